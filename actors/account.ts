@@ -1,5 +1,6 @@
 // What the rest of the program can do with an account: admit a call, and resolve its hold.
 
+import type { CancelSignal } from "../src/core/cancellation.ts";
 import type { ApiError, ErrorCode } from "../src/core/errors.ts";
 import type { CallMetadata, Outcome } from "../src/core/journal.ts";
 import type { Scope, Tier, TierInputs } from "../src/core/limits.ts";
@@ -128,7 +129,7 @@ export interface Hold {
   /**
    * Aborted when the key was revoked, the account was suspended or closed, or the lease was lost.
    */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** Reports the cost streamed so far; the next lease renewal stores it as the checkpoint. */
   checkpoint(cost: NanoUsd): void;
   /**

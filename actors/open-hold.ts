@@ -1,6 +1,7 @@
 // An open hold, for the process that owns it. It is resolved exactly once, even if the connection
 // to Redis is lost.
 
+import { Cancellation, type CancelSignal } from "../src/core/cancellation.ts";
 import { type ApiError, ERRORS } from "../src/core/errors.ts";
 import { NOTHING_COUNTED, outcomeText } from "../src/core/journal.ts";
 import { add, min, type NanoUsd, ZERO } from "../src/core/money.ts";
@@ -79,7 +80,7 @@ export class OpenHold implements Hold {
   readonly id: string;
   readonly amount: NanoUsd;
   streamedCost: NanoUsd = ZERO;
-  #aborted: AbortController | null = null;
+  #aborted: Cancellation | null = null;
   #settlement: Promise<Settlement> | null = null;
 
   constructor(
@@ -114,15 +115,15 @@ export class OpenHold implements Hold {
     this.account.closed(this);
   }
 
-  get signal(): AbortSignal {
+  get signal(): CancelSignal {
     // Created on demand: only streams need it.
-    this.#aborted ??= new AbortController();
-    return this.#aborted.signal;
+    this.#aborted ??= new Cancellation();
+    return this.#aborted;
   }
 
   /** Aborts the call. */
   abort(reason: ApiError): void {
-    this.#aborted ??= new AbortController();
+    this.#aborted ??= new Cancellation();
     this.#aborted.abort(reason);
   }
 

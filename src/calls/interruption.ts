@@ -1,6 +1,7 @@
 // Aborts the upstream request of a call, for the first reason that occurs.
 
 import type { Hold } from "../../actors/account.ts";
+import { Cancellation, type CancelSignal } from "../core/cancellation.ts";
 import { ApiError, DISCONNECTED } from "../core/errors.ts";
 
 export interface InterruptionReason {
@@ -13,8 +14,8 @@ export interface InterruptionReason {
 const CLIENT_GONE: InterruptionReason = { code: DISCONNECTED.code, error: null };
 
 export class Interruption {
-  readonly #controller = new AbortController();
-  readonly #client: AbortSignal;
+  readonly #upstream = new Cancellation();
+  readonly #client: CancelSignal;
   readonly #hold: Hold;
   readonly #onClientGone = () => this.interrupt(CLIENT_GONE);
   readonly #onHoldLost = () => this.interrupt(holdLost(this.#hold.signal));
@@ -22,7 +23,7 @@ export class Interruption {
   /** Called once, at the moment of the interruption. */
   onInterrupt: () => void = () => {};
 
-  constructor(client: AbortSignal, hold: Hold) {
+  constructor(client: CancelSignal, hold: Hold) {
     this.#client = client;
     this.#hold = hold;
     client.addEventListener("abort", this.#onClientGone);
@@ -32,8 +33,8 @@ export class Interruption {
   }
 
   /** The signal for the upstream request. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
+  get signal(): CancelSignal {
+    return this.#upstream;
   }
 
   get reason(): InterruptionReason | null {
@@ -44,7 +45,7 @@ export class Interruption {
     if (this.#reason !== null) return;
     this.#reason = reason;
     this.stopListening();
-    this.#controller.abort();
+    this.#upstream.abort();
     this.onInterrupt();
   }
 
@@ -58,7 +59,7 @@ export class Interruption {
   }
 }
 
-function holdLost(signal: AbortSignal): InterruptionReason {
+function holdLost(signal: CancelSignal): InterruptionReason {
   const reason: unknown = signal.reason;
   const error =
     reason instanceof ApiError

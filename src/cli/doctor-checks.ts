@@ -17,6 +17,7 @@ import { openRedis } from "../store/redis.ts";
 import { checkRedis, checkReplication, checkWrites } from "../store/redis-check.ts";
 import { parseRedisUrl } from "../store/redis-url.ts";
 import { RejectedEntries } from "../store/rejected-entries.ts";
+import type { Fetch } from "../upstream/upstream-http.ts";
 import { openCatalogue } from "./server-settings.ts";
 import type { Stores } from "./stores.ts";
 import { paymentsOf } from "./top-up-commands.ts";
@@ -30,7 +31,7 @@ export interface Finding {
 export interface CheckContext {
   readonly stores: Stores;
   readonly config: ServerConfig;
-  readonly fetch: typeof fetch;
+  readonly fetch: Fetch;
   readonly now: () => number;
 }
 

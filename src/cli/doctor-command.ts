@@ -1,3 +1,4 @@
+import { platformFetch } from "../upstream/open-fetch.ts";
 import type { Command } from "./command.ts";
 import { CHECKS, type CheckContext, type Finding, problem } from "./doctor-checks.ts";
 import { table } from "./print.ts";
@@ -29,7 +30,7 @@ export const doctorCommands: readonly Command[] = [
 /** All checks at once. One that fails does not stop the others. */
 async function examine(stores: Stores): Promise<Report[]> {
   const { now } = stores.administration;
-  const context: CheckContext = { stores, config: serverSettings(), fetch, now };
+  const context: CheckContext = { stores, config: serverSettings(), fetch: platformFetch, now };
   const reports = await Promise.all(
     CHECKS.map(async ([check, run]) => {
       const findings = await run(context).catch((error: unknown) => [problem(reasonOf(error))]);

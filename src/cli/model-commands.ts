@@ -3,6 +3,7 @@
 import { modelsReply } from "../console/models.ts";
 import { Configurations } from "../store/configurations.ts";
 import { Pauses } from "../store/pauses.ts";
+import { platformFetch } from "../upstream/open-fetch.ts";
 import type { Command } from "./command.ts";
 import { table } from "./print.ts";
 import { openCatalogue, serverSettings } from "./server-settings.ts";
@@ -16,7 +17,11 @@ export const modelCommands: readonly Command[] = [
     prepare() {
       return async ({ database, warn }) => {
         const applied = new Configurations(database);
-        using source = await openCatalogue(serverSettings(), { applied, probe: fetch, warn });
+        using source = await openCatalogue(serverSettings(), {
+          applied,
+          probe: platformFetch,
+          warn,
+        });
         const log = { warn: (_: object, message: string) => warn(message) };
         const pauses = new Pauses({ database, log });
         await pauses.reload();

@@ -1,6 +1,7 @@
 import { SERVICE_NAMES } from "../core/services.ts";
 import { Configurations } from "../store/configurations.ts";
 import { isPauseTarget, Pauses } from "../store/pauses.ts";
+import { platformFetch } from "../upstream/open-fetch.ts";
 import { type Command, UsageError } from "./command.ts";
 import { openCatalogue, serverSettings } from "./server-settings.ts";
 import type { Stores } from "./stores.ts";
@@ -44,7 +45,7 @@ async function isUnknownModel(target: string, database: Stores["database"]): Pro
   if (!target.startsWith(MODEL)) return false;
   try {
     const applied = new Configurations(database);
-    const parts = { applied, probe: fetch, warn: () => {} };
+    const parts = { applied, probe: platformFetch, warn: () => {} };
     using source = await openCatalogue(serverSettings(), parts);
     return !source.current().models.has(target.slice(MODEL.length));
   } catch {

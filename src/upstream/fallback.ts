@@ -2,6 +2,7 @@
 // known to be down. If all are full, waits for a slot.
 
 import { LRUCache } from "lru-cache";
+import { type CancelSignal, throwIfCancelled } from "../core/cancellation.ts";
 import type { Clock } from "../core/clock.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
@@ -52,7 +53,7 @@ export interface Question<Candidate extends { readonly server: Server }, Result>
   /** The account of the call: servers are shared fairly between accounts. */
   readonly account: string;
   /** The caller's signal; after it is aborted, no further server is tried. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** How the log names what is requested: a model, or an action; never a caller's words. */
   readonly subject: string;
   /** The caller's error message if no server answers. */
@@ -128,7 +129,7 @@ export class Fallback implements BoardMember {
           if (served !== null) return served;
         }
       }
-      signal.throwIfAborted();
+      throwIfCancelled(signal);
       // If several servers answer with a failure, the request is most likely at fault.
       const isRequests =
         failures.length > 1 && failures.every(({ outcome }) => outcome === "failed");

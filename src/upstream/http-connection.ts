@@ -54,8 +54,10 @@ export class HttpConnection implements ExchangeConnection {
   readonly #owner: ConnectionOwner;
   readonly #isTls: boolean;
   #socket: OpenSocket | null = null;
-  /** The request that is under way, or waits for the connection. */
-  #request: SentRequest | null;
+  /** What is under way, or waits for the connection. */
+  #exchange: HttpExchange | null;
+  /** Its request, until something of the response comes. */
+  #text: string;
   #sentMs = 0;
   /** The part of the request that the socket has not taken yet. */
   #unsent: Buffer | null = null;
@@ -70,7 +72,8 @@ export class HttpConnection implements ExchangeConnection {
     const { hostname, port, isTls, serverName } = address;
     this.#owner = owner;
     this.#isTls = isTls;
-    this.#request = request;
+    this.#exchange = request.exchange;
+    this.#text = request.text;
     const target = { hostname, port, data: this, socket: HANDLERS };
     const connecting = isTls
       ? Bun.connect({ ...target, tls: { serverName } })
@@ -86,24 +89,30 @@ export class HttpConnection implements ExchangeConnection {
 
   /** The connection can be used. */
   ready(): void {
-    const request = this.#request;
-    if (request === null || request.exchange.isOver) this.#rest(UNUSED_MS);
-    else this.send(request);
+    const exchange = this.#exchange;
+    if (exchange === null || exchange.isOver) this.#rest(UNUSED_MS);
+    else this.send({ text: this.#text, exchange });
   }
 
   /** Sends a request. The connection must be idle. */
-  send(request: SentRequest): void {
-    this.#request = request;
+  send({ text, exchange }: SentRequest): void {
+    this.#text = text;
+    this.#exchange = exchange;
     this.#sentMs = this.#owner.monotonicMs();
     this.#socket?.ref();
-    request.exchange.sentOn(this);
-    this.#write(Buffer.from(request.text));
+    exchange.sentOn(this);
+    this.#write(Buffer.from(text));
   }
 
   receive(bytes: Buffer): void {
     // Nobody asked for these bytes: whatever they are, no response can follow them.
-    if (this.#request === null) this.close(null);
-    else this.#request.exchange.receive(bytes);
+    if (this.#exchange === null) {
+      this.close(null);
+      return;
+    }
+    // The response may take long, and the request is not needed again.
+    this.#text = "";
+    this.#exchange.receive(bytes);
   }
 
   flush(): void {
@@ -132,25 +141,26 @@ export class HttpConnection implements ExchangeConnection {
   close(error: Error | null): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    const request = this.#request;
-    this.#request = null;
+    const exchange = this.#exchange;
+    this.#exchange = null;
     this.#unsent = null;
     this.#socket?.terminate();
-    if (request !== null) this.#fail(request, error);
+    if (exchange !== null) this.#fail(exchange, error);
     this.#owner.closed(this);
   }
 
-  #fail(request: SentRequest, error: Error | null): void {
-    const { exchange } = request;
+  #fail(exchange: HttpExchange, error: Error | null): void {
     if (exchange.isOver) return;
     const isSoon = this.#owner.monotonicMs() - this.#sentMs < STALE_MS;
-    if (this.#hasServed && exchange.isUnanswered && isSoon) this.#owner.lost(request);
+    if (this.#hasServed && exchange.isUnanswered && isSoon)
+      this.#owner.lost({ text: this.#text, exchange });
     else if (error === null) exchange.close();
     else exchange.fail(new HttpError(codeOf(error), "The connection failed"));
   }
 
   #rest(keepMs: number): void {
-    this.#request = null;
+    this.#exchange = null;
+    this.#text = "";
     // An idle connection does not keep a program from ending.
     this.#socket?.unref();
     this.#owner.idle(this, keepMs);

@@ -1,5 +1,6 @@
 // One request and its response, on one connection after the other if the first was stale.
 
+import type { CancelSignal } from "../core/cancellation.ts";
 import { HttpError, hungUp, malformed } from "./http-error.ts";
 import { type Framing, framingOf } from "./http-framing.ts";
 import { endOfHead, HEAD_BYTES_MAX, parseHead } from "./http-head.ts";
@@ -40,7 +41,7 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
   status = 0;
   #headers: ResponseHeaders | null = null;
   #connection: ExchangeConnection | null = null;
-  #signal: AbortSignal | null;
+  #signal: CancelSignal | null;
   #response: Waiting<UpstreamResponse> | null;
   /** The beginning of a head whose end has not come yet. */
   #head: Buffer | null = null;
@@ -53,12 +54,11 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
   #reader: Waiting<BodyRead> | null = null;
   #isOver = false;
   #failure: { readonly reason: unknown } | null = null;
-  readonly #onAbort = () => this.fail(this.#signal?.reason);
 
-  constructor(signal: AbortSignal | null, response: Waiting<UpstreamResponse>) {
+  constructor(signal: CancelSignal | null, response: Waiting<UpstreamResponse>) {
     this.#signal = signal;
     this.#response = response;
-    signal?.addEventListener("abort", this.#onAbort);
+    signal?.addEventListener("abort", this);
   }
 
   get headers(): ResponseHeaders {
@@ -77,6 +77,11 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
 
   get isOver(): boolean {
     return this.#isOver;
+  }
+
+  /** The signal was aborted. */
+  handleEvent(): void {
+    this.fail(this.#signal?.reason);
   }
 
   /** The request is on its way on this connection. */
@@ -234,7 +239,7 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
 
   #end(): ExchangeConnection | null {
     this.#isOver = true;
-    this.#signal?.removeEventListener("abort", this.#onAbort);
+    this.#signal?.removeEventListener("abort", this);
     this.#signal = null;
     const connection = this.#connection;
     this.#connection = null;

@@ -1,5 +1,6 @@
 // How this process sends requests to upstream servers.
 
+import { abortSignalOf } from "../core/cancellation.ts";
 import type { Clock } from "../core/clock.ts";
 import { HttpClient } from "./http-client.ts";
 import type { Fetch } from "./upstream-http.ts";
@@ -9,8 +10,12 @@ export function openFetch(
   { usesProxy }: { readonly usesProxy: boolean },
   { monotonicMs }: Pick<Clock, "monotonicMs">,
 ): Fetch {
-  return usesProxy ? resending(fetch, monotonicMs) : new HttpClient({ monotonicMs }).fetch;
+  return usesProxy ? resending(platformFetch, monotonicMs) : new HttpClient({ monotonicMs }).fetch;
 }
+
+/** The platform's `fetch`. */
+export const platformFetch: Fetch = (url, { signal, ...init }) =>
+  fetch(url, { ...init, signal: signal === null ? null : abortSignalOf(signal) });
 
 /** A proxy that has closed an idle connection resets the next request within a round trip. */
 const STALE_MS = 1_000;
@@ -20,16 +25,16 @@ const STALE_MS = 1_000;
  * platform does not try again, and cannot tell a connection that was idle from a new one. After a
  * second the server is at work on the request, and would do the work twice (D-441).
  */
-export function resending(platformFetch: Fetch, monotonicMs: () => number): Fetch {
+export function resending(send: Fetch, monotonicMs: () => number): Fetch {
   return async (url, init) => {
     const sentMs = monotonicMs();
     try {
-      return await platformFetch(url, init);
+      return await send(url, init);
     } catch (error) {
       const isReset = error instanceof Error && "code" in error && error.code === "ECONNRESET";
       const isSoon = monotonicMs() - sentMs < STALE_MS;
       if (!isReset || !isSoon || init.signal?.aborted) throw error;
-      return await platformFetch(url, init);
+      return await send(url, init);
     }
   };
 }

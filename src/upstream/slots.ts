@@ -1,6 +1,7 @@
 // The simultaneous requests to one server, shared between accounts: an account with slow or many
 // requests must leave room for others.
 
+import type { CancelSignal } from "../core/cancellation.ts";
 import type { Clock } from "../core/clock.ts";
 
 interface Waiting {
@@ -13,7 +14,7 @@ export interface WaitOptions {
   readonly clock: Pick<Clock, "after">;
   readonly forMs: number;
   /** Aborted when the waiting caller is gone. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 /** At most this many requests may wait per slot. */

@@ -1,5 +1,6 @@
 // A worker thread as the thread that serves requests sees it: requests and replies.
 
+import type { CancelSignal } from "../core/cancellation.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import { RouteFailure } from "./route-failure.ts";
@@ -27,7 +28,7 @@ export interface ThreadOptions<Setup, Event> {
 export interface RequestLimits {
   readonly timeoutMs: number;
   /** Aborted when nobody waits for the reply any more. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 interface Thread<Reply> {
@@ -169,7 +170,7 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
     const { clock, name } = this.#options;
     const giveUp = () => reject(new RouteFailure(`${name} did not reply in time`));
     const cancel = clock.after(timeoutMs, giveUp);
-    signal.addEventListener("abort", giveUp, { once: true });
+    signal.addEventListener("abort", giveUp);
     if (signal.aborted) giveUp();
     return () => {
       cancel();

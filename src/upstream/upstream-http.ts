@@ -1,5 +1,6 @@
 // Sends one request to an upstream server: what all requests to upstream servers share.
 
+import type { CancelSignal } from "../core/cancellation.ts";
 import { ApiError } from "../core/errors.ts";
 import { RouteFailure } from "./route-failure.ts";
 import type { ResponseHeaders, UpstreamResponse } from "./upstream-response.ts";
@@ -12,7 +13,7 @@ export interface UpstreamInit {
   readonly method: "GET" | "POST";
   readonly headers: Record<string, string>;
   readonly body: string | null;
-  readonly signal: AbortSignal | null;
+  readonly signal: CancelSignal | null;
   /** Redirects are not followed: they could lead to an address that no operator configured. */
   readonly redirect: "manual";
   /**
@@ -20,7 +21,7 @@ export interface UpstreamInit {
    * whatever limit is configured (D-443).
    */
   readonly timeout: false;
-  readonly tls?: { readonly servername: string } | undefined;
+  readonly tls?: { readonly servername: string };
 }
 
 /** A JSON object from an upstream, not checked yet. */
@@ -37,7 +38,7 @@ export interface UpstreamRequest {
   readonly headers: Record<string, string>;
   readonly body?: string | undefined;
   /** Aborted when nobody waits for the reply any more; a TimeLimit has such a signal. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: CancelSignal | undefined;
   /** The name that the certificate must be for, where the URL names an address. */
   readonly serverName?: string | undefined;
 }
@@ -56,10 +57,13 @@ export async function exchange<T>(
 ): Promise<T> {
   const { fetch, url, method, headers, body = null, signal = null, serverName } = request;
   const fixed = { redirect: "manual", timeout: false } as const;
-  const tls = serverName === undefined ? undefined : { servername: serverName };
+  const init = { method, headers, body, signal, ...fixed };
   let response: UpstreamResponse | null = null;
   try {
-    response = await fetch(url, { method, headers, body, signal, tls, ...fixed });
+    response = await fetch(
+      url,
+      serverName === undefined ? init : { ...init, tls: { servername: serverName } },
+    );
     return await read(response);
   } catch (error) {
     // Otherwise its connection would stay open.

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { CancelSignal } from "../../src/core/cancellation.ts";
 import { ApiError } from "../../src/core/errors.ts";
 import type { Outcome } from "../../src/core/journal.ts";
 import { type NanoUsd, toDecimal, usd } from "../../src/core/money.ts";
@@ -62,7 +63,7 @@ async function open(account: TestAccount, signal?: AbortSignal): Promise<Frames>
 }
 
 /** Sends batches and is then silent until it is aborted. */
-async function* thenSilence(batches: readonly ChatBatch[], signal: AbortSignal) {
+async function* thenSilence(batches: readonly ChatBatch[], signal: CancelSignal) {
   yield* batches;
   await silence(signal);
 }

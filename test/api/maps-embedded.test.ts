@@ -13,6 +13,7 @@ import { testDataDirectory } from "../support/services.ts";
 import { atEnd } from "../support/shared.ts";
 import { sharedApi } from "../support/shared-api.ts";
 import { silent } from "../support/silent-log.ts";
+import { upstreamFetch } from "../support/upstream-fetch.ts";
 
 const WINTER = Date.UTC(2026, 0, 15);
 const PNG = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
@@ -26,7 +27,7 @@ const maps = createMapsProvider({
   config: () => DEFAULT_MAPS,
   embedded: embedded.services,
   connect: () => ({}),
-  fetch,
+  fetch: upstreamFetch,
   clock: realClock,
   log: silent,
 });

@@ -14,6 +14,7 @@ import { bytesOf, CASES, serverOf } from "../support/maps-cases.ts";
 import { shared } from "../support/shared.ts";
 import { sharedApi } from "../support/shared-api.ts";
 import { silent } from "../support/silent-log.ts";
+import { upstreamFetch } from "../support/upstream-fetch.ts";
 
 const TIMEOUT_MS = 100;
 const QUERY = "query=Museum&lat=52.5&lon=13.4";
@@ -31,7 +32,7 @@ function providerOf(timeoutMs: number) {
     config: () => ({ prices: MAPS_PRICES, servers, providers }),
     embedded: {},
     connect: remoteServers({ now: Date.now }),
-    fetch,
+    fetch: upstreamFetch,
     clock: realClock,
     log: silent,
   });

@@ -14,6 +14,7 @@ import { startFakeUpstream, UPSTREAM_SECRET } from "../support/fake-upstream.ts"
 import { atEnd, shared } from "../support/shared.ts";
 import { sharedApi } from "../support/shared-api.ts";
 import { silent } from "../support/silent-log.ts";
+import { upstreamFetch } from "../support/upstream-fetch.ts";
 
 const tokens = new TokenCounter({ clock: realClock, log: silent });
 
@@ -35,7 +36,7 @@ const api = await sharedApi({
   chat: createChatProvider({
     catalogue: () => catalogue,
     guide: createGuide({ documents: [], tokens }),
-    fetch,
+    fetch: upstreamFetch,
     clock: realClock,
     log: silent,
   }),

@@ -15,6 +15,7 @@ import { replyOf } from "../support/scripted-search.ts";
 import { shared } from "../support/shared.ts";
 import { sharedApi } from "../support/shared-api.ts";
 import { silent } from "../support/silent-log.ts";
+import { upstreamFetch } from "../support/upstream-fetch.ts";
 
 const PAYING: AccountTerms = {
   ...{ scopes: ["models", "search", "maps"], paid: "100", paidAt: daysAgo(10) },
@@ -51,7 +52,11 @@ const never = () => {
 const api = await sharedApi({
   catalogue: () => catalogue,
   chat: createChatProvider({
-    ...{ catalogue: () => catalogue, guide: { complete: never, stream: never }, fetch },
+    ...{
+      catalogue: () => catalogue,
+      guide: { complete: never, stream: never },
+      fetch: upstreamFetch,
+    },
     ...{ clock: realClock, log: silent },
   }),
 });

@@ -12,6 +12,7 @@ import { startFakeUpstream, UPSTREAM_SECRET } from "../support/fake-upstream.ts"
 import { shared } from "../support/shared.ts";
 import { sharedApi } from "../support/shared-api.ts";
 import { silent } from "../support/silent-log.ts";
+import { upstreamFetch } from "../support/upstream-fetch.ts";
 
 /** Every mood is a model of that name. */
 const MOODS = [
@@ -60,7 +61,7 @@ const api = await sharedApi({
         throw new Error("Not asked");
       },
     },
-    fetch,
+    fetch: upstreamFetch,
     clock: realClock,
     log: silent,
   }),

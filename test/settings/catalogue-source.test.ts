@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtemp, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { CancelSignal } from "../../src/core/cancellation.ts";
 import type { Log } from "../../src/core/log.ts";
 import { GUIDE_MODEL } from "../../src/services/chat/catalogue.ts";
 import { CatalogueError, parseCatalogue } from "../../src/settings/catalogue-file.ts";
@@ -264,7 +265,7 @@ describe("servers of this machine", () => {
   });
 
   test("that never answer do not hold up the start", async () => {
-    const signals: AbortSignal[] = [];
+    const signals: CancelSignal[] = [];
     const probe: Fetch = (_, { signal }) => {
       if (signal) signals.push(signal);
       return new Promise((_resolve, reject) => {

@@ -1,5 +1,6 @@
 // A call of every action to every kind of server that serves it, and a reply as it is documented.
 
+import type { CancelSignal } from "../../src/core/cancellation.ts";
 import type { MapsAction, ParametersOf } from "../../src/services/maps/actions.ts";
 import type { DataByAction } from "../../src/services/maps/maps-replies.ts";
 import type { MapsAnswer } from "../../src/services/maps/providers/provider.ts";
@@ -143,7 +144,7 @@ export function serviceOf(
     readonly unable?: (parameters: object) => { parameter: string; problem: string } | null;
     readonly ask: (
       parameters: object,
-      options: { readonly signal: AbortSignal },
+      options: { readonly signal: CancelSignal },
     ) => Promise<MapsAnswer<MapsAction>>;
   };
 }

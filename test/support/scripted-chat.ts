@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../../src/core/cancellation.ts";
 import { ApiError } from "../../src/core/errors.ts";
 import type { TokenUsage } from "../../src/core/pricing.ts";
 import type { ModelEntry } from "../../src/services/chat/catalogue.ts";
@@ -133,7 +134,7 @@ export async function* batchesOf(batches: readonly ChatBatch[]): AsyncGenerator<
 }
 
 /** Waits until the signal aborts, as a request to a silent server does. */
-export function silence(signal: AbortSignal): Promise<never> {
+export function silence(signal: CancelSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     const fail = () => reject(signal.reason);
     if (signal.aborted) fail();

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
-import { resending } from "../../src/upstream/open-fetch.ts";
+import { platformFetch, resending } from "../../src/upstream/open-fetch.ts";
 import { RouteFailure } from "../../src/upstream/route-failure.ts";
 import { TimeLimit } from "../../src/upstream/time-limit.ts";
 import {
@@ -105,7 +105,7 @@ test("a server that closes a new connection gets a request once", async () => {
 describe("through a proxy", () => {
   test("a request is sent again, once, where the platform lost it", async () => {
     using closing = await startClosing(0);
-    const through = resending(fetch, () => 0);
+    const through = resending(platformFetch, () => 0);
     const sent = send(closing.url, { fetch: through, method: "POST", body: "asked" });
     expect((await failureOf(sent)).blames).toBe("connection");
     expect(closing.requests).toBe(2);
@@ -114,7 +114,7 @@ describe("through a proxy", () => {
   test("but not after the server has had it for a second", async () => {
     using closing = await startClosing(0);
     let nowMs = 0;
-    const through = resending(fetch, () => {
+    const through = resending(platformFetch, () => {
       nowMs += 1_000;
       return nowMs;
     });

@@ -3,6 +3,7 @@
 // an account whose keys do it together.
 
 import { clientLeft } from "../../calls/settling.ts";
+import type { CancelSignal } from "../../core/cancellation.ts";
 import type { Clock } from "../../core/clock.ts";
 
 /** How many streams of a key may be abandoned before their first token per minute (D-175)... */
@@ -64,7 +65,7 @@ export class AbandonedStreams {
   async turn(
     { accountId, keyId }: StreamCaller,
     requestsPerMinute: number,
-    signal: AbortSignal,
+    signal: CancelSignal,
   ): Promise<StreamTurn> {
     const each = Math.max(1, Math.floor(requestsPerMinute / REQUESTS_EACH));
     const ofKey = await this.#turnOf(keyId, each, signal);
@@ -77,7 +78,7 @@ export class AbandonedStreams {
     }
   }
 
-  async #turnOf(id: string, each: number, signal: AbortSignal): Promise<StreamTurn> {
+  async #turnOf(id: string, each: number, signal: CancelSignal): Promise<StreamTurn> {
     const state = this.#keys.get(id);
     const abandon = () => this.#countAbandoned(id, each);
     if (state === undefined || !this.#isSlow(state)) return { end: () => {}, abandon };
@@ -144,7 +145,7 @@ function bothOf(one: StreamTurn, other: StreamTurn): StreamTurn {
 }
 
 /** Resolves when the turn may be free. The longest waiting stream is woken first. */
-async function nextTurn({ waiting }: KeyState, signal: AbortSignal): Promise<void> {
+async function nextTurn({ waiting }: KeyState, signal: CancelSignal): Promise<void> {
   if (signal.aborted) throw clientLeft();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const leave = () => {

@@ -3,6 +3,7 @@
 
 import type { Outcome } from "../../../actors/account.ts";
 import { beginWaiting, type Call, endWaiting } from "../../calls/call.ts";
+import type { CancelSignal } from "../../core/cancellation.ts";
 import { ApiError } from "../../core/errors.ts";
 import { priceVersionOf } from "../../core/price-version.ts";
 import { type TokenUsage, upstreamCost } from "../../core/pricing.ts";
@@ -23,7 +24,7 @@ export interface ModelAnswer<Result> {
 export async function firstAnswer<Result>(
   deps: ChatCallDeps,
   call: Call,
-  { models, signal }: { readonly models: Models; readonly signal: AbortSignal },
+  { models, signal }: { readonly models: Models; readonly signal: CancelSignal },
   ask: (model: ModelEntry) => Promise<Result>,
 ): Promise<ModelAnswer<Result>> {
   const tried: ModelEntry[] = [];

@@ -2,10 +2,11 @@
 // byte by byte: what one read brings, and how long a silence may last.
 
 import { describe, expect, test } from "bun:test";
+import type { CancelSignal } from "../../../src/core/cancellation.ts";
 import type { ProviderEntry } from "../../../src/services/chat/catalogue.ts";
 import { streamUpstream } from "../../../src/services/chat/providers/openai-provider.ts";
 import { RouteFailure } from "../../../src/upstream/route-failure.ts";
-import type { Fetch } from "../../../src/upstream/upstream-http.ts";
+import type { Fetch, UpstreamInit } from "../../../src/upstream/upstream-http.ts";
 import { providerAt, readAll, upstreamCall } from "../../support/chat-routes.ts";
 import { eventLoopTurns, eventually } from "../../support/eventually.ts";
 import { UPSTREAM_SECRET } from "../../support/fake-upstream.ts";
@@ -27,9 +28,9 @@ const deltaEvent = (delta: object, finish: string | null = null) =>
  */
 function writtenBy(
   limits: Partial<ProviderEntry>,
-  writing: (write: Write, signal: AbortSignal) => void | Promise<void>,
+  writing: (write: Write, signal: CancelSignal) => void | Promise<void>,
 ) {
-  const fetchWritten = async (_url: string, { signal }: RequestInit) => {
+  const fetchWritten = async (_url: string, { signal }: UpstreamInit) => {
     if (!signal) throw new Error("Nobody can end this request");
     const start = (stream: ReadableStreamDefaultController) => {
       signal.addEventListener("abort", () => stream.error(signal.reason));
@@ -98,7 +99,7 @@ describe("the end of a reply", () => {
   });
 
   test("is waited for no longer because the server sends chunks without content", async () => {
-    const fetchEndless = async (_url: string, { signal }: RequestInit) => {
+    const fetchEndless = async (_url: string, { signal }: UpstreamInit) => {
       const start = async (stream: ReadableStreamDefaultController) => {
         signal?.addEventListener("abort", () => stream.error(signal.reason));
         const send = (event: string) => stream.enqueue(new TextEncoder().encode(event));
@@ -145,7 +146,7 @@ describe("one read of a stream", () => {
   test("may be followed by a flood behind [DONE], which is cut off", async () => {
     let pulls = 0;
     let wasAborted = false;
-    const fetchFlood = async (_url: string, { signal }: RequestInit) => {
+    const fetchFlood = async (_url: string, { signal }: UpstreamInit) => {
       signal?.addEventListener("abort", () => {
         wasAborted = true;
       });

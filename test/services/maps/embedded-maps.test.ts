@@ -10,6 +10,7 @@ import { FakeClock, realClock } from "../../support/fake-clock.ts";
 import { parametersOf } from "../../support/maps-cases.ts";
 import { testDataDirectory } from "../../support/services.ts";
 import { silent } from "../../support/silent-log.ts";
+import { upstreamFetch } from "../../support/upstream-fetch.ts";
 
 test("places that could not be opened are opened again by a later call", async () => {
   const folder = temporaryFolder("farebox-test-places-");
@@ -42,7 +43,7 @@ for (const [action, query, calls] of [
       config: () => DEFAULT_MAPS,
       embedded: embedded.services,
       connect: () => ({}),
-      fetch,
+      fetch: upstreamFetch,
       clock: realClock,
       log: silent,
     });

@@ -10,13 +10,14 @@ import {
 import { realClock } from "../../support/fake-clock.ts";
 import { testDataDirectory } from "../../support/services.ts";
 import { silent } from "../../support/silent-log.ts";
+import { upstreamFetch } from "../../support/upstream-fetch.ts";
 
 test("every kind of server serves just the actions that the configuration lets it serve", () => {
   const connect = remoteServers({ now: () => 0 });
   for (const kind of MAPS_KINDS) {
     const baseUrl = "http://127.0.0.1:1";
     const server = { ...MAPS_SERVER_DEFAULTS, name: kind, kind, baseUrl, apiKey: null };
-    const served = Object.keys(connect(server, { fetch }));
+    const served = Object.keys(connect(server, { fetch: upstreamFetch }));
     expect([kind, ...served.sort()]).toEqual([kind, ...[...KIND_ACTIONS[kind]].sort()]);
   }
 });

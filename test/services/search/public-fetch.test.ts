@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { fetchPublic } from "../../../src/services/search/providers/public-fetch.ts";
+import type { UpstreamInit } from "../../../src/upstream/upstream-http.ts";
 
 interface Asked {
   readonly href: string;
-  readonly init: RequestInit;
+  readonly init: UpstreamInit;
 }
 
 const PAGE = { "page.example": [["93.184.216.34"]] };

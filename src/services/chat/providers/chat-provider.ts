@@ -1,6 +1,7 @@
 // Serves a model by the first of its routes that answers. Routes that are known to be down are
 // skipped.
 
+import type { CancelSignal } from "../../../core/cancellation.ts";
 import { ApiError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
 import type { AttemptResult } from "../../../upstream/breaker.ts";
@@ -149,8 +150,7 @@ class Relay extends Batches implements BatchTaker, ServedStream {
   readonly buying: ServedRoute["buying"];
   readonly #rest: Batches;
   readonly #model: ModelEntry;
-  readonly #signal: AbortSignal;
-  readonly #onAbort = () => this.cancel();
+  readonly #signal: CancelSignal;
   #first: ChatBatch | null;
   #report: ReportResult | null;
   #taker: BatchTaker | null = null;
@@ -158,7 +158,7 @@ class Relay extends Batches implements BatchTaker, ServedStream {
 
   constructor(
     started: Started,
-    call: { model: ModelEntry; signal: AbortSignal; end: ReportResult },
+    call: { model: ModelEntry; signal: CancelSignal; end: ReportResult },
   ) {
     super();
     this.lane = started.lane;
@@ -168,8 +168,8 @@ class Relay extends Batches implements BatchTaker, ServedStream {
     this.#model = call.model;
     this.#signal = call.signal;
     this.#report = call.end;
-    call.signal.addEventListener("abort", this.#onAbort);
-    if (call.signal.aborted) this.#onAbort();
+    call.signal.addEventListener("abort", this);
+    if (call.signal.aborted) this.cancel();
   }
 
   override pull(taker: BatchTaker): void {
@@ -179,6 +179,11 @@ class Relay extends Batches implements BatchTaker, ServedStream {
     if (this.#wasAborted) taker.onFailure(brokenOff(this.#signal.reason));
     else if (first === null) this.#rest.pull(this);
     else this.onBatch(first);
+  }
+
+  /** The caller is gone. */
+  handleEvent(): void {
+    this.cancel();
   }
 
   override cancel(): void {
@@ -205,7 +210,7 @@ class Relay extends Batches implements BatchTaker, ServedStream {
   #end(result: AttemptResult): void {
     if (this.#report === null) return;
     this.#wasAborted = this.#signal.aborted;
-    this.#signal.removeEventListener("abort", this.#onAbort);
+    this.#signal.removeEventListener("abort", this);
     this.#report(this.#wasAborted ? "ignored" : result);
     this.#report = null;
   }

@@ -3,6 +3,7 @@
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type CancelSignal, throwIfCancelled } from "../../../core/cancellation.ts";
 import { ApiError } from "../../../core/errors.ts";
 import type { GuideDocument, Passage } from "../../../core/markdown-passages.ts";
 import type { TokenUsage } from "../../../core/pricing.ts";
@@ -18,7 +19,7 @@ interface GuideOptions {
   /** The caller's account. */
   readonly account: string;
   /** Aborted when the caller is gone. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 /** Like a ChatProvider, for the only model without an upstream. */
@@ -70,7 +71,7 @@ export function createGuide({ documents, tokens }: GuideDeps): Guide {
     yield batch({ role: "assistant", content: first });
     for (const content of rest) {
       await otherWork();
-      signal.throwIfAborted();
+      throwIfCancelled(signal);
       yield batch({ content });
     }
     yield { deltas: [{ index: 0, delta: {}, finish_reason: finishReason }], usage };
@@ -104,12 +105,12 @@ async function reply(
   request: ChatRequest,
   { account, signal }: GuideOptions,
 ): Promise<Reply> {
-  signal.throwIfAborted();
+  throwIfCancelled(signal);
   // The guide ignores tools, so they do not count as prompt.
   const prompt = { ...request, parameters: {} };
   const isShort = promptTokensMax(prompt) <= PROMPT_BYTES_MAX;
   const promptTokens = isShort ? await tokens.countPrompt(account, prompt) : null;
-  signal.throwIfAborted();
+  throwIfCancelled(signal);
   if (promptTokens === null || promptTokens > GUIDE_CONTEXT_TOKENS) {
     const problem = `messages must have at most ${GUIDE_CONTEXT_TOKENS} tokens for this model`;
     throw new ApiError("invalid_parameter", problem, { param: "messages" });

@@ -1,5 +1,6 @@
 // The timeouts of a streamed upstream request.
 
+import { Cancellation, type CancelSignal } from "../../../core/cancellation.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import type { ProviderEntry } from "../catalogue.ts";
 
@@ -8,29 +9,33 @@ const TICKS = 4;
 
 /** Aborts a request if its upstream sends nothing for too long, or if its caller is gone. */
 export class IdleTimeout {
-  readonly #controller = new AbortController();
-  readonly #caller: AbortSignal;
+  readonly #request = new Cancellation();
+  readonly #caller: CancelSignal;
   #idleMs: number;
   readonly #usageMs: number;
-  readonly #onAbort = () => this.#controller.abort(this.#caller.reason);
   #timer: Timer;
   #isStreaming = false;
   #silentTicks = 0;
   /** False while our own reader is busy, which must not count as idle time of the upstream. */
   isWaiting = true;
 
-  constructor(caller: AbortSignal, provider: ProviderEntry) {
+  constructor(caller: CancelSignal, provider: ProviderEntry) {
     const { firstByteTimeoutMs, idleTimeoutMs, usageTimeoutMs } = provider;
     this.#caller = caller;
     this.#idleMs = idleTimeoutMs;
     this.#usageMs = Math.min(usageTimeoutMs, idleTimeoutMs);
     this.#timer = setTimeout(() => this.#giveUp(firstByteTimeoutMs), firstByteTimeoutMs);
-    caller.addEventListener("abort", this.#onAbort);
-    if (caller.aborted) this.#onAbort();
+    caller.addEventListener("abort", this);
+    if (caller.aborted) this.handleEvent();
   }
 
-  get signal(): AbortSignal {
-    return this.#controller.signal;
+  get signal(): CancelSignal {
+    return this.#request;
+  }
+
+  /** The caller is gone. */
+  handleEvent(): void {
+    this.#request.abort(this.#caller.reason);
   }
 
   /** Call this when data arrives. The first call replaces the first-byte timeout. */
@@ -59,9 +64,9 @@ export class IdleTimeout {
   /** Ends the request and stops all timers. */
   end(): void {
     clearTimeout(this.#timer);
-    this.#caller.removeEventListener("abort", this.#onAbort);
+    this.#caller.removeEventListener("abort", this);
     // If the reader stops early, the request must end too.
-    this.#controller.abort();
+    this.#request.abort();
   }
 
   /** Counts ticks, because a new timer for each chunk would cost more than the chunk. */
@@ -72,6 +77,6 @@ export class IdleTimeout {
 
   #giveUp(ms: number): void {
     clearTimeout(this.#timer);
-    this.#controller.abort(new RouteFailure(`The server was silent for ${ms} ms`));
+    this.#request.abort(new RouteFailure(`The server was silent for ${ms} ms`));
   }
 }

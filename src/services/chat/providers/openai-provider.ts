@@ -1,6 +1,7 @@
 // Sends the request of one route to an OpenAI-compatible server. Uses plain fetch, because a client
 // library costs 5 to 25 times as much for each chunk.
 
+import type { CancelSignal } from "../../../core/cancellation.ts";
 import { ApiError, OK } from "../../../core/errors.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../upstream/time-limit.ts";
@@ -42,7 +43,7 @@ export interface UpstreamCall {
   readonly request: ChatRequest;
   /** True if the caller gets the text of the model's reasoning. */
   readonly showsReasoning: boolean;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   readonly fetch: Fetch;
 }
 
@@ -209,7 +210,7 @@ async function readToEnd(body: BodyReader, timeout: IdleTimeout): Promise<void> 
 function send<T>(
   call: UpstreamCall,
   stream: boolean,
-  signal: AbortSignal,
+  signal: CancelSignal,
   read: (response: UpstreamResponse) => Promise<T> | T,
 ): Promise<T> {
   const { provider, fetch } = call;

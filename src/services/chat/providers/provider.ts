@@ -1,5 +1,6 @@
 // The interface between calls and the providers of chat completions.
 
+import type { CancelSignal } from "../../../core/cancellation.ts";
 import type { PriceBand, TokenUsage } from "../../../core/pricing.ts";
 import type { RequestWatch } from "../../../upstream/fallback.ts";
 import type { ModelEntry } from "../catalogue.ts";
@@ -114,7 +115,7 @@ export interface ChatOptions {
   /** The caller's account: servers are shared fairly between accounts. */
   readonly account: string;
   /** Aborted when the caller is gone or a time limit is reached; ends the upstream request. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** Is told of every request to a server, and may refuse it. */
   readonly watch?: RequestWatch;
 }

@@ -1,5 +1,6 @@
 // The interface between a maps call and the providers of its action.
 
+import type { CancelSignal } from "../../../core/cancellation.ts";
 import { ApiError } from "../../../core/errors.ts";
 import type { PicoUsd } from "../../../core/money.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
@@ -20,7 +21,7 @@ export interface AskOptions {
    * Aborted when the caller is gone or a time limit is reached; this also ends the upstream
    * request.
    */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 /** Why a provider cannot serve a request. */

@@ -2,6 +2,7 @@
 
 import { stat } from "node:fs/promises";
 import { extname } from "node:path";
+import { platformFetch } from "../../../upstream/open-fetch.ts";
 import { DocumentError, folderDocuments, jsonLines } from "./document-files.ts";
 import type { IndexDocument } from "./search-index.ts";
 import { type SitemapOptions, sitemapDocuments } from "./sitemap.ts";
@@ -16,7 +17,7 @@ export async function sourceDocuments(
   source: string,
   options: SourceOptions,
 ): Promise<AsyncGenerator<IndexDocument>> {
-  const pages = { ...options, fetch };
+  const pages = { ...options, fetch: platformFetch };
   if (/^https?:/.test(source)) return sitemapDocuments(new URL(source), pages);
   const facts = await stat(source).catch(() => null);
   if (facts === null) throw new DocumentError(`${source} cannot be read: is it there?`);

@@ -1,5 +1,6 @@
 // The interface between a call and the servers that find results.
 
+import type { CancelSignal } from "../../../core/cancellation.ts";
 import type { ApiError } from "../../../core/errors.ts";
 import type { PicoUsd } from "../../../core/money.ts";
 import type { SearchKind } from "../search-catalogue.ts";
@@ -64,7 +65,7 @@ export interface SearchOptions {
   /** The caller's account: servers are shared fairly between accounts. */
   readonly account: string;
   /** Aborted when the caller is gone; this also ends the request to the server. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 export interface SearchProvider {

@@ -4,6 +4,7 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
+import type { CancelSignal } from "../../../core/cancellation.ts";
 import { OK } from "../../../core/errors.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../upstream/time-limit.ts";
@@ -66,7 +67,7 @@ export async function fetchPublic(start: URL, options: PublicFetch): Promise<Fet
  * One response; its text is read only where the status is 200. Of several addresses of the host,
  * the next one is asked if the connection fails.
  */
-async function get(url: URL, options: PublicFetch, signal: AbortSignal) {
+async function get(url: URL, options: PublicFetch, signal: CancelSignal) {
   const { allowPrivate, addressesOf: find = addressesOf } = options;
   const targets = allowPrivate ? [{ url: url.href, headers: {} }] : await pinned(url, find);
   let failure: unknown = null;
@@ -83,7 +84,7 @@ async function get(url: URL, options: PublicFetch, signal: AbortSignal) {
 
 type Target = Pick<UpstreamRequest, "url" | "headers" | "serverName">;
 
-async function ask(target: Target, { fetch, bytesMax }: PublicFetch, signal: AbortSignal) {
+async function ask(target: Target, { fetch, bytesMax }: PublicFetch, signal: CancelSignal) {
   return await exchange({ ...target, fetch, method: "GET", signal }, async (response) => {
     const { status, headers } = response;
     if (status === OK) {

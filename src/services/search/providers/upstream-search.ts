@@ -1,5 +1,6 @@
 // One query to one server: as many of its pages as the caller's page needs.
 
+import type { CancelSignal } from "../../../core/cancellation.ts";
 import { OK } from "../../../core/errors.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../upstream/time-limit.ts";
@@ -19,7 +20,7 @@ export interface UpstreamSearch {
   readonly kind: ServiceKind;
   readonly server: SearchServer;
   readonly request: SearchRequest;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   readonly fetch: Fetch;
   readonly nowMs: number;
 }

@@ -11,6 +11,7 @@ import { KEY, NOW_MS, parametersOf, serverOf } from "../../../support/maps-cases
 import { PHOTON_PLACES } from "../../../support/maps-fixtures/geocoders.ts";
 import { OSRM_ROUTE, VALHALLA_ROUTE } from "../../../support/maps-fixtures/openstreetmap.ts";
 import { shared } from "../../../support/shared.ts";
+import { upstreamFetch } from "../../../support/upstream-fetch.ts";
 import { FakeMapServer } from "./fake-map-server.ts";
 
 const ACCOUNT = "acct_1";
@@ -32,7 +33,7 @@ function providerOf(action: MapsAction, kinds: readonly MapsServer["kind"][]) {
     config: () => config,
     embedded: {},
     connect: remoteServers({ now: () => NOW_MS }),
-    fetch,
+    fetch: upstreamFetch,
     clock: realClock,
     log: { info: log, warn: log, error: log },
   });

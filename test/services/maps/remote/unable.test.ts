@@ -5,6 +5,7 @@ import type { MapsAction } from "../../../../src/services/maps/actions.ts";
 import { remoteServers } from "../../../../src/services/maps/providers/remote/remote-servers.ts";
 import { KIND_ACTIONS, MAPS_KINDS, type MapsKind } from "../../../../src/services/maps/servers.ts";
 import { CASES, NOW_MS, parametersOf, serverOf, serviceOf } from "../../../support/maps-cases.ts";
+import { upstreamFetch } from "../../../support/upstream-fetch.ts";
 
 const at = "lat=52.5&lon=13.4";
 const ends = "from=52.5,13.4&to=52.52,13.42";
@@ -19,7 +20,9 @@ function refused(kind: MapsKind, action: MapsAction, query: string, baseUrl = "h
 
 test("every kind serves the actions that the configuration says it does, and no more", () => {
   for (const kind of MAPS_KINDS) {
-    const services = remoteServers({ now: () => NOW_MS })(serverOf(kind, "http://x"), { fetch });
+    const services = remoteServers({ now: () => NOW_MS })(serverOf(kind, "http://x"), {
+      fetch: upstreamFetch,
+    });
     expect(Object.keys(services).toSorted()).toEqual([...KIND_ACTIONS[kind]].toSorted());
   }
 });

@@ -1,6 +1,7 @@
 // Maps actions without any configuration: places, countries, airports, stations and maps, from data
 // in npm packages.
 
+import { throwIfCancelled } from "../../../../core/cancellation.ts";
 import type { Clock } from "../../../../core/clock.ts";
 import { type DataFile, isBuilt, openDataFile } from "../../../../upstream/data-file.ts";
 import type { ParametersOf } from "../../actions.ts";
@@ -163,7 +164,7 @@ function siteImages(atlas: Atlas): Service<"site_images"> {
       const images: SitePicture[] = [];
       // One after the other, so that no call takes more of the atlas's queue than another.
       for (const zoom of SITE_ZOOMS.slice(0, limit)) {
-        signal.throwIfAborted();
+        throwIfCancelled(signal);
         images.push({
           kind: "map",
           lat,

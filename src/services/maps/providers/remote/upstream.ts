@@ -1,6 +1,7 @@
 // Sends one request to an upstream of maps, and reads its reply. Addresses contain coordinates,
 // queries and keys, so errors never contain any part of them, or of what the upstream says.
 
+import type { CancelSignal } from "../../../../core/cancellation.ts";
 import { OK } from "../../../../core/errors.ts";
 import { type RouteFailure, UnableFailure } from "../../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../../upstream/time-limit.ts";
@@ -89,7 +90,7 @@ export function unableFailure(unable: Unable): UnableFailure {
 export async function requestBytes(
   upstream: Upstream,
   request: UpstreamRequest,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<Uint8Array> {
   return await send(upstream, request, signal, async (response) => {
     if (response.status === OK) return await readBytes(response, REPLY_BYTES_MAX);
@@ -114,7 +115,7 @@ async function failureOf(response: UpstreamResponse): Promise<RouteFailure> {
 async function send<T>(
   upstream: Upstream,
   { path, query = {}, body }: UpstreamRequest,
-  signal: AbortSignal,
+  signal: CancelSignal,
   read: (response: UpstreamResponse) => Promise<T>,
 ): Promise<T> {
   const { server, keyParameter, fetch } = upstream;
