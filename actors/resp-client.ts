@@ -3,13 +3,14 @@
 // connection.
 
 import type { Socket, TLSOptions } from "bun";
+import { isRedisSocket, parseRedisSocket } from "../src/core/redis-socket.ts";
 import { ConnectionLost, type Part, RespConnection } from "./resp-connection.ts";
 import type { Argument, Reply, ScriptClient } from "./script-client.ts";
 
 export type Command = (...parts: readonly Part[]) => Promise<Reply>;
 
 export interface RespClientOptions {
-  /** `redis://`, `rediss://` for TLS, or `unix://` and a path; with user, password and database. */
+  /** `redis://`, `rediss://` for TLS, or `unix://`; with user, password and database. */
   readonly url: string;
   /** A command without a reply is rejected after this time, or up to a quarter later. */
   readonly commandTimeoutMs: number;
@@ -212,17 +213,12 @@ interface RedisServer {
 }
 
 function parseServer(text: string): RedisServer {
+  if (isRedisSocket(text)) {
+    const { path, ...login } = parseRedisSocket(text);
+    return { address: { unix: path }, usesTls: false, ...login };
+  }
   const url = new URL(text);
   const { protocol, pathname, searchParams } = url;
-  if (protocol === "unix:") {
-    return {
-      address: { unix: decodeURIComponent(pathname) },
-      usesTls: false,
-      user: searchParams.get("user") ?? "",
-      password: searchParams.get("password") ?? "",
-      database: searchParams.get("db") ?? "",
-    };
-  }
   if (protocol !== "redis:" && protocol !== "rediss:") {
     throw new Error(`A Redis URL begins with redis:, rediss: or unix:, not with '${protocol}'`);
   }

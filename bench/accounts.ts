@@ -75,7 +75,7 @@ export async function measureAccounts(options: AccountsOptions): Promise<Account
     cleanup.defer(() => api.stop());
     apis.push(api.target);
   }
-  const redis = new Redis(stores.redisUrl);
+  const redis = new Redis(stores.redisPortUrl);
   cleanup.defer(() => redis.disconnect());
   const parts: Parts = { stores, apis, bare: bare.target };
   progress("warming up");

@@ -42,6 +42,7 @@ export interface Caller {
 /** The addresses of the stores, and the folder for files. */
 export interface StoreUrls {
   readonly home: string;
+  /** What the processes of Farebox use. */
   readonly redisUrl: string;
   readonly databaseUrl: string;
 }
@@ -50,6 +51,8 @@ export interface StoreUrls {
 export type RedisKind = "single" | "cluster";
 
 export interface Stores extends StoreUrls {
+  /** The same Redis by its port, for programs that know no sockets. */
+  readonly redisPortUrl: string;
   /** The processes of Redis by name: `redis`, or `redis-0` to `redis-2`. */
   readonly redisPids: Readonly<Record<string, number>>;
   readonly database: Database;
@@ -61,7 +64,7 @@ export interface Stores extends StoreUrls {
 const log = { info: () => {}, warn: console.error, error: console.error };
 export const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
-/** Starts Redis and Postgres, as durable as `npm start` makes them. */
+/** Starts Redis and Postgres, as durable and reached as `npm start` does it. */
 export async function startStores(home: string, kind: RedisKind = "single"): Promise<Stores> {
   makeHome(home);
   const redis = await startRedisOf(kind, home);
@@ -84,6 +87,7 @@ export async function startStores(home: string, kind: RedisKind = "single"): Pro
   return {
     home,
     redisUrl: redis.url,
+    redisPortUrl: redis.portUrl,
     databaseUrl: postgres.url,
     redisPids: redis.pids,
     database,
@@ -95,12 +99,13 @@ export async function startStores(home: string, kind: RedisKind = "single"): Pro
 
 async function startRedisOf(kind: RedisKind, home: string) {
   if (kind === "single") {
-    const { url, child, stop } = await startRedis({ home });
-    return { url, pids: { redis: child.record.pid }, stop };
+    const { socketUrl, url: portUrl, child, stop } = await startRedis({ home });
+    return { url: socketUrl ?? portUrl, portUrl, pids: { redis: child.record.pid }, stop };
   }
   const { urls, nodes, stop } = await startRedisCluster(home);
   const pids = nodes.map(({ child }, index) => [`redis-${index}`, child.record.pid] as const);
-  return { url: urls.join(","), pids: Object.fromEntries(pids), stop };
+  const url = urls.join(",");
+  return { url, portUrl: url, pids: Object.fromEntries(pids), stop };
 }
 
 interface Shape {

@@ -82,8 +82,10 @@ async function startRunner(
   { cleanup }: MastersOptions,
   { name, kind, place }: { name: string; kind: RedisKind; place: Place },
 ): Promise<Runner> {
-  const stores = await startStores(join(place.logFolder, kind), kind);
-  cleanup.defer(() => stores.stop());
+  const started = await startStores(join(place.logFolder, kind), kind);
+  cleanup.defer(() => started.stop());
+  // A Cluster has no sockets, so neither side uses one.
+  const stores = { ...started, redisUrl: started.redisPortUrl };
   const callers = await makeCallers(stores, CALLERS);
   const worker = await startWorker(stores, place);
   cleanup.defer(() => worker.stop());

@@ -55,6 +55,7 @@ export async function startVersionStores(
   makeHome(home);
   const redis = await startRedis({ home });
   const database = await startPostgres({ home });
+  // By its port, for both sides alike: earlier versions know no `unix://`.
   const urls: StoreUrls = { home, redisUrl: redis.url, databaseUrl: database.url };
   const sql = postgres(database.url, { max: 1, onnotice: () => {} });
   const stop = async () => {

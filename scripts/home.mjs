@@ -4,7 +4,7 @@
 //   data/              data files      secrets.json               secrets; must never be lost
 //   logs/              output          demo.json                  the first key
 //   sandbox.json       payments of the sandbox
-//   runtime.json servers.json lock.json   while it runs
+//   runtime.json servers.json lock.json redis.sock   while it runs
 
 import { createHash, randomBytes } from "node:crypto";
 import {

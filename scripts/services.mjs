@@ -5,7 +5,8 @@ import { startRedis } from "./redis.mjs";
 
 /**
  * @typedef {object} Stores
- * @property {string} redisUrl
+ * @property {string} redisUrl over the Unix socket of a Redis that was started here, if it has one
+ * @property {string} redisPortUrl the same Redis by its port
  * @property {string} databaseUrl
  * @property {Started[]} started those that were started here
  * @property {() => Promise<void>} stop
@@ -51,8 +52,10 @@ export async function startStores(options) {
       ? redis.reason
       : postgres.status === "rejected" && postgres.reason;
   }
+  const redisPortUrl = redis.value?.url ?? options.redisUrl ?? "";
   return {
-    redisUrl: redis.value?.url ?? options.redisUrl ?? "",
+    redisUrl: redis.value?.socketUrl ?? redisPortUrl,
+    redisPortUrl,
     databaseUrl: postgres.value?.url ?? options.databaseUrl ?? "",
     started: [
       ...(redis.value === null ? [] : [startedOf(redis.value, redisOn)]),

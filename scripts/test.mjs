@@ -117,7 +117,7 @@ async function withStores(home, processes, use) {
     // What is missing or stale of it is made while the first tests run that need none of it.
     const building = run(ensureBun(), ["scripts/build-data.ts"], { FAREBOX_DATA: DATA });
     await use({
-      TEST_REDIS_URLS: [stores.redisUrl, ...more.map(({ url }) => url)].join(" "),
+      TEST_REDIS_URLS: [stores.redisPortUrl, ...more.map(({ url }) => url)].join(" "),
       TEST_DATABASE_URL: stores.databaseUrl,
       FAREBOX_DATA: DATA,
     });

@@ -4,6 +4,7 @@ import { createPrivateKey } from "node:crypto";
 import { allowlist } from "../core/access.ts";
 import { asciiDomain } from "../core/mail-address.ts";
 import { type NanoUsd, type PicoUsd, price, usd } from "../core/money.ts";
+import { isRedisSocket, parseRedisSocket } from "../core/redis-socket.ts";
 import type { SecretList } from "../core/secrets.ts";
 import { parseRelay, type RelayAddress } from "../services/mail/smtp-relay.ts";
 import type { Kind } from "./environment.ts";
@@ -153,10 +154,20 @@ export const postgresAddress: Kind<string> = {
   },
 };
 
+/** A bare path of a socket, or the scheme that another program has for one. */
+const OTHER_SOCKET = /^(?:[./~]|[\w+.-]*(?:unix|sock)[\w+.-]*:)/i;
+
 /** The forms that store/redis-url.ts reads, which checks the rest. */
 export const redisAddress: Kind<string> = {
   parse(text) {
     if (/^rediss?(?:\+(?:cluster|sentinel))?:\/\/./.test(text)) return decodable(text);
+    if (isRedisSocket(text)) {
+      parseRedisSocket(text);
+      return text;
+    }
+    if (OTHER_SOCKET.test(text)) {
+      throw new RangeError("must be an address such as unix:///path/to/redis.sock");
+    }
     throw new RangeError("must be an address such as redis://:password@host:6379");
   },
 };

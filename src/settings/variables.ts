@@ -41,8 +41,8 @@ export const STORE_VARIABLES = {
     isSecret: true,
     shown: "a private Redis",
     about:
-      "the money Redis, version 7: [one server, a Cluster or Sentinels]" +
-      "(operating.md#redis-of-your-own), with TLS or without",
+      "the money Redis, version 7: [one server, a Unix socket, a Cluster or " +
+      "Sentinels](operating.md#redis-of-your-own), with TLS or without",
   },
   DATABASE_URL: {
     kind: postgresAddress,

@@ -1,7 +1,9 @@
 // The forms of REDIS_URL: one server, the seeds of a Redis Cluster, or the Sentinels of a master.
-// Every form can have TLS, a user, a password and a CA.
+// Every form can have TLS, a user, a password and a CA. One server on the same machine can be
+// reached over a Unix socket instead, which has no TLS.
 
 import { readFileSync } from "node:fs";
+import { isRedisSocket, parseRedisSocket, type RedisSocket } from "../core/redis-socket.ts";
 import { StartError } from "../core/start-error.ts";
 
 /** The URL of a Redis is invalid. The message is for the operator and contains no password. */
@@ -27,6 +29,8 @@ export interface RedisServer {
   /** Without the parameters that only Farebox reads. */
   readonly url: string;
   readonly tls: RedisAccess["tls"];
+  /** What `url` says, where it names a Unix socket. */
+  readonly socket?: RedisSocket;
 }
 
 export interface RedisCluster {
@@ -52,6 +56,7 @@ const SENTINEL = /^(rediss?)\+sentinel:\/\/(?:([^@/]*)@)?([^/?]+)\/([^/?]+)(?:\/
 
 /** @throws WrongRedisUrl */
 export function parseRedisUrl(url: string): RedisServer | RedisCluster | RedisSentinels {
+  if (isRedisSocket(url)) return { kind: "server", url, tls: undefined, socket: socketOf(url) };
   if (/^rediss?\+sentinel:/.test(url)) return parseSentinels(url);
   if (url.includes(",") || /^rediss?\+cluster:/.test(url)) return parseCluster(url);
   const server = parseUrl(url);
@@ -59,6 +64,15 @@ export function parseRedisUrl(url: string): RedisServer | RedisCluster | RedisSe
   if (tls === undefined) return { kind: "server", url, tls };
   server.searchParams.delete("ca");
   return { kind: "server", url: server.href, tls };
+}
+
+function socketOf(url: string): RedisSocket {
+  try {
+    return parseRedisSocket(url);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new WrongRedisUrl(`The URL of Redis ${error.message}`);
+  }
 }
 
 function parseCluster(url: string): RedisCluster {

@@ -1,5 +1,6 @@
 import { Cluster, Redis } from "ioredis";
 import { isOfReplica } from "../core/redis-replica.ts";
+import type { RedisSocket } from "../core/redis-socket.ts";
 import { parseRedisUrl, type RedisCluster } from "./redis-url.ts";
 
 /** After this time a command fails, although Redis may still have executed it. */
@@ -39,6 +40,8 @@ export function openRedis(url: string, use: "scripts" | "queue" = "scripts"): Re
   const target = parseRedisUrl(url);
   if (target.kind === "cluster") return openCluster(target, limits);
   if (target.kind === "server") {
+    const { socket } = target;
+    if (socket !== undefined) return new Redis({ ...options, ...optionsOf(socket) });
     return new Redis(target.url, { ...options, ...(target.tls && { tls: target.tls }) });
   }
   const { sentinels, master, database, access, sentinelLogin: login } = target;
@@ -54,6 +57,16 @@ export function openRedis(url: string, use: "scripts" | "queue" = "scripts"): Re
     ...(login.password !== undefined && { sentinelPassword: login.password }),
     ...(access.tls && { sentinelTLS: access.tls, enableTLSForSentinelMode: true }),
   });
+}
+
+/** The client reads no `unix:` URL. */
+function optionsOf({ path, user, password, database }: RedisSocket) {
+  return {
+    path,
+    db: Number(database),
+    ...(user !== "" && { username: user }),
+    ...(password !== "" && { password }),
+  };
 }
 
 function openCluster(

@@ -11,10 +11,9 @@ import { atEnd, shared, sharedFolder } from "../support/shared.ts";
 import { TcpProxy } from "../support/tcp-proxy.ts";
 
 const folder = sharedFolder("resp");
-const socketPath = join(folder, "redis.sock");
 const opened: RespClient[] = [];
 
-const redis = await shared(startPrivateRedis({ settings: { unixsocket: socketPath } }));
+const redis = await shared(startPrivateRedis());
 const admin = new Redis(redis.url, { commandTimeout: 5_000 });
 atEnd(() => admin.disconnect());
 
@@ -52,10 +51,9 @@ test("signs in before anything else, and says why where it cannot", async () => 
 });
 
 test("works in the database that the URL names, through a socket file as well", async () => {
-  const password = encodeURIComponent(new URL(redis.url).password);
   for (const [url, database] of [
     [`${redis.url}/3`, 3],
-    [`unix://${socketPath}?db=4&password=${password}`, 4],
+    [`${redis.socketUrl}&db=4`, 4],
   ] as const) {
     const client = open(url);
     await client.command("SET", "where", String(database));

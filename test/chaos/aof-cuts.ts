@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 import postgres from "postgres";
 import { makeHome } from "../../scripts/home.mjs";
 import { temporaryFolder } from "../../scripts/processes.mjs";
-import { type Service, startRedis } from "../../scripts/redis.mjs";
+import { type RedisService, startRedis } from "../../scripts/redis.mjs";
 import { audit } from "../../src/accounts/audit.ts";
 import type { Stores } from "../../src/cli/stores.ts";
 import { describe as describeDifference } from "../../src/core/audit-finding.ts";
@@ -106,7 +106,7 @@ async function recoverFrom(original: Original, cut: number): Promise<number> {
   return (await epochSum(operator)) - before;
 }
 
-function restart(home: string, { port }: Service): Promise<Service> {
+function restart(home: string, { port }: RedisService): Promise<RedisService> {
   return startRedis({ home, port });
 }
 

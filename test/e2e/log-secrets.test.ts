@@ -73,6 +73,10 @@ const FAULTS = {
     redis: withCanary(redis),
     postgres,
   }),
+  "a socket of Redis that is not there": async (_redis: string, postgres: string) => ({
+    redis: `unix:///nowhere/redis.sock?password=${CANARY}`,
+    postgres,
+  }),
   "a Postgres that does not know the database": async (redis: string, postgres: string) => ({
     redis,
     postgres: withCanary(`${postgres}_gone`),

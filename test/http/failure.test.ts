@@ -46,12 +46,22 @@ test("a lost socket is a store that is away; a file, a fetch or a defect is not"
 });
 
 test("a request that Redis did not answer is 503", async () => {
-  const client = openRedis("redis://127.0.0.1:1");
-  client.on("error", () => {});
-  const unreachable = await rejection(client.get("key"));
-  client.disconnect();
+  const unreachable = async (url: string) => {
+    const client = openRedis(url);
+    client.on("error", () => {});
+    const error = await rejection(client.get("key"));
+    client.disconnect();
+    return error;
+  };
+  const refused = await unreachable("redis://127.0.0.1:1");
+  const missing = await unreachable("unix:///nowhere/redis.sock");
   const closed = new Error("Connection is closed.");
-  for (const away of [unreachable, closed, new ConnectionLost("Redis is not reachable", false)]) {
+  for (const away of [
+    refused,
+    missing,
+    closed,
+    new ConnectionLost("Redis is not reachable", false),
+  ]) {
     expect(failureOf(away)).toMatchObject({ code: "service_unavailable", cause: away });
   }
 });

@@ -93,8 +93,9 @@ test("a private Postgres keeps commits through kill -9 and ends with its folder"
   expect(existsSync(store.dir)).toBe(false);
 });
 
-test("startCluster() serves every slot from three masters", async () => {
+test("startCluster() serves every slot from three masters, by their ports", async () => {
   await using cluster = await startCluster();
+  expect(cluster.nodes.map(({ socketUrl }) => socketUrl)).toEqual([null, null, null]);
   const client = new Cluster([...cluster.urls]);
   const keys = Array.from({ length: 50 }, (_, index) => `{b${index}}:wallet`);
   await Promise.all(keys.map((key) => client.set(key, "1")));

@@ -3,6 +3,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { openRedis } from "../../src/store/redis.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Launcher, launcherHome, launchFarebox } from "../support/launcher.ts";
 
@@ -48,10 +49,23 @@ async function chat(url: string, key: string): Promise<Response> {
   });
 }
 
+/** What connections to Redis come from, as Redis itself names them. */
+async function redisPeers(home: string): Promise<Set<string | undefined>> {
+  const { redis_url: url } = read<{ redis_url: string }>(home, "runtime.json");
+  const redis = openRedis(url);
+  try {
+    const list = String(await redis.call("CLIENT", ["LIST"])).trim();
+    return new Set(list.split("\n").map((line) => / addr=(\S+)/.exec(line)?.[1]));
+  } finally {
+    redis.disconnect();
+  }
+}
+
 test("each process of npm start that is killed runs again, and keeps its data", async () => {
   using home = launcherHome();
   await using farebox = launchFarebox(home.path);
   const url = await started(farebox);
+  expect(await redisPeers(home.path)).toEqual(new Set([`${join(home.path, "redis.sock")}:0`]));
   const { key } = read<Demo>(home.path, "demo.json");
   let spent = 0;
   for (const [name, pidOf] of Object.entries(VICTIMS)) {

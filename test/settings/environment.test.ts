@@ -96,6 +96,9 @@ test.each([
 test.each([
   ["REDIS_URL", "127.0.0.1:6379"],
   ["QUEUE_REDIS_URL", "/var/run/redis.sock"],
+  ["REDIS_URL", "redis+unix:///path/redis.sock"],
+  ["REDIS_URL", "redis-socket:///path/redis.sock"],
+  ["QUEUE_REDIS_URL", "unix+redis:///path/redis.sock"],
   ["DATABASE_URL", "ledger"],
   ["DATABASE_URL", "mysql://127.0.0.1/farebox"],
   ["DATABASE_URL", "postgres://user:secret@[half/farebox"],
@@ -104,6 +107,40 @@ test.each([
   expect(more).toEqual([]);
   expect(problem).toMatch(new RegExp(`^${name} must be an address such as \\S+$`));
   expect(problem).not.toContain(value);
+});
+
+const LONG_PATH = `/${"a".repeat(120)}`;
+const WHOLE_PATH =
+  "must have three slashes and the whole path of a socket, as unix:///path/to/redis.sock";
+const PARAMETERS = "may have db=, user= and password= after its '?', each once, nothing else";
+
+test.each([
+  ["unix:", WHOLE_PATH],
+  ["unix:/run/redis.sock", WHOLE_PATH],
+  ["unix://run/redis.sock", WHOLE_PATH],
+  ["unix://:secret@/run/redis.sock", WHOLE_PATH],
+  ["unix:///", WHOLE_PATH],
+  ["unix:///run/redis/?password=secret", WHOLE_PATH],
+  ["unix:///run/redis.sock?secret", PARAMETERS],
+  ["unix:///run/redis.sock?", PARAMETERS],
+  ["unix:///run/redis.sock?username=secret", PARAMETERS],
+  ["unix:///run/redis.sock?db=1&password=secret&db=2", PARAMETERS],
+  ["unix:///run/redis.sock?db=one", "must have a whole number as its db"],
+  ["unix:///run/redis.sock?password=100%secret", "must have %25 for a '%'"],
+  ["unix:///run/redis.sock?password=#secret", "must have %23 for a '#'"],
+  ["unix:///a.sock?password=secret,unix:///b.sock", "must name one socket; a Cluster has none"],
+  ["unix:///a%00.sock", "must have no %00 in its path"],
+  [`unix://${LONG_PATH}`, "has a path of 121 bytes; that of a Unix socket has at most 107"],
+])("REDIS_URL=%s is refused by its name and its rule, without the secret", (value, rule) => {
+  expect(problems(() => serverOf({ REDIS_URL: value }))).toEqual([`REDIS_URL ${rule}`]);
+});
+
+test("REDIS_URL and QUEUE_REDIS_URL may each be a Unix socket", () => {
+  const REDIS_URL = "unix:///run/redis/redis.sock?db=1&user=farebox&password=a+b/c==";
+  const { redisUrl, queueRedisUrl } = serverOf({ REDIS_URL });
+  expect([redisUrl, queueRedisUrl]).toEqual([REDIS_URL, REDIS_URL]);
+  const QUEUE_REDIS_URL = "unix:///run/redis/queue.sock";
+  expect(serverOf({ QUEUE_REDIS_URL }).queueRedisUrl).toBe(QUEUE_REDIS_URL);
 });
 
 test.each(["", "?target_session_attrs=any", "?target_session_attrs=standby"])(

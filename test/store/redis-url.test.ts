@@ -7,6 +7,19 @@ test("one server is handed on as it is", () => {
   expect(parseRedisUrl("rediss://h:1")).toEqual({ kind: "server", url: "rediss://h:1", tls: {} });
 });
 
+test("a Unix socket has a path, a user, a password and a database", () => {
+  const login = { user: "", password: "", database: "" };
+  for (const [url, socket] of [
+    ["unix:///run/redis/redis.sock", { ...login, path: "/run/redis/redis.sock" }],
+    [
+      "unix:///srv/a%20b%3F/r.sock?db=2&user=me&password=p%40s+s/w==",
+      { path: "/srv/a b?/r.sock", user: "me", password: "p@s+s/w==", database: "2" },
+    ],
+  ] as const) {
+    expect(parseRedisUrl(url)).toEqual({ kind: "server", url, tls: undefined, socket });
+  }
+});
+
 test("the seeds of a cluster have the user, password and TLS of the first one", () => {
   expect(parseRedisUrl("rediss://me:p%40ss@one:7000,rediss://two,rediss://[::1]:7002")).toEqual({
     kind: "cluster",
@@ -47,6 +60,8 @@ test.each([
   ["redis://one?ca=/some/file.pem", "must begin with rediss:"],
   ["redis+sentinel://one", "redis+sentinel://host:26379,host:26379/master"],
   ["rediss://one?ca=/no/such/file.pem", "'/no/such/file.pem', which cannot be read"],
+  ["unix:///one.sock,unix:///two.sock", "must name one socket"],
+  ["unix://relative.sock", "must have three slashes"],
   ["redis+cluster://one?ca=/no/such/file.pem", "must begin with rediss:"],
 ])("%s is refused in words", (url, words) => {
   expect(() => parseRedisUrl(url)).toThrow(WrongRedisUrl);

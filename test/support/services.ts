@@ -36,6 +36,8 @@ export interface PrivateStore extends AsyncDisposable {
 }
 
 export interface PrivateRedis extends PrivateStore {
+  /** The same server over its Unix socket; null where the path of its home is too long for one. */
+  readonly socketUrl: string | null;
   /** Cuts bytes off the end of the append-only file. The Redis must be stopped. */
   cutAof(bytes: number): void;
   /** The length of that file in bytes. */
@@ -89,11 +91,15 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 export async function startPrivateRedis(
   options: Pick<RedisOptions, "repair" | "settings" | "password"> = {},
 ): Promise<PrivateRedis> {
-  const store = await startPrivate("redis", (home, port) => {
-    return startRedis({ ...options, home, ...port });
+  let socketUrl: string | null = null;
+  const store = await startPrivate("redis", async (home, port) => {
+    const redis = await startRedis({ ...options, home, ...port });
+    socketUrl = redis.socketUrl;
+    return redis;
   });
   return {
     ...store,
+    socketUrl,
     aofBytes: () => statSync(lastAofFile(store.dir)).size,
     cutAof: (bytes) => {
       const file = lastAofFile(store.dir);
