@@ -86,6 +86,8 @@ class UntilClosed implements Framing {
 
 const LF = 10;
 const CR = 13;
+/** What can follow a chunk's size: CR, or spaces and ';' before an extension. */
+const SIZE_ENDS: ReadonlySet<number> = new Set([CR, 9, 32, 59]);
 const SIZE_DIGITS_MAX = 12;
 /** A chunk's extensions, or all trailers together. */
 const IGNORED_BYTES_MAX = 16 * 1024;
@@ -179,8 +181,8 @@ class Chunked implements Framing {
     }
     if (this.#digits === 0) throw malformed("A chunk has no size");
     if (byte === LF) this.#beginData();
-    // Spaces and extensions, after ';', have no meaning here.
-    else this.#part = "extension";
+    else if (SIZE_ENDS.has(byte)) this.#part = "extension";
+    else throw malformed("A chunk has an invalid size");
   }
 
   #beginData(): void {

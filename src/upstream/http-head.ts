@@ -11,8 +11,12 @@ const KEPT_MS = 55_000;
 /** How much earlier than a server says, because a request takes time to get there. */
 const MARGIN_MS = 1_000;
 
-const STATUS_LINE = /^HTTP\/1\.(\d) (\d{3})(?: |$)/;
+const STATUS_LINE = /^HTTP\/1\.(\d) ([1-9]\d\d)(?: |$)/;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** Characters at which others may see the end of a value. */
+const FORBIDDEN = /[\r\0]/;
+const LF = 10;
+const CR = 13;
 const NOT_FOUND = -1;
 
 export interface ResponseHead {
@@ -45,10 +49,11 @@ export class HeaderTable implements ResponseHeaders {
  * servers write them; -1 if the end has not come yet.
  */
 export function endOfHead(bytes: Buffer): number {
-  const end = bytes.indexOf("\r\n\r\n");
-  if (end !== NOT_FOUND) return end + 4;
-  const bareEnd = bytes.indexOf("\n\n");
-  return bareEnd === NOT_FOUND ? NOT_FOUND : bareEnd + 2;
+  for (let at = bytes.indexOf(LF); at !== NOT_FOUND; at = bytes.indexOf(LF, at + 1)) {
+    const next = bytes[at + 1] === CR ? at + 2 : at + 1;
+    if (bytes[next] === LF) return next + 1;
+  }
+  return NOT_FOUND;
 }
 
 /** Parses a head, its empty last line included. Throws an HttpError. */
@@ -69,8 +74,9 @@ export function parseHead(text: string): ResponseHead {
 
 function keepMsOf(headers: HeaderTable, isOld: boolean): number {
   const connection = headers.get("connection")?.toLowerCase() ?? "";
-  const keeps = isOld ? lists(connection, "keep-alive") : !lists(connection, "close");
-  if (!keeps) return 0;
+  if (lists(connection, "close")) return 0;
+  // HTTP/1.0 has no chunks, so whoever sends them there may be mistaken about their end.
+  if (isOld && (!lists(connection, "keep-alive") || headers.has("transfer-encoding"))) return 0;
   const seconds = /\btimeout=(\d{1,6})/i.exec(headers.get("keep-alive") ?? "")?.[1];
   if (seconds === undefined) return KEPT_MS;
   return Math.min(KEPT_MS, Math.max(0, Number(seconds) * 1_000 - MARGIN_MS));
@@ -89,6 +95,8 @@ function addLine(headers: HeaderTable, line: string): void {
   const colon = line.indexOf(":");
   const name = line.slice(0, colon);
   // A line that continues the one before it (obsolete since RFC 7230) has no name either.
-  if (colon === NOT_FOUND || !TOKEN.test(name)) throw malformed("The response has a broken header");
+  if (colon === NOT_FOUND || !TOKEN.test(name) || FORBIDDEN.test(line)) {
+    throw malformed("The response has a broken header");
+  }
   headers.add(name.toLowerCase(), line.slice(colon + 1).trim());
 }
