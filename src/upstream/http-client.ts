@@ -86,10 +86,12 @@ export class HttpClient {
     const name = `${origin} ${serverName}`;
     let server = this.#servers.get(name);
     if (server === undefined) {
-      server = new Server({ ...address, serverName }, this.#options.monotonicMs, () => {
-        this.#servers.delete(name);
+      const created = new Server({ ...address, serverName }, this.#options.monotonicMs, () => {
+        // After `close` another may have the name.
+        if (this.#servers.get(name) === created) this.#servers.delete(name);
       });
-      this.#servers.set(name, server);
+      this.#servers.set(name, created);
+      server = created;
     }
     return server;
   }
@@ -118,7 +120,7 @@ function parseTarget(text: string): Target {
     origin,
     address: {
       hostname: name,
-      port: Number(port) || PORTS[protocol],
+      port: port === "" ? PORTS[protocol] : Number(port),
       isTls: protocol === "https:",
       serverName: name,
     },
@@ -143,8 +145,9 @@ function requestText({ host, path }: Target, { method, headers, body }: Upstream
     if (LINE_BREAK.test(value)) throw new TypeError(`The header ${name} has a line break`);
     add(name, value);
   }
-  if (body === null) return `${head}\r\n`;
-  return `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  if (method === "GET" && body === null) return `${head}\r\n`;
+  const content = body ?? "";
+  return `${head}content-length: ${Buffer.byteLength(content)}\r\n\r\n${content}`;
 }
 
 /** The connections to one server. */
@@ -162,9 +165,14 @@ class Server implements ConnectionOwner {
   ) {}
 
   send(request: SentRequest): void {
-    const connection = this.#idle.pop();
-    if (connection === undefined) this.#connect(request);
-    else connection.send(request);
+    const connection = this.#idle.at(-1);
+    // One whose time is over is left to the sweep: its server may be closing it.
+    if (connection === undefined || connection.idleUntilMs <= this.monotonicMs()) {
+      this.#connect(request);
+    } else {
+      this.#idle.pop();
+      connection.send(request);
+    }
   }
 
   idle(connection: HttpConnection, keepMs: number): void {

@@ -35,8 +35,6 @@ type OpenSocket = Socket<HttpConnection>;
 const PROBE_MS = 30_000;
 /** A server that has closed an idle connection resets the next request within a round trip. */
 const STALE_MS = 1_000;
-/** For how long a new connection without a request is kept. */
-const UNUSED_MS = 5_000;
 
 const HANDLERS = {
   open: (socket: OpenSocket) => socket.data.opened(socket),
@@ -58,6 +56,8 @@ export class HttpConnection implements ExchangeConnection {
   #exchange: HttpExchange | null;
   /** Its request, until something of the response comes. */
   #text: string;
+  /** True once requests can be sent. */
+  #isReady = false;
   #sentMs = 0;
   /** The part of the request that the socket has not taken yet. */
   #unsent: Buffer | null = null;
@@ -74,6 +74,7 @@ export class HttpConnection implements ExchangeConnection {
     this.#isTls = isTls;
     this.#exchange = request.exchange;
     this.#text = request.text;
+    request.exchange.sentOn(this);
     const target = { hostname, port, data: this, socket: HANDLERS };
     const connecting = isTls
       ? Bun.connect({ ...target, tls: { serverName } })
@@ -83,15 +84,19 @@ export class HttpConnection implements ExchangeConnection {
 
   opened(socket: OpenSocket): void {
     this.#socket = socket;
+    if (this.#isClosed) {
+      socket.terminate();
+      return;
+    }
     socket.setKeepAlive(true, PROBE_MS);
     if (!this.#isTls) this.ready();
   }
 
-  /** The connection can be used. */
+  /** The connection can be used. A server may ask for another handshake later (TLS 1.2). */
   ready(): void {
-    const exchange = this.#exchange;
-    if (exchange === null || exchange.isOver) this.#rest(UNUSED_MS);
-    else this.send({ text: this.#text, exchange });
+    if (this.#isReady) return;
+    this.#isReady = true;
+    if (this.#exchange !== null) this.send({ text: this.#text, exchange: this.#exchange });
   }
 
   /** Sends a request. The connection must be idle. */
@@ -106,7 +111,7 @@ export class HttpConnection implements ExchangeConnection {
 
   receive(bytes: Buffer): void {
     // Nobody asked for these bytes: whatever they are, no response can follow them.
-    if (this.#exchange === null) {
+    if (this.#exchange === null || !this.#isReady) {
       this.close(null);
       return;
     }
@@ -129,7 +134,8 @@ export class HttpConnection implements ExchangeConnection {
 
   release(keepMs: number): void {
     this.#hasServed = true;
-    if (keepMs > 0 && this.#unsent === null && !this.#isClosed) this.#rest(keepMs);
+    if (this.#unsent === null) this.#exchange = null;
+    if (keepMs > 0 && this.#exchange === null && !this.#isClosed) this.#rest(keepMs);
     else this.close(null);
   }
 
@@ -144,7 +150,9 @@ export class HttpConnection implements ExchangeConnection {
     const exchange = this.#exchange;
     this.#exchange = null;
     this.#unsent = null;
-    this.#socket?.terminate();
+    // A reset tells the server at once that nobody waits for its response.
+    if (exchange === null) this.#socket?.close();
+    else this.#socket?.terminate();
     if (exchange !== null) this.#fail(exchange, error);
     this.#owner.closed(this);
   }
@@ -159,7 +167,6 @@ export class HttpConnection implements ExchangeConnection {
   }
 
   #rest(keepMs: number): void {
-    this.#exchange = null;
     this.#text = "";
     // An idle connection does not keep a program from ending.
     this.#socket?.unref();

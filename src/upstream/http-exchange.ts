@@ -84,7 +84,7 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
     this.fail(this.#signal?.reason);
   }
 
-  /** The request is on its way on this connection. */
+  /** The request is sent on this connection, once that is open. */
   sentOn(connection: ExchangeConnection): void {
     this.#connection = connection;
   }
@@ -190,10 +190,10 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
     this.#keepMs = head.keepMs;
     this.status = head.status;
     this.#headers = head.headers;
-    // What comes with the head is there before anybody reads.
-    this.#receiveBody(framing, bytes, start);
     this.#response?.resolve(this);
     this.#response = null;
+    // It is there before anybody reads, because they read in a later microtask.
+    this.#receiveBody(framing, bytes, start);
   }
 
   #receiveBody(framing: Framing, bytes: Buffer, start: number): void {
