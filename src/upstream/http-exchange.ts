@@ -30,6 +30,7 @@ const SWITCHING_PROTOCOLS = 101;
 
 // Can be shared: decoding a whole text at once keeps no state.
 const utf8 = new TextDecoder();
+const NO_BYTES = new Uint8Array();
 const END: BodyRead = Object.freeze({ done: true });
 
 interface Waiting<T> {
@@ -138,11 +139,16 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
     });
   }
 
-  async text(): Promise<string> {
-    const whole: Uint8Array[] = [];
-    for await (const bytes of this) whole.push(bytes);
-    const [only] = whole;
-    return utf8.decode(whole.length === 1 ? only : Buffer.concat(whole));
+  /** Costs no more than one promise if the whole response is there. */
+  text(): Promise<string> {
+    if (!this.#isOver || this.#failure !== null) return this.#textToCome();
+    return Promise.resolve(utf8.decode(this.#takeParts() ?? NO_BYTES));
+  }
+
+  async #textToCome(): Promise<string> {
+    const parts: Uint8Array[] = [];
+    for await (const bytes of this) parts.push(bytes);
+    return utf8.decode(Buffer.concat(parts));
   }
 
   cancel(): Promise<void> {
