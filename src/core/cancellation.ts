@@ -31,9 +31,10 @@ export class Cancellation implements CancelSignal {
     if (this.#isAborted) return;
     this.#isAborted = true;
     this.#reason = reason;
-    const listeners = this.#listeners;
-    this.#listeners = [];
-    for (const listener of listeners) {
+    for (;;) {
+      // One by one, because a listener may remove those after it.
+      const listener = this.#listeners.shift();
+      if (listener === undefined) return;
       if (typeof listener === "function") listener();
       else listener.handleEvent();
     }

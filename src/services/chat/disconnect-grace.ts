@@ -3,6 +3,7 @@
 // account.
 
 import { clientLeft } from "../../calls/settling.ts";
+import { Cancellation, type CancelSignal } from "../../core/cancellation.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { RequestWatch } from "../../upstream/fallback.ts";
 
@@ -12,8 +13,8 @@ const REPLY_MS = 60_000;
 /** Delays the abort of upstream requests after the caller has left. */
 export class DisconnectGrace implements RequestWatch {
   readonly #clock: Clock;
-  readonly #caller: AbortSignal;
-  readonly #upstream = new AbortController();
+  readonly #caller: CancelSignal;
+  readonly #upstream = new Cancellation();
   #isUnderWay = false;
   #isOver = false;
   #callOff: (() => void) | null = null;
@@ -21,16 +22,16 @@ export class DisconnectGrace implements RequestWatch {
   hasTimedOut = false;
 
   /** `caller` is aborted when the caller leaves. */
-  constructor(clock: Clock, caller: AbortSignal) {
+  constructor(clock: Clock, caller: CancelSignal) {
     this.#clock = clock;
     this.#caller = caller;
-    caller.addEventListener("abort", this.#onLeave);
-    if (caller.aborted) this.#onLeave();
+    caller.addEventListener("abort", this);
+    if (caller.aborted) this.handleEvent();
   }
 
   /** The signal for the upstream requests of the call. */
-  get signal(): AbortSignal {
-    return this.#upstream.signal;
+  get signal(): CancelSignal {
+    return this.#upstream;
   }
 
   /** A request to a server begins. Throws if the caller has left already. */
@@ -46,12 +47,13 @@ export class DisconnectGrace implements RequestWatch {
 
   /** Call this when the call is over. */
   close(): void {
+    // The listener stays: the caller's signal ends with the request, and removing costs more.
     this.#isOver = true;
-    this.#caller.removeEventListener("abort", this.#onLeave);
     this.#callOff?.();
   }
 
-  readonly #onLeave = (): void => {
+  /** The caller leaves. */
+  handleEvent(): void {
     if (this.#isOver) return;
     if (!this.#isUnderWay) {
       this.#upstream.abort();
@@ -61,5 +63,5 @@ export class DisconnectGrace implements RequestWatch {
       this.hasTimedOut = this.#isUnderWay;
       this.#upstream.abort();
     });
-  };
+  }
 }
