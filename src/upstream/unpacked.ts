@@ -12,19 +12,19 @@ import type {
   UpstreamResponse,
 } from "./upstream-response.ts";
 
-const UNPACKERS: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  "x-gzip": createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
+const UNPACKERS: ReadonlyMap<string, () => Transform> = new Map([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["deflate", createInflate],
+  ["br", createBrotliDecompress],
+]);
 
 /** The response with its body as it was before it was packed. */
 export function unpacked(response: UpstreamResponse): UpstreamResponse {
   const { body, headers } = response;
   const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   if (body === null || coding === "identity" || coding === "") return response;
-  return new UnpackedResponse(response, body, UNPACKERS[coding]);
+  return new UnpackedResponse(response, body, UNPACKERS.get(coding));
 }
 
 class UnpackedResponse implements UpstreamResponse, ResponseBody, BodyReader {
@@ -81,6 +81,8 @@ class UnpackedResponse implements UpstreamResponse, ResponseBody, BodyReader {
     try {
       yield* unpacker;
     } finally {
+      // Destroying it waits for its next bytes, which may never come.
+      await this.cancel();
       packed.destroy();
       unpacker.destroy();
     }
