@@ -80,11 +80,16 @@ const DIGIT_OF: readonly number[] = Array.from({ length: 128 }, (_, code) =>
 function digitsOf(id: string, start: number, count: number): number {
   let value = 0;
   for (let at = start; at < start + count; at++) {
-    const digit = DIGIT_OF[id.charCodeAt(at)] ?? -1;
+    const digit = digitAt(id, at);
     if (digit < 0) throw new RangeError(`'${id}' is not an id`);
     value = value * 62 + digit;
   }
   return value;
+}
+
+/** The value of the base62 digit at this place of a text; below zero if it is none. */
+export function digitAt(text: string, at: number): number {
+  return DIGIT_OF[text.charCodeAt(at)] ?? -1;
 }
 
 /** The id of a stored UUID. */
