@@ -123,7 +123,8 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
         await this.#refresh();
         continue;
       }
-      const decision = decideAccess(access.document, key, { ...request, nowMs });
+      const { scope, clientIp } = request;
+      const decision = decideAccess(access.document, key, { scope, clientIp, nowMs });
       const { tier } = decision;
       const refusal = request.isOpen === true ? null : decision.refusal;
       const limits = limitsOf(request, tier);
@@ -187,7 +188,9 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     let isOpen = false;
     try {
       const reply = await scripts.run(admit, {
-        ...this.subject(),
+        account: this.accountId,
+        keys: this.keys,
+        nowMs: this.deps.scriptTime(),
         aboutMs: clock.now(),
         version: access.version,
         keyId,

@@ -16,7 +16,8 @@ import {
   unpack,
   verdictOf,
 } from "./script.ts";
-import { inSeconds, limitKeys } from "./window.ts";
+import type { Argument } from "./script-client.ts";
+import { inSeconds, withLimitKeys } from "./window.ts";
 
 /**
  * How long after it was sent Redis still takes an admission. Its process has given it up by then.
@@ -86,22 +87,29 @@ export const admit: Script<AdmitArgs, AdmitReply> = {
   name: "admit",
   lua: admitLua,
   flags: [],
-  keys: ({ account, keys, keyId, requestId, owner, limits }) => [
-    keys.bucket,
-    keys.wallet,
-    keyStateKey(keys.number, keyId),
-    holdsKey(keys.number, owner),
-    keys.events,
-    opKey(keys.number, requestId),
-    keys.refused,
-    ...limitKeys({ account, keys }, limits),
-  ],
-  args: (a) => [
-    a.refusal === null ? packNumbers(a) : Buffer.concat([packNumbers(a), Buffer.from(a.refusal)]),
-    a.requestId,
-    a.text,
-    ...a.limits.flatMap(({ kind, max, weight, code }) => [kind, max, weight, code]),
-  ],
+  keys: (a) => {
+    const { keys, keyId, requestId, owner, limits } = a;
+    const names = [
+      keys.bucket,
+      keys.wallet,
+      keyStateKey(keys.number, keyId),
+      holdsKey(keys.number, owner),
+      keys.events,
+      opKey(keys.number, requestId),
+      keys.refused,
+    ];
+    return withLimitKeys(names, a, limits);
+  },
+  args: (a) => {
+    const numbers = packNumbers(a);
+    const args: Argument[] = [
+      a.refusal === null ? numbers : Buffer.concat([numbers, Buffer.from(a.refusal)]),
+      a.requestId,
+      a.text,
+    ];
+    for (const { kind, max, weight, code } of a.limits) args.push(kind, max, weight, code);
+    return args;
+  },
   reply: (raw) => parseAdmit(raw),
 };
 

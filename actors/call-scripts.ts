@@ -30,7 +30,7 @@ import {
   verdictOf,
 } from "./script.ts";
 import type { Argument } from "./script-client.ts";
-import { limitKeys } from "./window.ts";
+import { withLimitKeys } from "./window.ts";
 
 /**
  * How long the reply of a settlement that any process may repeat is kept.
@@ -54,7 +54,7 @@ function holdKeys(hold: {
   readonly keys: AccountKeys;
   readonly keyId: string;
   readonly owner: string;
-}): readonly string[] {
+}): string[] {
   const { keys, keyId, owner } = hold;
   return [
     keys.bucket,
@@ -96,8 +96,8 @@ const settleOwned: Script<SettleOpenArgs, SettleReply> = {
   name: "settle",
   lua: settleLua,
   flags: ["allow-oom"],
-  keys: (a) => [...holdKeys(a), ...limitKeys(a, a.unused)],
-  args: (a) => [pack(toDouble(a.cost)), ...settleTexts(a)],
+  keys: (a) => withLimitKeys(holdKeys(a), a, a.unused),
+  args: (a) => settleArgs(pack(toDouble(a.cost)), a),
   reply: parseSettlement,
 };
 
@@ -106,8 +106,8 @@ const settleOwnerless: Script<SettleOpenArgs, SettleReply> = {
   name: "settle_ownerless",
   lua: settleOwnerlessLua,
   flags: ["allow-oom"],
-  keys: (a) => [...holdKeys(a), opKey(a.keys.number, a.requestId), ...limitKeys(a, a.unused)],
-  args: (a) => [pack(toDouble(a.cost), REPEAT_MS), ...settleTexts(a)],
+  keys: (a) => withLimitKeys([...holdKeys(a), opKey(a.keys.number, a.requestId)], a, a.unused),
+  args: (a) => settleArgs(pack(toDouble(a.cost), REPEAT_MS), a),
   reply: parseSettlement,
 };
 
@@ -121,8 +121,13 @@ export function settleOf(owner: string): Script<SettleOpenArgs, SettleReply> {
   return owner === MAIL_OWNER ? settleOwnerless : settleOwned;
 }
 
-function settleTexts({ requestId, outcome, unused }: SettleOpenArgs): readonly Argument[] {
-  return [requestId, outcome, ...unused.flatMap(({ kind, count }) => [kind, count])];
+function settleArgs(
+  numbers: Buffer,
+  { requestId, outcome, unused }: SettleOpenArgs,
+): readonly Argument[] {
+  const args: Argument[] = [numbers, requestId, outcome];
+  for (const { kind, count } of unused) args.push(kind, count);
+  return args;
 }
 
 export interface SettleLateArgs extends Timed, SettleArgs {

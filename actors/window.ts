@@ -11,18 +11,14 @@ export function inSeconds(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1000));
 }
 
-/** Shared by all calls without limits of their own. */
-const NO_KEYS: readonly string[] = Object.freeze([]);
-
-/** The keys of the limits that a call counts against. */
-export function limitKeys(
+/** Adds the keys of the limits that a call counts against. Most calls have none. */
+export function withLimitKeys(
+  names: string[],
   { account, keys }: OfAccount,
   limits: readonly Pick<Limit, "name">[],
 ): readonly string[] {
-  // Most calls have none.
-  if (limits.length === 0) return NO_KEYS;
-  const { number: bucket } = keys;
-  return limits.map(({ name }) => limitKey({ bucket, account }, name));
+  for (const { name } of limits) names.push(limitKey({ bucket: keys.number, account }, name));
+  return names;
 }
 
 export interface CountReply {

@@ -104,8 +104,8 @@ export function createApp(deps: AppDeps) {
     const missing = noEndpoint(routes, raw.request.method, path);
     return unrouted(isApplication ? application : gateway, raw, error ?? missing);
   };
-  app.onError(({ code, error, request, server }) =>
-    noSuchPath({ request, server }, code === "NOT_FOUND" ? undefined : error),
+  app.onError(({ code, error, request }) =>
+    noSuchPath({ request, server: app.server }, code === "NOT_FOUND" ? undefined : error),
   );
   for (const one of GATEWAY) addRoute(app, one, (raw) => one.answer(gateway, raw));
   for (const one of APPLICATION) addRoute(app, one, (raw) => one.answer(application, raw));
@@ -142,14 +142,15 @@ function addRoute(
 ): void {
   const route = path.replaceAll(/\{(\w+)\}/g, ":$1");
   for (const pattern of hasOpenEnd ? [route, `${route}/*`] : [route]) {
-    // The endpoints read the body themselves.
+    // The endpoints read the body themselves. The server is not taken from Elysia's context: for a
+    // handler that names it there, Elysia defines a property of the context at every request.
     app.route(
       method,
       pattern,
-      ({ request, server, params }) =>
+      ({ request, params }) =>
         answer({
           request,
-          server,
+          server: app.server,
           params: hasOpenEnd ? { id: openEndOf(path, request.url) } : params,
         }),
       { parse: "none" },

@@ -33,7 +33,7 @@ describe("the table", () => {
     "src/core/ledger-replay.ts spent",
     "src/http/openapi-schema.ts #components",
     "src/http/openapi-schema.ts #sources",
-    "src/services/chat/chat-extras.ts NONE",
+    "src/services/chat/chat-extras.ts NO_EXTRAS",
     "src/services/chat/chat-stream.ts #unread",
     "src/services/maps/providers/embedded/label-space.ts #taken",
     "src/settings/located-json.ts numbers",

@@ -164,9 +164,6 @@ export function outcomeOf(
   call: Call,
   end: { readonly status: number; readonly errorCode: string | null },
 ): Outcome {
-  return {
-    ...end,
-    latencyMs: elapsedMs(deps, call),
-    ...NOTHING_COUNTED,
-  };
+  const { status, errorCode } = end;
+  return { status, errorCode, latencyMs: elapsedMs(deps, call), ...NOTHING_COUNTED };
 }

@@ -146,8 +146,10 @@ export function nextTier(current: Tier): Tier | null {
   return above.find(({ unlock }) => unlock !== null) ?? null;
 }
 
+const TIERS_BY_NAME: ReadonlyMap<string, Tier> = new Map(TIERS.map((tier) => [tier.name, tier]));
+
 function tierNamed(name: TierName): Tier {
-  const tier = TIERS.find((row) => row.name === name);
+  const tier = TIERS_BY_NAME.get(name);
   if (tier === undefined) throw new Error(`TIERS has no row '${name}'`);
   return tier;
 }

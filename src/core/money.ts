@@ -13,6 +13,7 @@ export const ZERO = 0n as NanoUsd;
 
 /** The largest amount that a Lua number holds exactly: 2^53 - 1 nano-USD, about 9.0 million USD. */
 export const AMOUNT_MAX = BigInt(Number.MAX_SAFE_INTEGER) as NanoUsd;
+const AMOUNT_MIN = -AMOUNT_MAX;
 
 const NANO_PER_USD = 1_000_000_000n;
 const PICO_PER_NANO = 1_000n;
@@ -20,8 +21,8 @@ const DECIMAL = /^(-?)(\d{1,100})(?:\.(\d+))?$/;
 
 /** Brands an integer count of nano-USD. Throws a RangeError beyond ±AMOUNT_MAX. */
 export function nano(count: bigint | string): NanoUsd {
-  const value = BigInt(count);
-  if (value > AMOUNT_MAX || value < -AMOUNT_MAX) {
+  const value = typeof count === "bigint" ? count : BigInt(count);
+  if (value > AMOUNT_MAX || value < AMOUNT_MIN) {
     throw new RangeError(
       `Amount ${value} is outside the ${AMOUNT_MAX} nano-USD that Redis carries`,
     );
@@ -66,7 +67,7 @@ export function ofCents(cents: number): NanoUsd {
 /** Parses a decimal USD amount such as "0.0010" exactly; more than 9 decimals is a RangeError. */
 export function usd(decimal: string): NanoUsd {
   const count = scaled(decimal, 9);
-  if (count <= AMOUNT_MAX && count >= -AMOUNT_MAX) return count as NanoUsd;
+  if (count <= AMOUNT_MAX && count >= AMOUNT_MIN) return count as NanoUsd;
   throw new RangeError(`'${decimal}' is beyond ${toDecimal(AMOUNT_MAX)}, the largest amount`);
 }
 
@@ -104,10 +105,26 @@ export function affordableQuantity(
   return Math.min(Number(left / unit), Number.MAX_SAFE_INTEGER);
 }
 
+/** Sums quantity times price exactly, in pico-USD. */
 function sum(parts: Quantities): bigint {
+  const double = doubleSum(parts);
+  if (double !== null) return BigInt(double);
   let pico = 0n;
   for (const [quantity, unit] of parts) pico += BigInt(quantity) * unit;
   return pico;
+}
+
+/**
+ * The same as a double, which makes no bigints on the way; null if it might not be exact. Without
+ * negative parts, no product is larger than the sum, and up to 2^53 - 1 all of them are exact.
+ */
+function doubleSum(parts: Quantities): number | null {
+  let pico = 0;
+  for (const [quantity, unit] of parts) {
+    if (!Number.isInteger(quantity) || quantity < 0 || unit < 0n) return null;
+    pico += quantity * Number(unit);
+  }
+  return pico <= Number.MAX_SAFE_INTEGER ? pico : null;
 }
 
 const DIGIT_ZERO = 48;

@@ -1,6 +1,8 @@
 // Months of UTC: as a number, 202611, where money is counted, and as text, `2026-11`, in names and
 // for people. Both sort by time.
 
+import { DAY_MS } from "./limits.ts";
+
 /** The month of a time as a number. */
 export function monthOf(ms: number): number {
   const time = new Date(ms);
@@ -18,9 +20,14 @@ export function nextMonthMs(ms: number): number {
   return Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1);
 }
 
+/** The latest result: every call asks for the month, and almost always on the same day. */
+let latest = { day: Number.NaN, text: "" };
+
 /** The month of a time as text. */
 export function monthText(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 7);
+  const day = Math.floor(ms / DAY_MS);
+  if (day !== latest.day) latest = { day, text: new Date(ms).toISOString().slice(0, 7) };
+  return latest.text;
 }
 
 /** The first instant of a month, given as text. */

@@ -114,7 +114,8 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared>(
   let call: Call | null = null;
   try {
     checkHost(raw.request);
-    call = await identify(deps, arrival, loggedName(definition));
+    const identified = identify(deps, arrival, loggedName(definition));
+    call = identified instanceof Promise ? await identified : identified;
     const { request, params = {} } = raw;
     const context: EndpointContext<Deps> = { deps, call, request, params, model: null };
     const prepared = await prepareOrRefuse(context, arrival, definition);
@@ -131,9 +132,19 @@ async function prepareOrRefuse<Deps extends FrameDeps, Input, Prepared>(
   definition: KeyedDefinition<Deps, Input, Prepared>,
 ): Promise<Prepared> {
   const { deps, call } = context;
+  const { body, precheck } = definition;
   try {
     checkMethod(arrival.request, definition);
-    const input = await readInput(context, arrival, definition);
+    // Without a body there is no input, whatever the type says.
+    let input = undefined as Input;
+    if (body !== undefined) {
+      arrival.isReadingBody = true;
+      const text = await readBody(context, body);
+      arrival.isReadingBody = false;
+      const value = body.parse(text);
+      if (precheck !== undefined) await precheck(value, context);
+      input = body.check(value);
+    }
     const prepared = definition.prepare(input, context);
     checkPauses(deps, definition);
     return prepared;
@@ -144,22 +155,13 @@ async function prepareOrRefuse<Deps extends FrameDeps, Input, Prepared>(
   }
 }
 
-async function readInput<Deps extends FrameDeps, Input>(
-  context: EndpointContext<Deps>,
-  arrival: RequestContext,
-  { body, precheck }: Pick<KeyedDefinition<Deps, Input, never>, "body" | "precheck">,
-): Promise<Input> {
-  // Without a body there is no input, whatever the type says.
-  if (body === undefined) return undefined as Input;
-  const { deps, call } = context;
+/** Begins to read the body of a call. */
+function readBody(
+  { deps, call, request }: EndpointContext<FrameDeps>,
+  { bytesMax }: Pick<JsonBody<unknown>, "bytesMax">,
+): Promise<string> {
   const share = deps.bodies.of(call.identity.accountId);
-  const rules = { bytesMax: body.bytesMax, clock: deps.calls.clock, share };
-  arrival.isReadingBody = true;
-  const text = await readText(arrival.request, rules);
-  arrival.isReadingBody = false;
-  const value = body.parse(text);
-  if (precheck !== undefined) await precheck(value, context);
-  return body.check(value);
+  return readText(request, { bytesMax, clock: deps.calls.clock, share });
 }
 
 function checkMethod(

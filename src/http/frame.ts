@@ -103,18 +103,30 @@ export function checkHost(request: Request): void {
   }
 }
 
-/** The call of a request with a known key. Throws `missing_api_key` or `invalid_api_key`. */
-export async function identify(
+/**
+ * The call of a request with a known key; no promise for a key that this process knows. Throws
+ * `missing_api_key` or `invalid_api_key`.
+ */
+export function identify(
   deps: FrameDeps,
   arrival: RequestContext,
   endpoint: string,
-): Promise<Call> {
+): Call | Promise<Call> {
   const key = readKey(arrival.request.headers, deps.surface);
   arrival.keyDigests = keyDigests(key, deps.keyPeppers);
   const found = findKey(deps, arrival, arrival.keyDigests);
-  const identity = found instanceof Promise ? await found : found;
+  return found instanceof Promise
+    ? found.then((identity) => callOf(deps, arrival, endpoint, identity))
+    : callOf(deps, arrival, endpoint, found);
+}
+
+function callOf(
+  deps: FrameDeps,
+  { requestId, clientIp, arrivedMs, request }: RequestContext,
+  endpoint: string,
+  identity: Found,
+): Call {
   if (identity === null) throw invalidKey();
-  const { requestId, clientIp, arrivedMs, request } = arrival;
   const { country, ipHash } = deps.clientInfo(clientIp);
   return {
     requestId,
@@ -126,7 +138,9 @@ export async function identify(
     arrivedMs,
     signal: request.signal,
     traceparent: deps.calls.tracer?.contextOf(request.headers) ?? null,
-    ...{ upstreamFromMs: null, upstreamMs: 0, rate: null },
+    upstreamFromMs: null,
+    upstreamMs: 0,
+    rate: null,
   };
 }
 

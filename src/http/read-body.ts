@@ -25,25 +25,23 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
  */
 export async function readText(request: Request, rules: BodyRules): Promise<string> {
   try {
-    return await readOwn(request, rules);
+    return decode(await inTime(readBytes(request, rules), rules.clock));
   } finally {
     rules.share?.end();
   }
 }
 
-async function readOwn(request: Request, rules: BodyRules): Promise<string> {
+/** Begins to read. Throws at once what the headers are refused for. */
+function readBytes(request: Request, rules: BodyRules): Promise<Uint8Array> {
   const declared = request.headers.get("content-length");
   if (declared !== null && Number(declared) > rules.bytesMax) throw tooLarge(rules.bytesMax);
   const encoding = request.headers.get("content-encoding");
   if (encoding !== null && encoding.trim().toLowerCase() !== "identity") {
     throw new ApiError("invalid_json", "The body must not be compressed: drop Content-Encoding");
   }
-  if (declared !== null) rules.share?.take(Number(declared));
-  const bytes = await inTime(
-    declared === null ? readStream(request, rules) : request.bytes(),
-    rules.clock,
-  );
-  return decode(bytes);
+  if (declared === null) return readStream(request, rules);
+  rules.share?.take(Number(declared));
+  return request.bytes();
 }
 
 /** Parses text if it is not too deep and has not too many keys. */

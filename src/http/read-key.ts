@@ -25,7 +25,6 @@ function bearerOf(header: string | null): string {
   // both are refused.
   if (header.includes(",")) throw invalidKey();
   const value = header.trim();
-  if (value.slice(0, 6).toLowerCase() !== "bearer") return "";
-  const separator = value.charAt(6);
-  return separator === " " || separator === "\t" ? value.slice(7).trim() : "";
+  const scheme = value.slice(0, 7).toLowerCase();
+  return scheme === "bearer " || scheme === "bearer\t" ? value.slice(7).trim() : "";
 }

@@ -2,7 +2,7 @@
 // stays constant even if the client is slow.
 
 import { OK } from "../core/errors.ts";
-import { headersOf, type ResponseMeta } from "./respond.ts";
+import { type ResponseMeta, responseOf } from "./respond.ts";
 
 /**
  * Receives the frames of a source. Each `pull` leads to exactly one of these calls, possibly before
@@ -46,10 +46,11 @@ export function eventStream(source: FrameSource, facts: ResponseMeta, onEnd: () 
     // Without a buffer, each pull proves that the earlier frames were written.
     { highWaterMark: 0 },
   );
-  const headers = headersOf(facts, "text/event-stream; charset=utf-8");
-  headers["cache-control"] = "no-cache, no-transform";
-  headers["x-accel-buffering"] = "no";
-  return new Response(frames as ReadableStream, { status: OK, headers });
+  const type = "text/event-stream; charset=utf-8";
+  const response = responseOf(frames as ReadableStream, OK, type, facts);
+  response.headers.set("cache-control", "no-cache, no-transform");
+  response.headers.set("x-accel-buffering", "no");
+  return response;
 }
 
 // Must not use `type: "direct"`: such a stream does not notice that the client is slower than the

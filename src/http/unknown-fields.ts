@@ -6,6 +6,8 @@ import type { TSchema } from "./schema.ts";
 /** At most this many are named; a body can have millions. */
 const NAMES_MAX = 32;
 const NAME_LENGTH_MAX = 100;
+/** The unknown fields of most bodies. */
+const NO_NAMES: readonly string[] = Object.freeze([]);
 /** Replaces the names beyond the limit. */
 const MORE = "…";
 
@@ -21,6 +23,7 @@ export function unknownFieldsOf(schema: TSchema): (value: unknown) => readonly s
   return (value) => {
     const names = new Set<string>();
     walk?.(value, names);
+    if (names.size === 0) return NO_NAMES;
     return names.size > NAMES_MAX ? [...names].slice(0, NAMES_MAX).concat(MORE) : [...names];
   };
 }
@@ -80,8 +83,11 @@ function meantBy(branch: TSchema): (value: object) => boolean {
     if (only !== undefined) return [[key, [only]] as const];
     return values === undefined ? [] : [[key, values as readonly unknown[]] as const];
   });
-  return (value) =>
-    isObject(value) && choices.every(([key, allowed]) => allowed.includes(value[key]));
+  return (value) => {
+    if (!isObject(value)) return false;
+    for (const [key, allowed] of choices) if (!allowed.includes(value[key])) return false;
+    return true;
+  };
 }
 
 function addUnless(isLeftOut: boolean, names: Set<string>, name: string): void {

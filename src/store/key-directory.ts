@@ -68,8 +68,8 @@ export class KeyDirectory {
   }
 
   #remembered(digest: string): LookupResult | undefined {
-    if (this.#unknown.has(digest)) return null;
-    return this.#known.get(digest);
+    // No digest is in both.
+    return this.#known.get(digest) ?? (this.#unknown.has(digest) ? null : undefined);
   }
 
   /** Simultaneous callers with the same key share one lookup, and the turn of the first caller. */

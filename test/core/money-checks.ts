@@ -147,7 +147,27 @@ export const PRICE_CHECKS: Checks<Money> = {
     expect(charge(parts)).toBe(nanoUsd(4n));
   },
 
+  "a charge of any size is exact": ({ charge }) => {
+    const quantity = fc.integer({ min: -(2 ** 31), max: 2 ** 31 });
+    const unit = fc.bigInt({ min: 0n, max: 2n ** 31n }).map(pico);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(quantity, unit), { maxLength: 4 }), (parts) => {
+        const exact = parts.reduce((sum, [count, price]) => sum + BigInt(count) * price, 0n);
+        fc.pre(exact >= 0n);
+        expect(charge(parts)).toBe(nanoUsd((exact + 999n) / 1_000n));
+      }),
+    );
+    const [odd, many] = [2 ** 53 - 1, 2 ** 53 - 3];
+    expect(charge([[odd, pico(500n)]])).toBe(nanoUsd(2n ** 52n));
+    const parts = [
+      [odd, pico(500n)],
+      [-many, pico(500n)],
+    ] as const;
+    expect(charge(parts)).toBe(nanoUsd(1n));
+  },
+
   "a quantity that is not whole is no quantity": ({ charge }) => {
+    expect(() => charge([[0.5, pico(2n)]])).toThrow(RangeError);
     expect(() => charge([[0.5, pico(1n)]])).toThrow(RangeError);
     expect(() => charge([[Number.NaN, pico(1n)]])).toThrow(RangeError);
   },

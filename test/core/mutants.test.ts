@@ -251,8 +251,14 @@ describe("money.ts", () => {
         "a charge is rounded to the next nano always",
         replaced("+ PICO_PER_NANO - 1n)", "+ PICO_PER_NANO)"),
       ],
+      [
+        "a charge is a double that is not exact",
+        replaced("pico <= Number.MAX_SAFE_INTEGER ? pico : null", "pico"),
+      ],
+      ["a negative quantity hides a double that is not exact", replaced("|| quantity < 0 ", "")],
+      ["half a token has a price", replaced("!Number.isInteger(quantity) || ", "")],
       ["an amount has no upper bound", replaced("value > AMOUNT_MAX || ", "")],
-      ["an amount has no lower bound", replaced(" || value < -AMOUNT_MAX", "")],
+      ["an amount has no lower bound", replaced(" || value < AMOUNT_MIN", "")],
       [
         "the bound is 2^53",
         replaced("BigInt(Number.MAX_SAFE_INTEGER) as", "BigInt(Number.MAX_SAFE_INTEGER + 1) as"),

@@ -51,15 +51,33 @@ export function prepareChat(
   if (catalogue.models.has(model)) context.model = model;
   const { hasUsageFrame, unknown } = input;
   const { accountId } = context.call.identity;
-  return { ...choose(context.deps, input, catalogue, accountId), hasUsageFrame, unknown };
+  const { chat, svcMembers } = choose(context.deps, input, catalogue, accountId);
+  return { chat, svcMembers, hasUsageFrame, unknown };
 }
 
 /** Runs a call, whole or streamed. */
 export async function runChat(
-  { deps, call }: EndpointContext<ChatDeps>,
-  { chat, svcMembers, hasUsageFrame, unknown }: PreparedChat,
+  context: EndpointContext<ChatDeps>,
+  prepared: PreparedChat,
 ): Promise<Answer> {
-  const metaOf = (served: Served): CompletionMeta => ({
+  const { deps, call } = context;
+  const { chat } = prepared;
+  if (chat.stream) {
+    const stream = await openChatStream(deps.calls, call, chat);
+    return { events: new ChatFrames(stream, metaOf(context, prepared, stream.served)) };
+  }
+  const completion = await completeChat(deps.calls, call, chat);
+  const costUsd = toDecimal(completion.settlement.charged);
+  const meta = metaOf(context, prepared, completion);
+  return { json: completionJson(meta, completion, costUsd), costUsd };
+}
+
+function metaOf(
+  { deps, call }: EndpointContext<ChatDeps>,
+  { hasUsageFrame, unknown, svcMembers }: PreparedChat,
+  served: Served,
+): CompletionMeta {
+  return {
     call,
     model: served.model.id,
     created: Math.floor(deps.calls.clock.now() / 1000),
@@ -67,12 +85,5 @@ export async function runChat(
     hasUsageFrame,
     ignored: unsupportedFields(served.model, unknown),
     svcMembers: (settlement) => svcMembers(served, settlement),
-  });
-  if (chat.stream) {
-    const stream = await openChatStream(deps.calls, call, chat);
-    return { events: new ChatFrames(stream, metaOf(stream.served)) };
-  }
-  const completion = await completeChat(deps.calls, call, chat);
-  const costUsd = toDecimal(completion.settlement.charged);
-  return { json: completionJson(metaOf(completion), completion, costUsd), costUsd };
+  };
 }

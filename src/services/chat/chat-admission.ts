@@ -80,7 +80,7 @@ export async function admitChat(
   const first = await admit(deps, call, termsOf(chat, loose), { tentative: true });
   if (first.verdict === "admitted") {
     const length = promptLength(deps, call, { models: loose.models, request, looseTokens });
-    return await fitContext(deps, call, request, { ...loose, hold: first.hold, length });
+    return fitContext(deps, call, request, { hold: first.hold, models: loose.models, length });
   }
   if (first.verdict === "refused") throw first.error;
 
@@ -92,7 +92,7 @@ export async function admitChat(
   const tight = planOf(affordable, promptTokens, outputTokens);
   const second = await admit(deps, call, termsOf(chat, tight), { counted: true });
   if (second.verdict === "admitted") {
-    return await fitContext(deps, call, request, { ...tight, hold: second.hold, length });
+    return fitContext(deps, call, request, { hold: second.hold, models: tight.models, length });
   }
   if (second.verdict === "short") throw new Error("A final admission was answered 'short'");
   if (second.funds === null) throw second.error;
@@ -163,29 +163,39 @@ function uncounted(looseTokens: number): PromptLength {
   return { counted: 0, bound: looseTokens };
 }
 
-/** Drops models without room for a reply. If none is left, releases the hold and throws. */
-async function fitContext(
+interface HeldChat {
+  readonly hold: Hold;
+  readonly models: Models;
+  readonly length: PromptLength | Promise<PromptLength>;
+}
+
+/**
+ * Drops models without room for a reply. If none is left, releases the hold and throws. No promise
+ * if the length of the prompt is known and there is room.
+ */
+function fitContext(
   deps: ChatCallDeps,
   call: Call,
   request: ChatRequest,
-  held: {
-    readonly hold: Hold;
-    readonly models: Models;
-    readonly length: PromptLength | Promise<PromptLength>;
-  },
-): Promise<AdmittedChat> {
-  const { hold } = held;
+  held: HeldChat,
+): AdmittedChat | Promise<AdmittedChat> {
+  const { hold, length } = held;
+  if (length instanceof Promise) {
+    return length.then(
+      (known) => fitContext(deps, call, request, { ...held, length: known }),
+      (error) => giveBack(deps, call, hold, error),
+    );
+  }
   // If the hold contains free credit, only eligible models can be used.
   const models = hold.free === ZERO ? held.models : eligibleOf(held.models);
   try {
-    const length = held.length instanceof Promise ? await held.length : held.length;
     const requestFor = (model: ModelEntry) =>
       request.hasDefaultLimit === true
         ? { ...request, maxTokens: outputTokensFor(model, request, length) }
         : request;
     return { hold, models: modelsWithRoom(models, request, length), requestFor };
   } catch (error) {
-    return await giveBack(deps, call, hold, error);
+    return giveBack(deps, call, hold, error);
   }
 }
 

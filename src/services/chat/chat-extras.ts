@@ -21,7 +21,7 @@ export function extrasOf(body: Readonly<Record<string, unknown>>): Extras {
 export function withAcceptedExtras(
   models: readonly AcceptedExtras[],
   request: ChatRequest,
-  extras: Extras = request.extras ?? NONE,
+  extras: Extras = request.extras ?? NO_EXTRAS,
 ): ChatRequest {
   if (extras.size === 0) return request;
   const accepted = [...extras].filter(([name]) => models.some((model) => accepts(model, name)));
@@ -36,10 +36,12 @@ export function unsupportedFields(
   model: AcceptedExtras,
   unknown: readonly string[],
 ): readonly string[] {
-  return unknown.filter((name) => !accepts(model, name));
+  // Most calls have none.
+  return unknown.length === 0 ? unknown : unknown.filter((name) => !accepts(model, name));
 }
 
-const NONE: Extras = new Map();
+/** The extra parameters of most calls. */
+export const NO_EXTRAS: Extras = new Map();
 
 function accepts({ extraParameters = [] }: AcceptedExtras, name: string): boolean {
   return extraParameters.includes(name);

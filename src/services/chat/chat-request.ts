@@ -6,7 +6,7 @@ import { unknownFieldsOf } from "../../http/unknown-fields.ts";
 import type { ChatCatalogue } from "./catalogue.ts";
 import type { ChatCall } from "./chat-admission.ts";
 import { ApplicationChatBody, type ChatFields } from "./chat-body.ts";
-import { type Extras, extrasOf, withAcceptedExtras } from "./chat-extras.ts";
+import { type Extras, extrasOf, NO_EXTRAS, withAcceptedExtras } from "./chat-extras.ts";
 import { toMessages } from "./chat-messages.ts";
 import { toOutputLimit, toParameters } from "./chat-parameters.ts";
 
@@ -33,7 +33,7 @@ export function toChatInput(fields: ChatFields, model: string): ChatInput {
     model,
     stream: fields.stream ?? false,
     unknown,
-    extras: unknown.length === 0 ? new Map() : extrasOf(fields),
+    extras: unknown.length === 0 ? NO_EXTRAS : extrasOf(fields),
     hasUsageFrame: fields.stream_options?.include_usage ?? false,
     request: { messages, ...limit, parameters: toParameters(fields) },
   };

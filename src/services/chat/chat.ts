@@ -1,18 +1,24 @@
 // The life of a chat call: admit, ask the upstream, settle.
 
 import type { Hold, Outcome, Settlement } from "../../../actors/account.ts";
-import { type Call, outcomeOf } from "../../calls/call.ts";
+import { type Call, elapsedMs } from "../../calls/call.ts";
 import { Interruption } from "../../calls/interruption.ts";
 import { clientLeft, giveBack, settle } from "../../calls/settling.ts";
 import { DISCONNECTED, OK } from "../../core/errors.ts";
 import { CHAT } from "../../core/limits.ts";
-import { exactCost } from "../../core/pricing.ts";
+import { exactCost, type TokenUsage } from "../../core/pricing.ts";
 import type { StreamTurn } from "./abandoned-streams.ts";
 import type { ModelEntry } from "./catalogue.ts";
 import { admitChat, type ChatCall, type ChatCallDeps } from "./chat-admission.ts";
 import { ChatStream } from "./chat-stream.ts";
 import { DisconnectGrace } from "./disconnect-grace.ts";
-import { firstAnswer, type ModelAnswer, servedOutcome, standInOf } from "./model-fallback.ts";
+import {
+  firstAnswer,
+  type ModelAnswer,
+  type ServedOutcome,
+  servedOutcome,
+  standInOf,
+} from "./model-fallback.ts";
 import { pullable } from "./providers/batches.ts";
 import type { ChatUsage, ServedReply } from "./providers/provider.ts";
 import { SILENT_UPSTREAM } from "./stream-interruptions.ts";
@@ -47,7 +53,7 @@ export async function completeChat(
     const { model, tried, result: reply } = answer;
     const usage = reply.usage ?? (await countUsage(deps.tokens, account, { ...chat, reply }));
     const by = servedOutcome({ model, tried, route: reply }, usage);
-    const outcome = { ...endOf(deps, call), ...usage, ...by };
+    const outcome = chargedOutcome(deps, call, usage, by);
     const cost = exactCost(model.bands, usage);
     const settlement = await settle(deps, { hold, cost, outcome });
     return { model, tried, reply, usage, settlement };
@@ -70,16 +76,33 @@ async function chargePrompt(
   const { hold, model, chat } = request;
   const promptTokens = await deps.tokens.countPrompt(call.identity.accountId, chat.request);
   const usage = { promptTokens, cachedTokens: 0, completionTokens: 0 };
-  const outcome = { ...endOf(deps, call), ...usage, ...standInOf(model) };
+  const outcome = chargedOutcome(deps, call, usage, standInOf(model));
   await settle(deps, { hold, cost: exactCost(model.bands, usage), outcome });
   throw clientLeft();
 }
 
 /** The outcome of a charged call, whose caller may have left before the reply. */
-function endOf(deps: ChatCallDeps, call: Call): Outcome {
-  const { status, code: errorCode } = DISCONNECTED;
-  const end = call.signal.aborted ? { status, errorCode } : { status: OK, errorCode: null };
-  return outcomeOf(deps, call, end);
+function chargedOutcome(
+  deps: ChatCallDeps,
+  call: Call,
+  { promptTokens, cachedTokens, completionTokens }: TokenUsage,
+  { model, priceVersion, lane, upstreamCost }: ServedOutcome,
+): Outcome {
+  const hasLeft = call.signal.aborted;
+  return {
+    status: hasLeft ? DISCONNECTED.status : OK,
+    errorCode: hasLeft ? DISCONNECTED.code : null,
+    latencyMs: elapsedMs(deps, call),
+    firstTokenMs: null,
+    promptTokens,
+    cachedTokens,
+    completionTokens,
+    requests: 1,
+    model,
+    priceVersion,
+    lane,
+    upstreamCost,
+  };
 }
 
 /** Opens a stream and waits for its first batch, so that an earlier failure is a plain error. */

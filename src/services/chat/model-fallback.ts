@@ -63,6 +63,9 @@ export interface ServedBy extends Omit<ModelAnswer<unknown>, "result"> {
   readonly route: ServedRoute;
 }
 
+/** What the log says of the model and the route that served a call. */
+export type ServedOutcome = Pick<Outcome, "model" | "priceVersion" | "lane" | "upstreamCost">;
+
 /**
  * For the log: the model and its prices, if another one was asked first; the route, and what it
  * costs there.
@@ -70,10 +73,11 @@ export interface ServedBy extends Omit<ModelAnswer<unknown>, "result"> {
 export function servedOutcome(
   { model, tried, route }: ServedBy,
   usage: TokenUsage | null,
-): Pick<Outcome, "model" | "priceVersion" | "lane" | "upstreamCost"> {
+): ServedOutcome {
   const standIn = tried.length > 1 ? standInOf(model) : undefined;
   return {
-    ...standIn,
+    model: standIn?.model,
+    priceVersion: standIn?.priceVersion,
     lane: route.lane,
     upstreamCost: usage === null ? undefined : upstreamCost(route.buying, usage),
   };

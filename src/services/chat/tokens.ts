@@ -88,10 +88,9 @@ export function templateTokens({ messages }: ChatRequest): number {
  * byte.
  */
 export function promptTokensMax(request: ChatRequest): number {
-  return partsOf(request).reduce(
-    (bound, part) => bound + Buffer.byteLength(part),
-    templateTokensMax(request),
-  );
+  let bound = templateTokensMax(request);
+  for (const part of partsOf(request)) bound += Buffer.byteLength(part);
+  return bound;
 }
 
 /** The most tokens that the chat template of any model adds to a prompt. */
