@@ -86,6 +86,17 @@ describe("textOfHtml()", () => {
     }
   });
 
+  test("whitespace of any kind and length becomes one space", () => {
+    const spaces = fc.constantFrom(" ", "  ", "\t", "\r\n", "\u00a0", "\u2003 ", " \u3000\n", "a");
+    const text = fc.array(spaces, { maxLength: 8 }).map((pieces) => pieces.join(""));
+    fc.assert(
+      fc.property(text, (line) => {
+        expect(plainText(line, 100)).toBe(line.replace(/\s+/g, " ").trim());
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   test("long text is cut at a word, and hostile text is cut before it costs time", () => {
     expect(plainText("four words are here", 12)).toBe("four words…");
     expect([...plainText("🎈".repeat(50), 10)]).toHaveLength(10);

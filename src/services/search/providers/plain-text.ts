@@ -9,6 +9,8 @@ const HIDDEN = /<(script|style|noscript|template|svg)\b[^>]*>[\s\S]*?<\/\1\s*>/g
 // Control characters, marks that change the direction of text, and invisible characters.
 const UNSEEN = String.raw`\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff`;
 const EACH_UNSEEN = new RegExp(`[${UNSEEN}]`, "g");
+/** Whitespace that is not a single space already, as most of it is. */
+const NOT_ONE_SPACE = /\s{2,}|[^\S ]/g;
 /** Text with one of these, or with two spaces in a row, is not one line. */
 const NOT_ONE_LINE = new RegExp(`[^\\S ]|[${UNSEEN}]`);
 /** Text without these is seen to be one line at half the cost. */
@@ -56,7 +58,9 @@ export function plainText(value: unknown, charactersMax: number): string {
   const start = value.slice(0, charactersMax * RAW_FACTOR).toWellFormed();
   const isNotOneLine = NOT_PRINTABLE_ASCII.test(start) && NOT_ONE_LINE.test(start);
   const isOneLine = !(isNotOneLine || start.includes("  "));
-  const line = (isOneLine ? start : start.replace(/\s+/g, " ").replace(EACH_UNSEEN, "")).trim();
+  const line = (
+    isOneLine ? start : start.replace(NOT_ONE_SPACE, " ").replace(EACH_UNSEEN, "")
+  ).trim();
   const characters = line.length > charactersMax ? [...line] : [];
   if (characters.length <= charactersMax) return line;
   const cut = characters.slice(0, charactersMax - 1).join("");
