@@ -86,6 +86,6 @@ function nextTierJson(view: AccountView): object | null {
   };
 }
 
-function moneyOrNull(amount: NanoUsd | null): object | null {
+function moneyOrNull(amount: NanoUsd | null): ReturnType<typeof toJsonNumber> | null {
   return amount === null ? null : toJsonNumber(amount);
 }

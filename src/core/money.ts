@@ -146,9 +146,15 @@ export function toDollars(amount: NanoUsd): string {
   return `${amount < 0n ? "-" : ""}$${whole}.${fraction.padEnd(2, "0")}`;
 }
 
-/** A JSON number literal with the digits of `toDecimal`; JSON.stringify would print 1e-7. */
-export function toJsonNumber(amount: NanoUsd): object {
-  return rawJson(toDecimal(amount));
+/**
+ * What JSON.stringify prints with the digits of `toDecimal`. It prints most numbers so, but some as
+ * 1e-7 or not to the last digit. For those this is a literal, and all JSON around one takes five
+ * times as long to print.
+ */
+export function toJsonNumber(amount: NanoUsd): object | number {
+  const digits = toDecimal(amount);
+  const number = Number(digits);
+  return String(number) === digits ? number : rawJson(digits);
 }
 
 /** A price per million units as decimal USD digits: "0.0375". */

@@ -25,6 +25,14 @@ export function priceVersionOfUnits(...units: readonly bigint[]): string {
   return digestOf(JSON.stringify(units.map(textOf)));
 }
 
+let latest = { unit: -1n, version: "" };
+
+/** The same for one price. The latest is remembered: a service with one price asks for no other. */
+export function priceVersionOfUnit(unit: bigint): string {
+  if (unit !== latest.unit) latest = { unit, version: priceVersionOfUnits(unit) };
+  return latest.version;
+}
+
 function textOf(value: unknown): unknown {
   return typeof value === "bigint" ? value.toString() : value;
 }

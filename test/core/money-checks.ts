@@ -62,6 +62,15 @@ export const TEXT_CHECKS: Checks<Money> = {
     expect(json(0n)).toBe('{"cost":0}');
     expect(json(TOP)).toBe('{"cost":9007199.254740991}');
     expect(json(-1_500_000_000n)).toBe('{"cost":-1.5}');
+    const print = (amount: bigint) => `{"cost":${money.toDecimal(nanoUsd(amount))}}`;
+    fc.assert(fc.property(amounts, (amount) => expect(json(amount)).toBe(print(amount))));
+  },
+
+  "an amount is a number in JSON where that prints the same digits": ({ toJsonNumber }) => {
+    for (const amount of [0n, 1_000n, 5_000_000n, -1_500_000_000n]) {
+      expect(toJsonNumber(nanoUsd(amount))).toBe(Number(amount) / 1e9);
+    }
+    expect(toJsonNumber(nanoUsd(999n))).toBeObject();
   },
 };
 

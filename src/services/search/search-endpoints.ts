@@ -7,7 +7,6 @@ import { toDecimal } from "../../core/money.ts";
 import { type EndpointContext, endpoint } from "../../http/endpoint.ts";
 import type { FrameDeps } from "../../http/frame.ts";
 import { jsonBody } from "../../http/json-body.ts";
-import type { SearchRequest } from "./providers/provider.ts";
 import { checkBatchSize, type SearchCallDeps, searchBatch, searchOnce } from "./search.ts";
 import type { SearchOffer } from "./search-catalogue.ts";
 import { BATCH_EXAMPLES, SEARCH_EXAMPLES } from "./search-examples.ts";
@@ -39,7 +38,8 @@ export const search = endpoint({
   examples: SEARCH_EXAMPLES,
   prepare(fields, { deps }: Context) {
     const request = toSearchRequest(fields);
-    checkServed(deps, [request], () => "");
+    const refusal = deps.calls.search.unsupportedError(request);
+    if (refusal !== null) refuseUnserved(deps, [refusal], () => "");
     return request;
   },
   async run({ deps, call }, request) {
@@ -71,7 +71,8 @@ export const batchSearch = endpoint({
   },
   prepare(items, { deps }: Context) {
     const requests = toSearchRequests(items);
-    checkServed(deps, requests, (index) => `[${index}]: `);
+    const refusals = requests.map((request) => deps.calls.search.unsupportedError(request));
+    refuseUnserved(deps, refusals, (index) => `[${index}]: `);
     return requests;
   },
   async run({ deps, call }, requests) {
@@ -90,12 +91,11 @@ export const batchSearch = endpoint({
  * Throws if well-formed searches cannot be served. What no provider supports comes before what none
  * is ready for, as in the error table.
  */
-function checkServed(
-  { calls, pauses }: SearchDeps,
-  requests: readonly SearchRequest[],
+function refuseUnserved(
+  { pauses }: Pick<SearchDeps, "pauses">,
+  refusals: readonly (ApiError | null)[],
   labelOf: (index: number) => string,
 ): void {
-  const refusals = requests.map((request) => calls.search.unsupportedError(request));
   const at = refusals.findIndex((refusal) => refusal?.code === "invalid_parameter");
   const unable = refusals[at];
   if (unable) throw new ApiError(unable.code, labelOf(at) + unable.message);

@@ -1,7 +1,8 @@
 // Search results for the caller: the fields of Perplexity's search, and the cost.
 
 import type { Settlement } from "../../../actors/account.ts";
-import { type NanoUsd, toDecimal, ZERO } from "../../core/money.ts";
+import type { ApiError } from "../../core/errors.ts";
+import { type NanoUsd, toJsonNumber, ZERO } from "../../core/money.ts";
 import { errorBody } from "../../http/respond.ts";
 import type { SearchReply } from "./providers/provider.ts";
 import type { Found } from "./search.ts";
@@ -18,7 +19,7 @@ export function searchJson(
   reply: SearchReply,
   { charged, free }: Settlement,
 ): string {
-  return withSvc(replyJson(facts, reply), facts.requestId, charged, free);
+  return replyJson(facts, reply, charged, free);
 }
 
 /** The body of a batch: an array in the order of its queries. */
@@ -27,17 +28,22 @@ export function batchJson(
 ): string {
   const bodies = items.map(({ facts, found }) =>
     "error" in found
-      ? withSvc(errorBody(found.error, "gateway"), facts.requestId, ZERO, ZERO)
-      : withSvc(replyJson(facts, found.reply), facts.requestId, found.cost, ZERO),
+      ? failedJson(facts, found.error)
+      : replyJson(facts, found.reply, found.cost, ZERO),
   );
   return `[${bodies.join(",")}]`;
 }
 
-function replyJson({ id, query }: SearchFacts, { results, provider }: SearchReply): string {
+function replyJson(
+  facts: SearchFacts,
+  { results, provider }: SearchReply,
+  cost: NanoUsd,
+  free: NanoUsd,
+): string {
   return JSON.stringify({
-    id,
+    id: facts.id,
     object: "search",
-    query,
+    query: facts.query,
     results: results.map((result, index) => ({
       title: result.title,
       url: result.url,
@@ -50,11 +56,19 @@ function replyJson({ id, query }: SearchFacts, { results, provider }: SearchRepl
     })),
     results_count: results.length,
     provider,
+    svc: svcOf(facts, cost, free),
   });
 }
 
-/** Amounts are inserted as text: JSON.stringify would print 1e-7. */
-function withSvc(body: string, requestId: string, cost: NanoUsd, free: NanoUsd): string {
-  const costs = `"cost_usd":${toDecimal(cost)},"free_credit_usd":${toDecimal(free)}`;
-  return `${body.slice(0, -1)},"svc":{"request_id":"${requestId}",${costs}}}`;
+function failedJson(facts: SearchFacts, error: ApiError): string {
+  const svc = JSON.stringify(svcOf(facts, ZERO, ZERO));
+  return `${errorBody(error, "gateway").slice(0, -1)},"svc":${svc}}`;
+}
+
+function svcOf({ requestId }: SearchFacts, cost: NanoUsd, free: NanoUsd) {
+  return {
+    request_id: requestId,
+    cost_usd: toJsonNumber(cost),
+    free_credit_usd: toJsonNumber(free),
+  };
 }

@@ -20,10 +20,7 @@ export function toSearchRequest(fields: SearchFields, path = ""): SearchRequest 
     search_domain_filter: domainsOf(fields.search_domain_filter, `${path}search_domain_filter`),
   });
   const excluded = domainsOf(fields.exclude_domains, `${path}exclude_domains`);
-  const all = [
-    ...(included ?? []),
-    ...(excluded ?? []).map((domain) => `-${domain.replace(/^-/, "")}`),
-  ];
+  const { includeDomains, excludeDomains } = filtersOf(included, excluded);
   return {
     query: fields.query,
     maxResults: agreed(path, { max_results, count, num_results }) ?? SEARCH.maxResultsDefault,
@@ -32,6 +29,23 @@ export function toSearchRequest(fields: SearchFields, path = ""): SearchRequest 
     language: fields.language?.toLowerCase() ?? null,
     freshness: agreed(path, { freshness, time_range, search_recency_filter }),
     safesearch: fields.safesearch ?? null,
+    includeDomains,
+    excludeDomains,
+  };
+}
+
+const NO_FILTERS = { includeDomains: [], excludeDomains: [] };
+
+function filtersOf(
+  included: Domains | null,
+  excluded: Domains | null,
+): Pick<SearchRequest, "includeDomains" | "excludeDomains"> {
+  if (included === null && excluded === null) return NO_FILTERS;
+  const all = [
+    ...(included ?? []),
+    ...(excluded ?? []).map((domain) => `-${domain.replace(/^-/, "")}`),
+  ];
+  return {
     includeDomains: (included ?? []).filter((domain) => !domain.startsWith("-")),
     excludeDomains: all.filter((domain) => domain.startsWith("-")).map((domain) => domain.slice(1)),
   };
@@ -44,13 +58,12 @@ export function toSearchRequests(items: readonly SearchFields[]): SearchRequest[
 
 /** The value of a field that has several names; if more than one is set, they must be equal. */
 function agreed<T>(path: string, names: Readonly<Record<string, T | null | undefined>>): T | null {
-  const [first = "", ...aliases] = Object.keys(names);
-  let value: T | null = names[first] ?? null;
-  for (const name of aliases) {
+  let value: T | null = null;
+  for (const name of Object.keys(names)) {
     const other = names[name];
     if (isAbsent(other)) continue;
     if (value !== null && !Bun.deepEquals(value, other)) {
-      throw invalid(path + name, `must not differ from ${first}`);
+      throw invalid(path + name, `must not differ from ${Object.keys(names)[0]}`);
     }
     value = other;
   }

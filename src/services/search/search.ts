@@ -13,7 +13,7 @@ import { clientLeft, giveBack, settle } from "../../calls/settling.ts";
 import { ApiError, DISCONNECTED, OK, toApiError } from "../../core/errors.ts";
 import { SEARCH, TIERS } from "../../core/limits.ts";
 import { charge, type NanoUsd, type PicoUsd, subtract, ZERO } from "../../core/money.ts";
-import { priceVersionOfUnits } from "../../core/price-version.ts";
+import { priceVersionOfUnit } from "../../core/price-version.ts";
 import type { SearchProvider, SearchReply, SearchRequest } from "./providers/provider.ts";
 
 /** What the search use cases need. */
@@ -53,14 +53,18 @@ export async function searchOnce(
   const hold = await takeHold(deps, call, {
     ...SEARCH_TERMS,
     bound: charge([[request.maxResults, pricePerResult]]),
-    priceVersion: priceVersionOfUnits(pricePerResult),
+    priceVersion: priceVersionOfUnit(pricePerResult),
   });
   try {
     const options = { account: call.identity.accountId, signal: call.signal };
     const reply = await waitForProvider(deps, call, () => deps.search.search(request, options));
-    const cost = charge([[reply.results.length, pricePerResult]]);
-    const end = outcomeOf(deps, call, { status: OK, errorCode: null });
-    const outcome = { ...end, lane: reply.provider, ...upstreamCost([reply]) };
+    const { results, provider, buying } = reply;
+    const cost = charge([[results.length, pricePerResult]]);
+    const outcome = {
+      ...outcomeOf(deps, call, { status: OK, errorCode: null }),
+      lane: provider,
+      upstreamCost: buying === undefined ? undefined : charge([[1, buying]]),
+    };
     return { reply, settlement: await settle(deps, { hold, cost, outcome }) };
   } catch (error) {
     return await giveBack(deps, call, hold, error);
@@ -82,7 +86,7 @@ export async function searchBatch(
   const hold = await takeHold(deps, call, {
     ...SEARCH_TERMS,
     bound: charge([[resultsMax, pricePerResult]]),
-    priceVersion: priceVersionOfUnits(pricePerResult),
+    priceVersion: priceVersionOfUnit(pricePerResult),
   });
   let batch: Batch;
   try {

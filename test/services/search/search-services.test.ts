@@ -1,10 +1,11 @@
 // The wire of each search service: what it is sent, and what is made of its documented reply.
 
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { brave } from "../../../src/services/search/providers/brave.ts";
 import { cleanResult } from "../../../src/services/search/providers/clean-result.ts";
 import { exa } from "../../../src/services/search/providers/exa.ts";
-import type { ServiceKind } from "../../../src/services/search/providers/kind.ts";
+import { queryOf, type ServiceKind } from "../../../src/services/search/providers/kind.ts";
 import type { SearchRequest } from "../../../src/services/search/providers/provider.ts";
 import { searxng } from "../../../src/services/search/providers/searxng.ts";
 import { serper } from "../../../src/services/search/providers/serper.ts";
@@ -60,6 +61,22 @@ const EVERYTHING = {
   excludeDomains: ["bad.example.com"],
 } as const satisfies Partial<SearchRequest>;
 const OPERATORS = "fares (site:example.org OR site:example.com) -site:bad.example.com";
+
+test("queryOf() writes what URLSearchParams writes", () => {
+  const text = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme-ascii" }));
+  const value = fc.oneof(fc.constant(null), fc.integer(), text);
+  fc.assert(
+    fc.property(fc.record({ q: value, page_no: value, format: value }), (values) => {
+      const parameters = new URLSearchParams();
+      for (const [name, one] of Object.entries(values)) {
+        if (one !== null) parameters.set(name, String(one));
+      }
+      expect(queryOf(values)).toBe(parameters.toString());
+    }),
+    { numRuns: 5_000 },
+  );
+  expect(queryOf({ q: "half \ud800 a pair" })).toBe("q=half+%EF%BF%BD+a+pair");
+});
 
 describe("what is sent", () => {
   test("to SearXNG: a form, with the region in the language", () => {

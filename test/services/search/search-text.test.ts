@@ -47,6 +47,56 @@ describe("textOfHtml()", () => {
     for (const value of [null, undefined, 1, {}, ["x"]]) expect(textOfHtml(value, 10)).toBe("");
   });
 
+  test("text that is left alone is what cleaning would make of it", () => {
+    const piece = fc.oneof(
+      fc.constantFrom(
+        " ",
+        "  ",
+        "a",
+        "plain words",
+        "&",
+        "&amp;",
+        "&lt;b&gt;",
+        "<",
+        "<b>",
+        "é",
+        "\t",
+      ),
+      fc.string({ unit: "binary", maxLength: 3 }),
+    );
+    const text = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(""));
+    fc.assert(
+      // Markup that shows nothing has the text cleaned.
+      fc.property(text, fc.integer({ min: 20, max: 40 }), (html, charactersMax) => {
+        const cleaned = textOfHtml(`${html}<b></b>`, charactersMax);
+        expect(textOfHtml(html, charactersMax)).toBe(cleaned);
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  test("of all characters only those are removed that nobody sees", () => {
+    const unseen = /[\p{Cc}\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/u;
+    for (let code = 0; code < 0x1_0000; code += 1) {
+      const character = String.fromCharCode(code);
+      if (/[<&\ud800-\udfff]/.test(character)) continue;
+      const kept = unseen.test(character) ? "" : character;
+      const expected = /\s/.test(character) ? " " : kept;
+      expect(plainText(`a${character}b`, 10)).toBe(`a${expected}b`);
+    }
+  });
+
+  test("whitespace of any kind and length becomes one space", () => {
+    const spaces = fc.constantFrom(" ", "  ", "\t", "\r\n", "\u00a0", "\u2003 ", " \u3000\n", "a");
+    const text = fc.array(spaces, { maxLength: 8 }).map((pieces) => pieces.join(""));
+    fc.assert(
+      fc.property(text, (line) => {
+        expect(plainText(line, 100)).toBe(line.replace(/\s+/g, " ").trim());
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   test("long text is cut at a word, and hostile text is cut before it costs time", () => {
     expect(plainText("four words are here", 12)).toBe("four words…");
     expect([...plainText("🎈".repeat(50), 10)]).toHaveLength(10);

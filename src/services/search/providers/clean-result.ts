@@ -34,7 +34,7 @@ type Page = Pick<URL, "href" | "hostname">;
  * path and query of characters that need no escape.
  */
 const NORMAL = new RegExp(
-  String.raw`^https?://((?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]{2,})/` +
+  String.raw`^https?://(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]{2,}/` +
     String.raw`[\w~!$&()*+,;=:@/.-]*(?:\?[\w~!$&()*+,;=:@/?.-]*)?$`,
 );
 
@@ -42,8 +42,9 @@ const NORMAL = new RegExp(
 export function pageAt(value: unknown): Page | null {
   if (typeof value !== "string" || value.length > URL_LENGTH_MAX) return null;
   // A segment that begins with a dot may lead to another path.
-  const hostname = value.includes("/.") ? undefined : NORMAL.exec(value)?.[1];
-  return hostname === undefined ? pageUrl(value) : { href: value, hostname };
+  if (value.includes("/.") || !NORMAL.test(value)) return pageUrl(value);
+  const start = value.indexOf("//") + 2;
+  return { href: value, hostname: value.slice(start, value.indexOf("/", start)) };
 }
 
 /** An http or https URL without credentials and of acceptable length, or null. */

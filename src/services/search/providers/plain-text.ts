@@ -7,11 +7,16 @@ const TAG = /<(?:!--[\s\S]*?--|!doctype[^>]*|\/?[a-z][^<>]*)>/gi;
 /** Elements with content that readers do not see. */
 const HIDDEN = /<(script|style|noscript|template|svg)\b[^>]*>[\s\S]*?<\/\1\s*>/gi;
 // Control characters, marks that change the direction of text, and invisible characters.
-const UNSEEN = String.raw`\p{Cc}\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff`;
-const EACH_UNSEEN = new RegExp(`[${UNSEEN}]`, "gu");
-const NOT_ONE_LINE = new RegExp(`[^\\S ]| {2}|[${UNSEEN}]`, "u");
-/** Text without these and without two spaces in a row is one line; asking that costs a third. */
+const UNSEEN = String.raw`\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff`;
+const EACH_UNSEEN = new RegExp(`[${UNSEEN}]`, "g");
+/** Whitespace that is not a single space already, as most of it is. */
+const NOT_ONE_SPACE = /\s{2,}|[^\S ]/g;
+/** Text with one of these, or with two spaces in a row, is not one line. */
+const NOT_ONE_LINE = new RegExp(`[^\\S ]|[${UNSEEN}]`);
+/** Text without these is seen to be one line at half the cost. */
 const NOT_PRINTABLE_ASCII = /[^ -~]/;
+/** Text without these has no markup, and only characters that are shown. */
+const NOT_SIMPLE = /[^ -%'-;=-~]/;
 /** More than any text that is shown, so text can be cut before the costly steps. */
 const RAW_FACTOR = 4;
 const PASSES_MAX = 4;
@@ -21,10 +26,15 @@ const PASSES_MAX = 4;
  */
 export function textOfHtml(value: unknown, charactersMax: number): string {
   if (typeof value !== "string") return "";
-  // Most texts have neither tags nor entities, and looking for a character is cheap.
+  if (isPlain(value, charactersMax)) return value.trim();
   const start = value.slice(0, charactersMax * RAW_FACTOR);
   const text = start.includes("<") ? withoutTags(start) : start;
   return plainText(text.includes("&") ? decodeHTMLStrict(text) : text, charactersMax);
+}
+
+/** True for most texts: of all steps only the last, `trim`, could change them. */
+function isPlain(text: string, charactersMax: number): boolean {
+  return text.length <= charactersMax && !NOT_SIMPLE.test(text) && !text.includes("  ");
 }
 
 function withoutTags(html: string): string {
@@ -46,9 +56,11 @@ const INLINE = /^<\/?(?:a|abbr|b|code|em|i|mark|s|span|strong|sub|sup|u)\b/i;
 export function plainText(value: unknown, charactersMax: number): string {
   if (typeof value !== "string") return "";
   const start = value.slice(0, charactersMax * RAW_FACTOR).toWellFormed();
-  const isAscii = !(NOT_PRINTABLE_ASCII.test(start) || start.includes("  "));
-  const isOneLine = isAscii || !NOT_ONE_LINE.test(start);
-  const line = (isOneLine ? start : start.replace(/\s+/g, " ").replace(EACH_UNSEEN, "")).trim();
+  const isNotOneLine = NOT_PRINTABLE_ASCII.test(start) && NOT_ONE_LINE.test(start);
+  const isOneLine = !(isNotOneLine || start.includes("  "));
+  const line = (
+    isOneLine ? start : start.replace(NOT_ONE_SPACE, " ").replace(EACH_UNSEEN, "")
+  ).trim();
   const characters = line.length > charactersMax ? [...line] : [];
   if (characters.length <= charactersMax) return line;
   const cut = characters.slice(0, charactersMax - 1).join("");

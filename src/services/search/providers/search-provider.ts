@@ -65,22 +65,31 @@ export function createSearchProvider(deps: SearchProviderDeps): SearchProvider {
   const isReady = ({ kind }: SearchServer) => kind !== "embedded" || embedded.isReady();
 
   function unsupportedError(request: SearchRequest): ApiError | null {
-    const lacks = servers().map((server) => ({ server, fields: lacksOf(server, request) }));
-    const able = lacks.filter(({ fields }) => fields.length === 0);
-    if (able.length === 0) return unsupported(lacks.map(({ fields }) => fields));
-    return able.some(({ server }) => isReady(server)) ? null : notReady();
+    let isSupported = false;
+    for (const server of servers()) {
+      if (lacksOf(server, request).length > 0) continue;
+      if (isReady(server)) return null;
+      isSupported = true;
+    }
+    if (isSupported) return notReady();
+    return unsupported(servers().map((server) => lacksOf(server, request)));
   }
 
   async function search(request: SearchRequest, options: SearchOptions): Promise<SearchReply> {
-    const able = servers().filter((server) => lacksOf(server, request).length === 0);
+    const candidates: { readonly server: SearchServer }[] = [];
+    for (const server of servers()) {
+      if (lacksOf(server, request).length === 0 && isReady(server)) candidates.push({ server });
+    }
+    const { account, signal } = options;
     const { result, end } = await fallback.first({
-      candidates: able.filter(isReady).map((server) => ({ server })),
+      candidates,
       attempt: async ({ server }) => ({
         results: await ask(server, request, options),
         provider: server.kind,
         buying: server.buying,
       }),
-      ...options,
+      account,
+      signal,
       subject: "search",
       message: "No search provider answers right now",
     });

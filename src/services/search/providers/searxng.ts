@@ -1,7 +1,7 @@
 // SearXNG, self-hosted (docs.searxng.org/dev/search_api). `json` must be among its
 // `search.formats`. POST keeps queries out of the access logs of proxies in front of it.
 
-import { endOf, listAt, queryOf, type ServiceKind, used, withDomains } from "./kind.ts";
+import { endOf, listAt, queryOf, type ServiceKind, withDomains } from "./kind.ts";
 import type { Safesearch, SearchField } from "./provider.ts";
 
 const SAFESEARCH_LEVELS: Readonly<Record<Safesearch, number>> = { off: 0, moderate: 1, strict: 2 };
@@ -14,30 +14,33 @@ const RESULTS_MAX = 50;
  */
 const COMMAND = /(^|[\s\p{Cc}])[<:!]+(?=\S)/gu;
 
+const FORM = {
+  accept: "application/json",
+  "content-type": "application/x-www-form-urlencoded",
+} as const;
+
 export const searxng: ServiceKind = {
   lacks(request) {
     const fields: SearchField[] = [];
     if (endOf(request) > RESULTS_MAX) fields.push("page");
     // It supports a country only as the region of a language, as in de-AT.
-    if (request.language === null) fields.push(...used(request, "country"));
+    if (request.language === null && request.country !== null) fields.push("country");
     return fields;
   },
 
   windowOf: ({ page, maxResults }) => ({ skip: (page - 1) * maxResults, pagesMax: PAGES_MAX }),
 
   toRequest(request, server, { page }) {
-    const { language, country, freshness, safesearch } = request;
+    const { language, country, freshness, safesearch, includeDomains, excludeDomains } = request;
     const region = country === null ? "" : `-${country}`;
+    const query = request.query.replace(COMMAND, "$1");
+    const { apiKey } = server;
     return {
       method: "POST",
       path: "/search",
-      headers: {
-        accept: "application/json",
-        "content-type": "application/x-www-form-urlencoded",
-        ...(server.apiKey === null ? {} : { authorization: `Bearer ${server.apiKey}` }),
-      },
+      headers: apiKey === null ? FORM : { ...FORM, authorization: `Bearer ${apiKey}` },
       body: queryOf({
-        q: withDomains({ ...request, query: request.query.replace(COMMAND, "$1") }),
+        q: withDomains({ query, includeDomains, excludeDomains }),
         format: "json",
         pageno: page,
         language: language === null ? null : `${language}${region}`,

@@ -31,45 +31,50 @@ const REPLY_BYTES_MAX = 4 * 1024 * 1024;
  * The results of the caller's page; all its requests have one time limit. Throws a RouteFailure.
  */
 export async function searchUpstream(search: UpstreamSearch): Promise<SearchResult[]> {
-  const limit = new TimeLimit(search.server.timeoutMs, search.signal);
+  const { kind, server, request, nowMs } = search;
+  const { skip, pagesMax } = kind.windowOf(request);
+  const end = skip + request.maxResults;
+  const results: SearchResult[] = [];
+  const urls = new Set<string>();
+  const limit = new TimeLimit(server.timeoutMs, search.signal);
   try {
-    return await readPages({ ...search, signal: limit.signal });
+    for (let page = 1; page <= pagesMax && results.length < end; page += 1) {
+      const before = results.length;
+      const upstream = kind.toRequest(request, server, { page, nowMs });
+      for (const found of resultsIn(await send(search, upstream, limit.signal), kind)) {
+        const result = cleanResult(found, nowMs);
+        if (result === null || urls.has(result.url) || !isAllowed(result.url, request)) continue;
+        urls.add(result.url);
+        // What follows is for a later page.
+        if (results.push(result) === end) break;
+      }
+      if (results.length === before) break;
+    }
   } finally {
     limit.end();
   }
+  return skip === 0 ? results : results.slice(skip);
 }
 
-async function readPages(search: UpstreamSearch): Promise<SearchResult[]> {
-  const { kind, request } = search;
-  const { skip, pagesMax } = kind.windowOf(request);
-  const end = skip + request.maxResults;
-  const found = new Map<string, SearchResult>();
-  for (let page = 1; page <= pagesMax && found.size < end; page += 1) {
-    const before = found.size;
-    for (const result of await askPage(search, page)) {
-      const clean = cleanResult(result, search.nowMs);
-      if (clean === null || found.has(clean.url) || !isAllowed(clean.url, request)) continue;
-      found.set(clean.url, clean);
-    }
-    if (found.size === before) break;
-  }
-  return [...found.values()].slice(skip, end);
-}
-
-async function askPage(search: UpstreamSearch, page: number): Promise<readonly FoundResult[]> {
-  const { kind, server, request, nowMs } = search;
-  const upstream = kind.toRequest(request, server, { page, nowMs });
-  const body = parseJson(await send(search, upstream));
-  const results = kind.toResults(body);
+function resultsIn(reply: string, kind: ServiceKind): readonly FoundResult[] {
+  const results = kind.toResults(parseJson(reply));
   if (results === null) throw new RouteFailure("The reply has no list of results");
   return results;
 }
 
-async function send(search: UpstreamSearch, request: UpstreamRequest): Promise<string> {
-  const { server, fetch, signal } = search;
-  const url = `${server.baseUrl}${request.path}`;
-  return await exchange({ ...request, fetch, url, signal }, async (response) => {
-    if (response.status === OK) return await readText(response, REPLY_BYTES_MAX);
-    throw await refusalOf(response);
-  });
+function send(
+  { server, fetch }: UpstreamSearch,
+  { method, path, headers, body }: UpstreamRequest,
+  signal: AbortSignal,
+): Promise<string> {
+  const url = `${server.baseUrl}${path}`;
+  return exchange({ fetch, url, method, headers, body, signal }, textOf);
+}
+
+function textOf(response: Response): Promise<string> {
+  return response.status === OK ? readText(response, REPLY_BYTES_MAX) : refuse(response);
+}
+
+async function refuse(response: Response): Promise<never> {
+  throw await refusalOf(response);
 }
