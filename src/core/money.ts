@@ -105,26 +105,10 @@ export function affordableQuantity(
   return Math.min(Number(left / unit), Number.MAX_SAFE_INTEGER);
 }
 
-/** Sums quantity times price exactly, in pico-USD. */
 function sum(parts: Quantities): bigint {
-  const double = doubleSum(parts);
-  if (double !== null) return BigInt(double);
   let pico = 0n;
   for (const [quantity, unit] of parts) pico += BigInt(quantity) * unit;
   return pico;
-}
-
-/**
- * The same as a double, which makes no bigints on the way; null if it might not be exact. Without
- * negative parts, no product is larger than the sum, and up to 2^53 - 1 all of them are exact.
- */
-function doubleSum(parts: Quantities): number | null {
-  let pico = 0;
-  for (const [quantity, unit] of parts) {
-    if (!Number.isInteger(quantity) || quantity < 0 || unit < 0n) return null;
-    pico += quantity * Number(unit);
-  }
-  return pico <= Number.MAX_SAFE_INTEGER ? pico : null;
 }
 
 const DIGIT_ZERO = 48;

@@ -11,6 +11,7 @@ import {
   readText,
   refusalOf,
 } from "../../../upstream/upstream-http.ts";
+import type { UpstreamResponse } from "../../../upstream/upstream-response.ts";
 import type { SearchServer } from "../search-catalogue.ts";
 import { cleanResult, isAllowed } from "./clean-result.ts";
 import type { FoundResult, ServiceKind, UpstreamRequest } from "./kind.ts";
@@ -65,16 +66,16 @@ function resultsIn(reply: string, kind: ServiceKind): readonly FoundResult[] {
 function send(
   { server, fetch }: UpstreamSearch,
   { method, path, headers, body }: UpstreamRequest,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<string> {
   const url = `${server.baseUrl}${path}`;
   return exchange({ fetch, url, method, headers, body, signal }, textOf);
 }
 
-function textOf(response: Response): Promise<string> {
+function textOf(response: UpstreamResponse): Promise<string> {
   return response.status === OK ? readText(response, REPLY_BYTES_MAX) : refuse(response);
 }
 
-async function refuse(response: Response): Promise<never> {
+async function refuse(response: UpstreamResponse): Promise<never> {
   throw await refusalOf(response);
 }
