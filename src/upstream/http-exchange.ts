@@ -169,8 +169,9 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
 
   #receiveHead(bytes: Buffer): void {
     let all = this.#head === null ? bytes : Buffer.concat([this.#head, bytes]);
+    let seen = all.length - bytes.length;
     for (;;) {
-      const end = endOfHead(all);
+      const end = endOfHead(all, seen);
       if ((end < 0 ? all.length : end) > HEAD_BYTES_MAX) {
         throw malformed("The head of the response is too long");
       }
@@ -186,6 +187,7 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
       if (head.status === SWITCHING_PROTOCOLS) throw malformed("The server changes the protocol");
       // The real response follows.
       all = all.subarray(end);
+      seen = 0;
     }
   }
 

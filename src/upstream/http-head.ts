@@ -46,10 +46,16 @@ export class HeaderTable implements ResponseHeaders {
 
 /**
  * Where the head ends and what follows begins, with lines that end in CRLF, or in LF alone as some
- * servers write them; -1 if the end has not come yet.
+ * servers write them; -1 if the end has not come yet. The first `seen` bytes had no end by
+ * themselves.
  */
-export function endOfHead(bytes: Buffer): number {
-  for (let at = bytes.indexOf(LF); at !== NOT_FOUND; at = bytes.indexOf(LF, at + 1)) {
+export function endOfHead(bytes: Buffer, seen = 0): number {
+  // The first line break of an end like LF CR LF may be among them.
+  for (
+    let at = bytes.indexOf(LF, Math.max(0, seen - 2));
+    at !== NOT_FOUND;
+    at = bytes.indexOf(LF, at + 1)
+  ) {
     const next = bytes[at + 1] === CR ? at + 2 : at + 1;
     if (bytes[next] === LF) return next + 1;
   }
