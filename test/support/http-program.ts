@@ -1,5 +1,5 @@
-// Sends requests one after the other with the HTTP client, in a process of its own; prints a line of
-// JSON for each outcome. The process is not told to end: it ends when nothing keeps it.
+// Sends requests one after the other with the HTTP client, in a process of its own. Prints a line
+// of JSON for each outcome. The process is not told to end: it ends when nothing keeps it.
 
 import { newClient, upstreamInit } from "./byte-server.ts";
 

@@ -143,7 +143,7 @@ describe("a connection", () => {
   });
 });
 
-test("close() closes the connections that are idle, and lets requests come to their ends", async () => {
+test("close() closes the connections that are idle, and lets requests end as they would", async () => {
   let answer = () => {};
   using server = await ByteServer.start(({ socket, number }) => {
     answer = () => socket.write(reply(`reply ${number}`));

@@ -76,7 +76,7 @@ async function receive(pieces: readonly Buffer[], hasEnd: boolean) {
   return { response: await promise, released };
 }
 
-test("a response is the same, and ends with its last byte, whatever pieces it comes in", async () => {
+test("a response is the same, and ends at its last byte, whatever pieces it comes in", async () => {
   const cuts = fc.array(fc.nat(), { maxLength: 30 });
   await fc.assert(
     fc.asyncProperty(response, cuts, async ({ bytes, hasEnd, ...sent }, places) => {
