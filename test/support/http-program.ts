@@ -49,9 +49,12 @@ export async function runHttpProgram(
     .map((line) => JSON.parse(line));
 }
 
-if (import.meta.main) {
+async function main(): Promise<void> {
   const client = newClient();
   for (const request of JSON.parse(process.argv[2] ?? "[]") as ProgramRequest[]) {
     console.log(JSON.stringify(await outcomeOf(client, request)));
   }
 }
+
+// Not awaited: that would keep the process by itself.
+if (import.meta.main) void main();

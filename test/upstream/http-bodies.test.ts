@@ -198,6 +198,19 @@ describe("a server that floods is stopped while nobody reads", () => {
     expect(received).toBe(total);
   });
 
+  test("but not longer than until its last byte has come", async () => {
+    // The last byte is the first that is too many.
+    const body = "x".repeat(256 * 1_024 + 1);
+    using server = await ByteServer.start(({ socket }) => socket.write(reply(body)));
+    const client = newClient();
+    const unread = await client.fetch(server.url, upstreamInit());
+    await eventually("the connection is used again", async () => {
+      await client.fetch(server.url, upstreamInit());
+      return server.opened < server.requests.length;
+    });
+    expect(await unread.text()).toBe(body);
+  });
+
   test("even while the request is still being sent", async () => {
     let written = () => 0;
     let read = 0;
