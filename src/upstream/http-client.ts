@@ -1,6 +1,6 @@
 // An HTTP/1.1 client for requests to upstream servers, over Bun's sockets. For each request, Bun's
-// `fetch` wakes a second thread and makes a stream with a buffer of its own: a tenth of the CPU of a
-// call, and a third of the memory of an open stream (docs/performance.md).
+// `fetch` wakes a second thread and makes a stream with a buffer of its own: a tenth of the CPU of
+// a call, and a third of the memory of an open stream (docs/performance.md).
 //
 // It also knows more of its connections: only a request that was lost on one that the server may
 // just have closed is sent again.

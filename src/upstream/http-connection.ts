@@ -31,7 +31,7 @@ export interface ConnectionOwner {
 
 type OpenSocket = Socket<HttpConnection>;
 
-/** The network is probed after so long without a byte, so that a server that vanished is noticed. */
+/** The network is probed after so long without a byte, to notice that a server vanished. */
 const PROBE_MS = 30_000;
 /** A server that has closed an idle connection resets the next request within a round trip. */
 const STALE_MS = 1_000;

@@ -143,7 +143,7 @@ describe("a connection", () => {
   });
 });
 
-test("close() closes the connections that are idle, and lets requests end as they would", async () => {
+test("close() closes the connections that are idle, and lets requests under way end", async () => {
   let answer = () => {};
   using server = await ByteServer.start(({ socket, number }) => {
     answer = () => socket.write(reply(`reply ${number}`));
