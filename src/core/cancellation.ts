@@ -1,5 +1,5 @@
-// Ends work that nobody waits for any more. The platform's AbortController is made of native objects:
-// a call would need three of them, each as expensive as a request's JSON.
+// Ends work that nobody waits for any more. The platform's AbortController is made of native
+// objects: a call would need three of them, each as expensive as a request's JSON.
 
 export type CancelListener = (() => void) | { handleEvent(): void };
 

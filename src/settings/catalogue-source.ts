@@ -5,8 +5,7 @@
 import { isUtf8 } from "node:buffer";
 import { readFile, stat } from "node:fs/promises";
 import type { Log } from "../core/log.ts";
-import { LocalModels } from "../services/chat/providers/local-models.ts";
-import type { Fetch } from "../upstream/upstream-http.ts";
+import { LocalModels, type Probe } from "../services/chat/providers/local-models.ts";
 import { type Catalogue, withDefaults } from "./catalogue.ts";
 import { versionName } from "./catalogue-changes.ts";
 import { CatalogueError, parseCatalogue } from "./catalogue-file.ts";
@@ -25,7 +24,7 @@ export interface CatalogueSourceOptions {
   /** Where the file's `api_key_env` names are looked up. */
   readonly env: Environment;
   readonly log: Log;
-  readonly probe: Fetch;
+  readonly probe: Probe;
   /** Where Farebox listens, so that it does not take itself for a model server. */
   readonly ownPort: number | null;
   readonly applied: AppliedConfigurations;

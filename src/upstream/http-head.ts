@@ -11,10 +11,9 @@ const KEPT_MS = 55_000;
 /** How much earlier than a server says, because a request takes time to get there. */
 const MARGIN_MS = 1_000;
 
-const STATUS_LINE = /^HTTP\/1\.(\d) ([1-9]\d\d)(?: |$)/;
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** Characters at which others may see the end of a value. */
-const FORBIDDEN = /[\r\0]/;
+const STATUS_LINE = /^HTTP\/1\.(\d) ([1-9]\d\d)(?: [^\r\n\0]*)?\r?\n/;
+/** Headers and an empty line. A line that continues another one (obsolete) has no name. */
+const HEADERS = /(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[^\r\n\0]*\r?\n)*\r?\n$/y;
 const LF = 10;
 const CR = 13;
 const NOT_FOUND = -1;
@@ -26,21 +25,34 @@ export interface ResponseHead {
   readonly keepMs: number;
 }
 
-/** Headers by their names in lower case. */
+/** Headers, which are searched for when they are asked for: most are not. */
 export class HeaderTable implements ResponseHeaders {
-  readonly #values = new Map<string, string>();
+  readonly #head: string;
+  readonly #lowerCase: string;
+
+  constructor(head: string) {
+    this.#head = head;
+    this.#lowerCase = head.toLowerCase();
+  }
 
   get(name: string): string | null {
-    return this.#values.get(name) ?? null;
+    const start = `\n${name}:`;
+    let at = this.#lowerCase.indexOf(start);
+    if (at === NOT_FOUND) return null;
+    let values = this.#lineFrom(at + start.length);
+    for (;;) {
+      at = this.#lowerCase.indexOf(start, at + 1);
+      if (at === NOT_FOUND) return values;
+      values += `, ${this.#lineFrom(at + start.length)}`;
+    }
   }
 
   has(name: string): boolean {
-    return this.#values.has(name);
+    return this.#lowerCase.includes(`\n${name}:`);
   }
 
-  add(name: string, value: string): void {
-    const before = this.#values.get(name);
-    this.#values.set(name, before === undefined ? value : `${before}, ${value}`);
+  #lineFrom(start: number): string {
+    return this.#head.slice(start, this.#head.indexOf("\n", start)).trim();
   }
 }
 
@@ -64,16 +76,11 @@ export function endOfHead(bytes: Buffer, seen = 0): number {
 
 /** Parses a head, its empty last line included. Throws an HttpError. */
 export function parseHead(text: string): ResponseHead {
-  const statusEnd = text.indexOf("\n");
-  const match = STATUS_LINE.exec(trimLine(text, 0, statusEnd));
+  const match = STATUS_LINE.exec(text);
   if (match === null) throw malformed("The response has no status line of HTTP/1.1");
-  const headers = new HeaderTable();
-  for (let start = statusEnd + 1; start < text.length; ) {
-    const end = text.indexOf("\n", start);
-    const line = trimLine(text, start, end);
-    start = end + 1;
-    if (line !== "") addLine(headers, line);
-  }
+  HEADERS.lastIndex = match[0].length;
+  if (!HEADERS.test(text)) throw malformed("The response has a broken header");
+  const headers = new HeaderTable(text);
   const keepMs = keepMsOf(headers, match[1] === "0");
   return { status: Number(match[2]), headers, keepMs };
 }
@@ -91,18 +98,4 @@ function keepMsOf(headers: HeaderTable, isOld: boolean): number {
 /** Whether a header's list has this item. */
 function lists(value: string, item: string): boolean {
   return value !== "" && value.split(",").some((one) => one.trim() === item);
-}
-
-function trimLine(text: string, start: number, end: number): string {
-  return text.slice(start, text[end - 1] === "\r" ? end - 1 : end);
-}
-
-function addLine(headers: HeaderTable, line: string): void {
-  const colon = line.indexOf(":");
-  const name = line.slice(0, colon);
-  // A line that continues the one before it (obsolete since RFC 7230) has no name either.
-  if (colon === NOT_FOUND || !TOKEN.test(name) || FORBIDDEN.test(line)) {
-    throw malformed("The response has a broken header");
-  }
-  headers.add(name.toLowerCase(), line.slice(colon + 1).trim());
 }

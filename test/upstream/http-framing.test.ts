@@ -6,9 +6,8 @@ import { type Framing, framingOf } from "../../src/upstream/http-framing.ts";
 import { HeaderTable } from "../../src/upstream/http-head.ts";
 
 function framing(headers: Readonly<Record<string, string>>, status = 200): Framing {
-  const table = new HeaderTable();
-  for (const [name, value] of Object.entries(headers)) table.add(name, value);
-  return framingOf({ status, headers: table });
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);
+  return framingOf({ status, headers: new HeaderTable(`\n${lines.join("")}`) });
 }
 
 const chunked = () => framing({ "transfer-encoding": "chunked" });

@@ -21,6 +21,9 @@ import {
   RESERVED_MODELS,
 } from "../catalogue.ts";
 
+/** Asks a server of this machine. */
+export type Probe = Fetch;
+
 export interface LocalModelsOptions {
   readonly probe: Fetch;
   /** The port of Farebox itself, which is not probed. */
