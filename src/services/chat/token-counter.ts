@@ -1,5 +1,6 @@
 // Counts tokens in a separate thread. Accounts take turns, piece by piece, so that a large prompt
-// of one account does not delay the others.
+// of one account does not delay the others. Short texts that wait together go in one message,
+// because a message costs more than counting them.
 
 import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
@@ -35,6 +36,9 @@ export interface TokenCounterDeps {
   readonly start?: () => Worker;
 }
 
+/** The texts of several jobs, for which the thread replies with as many counts. */
+export type TextsToCount = readonly (readonly string[])[];
+
 interface Job {
   readonly account: string;
   /** True for the estimate of a long text: only some of these may wait. */
@@ -47,13 +51,19 @@ interface Job {
   readonly resolve: (tokens: number | null) => void;
 }
 
+/** What one message counts of a job. */
+interface Part {
+  readonly job: Job;
+  readonly texts: readonly string[];
+}
+
 /**
  * Counts tokens. Starts its thread when it is first needed, and again after it has ended. Only the
  * thread loads the tokenizer, unless it ends and there is something to charge (D-330).
  */
 export class TokenCounter implements Disposable {
   readonly #clock: Clock;
-  readonly #thread: ThreadClient<null, readonly string[], number>;
+  readonly #thread: ThreadClient<null, TextsToCount, readonly number[]>;
   /** The waiting jobs by account. The account whose turn is next comes first. */
   readonly #waiting = new Map<string, Job[]>();
   #limited = 0;
@@ -130,7 +140,7 @@ export class TokenCounter implements Disposable {
     readonly isEstimate: boolean;
     readonly pieces: readonly string[];
   }): Promise<number | null> {
-    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    const length = lengthOf(pieces);
     if (length === 0) return 0;
     const isLimited = isEstimate && length > SHORT_LENGTH;
     if (isLimited && this.#isFull(job.account)) return null;
@@ -157,32 +167,41 @@ export class TokenCounter implements Disposable {
     else queue.push(job);
   }
 
-  /** Sends the jobs to the thread, one part at a time. After its turn an account goes last. */
+  /** Sends the jobs to the thread, one message at a time. */
   async #work(): Promise<void> {
     if (this.#isAsking) return;
     this.#isAsking = true;
-    for (let job = this.#takeTurn(); job !== undefined; job = this.#takeTurn()) {
-      const texts = takeFirst(job.pieces);
+    for (let parts = this.#takeParts(); parts.length > 0; parts = this.#takeParts()) {
+      let counts: readonly number[];
       try {
-        job.tokens += await this.#thread.request(texts);
+        counts = await this.#thread.request(parts.map(({ texts }) => texts));
       } catch {
         // ThreadClient has logged the reason. If the thread has ended, the next jobs fail fast too.
-        job.resolve(null);
+        for (const { job } of parts) job.resolve(null);
         continue;
       }
-      if (job.pieces.length === 0 || job.tokens > job.tokensMax) job.resolve(job.tokens);
-      else this.#resume(job);
+      for (const [at, { job }] of parts.entries()) {
+        job.tokens += counts[at] ?? 0;
+        if (job.pieces.length === 0 || job.tokens > job.tokensMax) job.resolve(job.tokens);
+        else this.#resume(job);
+      }
     }
     this.#isAsking = false;
   }
 
-  #takeTurn(): Job | undefined {
-    const [turn] = this.#waiting;
-    if (turn === undefined) return undefined;
-    const [account, [job, ...others]] = turn;
-    this.#waiting.delete(account);
-    if (others.length > 0) this.#waiting.set(account, others);
-    return job;
+  /** What fits into one message, of each account at most one job. After that it goes last. */
+  #takeParts(): Part[] {
+    const parts: Part[] = [];
+    let left = MESSAGE_LENGTH_MAX;
+    for (const [account, [job, ...others]] of [...this.#waiting]) {
+      const texts = job === undefined ? [] : takeFirst(job.pieces, left, parts.length === 0);
+      if (job === undefined || texts.length === 0) break;
+      parts.push({ job, texts });
+      left -= lengthOf(texts);
+      this.#waiting.delete(account);
+      if (others.length > 0) this.#waiting.set(account, others);
+    }
+    return parts;
   }
 
   /** Puts a job that has begun before the other jobs of its account. */
@@ -197,14 +216,18 @@ function startThread(): Worker {
   return new Worker(new URL("./token-thread.ts", import.meta.url));
 }
 
-/** Removes and returns the pieces for one message, at least one. */
-function takeFirst(pieces: string[]): string[] {
+/** Removes and returns the pieces that fit into `lengthMax`; the first also if it is longer. */
+function takeFirst(pieces: string[], lengthMax: number, needsOne: boolean): string[] {
   let length = 0;
   let count = 0;
   for (const piece of pieces) {
-    if (count > 0 && length + piece.length > MESSAGE_LENGTH_MAX) break;
     length += piece.length;
+    if (length > lengthMax && !(needsOne && count === 0)) break;
     count += 1;
   }
   return pieces.splice(0, count);
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0);
 }

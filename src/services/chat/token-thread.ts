@@ -2,9 +2,10 @@
 // requests.
 
 import { serveThread } from "../../upstream/thread-server.ts";
+import type { TextsToCount } from "./token-counter.ts";
 import { countTokens, loadTokenizer } from "./tokens.ts";
 
-serveThread<null, readonly string[], number>(() => {
+serveThread<null, TextsToCount, readonly number[]>(() => {
   loadTokenizer();
-  return (texts) => texts.reduce((sum, text) => sum + countTokens(text), 0);
+  return (jobs) => jobs.map((texts) => texts.reduce((sum, text) => sum + countTokens(text), 0));
 });

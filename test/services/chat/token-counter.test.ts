@@ -82,6 +82,28 @@ describe("TokenCounter", () => {
     expect(done).toEqual(["small", "large", "large, later"]);
   });
 
+  test("counts what many accounts ask at once in few messages, each its own", async () => {
+    let messages = 0;
+    const counter = counterOf({
+      start: () => {
+        const thread = new Worker(new URL("src/services/chat/token-thread.ts", ROOT));
+        const post = thread.postMessage.bind(thread);
+        thread.postMessage = (...message: Parameters<typeof post>) => {
+          messages += 1;
+          post(...message);
+        };
+        return thread;
+      },
+    });
+    const texts = Array.from({ length: 50 }, (_, index) => words((index + 1) * 10));
+    const counts = await Promise.all(
+      texts.map((text, index) => counter.countTexts(`account ${index}`, [text])),
+    );
+    expect(counts).toEqual(texts.map(countTokens));
+    // Its setup, the first text, and all the others.
+    expect(messages).toBe(3);
+  });
+
   test("lets four estimates of an account wait, and 64 of all", async () => {
     const counter = counterOf({ start: threadOf("silent-thread") });
     const prompt = promptOf(words(10 * KB));
