@@ -151,5 +151,5 @@ function cutOf(text: string): number {
 }
 
 function isNonSpace(text: string, at: number): boolean {
-  return /\S/.test(text.charAt(at));
+  return text.charAt(at).trim() !== "";
 }

@@ -88,11 +88,12 @@ describe("TokenCounter", () => {
       start: () => {
         const thread = new Worker(new URL("src/services/chat/token-thread.ts", ROOT));
         const post = thread.postMessage.bind(thread);
-        thread.postMessage = (...message: Parameters<typeof post>) => {
-          messages += 1;
-          post(...message);
-        };
-        return thread;
+        return Object.assign(thread, {
+          postMessage(message: unknown) {
+            messages += 1;
+            post(message);
+          },
+        });
       },
     });
     const texts = Array.from({ length: 50 }, (_, index) => words((index + 1) * 10));
