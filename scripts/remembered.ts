@@ -22,6 +22,7 @@ import { MONTH_TEXTS_MAX, YEARS } from "../src/store/prepared-entry.ts";
 import { NUMBERS_MAX } from "../src/store/row-numbers.ts";
 import { ACCOUNTS_TO_OPEN } from "../src/upstream/breaker.ts";
 import { BREAKERS_MAX, SERVERS_MAX } from "../src/upstream/fallback.ts";
+import { IDLE_MAX, TARGETS_MAX } from "../src/upstream/http-client.ts";
 import { WAITING_A_SLOT } from "../src/upstream/slots.ts";
 
 /** One collection in memory. */
@@ -143,6 +144,14 @@ export const REMEMBERED: readonly Remembered[] = [
     what: "calls that wait for a server",
     most: `${WAITING_A_SLOT} × its \`concurrency\``,
     beyond: "502 `upstream_unreachable`",
+  },
+  {
+    holders: ["#servers", "#idle", "#targets"].map(
+      (field) => `src/upstream/http-client.ts ${field}`,
+    ),
+    what: "idle connections to providers, and parsed addresses of models",
+    most: `${IDLE_MAX} a server, for 55 seconds; ${number(TARGETS_MAX)} addresses`,
+    beyond: "the connection used longest ago is closed; addresses are parsed again",
   },
   {
     holders: ["src/services/chat/token-counter.ts #waiting"],

@@ -29,6 +29,7 @@ describe("the table", () => {
   );
   /** They end with a call, a file or a document; or nobody adds to them. */
   const SHORT_LIVED = [
+    "src/core/cancellation.ts #listeners",
     "src/core/latency-bands.ts #counts",
     "src/core/ledger-replay.ts spent",
     "src/http/openapi-schema.ts #components",
@@ -38,6 +39,7 @@ describe("the table", () => {
     "src/services/maps/providers/embedded/label-space.ts #taken",
     "src/settings/located-json.ts numbers",
     "src/settings/located-json.ts offsets",
+    "src/upstream/http-exchange.ts #parts",
   ];
 
   const found = readTree()

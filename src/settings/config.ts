@@ -52,7 +52,7 @@ export interface ServerConfig extends StoreConfig {
   readonly walletIdleMs: number;
   /** What the Free plan of the Application API grants each month. */
   readonly freePlanAllowance: NanoUsd;
-  /** How many upstream requests Bun runs at once; more wait, whichever upstream they are for. */
+  /** How many upstream requests run at once through a proxy; more wait, whatever they are for. */
   readonly outgoingRequestsMax: number;
   /** Whether requests to upstream servers go through a proxy, as the variables of Bun say. */
   readonly usesProxy: boolean;

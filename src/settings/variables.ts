@@ -219,8 +219,8 @@ export const SERVER_VARIABLES = {
     default: "256",
     shown: "256; `npm start` sets 20000",
     about:
-      "upstream requests that Bun runs at once, all upstreams together; the rest wait, so set it " +
-      "high",
+      "upstream requests that run at once through a proxy (`HTTP_PROXY`, `HTTPS_PROXY`), all " +
+      "upstreams together; the rest wait, so set it high",
   },
   LOG_KEEP_MONTHS: {
     kind: whole(0, 1_200),

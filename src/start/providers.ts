@@ -52,7 +52,7 @@ export async function openProviders(
   config: ServerConfig,
   { clock, random, log, fetch, database, meter }: ProviderParts,
 ) {
-  if (config.outgoingRequestsMax < OUTGOING_REQUESTS_WANTED) {
+  if (config.usesProxy && config.outgoingRequestsMax < OUTGOING_REQUESTS_WANTED) {
     log.warn({}, `Only ${config.outgoingRequestsMax} upstream requests run at once: ${MORE}`);
   }
   const everyMs = LOOK_MS + (random(1)[0] ?? 0);

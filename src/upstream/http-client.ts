@@ -17,11 +17,11 @@ import type { Fetch, UpstreamInit } from "./upstream-http.ts";
 import type { UpstreamResponse } from "./upstream-response.ts";
 
 /** Connections of one server that are kept idle; with more, the oldest are closed. */
-const IDLE_MAX = 256;
+export const IDLE_MAX = 256;
 /** How often idle connections are looked through for those whose time is over. */
 const SWEEP_MS = 1_000;
 /** Parsed addresses that are kept; few more than there are servers. */
-const TARGETS_MAX = 1_024;
+export const TARGETS_MAX = 1_024;
 const PORTS = { "http:": 80, "https:": 443 } as const;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const LINE_BREAK = /[\r\n\0]/;
