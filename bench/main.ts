@@ -22,7 +22,7 @@ import { mastersJson, mastersTable, measureMasters } from "./masters.ts";
 import { type RunLength, readOptions, USAGE } from "./options.ts";
 import { chunkStreams, plainCalls, searches } from "./plans.ts";
 import { aimsOf, type Measurements, printReport, toJson } from "./report.ts";
-import { type Contestant, type Results, runRounds } from "./rounds.ts";
+import { type Contestant, middle, type Results, runRounds } from "./rounds.ts";
 import { measureSearch } from "./search.ts";
 import { type Place, searchOf, startBare, startPortkey, startUpstream } from "./targets.ts";
 
@@ -79,11 +79,7 @@ async function measure(length: RunLength): Promise<Measurements> {
 
   const loads = await runLoads(setting);
   progress(`holding ${length.heldStreams} streams open`);
-  // Fresh processes: one that has worked hard has memory to spare, which would hide the growth.
-  const streamBytes = {
-    bare: await held(startBare(place), length),
-    farebox: await held(startApi(stores, place, secretsOf(callers)), length),
-  };
+  const streamBytes = await heldBytes(setting);
   await untilFlushed(stores);
   await worker.stop();
   progress(`flushing ${length.entries} entries`);
@@ -126,6 +122,20 @@ function costOf(runs: readonly Results[]): bigint {
 
 function secretsOf(callers: readonly Caller[]): string[] {
   return callers.map(({ secret }) => secret);
+}
+
+/**
+ * The memory of an open stream, by target. Fresh processes: one that has worked hard has memory to
+ * spare, which would hide the growth. What garbage is left differs from one to the next.
+ */
+async function heldBytes({ length, stores, callers, place }: Setting) {
+  const bare: number[] = [];
+  const farebox: number[] = [];
+  for (let run = 0; run < length.heldRuns; run += 1) {
+    bare.push(await held(startBare(place), length));
+    farebox.push(await held(startApi(stores, place, secretsOf(callers)), length));
+  }
+  return { bare: middle(bare), farebox: middle(farebox) };
 }
 
 async function held(starting: ReturnType<typeof startBare>, length: RunLength): Promise<number> {

@@ -20,6 +20,8 @@ export interface RunLength {
   readonly streamRoundMs: number;
   readonly warmUpMs: number;
   readonly heldStreams: number;
+  /** Processes whose memory is measured while they hold streams. */
+  readonly heldRuns: number;
   /** Journal entries of a flush. */
   readonly entries: number;
 }
@@ -31,6 +33,7 @@ export const FULL: RunLength = {
   streamRoundMs: 5_000,
   warmUpMs: 10_000,
   heldStreams: 1_000,
+  heldRuns: 5,
   entries: 50_000,
 };
 export const QUICK: RunLength = {
@@ -40,6 +43,7 @@ export const QUICK: RunLength = {
   streamRoundMs: 2_000,
   warmUpMs: 2_500,
   heldStreams: 1_000,
+  heldRuns: 1,
   entries: 20_000,
 };
 /** Two versions differ less than two programs, so a comparison needs more, shorter rounds. */

@@ -71,7 +71,7 @@ export class AbandonedStreams {
     const ofKey = await this.#turnOf(keyId, each, signal);
     try {
       const ofAccount = await this.#turnOf(accountId, KEYS_EACH * each, signal);
-      return bothOf(ofKey, ofAccount);
+      return new BothTurns(ofKey, ofAccount);
     } catch (error) {
       ofKey.end();
       throw error;
@@ -80,31 +80,21 @@ export class AbandonedStreams {
 
   async #turnOf(id: string, each: number, signal: CancelSignal): Promise<StreamTurn> {
     const state = this.#keys.get(id);
-    const abandon = () => this.#countAbandoned(id, each);
-    if (state === undefined || !this.#isSlow(state)) return { end: () => {}, abandon };
-    while (state.isBusy && this.#isSlow(state)) await nextTurn(state, signal);
+    if (state === undefined || !this.isSlow(state)) return new Turn(this, id, each, null);
+    while (state.isBusy && this.isSlow(state)) await nextTurn(state, signal);
     state.isBusy = true;
-    let isOver = false;
-    const end = () => {
-      if (isOver) return;
-      isOver = true;
-      state.isBusy = false;
-      // All of them once the key is not slow any more.
-      for (const next of state.waiting) {
-        next();
-        if (this.#isSlow(state)) break;
-      }
-    };
-    return { end, abandon };
+    return new Turn(this, id, each, state);
   }
 
-  #isSlow({ times }: KeyState): boolean {
+  /** True while the streams of a key or an account must wait for each other. */
+  isSlow({ times }: KeyState): boolean {
     const [oldest] = times;
     if (oldest === undefined || times.length <= ABANDONED_MAX) return false;
     return this.#clock.monotonicMs() - oldest < WINDOW_MS;
   }
 
-  #countAbandoned(id: string, each: number): void {
+  /** A stream of this key or account was abandoned. */
+  countAbandoned(id: string, each: number): void {
     const nowMs = this.#clock.monotonicMs();
     const fresh = {
       times: [],
@@ -131,17 +121,50 @@ export class AbandonedStreams {
   }
 }
 
-function bothOf(one: StreamTurn, other: StreamTurn): StreamTurn {
-  return {
-    end: () => {
-      one.end();
-      other.end();
-    },
-    abandon: () => {
-      one.abandon();
-      other.abandon();
-    },
-  };
+// Classes, because an open stream keeps its turn: with functions it would have six for it.
+
+/** The turn of a stream of one key or account; without a state it does not wait, nor do others. */
+class Turn implements StreamTurn {
+  #isOver = false;
+
+  constructor(
+    readonly streams: AbandonedStreams,
+    readonly id: string,
+    readonly each: number,
+    readonly state: KeyState | null,
+  ) {}
+
+  end(): void {
+    if (this.state === null || this.#isOver) return;
+    this.#isOver = true;
+    this.state.isBusy = false;
+    // All of them once the key is not slow any more.
+    for (const next of this.state.waiting) {
+      next();
+      if (this.streams.isSlow(this.state)) break;
+    }
+  }
+
+  abandon(): void {
+    this.streams.countAbandoned(this.id, this.each);
+  }
+}
+
+class BothTurns implements StreamTurn {
+  constructor(
+    readonly ofKey: StreamTurn,
+    readonly ofAccount: StreamTurn,
+  ) {}
+
+  end(): void {
+    this.ofKey.end();
+    this.ofAccount.end();
+  }
+
+  abandon(): void {
+    this.ofKey.abandon();
+    this.ofAccount.abandon();
+  }
 }
 
 /** Resolves when the turn may be free. The longest waiting stream is woken first. */
