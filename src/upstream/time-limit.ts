@@ -8,6 +8,7 @@ export class TimeLimit {
   readonly #requests = new Cancellation();
   readonly #caller: CancelSignal | null;
   readonly #timer: Timer;
+  #isOver = false;
 
   /** The time begins now. `caller` is aborted when nobody waits for the replies any more. */
   constructor(limitMs: number, caller: CancelSignal | null = null) {
@@ -26,12 +27,13 @@ export class TimeLimit {
 
   /** The caller has left. */
   handleEvent(): void {
-    this.#requests.abort(this.#caller?.reason);
+    if (!this.#isOver) this.#requests.abort(this.#caller?.reason);
   }
 
   /** Call this when the requests are over. */
   end(): void {
     clearTimeout(this.#timer);
-    this.#caller?.removeEventListener("abort", this);
+    // The listener stays: the caller's signal ends with the call, and removing costs more.
+    this.#isOver = true;
   }
 }
