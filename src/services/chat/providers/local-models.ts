@@ -25,7 +25,7 @@ import {
 export type Probe = Fetch;
 
 export interface LocalModelsOptions {
-  readonly probe: Fetch;
+  readonly probe: Probe;
   /** The port of Farebox itself, which is not probed. */
   readonly ownPort: number | null;
 }
@@ -66,7 +66,7 @@ interface Seen {
 /** The models that the servers of this machine offer, as of the last `refresh`. */
 export class LocalModels {
   readonly #servers: readonly LocalServer[];
-  readonly #probe: Fetch;
+  readonly #probe: Probe;
   readonly #seen = new Map<LocalServer, Seen>();
 
   constructor({ probe, ownPort }: LocalModelsOptions) {

@@ -1,4 +1,4 @@
-// Sends the request of one route to an OpenAI-compatible server. Uses plain fetch, because a client
+// Sends the request of one route to an OpenAI-compatible server. Reads the reply itself: a client
 // library costs 5 to 25 times as much for each chunk.
 
 import type { CancelSignal } from "../../../core/cancellation.ts";
