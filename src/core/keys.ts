@@ -53,18 +53,21 @@ export function isWellFormedKey(surface: Surface, key: string): boolean {
 }
 
 /**
- * A hasher of the latest pepper, without any key. Every request needs one, and a copy takes two
- * thirds of the time of a new one.
+ * A hasher of each pepper, without any key: an installation has one, and more while one is
+ * replaced. Every request needs all of them, and a copy takes two thirds of the time of a new one.
  */
-let latest: { readonly pepper: string; readonly hasher: Bun.CryptoHasher } | null = null;
+const hashers = new Map<string, Bun.CryptoHasher>();
 
 /**
  * HMAC-SHA-256 of the key with the installation's pepper, in hex. Nothing else of a key is stored.
  */
 export function keyDigest(key: string, pepper: string): string {
-  if (latest?.pepper !== pepper)
-    latest = { pepper, hasher: new Bun.CryptoHasher("sha256", pepper) };
-  return latest.hasher.copy().update(key).digest("hex");
+  let hasher = hashers.get(pepper);
+  if (hasher === undefined) {
+    hasher = new Bun.CryptoHasher("sha256", pepper);
+    hashers.set(pepper, hasher);
+  }
+  return hasher.copy().update(key).digest("hex");
 }
 
 /** The digests of a key under each pepper that counts, the current one first. */
