@@ -65,6 +65,7 @@ export const REMEMBERED: readonly Remembered[] = [
     bytes: 1_000,
     beyond: "503 with `Retry-After: 1`",
   },
+  { holders: ["src/core/keys.ts hashers"], what: "secrets of keys", most: "one, two at a change" },
   {
     holders: ["actors/account-actors.ts #actors"],
     what: "accounts used in the last 5 minutes, with their access documents",
