@@ -31,12 +31,18 @@ export class Cancellation implements CancelSignal {
     if (this.#isAborted) return;
     this.#isAborted = true;
     this.#reason = reason;
-    for (;;) {
-      // One by one, because a listener may remove those after it.
-      const listener = this.#listeners.shift();
-      if (listener === undefined) return;
+    this.#callListeners();
+  }
+
+  /** One by one, because a listener may remove those after it; all, even if one throws. */
+  #callListeners(): void {
+    const listener = this.#listeners.shift();
+    if (listener === undefined) return;
+    try {
       if (typeof listener === "function") listener();
       else listener.handleEvent();
+    } finally {
+      this.#callListeners();
     }
   }
 

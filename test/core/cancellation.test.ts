@@ -47,6 +47,17 @@ test("a listener may remove others and itself while all are called", () => {
   expect(heard).toEqual(["first"]);
 });
 
+test("a listener that throws keeps no other from hearing", () => {
+  const work = new Cancellation();
+  const heard: string[] = [];
+  work.addEventListener("abort", () => {
+    throw new Error("the listener's own fault");
+  });
+  work.addEventListener("abort", () => heard.push("second"));
+  expect(() => work.abort()).toThrow("own fault");
+  expect(heard).toEqual(["second"]);
+});
+
 test("without a reason it has one, and work that must end can throw it", () => {
   const work = new Cancellation();
   expect(() => throwIfCancelled(work)).not.toThrow();
