@@ -120,7 +120,7 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
     thread.ready.promise.catch(() => {});
     worker.onmessage = ({ data }: MessageEvent<FromThread<Reply, Event>>) =>
       this.#receive(thread, data);
-    worker.onerror = ({ message }) => this.#lose(thread, message);
+    worker.onerror = ({ message }) => this.#lose(thread, headlineOf(message));
     worker.addEventListener("close", () => this.#lose(thread, "it closed"));
     post(worker, { type: "open", setup });
     this.#watch(thread);
@@ -204,4 +204,12 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
 
 function post<Setup, Request>(worker: Worker, message: ToThread<Setup, Request>): void {
   worker.postMessage(message);
+}
+
+/**
+ * The first line of the error that ended a thread. What the platform prints besides quotes code,
+ * and an error of Postgres lists the values of its statement, such as addresses of people.
+ */
+function headlineOf(printed: string): string {
+  return /^\w*error: .*$/im.exec(printed)?.[0] ?? "an unknown error";
 }

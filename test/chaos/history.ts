@@ -174,6 +174,9 @@ class HistoryWriter implements History {
   }
 }
 
+/** The place of the leases in the state of an account. */
+export const LEASES_AT = 5;
+
 /** Everything that Redis holds of these accounts and their buckets, as text. */
 export async function stateOf(
   redis: RedisClient,

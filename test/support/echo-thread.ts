@@ -21,7 +21,7 @@ export interface EchoSetup {
 
 serveThread<EchoSetup, EchoRequest, string, string>(
   async ({ isBroken = false, prefix = "" }, { log, send }) => {
-    if (isBroken) throw new Error("the thread of a test cannot open");
+    if (isBroken) throw new Error("the thread of a test cannot open\nparams: a secret");
     return (request) => {
       if ("echo" in request) return prefix + request.echo;
       if ("fail" in request) throw new RangeError(request.fail);
