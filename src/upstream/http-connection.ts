@@ -34,7 +34,7 @@ type OpenSocket = Socket<HttpConnection>;
 /** The network is probed after so long without a byte, to notice that a server vanished. */
 const PROBE_MS = 30_000;
 /** A server that has closed an idle connection resets the next request within a round trip. */
-const STALE_MS = 1_000;
+export const STALE_MS = 1_000;
 
 const HANDLERS = {
   open: (socket: OpenSocket) => socket.data.opened(socket),

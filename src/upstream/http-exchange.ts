@@ -48,7 +48,7 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
   #head: Buffer | null = null;
   #framing: Framing | null = null;
   #keepMs = 0;
-  /** Bytes of the body that nobody has read yet. */
+  /** Bytes of the body that are still to be read. */
   #parts: Buffer[] = [];
   #waitingBytes = 0;
   #isPaused = false;

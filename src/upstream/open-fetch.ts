@@ -3,6 +3,7 @@
 import { abortSignalOf } from "../core/cancellation.ts";
 import type { Clock } from "../core/clock.ts";
 import { HttpClient } from "./http-client.ts";
+import { STALE_MS } from "./http-connection.ts";
 import type { Fetch } from "./upstream-http.ts";
 
 /** By our own client; by the platform's `fetch` where requests go through a proxy. */
@@ -16,9 +17,6 @@ export function openFetch(
 /** The platform's `fetch`. */
 export const platformFetch: Fetch = (url, { signal, ...init }) =>
   fetch(url, { ...init, signal: signal === null ? null : abortSignalOf(signal) });
-
-/** A proxy that has closed an idle connection resets the next request within a round trip. */
-const STALE_MS = 1_000;
 
 /**
  * Sends a request again, once, if its connection was closed soon and before any answer. The
