@@ -106,10 +106,11 @@ export const REMEMBERED: readonly Remembered[] = [
     bytes: 1,
     beyond: "a larger one is replaced",
   },
+  { holders: ["src/http/health.ts readings"], what: "the open reading for `/readyz`", most: "1" },
   {
-    holders: ["src/http/health.ts readings"],
-    what: "the reading for `/readyz` that is under way",
-    most: "1",
+    holders: ["src/services/chat/piece-tokens.ts #seen"],
+    what: "the tokens that a piece of a model's replies had",
+    most: "the models of the catalogue",
   },
   {
     holders: ["src/services/chat/abandoned-streams.ts #keys"],

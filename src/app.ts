@@ -30,6 +30,7 @@ import {
   PROGRAM,
 } from "./routes.ts";
 import { AbandonedStreams } from "./services/chat/abandoned-streams.ts";
+import { PieceTokens } from "./services/chat/piece-tokens.ts";
 import type { ChatProvider } from "./services/chat/providers/provider.ts";
 import type { TokenCounter } from "./services/chat/token-counter.ts";
 import type { MailServices } from "./services/mail/mail-services.ts";
@@ -161,9 +162,9 @@ function addRoute(
 /** The dependencies that both surfaces share. */
 function sharedDeps(deps: AppDeps): Omit<GatewayDeps, "surface"> {
   const { accounts, chat, tokens, search, maps, clock, log, meter, tracer } = deps;
-  const abandoned = new AbandonedStreams(clock);
+  const streams = { abandoned: new AbandonedStreams(clock), pieceTokens: new PieceTokens() };
   return {
-    calls: { accounts, chat, tokens, abandoned, search, maps, clock, log, meter, tracer },
+    calls: { accounts, chat, tokens, ...streams, search, maps, clock, log, meter, tracer },
     keys: deps.keys,
     anonymous: deps.anonymous,
     bodies: new BodyShares(),

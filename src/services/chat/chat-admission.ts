@@ -21,6 +21,7 @@ import {
   outputTokensMax,
   type PromptLength,
 } from "./output-limit.ts";
+import type { PieceTokens } from "./piece-tokens.ts";
 import type { ChatProvider, ChatRequest } from "./providers/provider.ts";
 import { ESTIMATED_BYTES_MAX, type TokenCounter } from "./token-counter.ts";
 import { promptTokensMax, templateTokensMax } from "./tokens.ts";
@@ -30,6 +31,7 @@ export interface ChatCallDeps extends CallDeps {
   readonly chat: ChatProvider;
   readonly tokens: TokenCounter;
   readonly abandoned: AbandonedStreams;
+  readonly pieceTokens: PieceTokens;
 }
 
 export interface ChatCall {

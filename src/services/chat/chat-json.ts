@@ -15,8 +15,9 @@ import {
   KEEP_ALIVE_FRAME,
 } from "../../http/sse.ts";
 import type { Completion } from "./chat.ts";
-import type { ChatStream, StreamEvent, StreamTaker } from "./chat-stream.ts";
+import type { ChatStream } from "./chat-stream.ts";
 import type { ChatDelta, ChatUsage } from "./providers/provider.ts";
+import type { StreamEvent, StreamTaker } from "./stream-event.ts";
 
 export interface CompletionMeta {
   readonly call: Pick<Call, "requestId">;

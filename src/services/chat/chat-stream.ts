@@ -14,27 +14,11 @@ import type { ChatCallDeps } from "./chat-admission.ts";
 import { type ServedBy, servedOutcome } from "./model-fallback.ts";
 import type { Batches, BatchTaker } from "./providers/batches.ts";
 import type { ChatBatch, ChatDelta, ChatRequest, ChatUsage } from "./providers/provider.ts";
+import type { StreamEvent, StreamTaker } from "./stream-event.ts";
 import { KEEP_ALIVE_MS, NOT_READING, SILENT_UPSTREAM, TOO_LONG } from "./stream-interruptions.ts";
 import { StreamLimit } from "./stream-limit.ts";
 import { NO_USAGE, StreamUsage } from "./stream-usage.ts";
 import { textOf, usageAfter } from "./token-meter.ts";
-
-export type StreamEvent =
-  | {
-      readonly kind: "deltas";
-      readonly deltas: readonly ChatDelta[];
-      readonly fingerprint: string | null;
-    }
-  | {
-      readonly kind: "end";
-      readonly usage: ChatUsage;
-      readonly settlement: Settlement;
-      /** True if the stream was ended because it had used up its hold. */
-      readonly isCut: boolean;
-    }
-  | { readonly kind: "thinking" }
-  /** The stream broke off. The part that was sent is charged. */
-  | { readonly kind: "error"; readonly error: ApiError };
 
 export interface ChatStreamParts extends ServedBy {
   readonly call: Call;
@@ -51,15 +35,6 @@ export interface ChatStreamParts extends ServedBy {
 interface StreamResult {
   readonly usage: ChatUsage;
   readonly settlement: Settlement;
-}
-
-/** Receives events. Each `pull` leads to exactly one of these calls, possibly before it returns. */
-export interface StreamTaker {
-  onEvent(event: StreamEvent): void;
-  /** There are no more events. */
-  onEnd(): void;
-  /** An internal error: the stream cannot end properly. */
-  onFault(error: unknown): void;
 }
 
 export class ChatStream implements BatchTaker {
@@ -91,7 +66,9 @@ export class ChatStream implements BatchTaker {
     const usage = new StreamUsage({ tokens: deps.tokens, account, request: parts.request });
     this.#usage = usage;
     const { meter } = usage;
-    this.#limit = new StreamLimit({ ...parts, meter, promptUsage: () => usage.prompt() });
+    const tokensEach = deps.pieceTokens.expected(parts.model);
+    const promptUsage = () => usage.prompt();
+    this.#limit = new StreamLimit({ ...parts, meter, tokensEach, promptUsage });
     this.#openedMs = deps.clock.monotonicMs();
     this.#deliveredMs = this.#openedMs;
     this.#checkpointMs = this.#openedMs;
@@ -257,6 +234,9 @@ export class ChatStream implements BatchTaker {
     } catch (error) {
       this.#deps.log.error({ requestId: call.requestId, err: error }, "Tokens were not counted");
     }
+    const { pieces } = this.#usage.meter;
+    const tokens = usage?.completionTokens;
+    if (tokens !== undefined) this.#deps.pieceTokens.learn(model, { tokens, pieces });
     const settlement = await settle(this.#deps, {
       hold,
       cost: usage === null ? ZERO : exactCost(model.bands, usage),

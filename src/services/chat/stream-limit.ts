@@ -4,6 +4,7 @@
 import type { Hold } from "../../../actors/account.ts";
 import { outputTokensWithin } from "../../core/pricing.ts";
 import type { ModelEntry } from "./catalogue.ts";
+import { bounded } from "./piece-tokens.ts";
 import type { ChatDelta, ChatUsage } from "./providers/provider.ts";
 import { piecesOf, type TokenMeter, textOf } from "./token-meter.ts";
 
@@ -11,8 +12,6 @@ import { piecesOf, type TokenMeter, textOf } from "./token-meter.ts";
 const UNCOUNTED_MIN = 64;
 /** Text with more characters is always counted, so that memory does not grow. */
 const UNCOUNTED_MAX = 64 * 1024;
-/** How many tokens a piece may have before anything was counted: one for each character. */
-const TOKENS_EACH_MAX = 4;
 
 export interface StreamLimitParts {
   readonly model: ModelEntry;
@@ -20,14 +19,16 @@ export interface StreamLimitParts {
   /** The limit of output tokens that was sent to the model. */
   readonly maxTokens: number;
   readonly meter: TokenMeter;
+  /** How many tokens a piece is expected to have at most, before any text is counted. */
+  readonly tokensEach: number;
   /** The tokens of the prompt, which are counted only if the output is long. */
   readonly promptUsage: () => Promise<Pick<ChatUsage, "promptTokens" | "cachedTokens">>;
 }
 
 /**
- * Counts text only when it may have reached the limit. A piece, which is what most servers send for
- * a token, is expected to have four tokens at most until some text was counted; after that, at most
- * twice as many as the pieces before it had (D-395).
+ * Counts text only when it may have reached the limit. A piece is what most servers send for a
+ * token. After a count it is expected to have at most twice as many tokens as those before it
+ * (D-395); before, about as many as in the model's latest replies (D-483).
  */
 export class StreamLimit {
   readonly #parts: StreamLimitParts;
@@ -36,11 +37,12 @@ export class StreamLimit {
   #isExact = false;
   #counted = 0;
   /** How many tokens a piece is expected to have at most. */
-  #tokensEach = TOKENS_EACH_MAX;
+  #tokensEach: number;
 
   constructor(parts: StreamLimitParts) {
     this.#parts = parts;
     this.#tokensMax = parts.maxTokens;
+    this.#tokensEach = parts.tokensEach;
   }
 
   /** True if there is so much text that `isReached` must be called. */
@@ -53,8 +55,7 @@ export class StreamLimit {
   async isReached(): Promise<boolean> {
     const { model, hold, meter, promptUsage } = this.#parts;
     this.#counted = await meter.settledTokens();
-    const expected = (2 * this.#counted) / Math.max(1, meter.countedPieces);
-    this.#tokensEach = Math.min(TOKENS_EACH_MAX, Math.max(1, expected));
+    this.#tokensEach = bounded((2 * this.#counted) / Math.max(1, meter.countedPieces));
     if (this.#counted < this.#tokensMax) return false;
     if (!this.#isExact) {
       this.#tokensMax = outputTokensWithin(model.bands, await promptUsage(), hold.amount);

@@ -81,6 +81,11 @@ export class TokenMeter {
     return this.#countedPieces;
   }
 
+  /** All pieces until now. */
+  get pieces(): number {
+    return this.#countedPieces + this.#pendingPieces;
+  }
+
   /** The tokens up to the last safe place to cut; never more than were streamed. */
   settledTokens(): Promise<number> {
     return this.#countTo(cutOf(this.#pending));

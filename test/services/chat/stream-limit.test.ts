@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { nano } from "../../../src/core/money.ts";
+import { TOKENS_EACH_MAX } from "../../../src/services/chat/piece-tokens.ts";
 import { StreamLimit } from "../../../src/services/chat/stream-limit.ts";
 import { TokenMeter } from "../../../src/services/chat/token-meter.ts";
 import { countTokens } from "../../../src/services/chat/tokens.ts";
@@ -15,7 +16,7 @@ const WORD = " quickly";
 const DENSE = " q7z8";
 
 /** Streams the texts until the limit is reached, and counts what was sent. */
-async function stream(texts: Iterable<string>) {
+async function stream(texts: Iterable<string>, tokensEach = TOKENS_EACH_MAX) {
   let counts = 0;
   const meter = new TokenMeter(async (text) => {
     counts += 1;
@@ -26,6 +27,7 @@ async function stream(texts: Iterable<string>) {
     hold: { amount: nano(2_000n * BigInt(MAX_TOKENS)) },
     maxTokens: MAX_TOKENS,
     meter,
+    tokensEach,
     promptUsage: async () => PROMPT,
   });
   let sent = "";
@@ -58,6 +60,23 @@ describe("a stream that is about as long as its limit", () => {
     const { counts, tokens } = await stream(Array(MAX_TOKENS - 200).fill(WORD));
     expect(tokens).toBe(MAX_TOKENS - 200);
     expect(counts).toBe(2);
+  });
+
+  test("is not counted if the model's replies before it had a token a piece", async () => {
+    const { counts } = await stream(Array(MAX_TOKENS - 200).fill(WORD), 1.25);
+    expect(counts).toBe(0);
+  });
+
+  test("ends within a few tokens of its limit, whatever the replies before it had", async () => {
+    const { tokens } = await stream(Array(3_000).fill(WORD), 1);
+    expect(tokens).toBeGreaterThanOrEqual(MAX_TOKENS);
+    expect(tokens).toBeLessThan(MAX_TOKENS + 64);
+  });
+
+  test("passes its limit by what its pieces have more than was expected, at most", async () => {
+    const { tokens } = await stream(Array(3_000).fill(DENSE), 1.25);
+    expect(tokens).toBeGreaterThanOrEqual(MAX_TOKENS);
+    expect(tokens).toBeLessThan((MAX_TOKENS * countTokens(DENSE)) / 1.25 + 64);
   });
 
   test("passes its limit by no more than twice what was left when its text changed", async () => {

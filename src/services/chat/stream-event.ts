@@ -1,0 +1,31 @@
+// What a streamed chat call tells its reader.
+
+import type { Settlement } from "../../../actors/account.ts";
+import type { ApiError } from "../../core/errors.ts";
+import type { ChatDelta, ChatUsage } from "./providers/provider.ts";
+
+export type StreamEvent =
+  | {
+      readonly kind: "deltas";
+      readonly deltas: readonly ChatDelta[];
+      readonly fingerprint: string | null;
+    }
+  | {
+      readonly kind: "end";
+      readonly usage: ChatUsage;
+      readonly settlement: Settlement;
+      /** True if the stream was ended because it had used up its hold. */
+      readonly isCut: boolean;
+    }
+  | { readonly kind: "thinking" }
+  /** The stream broke off. The part that was sent is charged. */
+  | { readonly kind: "error"; readonly error: ApiError };
+
+/** Receives events. Each `pull` leads to exactly one of these calls, possibly before it returns. */
+export interface StreamTaker {
+  onEvent(event: StreamEvent): void;
+  /** There are no more events. */
+  onEnd(): void;
+  /** An internal error: the stream cannot end properly. */
+  onFault(error: unknown): void;
+}
