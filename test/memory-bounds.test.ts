@@ -39,7 +39,6 @@ describe("the table", () => {
     "src/services/maps/providers/embedded/label-space.ts #taken",
     "src/settings/located-json.ts numbers",
     "src/settings/located-json.ts offsets",
-    "src/upstream/http-exchange.ts #parts",
   ];
 
   const found = readTree()

@@ -7,10 +7,12 @@ import { endOfHead, HEAD_BYTES_MAX, parseHead } from "./http-head.ts";
 import type {
   BodyRead,
   BodyReader,
+  BodyTaker,
   ResponseBody,
   ResponseHeaders,
   UpstreamResponse,
 } from "./upstream-response.ts";
+import { WaitingBytes } from "./waiting-bytes.ts";
 
 /** What an exchange needs of the connection that it uses. */
 export interface ExchangeConnection {
@@ -28,9 +30,6 @@ const WAITING_BYTES_MAX = 256 * 1024;
 const INFORMATIONAL_MAX = 199;
 const SWITCHING_PROTOCOLS = 101;
 
-// Can be shared: decoding a whole text at once keeps no state.
-const utf8 = new TextDecoder();
-const NO_BYTES = new Uint8Array();
 const END: BodyRead = Object.freeze({ done: true });
 
 interface Waiting<T> {
@@ -48,11 +47,10 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
   #head: Buffer | null = null;
   #framing: Framing | null = null;
   #keepMs = 0;
-  /** Bytes of the body that are still to be read. */
-  #parts: Buffer[] = [];
-  #waitingBytes = 0;
+  readonly #waiting = new WaitingBytes();
   #isPaused = false;
-  #reader: Waiting<BodyRead> | null = null;
+  /** Who waits for the next bytes. */
+  #taker: BodyTaker | null = null;
   #isOver = false;
   #failure: { readonly reason: unknown } | null = null;
 
@@ -118,41 +116,50 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
     this.#end()?.abandon();
     this.#response?.reject(reason);
     this.#response = null;
-    this.#reader?.reject(reason);
-    this.#reader = null;
+    const taker = this.#taker;
+    this.#taker = null;
+    if (taker !== null) queueMicrotask(() => taker.onBodyFailure(reason));
   }
 
   getReader(): BodyReader {
     return this;
   }
 
-  read(): Promise<BodyRead> {
-    const value = this.#takeParts();
-    if (value !== null) {
+  pull(taker: BodyTaker): void {
+    const failure = this.#failure;
+    if (this.#waiting.length > 0) {
+      const bytes = this.#waiting.take();
       if (this.#isPaused) this.#resume();
-      return Promise.resolve({ done: false, value });
-    }
-    if (this.#failure !== null) return Promise.reject(this.#failure.reason);
-    if (this.#isOver) return Promise.resolve(END);
+      taker.onBytes(bytes, 0, bytes.length);
+    } else if (failure !== null) queueMicrotask(() => taker.onBodyFailure(failure.reason));
+    else if (this.#isOver) queueMicrotask(() => taker.onBodyEnd());
+    else this.#taker = taker;
+  }
+
+  read(): Promise<BodyRead> {
     return new Promise((resolve, reject) => {
-      this.#reader = { resolve, reject };
+      this.pull({
+        onBytes: (bytes, from, to) => resolve({ done: false, value: bytes.subarray(from, to) }),
+        onBodyEnd: () => resolve(END),
+        onBodyFailure: reject,
+      });
     });
   }
 
   /** Costs no more than one promise if the whole response is there. */
   text(): Promise<string> {
     if (!this.#isOver || this.#failure !== null) return this.#textToCome();
-    return Promise.resolve(utf8.decode(this.#takeParts() ?? NO_BYTES));
+    return Promise.resolve(this.#waiting.takeText());
   }
 
   async #textToCome(): Promise<string> {
-    const parts: Uint8Array[] = [];
-    for await (const bytes of this) parts.push(bytes);
-    return utf8.decode(Buffer.concat(parts));
+    const text = new WaitingBytes();
+    for await (const bytes of this) text.add(Buffer.from(bytes), 0, bytes.length);
+    return text.takeText();
   }
 
   cancel(): Promise<void> {
-    this.#parts = [];
+    this.#waiting.clear();
     this.fail(new HttpError("ABORTED", "The response was given up"));
     return Promise.resolve();
   }
@@ -205,32 +212,32 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
   }
 
   #receiveBody(framing: Framing, bytes: Buffer, start: number): void {
-    const part = framing.push(bytes, start);
-    if (part.length > 0) this.#deliver(part);
+    framing.push(bytes, start);
+    if (framing.to > framing.from) this.#deliver(bytes, framing.from, framing.to);
     if (framing.isDone) this.#complete(framing.isReusable ? this.#keepMs : 0);
   }
 
-  #deliver(part: Buffer): void {
-    if (this.#reader !== null) {
-      const { resolve } = this.#reader;
-      this.#reader = null;
-      resolve({ done: false, value: part });
+  #deliver(bytes: Buffer, from: number, to: number): void {
+    const taker = this.#taker;
+    if (taker !== null) {
+      this.#taker = null;
+      this.#give(taker, bytes, from, to);
       return;
     }
-    this.#parts.push(part);
-    this.#waitingBytes += part.length;
-    if (this.#waitingBytes <= WAITING_BYTES_MAX || this.#isPaused) return;
+    this.#waiting.add(bytes, from, to);
+    if (this.#waiting.length <= WAITING_BYTES_MAX || this.#isPaused) return;
     this.#isPaused = true;
     this.#connection?.pause();
   }
 
-  #takeParts(): Buffer | null {
-    const [first = null] = this.#parts;
-    if (first === null) return null;
-    const value = this.#parts.length === 1 ? first : Buffer.concat(this.#parts);
-    this.#parts = [];
-    this.#waitingBytes = 0;
-    return value;
+  /** A taker that throws gets the failure of the exchange. */
+  #give(taker: BodyTaker, bytes: Buffer, from: number, to: number): void {
+    try {
+      taker.onBytes(bytes, from, to);
+    } catch (error) {
+      this.#taker = taker;
+      throw error;
+    }
   }
 
   #resume(): void {
@@ -241,8 +248,9 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
   #complete(keepMs: number): void {
     if (this.#isOver) return;
     this.#end()?.release(keepMs);
-    this.#reader?.resolve(END);
-    this.#reader = null;
+    const taker = this.#taker;
+    this.#taker = null;
+    if (taker !== null) queueMicrotask(() => taker.onBodyEnd());
   }
 
   #end(): ExchangeConnection | null {

@@ -9,16 +9,15 @@ export interface Framing {
   readonly isDone: boolean;
   /** Whether it is clear where another response on the connection would begin. */
   readonly isReusable: boolean;
-  /**
-   * The part of the body in these bytes, from `start` on; it shares their memory, which may be
-   * changed. Throws an HttpError.
-   */
-  push(bytes: Buffer, start: number): Buffer;
+  /** The part of the body in the bytes of the last push: those from `from` to `to`. */
+  readonly from: number;
+  readonly to: number;
+  /** Finds the part of the body in these bytes, from `start` on; moves it. Throws an HttpError. */
+  push(bytes: Buffer, start: number): void;
   /** The connection was closed in order. Throws an HttpError unless that ends the body. */
   end(): void;
 }
 
-const NO_BYTES = Buffer.alloc(0);
 /** Statuses whose responses never have a body. */
 const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 const LENGTH = /^\d{1,15}$/;
@@ -43,6 +42,8 @@ export function framingOf({ status, headers }: Pick<ResponseHead, "status" | "he
 
 /** A body of a known length. */
 class Sized implements Framing {
+  from = 0;
+  to = 0;
   #left: number;
   #hasExcess = false;
 
@@ -58,11 +59,12 @@ class Sized implements Framing {
     return !this.#hasExcess;
   }
 
-  push(bytes: Buffer, start: number): Buffer {
+  push(bytes: Buffer, start: number): void {
     const end = Math.min(bytes.length, start + this.#left);
     this.#left -= end - start;
     this.#hasExcess ||= end < bytes.length;
-    return start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end);
+    this.from = start;
+    this.to = end;
   }
 
   end(): void {
@@ -74,9 +76,12 @@ class Sized implements Framing {
 class UntilClosed implements Framing {
   readonly isReusable = false;
   isDone = false;
+  from = 0;
+  to = 0;
 
-  push(bytes: Buffer, start: number): Buffer {
-    return start === 0 ? bytes : bytes.subarray(start);
+  push(bytes: Buffer, start: number): void {
+    this.from = start;
+    this.to = bytes.length;
   }
 
   end(): void {
@@ -97,6 +102,8 @@ type ChunkPart = "size" | "extension" | "data" | "data end" | "trailer" | "done"
 
 /** A body in chunks. */
 class Chunked implements Framing {
+  from = 0;
+  to = 0;
   #part: ChunkPart = "size";
   /** The size of the chunk as far as it was read, then what is left of its data. */
   #left = 0;
@@ -120,11 +127,11 @@ class Chunked implements Framing {
     if (!this.isDone) throw hungUp();
   }
 
-  push(bytes: Buffer, start: number): Buffer {
+  push(bytes: Buffer, start: number): void {
     // The data of further chunks is moved next to that of the first: one piece costs less to handle
     // than many.
-    let from = -1;
-    let to = -1;
+    let from = start;
+    let to = start;
     let at = start;
     while (at < bytes.length && this.#part !== "done") {
       if (this.#part !== "data") {
@@ -133,7 +140,7 @@ class Chunked implements Framing {
         continue;
       }
       const end = Math.min(bytes.length, at + this.#left);
-      if (from < 0) {
+      if (to === from) {
         from = at;
         to = end;
       } else {
@@ -145,7 +152,8 @@ class Chunked implements Framing {
       at = end;
     }
     this.#hasExcess ||= at < bytes.length;
-    return from < 0 ? NO_BYTES : bytes.subarray(from, to);
+    this.from = from;
+    this.to = to;
   }
 
   /** Takes one byte that is not data. */

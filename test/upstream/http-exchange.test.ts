@@ -1,9 +1,10 @@
 // How a response is read from the pieces in which it comes.
 
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { Cancellation } from "../../src/core/cancellation.ts";
 import { HttpExchange } from "../../src/upstream/http-exchange.ts";
-import type { UpstreamResponse } from "../../src/upstream/upstream-response.ts";
+import type { BodyTaker, UpstreamResponse } from "../../src/upstream/upstream-response.ts";
 
 interface Sent {
   readonly bytes: Buffer;
@@ -103,4 +104,103 @@ test("a response is the same if it comes byte by byte", async () => {
       expect(await got.text()).toBe(new TextDecoder().decode(Buffer.from(body)));
     }),
   );
+});
+
+/** Pulls until the body ends, and notes what it gets. */
+class Notes implements BodyTaker {
+  readonly seen: string[] = [];
+  readonly #exchange: HttpExchange;
+  onTaken: (bytes: string) => void = () => {};
+
+  constructor(exchange: HttpExchange) {
+    this.#exchange = exchange;
+  }
+
+  onBytes(bytes: Buffer, from: number, to: number): void {
+    const text = bytes.toString("latin1", from, to);
+    this.seen.push(text);
+    this.onTaken(text);
+    this.#exchange.pull(this);
+  }
+
+  onBodyEnd(): void {
+    this.seen.push("end");
+  }
+
+  onBodyFailure(reason: unknown): void {
+    this.seen.push(`failure: ${reason instanceof Error ? reason.message : reason}`);
+  }
+}
+
+/** An exchange whose head has come, its connection, and what pulls its body. */
+function begun(signal: Cancellation | null = null) {
+  const exchange = new HttpExchange(signal, { resolve: () => {}, reject: () => {} });
+  const connection = { released: false, abandoned: false };
+  exchange.sentOn({
+    pause: () => {},
+    resume: () => {},
+    release: () => {
+      connection.released = true;
+    },
+    abandon: () => {
+      connection.abandoned = true;
+    },
+  });
+  const give = (text: string) => exchange.receive(Buffer.from(text, "latin1"));
+  give("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\n");
+  return { exchange, connection, give, notes: new Notes(exchange) };
+}
+
+describe("a body that is pulled", () => {
+  test("gives at once what waits, then each piece as it comes, then its end", async () => {
+    const { exchange, connection, give, notes } = begun();
+    exchange.pull(notes);
+    expect(notes.seen).toEqual(["ab"]);
+    give("3\r\ncde\r\n1\r\nf\r");
+    expect(notes.seen).toEqual(["ab", "cdef"]);
+    give("\n0\r\n\r\n");
+    await Promise.resolve();
+    expect(notes.seen).toEqual(["ab", "cdef", "end"]);
+    expect(connection).toEqual({ released: true, abandoned: false });
+    exchange.pull(notes);
+    await Promise.resolve();
+    expect(notes.seen).toEqual(["ab", "cdef", "end", "end"]);
+  });
+
+  test("tells of an abort once whoever aborts has gone on, and then again", async () => {
+    const caller = new Cancellation();
+    const { exchange, connection, notes } = begun(caller);
+    exchange.pull(notes);
+    caller.abort(new Error("gone"));
+    expect(notes.seen).toEqual(["ab"]);
+    await Promise.resolve();
+    expect(notes.seen).toEqual(["ab", "failure: gone"]);
+    expect(connection.abandoned).toBe(true);
+    exchange.pull(notes);
+    await Promise.resolve();
+    expect(notes.seen).toEqual(["ab", "failure: gone", "failure: gone"]);
+  });
+
+  test("fails for a taker that throws, which is told so", async () => {
+    const { exchange, connection, give, notes } = begun();
+    exchange.pull(notes);
+    notes.onTaken = () => {
+      throw new Error("a fault");
+    };
+    give("1\r\nc\r\n");
+    await Promise.resolve();
+    expect(notes.seen).toEqual(["ab", "c", "failure: a fault"]);
+    expect(connection).toEqual({ released: false, abandoned: true });
+  });
+
+  test("may be given up by its taker", async () => {
+    const caller = new Cancellation();
+    const { exchange, connection, give, notes } = begun(caller);
+    exchange.pull(notes);
+    notes.onTaken = () => caller.abort(new Error("enough"));
+    give("1\r\nc\r\n0\r\n\r\n");
+    await Promise.resolve();
+    expect(notes.seen).toEqual(["ab", "c", "failure: enough"]);
+    expect(connection).toEqual({ released: false, abandoned: true });
+  });
 });

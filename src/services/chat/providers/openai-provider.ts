@@ -15,10 +15,11 @@ import {
   readText,
   statusFailure,
 } from "../../../upstream/upstream-http.ts";
-import type {
-  BodyRead,
-  BodyReader,
-  UpstreamResponse,
+import {
+  type BodyReader,
+  type BodyTaker,
+  pullBytes,
+  type UpstreamResponse,
 } from "../../../upstream/upstream-response.ts";
 import type { ProviderEntry } from "../catalogue.ts";
 import { Batches, type BatchTaker } from "./batches.ts";
@@ -101,7 +102,7 @@ export function streamUpstream(call: UpstreamCall): Batches {
   return new UpstreamStream(call);
 }
 
-class UpstreamStream extends Batches {
+class UpstreamStream extends Batches implements BodyTaker {
   readonly #call: UpstreamCall;
   readonly #timeout: IdleTimeout;
   readonly #reply: StreamedReply;
@@ -141,25 +142,24 @@ class UpstreamStream extends Batches {
 
   #read(body: BodyReader): void {
     const { isDone, failure } = this.#reply;
-    if (isDone) this.#onBodyEnd();
+    if (isDone) this.onBodyEnd();
     else if (failure !== null) this.#onFailure(failure);
-    else body.read().then(this.#onRead, this.#onReadFailure);
+    else pullBytes(body, this);
   }
 
-  readonly #onRead = ({ done, value }: BodyRead): void => {
+  onBytes(bytes: Buffer, from: number, to: number): void {
     const wasFinished = this.#reply.isFinished;
-    const batch = done ? null : this.#reply.read(value);
+    const batch = this.#reply.read(bytes, from, to);
     if (batch !== null) this.#timeout.isWaiting = false;
     // After the end of the reply, a server could go on to send empty chunks without end.
     const isAlive = wasFinished ? (batch?.deltas.length ?? 0) > 0 : this.#reply.hasContent;
-    if (!done && isAlive) this.#timeout.onData();
+    if (isAlive) this.#timeout.onData();
     if (!wasFinished && this.#reply.isFinished) this.#timeout.onReplyEnd();
     if (batch !== null) this.#taker?.onBatch(batch);
-    else if (done) this.#onBodyEnd();
     else if (this.#body !== null) this.#read(this.#body);
-  };
+  }
 
-  #onBodyEnd(): void {
+  onBodyEnd(): void {
     if (this.#reply.isDone || this.#reply.isFinished) {
       this.#timeout.isWaiting = false;
       this.#end();
@@ -170,10 +170,10 @@ class UpstreamStream extends Batches {
     }
   }
 
-  readonly #onReadFailure = (error: unknown): void => {
+  onBodyFailure(error: unknown): void {
     const { signal } = this.#timeout;
     this.#onFailure(signal.aborted ? signal.reason : brokenReply(error));
-  };
+  }
 
   readonly #onFailure = (error: unknown): void => {
     this.#end();

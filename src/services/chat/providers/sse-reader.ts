@@ -6,7 +6,9 @@
 // an incomplete character itself.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const BYTE_ORDER_MARK = 0xfeff;
-const NO_BYTES = new Uint8Array();
+/** Stands for bytes that are no UTF-8, but may also have been sent. */
+const REPLACEMENT = "\ufffd";
+const NO_BYTES = Buffer.alloc(0);
 const LF = 10;
 const SPACE = 32;
 
@@ -27,10 +29,10 @@ export class SseReader {
   #data: string | null = null;
   #skipLineFeed = false;
 
-  /** Returns the data of every event that these bytes complete. Throws an SseError. */
-  push(bytes: Uint8Array): string[] {
+  /** The data of every event that the bytes from `from` to `to` complete. Throws an SseError. */
+  push(bytes: Buffer, from = 0, to = bytes.length): string[] {
     const events: string[] = [];
-    const text = this.#decode(bytes);
+    const text = this.#decode(bytes, from, to);
     if (text === "") return events;
     let start = this.#skipLineFeed && text.charCodeAt(0) === LF ? 1 : 0;
     this.#skipLineFeed = false;
@@ -53,18 +55,17 @@ export class SseReader {
     return events;
   }
 
-  #decode(bytes: Uint8Array): string {
-    const whole = this.#cut.length === 0 ? bytes : Buffer.concat([this.#cut, bytes]);
-    const end = endOfCharacters(whole);
-    this.#cut = end === whole.length ? NO_BYTES : whole.slice(end);
-    try {
-      const text = utf8.decode(end === whole.length ? whole : whole.subarray(0, end));
-      if (this.#hasBegun || text === "") return text;
-      this.#hasBegun = true;
-      return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
-    } catch {
-      throw new SseError("The stream is not UTF-8");
-    }
+  #decode(bytes: Buffer, from: number, to: number): string {
+    const hasCut = this.#cut.length > 0;
+    const whole = hasCut ? Buffer.concat([this.#cut, bytes.subarray(from, to)]) : bytes;
+    const start = hasCut ? 0 : from;
+    const stop = hasCut ? whole.length : to;
+    const end = endOfCharacters(whole, start, stop);
+    this.#cut = end === stop ? NO_BYTES : Buffer.from(whole.subarray(end, stop));
+    const text = decoded(whole, start, end);
+    if (this.#hasBegun || text === "") return text;
+    this.#hasBegun = true;
+    return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
   }
 
   #line(text: string, start: number, end: number, events: string[]): void {
@@ -94,17 +95,27 @@ export class SseReader {
   }
 }
 
+/** The strict decoder needs an object for the part, which costs more than decoding it. */
+function decoded(bytes: Buffer, start: number, end: number): string {
+  const text = bytes.toString("utf8", start, end);
+  if (!text.includes(REPLACEMENT)) return text;
+  try {
+    return utf8.decode(bytes.subarray(start, end));
+  } catch {
+    throw new SseError("The stream is not UTF-8");
+  }
+}
+
 /** Where the last complete character ends. Invalid UTF-8 is left for the decoder to reject. */
-function endOfCharacters(bytes: Uint8Array): number {
-  const { length } = bytes;
-  for (let at = length - 1; at >= 0 && at >= length - 3; at -= 1) {
+function endOfCharacters(bytes: Buffer, start: number, stop: number): number {
+  for (let at = stop - 1; at >= start && at >= stop - 3; at -= 1) {
     const byte = bytes[at] ?? 0;
-    if (byte < 0x80) return length;
+    if (byte < 0x80) return stop;
     if (byte < 0xc0) continue;
     const size = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
-    return byte <= 0xf4 && at + size > length ? at : length;
+    return byte <= 0xf4 && at + size > stop ? at : stop;
   }
-  return length;
+  return stop;
 }
 
 function tooLarge(): SseError {

@@ -58,17 +58,17 @@ export class StreamedReply {
   }
 
   /**
-   * The batch in these bytes; null if there is none. It is empty if there is only hidden reasoning.
-   * An error after it goes to `failure`.
+   * The batch in the bytes from `from` to `to`; null if there is none. It is empty if there is only
+   * hidden reasoning. An error after it goes to `failure`.
    */
-  read(bytes: Uint8Array): ChatBatch | null {
+  read(bytes: Buffer, from: number, to: number): ChatBatch | null {
     const batch: OpenBatch = { deltas: [], usage: null, fingerprint: null };
     this.hasContent = false;
     this.#isThinking = false;
-    this.#bytesRead += bytes.byteLength;
+    this.#bytesRead += to - from;
     try {
       if (this.#bytesRead > this.#bytesMax) throw tooLarge();
-      for (const event of this.#reader.push(bytes)) {
+      for (const event of this.#reader.push(bytes, from, to)) {
         if (event === "") continue;
         this.isDone = event === "[DONE]";
         if (this.isDone) break;
