@@ -108,9 +108,11 @@ export const REMEMBERED: readonly Remembered[] = [
   },
   { holders: ["src/http/health.ts readings"], what: "the open reading for `/readyz`", most: "1" },
   {
-    holders: ["src/services/chat/piece-tokens.ts #seen"],
-    what: "the tokens that a piece of a model's replies had",
-    most: "the models of the catalogue",
+    holders: ["piece-tokens.ts #seen", "providers/openai-provider.ts requests"].map(
+      (place) => `src/services/chat/${place}`,
+    ),
+    what: "the tokens a piece of a model's replies; the headers of a provider's requests",
+    most: "those of the catalogue",
   },
   {
     holders: ["src/services/chat/abandoned-streams.ts #keys"],

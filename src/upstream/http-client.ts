@@ -53,7 +53,7 @@ export class HttpClient {
     }
     try {
       const target = this.#targetOf(url);
-      const text = requestText(target, init);
+      const text = textOf(target, init);
       const exchange = new HttpExchange(init.signal, {
         resolve: (response) => resolve(unpacked(response)),
         reject,
@@ -82,15 +82,15 @@ export class HttpClient {
     return target;
   }
 
-  #serverOf({ address, origin }: Target, serverName = address.serverName): Server {
-    const name = `${origin} ${serverName}`;
-    let server = this.#servers.get(name);
+  #serverOf({ address, name }: Target, serverName = address.serverName): Server {
+    const key = serverName === address.serverName ? name : nameOf(address, serverName);
+    let server = this.#servers.get(key);
     if (server === undefined) {
       const created = new Server({ ...address, serverName }, this.#options.monotonicMs, () => {
-        // After `close` another may have the name.
-        if (this.#servers.get(name) === created) this.#servers.delete(name);
+        // After `close` another may have the key.
+        if (this.#servers.get(key) === created) this.#servers.delete(key);
       });
-      this.#servers.set(name, created);
+      this.#servers.set(key, created);
       server = created;
     }
     return server;
@@ -98,39 +98,62 @@ export class HttpClient {
 }
 
 interface Target {
-  readonly origin: string;
   readonly address: ServerAddress;
+  /** The name of the server in the table of servers. */
+  readonly name: string;
   readonly host: string;
   /** Path and query. */
   readonly path: string;
   readonly hasQuery: boolean;
+  /** The head of its last request, for the next one with the same headers. */
+  last: Head | null;
+}
+
+/** What a request begins with, up to the headers of its body. */
+interface Head extends Pick<UpstreamInit, "method" | "headers"> {
+  readonly text: string;
+}
+
+function nameOf({ hostname, port, isTls }: ServerAddress, serverName: string): string {
+  return `${isTls ? "https" : "http"} ${hostname} ${port} ${serverName}`;
 }
 
 function parseTarget(text: string): Target {
   const url = new URL(text);
-  const { protocol, hostname, port, host, pathname, search, origin } = url;
+  const { protocol, hostname, port, host, pathname, search } = url;
   if (protocol !== "http:" && protocol !== "https:") {
     throw new TypeError("An address must begin with http: or https:");
   }
   if (url.username !== "" || url.password !== "") {
     throw new TypeError("An address must not contain a name or a password");
   }
-  const name = hostname.replace(/^\[(.*)\]$/, "$1");
-  return {
-    origin,
-    address: {
-      hostname: name,
-      port: port === "" ? PORTS[protocol] : Number(port),
-      isTls: protocol === "https:",
-      serverName: name,
-    },
-    host,
-    path: pathname + search,
-    hasQuery: search !== "",
+  const serverName = hostname.replace(/^\[(.*)\]$/, "$1");
+  const address = {
+    hostname: serverName,
+    port: port === "" ? PORTS[protocol] : Number(port),
+    isTls: protocol === "https:",
+    serverName,
   };
+  const name = nameOf(address, serverName);
+  return { address, name, host, path: pathname + search, hasQuery: search !== "", last: null };
 }
 
-function requestText({ host, path }: Target, { method, headers, body }: UpstreamInit): string {
+function textOf(target: Target, { method, headers, body }: UpstreamInit): string {
+  let { last } = target;
+  if (last === null || last.headers !== headers || last.method !== method) {
+    last = { method, headers, text: headText(target, method, headers) };
+    target.last = last;
+  }
+  if (method === "GET" && body === null) return `${last.text}\r\n`;
+  const content = body ?? "";
+  return `${last.text}content-length: ${Buffer.byteLength(content)}\r\n\r\n${content}`;
+}
+
+function headText(
+  { host, path }: Target,
+  method: UpstreamInit["method"],
+  headers: UpstreamInit["headers"],
+): string {
   let head = `${method} ${path} HTTP/1.1\r\n`;
   const add = (name: string, value: string) => {
     head += `${name}: ${value}\r\n`;
@@ -145,9 +168,7 @@ function requestText({ host, path }: Target, { method, headers, body }: Upstream
     if (LINE_BREAK.test(value)) throw new TypeError(`The header ${name} has a line break`);
     add(name, value);
   }
-  if (method === "GET" && body === null) return `${head}\r\n`;
-  const content = body ?? "";
-  return `${head}content-length: ${Buffer.byteLength(content)}\r\n\r\n${content}`;
+  return head;
 }
 
 /** The connections to one server. */

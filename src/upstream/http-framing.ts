@@ -33,6 +33,7 @@ export function framingOf({ status, headers }: Pick<ResponseHead, "status" | "he
     return new Chunked(length === null);
   }
   if (length === null) return new UntilClosed();
+  if (LENGTH.test(length)) return new Sized(Number(length));
   const [first = "", ...others] = length.split(",").map((one) => one.trim());
   if (!LENGTH.test(first) || others.some((other) => other !== first)) {
     throw malformed("The response has an invalid Content-Length");

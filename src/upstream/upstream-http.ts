@@ -11,7 +11,8 @@ export type Fetch = (url: string, init: UpstreamInit) => Promise<UpstreamRespons
 /** What both of them take. */
 export interface UpstreamInit {
   readonly method: "GET" | "POST";
-  readonly headers: Record<string, string>;
+  /** Never changed: what is made of them is kept for the next request with the same object. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
   readonly signal: CancelSignal | null;
   /** Redirects are not followed: they could lead to an address that no operator configured. */
@@ -35,7 +36,7 @@ export interface UpstreamRequest {
   readonly fetch: Fetch;
   readonly url: string;
   readonly method: "GET" | "POST";
-  readonly headers: Record<string, string>;
+  readonly headers: UpstreamInit["headers"];
   readonly body?: string | undefined;
   /** Aborted when nobody waits for the reply any more; a TimeLimit has such a signal. */
   readonly signal?: CancelSignal | undefined;
@@ -56,8 +57,14 @@ export async function exchange<T>(
   read: (response: UpstreamResponse) => Promise<T> | T,
 ): Promise<T> {
   const { fetch, url, method, headers, body = null, signal = null, serverName } = request;
-  const fixed = { redirect: "manual", timeout: false } as const;
-  const init = { method, headers, body, signal, ...fixed };
+  const init: UpstreamInit = {
+    method,
+    headers,
+    body,
+    signal,
+    redirect: "manual",
+    timeout: false,
+  };
   let response: UpstreamResponse | null = null;
   try {
     response = await fetch(
@@ -118,12 +125,16 @@ function codeOf(error: unknown): string {
 }
 
 /** The text of a body; throws a RouteFailure if it is longer than `bytesMax`. */
-export async function readText(response: UpstreamResponse, bytesMax: number): Promise<string> {
+export function readText(response: UpstreamResponse, bytesMax: number): Promise<string> {
   const { headers } = response;
   const declared = headers.get("content-length");
   // In pieces, or packed, a body may be longer than what it declares.
   const isPlain = !(headers.has("content-encoding") || headers.has("transfer-encoding"));
-  if (isPlain && declared !== null && Number(declared) <= bytesMax) return await response.text();
+  const isShort = isPlain && declared !== null && Number(declared) <= bytesMax;
+  return isShort ? response.text() : readTextWithin(response, bytesMax);
+}
+
+async function readTextWithin(response: UpstreamResponse, bytesMax: number): Promise<string> {
   if (response.body === null) return "";
   const decoder = new TextDecoder();
   let text = "";

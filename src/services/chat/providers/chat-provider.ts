@@ -67,12 +67,11 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     request: ChatRequest,
     options: ChatOptions,
   ): Promise<ServedReply> {
-    const { signal } = options;
-    const call = { ...requestOf(model, request), signal };
-    const { candidate, result, end } = await ask(model, options, ({ server, upstreamModel }) =>
-      server.kind === "guide"
+    const callTo = callsFor(deps, model, request, options.signal);
+    const { candidate, result, end } = await ask(model, options, (route) =>
+      route.server.kind === "guide"
         ? deps.guide.complete(request, options)
-        : completeUpstream(callOf(deps, { ...call, provider: server, model: upstreamModel })),
+        : completeUpstream(callTo(route)),
     );
     end("ok");
     return { ...plausible(result, model), lane: candidate.server.name, buying: candidate.buying };
@@ -84,12 +83,12 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     options: ChatOptions,
   ): Promise<ServedStream> {
     const { signal } = options;
-    const call = { ...requestOf(model, request), signal };
-    const { candidate, result, end } = await ask(model, options, ({ server, upstreamModel }) => {
+    const callTo = callsFor(deps, model, request, signal);
+    const { candidate, result, end } = await ask(model, options, (route) => {
       const batches =
-        server.kind === "guide"
+        route.server.kind === "guide"
           ? deps.guide.stream(request, options)
-          : streamUpstream(callOf(deps, { ...call, provider: server, model: upstreamModel }));
+          : streamUpstream(callTo(route));
       return withFirst(pullable(batches));
     });
     const { server, buying } = candidate;
@@ -113,17 +112,24 @@ function routesOf(model: ModelEntry, { providers }: ChatCatalogue): RouteToAsk[]
   });
 }
 
-/** What all routes of a model are asked. */
-function requestOf(
+/** Makes the call to each route of a model. */
+function callsFor(
+  { fetch }: ChatProviderDeps,
   model: ModelEntry,
-  request: ChatRequest,
-): Pick<UpstreamCall, "publicId" | "request" | "showsReasoning"> {
-  const showsReasoning = model.showsReasoning ?? false;
-  return { publicId: model.id, request: withAcceptedExtras([model], request), showsReasoning };
-}
-
-function callOf(deps: ChatProviderDeps, call: Omit<UpstreamCall, "fetch">): UpstreamCall {
-  return { ...call, fetch: deps.fetch };
+  asked: ChatRequest,
+  signal: CancelSignal,
+): (route: RouteToAsk) => UpstreamCall {
+  const { id: publicId, showsReasoning = false } = model;
+  const request = withAcceptedExtras([model], asked);
+  return ({ server: provider, upstreamModel }) => ({
+    provider,
+    model: upstreamModel,
+    publicId,
+    request,
+    showsReasoning,
+    signal,
+    fetch,
+  });
 }
 
 interface Started extends ServedRoute {

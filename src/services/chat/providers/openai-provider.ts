@@ -214,18 +214,43 @@ function send<T>(
   read: (response: UpstreamResponse) => Promise<T> | T,
 ): Promise<T> {
   const { provider, fetch } = call;
-  const headers: Record<string, string> = {
-    "content-type": "application/json",
-    accept: stream ? "text/event-stream" : "application/json",
-    // Packing would hold a stream back, and a reply is short.
-    "accept-encoding": "identity",
-  };
-  if (provider.apiKey !== null) headers.authorization = `Bearer ${provider.apiKey}`;
-  const url = `${provider.baseUrl}/chat/completions`;
+  const { url, reply, events } = requestsTo(provider);
+  const headers = stream ? events : reply;
   const body = bodyOf(call, stream);
   return exchange({ fetch, url, method: "POST", headers, body, signal }, (response) =>
     response.status === OK ? read(response) : refuse(response, call),
   );
+}
+
+/** What all requests to a provider have in common. */
+interface ProviderRequests {
+  readonly url: string;
+  /** The headers for a whole reply, and for a stream. */
+  readonly reply: Readonly<Record<string, string>>;
+  readonly events: Readonly<Record<string, string>>;
+}
+
+const requests = new WeakMap<ProviderEntry, ProviderRequests>();
+
+/** Made once for each provider, because the client keeps what it makes of the headers. */
+function requestsTo(provider: ProviderEntry): ProviderRequests {
+  const known = requests.get(provider);
+  if (known !== undefined) return known;
+  const { baseUrl, apiKey } = provider;
+  const headersFor = (accept: string) => ({
+    "content-type": "application/json",
+    accept,
+    // Packing would hold a stream back, and a reply is short.
+    "accept-encoding": "identity",
+    ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
+  });
+  const made = {
+    url: `${baseUrl}/chat/completions`,
+    reply: headersFor("application/json"),
+    events: headersFor("text/event-stream"),
+  };
+  requests.set(provider, made);
+  return made;
 }
 
 /** Throws what a status other than 200 means. */
