@@ -7,6 +7,11 @@ import { middle } from "./rounds.ts";
 import type { Target } from "./targets.ts";
 
 const WARM_UP_STREAMS = 100;
+/**
+ * So long that a gateway records what was streamed so far: then it has what it needs for that, once
+ * for all streams, such as its tokenizer.
+ */
+const WARM_UP_MS = 7_000;
 /** Time for the garbage collection of earlier streams. */
 const SETTLE_MS = 3_000;
 const HOLD_MS = 6_000;
@@ -16,7 +21,7 @@ const SAMPLE_MS = 200;
 export async function bytesPerStream(target: Target, streams: number): Promise<number> {
   const { url, callers } = target;
   const plan = { url, callers, model: "held" };
-  await whileHeld({ ...plan, streams: WARM_UP_STREAMS, holdMs: 1_000 }, async () => {});
+  await whileHeld({ ...plan, streams: WARM_UP_STREAMS, holdMs: WARM_UP_MS }, async () => {});
   await Bun.sleep(SETTLE_MS);
   const before = await typicalBytes(target.pid, 1_000);
   const held = await whileHeld({ ...plan, streams, holdMs: HOLD_MS }, async () => {

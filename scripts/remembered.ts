@@ -123,7 +123,9 @@ export const REMEMBERED: readonly Remembered[] = [
     beyond: "the one that left longest ago is forgotten",
   },
   {
-    holders: ["src/upstream/fallback.ts #breakers", "src/upstream/breaker.ts #accounts"],
+    holders: ["fallback.ts #breakers", "fallback.ts #names", "breaker.ts #accounts"].map(
+      (place) => `src/upstream/${place}`,
+    ),
     what: `failures of a model or action on a server, by ${ACCOUNTS_TO_OPEN} accounts at most`,
     most: number(BREAKERS_MAX),
     count: BREAKERS_MAX,
@@ -150,9 +152,7 @@ export const REMEMBERED: readonly Remembered[] = [
     beyond: "502 `upstream_unreachable`",
   },
   {
-    holders: ["#servers", "#idle", "#targets"].map(
-      (field) => `src/upstream/http-client.ts ${field}`,
-    ),
+    holders: ["#servers", "#idle", "#targets"].map((name) => `src/upstream/http-client.ts ${name}`),
     what: "idle connections to providers, and parsed addresses of models",
     most: `${IDLE_MAX} a server, for 55 seconds; ${number(TARGETS_MAX)} addresses`,
     beyond: "the connection used longest ago is closed; addresses are parsed again",

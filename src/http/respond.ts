@@ -68,21 +68,44 @@ const ERROR_SHAPES: Record<Surface, (error: ApiError) => object> = {
  * it anew takes less time than making another.
  */
 const commonHeaders = new Headers();
+/** The same for event streams. */
+const streamHeaders = new Headers({
+  "cache-control": "no-cache, no-transform",
+  "x-accel-buffering": "no",
+});
 
 /** A response with the headers that every response has. */
 export function responseOf(
-  body: string | Uint8Array<ArrayBuffer> | ReadableStream,
+  body: string | Uint8Array<ArrayBuffer>,
   status: number,
   contentType: string,
-  { requestId, rate, costUsd = "0", isPrivate = false }: ResponseMeta,
+  facts: ResponseMeta,
 ): Response {
-  commonHeaders.set("content-type", contentType);
-  commonHeaders.set("x-request-id", requestId);
-  commonHeaders.set("x-svc-cost-usd", costUsd);
-  commonHeaders.set("x-ratelimit-limit-requests", String(rate.limit));
-  commonHeaders.set("x-ratelimit-remaining-requests", String(rate.remaining));
-  commonHeaders.set("x-ratelimit-reset-requests", `${rate.resetSeconds}s`);
-  const response = new Response(body, { status, headers: commonHeaders });
-  if (isPrivate) response.headers.set("cache-control", "no-store");
+  const headers = filled(commonHeaders, contentType, facts);
+  const response = new Response(body, { status, headers });
+  if (facts.isPrivate === true) response.headers.set("cache-control", "no-store");
   return response;
+}
+
+/**
+ * A success (200) with server-sent events. Nobody may ask for its headers: an object would be made
+ * for them that stays until the stream ends.
+ */
+export function streamResponse(events: ReadableStream<string>, facts: ResponseMeta): Response {
+  const headers = filled(streamHeaders, "text/event-stream; charset=utf-8", facts);
+  return new Response(events as ReadableStream, { status: OK, headers });
+}
+
+function filled(
+  headers: Headers,
+  contentType: string,
+  { requestId, rate, costUsd = "0" }: ResponseMeta,
+): Headers {
+  headers.set("content-type", contentType);
+  headers.set("x-request-id", requestId);
+  headers.set("x-svc-cost-usd", costUsd);
+  headers.set("x-ratelimit-limit-requests", String(rate.limit));
+  headers.set("x-ratelimit-remaining-requests", String(rate.remaining));
+  headers.set("x-ratelimit-reset-requests", `${rate.resetSeconds}s`);
+  return headers;
 }

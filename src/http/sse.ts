@@ -1,8 +1,7 @@
 // Server-sent events to one client. Frames are fetched only when the client reads, so memory use
 // stays constant even if the client is slow.
 
-import { OK } from "../core/errors.ts";
-import { type ResponseMeta, responseOf } from "./respond.ts";
+import { type ResponseMeta, streamResponse } from "./respond.ts";
 
 /**
  * Receives the frames of a source. Each `pull` leads to exactly one of these calls, possibly before
@@ -46,11 +45,7 @@ export function eventStream(source: FrameSource, facts: ResponseMeta, onEnd: () 
     // Without a buffer, each pull proves that the earlier frames were written.
     { highWaterMark: 0 },
   );
-  const type = "text/event-stream; charset=utf-8";
-  const response = responseOf(frames as ReadableStream, OK, type, facts);
-  response.headers.set("cache-control", "no-cache, no-transform");
-  response.headers.set("x-accel-buffering", "no");
-  return response;
+  return streamResponse(frames, facts);
 }
 
 // Must not use `type: "direct"`: such a stream does not notice that the client is slower than the

@@ -54,7 +54,8 @@ export class Pauses {
 
   /** True if the target is paused, as far as this process knows. Works without Postgres. */
   isPaused(target: string): boolean {
-    return this.#targets.has(target);
+    // Mostly nothing is paused, and then the name of a target need not be looked up.
+    return this.#targets.size > 0 && this.#targets.has(target);
   }
 
   /** How many targets are paused, as far as this process knows. */

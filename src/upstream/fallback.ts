@@ -88,11 +88,16 @@ const WAIT_MS = 2_000;
 export const SERVERS_MAX = 1_024;
 export const BREAKERS_MAX = 4_096;
 
+/** Slots are of a server, whatever is requested. */
+const ALL_SUBJECTS = "";
+
 /** Finds a server that answers. Keeps track of which are full, and which are given up for now. */
 export class Fallback implements BoardMember {
   readonly #deps: FallbackDeps;
   readonly #breakers = new LRUCache<string, KnownBreaker>({ max: BREAKERS_MAX });
   readonly #slots = new LRUCache<string, Slots>({ max: SERVERS_MAX });
+  /** The names of breakers by subject: finding one by a new text costs several times as much. */
+  readonly #names = new WeakMap<Server, Map<string, string>>();
 
   constructor(deps: FallbackDeps) {
     this.#deps = deps;
@@ -209,8 +214,7 @@ export class Fallback implements BoardMember {
   }
 
   #breakerOf(server: Server, subject: string): Breaker {
-    const name = `${server.name} ${server.baseUrl} ${subject}`;
-    const { breaker } = entryOf(this.#breakers, name, () => ({
+    const { breaker } = entryOf(this.#breakers, this.#nameOf(server, subject), () => ({
       ...{ server: server.name, subject },
       breaker: new Breaker(() => this.#deps.clock.monotonicMs()),
     }));
@@ -218,10 +222,24 @@ export class Fallback implements BoardMember {
   }
 
   #slotsOf(server: Server): Slots {
-    const name = `${server.name} ${server.baseUrl}`;
+    const name = this.#nameOf(server, ALL_SUBJECTS);
     const slots = entryOf(this.#slots, name, () => new Slots(server.concurrencyMax));
     slots.resize(server.concurrencyMax);
     return slots;
+  }
+
+  #nameOf(server: Server, subject: string): string {
+    let names = this.#names.get(server);
+    if (names === undefined) {
+      names = new Map();
+      this.#names.set(server, names);
+    }
+    let name = names.get(subject);
+    if (name === undefined) {
+      name = `${server.name} ${server.baseUrl} ${subject}`;
+      names.set(subject, name);
+    }
+    return name;
   }
 }
 
