@@ -156,19 +156,11 @@ describe("the text of a body", () => {
     expect(await codeOf(() => parseObject(value(`"${",[".repeat(200_000)}"`)))).toBe("none");
   });
 
-  test("is searched for half pairs about as fast as it is read, however many values it has", () => {
+  test("is searched for half pairs to its end, however many values it has", async () => {
     const { parse } = jsonBody(Type.Object({}), { bytesMax: 4 * KIB * KIB });
-    const fastest = (text: string) => {
-      const times = [1, 2, 3].map(() => {
-        const startNs = Bun.nanoseconds();
-        parse(text);
-        return Bun.nanoseconds() - startNs;
-      });
-      return Math.min(...times);
-    };
-    const numbers = `[1${",1".repeat(VALUES_MAX - 10)}]`;
-    const unsearched = fastest(`{"a":${numbers}}`);
-    expect(fastest(`{"x":"\\ud83d\\ude00","a":${numbers}}`)).toBeLessThan(10 * unsearched);
+    const numbers = `1${",1".repeat(VALUES_MAX - 10)}`;
+    expect(parse(`{"a":[${numbers},"\\ud83d\\ude00"]}`)).toHaveProperty("a.length", VALUES_MAX - 8);
+    expect(await codeOf(() => parse(`{"a":[${numbers},"\\ud83d"]}`))).toBe("invalid_parameter");
   });
 
   test("does not let __proto__ reach any other object", () => {

@@ -25,11 +25,9 @@ test("withTextFooter() puts the footer behind the signature mark", () => {
 });
 
 test("withTextFooter() reads a hostile text once, however long it is", () => {
-  // To begin anew at each of these took 9 seconds.
-  const text = `${"\n".repeat(1_000_000)}x`;
-  const startMs = performance.now();
+  // To begin anew at each of these would take minutes, beyond the time of a test.
+  const text = `${"\n".repeat(5_000_000)}x`;
   expect(withTextFooter(text, "F")).toBe(`${text}\n\n-- \nF\n`);
-  expect(performance.now() - startMs).toBeLessThan(2_000);
 });
 
 describe("withHtmlFooter()", () => {

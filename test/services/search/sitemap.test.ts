@@ -40,15 +40,14 @@ test("the locations of a sitemap are read in every form that they are written in
 });
 
 test("a hostile sitemap is read once, however long it is", async () => {
-  const blank = " ".repeat(100_000);
+  // To begin anew at each of these would take minutes, beyond the time of a test.
+  const blank = " ".repeat(1_000_000);
   for (const entries of [
-    "<url>".repeat(100_000),
+    "<url>".repeat(1_000_000),
     `<url><loc>${blank}<x></url>`,
-    `<url>${"<loc>".repeat(100_000)}</url>`,
+    `<url>${"<loc>".repeat(1_000_000)}</url>`,
     `<url><loc>mailto:a</loc><lastmod>${blank}<x></url>`,
   ]) {
-    const startMs = performance.now();
     expect(await pagesOf(entries)).toEqual([]);
-    expect(performance.now() - startMs).toBeLessThan(2_000);
   }
 });

@@ -4,6 +4,7 @@ import { RouteFailure } from "../../../upstream/route-failure.ts";
 import { isObject, parseJson, tooLarge } from "../../../upstream/upstream-http.ts";
 import { hasOutput } from "../token-meter.ts";
 import type { ChatBatch, ChatDelta } from "./provider.ts";
+import { onlyText, type ReadChunk, RepeatedChunk, textDelta } from "./repeated-chunk.ts";
 import { SseReader } from "./sse-reader.ts";
 import {
   codeOf,
@@ -37,6 +38,7 @@ export interface StreamedReplyOptions {
 export class StreamedReply {
   readonly #reader = new SseReader();
   readonly #toolCalls = new ToolCallIndexes();
+  readonly #repeated = new RepeatedChunk();
   readonly #parts: ReplyParts;
   readonly #bytesMax: number;
   #bytesRead = 0;
@@ -51,6 +53,10 @@ export class StreamedReply {
   isFinished = false;
   /** True once [DONE] has arrived. */
   isDone = false;
+
+  /** Reads a chunk as any other, but counts nothing for the stream. */
+  readonly #readAgain: ReadChunk = ({ choices }) =>
+    readDeltas(choices, new ToolCallIndexes(), this.#parts);
 
   constructor({ parts, bytesMax }: StreamedReplyOptions) {
     this.#parts = parts;
@@ -72,7 +78,9 @@ export class StreamedReply {
         if (event === "") continue;
         this.isDone = event === "[DONE]";
         if (this.isDone) break;
-        this.#take(parseJson(event), batch);
+        const text = this.#repeated.textOf(event);
+        if (text === null) this.#take(event, batch);
+        else this.#takeText(text, batch);
       }
     } catch (error) {
       this.failure = error;
@@ -80,7 +88,16 @@ export class StreamedReply {
     return batch.deltas.length > 0 || batch.usage !== null || this.#isThinking ? batch : null;
   }
 
-  #take(chunk: unknown, batch: OpenBatch): void {
+  #takeText(text: string, batch: OpenBatch): void {
+    this.hasContent = true;
+    this.#hasText = true;
+    batch.deltas.push(textDelta(text));
+    batch.usage = null;
+    batch.fingerprint = this.#repeated.fingerprint ?? batch.fingerprint;
+  }
+
+  #take(event: string, batch: OpenBatch): void {
+    const chunk = parseJson(event);
     if (!isObject(chunk)) throw new RouteFailure("A chunk is not an object");
     if (readErrorMessage(chunk) !== null) {
       throw new RouteFailure(`The stream contains an error${codeOf(chunk)}`);
@@ -97,7 +114,10 @@ export class StreamedReply {
       // A usage before this output is out of date.
       batch.usage = null;
     }
-    batch.fingerprint = readFingerprint(chunk.system_fingerprint) ?? batch.fingerprint;
+    const fingerprint = readFingerprint(chunk.system_fingerprint);
+    batch.fingerprint = fingerprint ?? batch.fingerprint;
+    const text = chunk.usage ? null : onlyText(deltas);
+    if (text !== null) this.#repeated.learn(event, { text, fingerprint }, this.#readAgain);
     if (chunk.usage) batch.usage = readUsage(chunk.usage, this.#hasText) ?? batch.usage;
   }
 }

@@ -283,12 +283,11 @@ describe("units and limits", () => {
   });
 
   test("Open-Meteo's days are read only as far as was asked", async () => {
-    const daily = { ...OPEN_METEO.daily, time: Array(3_000_000).fill(1) };
+    const [day] = OPEN_METEO.daily.time;
+    const daily = { ...OPEN_METEO.daily, time: [day, "no day"] };
     const reply = { ...OPEN_METEO, daily };
     const row = { kind: "open-meteo", action: "weather", query: `${at}&days=1`, reply } as const;
-    const startMs = performance.now();
     expect(await mapping.answered(row)).toHaveProperty("days.length", 1);
-    expect(performance.now() - startMs).toBeLessThan(1_000);
   });
 
   test("Open-Meteo's days are those of a place that is behind UTC", async () => {

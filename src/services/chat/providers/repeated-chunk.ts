@@ -1,0 +1,78 @@
+// Most chunks of a stream differ from the one before in nothing but their text. What such a chunk
+// says is known without parsing it.
+
+import { isObject, type Json, jsonOrNull } from "../../../upstream/upstream-http.ts";
+import type { ChatDelta } from "./provider.ts";
+
+/** A character that JSON escapes in a string, or refuses there. */
+const NOT_PLAIN = /[^ !#-[\]-\uffff]/;
+const CONTENT = /"content"\s*:\s*"/g;
+/** A stream whose chunks differ in more is not worth further attempts. */
+const ATTEMPTS_MAX = 4;
+
+export interface OnlyText {
+  readonly text: string;
+  readonly fingerprint: string | null;
+}
+
+/** What is read from a chunk. */
+export type ReadChunk = (chunk: Json) => readonly ChatDelta[];
+
+export class RepeatedChunk {
+  /** The JSON of a chunk before and after its text. */
+  #before = "";
+  #after = "";
+  #attempts = 0;
+  /** The fingerprint in the chunk that was learned. */
+  fingerprint: string | null = null;
+
+  /** The text of a chunk that says nothing else than the one learned; null for any other. */
+  textOf(json: string): string | null {
+    const start = this.#before.length;
+    const end = json.length - this.#after.length;
+    if (start === 0 || start >= end) return null;
+    if (!json.startsWith(this.#before) || !json.endsWith(this.#after)) return null;
+    const text = json.slice(start, end);
+    return NOT_PLAIN.test(text) ? null : text;
+  }
+
+  /**
+   * Learns a chunk from which only this text and fingerprint were read. Reading it again with
+   * another text proves that the right string was found: two JSON texts that differ within one
+   * string differ in nothing else.
+   */
+  learn(json: string, { text, fingerprint }: OnlyText, read: ReadChunk): void {
+    if (this.#attempts >= ATTEMPTS_MAX || text === "" || NOT_PLAIN.test(text)) return;
+    this.#attempts += 1;
+    const other = `${text}?`;
+    for (const { index, 0: name } of json.matchAll(CONTENT)) {
+      const start = index + name.length;
+      const end = start + text.length;
+      if (!json.startsWith(`${text}"`, start)) continue;
+      const before = json.slice(0, start);
+      const after = json.slice(end);
+      const chunk = jsonOrNull(before + other + after);
+      if (!isObject(chunk) || onlyText(read(chunk)) !== other) continue;
+      this.#before = before;
+      this.#after = after;
+      this.fingerprint = fingerprint;
+      return;
+    }
+  }
+}
+
+/** The text of the only delta, if it has nothing else; otherwise null. */
+export function onlyText(deltas: readonly ChatDelta[]): string | null {
+  const [one] = deltas;
+  if (one === undefined || deltas.length > 1 || one.finish_reason !== null) return null;
+  if (one.logprobs !== undefined) return null;
+  const { content, ...others } = one.delta;
+  if (typeof content !== "string") return null;
+  for (const _ in others) return null;
+  return content;
+}
+
+/** The delta of a chunk that has only a text. */
+export function textDelta(content: string): ChatDelta {
+  return { index: 0, delta: { content }, finish_reason: null };
+}
