@@ -25,6 +25,8 @@ function bearerOf(header: string | null): string {
   // both are refused.
   if (header.includes(",")) throw invalidKey();
   const value = header.trim();
+  // As almost everybody writes it.
+  if (value.startsWith("Bearer ")) return value.slice(7).trim();
   const scheme = value.slice(0, 7).toLowerCase();
   return scheme === "bearer " || scheme === "bearer\t" ? value.slice(7).trim() : "";
 }

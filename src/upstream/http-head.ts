@@ -11,12 +11,25 @@ const KEPT_MS = 55_000;
 /** How much earlier than a server says, because a request takes time to get there. */
 const MARGIN_MS = 1_000;
 
-const STATUS_LINE = /^HTTP\/1\.(\d) ([1-9]\d\d)(?: [^\r\n\0]*)?\r?\n/;
+const STATUS_LINE = /HTTP\/1\.\d [1-9]\d\d(?: [^\r\n\0]*)?\r?\n/y;
+/** Where its parts are. */
+const MINOR_VERSION_AT = 7;
+const STATUS = { start: 9, end: 12 };
 /** Headers and an empty line. A line that continues another one (obsolete) has no name. */
 const HEADERS = /(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[^\r\n\0]*\r?\n)*\r?\n$/y;
 const LF = 10;
 const CR = 13;
 const NOT_FOUND = -1;
+/** How the line of a header begins that is asked for in every response. */
+const BEGINNINGS: ReadonlyMap<string, string> = new Map(
+  ["connection", "keep-alive", "transfer-encoding", "content-length", "content-encoding"].map(
+    (name) => [name, beginningOf(name)],
+  ),
+);
+
+function beginningOf(name: string): string {
+  return `\n${name}:`;
+}
 
 export interface ResponseHead {
   readonly status: number;
@@ -36,7 +49,7 @@ export class HeaderTable implements ResponseHeaders {
   }
 
   get(name: string): string | null {
-    const start = `\n${name}:`;
+    const start = BEGINNINGS.get(name) ?? beginningOf(name);
     let at = this.#lowerCase.indexOf(start);
     if (at === NOT_FOUND) return null;
     let values = this.#lineFrom(at + start.length);
@@ -48,7 +61,7 @@ export class HeaderTable implements ResponseHeaders {
   }
 
   has(name: string): boolean {
-    return this.#lowerCase.includes(`\n${name}:`);
+    return this.#lowerCase.includes(BEGINNINGS.get(name) ?? beginningOf(name));
   }
 
   #lineFrom(start: number): string {
@@ -76,13 +89,13 @@ export function endOfHead(bytes: Buffer, seen = 0): number {
 
 /** Parses a head, its empty last line included. Throws an HttpError. */
 export function parseHead(text: string): ResponseHead {
-  const match = STATUS_LINE.exec(text);
-  if (match === null) throw malformed("The response has no status line of HTTP/1.1");
-  HEADERS.lastIndex = match[0].length;
+  STATUS_LINE.lastIndex = 0;
+  if (!STATUS_LINE.test(text)) throw malformed("The response has no status line of HTTP/1.1");
+  HEADERS.lastIndex = STATUS_LINE.lastIndex;
   if (!HEADERS.test(text)) throw malformed("The response has a broken header");
   const headers = new HeaderTable(text);
-  const keepMs = keepMsOf(headers, match[1] === "0");
-  return { status: Number(match[2]), headers, keepMs };
+  const keepMs = keepMsOf(headers, text[MINOR_VERSION_AT] === "0");
+  return { status: Number(text.slice(STATUS.start, STATUS.end)), headers, keepMs };
 }
 
 function keepMsOf(headers: HeaderTable, isOld: boolean): number {
