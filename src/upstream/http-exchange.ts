@@ -130,7 +130,7 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
     if (this.#waiting.length > 0) {
       const bytes = this.#waiting.take();
       if (this.#isPaused) this.#resume();
-      taker.onBytes(bytes, 0, bytes.length);
+      this.#give(taker, bytes, 0, bytes.length);
     } else if (failure !== null) queueMicrotask(() => taker.onBodyFailure(failure.reason));
     else if (this.#isOver) queueMicrotask(() => taker.onBodyEnd());
     else this.#taker = taker;
@@ -154,7 +154,9 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
 
   async #textToCome(): Promise<string> {
     const text = new WaitingBytes();
-    for await (const bytes of this) text.add(Buffer.from(bytes), 0, bytes.length);
+    for await (const { buffer, byteOffset, length } of this) {
+      text.add(Buffer.from(buffer, byteOffset, length), 0, length);
+    }
     return text.takeText();
   }
 
@@ -230,13 +232,14 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
     this.#connection?.pause();
   }
 
-  /** A taker that throws gets the failure of the exchange. */
+  /** A taker that throws has a fault of its own: it is logged, and ends the exchange. */
   #give(taker: BodyTaker, bytes: Buffer, from: number, to: number): void {
     try {
       taker.onBytes(bytes, from, to);
     } catch (error) {
-      this.#taker = taker;
-      throw error;
+      void Promise.reject(error);
+      if (!this.#isOver) this.#taker = taker;
+      this.fail(error);
     }
   }
 

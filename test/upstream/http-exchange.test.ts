@@ -1,6 +1,6 @@
 // How a response is read from the pieces in which it comes.
 
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
 import { Cancellation } from "../../src/core/cancellation.ts";
 import { HttpExchange } from "../../src/upstream/http-exchange.ts";
@@ -151,6 +151,11 @@ function begun(signal: Cancellation | null = null) {
   return { exchange, connection, give, notes: new Notes(exchange) };
 }
 
+/** Notes what is rejected and nobody handles: a program logs that. */
+function watchLostPromises() {
+  return spyOn(Promise, "reject").mockImplementation(() => new Promise(() => {}));
+}
+
 describe("a body that is pulled", () => {
   test("gives at once what waits, then each piece as it comes, then its end", async () => {
     const { exchange, connection, give, notes } = begun();
@@ -181,16 +186,37 @@ describe("a body that is pulled", () => {
     expect(notes.seen).toEqual(["ab", "failure: gone", "failure: gone"]);
   });
 
-  test("fails for a taker that throws, which is told so", async () => {
-    const { exchange, connection, give, notes } = begun();
-    exchange.pull(notes);
+  test("fails for a taker that throws, which is told so; its fault is a lost promise", async () => {
+    for (const isWaiting of [true, false]) {
+      const { exchange, connection, give, notes } = begun();
+      const fault = new Error("a fault");
+      const lost = watchLostPromises();
+      if (!isWaiting) exchange.pull(notes);
+      notes.onTaken = () => {
+        throw fault;
+      };
+      if (isWaiting) exchange.pull(notes);
+      else give("1\r\nc\r\n");
+      await Promise.resolve();
+      expect(lost.mock.calls).toEqual([[fault]]);
+      lost.mockRestore();
+      expect(notes.seen.at(-1)).toBe("failure: a fault");
+      expect(connection).toEqual({ released: false, abandoned: true });
+    }
+  });
+
+  test("has the fault of a taker that gave it up as a lost promise", async () => {
+    const caller = new Cancellation();
+    const { exchange, notes } = begun(caller);
+    const fault = new Error("a fault");
+    const lost = watchLostPromises();
     notes.onTaken = () => {
-      throw new Error("a fault");
+      caller.abort(new Error("enough"));
+      throw fault;
     };
-    give("1\r\nc\r\n");
-    await Promise.resolve();
-    expect(notes.seen).toEqual(["ab", "c", "failure: a fault"]);
-    expect(connection).toEqual({ released: false, abandoned: true });
+    exchange.pull(notes);
+    expect(lost.mock.calls).toEqual([[fault]]);
+    lost.mockRestore();
   });
 
   test("may be given up by its taker", async () => {

@@ -15,7 +15,7 @@ const LOWER_SHARE = 0.125;
 export class PieceTokens {
   readonly #seen = new WeakMap<ModelEntry, number>();
 
-  /** The most tokens that a piece of the model's next reply is expected to have, 1 to 4. */
+  /** The most tokens that a piece of the next reply of the model is expected to have, at most 4. */
   expected(model: ModelEntry): number {
     const seen = this.#seen.get(model);
     return seen === undefined ? TOKENS_EACH_MAX : bounded(seen * MARGIN);
@@ -24,7 +24,7 @@ export class PieceTokens {
   /** Learns from a reply that has ended. */
   learn(model: ModelEntry, reply: { readonly tokens: number; readonly pieces: number }): void {
     if (reply.pieces < PIECES_MIN) return;
-    const each = reply.tokens / reply.pieces;
+    const each = bounded(reply.tokens / reply.pieces);
     const before = this.#seen.get(model) ?? each;
     this.#seen.set(model, each > before ? each : before + (each - before) * LOWER_SHARE);
   }

@@ -9,6 +9,9 @@ const NOT_PLAIN = /[^ !#-[\]-\uffff]/;
 const CONTENT = /"content"\s*:\s*"/g;
 /** A stream whose chunks differ in more is not worth further attempts. */
 const ATTEMPTS_MAX = 4;
+/** Reading a chunk again takes time, and a hostile one could have its text in many places. */
+const PLACES_MAX = 2;
+const LEARNED_LENGTH_MAX = 4 * 1024;
 
 export interface OnlyText {
   readonly text: string;
@@ -32,8 +35,9 @@ export class RepeatedChunk {
     const end = json.length - this.#after.length;
     if (start === 0 || start >= end) return null;
     if (!json.startsWith(this.#before) || !json.endsWith(this.#after)) return null;
-    const text = json.slice(start, end);
-    return NOT_PLAIN.test(text) ? null : text;
+    if (NOT_PLAIN.test(json.slice(start, end))) return null;
+    // A part of a text keeps all of it in memory, here what was read at once; parsing makes a copy.
+    return JSON.parse(json.slice(start - 1, end + 1));
   }
 
   /**
@@ -42,23 +46,32 @@ export class RepeatedChunk {
    * string differ in nothing else.
    */
   learn(json: string, { text, fingerprint }: OnlyText, read: ReadChunk): void {
-    if (this.#attempts >= ATTEMPTS_MAX || text === "" || NOT_PLAIN.test(text)) return;
+    if (this.#attempts >= ATTEMPTS_MAX || json.length > LEARNED_LENGTH_MAX) return;
+    if (text === "" || NOT_PLAIN.test(text)) return;
     this.#attempts += 1;
     const other = `${text}?`;
+    let places = 0;
     for (const { index, 0: name } of json.matchAll(CONTENT)) {
       const start = index + name.length;
       const end = start + text.length;
       if (!json.startsWith(`${text}"`, start)) continue;
+      if (places >= PLACES_MAX) return;
+      places += 1;
       const before = json.slice(0, start);
       const after = json.slice(end);
       const chunk = jsonOrNull(before + other + after);
       if (!isObject(chunk) || onlyText(read(chunk)) !== other) continue;
-      this.#before = before;
-      this.#after = after;
+      this.#before = copied(before);
+      this.#after = copied(after);
       this.fingerprint = fingerprint;
       return;
     }
   }
+}
+
+/** The same text in memory of its own. */
+function copied(part: string): string {
+  return Buffer.from(part).toString();
 }
 
 /** The text of the only delta, if it has nothing else; otherwise null. */
