@@ -20,7 +20,7 @@ import { bytesPerStream } from "./held-streams.ts";
 import type { Program } from "./launch.ts";
 import { mastersJson, mastersTable, measureMasters } from "./masters.ts";
 import { type RunLength, readOptions, USAGE } from "./options.ts";
-import { chunkStreams, plainCalls, searches } from "./plans.ts";
+import { chunkStreams, plainCalls } from "./plans.ts";
 import { aimsOf, type Measurements, printReport, toJson } from "./report.ts";
 import { type Contestant, middle, type Results, runRounds } from "./rounds.ts";
 import { measureSearch } from "./search.ts";
@@ -102,21 +102,21 @@ async function runLoads(setting: Setting) {
     { target: bare.target, ...alone },
     farebox,
     { target: portkey.target, ...alone },
+    // In the same rounds, because a search is compared with a chat.
+    { ...farebox, target: searchOf(api.target), model: "search" },
   ];
   const calls = await runRounds(contestants, plainCalls(length, progress));
   await portkey.stop();
-  const search = { ...farebox, target: searchOf(api.target) };
-  const found = await runRounds([search], searches(length, progress));
   const streams = await runRounds(contestants.slice(0, 2), chunkStreams(length, progress));
   await Promise.all([bare.stop(), api.stop()]);
-  const charged = await proveBilling(stores, costOf([calls, streams, found]));
-  return { calls, streams, searches: found, charged };
+  const charged = await proveBilling(stores, costOf([calls, streams]));
+  return { calls, streams, charged };
 }
 
 function costOf(runs: readonly Results[]): bigint {
-  const costs = runs.map((results) => {
-    return (results.get("farebox") ?? results.get("search"))?.costNano ?? 0n;
-  });
+  const costs = runs.flatMap((results) =>
+    ["farebox", "search"].map((name) => results.get(name)?.costNano ?? 0n),
+  );
   return costs.reduce((sum, cost) => sum + cost, 0n);
 }
 

@@ -7,7 +7,6 @@ import type { SearchFigures } from "./search.ts";
 export interface Measurements {
   readonly calls: Results;
   readonly streams: Results;
-  readonly searches: Results;
   /** How many streams were open, and the bytes of each, by target. */
   readonly heldStreams: number;
   readonly streamBytes: Readonly<Record<"bare" | "farebox", number>>;
@@ -74,9 +73,7 @@ export function aimsOf(run: Measurements): Aim[] {
     },
     {
       what: "gateway CPU of a billed search, to a billed chat's",
-      value:
-        median(run.searches, "search", (round) => round.cpuPerCallUs) /
-        median(run.calls, "farebox", (round) => round.cpuPerCallUs),
+      value: ratio(run.calls, "search", "farebox", (round) => round.cpuPerCallUs),
       unit: "x",
       atMost: 1.2,
     },
@@ -97,7 +94,7 @@ export function printReport(run: Measurements): void {
   console.log("\nStreams of 200 chunks");
   printTable(run.streams, ["bare", "farebox"], STREAM_ROWS);
   console.log("\nSearches of ten results, the provider in a process of its own");
-  printTable(run.searches, ["search"], CALL_ROWS);
+  printTable(run.calls, ["search"], CALL_ROWS);
   const [bare, farebox] = [run.streamBytes.bare, run.streamBytes.farebox].map((bytes) =>
     (bytes / 1024).toFixed(1),
   );
@@ -151,7 +148,6 @@ export function toJson(run: Measurements): string {
     ...run,
     calls: Object.fromEntries(run.calls),
     streams: Object.fromEntries(run.streams),
-    searches: Object.fromEntries(run.searches),
     aims: aimsOf(run).map((aim) => ({ ...aim, met: isMet(aim) })),
   };
   const replace = (_key: string, value: unknown) =>

@@ -29,6 +29,8 @@ export type Results = ReadonlyMap<string, Series>;
 
 export interface Contestant {
   readonly target: Target;
+  /** What it is asked in place of the model of the load. */
+  readonly model?: string;
   /** Other processes whose CPU is counted with it. */
   readonly others: Readonly<Record<string, number>>;
   /**
@@ -88,12 +90,12 @@ export function* turnsOf<Contestant>(
 }
 
 async function runRound(contestant: Contestant, load: Load): Promise<Round> {
-  const { target, others } = contestant;
+  const { target, model = load.model, others } = contestant;
   const cpu = stopwatch(target.pid);
   const otherCpus = Object.entries(others).map(([name, pid]) => [name, stopwatch(pid)] as const);
   const { url, callers } = target;
   const startMs = performance.now();
-  const result = await runLoad({ ...load, url, callers, rampMs: RAMP_MS });
+  const result = await runLoad({ ...load, model, url, callers, rampMs: RAMP_MS });
   if (result.failures > 0) {
     throw new Error(`${target.name}: ${result.failures} calls failed: ${result.firstFailure}`);
   }
