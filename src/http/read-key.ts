@@ -19,14 +19,14 @@ export function readKey(headers: Headers, surface: Surface): string {
   return key;
 }
 
+const BEARER = /^bearer[ \t]/i;
+const BEARER_LENGTH = "bearer ".length;
+
 function bearerOf(header: string | null): string {
   if (header === null) return "";
   // Two Authorization lines arrive as one value, joined by a comma. It is unclear which counts, so
   // both are refused.
   if (header.includes(",")) throw invalidKey();
   const value = header.trim();
-  // As almost everybody writes it.
-  if (value.startsWith("Bearer ")) return value.slice(7).trim();
-  const scheme = value.slice(0, 7).toLowerCase();
-  return scheme === "bearer " || scheme === "bearer\t" ? value.slice(7).trim() : "";
+  return BEARER.test(value) ? value.slice(BEARER_LENGTH).trim() : "";
 }

@@ -75,7 +75,7 @@ const streamHeaders = new Headers({
 });
 
 /** A response with the headers that every response has. */
-export function responseOf(
+function responseOf(
   body: string | Uint8Array<ArrayBuffer>,
   status: number,
   contentType: string,

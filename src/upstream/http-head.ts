@@ -20,15 +20,15 @@ const HEADERS = /(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[^\r\n\0]*\r?\n)*\r?\n$/y;
 const LF = 10;
 const CR = 13;
 const NOT_FOUND = -1;
-/** How the line of a header begins that is asked for in every response. */
+/** How the lines of headers begin that are asked for in every response. */
 const BEGINNINGS: ReadonlyMap<string, string> = new Map(
   ["connection", "keep-alive", "transfer-encoding", "content-length", "content-encoding"].map(
-    (name) => [name, beginningOf(name)],
+    (name) => [name, `\n${name}:`],
   ),
 );
 
 function beginningOf(name: string): string {
-  return `\n${name}:`;
+  return BEGINNINGS.get(name) ?? `\n${name}:`;
 }
 
 export interface ResponseHead {
@@ -49,7 +49,7 @@ export class HeaderTable implements ResponseHeaders {
   }
 
   get(name: string): string | null {
-    const start = BEGINNINGS.get(name) ?? beginningOf(name);
+    const start = beginningOf(name);
     let at = this.#lowerCase.indexOf(start);
     if (at === NOT_FOUND) return null;
     let values = this.#lineFrom(at + start.length);
@@ -61,7 +61,7 @@ export class HeaderTable implements ResponseHeaders {
   }
 
   has(name: string): boolean {
-    return this.#lowerCase.includes(BEGINNINGS.get(name) ?? beginningOf(name));
+    return this.#lowerCase.includes(beginningOf(name));
   }
 
   #lineFrom(start: number): string {

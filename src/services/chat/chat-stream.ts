@@ -234,9 +234,10 @@ export class ChatStream implements BatchTaker {
     } catch (error) {
       this.#deps.log.error({ requestId: call.requestId, err: error }, "Tokens were not counted");
     }
-    const { pieces } = this.#usage.meter;
-    const tokens = usage?.completionTokens;
-    if (tokens !== undefined) this.#deps.pieceTokens.learn(model, { tokens, pieces });
+    if (usage !== null) {
+      const { pieces } = this.#usage.meter;
+      this.#deps.pieceTokens.learn(model, { tokens: usage.completionTokens, pieces });
+    }
     const settlement = await settle(this.#deps, {
       hold,
       cost: usage === null ? ZERO : exactCost(model.bands, usage),

@@ -3,6 +3,7 @@
 
 import { isObject, type Json, jsonOrNull } from "../../../upstream/upstream-http.ts";
 import type { ChatDelta } from "./provider.ts";
+import { type ReplyParts, readDeltas, ToolCallIndexes } from "./upstream-json.ts";
 
 /** A character that JSON escapes in a string, or refuses there. */
 const NOT_PLAIN = /[^ !#-[\]-\uffff]/;
@@ -13,21 +14,24 @@ const ATTEMPTS_MAX = 4;
 const PLACES_MAX = 2;
 const LEARNED_LENGTH_MAX = 4 * 1024;
 
-export interface OnlyText {
+interface OnlyText {
   readonly text: string;
   readonly fingerprint: string | null;
 }
 
-/** What is read from a chunk. */
-export type ReadChunk = (chunk: Json) => readonly ChatDelta[];
-
 export class RepeatedChunk {
+  readonly #parts: ReplyParts;
   /** The JSON of a chunk before and after its text. */
   #before = "";
   #after = "";
   #attempts = 0;
   /** The fingerprint in the chunk that was learned. */
   fingerprint: string | null = null;
+
+  /** `parts`: what is read of chunks besides their text. */
+  constructor(parts: ReplyParts) {
+    this.#parts = parts;
+  }
 
   /** The text of a chunk that says nothing else than the one learned; null for any other. */
   textOf(json: string): string | null {
@@ -45,7 +49,7 @@ export class RepeatedChunk {
    * another text proves that the right string was found: two JSON texts that differ within one
    * string differ in nothing else.
    */
-  learn(json: string, { text, fingerprint }: OnlyText, read: ReadChunk): void {
+  learn(json: string, { text, fingerprint }: OnlyText): void {
     if (this.#attempts >= ATTEMPTS_MAX || json.length > LEARNED_LENGTH_MAX) return;
     if (text === "" || NOT_PLAIN.test(text)) return;
     this.#attempts += 1;
@@ -60,12 +64,16 @@ export class RepeatedChunk {
       const before = json.slice(0, start);
       const after = json.slice(end);
       const chunk = jsonOrNull(before + other + after);
-      if (!isObject(chunk) || onlyText(read(chunk)) !== other) continue;
+      if (!isObject(chunk) || this.#textIn(chunk) !== other) continue;
       this.#before = copied(before);
       this.#after = copied(after);
       this.fingerprint = fingerprint;
       return;
     }
+  }
+
+  #textIn({ choices }: Json): string | null {
+    return onlyText(readDeltas(choices, new ToolCallIndexes(), this.#parts));
   }
 }
 

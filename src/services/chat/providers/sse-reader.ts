@@ -56,13 +56,14 @@ export class SseReader {
   }
 
   #decode(bytes: Buffer, from: number, to: number): string {
-    const hasCut = this.#cut.length > 0;
-    const whole = hasCut ? Buffer.concat([this.#cut, bytes.subarray(from, to)]) : bytes;
-    const start = hasCut ? 0 : from;
-    const stop = hasCut ? whole.length : to;
-    const end = endOfCharacters(whole, start, stop);
-    this.#cut = end === stop ? NO_BYTES : Buffer.from(whole.subarray(end, stop));
-    const text = decoded(whole, start, end);
+    if (this.#cut.length > 0) {
+      const whole = Buffer.concat([this.#cut, bytes.subarray(from, to)]);
+      this.#cut = NO_BYTES;
+      return this.#decode(whole, 0, whole.length);
+    }
+    const end = endOfCharacters(bytes, from, to);
+    if (end < to) this.#cut = Buffer.from(bytes.subarray(end, to));
+    const text = decoded(bytes, from, end);
     if (this.#hasBegun || text === "") return text;
     this.#hasBegun = true;
     return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;

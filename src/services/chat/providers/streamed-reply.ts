@@ -4,7 +4,7 @@ import { RouteFailure } from "../../../upstream/route-failure.ts";
 import { isObject, parseJson, tooLarge } from "../../../upstream/upstream-http.ts";
 import { hasOutput } from "../token-meter.ts";
 import type { ChatBatch, ChatDelta } from "./provider.ts";
-import { onlyText, type ReadChunk, RepeatedChunk, textDelta } from "./repeated-chunk.ts";
+import { onlyText, RepeatedChunk, textDelta } from "./repeated-chunk.ts";
 import { SseReader } from "./sse-reader.ts";
 import {
   codeOf,
@@ -38,7 +38,7 @@ export interface StreamedReplyOptions {
 export class StreamedReply {
   readonly #reader = new SseReader();
   readonly #toolCalls = new ToolCallIndexes();
-  readonly #repeated = new RepeatedChunk();
+  readonly #repeated: RepeatedChunk;
   readonly #parts: ReplyParts;
   readonly #bytesMax: number;
   #bytesRead = 0;
@@ -54,12 +54,9 @@ export class StreamedReply {
   /** True once [DONE] has arrived. */
   isDone = false;
 
-  /** Reads a chunk as any other, but counts nothing for the stream. */
-  readonly #readAgain: ReadChunk = ({ choices }) =>
-    readDeltas(choices, new ToolCallIndexes(), this.#parts);
-
   constructor({ parts, bytesMax }: StreamedReplyOptions) {
     this.#parts = parts;
+    this.#repeated = new RepeatedChunk(parts);
     this.#bytesMax = bytesMax;
   }
 
@@ -117,7 +114,7 @@ export class StreamedReply {
     const fingerprint = readFingerprint(chunk.system_fingerprint);
     batch.fingerprint = fingerprint ?? batch.fingerprint;
     const text = chunk.usage ? null : onlyText(deltas);
-    if (text !== null) this.#repeated.learn(event, { text, fingerprint }, this.#readAgain);
+    if (text !== null) this.#repeated.learn(event, { text, fingerprint });
     if (chunk.usage) batch.usage = readUsage(chunk.usage, this.#hasText) ?? batch.usage;
   }
 }
