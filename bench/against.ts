@@ -3,12 +3,12 @@
 
 import { join } from "node:path";
 import { temporaryFolder } from "../scripts/processes.mjs";
-import type { Comparison, FlushFigures } from "./comparison.ts";
+import { type Comparison, type FlushFigures, searchesOf } from "./comparison.ts";
 import { bytesPerStream } from "./held-streams.ts";
 import { PROJECT, type Program } from "./launch.ts";
 import { runLoad } from "./load.ts";
 import type { RunLength } from "./options.ts";
-import { chunkStreams, plainCalls, searches } from "./plans.ts";
+import { chunkStreams, plainCalls } from "./plans.ts";
 import { type Contestant, runRounds, turnsOf } from "./rounds.ts";
 import { type Place, searchOf, startBare, startUpstream, type Target } from "./targets.ts";
 import {
@@ -83,15 +83,19 @@ async function runLoads({ runners, place, length, progress, cleanup }: Setting) 
     return target === undefined ? [] : [contestantOf(runner, target)];
   });
   const floor: Contestant = { target: bare.target, others: {}, settle: async () => {} };
-  const calls = await runRounds([floor, ...contestants], plainCalls(length, progress));
+  // In the same rounds, because a search is compared with a chat.
   const searching = contestants.map((contestant) => ({
     ...contestant,
-    target: searchOf(contestant.target, contestant.target.name),
+    target: searchOf(contestant.target, searchesOf(contestant.target.name)),
+    model: "search",
   }));
-  const found = await runRounds(searching, searches(length, progress));
+  const calls = await runRounds(
+    [floor, ...contestants, ...searching],
+    plainCalls(length, progress),
+  );
   const streams = await runRounds([floor, ...contestants], chunkStreams(length, progress));
   await Promise.all([bare, ...apis].map((program) => program.stop()));
-  return { calls, searches: found, streams };
+  return { calls, streams };
 }
 
 function contestantOf(runner: Runner, target: Target): Contestant {

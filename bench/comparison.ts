@@ -6,9 +6,9 @@ export type FlushFigures = Readonly<Record<string, number>>;
 
 export interface Comparison {
   readonly names: { readonly current: string; readonly other: string };
-  /** Results of "bare" and both versions. */
+  /** Results of "bare", of both versions, and of the searches of both (`searchesOf`). */
   readonly calls: Results;
-  readonly searches: Results;
+  /** Results of "bare" and both versions. */
   readonly streams: Results;
   readonly heldStreams: number;
   /** Bytes per open stream of each measurement, by version. */
@@ -29,9 +29,14 @@ export interface ComparedFigure {
 
 const BARE = "bare";
 
+/** The name of a version's searches, which take turns with its chats. */
+export function searchesOf(version: string): string {
+  return `${version} search`;
+}
+
 /** Every figure of both versions. */
 export function comparedFigures(run: Comparison): ComparedFigure[] {
-  const { calls, streams, searches } = run;
+  const { calls, streams } = run;
   const ofCalls = (what: string, pick: Pick, digits = 1) =>
     compared(run, { what, results: calls, pick, digits });
   const ofStreams = (what: string, pick: Pick, digits = 2) =>
@@ -48,9 +53,10 @@ export function comparedFigures(run: Comparison): ComparedFigure[] {
     heldMemory(run),
     compared(run, {
       what: "gateway CPU of a billed search, us",
-      results: searches,
+      results: calls,
       pick: cpuPerCall,
       digits: 1,
+      seriesOf: searchesOf,
     }),
     searchToChat(run),
     flushRates(run),
@@ -65,19 +71,26 @@ interface Source {
   readonly pick: Pick;
 }
 
+interface ComparedSource extends Source {
+  readonly digits: number;
+  /** The name of a version's rounds, if it is not that of the version. */
+  readonly seriesOf?: (version: string) => string;
+}
+
 const cpuPerCall: Pick = ({ cpuPerCallUs }) => cpuPerCallUs;
 const cpuPerEvent: Pick = ({ cpuPerEventUs }) => cpuPerEventUs;
 
 function compared(
   { names: { current, other } }: Comparison,
-  { what, results, pick, digits }: Source & { readonly digits: number },
+  { what, results, pick, digits, seriesOf = (version) => version }: ComparedSource,
 ): ComparedFigure {
   const figure = (round: Round) => pick(round) ?? Number.NaN;
+  const [one, another] = [seriesOf(current), seriesOf(other)];
   return {
     what,
-    current: median(results, current, figure),
-    other: median(results, other, figure),
-    ratio: ratio(results, current, other, figure),
+    current: median(results, one, figure),
+    other: median(results, another, figure),
+    ratio: ratio(results, one, another, figure),
     digits,
   };
 }
@@ -98,11 +111,11 @@ function heldMemory({ names, streamBytes, heldStreams }: Comparison): ComparedFi
   return { what, current, other, ratio: current / other, digits: 1 };
 }
 
-function searchToChat({ names, searches, calls }: Comparison): ComparedFigure {
-  const [current = Number.NaN, other = Number.NaN] = [names.current, names.other].map((name) => {
-    const cpu = (round: Round) => round.cpuPerCallUs;
-    return median(searches, name, cpu) / median(calls, name, cpu);
-  });
+/** Searches as multiples of the chats of the same version in the same rounds. */
+function searchToChat({ names, calls }: Comparison): ComparedFigure {
+  const [current = Number.NaN, other = Number.NaN] = [names.current, names.other].map((name) =>
+    ratio(calls, searchesOf(name), name, ({ cpuPerCallUs }) => cpuPerCallUs),
+  );
   const what = "  the same, to a billed chat's";
   return { what, current, other, ratio: current / other, digits: 2 };
 }
@@ -148,7 +161,6 @@ export function comparisonJson(run: Comparison): string {
   const plain = {
     ...run,
     calls: Object.fromEntries(run.calls),
-    searches: Object.fromEntries(run.searches),
     streams: Object.fromEntries(run.streams),
     figures: comparedFigures(run),
   };

@@ -1,4 +1,4 @@
-// The three loads that every comparison runs.
+// The two loads that every comparison runs.
 
 import type { RunLength } from "./options.ts";
 import type { RoundsOptions } from "./rounds.ts";
@@ -12,13 +12,6 @@ type Progress = RoundsOptions["progress"];
 export function plainCalls(length: RunLength, progress: Progress): RoundsOptions {
   const load = { model: "plain", stream: false, concurrency: CALLS_AT_ONCE };
   const { rounds, warmUpMs, roundMs } = length;
-  return { rounds, warmUpMs, load: { ...load, durationMs: roundMs }, progress };
-}
-
-/** Searches of ten results. */
-export function searches(length: RunLength, progress: Progress): RoundsOptions {
-  const load = { model: "search", stream: false, concurrency: CALLS_AT_ONCE };
-  const { streamRounds: rounds, warmUpMs, roundMs } = length;
   return { rounds, warmUpMs, load: { ...load, durationMs: roundMs }, progress };
 }
 

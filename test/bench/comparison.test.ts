@@ -35,12 +35,13 @@ const CALLS = resultsOf({
     round(400, { othersPerCallUs: { redis: 600 } }),
     round(48, { othersPerCallUs: { redis: 66 } }),
   ],
+  "this search": [round(30), round(420), round(36)],
+  "old search": [round(80), round(600), round(96)],
 });
 
 const RUN: Comparison = {
   names: { current: "this", other: "old" },
   calls: CALLS,
-  searches: resultsOf({ this: [round(36)], old: [round(96)] }),
   streams: CALLS,
   heldStreams: 1_000,
   streamBytes: { this: [20 * 1024, 30 * 1024], old: [50 * 1024] },
@@ -75,6 +76,11 @@ test("versions are compared in every figure that both have", () => {
   expect(figureOf(RUN, "  the same, to the bare proxy's").current).toBeCloseTo(2);
   expect(figureOf(RUN, "Redis CPU").ratio).toBeCloseTo(0.5);
   expect(figureOf(RUN, "memory of an open stream")).toMatchObject({ current: 25, other: 50 });
+});
+
+test("a search is compared with the chats of the same rounds", () => {
+  expect(figureOf(RUN, "gateway CPU of a billed search")).toMatchObject({ current: 36, other: 96 });
+  expect(figureOf(RUN, "gateway CPU of a billed search").ratio).toBeCloseTo(0.375);
   expect(figureOf(RUN, "  the same, to a billed chat's")).toMatchObject({ current: 1.5, other: 2 });
 });
 
