@@ -29,7 +29,6 @@ describe("the table", () => {
   );
   /** They end with a call, a file or a document; or nobody adds to them. */
   const SHORT_LIVED = [
-    "src/core/cancellation.ts #listeners",
     "src/core/latency-bands.ts #counts",
     "src/core/ledger-replay.ts spent",
     "src/http/openapi-schema.ts #components",

@@ -11,25 +11,31 @@ export interface InterruptionReason {
   readonly error: ApiError | null;
 }
 
+/** Is told of an interruption, once, at its moment. */
+export interface InterruptionListener {
+  onInterrupt(): void;
+}
+
 const CLIENT_GONE: InterruptionReason = { code: DISCONNECTED.code, error: null };
 
 export class Interruption {
   readonly #upstream = new Cancellation();
   readonly #client: CancelSignal;
   readonly #hold: Hold;
-  readonly #onClientGone = () => this.interrupt(CLIENT_GONE);
-  readonly #onHoldLost = () => this.interrupt(holdLost(this.#hold.signal));
   #reason: InterruptionReason | null = null;
-  /** Called once, at the moment of the interruption. */
-  onInterrupt: () => void = () => {};
+  listener: InterruptionListener | null = null;
 
   constructor(client: CancelSignal, hold: Hold) {
     this.#client = client;
     this.#hold = hold;
-    client.addEventListener("abort", this.#onClientGone);
-    hold.signal.addEventListener("abort", this.#onHoldLost);
-    if (client.aborted) this.#onClientGone();
-    else if (hold.signal.aborted) this.#onHoldLost();
+    client.addEventListener("abort", this);
+    hold.signal.addEventListener("abort", this);
+    if (client.aborted || hold.signal.aborted) this.handleEvent();
+  }
+
+  /** The client is gone, or the hold is lost. */
+  handleEvent(): void {
+    this.interrupt(this.#client.aborted ? CLIENT_GONE : holdLost(this.#hold.signal));
   }
 
   /** The signal for the upstream request. */
@@ -46,7 +52,7 @@ export class Interruption {
     this.#reason = reason;
     this.stopListening();
     this.#upstream.abort();
-    this.onInterrupt();
+    this.listener?.onInterrupt();
   }
 
   clientGone(): void {
@@ -54,8 +60,8 @@ export class Interruption {
   }
 
   stopListening(): void {
-    this.#client.removeEventListener("abort", this.#onClientGone);
-    this.#hold.signal.removeEventListener("abort", this.#onHoldLost);
+    this.#client.removeEventListener("abort", this);
+    this.#hold.signal.removeEventListener("abort", this);
   }
 }
 

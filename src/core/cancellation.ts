@@ -14,7 +14,10 @@ export interface CancelSignal {
 
 /** Both in one: what ends the work, and its signal. */
 export class Cancellation implements CancelSignal {
-  #listeners: CancelListener[] = [];
+  /** The first listener. Most have only one, which needs no list. */
+  #listener: CancelListener | null = null;
+  /** Those after it. */
+  #others: CancelListener[] | null = null;
   #isAborted = false;
   #reason: unknown;
 
@@ -36,8 +39,9 @@ export class Cancellation implements CancelSignal {
 
   /** One by one, because a listener may remove those after it; all, even if one throws. */
   #callListeners(): void {
-    const listener = this.#listeners.shift();
-    if (listener === undefined) return;
+    const listener = this.#listener;
+    if (listener === null) return;
+    this.#listener = this.#others?.shift() ?? null;
     try {
       if (typeof listener === "function") listener();
       else listener.handleEvent();
@@ -47,12 +51,22 @@ export class Cancellation implements CancelSignal {
   }
 
   addEventListener(_: "abort", listener: CancelListener): void {
-    if (!this.#isAborted) this.#listeners.push(listener);
+    if (this.#isAborted) return;
+    if (this.#listener === null) {
+      this.#listener = listener;
+    } else {
+      this.#others ??= [];
+      this.#others.push(listener);
+    }
   }
 
   removeEventListener(_: "abort", listener: CancelListener): void {
-    const at = this.#listeners.indexOf(listener);
-    if (at >= 0) this.#listeners.splice(at, 1);
+    if (this.#listener === listener) {
+      this.#listener = this.#others?.shift() ?? null;
+      return;
+    }
+    const at = this.#others?.indexOf(listener) ?? -1;
+    if (at >= 0) this.#others?.splice(at, 1);
   }
 }
 

@@ -23,7 +23,7 @@ import type { JsonBody } from "./json-body.ts";
 import { countByKey } from "./optional-key.ts";
 import { readText } from "./read-body.ts";
 import { bytesResponse, jsonResponse } from "./respond.ts";
-import { allowQuiet, endQuiet } from "./server.ts";
+import { allowQuiet, endQuiet, StreamedCall } from "./server.ts";
 import { eventStream, type FrameSource } from "./sse.ts";
 
 /** A request with a known key. */
@@ -210,7 +210,7 @@ async function runAndAnswer<Deps extends FrameDeps, Input, Prepared>(
     if ("events" in answer) {
       streams = true;
       // Nothing is charged yet, and the header says so; the last frame has the real cost.
-      return eventStream(answer.events, { requestId, rate }, () => endQuiet(server, request));
+      return eventStream(answer.events, { requestId, rate }, new StreamedCall(server, request));
     }
     // Caches must not store a reply that was paid for, and a GET could be cached.
     const isPrivate = method === "GET" && isBilled;

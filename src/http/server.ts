@@ -1,6 +1,7 @@
 // How the server listens, and how long a connection may be idle.
 
 import type { Server } from "bun";
+import type { StreamConnection } from "./sse.ts";
 
 /**
  * Bun closes a connection that is idle for this long, unless a call on it is in progress. It is
@@ -29,4 +30,16 @@ export function allowQuiet(server: RequestServer | null, request: Request): void
 /** Ends that; otherwise the connection would stay open forever after the call. */
 export function endQuiet(server: RequestServer | null, request: Request): void {
   server?.timeout(request, IDLE_SECONDS);
+}
+
+/** The connection of a call that is streamed. A stream keeps it, and nothing more of its call. */
+export class StreamedCall implements StreamConnection {
+  constructor(
+    readonly server: RequestServer | null,
+    readonly request: Request,
+  ) {}
+
+  streamEnded(): void {
+    endQuiet(this.server, this.request);
+  }
 }

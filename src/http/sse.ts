@@ -24,8 +24,19 @@ export interface FrameSource {
   pull(taker: FrameTaker): void;
   /** The client is gone. */
   cancel(): void;
-  /** Set by the stream; cuts the connection without an end. */
-  onCut: () => void;
+  /** Set by the stream: how the source cuts the connection without an end. */
+  cutter: Cutter | null;
+}
+
+export interface Cutter {
+  /** The client does not read. */
+  cut(): void;
+}
+
+/** The connection that a stream was requested on. */
+export interface StreamConnection {
+  /** Called once, when the stream has ended or was cut. */
+  streamEnded(): void;
 }
 
 /** One event with `json` as its data. */
@@ -38,10 +49,14 @@ export const DONE_FRAME = dataFrame("[DONE]");
 /** A comment, which clients skip. */
 export const KEEP_ALIVE_FRAME = ": thinking\n\n";
 
-/** Streams the frames of a source. `onEnd` is called once, when the stream ended or was cut. */
-export function eventStream(source: FrameSource, facts: ResponseMeta, onEnd: () => void): Response {
+/** Streams the frames of a source. */
+export function eventStream(
+  source: FrameSource,
+  facts: ResponseMeta,
+  connection: StreamConnection,
+): Response {
   const frames = new ReadableStream<string>(
-    new EventStream(source, onEnd),
+    new EventStream(source, connection),
     // Without a buffer, each pull proves that the earlier frames were written.
     { highWaterMark: 0 },
   );
@@ -50,20 +65,20 @@ export function eventStream(source: FrameSource, facts: ResponseMeta, onEnd: () 
 
 // Must not use `type: "direct"`: such a stream does not notice that the client is slower than the
 // upstream.
-class EventStream implements FrameTaker {
+class EventStream implements FrameTaker, Cutter {
   readonly #source: FrameSource;
-  readonly #onEnd: () => void;
+  readonly #connection: StreamConnection;
   #controller: ReadableStreamDefaultController<string> | null = null;
   #isOpen = true;
 
-  constructor(source: FrameSource, onEnd: () => void) {
+  constructor(source: FrameSource, connection: StreamConnection) {
     this.#source = source;
-    this.#onEnd = onEnd;
+    this.#connection = connection;
   }
 
   start(controller: ReadableStreamDefaultController<string>): void {
     this.#controller = controller;
-    this.#source.onCut = () => this.onFault(new Error("The client does not read"));
+    this.#source.cutter = this;
   }
 
   /** Returns before the frames are there: a waiting reader gets them when they arrive. */
@@ -74,6 +89,10 @@ class EventStream implements FrameTaker {
   cancel(): void {
     this.#end();
     this.#source.cancel();
+  }
+
+  cut(): void {
+    this.onFault(new Error("The client does not read"));
   }
 
   onFrames(frames: string): void {
@@ -92,7 +111,7 @@ class EventStream implements FrameTaker {
   }
 
   #end(): void {
-    if (this.#isOpen) this.#onEnd();
+    if (this.#isOpen) this.#connection.streamEnded();
     this.#isOpen = false;
   }
 }

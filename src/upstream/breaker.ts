@@ -12,14 +12,6 @@ const BACK_OFF_MS_MAX = 60_000;
  */
 export type AttemptResult = "ok" | "failed" | "unreachable" | "ignored";
 
-/** One request in progress. */
-export interface Attempt {
-  /** The server has begun to answer. */
-  answered(): void;
-  /** Only the first call counts. */
-  end(outcome: AttemptResult): void;
-}
-
 export class Breaker {
   #failures = 0;
   #unreachable = 0;
@@ -46,21 +38,21 @@ export class Breaker {
     if (!this.isPassable) return null;
     const isProbe = this.#isOpen;
     if (isProbe) this.#isProbing = true;
-    let hasEnded = false;
-    return {
-      answered: () => {
-        // Others may pass while a probe's stream continues; its end reports the result.
-        if (isProbe && !hasEnded) this.#isProbing = false;
-        if (isProbe && !hasEnded) this.#isOpen = false;
-      },
-      end: (outcome) => {
-        if (hasEnded) return;
-        hasEnded = true;
-        if (isProbe) this.#isProbing = false;
-        if (outcome === "ok") this.#close();
-        else if (outcome !== "ignored") this.#fail(account, outcome, isProbe);
-      },
-    };
+    return new Attempt(this, account, isProbe);
+  }
+
+  /** A probe's server has begun to answer. */
+  probeAnswered(): void {
+    // Others may pass while a probe's stream continues; its end reports the result.
+    this.#isProbing = false;
+    this.#isOpen = false;
+  }
+
+  /** A request is over; each is reported once. */
+  ended(account: string, outcome: AttemptResult, wasProbe: boolean): void {
+    if (wasProbe) this.#isProbing = false;
+    if (outcome === "ok") this.#close();
+    else if (outcome !== "ignored") this.#fail(account, outcome, wasProbe);
   }
 
   #close(): void {
@@ -83,5 +75,31 @@ export class Breaker {
     if (wasProbe) this.#backOffMs = Math.min(this.#backOffMs * 2, BACK_OFF_MS_MAX);
     this.#isOpen = true;
     this.#opensUntilMs = this.monotonicMs() + this.#backOffMs;
+  }
+}
+
+/**
+ * One request in progress. A class, because an open stream keeps it: with functions, it would keep
+ * what they were made in as well.
+ */
+export class Attempt {
+  #hasEnded = false;
+
+  constructor(
+    readonly breaker: Breaker,
+    readonly account: string,
+    readonly isProbe: boolean,
+  ) {}
+
+  /** The server has begun to answer. */
+  answered(): void {
+    if (this.isProbe && !this.#hasEnded) this.breaker.probeAnswered();
+  }
+
+  /** Only the first call counts. */
+  end(outcome: AttemptResult): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.breaker.ended(this.account, outcome, this.isProbe);
   }
 }

@@ -21,13 +21,29 @@ export interface Server {
   readonly concurrencyMax: number;
 }
 
-/**
- * A server that answered. The reader of the answer must report how it ended, which frees the slot.
- */
+/** A server that answered. The reader of the answer must end its use of the server. */
 export interface Served<Candidate, Result> {
   readonly candidate: Candidate;
   readonly result: Result;
-  readonly end: (outcome: AttemptResult) => void;
+  readonly use: ServerUse;
+}
+
+/** The use of a server for one answer. Of the request it keeps nothing else. */
+export class ServerUse {
+  #hasEnded = false;
+
+  constructor(
+    readonly attempt: Attempt,
+    readonly slots: Slots,
+  ) {}
+
+  /** Reports how the answer ended, and frees the slot. Only the first call counts. */
+  end(outcome: AttemptResult): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.attempt.end(outcome);
+    this.slots.giveBack(this.attempt.account);
+  }
 }
 
 export interface FallbackDeps {
@@ -181,27 +197,18 @@ export class Fallback implements BoardMember {
       slots.giveBack(account);
       return null;
     }
-    const { clock, meter } = this.#deps;
-    const startMs = clock.monotonicMs();
-    const report = (result: UpstreamResult) =>
-      meter?.attempted(server.name, result, (clock.monotonicMs() - startMs) / 1_000);
+    const startMs = this.#deps.clock.monotonicMs();
     try {
       question.watch?.begin();
       const result = await question.attempt(candidate);
       attempt.answered();
-      report("ok");
-      let hasEnded = false;
-      const end = (outcome: AttemptResult) => {
-        if (hasEnded) return;
-        hasEnded = true;
-        attempt.end(outcome);
-        slots.giveBack(account);
-      };
-      return { candidate, result, end };
+      this.#report(server, "ok", startMs);
+      return { candidate, result, use: new ServerUse(attempt, slots) };
     } catch (error) {
       slots.giveBack(account);
       const outcome = signal.aborted || error instanceof ApiError ? "ignored" : resultOf(error);
-      report(signal.aborted ? "aborted" : outcome === "ignored" ? "refused" : outcome);
+      const kind = signal.aborted ? "aborted" : outcome === "ignored" ? "refused" : outcome;
+      this.#report(server, kind, startMs);
       if (outcome === "ignored") attempt.end(outcome);
       else failures.push({ attempt, outcome });
       if (signal.aborted || error instanceof ApiError) throw error;
@@ -211,6 +218,11 @@ export class Fallback implements BoardMember {
     } finally {
       question.watch?.end();
     }
+  }
+
+  #report({ name }: Server, result: UpstreamResult, startMs: number): void {
+    const { clock, meter } = this.#deps;
+    meter?.attempted(name, result, (clock.monotonicMs() - startMs) / 1_000);
   }
 
   #breakerOf(server: Server, subject: string): Breaker {

@@ -61,7 +61,7 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
   }
 
   get headers(): ResponseHeaders {
-    if (this.#headers === null) throw new Error("The response has not begun");
+    if (this.#headers === null) throw new Error("The headers are not there yet, or not any more");
     return this.#headers;
   }
 
@@ -121,7 +121,9 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
     if (taker !== null) queueMicrotask(() => taker.onBodyFailure(reason));
   }
 
+  /** Drops the headers, which a stream would otherwise keep until it ends. */
   getReader(): BodyReader {
+    this.#headers = null;
     return this;
   }
 

@@ -4,17 +4,17 @@
 import { Cancellation, type CancelSignal } from "../core/cancellation.ts";
 import { RouteFailure } from "./route-failure.ts";
 
-export class TimeLimit {
-  readonly #requests = new Cancellation();
+export class TimeLimit extends Cancellation {
   readonly #caller: CancelSignal | null;
   readonly #timer: Timer;
   #isOver = false;
 
   /** The time begins now. `caller` is aborted when nobody waits for the replies any more. */
   constructor(limitMs: number, caller: CancelSignal | null = null) {
+    super();
     this.#caller = caller;
     this.#timer = setTimeout(() => {
-      this.#requests.abort(new RouteFailure("The server did not answer in time"));
+      this.abort(new RouteFailure("The server did not answer in time"));
     }, limitMs);
     caller?.addEventListener("abort", this);
     if (caller?.aborted === true) this.handleEvent();
@@ -22,12 +22,12 @@ export class TimeLimit {
 
   /** The signal for the requests; its reason is a RouteFailure, or the caller's own. */
   get signal(): CancelSignal {
-    return this.#requests;
+    return this;
   }
 
   /** The caller has left. */
   handleEvent(): void {
-    if (!this.#isOver) this.#requests.abort(this.#caller?.reason);
+    if (!this.#isOver) this.abort(this.#caller?.reason);
   }
 
   /** Call this when the requests are over. */

@@ -37,7 +37,7 @@ function setUp(concurrencyMax = 100) {
   const outcome = async (asked: Asked) => {
     try {
       const served = await first(asked);
-      served.end("ok");
+      served.use.end("ok");
       return served.result;
     } catch (error) {
       return error instanceof ApiError ? error.code : String(error);
@@ -103,7 +103,7 @@ describe("the slots of a server", () => {
     const { clock, hold, first, outcome } = setUp(3);
     const held = [...(await hold("a", 2)), ...(await hold("b", 1))];
     const waiting = first({ account: "c" });
-    held[2]?.end("ok");
+    held[2]?.use.end("ok");
     expect((await waiting).result).toBe("served");
     const late = outcome({ account: "d" });
     await Promise.resolve();
@@ -122,8 +122,8 @@ describe("the slots of a server", () => {
   test("are given back once, however often an end is told", async () => {
     const { hold, outcome } = setUp(1);
     const [held] = await hold("a", 1);
-    held?.end("ok");
-    held?.end("failed");
+    held?.use.end("ok");
+    held?.use.end("failed");
     await hold("b", 1);
     const waits = outcome({ account: "c" });
     await Promise.resolve();

@@ -63,27 +63,39 @@ export class AbandonedStreams {
    * comes at once. Throws if the signal aborts.
    */
   async turn(
-    { accountId, keyId }: StreamCaller,
+    caller: StreamCaller,
     requestsPerMinute: number,
     signal: CancelSignal,
   ): Promise<StreamTurn> {
     const each = Math.max(1, Math.floor(requestsPerMinute / REQUESTS_EACH));
-    const ofKey = await this.#turnOf(keyId, each, signal);
+    const ofKey = await this.#turnOf(caller.keyId, signal);
     try {
-      const ofAccount = await this.#turnOf(accountId, KEYS_EACH * each, signal);
-      return new BothTurns(ofKey, ofAccount);
+      const ofAccount = await this.#turnOf(caller.accountId, signal);
+      return new BothTurns(this, caller, each, ofKey, ofAccount);
     } catch (error) {
-      ofKey.end();
+      this.giveBack(ofKey);
       throw error;
     }
   }
 
-  async #turnOf(id: string, each: number, signal: CancelSignal): Promise<StreamTurn> {
+  /** Takes the turn of a key or an account; null if its streams need not wait for each other. */
+  async #turnOf(id: string, signal: CancelSignal): Promise<KeyState | null> {
     const state = this.#keys.get(id);
-    if (state === undefined || !this.isSlow(state)) return new Turn(this, id, each, null);
+    if (state === undefined || !this.isSlow(state)) return null;
     while (state.isBusy && this.isSlow(state)) await nextTurn(state, signal);
     state.isBusy = true;
-    return new Turn(this, id, each, state);
+    return state;
+  }
+
+  /** The next stream of a key or an account may begin. */
+  giveBack(state: KeyState | null): void {
+    if (state === null) return;
+    state.isBusy = false;
+    // All of them once the key is not slow any more.
+    for (const next of state.waiting) {
+      next();
+      if (this.isSlow(state)) break;
+    }
   }
 
   /** True while the streams of a key or an account must wait for each other. */
@@ -121,49 +133,28 @@ export class AbandonedStreams {
   }
 }
 
-// Classes, because an open stream keeps its turn: with functions it would have six for it.
-
-/** The turn of a stream of one key or account; without a state it does not wait, nor do others. */
-class Turn implements StreamTurn {
+/** The turns of a stream of one key: that of the key, and that of its account. */
+class BothTurns implements StreamTurn {
   #isOver = false;
 
   constructor(
     readonly streams: AbandonedStreams,
-    readonly id: string,
+    readonly caller: StreamCaller,
     readonly each: number,
-    readonly state: KeyState | null,
+    readonly ofKey: KeyState | null,
+    readonly ofAccount: KeyState | null,
   ) {}
 
   end(): void {
-    if (this.state === null || this.#isOver) return;
+    if (this.#isOver) return;
     this.#isOver = true;
-    this.state.isBusy = false;
-    // All of them once the key is not slow any more.
-    for (const next of this.state.waiting) {
-      next();
-      if (this.streams.isSlow(this.state)) break;
-    }
+    this.streams.giveBack(this.ofKey);
+    this.streams.giveBack(this.ofAccount);
   }
 
   abandon(): void {
-    this.streams.countAbandoned(this.id, this.each);
-  }
-}
-
-class BothTurns implements StreamTurn {
-  constructor(
-    readonly ofKey: StreamTurn,
-    readonly ofAccount: StreamTurn,
-  ) {}
-
-  end(): void {
-    this.ofKey.end();
-    this.ofAccount.end();
-  }
-
-  abandon(): void {
-    this.ofKey.abandon();
-    this.ofAccount.abandon();
+    this.streams.countAbandoned(this.caller.keyId, this.each);
+    this.streams.countAbandoned(this.caller.accountId, KEYS_EACH * this.each);
   }
 }
 

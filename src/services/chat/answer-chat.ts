@@ -1,15 +1,14 @@
 // Chat completions of both surfaces: builds the call from a checked body, and its answer.
 
-import type { Settlement } from "../../../actors/account.ts";
 import { toDecimal } from "../../core/money.ts";
 import type { Answer, EndpointContext } from "../../http/endpoint.ts";
 import type { FrameDeps } from "../../http/frame.ts";
-import type { ChatCatalogue, ModelEntry } from "./catalogue.ts";
+import type { ChatCatalogue } from "./catalogue.ts";
 import { completeChat, openChatStream } from "./chat.ts";
 import type { ChatCall, ChatCallDeps } from "./chat-admission.ts";
 import type { ChatFields } from "./chat-body.ts";
 import { unsupportedFields } from "./chat-extras.ts";
-import { ChatFrames, type CompletionMeta, completionJson } from "./chat-json.ts";
+import { ChatFrames, type CompletionMeta, completionJson, type ServedModels } from "./chat-json.ts";
 import { type ChatInput, toChatInput } from "./chat-request.ts";
 
 export interface ChatDeps extends FrameDeps {
@@ -17,17 +16,11 @@ export interface ChatDeps extends FrameDeps {
   readonly catalogue: () => ChatCatalogue;
 }
 
-/** The model that answered, and all models that were asked, in order. */
-interface Served {
-  readonly model: ModelEntry;
-  readonly tried: readonly ModelEntry[];
-}
-
 /** A call, and the parts of its answer that are known before it runs. */
-export interface PreparedChat extends Pick<ChatInput, "hasUsageFrame" | "unknown"> {
+export interface PreparedChat
+  extends Pick<ChatInput, "hasUsageFrame" | "unknown">,
+    Pick<CompletionMeta, "svcMembers"> {
   readonly chat: ChatCall;
-  /** The members of `svc` besides id and costs, as JSON with a comma before each. */
-  readonly svcMembers: (served: Served, settlement: Settlement) => string;
 }
 
 /** Chooses the models for a checked request. Throws an ApiError if there is none. */
@@ -75,15 +68,15 @@ export async function runChat(
 function metaOf(
   { deps, call }: EndpointContext<ChatDeps>,
   { hasUsageFrame, unknown, svcMembers }: PreparedChat,
-  served: Served,
+  served: ServedModels,
 ): CompletionMeta {
   return {
     call,
-    model: served.model.id,
+    served,
     created: Math.floor(deps.calls.clock.now() / 1000),
     surface: deps.surface,
     hasUsageFrame,
     ignored: unsupportedFields(served.model, unknown),
-    svcMembers: (settlement) => svcMembers(served, settlement),
+    svcMembers,
   };
 }

@@ -8,20 +8,28 @@ import type { Surface } from "../../core/keys.ts";
 import { toDecimal } from "../../core/money.ts";
 import { errorBody } from "../../http/respond.ts";
 import {
+  type Cutter,
   DONE_FRAME,
   dataFrame,
   type FrameSource,
   type FrameTaker,
   KEEP_ALIVE_FRAME,
 } from "../../http/sse.ts";
+import type { ModelEntry } from "./catalogue.ts";
 import type { Completion } from "./chat.ts";
 import type { ChatStream } from "./chat-stream.ts";
 import type { ChatDelta, ChatUsage } from "./providers/provider.ts";
 import type { StreamEvent, StreamTaker } from "./stream-event.ts";
 
+/** The model that answered, and all models that were asked, in order. */
+export interface ServedModels {
+  readonly model: ModelEntry;
+  readonly tried: readonly ModelEntry[];
+}
+
 export interface CompletionMeta {
   readonly call: Pick<Call, "requestId">;
-  readonly model: string;
+  readonly served: ServedModels;
   /** Unix time in seconds. */
   readonly created: number;
   readonly surface: Surface;
@@ -30,7 +38,7 @@ export interface CompletionMeta {
   /** Names of fields of the body that had no effect. */
   readonly ignored: readonly string[];
   /** The members of `svc` besides id and costs, as JSON with a comma before each. */
-  readonly svcMembers: (settlement: Settlement) => string;
+  readonly svcMembers: (served: ServedModels, settlement: Settlement) => string;
 }
 
 /** The body of a reply that is not streamed. */
@@ -43,7 +51,7 @@ export function completionJson(
     id: sameId(meta.call.requestId, "completion"),
     object: "chat.completion",
     created: meta.created,
-    model: meta.model,
+    model: meta.served.model.id,
     system_fingerprint: completion.reply.fingerprint ?? undefined,
     choices: completion.reply.choices,
     usage: usageJson(completion.usage),
@@ -57,7 +65,6 @@ export function completionJson(
  * set `include_usage` expect OpenAI's order, with a last frame that has no choice (D-130).
  */
 export class ChatFrames implements FrameSource, StreamTaker {
-  onCut: () => void = () => {};
   readonly #stream: ChatStream;
   readonly #meta: CompletionMeta;
   /** The part of a chunk before its choices; the same in all chunks of one fingerprint. */
@@ -75,9 +82,16 @@ export class ChatFrames implements FrameSource, StreamTaker {
   constructor(stream: ChatStream, meta: CompletionMeta) {
     this.#stream = stream;
     this.#meta = meta;
-    stream.onCut = () => this.onCut();
     this.#head = chunkHead(meta, null);
     this.#tail = meta.hasUsageFrame ? '],"usage":null}\n\n' : "]}\n\n";
+  }
+
+  get cutter(): Cutter | null {
+    return this.#stream.cutter;
+  }
+
+  set cutter(cutter: Cutter | null) {
+    this.#stream.cutter = cutter;
   }
 
   pull(taker: FrameTaker): void {
@@ -172,12 +186,12 @@ function fieldsOf(value: object): number {
   return fields;
 }
 
-function chunkHead({ call, created, model }: CompletionMeta, fingerprint: string | null): string {
+function chunkHead({ call, created, served }: CompletionMeta, fingerprint: string | null): string {
   const head = JSON.stringify({
     id: sameId(call.requestId, "completion"),
     object: "chat.completion.chunk",
     created,
-    model,
+    model: served.model.id,
     system_fingerprint: fingerprint ?? undefined,
   });
   return `data: ${head.slice(0, -1)},"choices":[`;
@@ -197,7 +211,7 @@ function usageJson(usage: ChatUsage): object {
 
 // Built by hand, because JSON.stringify with raw number literals takes six times as long.
 function svcField(
-  { call, ignored, svcMembers }: CompletionMeta,
+  { call, served, ignored, svcMembers }: CompletionMeta,
   settlement: Settlement,
   costUsd: string,
 ): string {
@@ -205,5 +219,6 @@ function svcField(
   const freeUsd = free === charged ? costUsd : toDecimal(free);
   const costs = `"cost_usd":${costUsd},"free_credit_usd":${freeUsd}`;
   const unread = ignored.length === 0 ? "" : `,"ignored":${JSON.stringify(ignored)}`;
-  return `"svc":{"request_id":"${call.requestId}",${costs}${svcMembers(settlement)}${unread}}`;
+  const more = svcMembers(served, settlement);
+  return `"svc":{"request_id":"${call.requestId}",${costs}${more}${unread}}`;
 }

@@ -3,12 +3,13 @@
 
 import type { Hold, Settlement } from "../../../actors/account.ts";
 import { type Call, elapsedMs, outcomeOf } from "../../calls/call.ts";
-import type { Interruption } from "../../calls/interruption.ts";
+import type { Interruption, InterruptionListener } from "../../calls/interruption.ts";
 import { settle } from "../../calls/settling.ts";
 import { type ApiError, OK, toApiError } from "../../core/errors.ts";
 import { CHAT, LEASE_RENEWAL_MS } from "../../core/limits.ts";
 import { ZERO } from "../../core/money.ts";
 import { exactCost } from "../../core/pricing.ts";
+import type { Cutter } from "../../http/sse.ts";
 import type { StreamTurn } from "./abandoned-streams.ts";
 import type { ChatCallDeps } from "./chat-admission.ts";
 import { type ServedBy, servedOutcome } from "./model-fallback.ts";
@@ -37,7 +38,7 @@ interface StreamResult {
   readonly settlement: Settlement;
 }
 
-export class ChatStream implements BatchTaker {
+export class ChatStream implements BatchTaker, InterruptionListener {
   readonly #deps: ChatCallDeps;
   readonly #parts: ChatStreamParts;
   readonly #usage: StreamUsage;
@@ -52,29 +53,27 @@ export class ChatStream implements BatchTaker {
   /** When the last event was delivered, or the stream opened. */
   #deliveredMs: number;
   #checkpointMs: number;
-  #callOffWatch: () => void = () => {};
+  #callOffWatch: (() => void) | null = null;
   #result: Promise<StreamResult> | null = null;
   #isOver = false;
   #taker: StreamTaker | null = null;
-  /** Called when the connection must be cut because the client does not read. */
-  onCut: () => void = () => {};
+  /** Cuts the connection, because the client does not read. */
+  cutter: Cutter | null = null;
 
   constructor(deps: ChatCallDeps, parts: ChatStreamParts) {
     this.#deps = deps;
     this.#parts = parts;
-    const account = parts.call.identity.accountId;
-    const usage = new StreamUsage({ tokens: deps.tokens, account, request: parts.request });
+    const { call, request, interruption } = parts;
+    const usage = new StreamUsage(deps.tokens, call.identity.accountId, request);
     this.#usage = usage;
-    const { meter } = usage;
     const tokensEach = deps.pieceTokens.expected(parts.model);
-    const promptUsage = () => usage.prompt();
-    this.#limit = new StreamLimit({ ...parts, meter, tokensEach, promptUsage });
+    this.#limit = new StreamLimit(parts, usage, tokensEach);
     this.#openedMs = deps.clock.monotonicMs();
     this.#deliveredMs = this.#openedMs;
     this.#checkpointMs = this.#openedMs;
-    parts.interruption.onInterrupt = () => this.#onInterrupt();
-    if (parts.interruption.reason === null) this.#watch();
-    else this.#onInterrupt();
+    interruption.listener = this;
+    if (interruption.reason === null) this.#watch();
+    else this.onInterrupt();
   }
 
   /** The model that answers, and all models that were asked. */
@@ -94,7 +93,11 @@ export class ChatStream implements BatchTaker {
     if (this.#usage.meter.started) this.#parts.turn.end();
     this.#waitsFor = "upstream";
     if (!this.#limit.isDue) this.#continue();
-    else this.#limit.isReached().then((is) => this.#continue(is), this.#onCountFailed);
+    else
+      this.#limit.isReached().then(
+        (is) => this.#continue(is),
+        (error) => this.onFailure(error),
+      );
   }
 
   /** Delivers the next event, unless the stream has used up its hold. */
@@ -162,8 +165,6 @@ export class ChatStream implements BatchTaker {
     this.#taker?.onEvent({ kind: "deltas", deltas, fingerprint });
   }
 
-  readonly #onCountFailed = (error: unknown): void => this.onFailure(error);
-
   /** Delivers the last event once the call is settled. After it the stream only ends. */
   #conclude(lastEvent: Promise<StreamEvent | null>): void {
     this.#isOver = true;
@@ -201,12 +202,12 @@ export class ChatStream implements BatchTaker {
   }
 
   /** Ends the call at once, even if the upstream is still sending or the client does not read. */
-  #onInterrupt(): void {
+  onInterrupt(): void {
     const { batches, interruption } = this.#parts;
     void this.#finish(interruption.reason?.code ?? null, () => this.#usage.streamed());
     // The provider must release the request, even between two batches.
     batches.cancel();
-    if (interruption.reason === NOT_READING) this.onCut();
+    if (interruption.reason === NOT_READING) this.cutter?.cut();
   }
 
   /** Settles the call. Only the first call of this method has an effect. */
@@ -223,7 +224,7 @@ export class ChatStream implements BatchTaker {
     countUsage: () => Promise<ChatUsage | null>,
   ): Promise<StreamResult> {
     const { call, model, hold, interruption, turn } = this.#parts;
-    this.#callOffWatch();
+    this.#callOffWatch?.();
     interruption.stopListening();
     const isByClient = interruption.reason?.error === null;
     if (isByClient && !this.#usage.meter.started) turn.abandon();

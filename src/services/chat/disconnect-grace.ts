@@ -11,10 +11,9 @@ import type { RequestWatch } from "../../upstream/fallback.ts";
 const REPLY_MS = 60_000;
 
 /** Delays the abort of upstream requests after the caller has left. */
-export class DisconnectGrace implements RequestWatch {
+export class DisconnectGrace extends Cancellation implements RequestWatch {
   readonly #clock: Clock;
   readonly #caller: CancelSignal;
-  readonly #upstream = new Cancellation();
   #isUnderWay = false;
   #isOver = false;
   #callOff: (() => void) | null = null;
@@ -23,6 +22,7 @@ export class DisconnectGrace implements RequestWatch {
 
   /** `caller` is aborted when the caller leaves. */
   constructor(clock: Clock, caller: CancelSignal) {
+    super();
     this.#clock = clock;
     this.#caller = caller;
     caller.addEventListener("abort", this);
@@ -31,7 +31,7 @@ export class DisconnectGrace implements RequestWatch {
 
   /** The signal for the upstream requests of the call. */
   get signal(): CancelSignal {
-    return this.#upstream;
+    return this;
   }
 
   /** A request to a server begins. Throws if the caller has left already. */
@@ -56,12 +56,12 @@ export class DisconnectGrace implements RequestWatch {
   handleEvent(): void {
     if (this.#isOver) return;
     if (!this.#isUnderWay) {
-      this.#upstream.abort();
+      this.abort();
       return;
     }
     this.#callOff = this.#clock.after(REPLY_MS, () => {
       this.hasTimedOut = this.#isUnderWay;
-      this.#upstream.abort();
+      this.abort();
     });
   }
 }

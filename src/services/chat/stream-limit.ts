@@ -5,8 +5,9 @@ import type { Hold } from "../../../actors/account.ts";
 import { outputTokensWithin } from "../../core/pricing.ts";
 import type { ModelEntry } from "./catalogue.ts";
 import { bounded } from "./piece-tokens.ts";
-import type { ChatDelta, ChatUsage } from "./providers/provider.ts";
-import { piecesOf, type TokenMeter, textOf } from "./token-meter.ts";
+import type { ChatDelta } from "./providers/provider.ts";
+import type { StreamUsage } from "./stream-usage.ts";
+import { piecesOf, textOf } from "./token-meter.ts";
 
 /** Text with fewer characters is not counted yet. */
 const UNCOUNTED_MIN = 64;
@@ -18,12 +19,10 @@ export interface StreamLimitParts {
   readonly hold: Pick<Hold, "amount">;
   /** The limit of output tokens that was sent to the model. */
   readonly maxTokens: number;
-  readonly meter: TokenMeter;
-  /** How many tokens a piece is expected to have at most, before any text is counted. */
-  readonly tokensEach: number;
-  /** The tokens of the prompt, which are counted only if the output is long. */
-  readonly promptUsage: () => Promise<Pick<ChatUsage, "promptTokens" | "cachedTokens">>;
 }
+
+/** What was streamed, and the prompt, whose tokens are counted only if the output is long. */
+export type StreamedUsage = Pick<StreamUsage, "meter" | "prompt">;
 
 /**
  * Counts text only when it may have reached the limit. A piece is what most servers send for a
@@ -32,6 +31,7 @@ export interface StreamLimitParts {
  */
 export class StreamLimit {
   readonly #parts: StreamLimitParts;
+  readonly #usage: StreamedUsage;
   /** How many output tokens the hold can pay for; at least `maxTokens`. */
   #tokensMax: number;
   #isExact = false;
@@ -39,26 +39,29 @@ export class StreamLimit {
   /** How many tokens a piece is expected to have at most. */
   #tokensEach: number;
 
-  constructor(parts: StreamLimitParts) {
+  /** `tokensEach`: what a piece is expected to have at most, before any text is counted. */
+  constructor(parts: StreamLimitParts, usage: StreamedUsage, tokensEach: number) {
     this.#parts = parts;
+    this.#usage = usage;
     this.#tokensMax = parts.maxTokens;
-    this.#tokensEach = parts.tokensEach;
+    this.#tokensEach = tokensEach;
   }
 
   /** True if there is so much text that `isReached` must be called. */
   get isDue(): boolean {
-    const { uncounted, uncountedPieces } = this.#parts.meter;
+    const { uncounted, uncountedPieces } = this.#usage.meter;
     return this.#isDueWith(uncounted, uncountedPieces);
   }
 
   /** Counts what was streamed. True if it costs as much as the hold. */
   async isReached(): Promise<boolean> {
-    const { model, hold, meter, promptUsage } = this.#parts;
+    const { model, hold } = this.#parts;
+    const { meter } = this.#usage;
     this.#counted = await meter.settledTokens();
     this.#tokensEach = bounded((2 * this.#counted) / Math.max(1, meter.countedPieces));
     if (this.#counted < this.#tokensMax) return false;
     if (!this.#isExact) {
-      this.#tokensMax = outputTokensWithin(model.bands, await promptUsage(), hold.amount);
+      this.#tokensMax = outputTokensWithin(model.bands, await this.#usage.prompt(), hold.amount);
       this.#isExact = true;
     }
     return this.#counted >= this.#tokensMax;
@@ -66,7 +69,7 @@ export class StreamLimit {
 
   /** How many of these deltas, at least one, can be sent before `isDue` must be checked again. */
   countBeforeDue(deltas: readonly ChatDelta[]): number {
-    let { uncounted, uncountedPieces } = this.#parts.meter;
+    let { uncounted, uncountedPieces } = this.#usage.meter;
     let count = 0;
     for (const delta of deltas) {
       if (count > 0 && this.#isDueWith(uncounted, uncountedPieces)) break;

@@ -2,28 +2,28 @@
 
 import type { ChatRequest, ChatUsage } from "./providers/provider.ts";
 import type { TokenCounter } from "./token-counter.ts";
-import { TokenMeter } from "./token-meter.ts";
-
-export interface StreamUsageParts {
-  readonly tokens: TokenCounter;
-  readonly account: string;
-  readonly request: ChatRequest;
-}
+import { type TextCounter, TokenMeter } from "./token-meter.ts";
 
 export const NO_USAGE: ChatUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
 
-export class StreamUsage {
-  readonly #parts: StreamUsageParts;
+export class StreamUsage implements TextCounter {
+  readonly #tokens: TokenCounter;
+  readonly #account: string;
+  readonly #request: ChatRequest;
   #promptTokens: Promise<number> | null = null;
   /** Counts what was sent to the client. */
-  readonly meter: TokenMeter;
+  readonly meter = new TokenMeter(this);
   /** What the upstream reported last; null if it did not, or if more of the reply followed. */
   reported: ChatUsage | null = null;
 
-  constructor(parts: StreamUsageParts) {
-    const { tokens, account } = parts;
-    this.#parts = parts;
-    this.meter = new TokenMeter((text) => tokens.countTexts(account, [text]));
+  constructor(tokens: TokenCounter, account: string, request: ChatRequest) {
+    this.#tokens = tokens;
+    this.#account = account;
+    this.#request = request;
+  }
+
+  count(text: string): Promise<number> {
+    return this.#tokens.countTexts(this.#account, [text]);
   }
 
   /** The usage of the complete reply. */
@@ -56,8 +56,7 @@ export class StreamUsage {
       const { promptTokens, cachedTokens } = this.reported;
       return { promptTokens, cachedTokens };
     }
-    const { tokens, account, request } = this.#parts;
-    this.#promptTokens ??= tokens.countPrompt(account, request);
+    this.#promptTokens ??= this.#tokens.countPrompt(this.#account, this.#request);
     return { promptTokens: await this.#promptTokens, cachedTokens: 0 };
   }
 

@@ -40,20 +40,24 @@ export async function countUsage(
   return { promptTokens, cachedTokens: 0, completionTokens };
 }
 
+export interface TextCounter {
+  /** How many tokens a text has. */
+  count(text: string): Promise<number>;
+}
+
 /** Counts the tokens of streamed text. Counts may run at the same time. */
 export class TokenMeter {
-  readonly #count: (text: string) => Promise<number>;
+  readonly #counter: TextCounter;
   #pending = "";
   /** The tokens counted so far. */
-  #counted: Promise<number> = Promise.resolve(0);
+  #counted: number | Promise<number> = 0;
   #pendingPieces = 0;
   #countedPieces = 0;
   /** True once a token was sent to the client. */
   started = false;
 
-  /** `count` returns how many tokens a text has. */
-  constructor(count: (text: string) => Promise<number>) {
-    this.#count = count;
+  constructor(counter: TextCounter) {
+    this.#counter = counter;
   }
 
   /** Adds the text of deltas that were sent to the client. */
@@ -98,15 +102,16 @@ export class TokenMeter {
 
   #countTo(end: number): Promise<number> {
     const text = this.#pending.slice(0, end);
-    if (text === "") return this.#counted;
+    if (text === "") return Promise.resolve(this.#counted);
     this.#pending = this.#pending.slice(end);
     const pieces = piecesOf(this.#pending);
     this.#countedPieces += this.#pendingPieces - pieces;
     this.#pendingPieces = pieces;
-    this.#counted = Promise.all([this.#counted, this.#count(text)]).then(
+    const counted = Promise.all([this.#counted, this.#counter.count(text)]).then(
       ([before, tokens]) => before + tokens,
     );
-    return this.#counted;
+    this.#counted = counted;
+    return counted;
   }
 }
 

@@ -18,18 +18,15 @@ const DENSE = " q7z8";
 /** Streams the texts until the limit is reached, and counts what was sent. */
 async function stream(texts: Iterable<string>, tokensEach = TOKENS_EACH_MAX) {
   let counts = 0;
-  const meter = new TokenMeter(async (text) => {
-    counts += 1;
-    return countTokens(text);
+  const meter = new TokenMeter({
+    async count(text) {
+      counts += 1;
+      return countTokens(text);
+    },
   });
-  const limit = new StreamLimit({
-    model: MODEL,
-    hold: { amount: nano(2_000n * BigInt(MAX_TOKENS)) },
-    maxTokens: MAX_TOKENS,
-    meter,
-    tokensEach,
-    promptUsage: async () => PROMPT,
-  });
+  const hold = { amount: nano(2_000n * BigInt(MAX_TOKENS)) };
+  const parts = { model: MODEL, hold, maxTokens: MAX_TOKENS };
+  const limit = new StreamLimit(parts, { meter, prompt: async () => PROMPT }, tokensEach);
   let sent = "";
   for (const content of texts) {
     if (limit.isDue && (await limit.isReached())) break;

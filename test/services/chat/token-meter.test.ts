@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { TokenMeter } from "../../../src/services/chat/token-meter.ts";
 import { countTokens } from "../../../src/services/chat/tokens.ts";
 
+const counter = { count: async (text: string) => countTokens(text) };
 const delta = (content: string) => ({ index: 0, delta: { content }, finish_reason: null });
 
 const piece = fc.oneof(
@@ -15,7 +16,7 @@ describe("TokenMeter", () => {
   test("settledTokens() is never more than the tokens that were streamed", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 30 }), async (pieces) => {
-        const meter = new TokenMeter(async (text) => countTokens(text));
+        const meter = new TokenMeter(counter);
         let streamed = "";
         for (const text of pieces) {
           meter.add([delta(text)]);
@@ -30,7 +31,7 @@ describe("TokenMeter", () => {
 
   test("a no-break space is space: text is not cut beside it", async () => {
     for (const text of ["\u00a0 \u00a0 pellentesque", "a\u00a0 b"]) {
-      const meter = new TokenMeter(async (text) => countTokens(text));
+      const meter = new TokenMeter(counter);
       meter.add([delta(text)]);
       await meter.settledTokens();
       expect(await meter.tokens()).toBe(countTokens(text));
@@ -38,14 +39,14 @@ describe("TokenMeter", () => {
   });
 
   test("counts names and arguments of tool calls", async () => {
-    const meter = new TokenMeter(async (text) => countTokens(text));
+    const meter = new TokenMeter(counter);
     const call = { index: 0, function: { name: "get_fare", arguments: '{"from":' } };
     meter.add([{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }]);
     expect(await meter.tokens()).toBe(countTokens('get_fare{"from":'));
   });
 
   test("has not started before the first token", () => {
-    const meter = new TokenMeter(async (text) => countTokens(text));
+    const meter = new TokenMeter(counter);
     meter.add([{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: null }]);
     expect(meter.started).toBe(false);
     meter.add([delta("a")]);
@@ -55,9 +56,11 @@ describe("TokenMeter", () => {
   test("adds up counts that overlap, whichever ends first", async () => {
     const texts: string[] = [];
     const counts: ((tokens: number) => void)[] = [];
-    const meter = new TokenMeter((text) => {
-      texts.push(text);
-      return new Promise((resolve) => counts.push(resolve));
+    const meter = new TokenMeter({
+      count(text) {
+        texts.push(text);
+        return new Promise((resolve) => counts.push(resolve));
+      },
     });
     meter.add([delta("One two three")]);
     const settled = meter.settledTokens();

@@ -5,7 +5,12 @@ import type { CancelSignal } from "../../../core/cancellation.ts";
 import { ApiError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
 import type { AttemptResult } from "../../../upstream/breaker.ts";
-import { Fallback, type FallbackDeps } from "../../../upstream/fallback.ts";
+import {
+  Fallback,
+  type FallbackDeps,
+  type Served,
+  type ServerUse,
+} from "../../../upstream/fallback.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import type { UpstreamBoard } from "../../../upstream/upstream-board.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
@@ -35,8 +40,6 @@ export interface ChatProviderDeps {
   /** Shows operators how the servers do. */
   readonly board?: UpstreamBoard;
 }
-
-type ReportResult = (result: AttemptResult) => void;
 
 interface RouteToAsk extends Pick<ServedRoute, "buying"> {
   readonly server: ProviderEntry;
@@ -68,12 +71,12 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     options: ChatOptions,
   ): Promise<ServedReply> {
     const callTo = callsFor(deps, model, request, options.signal);
-    const { candidate, result, end } = await ask(model, options, (route) =>
+    const { candidate, result, use } = await ask(model, options, (route) =>
       route.server.kind === "guide"
         ? deps.guide.complete(request, options)
         : completeUpstream(callTo(route)),
     );
-    end("ok");
+    use.end("ok");
     return { ...plausible(result, model), lane: candidate.server.name, buying: candidate.buying };
   }
 
@@ -84,15 +87,14 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   ): Promise<ServedStream> {
     const { signal } = options;
     const callTo = callsFor(deps, model, request, signal);
-    const { candidate, result, end } = await ask(model, options, (route) => {
+    const served = await ask(model, options, (route) => {
       const batches =
         route.server.kind === "guide"
           ? deps.guide.stream(request, options)
           : streamUpstream(callTo(route));
       return withFirst(pullable(batches));
     });
-    const { server, buying } = candidate;
-    return new Relay({ ...result, lane: server.name, buying }, { model, signal, end });
+    return new Relay(served, model, signal);
   }
 
   const isHealthy = (model: ModelEntry, account: string) =>
@@ -132,7 +134,7 @@ function callsFor(
   });
 }
 
-interface Started extends ServedRoute {
+interface Started {
   readonly first: ChatBatch;
   readonly rest: Batches;
 }
@@ -140,7 +142,7 @@ interface Started extends ServedRoute {
 /**
  * Waits for the first batch with a delta. After a failure before it, another route can be tried.
  */
-async function withFirst(rest: Batches): Promise<Omit<Started, keyof ServedRoute>> {
+async function withFirst(rest: Batches): Promise<Started> {
   let usage: ChatBatch["usage"] = null;
   for (;;) {
     const { done, value } = await rest.next();
@@ -158,24 +160,25 @@ class Relay extends Batches implements BatchTaker, ServedStream {
   readonly #model: ModelEntry;
   readonly #signal: CancelSignal;
   #first: ChatBatch | null;
-  #report: ReportResult | null;
+  #use: ServerUse | null;
   #taker: BatchTaker | null = null;
   #wasAborted = false;
 
   constructor(
-    started: Started,
-    call: { model: ModelEntry; signal: CancelSignal; end: ReportResult },
+    { candidate, result, use }: Served<RouteToAsk, Started>,
+    model: ModelEntry,
+    signal: CancelSignal,
   ) {
     super();
-    this.lane = started.lane;
-    this.buying = started.buying;
-    this.#first = started.first;
-    this.#rest = started.rest;
-    this.#model = call.model;
-    this.#signal = call.signal;
-    this.#report = call.end;
-    call.signal.addEventListener("abort", this);
-    if (call.signal.aborted) this.cancel();
+    this.lane = candidate.server.name;
+    this.buying = candidate.buying;
+    this.#first = result.first;
+    this.#rest = result.rest;
+    this.#model = model;
+    this.#signal = signal;
+    this.#use = use;
+    signal.addEventListener("abort", this);
+    if (signal.aborted) this.cancel();
   }
 
   override pull(taker: BatchTaker): void {
@@ -214,11 +217,11 @@ class Relay extends Batches implements BatchTaker, ServedStream {
 
   /** If the caller aborts, this runs before anything fails because of the abort. */
   #end(result: AttemptResult): void {
-    if (this.#report === null) return;
+    if (this.#use === null) return;
     this.#wasAborted = this.#signal.aborted;
     this.#signal.removeEventListener("abort", this);
-    this.#report(this.#wasAborted ? "ignored" : result);
-    this.#report = null;
+    this.#use.end(this.#wasAborted ? "ignored" : result);
+    this.#use = null;
   }
 }
 

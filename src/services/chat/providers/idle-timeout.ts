@@ -8,8 +8,7 @@ import type { ProviderEntry } from "../catalogue.ts";
 const TICKS = 4;
 
 /** Aborts a request if its upstream sends nothing for too long, or if its caller is gone. */
-export class IdleTimeout {
-  readonly #request = new Cancellation();
+export class IdleTimeout extends Cancellation {
   readonly #caller: CancelSignal;
   #idleMs: number;
   readonly #usageMs: number;
@@ -20,6 +19,7 @@ export class IdleTimeout {
   isWaiting = true;
 
   constructor(caller: CancelSignal, provider: ProviderEntry) {
+    super();
     const { firstByteTimeoutMs, idleTimeoutMs, usageTimeoutMs } = provider;
     this.#caller = caller;
     this.#idleMs = idleTimeoutMs;
@@ -30,12 +30,12 @@ export class IdleTimeout {
   }
 
   get signal(): CancelSignal {
-    return this.#request;
+    return this;
   }
 
   /** The caller is gone. */
   handleEvent(): void {
-    this.#request.abort(this.#caller.reason);
+    this.abort(this.#caller.reason);
   }
 
   /** Call this when data arrives. The first call replaces the first-byte timeout. */
@@ -66,7 +66,7 @@ export class IdleTimeout {
     clearTimeout(this.#timer);
     this.#caller.removeEventListener("abort", this);
     // If the reader stops early, the request must end too.
-    this.#request.abort();
+    this.abort();
   }
 
   /** Counts ticks, because a new timer for each chunk would cost more than the chunk. */
@@ -77,6 +77,6 @@ export class IdleTimeout {
 
   #giveUp(ms: number): void {
     clearTimeout(this.#timer);
-    this.#request.abort(new RouteFailure(`The server was silent for ${ms} ms`));
+    this.abort(new RouteFailure(`The server was silent for ${ms} ms`));
   }
 }

@@ -2,7 +2,7 @@
 // library costs 5 to 25 times as much for each chunk.
 
 import type { CancelSignal } from "../../../core/cancellation.ts";
-import { ApiError, OK } from "../../../core/errors.ts";
+import { OK } from "../../../core/errors.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../upstream/time-limit.ts";
 import {
@@ -23,6 +23,7 @@ import {
 } from "../../../upstream/upstream-response.ts";
 import type { ProviderEntry } from "../catalogue.ts";
 import { Batches, type BatchTaker } from "./batches.ts";
+import { callerFault, type RefusedCall } from "./caller-fault.ts";
 import { IdleTimeout } from "./idle-timeout.ts";
 import type { ChatReply, ChatRequest } from "./provider.ts";
 import { StreamedReply, streamBytesMax } from "./streamed-reply.ts";
@@ -35,12 +36,7 @@ import {
   readUsage,
 } from "./upstream-json.ts";
 
-export interface UpstreamCall {
-  readonly provider: ProviderEntry;
-  /** The name of the model on that server. */
-  readonly model: string;
-  /** The id by which callers know it. */
-  readonly publicId: string;
+export interface UpstreamCall extends RefusedCall {
   readonly request: ChatRequest;
   /** True if the caller gets the text of the model's reasoning. */
   readonly showsReasoning: boolean;
@@ -53,14 +49,10 @@ const REPLY_BYTES_MAX = 8 * 1024 * 1024;
 /** With logprobs, each token has up to 20 alternatives. */
 const LOGPROBS_BYTES_MAX = 64 * 1024 * 1024;
 const ERROR_BYTES_MAX = 64 * 1024;
-const ERROR_MESSAGE_MAX = 500;
 /** Statuses for an invalid request, which every other route would refuse as well. */
 const CALLER_FAULTS: ReadonlySet<number> = new Set([400, 413, 422]);
 /** Some servers use this status to refuse single models. */
 const FORBIDDEN = 403;
-/** Text that must not reach a caller: addresses, accounts, keys. */
-const REVEALING =
-  /:\/\/|@|\b\d{1,3}(?:\.\d{1,3}){3}\b|\bsk-\w|\b(?:org|proj|key|acct)[-_](?=\w*\d)\w{6}/i;
 /** The most time and reads to wait for the end of a stream's body after its [DONE]. */
 const REST_MS = 1_000;
 const REST_READS_MAX = 8;
@@ -125,7 +117,11 @@ class UpstreamStream extends Batches implements BodyTaker {
     this.#timeout.isWaiting = true;
     if (this.#isOver) taker.onEnd();
     else if (this.#body !== null) this.#read(this.#body);
-    else this.#open().then((body) => this.#read(body), this.#onFailure);
+    else
+      this.#open().then(
+        (body) => this.#read(body),
+        (error) => this.#fail(error),
+      );
   }
 
   override cancel(): void {
@@ -143,7 +139,7 @@ class UpstreamStream extends Batches implements BodyTaker {
   #read(body: BodyReader): void {
     const { isDone, failure } = this.#reply;
     if (isDone) this.onBodyEnd();
-    else if (failure !== null) this.#onFailure(failure);
+    else if (failure !== null) this.#fail(failure);
     else pullBytes(body, this);
   }
 
@@ -166,21 +162,21 @@ class UpstreamStream extends Batches implements BodyTaker {
       this.#taker?.onEnd();
     } else {
       // Some servers send no [DONE], but a reply without a finish_reason was cut off.
-      this.#onFailure(new RouteFailure("The stream ended before the reply did"));
+      this.#fail(new RouteFailure("The stream ended before the reply did"));
     }
   }
 
   onBodyFailure(error: unknown): void {
     const { signal } = this.#timeout;
-    this.#onFailure(signal.aborted ? signal.reason : brokenReply(error));
+    this.#fail(signal.aborted ? signal.reason : brokenReply(error));
   }
 
-  readonly #onFailure = (error: unknown): void => {
+  #fail(error: unknown): void {
     this.#end();
     // After the finish_reason only the usage can be missing, and we can count that ourselves.
     if (this.#reply.isFinished && !this.#call.signal.aborted) this.#taker?.onEnd();
     else this.#taker?.onFailure(error);
-  };
+  }
 
   #end(): void {
     if (this.#isOver) return;
@@ -274,27 +270,4 @@ function bodyOf({ provider, model, request }: UpstreamCall, stream: boolean): st
     stream,
     stream_options: stream ? { include_usage: true } : undefined,
   });
-}
-
-/** The upstream's message about an invalid request, unless it reveals which upstream it is. */
-function callerFault(text: string, call: UpstreamCall): ApiError {
-  const original = readErrorMessage(jsonOrNull(text)) ?? "";
-  const message = original.replace(/\s+/g, " ").trim().slice(0, ERROR_MESSAGE_MAX);
-  const detail = message === "" || revealsUpstream(message, call) ? "" : `: ${message}`;
-  return new ApiError("invalid_parameter", `The model did not accept this request${detail}`);
-}
-
-function revealsUpstream(message: string, { provider, model, publicId }: UpstreamCall): boolean {
-  const { apiKey, baseUrl, name } = provider;
-  const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : baseUrl;
-  // Parts of the host reveal it too, such as "openai" of api.openai.com.
-  const labels = host.split(".").slice(0, -1);
-  const secrets = [apiKey ?? "", name, host, ...labels.filter((label) => label.length > 3)];
-  // A short name may be part of any word.
-  if (model.length > 3 && !publicId.includes(model)) secrets.push(model);
-  const lower = message.toLowerCase();
-  return (
-    REVEALING.test(message) ||
-    secrets.some((secret) => secret !== "" && lower.includes(secret.toLowerCase()))
-  );
 }

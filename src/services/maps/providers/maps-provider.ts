@@ -90,7 +90,7 @@ export function createMapsProvider(deps: MapsProviderDeps): MapsProvider {
     parameters: ParametersOf<A>,
     options: AskOptions,
   ): Promise<MapsReply<A>> {
-    const { result, end } = await fallback.first({
+    const { result, use } = await fallback.first({
       candidates: ableOf(action, parameters),
       attempt: async ({ service, kind, buying }) => ({
         ...(await service.ask(parameters, options)),
@@ -101,7 +101,7 @@ export function createMapsProvider(deps: MapsProviderDeps): MapsProvider {
       subject: action,
       message: `No provider of the action ${action} answers right now`,
     });
-    end("ok");
+    use.end("ok");
     return result;
   }
 

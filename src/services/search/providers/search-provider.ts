@@ -81,7 +81,7 @@ export function createSearchProvider(deps: SearchProviderDeps): SearchProvider {
       if (lacksOf(server, request).length === 0 && isReady(server)) candidates.push({ server });
     }
     const { account, signal } = options;
-    const { result, end } = await fallback.first({
+    const { result, use } = await fallback.first({
       candidates,
       attempt: async ({ server }) => ({
         results: await ask(server, request, options),
@@ -93,7 +93,7 @@ export function createSearchProvider(deps: SearchProviderDeps): SearchProvider {
       subject: "search",
       message: "No search provider answers right now",
     });
-    end("ok");
+    use.end("ok");
     return result;
   }
 
