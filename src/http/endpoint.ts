@@ -23,7 +23,7 @@ import type { JsonBody } from "./json-body.ts";
 import { countByKey } from "./optional-key.ts";
 import { readText } from "./read-body.ts";
 import { bytesResponse, jsonResponse } from "./respond.ts";
-import { allowQuiet, endQuiet, StreamedCall } from "./server.ts";
+import { allowQuiet, endQuiet } from "./server.ts";
 import { eventStream, type FrameSource } from "./sse.ts";
 
 /** A request with a known key. */
@@ -193,14 +193,15 @@ function termsOf({
   return { scope: access === "scope" ? scope : null, service: scope };
 }
 
-/** Runs the call. The connection may be idle meanwhile: a call has its own time limits. */
+/**
+ * Runs the call. The connection may be idle until the answer begins: a call has its own time limits.
+ */
 async function runAndAnswer<Deps extends FrameDeps, Input, Prepared>(
   context: EndpointContext<Deps>,
   { request, server }: RequestContext,
   { run, method, isBilled, mediaType }: KeyedDefinition<Deps, Input, Prepared>,
   prepared: Prepared,
 ): Promise<Response> {
-  let streams = false;
   allowQuiet(server, request);
   try {
     const answer = await run(context, prepared);
@@ -208,9 +209,8 @@ async function runAndAnswer<Deps extends FrameDeps, Input, Prepared>(
     const { requestId, rate } = context.call;
     if (rate === null) throw new Error("A call is answered before it was admitted");
     if ("events" in answer) {
-      streams = true;
       // Nothing is charged yet, and the header says so; the last frame has the real cost.
-      return eventStream(answer.events, { requestId, rate }, new StreamedCall(server, request));
+      return eventStream(answer.events, { requestId, rate });
     }
     // Caches must not store a reply that was paid for, and a GET could be cached.
     const isPrivate = method === "GET" && isBilled;
@@ -219,7 +219,7 @@ async function runAndAnswer<Deps extends FrameDeps, Input, Prepared>(
     if ("json" in answer) return jsonResponse(answer.json, meta);
     return bytesResponse(answer.bytes, mediaType ?? BYTES, meta);
   } finally {
-    if (!streams) endQuiet(server, request);
+    endQuiet(server, request);
   }
 }
 

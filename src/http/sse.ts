@@ -33,12 +33,6 @@ export interface Cutter {
   cut(): void;
 }
 
-/** The connection that a stream was requested on. */
-export interface StreamConnection {
-  /** Called once, when the stream has ended or was cut. */
-  streamEnded(): void;
-}
-
 /** One event with `json` as its data. */
 export function dataFrame(json: string): string {
   return `data: ${json}\n\n`;
@@ -50,13 +44,9 @@ export const DONE_FRAME = dataFrame("[DONE]");
 export const KEEP_ALIVE_FRAME = ": thinking\n\n";
 
 /** Streams the frames of a source. */
-export function eventStream(
-  source: FrameSource,
-  facts: ResponseMeta,
-  connection: StreamConnection,
-): Response {
+export function eventStream(source: FrameSource, facts: ResponseMeta): Response {
   const frames = new ReadableStream<string>(
-    new EventStream(source, connection),
+    new EventStream(source),
     // Without a buffer, each pull proves that the earlier frames were written.
     { highWaterMark: 0 },
   );
@@ -67,13 +57,11 @@ export function eventStream(
 // upstream.
 class EventStream implements FrameTaker, Cutter {
   readonly #source: FrameSource;
-  readonly #connection: StreamConnection;
   #controller: ReadableStreamDefaultController<string> | null = null;
   #isOpen = true;
 
-  constructor(source: FrameSource, connection: StreamConnection) {
+  constructor(source: FrameSource) {
     this.#source = source;
-    this.#connection = connection;
   }
 
   start(controller: ReadableStreamDefaultController<string>): void {
@@ -87,7 +75,7 @@ class EventStream implements FrameTaker, Cutter {
   }
 
   cancel(): void {
-    this.#end();
+    this.#isOpen = false;
     this.#source.cancel();
   }
 
@@ -101,17 +89,12 @@ class EventStream implements FrameTaker, Cutter {
 
   onEnd(): void {
     if (!this.#isOpen) return;
-    this.#end();
+    this.#isOpen = false;
     this.#controller?.close();
   }
 
   onFault(error: unknown): void {
     if (this.#isOpen) this.#controller?.error(error);
-    this.#end();
-  }
-
-  #end(): void {
-    if (this.#isOpen) this.#connection.streamEnded();
     this.#isOpen = false;
   }
 }
