@@ -194,7 +194,8 @@ function termsOf({
 }
 
 /**
- * Runs the call. The connection may be idle until the answer begins: a call has its own time limits.
+ * Runs the call. The connection may be idle until the answer begins: a call has its own time
+ * limits.
  */
 async function runAndAnswer<Deps extends FrameDeps, Input, Prepared>(
   context: EndpointContext<Deps>,

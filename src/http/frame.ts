@@ -17,13 +17,15 @@ import { readKey } from "./read-key.ts";
 import { errorResponse } from "./respond.ts";
 import type { RequestServer } from "./server.ts";
 
-/**
- * Finds what a key leads to, by its digests; no promise for a key that is known. Rejects when it
- * cannot know. `hasTurn` says whether the caller may have a look-up of their own; it is asked only
- * about a key that is not known yet.
- */
+/** Finds what a key leads to, by its digests. */
 export interface KeyDirectory {
-  find(digests: KeyDigests, hasTurn: () => Promise<boolean>): Found | Promise<Found>;
+  /** What is known of a key already; undefined for a key that must be looked up. */
+  known(digests: KeyDigests): Found | undefined;
+  /**
+   * Looks up a key that is not known. Rejects when it cannot know. `hasTurn` says whether the
+   * caller may have a look-up of their own.
+   */
+  find(digests: KeyDigests, hasTurn: () => Promise<boolean>): Promise<Found>;
   /** Told of a key that was found and then refused as revoked. */
   forget(digests: KeyDigests): void;
 }
@@ -114,10 +116,11 @@ export function identify(
 ): Call | Promise<Call> {
   const key = readKey(arrival.request.headers, deps.surface);
   arrival.keyDigests = keyDigests(key, deps.keyPeppers);
-  const found = findKey(deps, arrival, arrival.keyDigests);
-  return found instanceof Promise
-    ? found.then((identity) => callOf(deps, arrival, endpoint, identity))
-    : callOf(deps, arrival, endpoint, found);
+  const known = deps.keys.known(arrival.keyDigests);
+  if (known !== undefined) return callOf(deps, arrival, endpoint, known);
+  return findKey(deps, arrival, arrival.keyDigests).then((found) =>
+    callOf(deps, arrival, endpoint, found),
+  );
 }
 
 function callOf(
@@ -145,17 +148,12 @@ function callOf(
 }
 
 /** Looking up a key that this process does not know counts in the window of the address. */
-function findKey(
-  deps: FrameDeps,
-  arrival: RequestContext,
-  digests: KeyDigests,
-): Found | Promise<Found> {
+function findKey(deps: FrameDeps, arrival: RequestContext, digests: KeyDigests): Promise<Found> {
   const hasTurn = async () => {
     const { allowed, known } = await countOnce(deps, arrival);
     return allowed && known;
   };
-  const found = deps.keys.find(digests, hasTurn);
-  return found instanceof Promise ? found.catch(lookupFailed) : found;
+  return deps.keys.find(digests, hasTurn).catch(lookupFailed);
 }
 
 function lookupFailed(cause: unknown): never {

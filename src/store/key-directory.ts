@@ -48,14 +48,20 @@ export class KeyDirectory {
     this.#unknown = new LRUCache({ max: KEYS_REMEMBERED_MAX, ...times });
   }
 
+  /** What is remembered of a key; null if there is no such key. */
+  known([current]: KeyDigests): LookupResult | undefined {
+    // No digest is in both.
+    return this.#known.get(current) ?? (this.#unknown.has(current) ? null : undefined);
+  }
+
   /**
-   * Null if there is no such key; no promise for a key that is remembered. `hasTurn` is called only
-   * for another one: true lets the caller have a separate statement. Rejects if Postgres does not
-   * answer, and with `service_unavailable` if too many keys wait already.
+   * Null if there is no such key. `hasTurn` is called only for a key that is not remembered: true
+   * lets the caller have a separate statement. Rejects if Postgres does not answer, and with
+   * `service_unavailable` if too many keys wait already.
    */
-  find(digests: KeyDigests, hasTurn: () => Promise<boolean>): LookupResult | Promise<LookupResult> {
-    const known = this.#remembered(digests[0]);
-    if (known !== undefined) return known;
+  find(digests: KeyDigests, hasTurn: () => Promise<boolean>): Promise<LookupResult> {
+    const known = this.known(digests);
+    if (known !== undefined) return Promise.resolve(known);
     return this.#inFlight.get(digests[0]) ?? this.#startLookup(digests, hasTurn);
   }
 
@@ -65,11 +71,6 @@ export class KeyDirectory {
    */
   forget([current]: KeyDigests): void {
     this.#known.delete(current);
-  }
-
-  #remembered(digest: string): LookupResult | undefined {
-    // No digest is in both.
-    return this.#known.get(digest) ?? (this.#unknown.has(digest) ? null : undefined);
   }
 
   /** Simultaneous callers with the same key share one lookup, and the turn of the first caller. */

@@ -12,7 +12,6 @@ import {
   type ServerAddress,
 } from "./http-connection.ts";
 import { HttpExchange } from "./http-exchange.ts";
-import { unpacked } from "./unpacked.ts";
 import type { Fetch, UpstreamInit } from "./upstream-http.ts";
 import type { UpstreamResponse } from "./upstream-response.ts";
 
@@ -46,23 +45,17 @@ export class HttpClient {
    * reason, a TypeError for what is no request, or an HttpError.
    */
   readonly fetch: Fetch = (url, init) => {
-    const { promise, resolve, reject } = Promise.withResolvers<UpstreamResponse>();
-    if (init.signal?.aborted) {
-      reject(init.signal.reason);
-      return promise;
-    }
+    if (init.signal?.aborted) return Promise.reject(init.signal.reason);
+    const waiting = Promise.withResolvers<UpstreamResponse>();
     try {
       const target = this.#targetOf(url);
       const text = textOf(target, init);
-      const exchange = new HttpExchange(init.signal, {
-        resolve: (response) => resolve(unpacked(response)),
-        reject,
-      });
+      const exchange = new HttpExchange(init.signal, waiting);
       this.#serverOf(target, init.tls?.servername).send({ text, exchange });
     } catch (error) {
-      reject(error);
+      waiting.reject(error);
     }
-    return promise;
+    return waiting.promise;
   };
 
   /** Closes the idle connections. Requests under way come to their ends. */

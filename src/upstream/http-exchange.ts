@@ -4,6 +4,7 @@ import type { CancelSignal } from "../core/cancellation.ts";
 import { HttpError, hungUp, malformed } from "./http-error.ts";
 import { type Framing, framingOf } from "./http-framing.ts";
 import { endOfHead, HEAD_BYTES_MAX, parseHead } from "./http-head.ts";
+import { unpacked } from "./unpacked.ts";
 import type {
   BodyRead,
   BodyReader,
@@ -209,7 +210,7 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
     this.#keepMs = head.keepMs;
     this.status = head.status;
     this.#headers = head.headers;
-    this.#response?.resolve(this);
+    this.#response?.resolve(unpacked(this));
     this.#response = null;
     // It is there before anybody reads, because they read in a later microtask.
     this.#receiveBody(framing, bytes, start);

@@ -120,7 +120,9 @@ async function askElevenTimesOnFree(): Promise<Response> {
 
 async function askWithoutKeyDirectory(): Promise<Response> {
   const find = () => Promise.reject(new ApiError("service_unavailable", "No store answers"));
-  await using other = await ApiWorld.start({ keys: { find, forget: () => {} } });
+  await using other = await ApiWorld.start({
+    keys: { known: () => undefined, find, forget: () => {} },
+  });
   const response = await post({}, chatBody(), other);
   return new Response(await response.text(), response);
 }

@@ -140,7 +140,9 @@ async function openThreeStreamsOnFree(): Promise<Response> {
 
 async function askWithoutKeyDirectory(): Promise<Response> {
   const find = () => Promise.reject(new ApiError("service_unavailable", "No store answers"));
-  await using other = await ApiWorld.start({ keys: { find, forget: () => {} } });
+  await using other = await ApiWorld.start({
+    keys: { known: () => undefined, find, forget: () => {} },
+  });
   const response = await other.post(await other.account(), chatBody());
   return new Response(await response.text(), response);
 }

@@ -79,7 +79,7 @@ test("a paid call while Redis is gone is refused with service_unavailable, not l
 
 test("a key that cannot be looked up is service_unavailable and not invalid", async () => {
   const find = () => Promise.reject(new Error("secret address of the database"));
-  const keys = { find, forget: () => {} };
+  const keys = { known: () => undefined, find, forget: () => {} };
   const authorization = `Bearer ${newKey("gateway", random)}`;
   const response = await appAlone({ keys }).get("/v1/me", { authorization });
   expect(response.status).toBe(503);

@@ -23,7 +23,7 @@ export function appAlone(parts: Partial<AppDeps> = {}): AppAlone {
   const catalogue = catalogueOf([MODEL, PAID_ONLY_MODEL], []);
   const app = createApp({
     accounts: unreachable("accounts"),
-    keys: { find: () => null, forget: () => {} },
+    keys: { known: () => null, find: async () => null, forget: () => {} },
     anonymous: {
       count: async () => ({ allowed: true, limit: 60, remaining: 59, resetSeconds: 60 }),
     },

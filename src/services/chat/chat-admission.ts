@@ -44,12 +44,21 @@ export interface ChatCall {
 }
 
 /** A call that has its hold. */
-export interface AdmittedChat {
-  readonly hold: Hold;
-  /** The models that the hold can pay for, best first. */
-  readonly models: Models;
+export class AdmittedChat {
+  constructor(
+    readonly hold: Hold,
+    /** The models that the hold can pay for, best first. */
+    readonly models: Models,
+    readonly request: ChatRequest,
+    readonly length: PromptLength,
+  ) {}
+
   /** The request that is sent to this model. */
-  readonly requestFor: (model: ModelEntry) => ChatRequest;
+  requestFor(model: ModelEntry): ChatRequest {
+    const { request, length } = this;
+    if (request.hasDefaultLimit !== true) return request;
+    return { ...request, maxTokens: outputTokensFor(model, request, length) };
+  }
 }
 
 /** The most models to ask for one request, because the caller waits for each of them. */
@@ -77,8 +86,7 @@ export async function admitChat(
 ): Promise<AdmittedChat> {
   const { request } = chat;
   const looseTokens = promptTokensMax(request);
-  const outputMax = (model: ModelEntry) => outputTokensMax(model, request);
-  const loose = planOf(chat.models, looseTokens, outputMax);
+  const loose = planOf(chat.models, request, looseTokens, outputTokensMax);
   const first = await admit(deps, call, termsOf(chat, loose), { tentative: true });
   if (first.verdict === "admitted") {
     const length = promptLength(deps, call, { models: loose.models, request, looseTokens });
@@ -91,7 +99,7 @@ export async function admitChat(
   const promptTokens = length.bound;
   const outputTokens = (model: ModelEntry) => Math.max(1, outputTokensFor(model, request, length));
   const affordable = affordableModels(chat.models, { promptTokens, outputTokens, spendable });
-  const tight = planOf(affordable, promptTokens, outputTokens);
+  const tight = planOf(affordable, request, promptTokens, outputTokens);
   const second = await admit(deps, call, termsOf(chat, tight), { counted: true });
   if (second.verdict === "admitted") {
     return fitContext(deps, call, request, { hold: second.hold, models: tight.models, length });
@@ -119,13 +127,14 @@ interface Plan {
 
 function planOf(
   candidates: Models,
+  request: ChatRequest,
   promptTokens: number,
-  outputTokens: (model: ModelEntry) => number,
+  outputTokens: (model: ModelEntry, request: ChatRequest) => number,
 ): Plan {
   const models = candidates.length > MODELS_ASKED_MAX ? askedOf(candidates) : candidates;
   let bound = ZERO;
   for (const model of models) {
-    const most = upperBound(model.bands, promptTokens, outputTokens(model));
+    const most = upperBound(model.bands, promptTokens, outputTokens(model, request));
     if (most > bound) bound = most;
   }
   return { models, bound };
@@ -165,9 +174,7 @@ function uncounted(looseTokens: number): PromptLength {
   return { counted: 0, bound: looseTokens };
 }
 
-interface HeldChat {
-  readonly hold: Hold;
-  readonly models: Models;
+interface HeldChat extends Pick<AdmittedChat, "hold" | "models"> {
   readonly length: PromptLength | Promise<PromptLength>;
 }
 
@@ -191,11 +198,7 @@ function fitContext(
   // If the hold contains free credit, only eligible models can be used.
   const models = hold.free === ZERO ? held.models : eligibleOf(held.models);
   try {
-    const requestFor = (model: ModelEntry) =>
-      request.hasDefaultLimit === true
-        ? { ...request, maxTokens: outputTokensFor(model, request, length) }
-        : request;
-    return { hold, models: modelsWithRoom(models, request, length), requestFor };
+    return new AdmittedChat(hold, modelsWithRoom(models, request, length), request, length);
   } catch (error) {
     return giveBack(deps, call, hold, error);
   }

@@ -40,7 +40,8 @@ export async function completeChat(
   call: Call,
   chat: ChatCall,
 ): Promise<Completion> {
-  const { hold, models, requestFor } = await admitChat(deps, call, chat);
+  const admitted = await admitChat(deps, call, chat);
+  const { hold, models } = admitted;
   const account = call.identity.accountId;
   const grace = new DisconnectGrace(deps.clock, call.signal);
   const { signal } = grace;
@@ -48,7 +49,7 @@ export async function completeChat(
   try {
     const answer = await firstAnswer(deps, call, { models, signal }, (one) => {
       lastAsked = one;
-      return deps.chat.complete(one, requestFor(one), { account, signal, watch: grace });
+      return deps.chat.complete(one, admitted.requestFor(one), { account, signal, watch: grace });
     });
     const { model, tried, result: reply } = answer;
     const usage = reply.usage ?? (await countUsage(deps.tokens, account, { ...chat, reply }));
@@ -111,7 +112,8 @@ export async function openChatStream(
   call: Call,
   chat: ChatCall,
 ): Promise<ChatStream> {
-  const { hold, models, requestFor } = await admitChat(deps, call, chat);
+  const admitted = await admitChat(deps, call, chat);
+  const { hold, models } = admitted;
   const interruption = new Interruption(call.signal, hold);
   const callOff = deps.clock.after(CHAT.streamIdleMs, () =>
     interruption.interrupt(SILENT_UPSTREAM),
@@ -123,11 +125,11 @@ export async function openChatStream(
     const { request } = chat;
     turn = await deps.abandoned.turn(call.identity, call.rate?.limit ?? 0, signal);
     const { result, model, tried } = await firstAnswer(deps, call, { models, signal }, (one) =>
-      deps.chat.stream(one, requestFor(one), { account, signal }),
+      deps.chat.stream(one, admitted.requestFor(one), { account, signal }),
     );
     const batches = pullable(result);
     const { lane, buying } = result;
-    const { maxTokens } = requestFor(model);
+    const { maxTokens } = admitted.requestFor(model);
     const served = { model, tried, route: { lane, buying }, batches, maxTokens };
     return new ChatStream(deps, { call, request, hold, interruption, turn, ...served });
   } catch (error) {

@@ -70,11 +70,10 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     request: ChatRequest,
     options: ChatOptions,
   ): Promise<ServedReply> {
-    const callTo = callsFor(deps, model, request, options.signal);
     const { candidate, result, use } = await ask(model, options, (route) =>
       route.server.kind === "guide"
         ? deps.guide.complete(request, options)
-        : completeUpstream(callTo(route)),
+        : completeUpstream(callTo(route, { deps, model, request, options })),
     );
     use.end("ok");
     return { ...plausible(result, model), lane: candidate.server.name, buying: candidate.buying };
@@ -85,16 +84,14 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     request: ChatRequest,
     options: ChatOptions,
   ): Promise<ServedStream> {
-    const { signal } = options;
-    const callTo = callsFor(deps, model, request, signal);
     const served = await ask(model, options, (route) => {
       const batches =
         route.server.kind === "guide"
           ? deps.guide.stream(request, options)
-          : streamUpstream(callTo(route));
+          : streamUpstream(callTo(route, { deps, model, request, options }));
       return withFirst(pullable(batches));
     });
-    return new Relay(served, model, signal);
+    return new Relay(served, model, options.signal);
   }
 
   const isHealthy = (model: ModelEntry, account: string) =>
@@ -107,31 +104,36 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
 
 /** The model's routes whose providers are in the catalogue. */
 function routesOf(model: ModelEntry, { providers }: ChatCatalogue): RouteToAsk[] {
-  return model.routes.flatMap(({ provider, model: upstreamModel, buying }) => {
+  const routes: RouteToAsk[] = [];
+  for (const { provider, model: upstreamModel, buying } of model.routes) {
     const server = providers.get(provider);
-    if (server === undefined) return [];
-    return [{ server, upstreamModel, buying }];
-  });
+    if (server !== undefined) routes.push({ server, upstreamModel, buying });
+  }
+  return routes;
 }
 
-/** Makes the call to each route of a model. */
-function callsFor(
-  { fetch }: ChatProviderDeps,
-  model: ModelEntry,
-  asked: ChatRequest,
-  signal: CancelSignal,
-): (route: RouteToAsk) => UpstreamCall {
-  const { id: publicId, showsReasoning = false } = model;
-  const request = withAcceptedExtras([model], asked);
-  return ({ server: provider, upstreamModel }) => ({
+/** What a caller asks of a model. */
+interface AskedModel {
+  readonly deps: Pick<ChatProviderDeps, "fetch">;
+  readonly model: ModelEntry;
+  readonly request: ChatRequest;
+  readonly options: ChatOptions;
+}
+
+/** The call to a route of a model. */
+function callTo(
+  { server: provider, upstreamModel }: RouteToAsk,
+  { deps, model, request, options }: AskedModel,
+): UpstreamCall {
+  return {
     provider,
     model: upstreamModel,
-    publicId,
-    request,
-    showsReasoning,
-    signal,
-    fetch,
-  });
+    publicId: model.id,
+    request: withAcceptedExtras([model], request),
+    showsReasoning: model.showsReasoning ?? false,
+    signal: options.signal,
+    fetch: deps.fetch,
+  };
 }
 
 interface Started {

@@ -14,6 +14,7 @@ import {
   parseJson,
   readText,
   statusFailure,
+  type UpstreamRequest,
 } from "../../../upstream/upstream-http.ts";
 import {
   type BodyReader,
@@ -64,7 +65,9 @@ export async function completeUpstream(call: UpstreamCall): Promise<ChatReply> {
   const limit = new TimeLimit(call.provider.replyTimeoutMs, call.signal);
   let text: string;
   try {
-    text = await send(call, false, limit.signal, (response) => readText(response, bytesMax));
+    text = await exchange(requestOf(call, false, limit.signal), (response) =>
+      response.status === OK ? readText(response, bytesMax) : refuse(response, call),
+    );
   } finally {
     limit.end();
   }
@@ -129,9 +132,11 @@ class UpstreamStream extends Batches implements BodyTaker {
   }
 
   async #open(): Promise<BodyReader> {
-    this.#body = await send(this.#call, true, this.#timeout.signal, ({ body }) => {
-      if (body === null) throw new RouteFailure("The stream has no body");
-      return body.getReader();
+    const call = this.#call;
+    this.#body = await exchange(requestOf(call, true, this.#timeout.signal), (response) => {
+      if (response.status !== OK) return refuse(response, call);
+      if (response.body === null) throw new RouteFailure("The stream has no body");
+      return response.body.getReader();
     });
     return this.#body;
   }
@@ -203,19 +208,11 @@ async function readToEnd(body: BodyReader, timeout: IdleTimeout): Promise<void> 
   }
 }
 
-function send<T>(
-  call: UpstreamCall,
-  stream: boolean,
-  signal: CancelSignal,
-  read: (response: UpstreamResponse) => Promise<T> | T,
-): Promise<T> {
+function requestOf(call: UpstreamCall, stream: boolean, signal: CancelSignal): UpstreamRequest {
   const { provider, fetch } = call;
   const { url, reply, events } = requestsTo(provider);
   const headers = stream ? events : reply;
-  const body = bodyOf(call, stream);
-  return exchange({ fetch, url, method: "POST", headers, body, signal }, (response) =>
-    response.status === OK ? read(response) : refuse(response, call),
-  );
+  return { fetch, url, method: "POST", headers, body: bodyOf(call, stream), signal };
 }
 
 /** What all requests to a provider have in common. */
