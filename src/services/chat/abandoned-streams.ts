@@ -59,15 +59,22 @@ export class AbandonedStreams {
   }
 
   /**
-   * Waits for the turn of a stream of a key that may send so many requests per minute; usually it
-   * comes at once. Throws if the signal aborts.
+   * The turn of a stream of a key that may send so many requests per minute. Usually it comes at
+   * once, without a promise. Rejects if the signal aborts.
    */
-  async turn(
+  turn(
     caller: StreamCaller,
     requestsPerMinute: number,
     signal: CancelSignal,
-  ): Promise<StreamTurn> {
+  ): StreamTurn | Promise<StreamTurn> {
     const each = Math.max(1, Math.floor(requestsPerMinute / REQUESTS_EACH));
+    const { keyId, accountId } = caller;
+    return this.#slow(keyId) === null && this.#slow(accountId) === null
+      ? new BothTurns(this, caller, each, null, null)
+      : this.#wait(caller, each, signal);
+  }
+
+  async #wait(caller: StreamCaller, each: number, signal: CancelSignal): Promise<StreamTurn> {
     const ofKey = await this.#turnOf(caller.keyId, signal);
     try {
       const ofAccount = await this.#turnOf(caller.accountId, signal);
@@ -80,11 +87,17 @@ export class AbandonedStreams {
 
   /** Takes the turn of a key or an account; null if its streams need not wait for each other. */
   async #turnOf(id: string, signal: CancelSignal): Promise<KeyState | null> {
-    const state = this.#keys.get(id);
-    if (state === undefined || !this.isSlow(state)) return null;
+    const state = this.#slow(id);
+    if (state === null) return null;
     while (state.isBusy && this.isSlow(state)) await nextTurn(state, signal);
     state.isBusy = true;
     return state;
+  }
+
+  /** What is known of a key or an account whose streams must wait for each other; else null. */
+  #slow(id: string): KeyState | null {
+    const state = this.#keys.get(id);
+    return state !== undefined && this.isSlow(state) ? state : null;
   }
 
   /** The next stream of a key or an account may begin. */

@@ -144,13 +144,28 @@ interface Started {
 /**
  * Waits for the first batch with a delta. After a failure before it, another route can be tried.
  */
-async function withFirst(rest: Batches): Promise<Started> {
-  let usage: ChatBatch["usage"] = null;
-  for (;;) {
-    const { done, value } = await rest.next();
-    if (done) throw new RouteFailure("The stream ended before its first chunk");
-    usage = usageAfter(usage, value);
-    if (value.deltas.length > 0) return { first: { ...value, usage }, rest };
+function withFirst(rest: Batches): Promise<Started> {
+  return new Promise((resolve, reject) => rest.pull(new FirstBatch(rest, resolve, reject)));
+}
+
+class FirstBatch implements BatchTaker {
+  #usage: ChatBatch["usage"] = null;
+
+  constructor(
+    readonly rest: Batches,
+    readonly resolve: (started: Started) => void,
+    readonly onFailure: (error: unknown) => void,
+  ) {}
+
+  onBatch(batch: ChatBatch): void {
+    const { rest } = this;
+    this.#usage = usageAfter(this.#usage, batch);
+    if (batch.deltas.length === 0) rest.pull(this);
+    else this.resolve({ first: { ...batch, usage: this.#usage }, rest });
+  }
+
+  onEnd(): void {
+    this.onFailure(new RouteFailure("The stream ended before its first chunk"));
   }
 }
 
