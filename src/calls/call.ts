@@ -64,14 +64,14 @@ export const NO_COST = { bound: ZERO, freeEligible: true, stream: false, isBrief
 export type AdmitOptions = Pick<AdmissionRequest, "tentative" | "counted" | "refusal" | "isOpen">;
 
 /** Asks the account's actor for admission, once. The call keeps the rate limits of the reply. */
-export async function admit(
+export function admit(
   deps: CallDeps,
   call: Call,
   terms: CallTerms,
   options: AdmitOptions = {},
 ): Promise<Admission> {
   const { identity } = call;
-  const admission = await deps.accounts.of(identity.accountId, identity.bucket).admit({
+  const asked = deps.accounts.of(identity.accountId, identity.bucket).admit({
     requestId: call.requestId,
     keyId: identity.keyId,
     scope: terms.scope,
@@ -96,10 +96,12 @@ export async function admit(
     refusal: options.refusal,
     isOpen: options.isOpen,
   });
-  if (admission.verdict !== "short") call.rate = admission.rate;
-  if (admission.verdict === "admitted") deps.tracer?.admitted(call, terms, admission.hold);
-  if (admission.verdict === "refused") deps.tracer?.refused(call, terms, admission.error);
-  return admission;
+  return asked.then((admission) => {
+    if (admission.verdict !== "short") call.rate = admission.rate;
+    if (admission.verdict === "admitted") deps.tracer?.admitted(call, terms, admission.hold);
+    if (admission.verdict === "refused") deps.tracer?.refused(call, terms, admission.error);
+    return admission;
+  });
 }
 
 /** Admits a call in one try and returns its hold. Throws the refusal. */

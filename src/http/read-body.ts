@@ -23,11 +23,59 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
  * The text of a body. Throws `body_too_large`, `invalid_json`, or `rate_limit_exceeded` if the
  * sender has too much under way.
  */
-export async function readText(request: Request, rules: BodyRules): Promise<string> {
-  try {
-    return decode(await inTime(readBytes(request, rules), rules.clock));
-  } finally {
-    rules.share?.end();
+export function readText(request: Request, rules: BodyRules): Promise<string> {
+  return new Promise((resolve, reject) => {
+    new Reading(rules, resolve, reject).begin(request);
+  });
+}
+
+/** A body that is being read. A class, because every request has one: functions would take more. */
+class Reading {
+  readonly #rules: BodyRules;
+  readonly #resolve: (text: string) => void;
+  readonly #reject: (error: ApiError) => void;
+  readonly #callOff: () => void;
+
+  constructor(
+    rules: BodyRules,
+    resolve: (text: string) => void,
+    reject: (error: ApiError) => void,
+  ) {
+    this.#rules = rules;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#callOff = rules.clock.after(BODY_MS_MAX, () => this.#fail(tooLate()));
+  }
+
+  begin(request: Request): void {
+    try {
+      readBytes(request, this.#rules).then(
+        (bytes) => this.#complete(bytes),
+        (error) => this.#fail(error),
+      );
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #complete(bytes: Uint8Array): void {
+    try {
+      this.#resolve(decode(bytes));
+      this.#end();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    const message = "The body did not arrive whole";
+    this.#reject(error instanceof ApiError ? error : new ApiError("invalid_json", message));
+    this.#end();
+  }
+
+  #end(): void {
+    this.#callOff();
+    this.#rules.share?.end();
   }
 }
 
@@ -62,27 +110,9 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-function inTime(reading: Promise<Uint8Array>, clock: Clock): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const callOff = clock.after(BODY_MS_MAX, () =>
-      reject(
-        new ApiError(
-          "invalid_json",
-          `The body did not arrive within ${BODY_MS_MAX / 1000} seconds`,
-        ),
-      ),
-    );
-    const onBytes = (bytes: Uint8Array) => {
-      callOff();
-      resolve(bytes);
-    };
-    const onFailure = (error: unknown) => {
-      callOff();
-      const message = "The body did not arrive whole";
-      reject(error instanceof ApiError ? error : new ApiError("invalid_json", message));
-    };
-    reading.then(onBytes, onFailure);
-  });
+function tooLate(): ApiError {
+  const seconds = BODY_MS_MAX / 1_000;
+  return new ApiError("invalid_json", `The body did not arrive within ${seconds} seconds`);
 }
 
 // Reads a body without a declared length piece by piece, to stop at the limit.

@@ -120,25 +120,26 @@ class UpstreamStream extends Batches implements BodyTaker {
     this.#timeout.isWaiting = true;
     if (this.#isOver) taker.onEnd();
     else if (this.#body !== null) this.#read(this.#body);
-    else
-      this.#open().then(
-        (body) => this.#read(body),
-        (error) => this.#fail(error),
-      );
+    else this.#open();
   }
 
   override cancel(): void {
     this.#end();
   }
 
-  async #open(): Promise<BodyReader> {
+  #open(): void {
     const call = this.#call;
-    this.#body = await exchange(requestOf(call, true, this.#timeout.signal), (response) => {
+    exchange(requestOf(call, true, this.#timeout.signal), (response) => {
       if (response.status !== OK) return refuse(response, call);
       if (response.body === null) throw new RouteFailure("The stream has no body");
       return response.body.getReader();
-    });
-    return this.#body;
+    }).then(
+      (body) => {
+        this.#body = body;
+        this.#read(body);
+      },
+      (error) => this.#fail(error),
+    );
   }
 
   #read(body: BodyReader): void {
