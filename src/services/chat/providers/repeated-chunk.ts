@@ -55,8 +55,9 @@ export class RepeatedChunk {
     this.#attempts += 1;
     const other = `${text}?`;
     let places = 0;
-    for (const { index, 0: name } of json.matchAll(CONTENT)) {
-      const start = index + name.length;
+    CONTENT.lastIndex = 0;
+    while (CONTENT.test(json)) {
+      const start = CONTENT.lastIndex;
       const end = start + text.length;
       if (!json.startsWith(`${text}"`, start)) continue;
       if (places >= PLACES_MAX) return;
@@ -87,10 +88,9 @@ export function onlyText(deltas: readonly ChatDelta[]): string | null {
   const [one] = deltas;
   if (one === undefined || deltas.length > 1 || one.finish_reason !== null) return null;
   if (one.logprobs !== undefined) return null;
-  const { content, ...others } = one.delta;
-  if (typeof content !== "string") return null;
-  for (const _ in others) return null;
-  return content;
+  for (const name in one.delta) if (name !== "content") return null;
+  const { content } = one.delta;
+  return typeof content === "string" ? content : null;
 }
 
 /** The delta of a chunk that has only a text. */

@@ -170,13 +170,16 @@ export function readDeltas(value: unknown, calls: ToolCallIndexes, parts: ReplyP
     const delta = isObject(choice.delta) ? readDelta(choice.delta, calls, parts) : {};
     const finish = readFinish(choice);
     if (finish === null && isEmpty(delta)) continue;
-    const isText = ["content", "refusal", "reasoning_content"].some((name) => name in delta);
-    const isReadable = parts.logprobs && isText && !hasHidden(choice.delta, parts);
+    const isReadable = parts.logprobs && hasText(delta) && !hasHidden(choice.delta, parts);
     const logprobs = isReadable ? readLogprobs(choice.logprobs) : null;
     const one = { index: 0, delta, finish_reason: finish };
     deltas.push(logprobs === null ? one : { ...one, logprobs });
   }
   return deltas;
+}
+
+function hasText(delta: Json): boolean {
+  return "content" in delta || "refusal" in delta || "reasoning_content" in delta;
 }
 
 /** True if a chunk has reasoning that is hidden. */
