@@ -106,7 +106,7 @@ export class HttpConnection implements ExchangeConnection {
     this.#sentMs = this.#owner.monotonicMs();
     this.#socket?.ref();
     exchange.sentOn(this);
-    this.#write(Buffer.from(text));
+    this.#writeText(text);
   }
 
   receive(bytes: Buffer): void {
@@ -171,6 +171,13 @@ export class HttpConnection implements ExchangeConnection {
     // An idle connection does not keep a program from ending.
     this.#socket?.unref();
     this.#owner.idle(this, keepMs);
+  }
+
+  /** Bytes are made of the text only if the socket does not take all of it. */
+  #writeText(text: string): void {
+    const written = Math.max(0, this.#socket?.write(text) ?? 0);
+    const isWhole = written === Buffer.byteLength(text);
+    this.#unsent = isWhole ? null : Buffer.from(text).subarray(written);
   }
 
   #write(bytes: Buffer): void {
