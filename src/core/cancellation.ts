@@ -21,6 +21,11 @@ export class Cancellation implements CancelSignal {
   #isAborted = false;
   #reason: unknown;
 
+  /** The part for those who must end with it, and may not end it. */
+  get signal(): CancelSignal {
+    return this;
+  }
+
   get aborted(): boolean {
     return this.#isAborted;
   }

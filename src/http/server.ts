@@ -3,9 +3,9 @@
 import type { Server } from "bun";
 
 /**
- * Bun closes a connection that is idle for this long, unless a call on it is in progress. It is
- * longer than proxies keep theirs, so that they are the ones to close (D-442), and longer than a
- * stream may be silent (D-485).
+ * Bun closes a connection that is idle for this long, unless the answer to a call on it has yet to
+ * begin. It is longer than proxies keep theirs, so that they are the ones to close (D-442), and
+ * longer than a stream may be silent (D-485).
  */
 const IDLE_SECONDS = 150;
 

@@ -4,6 +4,7 @@
 import { Cancellation, type CancelSignal } from "../core/cancellation.ts";
 import { RouteFailure } from "./route-failure.ts";
 
+/** Its signal is for the requests; the reason is a RouteFailure, or the caller's own. */
 export class TimeLimit extends Cancellation {
   readonly #caller: CancelSignal | null;
   readonly #timer: Timer;
@@ -18,11 +19,6 @@ export class TimeLimit extends Cancellation {
     }, limitMs);
     caller?.addEventListener("abort", this);
     if (caller?.aborted === true) this.handleEvent();
-  }
-
-  /** The signal for the requests; its reason is a RouteFailure, or the caller's own. */
-  get signal(): CancelSignal {
-    return this;
   }
 
   /** The caller has left. */

@@ -10,7 +10,7 @@ import type { RequestWatch } from "../../upstream/fallback.ts";
 /** How long to wait for the reply after the caller has left (D-174). */
 const REPLY_MS = 60_000;
 
-/** Delays the abort of upstream requests after the caller has left. */
+/** Delays the abort of upstream requests, which have its signal, after the caller has left. */
 export class DisconnectGrace extends Cancellation implements RequestWatch {
   readonly #clock: Clock;
   readonly #caller: CancelSignal;
@@ -27,11 +27,6 @@ export class DisconnectGrace extends Cancellation implements RequestWatch {
     this.#caller = caller;
     caller.addEventListener("abort", this);
     if (caller.aborted) this.handleEvent();
-  }
-
-  /** The signal for the upstream requests of the call. */
-  get signal(): CancelSignal {
-    return this;
   }
 
   /** A request to a server begins. Throws if the caller has left already. */

@@ -29,10 +29,6 @@ export class IdleTimeout extends Cancellation {
     if (caller.aborted) this.handleEvent();
   }
 
-  get signal(): CancelSignal {
-    return this;
-  }
-
   /** The caller is gone. */
   handleEvent(): void {
     this.abort(this.#caller.reason);
