@@ -12,6 +12,7 @@ import { lease, renew } from "./lease-scripts.ts";
 import { ABANDONED, type OpenHold } from "./open-hold.ts";
 import { isEnded, parseHold } from "./records.ts";
 import { leaseLost } from "./refusal.ts";
+import { RequestIds } from "./request-ids.ts";
 import type { ScriptTime } from "./script.ts";
 import type { ScriptRunner } from "./script-runner.ts";
 
@@ -37,7 +38,7 @@ interface Bucket {
   /** By request; null while the admission is in progress. */
   readonly open: Map<string, { readonly hold: OpenHold; readonly account: LeasedAccount } | null>;
   /** Calls that were settled in this round, and in those before it, the oldest first. */
-  readonly ended: string[][];
+  readonly ended: RequestIds[];
   /** The count of document changes when the open calls were last checked. */
   documents: number | null;
   rounds: number;
@@ -85,7 +86,7 @@ export class ProcessLeases {
     let entry = this.#buckets.get(bucket);
     if (entry === undefined) {
       const keys = bucketKeys(bucket);
-      entry = { keys, open: new Map(), ended: [[]], documents: null, rounds: 0 };
+      entry = { keys, open: new Map(), ended: [new RequestIds()], documents: null, rounds: 0 };
       this.#buckets.set(bucket, entry);
     }
     entry.open.set(requestId, null);
@@ -113,7 +114,7 @@ export class ProcessLeases {
   ended(bucket: number, requestId: string): void {
     const entry = this.#buckets.get(bucket);
     entry?.open.delete(requestId);
-    entry?.ended.at(-1)?.push(requestId);
+    entry?.ended.at(-1)?.add(requestId);
   }
 
   /** Interrupts every open call. Only streams listen: other calls end by themselves. */
@@ -185,10 +186,10 @@ export class ProcessLeases {
 
   /** Removes what Redis keeps of calls that ended some rounds ago. */
   async #forgetEnded({ keys, ended }: Bucket): Promise<void> {
-    ended.push([]);
+    ended.push(new RequestIds());
     const { scripts, owner } = this.deps;
     while (ended.length > ROUNDS_KEPT) {
-      const oldest = ended.shift() ?? [];
+      const oldest = ended.shift()?.toArray() ?? [];
       for (let start = 0; start < oldest.length; start += ENDED_AT_ONCE) {
         const requestIds = oldest.slice(start, start + ENDED_AT_ONCE);
         // Those that Redis was not told about are found by the next comparison.
@@ -209,7 +210,7 @@ export class ProcessLeases {
     for (const [id, call] of before) {
       if (call !== null && !known.has(id) && bucket.open.has(id)) call.hold.abort(leaseLost());
     }
-    const ended = new Set(bucket.ended.flat());
+    const ended = new Set(bucket.ended.flatMap((ids) => ids.toArray()));
     const strangers = inRedis.filter(
       (id) => !before.has(id) && !bucket.open.has(id) && !ended.has(id),
     );
@@ -244,7 +245,7 @@ export class ProcessLeases {
 
 /** True if nothing of this process is in Redis's bucket, neither holds nor what ended. */
 function isIdle({ open, ended }: Bucket): boolean {
-  return open.size === 0 && ended.every((requests) => requests.length === 0);
+  return open.size === 0 && ended.every((ids) => ids.isEmpty);
 }
 
 /**

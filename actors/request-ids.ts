@@ -1,0 +1,39 @@
+// A list of request ids that is kept for a while. As texts each would be an object of the heap that
+// outlives its call: thousands a second, each of which keeps the memory around it in use.
+
+const FIRST_BYTES = 1_024;
+/** UTF-8 takes at most so many bytes for a unit of a text. */
+const BYTES_A_UNIT = 3;
+const END = "\n".charCodeAt(0);
+const NO_BYTES = Buffer.alloc(0);
+
+/** Ids in the order in which they were added. */
+export class RequestIds {
+  /** One id after the other, with a line feed after each: no id contains one. */
+  #bytes = NO_BYTES;
+  #used = 0;
+
+  get isEmpty(): boolean {
+    return this.#used === 0;
+  }
+
+  add(id: string): void {
+    const most = this.#used + BYTES_A_UNIT * id.length + 1;
+    if (most > this.#bytes.length) this.#grow(most);
+    this.#used += this.#bytes.write(id, this.#used);
+    this.#bytes[this.#used] = END;
+    this.#used += 1;
+  }
+
+  /** All ids, as texts that are made now. */
+  toArray(): string[] {
+    if (this.isEmpty) return [];
+    return this.#bytes.toString("utf8", 0, this.#used - 1).split("\n");
+  }
+
+  #grow(least: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.max(FIRST_BYTES, least, 2 * this.#bytes.length));
+    this.#bytes.copy(larger, 0, 0, this.#used);
+    this.#bytes = larger;
+  }
+}
