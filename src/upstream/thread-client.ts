@@ -94,6 +94,14 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
     }
   }
 
+  /**
+   * Ends the thread unless it has something to do, which gives back all its memory; the next
+   * request starts another.
+   */
+  rest(): void {
+    if (this.#thread?.pending.size === 0) this.#lose(this.#thread, null);
+  }
+
   /** Ends the thread, and starts no other. */
   close(): void {
     this.#restartAtMs = Number.POSITIVE_INFINITY;

@@ -78,7 +78,7 @@ describe("the atlas", () => {
     const opening = early.draw(MAP).catch(String);
     early.close();
     expect(await opening).toContain("The atlas thread ended");
-    await atlas.open();
+    await atlas.build();
     const drawing = atlas.draw(MAP).catch(String);
     await Promise.resolve();
     atlas.close();

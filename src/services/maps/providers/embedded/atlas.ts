@@ -45,12 +45,13 @@ export class Atlas {
   }
 
   /**
-   * Starts the thread, unless it runs. Resolves when the data file exists; throws a RouteFailure if
-   * it could not be built. Otherwise the first map starts the thread: many processes never draw
-   * one.
+   * Has the thread build the data file. Resolves when the file exists; throws a RouteFailure if it
+   * could not be built. A map starts a thread of its own: many processes never draw one, and what
+   * building takes is given back only with the thread.
    */
-  async open(): Promise<void> {
+  async build(): Promise<void> {
     await this.#thread.open();
+    this.#thread.rest();
   }
 
   /** A map as a `data:` URL of a PNG. Throws a RouteFailure if it cannot be drawn. */

@@ -78,7 +78,7 @@ function placesIn(atlas: Atlas, file: DataFile): Places {
 
 /** Building takes seconds and would block this thread, so the atlas's thread does it. */
 async function openPlaces(atlas: Atlas, file: DataFile): Promise<PlaceIndex> {
-  if (!isBuilt(file)) await atlas.open();
+  if (!isBuilt(file)) await atlas.build();
   return new PlaceIndex(await openDataFile(file));
 }
 
