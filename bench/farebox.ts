@@ -5,7 +5,6 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AccountActors } from "../actors/account-actors.ts";
 import { readJournal } from "../actors/journal.ts";
-import { BUN_SETTINGS } from "../scripts/bun-settings.mjs";
 import { makeHome } from "../scripts/home.mjs";
 import { startPostgres } from "../scripts/postgres.mjs";
 import { startRedis, startRedisCluster } from "../scripts/redis.mjs";
@@ -160,7 +159,11 @@ export async function startApi(
     name: `api-${port}`,
     command: [BUN, "src/main.ts"],
     cwd: folder,
-    env: { ...environment(stores, place.upstreamUrl), PORT: String(port) },
+    env: {
+      ...(await bunSettingsOf(folder)),
+      ...environment(stores, place.upstreamUrl),
+      PORT: String(port),
+    },
     logFolder: place.logFolder,
     readyUrl: `http://127.0.0.1:${port}/readyz`,
   });
@@ -191,10 +194,20 @@ export async function startWorker(
     name: `worker-${port}`,
     command: [BUN, "workers/main.ts"],
     cwd: folder,
-    env: { ...environment(stores, place.upstreamUrl), METRICS_PORT: port },
+    env: {
+      ...(await bunSettingsOf(folder)),
+      ...environment(stores, place.upstreamUrl),
+      METRICS_PORT: port,
+    },
     logFolder: place.logFolder,
     readyUrl: `http://127.0.0.1:${port}/metrics`,
   });
+}
+
+/** The settings of Bun that a version starts its processes with; the first ones have none. */
+export async function bunSettingsOf(folder: string): Promise<Readonly<Record<string, string>>> {
+  const file = join(folder, "scripts/bun-settings.mjs");
+  return existsSync(file) ? (await import(file)).BUN_SETTINGS : {};
 }
 
 /** Waits until the journal is flushed to Postgres. */
@@ -237,7 +250,6 @@ export function environment(stores: StoreUrls, upstreamUrl: string): Record<stri
   writeFileSync(file, JSON.stringify(catalogue(upstreamUrl)));
   return {
     ...SECRETS,
-    ...BUN_SETTINGS,
     HOST: "127.0.0.1",
     METRICS_PORT: "0",
     FAREBOX_DATA: join(stores.home, "data"),

@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { bunSettingsOf } from "../../bench/farebox.ts";
 import { PROJECT } from "../../bench/launch.ts";
 import { checkOut } from "../../bench/versions.ts";
+import { BUN_SETTINGS } from "../../scripts/bun-settings.mjs";
 import { sharedFolder } from "../support/shared.ts";
 
 const folder = sharedFolder("versions");
@@ -20,4 +22,14 @@ test.skipIf(!hasHistory)("a ref is checked out as it was committed, with package
 
 test.skipIf(!hasHistory)("a ref that does not exist is refused by its name", () => {
   expect(() => checkOut("no-such-ref", folder)).toThrow("no-such-ref");
+});
+
+test("each version is started with its own settings of Bun", async () => {
+  const version = join(folder, "with-settings");
+  mkdirSync(join(version, "scripts"), { recursive: true });
+  expect(await bunSettingsOf(version)).toEqual({});
+  const file = join(version, "scripts/bun-settings.mjs");
+  writeFileSync(file, 'export const BUN_SETTINGS = { BUN_OF_THEN: "1" };');
+  expect(await bunSettingsOf(version)).toEqual({ BUN_OF_THEN: "1" });
+  expect(await bunSettingsOf(PROJECT)).toEqual(BUN_SETTINGS);
 });
