@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "../../scripts/processes.mjs";
 import { FIGURE_NAMES, type FigureName, type Sample } from "./figures.ts";
 import { soak } from "./soak.ts";
-import { judge, slope } from "./verdict.ts";
+import { judge, slope, warmMinutesOf } from "./verdict.ts";
 
 /** An hour of samples that are all 100 MB but for one figure, which is what `valueAt` says. */
 function hour(name: FigureName, valueAt: (minute: number) => number): Sample[] {
@@ -52,6 +52,10 @@ test("a figure that grows by a megabyte a minute after the warm-up is told", () 
   expect(grown(leak)).toEqual(["apiRss"]);
   const judged = judge(leak, 600).find(({ name }) => name === "apiRss");
   expect(judged?.perHour).toBeCloseTo(60e6, -3);
+});
+
+test("a soak that is judged has warmed up for more than what Redis keeps of idle accounts", () => {
+  expect([3, 21, 48, 60, 600].map(warmMinutesOf)).toEqual([1, 7, 8, 10, 10]);
 });
 
 test("a figure that grows only while it warms up, or swings, has not grown", () => {

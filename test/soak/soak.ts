@@ -15,7 +15,7 @@ import { plotOf } from "./plot.ts";
 import { MODELS, Population, type PopulationSize } from "./population.ts";
 import { Sampler } from "./sampler.ts";
 import { areServed } from "./traffic.ts";
-import { judge, verdictTable } from "./verdict.ts";
+import { judge, verdictTable, warmMinutesOf } from "./verdict.ts";
 
 export interface SoakOptions {
   readonly minutes: number;
@@ -36,8 +36,6 @@ export interface SoakOptions {
 const SIZE: PopulationSize = { gateway: 240, application: 60 };
 const SAMPLE_MS = 10_000;
 const NEW_ACCOUNT_MS = 10_000;
-/** A soak that is shorter than an hour is judged after a sixth of it. */
-const WARM_MINUTES = 10;
 const UNEXPECTED_SHARE_MAX = 0.01;
 /** What is idle leaves Redis before the end of the warm-up. */
 const WALLET_IDLE_SECONDS = 300;
@@ -77,7 +75,7 @@ export async function soak(options: SoakOptions): Promise<boolean> {
   const load = new SoakLoad(caller, rate);
   const samples = await watch(options, { product, population, load });
   await load.stop();
-  const warmMinutes = Math.min(WARM_MINUTES, Math.round(minutes * 10) / 60);
+  const warmMinutes = warmMinutesOf(minutes);
   writeFileSync(join(folder, "soak.csv"), toCsv(samples));
   writeFileSync(join(folder, "soak.svg"), plotOf(samples, warmMinutes * 60));
   const calls = await proveEnd(product);

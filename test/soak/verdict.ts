@@ -2,6 +2,16 @@
 
 import { FIGURE_NAMES, FIGURES, type FigureName, type Sample, shown } from "./figures.ts";
 
+const WARM_MINUTES_MAX = 10;
+/** Redis keeps idle wallets, and what was replied to mails, for five minutes. */
+const WARM_MINUTES_MIN = 7;
+
+/** When a soak of this length is judged: after a sixth of it, within what warming up takes. */
+export function warmMinutesOf(minutes: number): number {
+  const least = Math.min(WARM_MINUTES_MIN, minutes / 3);
+  return Math.min(WARM_MINUTES_MAX, Math.max(minutes / 6, least));
+}
+
 /** What is compared are medians over this share of the time that is judged. */
 const WINDOW_SHARE = 0.05;
 
