@@ -1,8 +1,9 @@
-// A list of request ids that is kept for a while. As texts each would be an object of the heap that
-// outlives its call: thousands a second, each of which keeps the memory around it in use.
+// A list of request ids that is kept for a while. As strings, each would be an object of the heap
+// that outlives its call: thousands a second, each of which keeps the memory around it in use
+// (D-488).
 
 const FIRST_BYTES = 1_024;
-/** UTF-8 takes at most so many bytes for a unit of a text. */
+/** UTF-8 takes at most this many bytes for one UTF-16 unit of a string. */
 const BYTES_A_UNIT = 3;
 const END = "\n".charCodeAt(0);
 const NO_BYTES = Buffer.alloc(0);
@@ -25,7 +26,7 @@ export class RequestIds {
     this.#used += 1;
   }
 
-  /** All ids, as texts that are made now. */
+  /** All ids, as new strings. */
   toArray(): string[] {
     if (this.isEmpty) return [];
     return this.#bytes.toString("utf8", 0, this.#used - 1).split("\n");

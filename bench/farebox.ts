@@ -159,11 +159,7 @@ export async function startApi(
     name: `api-${port}`,
     command: [BUN, "src/main.ts"],
     cwd: folder,
-    env: {
-      ...(await bunSettingsOf(folder)),
-      ...environment(stores, place.upstreamUrl),
-      PORT: String(port),
-    },
+    env: { ...(await environment(stores, place.upstreamUrl, folder)), PORT: String(port) },
     logFolder: place.logFolder,
     readyUrl: `http://127.0.0.1:${port}/readyz`,
   });
@@ -194,11 +190,7 @@ export async function startWorker(
     name: `worker-${port}`,
     command: [BUN, "workers/main.ts"],
     cwd: folder,
-    env: {
-      ...(await bunSettingsOf(folder)),
-      ...environment(stores, place.upstreamUrl),
-      METRICS_PORT: port,
-    },
+    env: { ...(await environment(stores, place.upstreamUrl, folder)), METRICS_PORT: port },
     logFolder: place.logFolder,
     readyUrl: `http://127.0.0.1:${port}/metrics`,
   });
@@ -244,12 +236,20 @@ export async function proveBilling(stores: Stores, byCallersNano: bigint) {
   throw new Error(`Callers paid ${byCallersNano} nano-USD, the ledger has ${byLedgerNano}`);
 }
 
-/** The environment of a Farebox process. Also writes the configuration file that it names. */
-export function environment(stores: StoreUrls, upstreamUrl: string): Record<string, string> {
+/**
+ * The environment of a process of the version in `folder`. Also writes the configuration file that
+ * it names.
+ */
+export async function environment(
+  stores: StoreUrls,
+  upstreamUrl: string,
+  folder: string,
+): Promise<Record<string, string>> {
   const file = join(stores.home, "farebox.config.json");
   writeFileSync(file, JSON.stringify(catalogue(upstreamUrl)));
   return {
     ...SECRETS,
+    ...(await bunSettingsOf(folder)),
     HOST: "127.0.0.1",
     METRICS_PORT: "0",
     FAREBOX_DATA: join(stores.home, "data"),

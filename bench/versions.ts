@@ -64,7 +64,7 @@ export async function startVersionStores(
   };
   try {
     const env = {
-      ...environment(urls, "http://127.0.0.1:1/v1"),
+      ...(await environment(urls, "http://127.0.0.1:1/v1", folder)),
       FAREBOX_DEMO_FILE: join(home, "demo.json"),
     };
     await run(folder, ["scripts/setup.ts"], env);

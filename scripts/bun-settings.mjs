@@ -7,8 +7,8 @@ export const BUN_SETTINGS = Object.freeze({
   // Bun gives back to the system every free page of memory in use, many times a second, and must
   // then ask for it again: a tenth of the CPU of a call (D-335).
   MIMALLOC_PURGE_HOLES: "0",
-  // Otherwise a collection throws away compiled code that is in use, because a function that it was
-  // made from has not been called for a while in its slower form (D-486).
+  // Otherwise a garbage collection discards compiled code that is in use, if something that was
+  // inlined into it is no longer used (D-486).
   BUN_JSC_forceCodeBlockLiveness: "1",
 });
 

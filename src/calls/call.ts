@@ -71,7 +71,7 @@ export function admit(
   options: AdmitOptions = {},
 ): Promise<Admission> {
   const { identity } = call;
-  const asked = deps.accounts.of(identity.accountId, identity.bucket).admit({
+  const decision = deps.accounts.of(identity.accountId, identity.bucket).admit({
     requestId: call.requestId,
     keyId: identity.keyId,
     scope: terms.scope,
@@ -96,7 +96,7 @@ export function admit(
     refusal: options.refusal,
     isOpen: options.isOpen,
   });
-  return asked.then((admission) => {
+  return decision.then((admission) => {
     if (admission.verdict !== "short") call.rate = admission.rate;
     if (admission.verdict === "admitted") deps.tracer?.admitted(call, terms, admission.hold);
     if (admission.verdict === "refused") deps.tracer?.refused(call, terms, admission.error);

@@ -21,7 +21,7 @@ export class Cancellation implements CancelSignal {
   #isAborted = false;
   #reason: unknown;
 
-  /** The part for those who must end with it, and may not end it. */
+  /** Give this to work that must stop when this is cancelled, but must not cancel it. */
   get signal(): CancelSignal {
     return this;
   }

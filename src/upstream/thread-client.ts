@@ -98,7 +98,7 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
    * Ends the thread unless it has something to do, which gives back all its memory; the next
    * request starts another.
    */
-  rest(): void {
+  endIfIdle(): void {
     if (this.#thread?.pending.size === 0) this.#lose(this.#thread, null);
   }
 

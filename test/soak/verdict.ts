@@ -3,10 +3,10 @@
 import { FIGURE_NAMES, FIGURES, type FigureName, type Sample, shown } from "./figures.ts";
 
 const WARM_MINUTES_MAX = 10;
-/** Redis keeps idle wallets, and what was replied to mails, for five minutes. */
+/** Redis keeps idle wallets, and the replies to mail requests, for five minutes. */
 const WARM_MINUTES_MIN = 7;
 
-/** When a soak of this length is judged: after a sixth of it, within what warming up takes. */
+/** The minutes before a soak of this length is judged: a sixth of it, between these limits. */
 export function warmMinutesOf(minutes: number): number {
   const least = Math.min(WARM_MINUTES_MIN, minutes / 3);
   return Math.min(WARM_MINUTES_MAX, Math.max(minutes / 6, least));

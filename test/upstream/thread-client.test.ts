@@ -53,13 +53,13 @@ test("each request gets its own reply, by one thread that starts when it is need
   expect([client.isReady, starts.length]).toEqual([true, 1]);
 });
 
-test("a thread without requests rests, and another one serves the next request", async () => {
+test("a thread without requests can be ended; another one serves the next request", async () => {
   const { client, starts, lines } = clientOf();
   const reply = client.request({ echo: "one" });
-  client.rest();
+  client.endIfIdle();
   expect(await reply).toBe("one");
   expect(starts).toHaveLength(1);
-  client.rest();
+  client.endIfIdle();
   expect(client.isReady).toBe(false);
   expect(await client.request({ echo: "two" })).toBe("two");
   expect(starts).toHaveLength(2);

@@ -46,12 +46,12 @@ export class Atlas {
 
   /**
    * Has the thread build the data file. Resolves when the file exists; throws a RouteFailure if it
-   * could not be built. A map starts a thread of its own: many processes never draw one, and what
-   * building takes is given back only with the thread.
+   * could not be built. Then the thread ends, because only that frees the memory that building took
+   * (D-487). The first map starts another thread: many processes never draw one.
    */
   async build(): Promise<void> {
     await this.#thread.open();
-    this.#thread.rest();
+    this.#thread.endIfIdle();
   }
 
   /** A map as a `data:` URL of a PNG. Throws a RouteFailure if it cannot be drawn. */
