@@ -13,9 +13,10 @@ import { type Failure, ModelRun } from "./model-run.ts";
 const COMMANDS = 100;
 const seed = Number(process.env.MODEL_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-/** The given number of runs, of 100 commands each. */
-export function walletModelSuite(usualRuns: number, timeoutMs: number): void {
+/** The given number of runs, of 100 commands each; `MODEL_RUNS` of them may take as much longer. */
+export function walletModelSuite(usualRuns: number, usualTimeoutMs: number): void {
   const runs = Number(process.env.MODEL_RUNS ?? usualRuns);
+  const timeoutMs = usualTimeoutMs * Math.max(1, runs / usualRuns);
   const world = suiteWorld(() => openWorld());
 
   test(
