@@ -59,6 +59,8 @@ export class LedgerReplay {
   readonly spent = new Map<string, bigint>();
   /** What calls may still return of free credit that ended before the current one began. */
   #lapsing = 0n;
+  /** When the current free credit began; 0 if none ended before it. */
+  #freeSinceMs = 0;
   /** The repayment that must be the next entry; 0 if none is due. */
   #due = 0n;
   /** True if the entry before was a hole. */
@@ -122,6 +124,8 @@ export class LedgerReplay {
       this.#noteOperation(entry);
     } else {
       const row = `${entry.month} ${entry.key}`;
+      // A late settlement returns what the sweep took too much, also of free credit that ended.
+      if (freeDelta > 0n && atMs < this.#freeSinceMs) this.#lapsing += freeDelta;
       this.charged += taken;
       this.spent.set(row, (this.spent.get(row) ?? 0n) + taken);
     }
@@ -135,7 +139,10 @@ export class LedgerReplay {
     else this.reversed -= change;
     const expiresAtMs = this.#operations.get(this.operations)?.expiresAtMs ?? 0;
     const isOver = this.freeExpiresAtMs > 0 && atMs >= this.freeExpiresAtMs;
-    if (freeDelta > 0n && isOver) this.#lapsing = freeAfter - freeDelta;
+    if (freeDelta > 0n && isOver) {
+      this.#lapsing = freeAfter - freeDelta;
+      this.#freeSinceMs = atMs;
+    }
     this.freeExpiresAtMs = Math.max(this.freeExpiresAtMs, expiresAtMs);
   }
 

@@ -22,15 +22,22 @@ class Table {
   op(
     kind: ReplayOperation["kind"],
     amount: string,
-    effect: { paid?: string; free?: string; owed: string; balance?: "free"; days?: number },
+    effect: {
+      paid?: string;
+      free?: string;
+      owed: string;
+      balance?: "free";
+      days?: number;
+      atMs?: number;
+    },
   ): this {
     const number = this.operations.length + 1;
-    const { balance = "paid", days = null } = effect;
+    const { balance = "paid", days = null, atMs = NOW_MS } = effect;
     this.operations.push({
       ...{ number, kind, balance, amount: usd(amount), createdAtMs: NOW_MS, payment: null },
       expiresAtMs: days === null ? null : NOW_MS + days * DAY_MS,
     });
-    return this.entry(kind, effect, { operation: number });
+    return this.entry(kind, effect, { operation: number, atMs });
   }
 
   call(paid: string, owed: string, more: Partial<ReplayEntry> = {}): this {
@@ -76,6 +83,22 @@ function owing(): Table {
     .op("reversal", "-20", { paid: "-10", owed: "10" });
 }
 
+const AT_NEWER = { atMs: NOW_MS + 2 * DAY_MS } as const;
+
+/**
+ * $5 of free credit for a day, of which the sweep charged $2 and the rest ended; then $1 of newer
+ * free credit, and the late settlement of a call that was admitted at this time: it gives back $1.50.
+ */
+function lateAfterNewer(admittedMs: number): Table {
+  const call = { request: "req_1", key: "key_1", month: 202611, atMs: admittedMs };
+  return new Table()
+    .op("credit", "5", { free: "5", owed: "0", balance: "free", days: 1 })
+    .entry("charge", { free: "-2", owed: "0" }, call)
+    .entry("free_expired", { free: "-3", owed: "0" }, AT_NEWER)
+    .op("credit", "1", { free: "1", owed: "0", balance: "free", days: 9, ...AT_NEWER })
+    .entry("late_charge", { free: "1.5", owed: "0" }, call);
+}
+
 describe("right ledgers", () => {
   const tables: readonly (readonly [string, Table])[] = [
     [
@@ -119,6 +142,10 @@ describe("right ledgers", () => {
           { request: "req_1", key: "key_1", month: 202611 },
         )
         .entry("repayment", { paid: "-1", owed: "9" }, { request: "req_1" }),
+    ],
+    [
+      "a late settlement that gives back free credit after newer free credit came",
+      lateAfterNewer(NOW_MS).entry("free_expired", { free: "-1.5", owed: "0" }, AT_NEWER),
     ],
     ["forgiven in part", owing().op("forgiven", "4", { owed: "6" })],
     ["forgiven beyond it", owing().op("forgiven", "40", { owed: "0" })],
@@ -302,6 +329,16 @@ describe("wrong ledgers", () => {
       new Table()
         .op("credit", "5", { free: "5", owed: "0", balance: "free", days: 1 })
         .entry("free_expired", { free: "-5", owed: "0" }),
+      "when free credit ended",
+    ],
+    [
+      "free credit that ends early, given back by a call of its own time",
+      lateAfterNewer(AT_NEWER.atMs).entry("free_expired", { free: "-1.5", owed: "0" }, AT_NEWER),
+      "when free credit ended",
+    ],
+    [
+      "more free credit that ends early than a call gave back",
+      lateAfterNewer(NOW_MS).entry("free_expired", { free: "-1.6", owed: "0" }, AT_NEWER),
       "when free credit ended",
     ],
     [

@@ -1,7 +1,9 @@
 // Free credit: five dollars, 90 days, only for what it may pay, and before any paid credit.
 
 import { describe, expect, test } from "bun:test";
+import { auditAccount } from "../../../src/accounts/audit-account.ts";
 import { LEASE_MS } from "../../../src/core/limits.ts";
+import { AuditRepository } from "../../../src/store/audit.ts";
 import type { AccountTerms, TestAccount } from "../../support/accounts.ts";
 import { TestClock } from "../../support/actor-process.ts";
 import { expectSound, ledgerOf, sweepOne } from "../../support/ledger-checks.ts";
@@ -136,6 +138,9 @@ export const freeCreditSuite = (open: WorldFactory): void =>
         ["late_charge", usd("1.5")],
         ["free_expired", usd("-1.5")],
       ]);
+      const repository = new AuditRepository(world.database);
+      const deps = { redis: world.redis, repository, graceMs: 60_000, scriptTime: clock.now };
+      expect((await auditAccount(deps, mine.row)).difference).toBeNull();
     });
 
     test("stays over when the clock jumps back, or the wallet is built anew", async () => {
