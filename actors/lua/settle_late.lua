@@ -10,6 +10,7 @@
 -- Reply packed charged, charged_free, left, owned (see settle): the first two are totals, with what
 --         the sweep took
 --       { 'recover' } the bucket is not set up
+--       { 'hydrate' } the sweep charged the call, and Redis no longer has the wallet
 
 local given, admitted, cost, cap, budget, keep_ms = unpack_record('<dddddd', ARGV[1])
 local again = answer_again(KEYS[4])
@@ -33,6 +34,9 @@ if stored and string_sub(stored, 1, 1) == 'X' then
       swept[1], swept[2], swept[3], swept[4], swept[5]
   end
 end
+
+-- Evicted since its process looked: what is due could neither be taken nor given back.
+if was_swept and not w then return { 'hydrate' } end
 
 -- The sweep charged the last checkpoint, which is our own count: the call may have cost more or
 -- less.

@@ -2,7 +2,9 @@
 
 import { describe, expect, test } from "bun:test";
 import { newId } from "../../../src/core/ids.ts";
+import { subtract } from "../../../src/core/money.ts";
 import { TestClock } from "../../support/actor-process.ts";
+import { eventually } from "../../support/eventually.ts";
 import { expectSound, ledgerOf, logOf, sweepOne } from "../../support/ledger-checks.ts";
 import { random } from "../../support/random.ts";
 import { suiteWorld } from "../../support/suite-world.ts";
@@ -132,6 +134,33 @@ export const holdSuite = (open: WorldFactory): void =>
       const kinds = (await ledgerOf(world, mine)).map((row) => row.kind);
       expect(kinds).toEqual(["credit", "charge", "late_charge"]);
     });
+
+    for (const [cost, what] of [
+      ["3", "takes what is due"],
+      ["0.5", "gives back what the sweep took too much"],
+    ] as const) {
+      test(`a late settlement ${what}, also if the wallet is evicted at that moment`, async () => {
+        const mine = await account();
+        const open1 = await hold(mine, usd("4"), { stream: true });
+        open1.checkpoint(usd("1"));
+        await world.accounts.renewLeases();
+        clock.ms += LEASE_MS;
+        await sweepOne(world, mine, open1.id);
+        await world.flush();
+        const ensureWallet = mine.actor.ensureWallet.bind(mine.actor);
+        mine.actor.ensureWallet = async () => {
+          mine.actor.ensureWallet = ensureWallet;
+          await ensureWallet();
+          await mine.actor.evict(0);
+          expect(await hasWallet(world, mine)).toBe(false);
+        };
+        expect(await open1.settle(usd(cost), DONE)).toMatchObject({ charged: usd(cost) });
+        const paid = subtract(usd("10"), usd(cost));
+        await eventually("it is delivered", async () => (await balances(mine)).paid === paid);
+        expect(await balances(mine)).toEqual({ paid, free: NONE, held: NONE });
+        await expectSound(world, mine);
+      });
+    }
 
     test("a late settlement takes what is there and no more, and owes nothing", async () => {
       const mine = await account();
