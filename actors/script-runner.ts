@@ -93,7 +93,9 @@ export class ScriptRunner {
         const startMs = this.#timing?.monotonicMs() ?? 0;
         const raw = (await this.#client.fcall(name, keys, args)) as RawReply;
         this.#timing?.onRun(script.name, (this.#timing.monotonicMs() - startMs) / 1_000);
-        if (verdictOf(raw) !== "recover" || attempt > 2) return script.reply(raw);
+        if (verdictOf(raw) !== "recover") return script.reply(raw);
+        // Not a reply of the script: to take it for one would settle a call whose hold is open.
+        if (attempt > 2) throw new Error("Redis was prepared, and still has to be");
       } catch (error) {
         this.#checkLayout(error);
         if (isMoved(error) && attempt <= 2) {

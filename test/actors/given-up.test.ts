@@ -205,6 +205,34 @@ for (const lost of ["readWallet", "operationsAfter", "recovery"] as const) {
   });
 }
 
+test("a settlement to which Redis says only that it must be prepared is sent again", async () => {
+  const redisUrl = await testRedisUrl();
+  let unprepared = 0;
+  const openScripts: OpenScriptClient = (connected) => {
+    const client = scriptsOfOneServer({ url: redisUrl, tls: undefined }, () => {})(connected);
+    return {
+      sendsTwice: client.sendsTwice,
+      close: () => client.close?.(),
+      // As a Redis that is restarted after each comparison.
+      fcall: async (name, ...call) => {
+        if (!name.startsWith("settle_") || unprepared === 0) return client.fcall(name, ...call);
+        unprepared -= 1;
+        return [Buffer.from("recover")];
+      },
+    };
+  };
+  await using other = openProcess({ redisUrl, databaseUrl: world.databaseUrl, openScripts });
+  const account = await served(other);
+  const admission = await of(other, account).admit(ask(account.keyId, usd("7")));
+  if (admission.verdict !== "admitted") throw new Error(admission.verdict);
+  unprepared = 4;
+  const settlement = await admission.hold.settle(usd("6"), DONE);
+  expect(settlement).toMatchObject({ charged: usd("6") });
+  await eventually("it is delivered", async () => other.accounts.openCalls === 0);
+  expect(await balances(account)).toEqual({ paid: usd("9"), free: NONE, held: NONE });
+  await expectSound(world, account);
+});
+
 test("an actor that nobody uses is forgotten, one with an open call or in use is not", async () => {
   await using other = await second();
   const [idle, used, open] = [await served(other), await served(other), await served(other)];
