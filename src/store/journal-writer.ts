@@ -5,7 +5,7 @@ import type { TransactionSql } from "postgres";
 import { arrayText } from "./database.ts";
 import { JournalContradiction } from "./ledger-chain.ts";
 import { insertLogRows } from "./log-insert.ts";
-import { correctLogRows, type LogRow } from "./log-rows.ts";
+import { amountOf, correctLogRows, type LogRow } from "./log-rows.ts";
 import { addMargins } from "./margin-rollups.ts";
 import { LEDGER_COLUMNS, type LedgerRow, type PreparedEntry } from "./prepared-entry.ts";
 import { codeOf } from "./sql-errors.ts";
@@ -131,6 +131,7 @@ async function writeLedger(tx: TransactionSql, entries: readonly PreparedEntry[]
   for (const { ledger } of entries) if (ledger !== null) rows.push(ledger);
   if (rows.length === 0) return;
   await tx.unsafe(INSERT_LEDGER, unnestParameters(LEDGER_COLUMNS, rows), { prepare: true });
+  await reopenFreeCredit(tx, rows);
   const booked = rows.filter(({ operation }) => operation !== null);
   if (booked.length === 0) return;
   await tx`
@@ -139,6 +140,20 @@ async function writeLedger(tx: TransactionSql, entries: readonly PreparedEntry[]
       ${arrayText(booked.map(({ operation }) => operation))}::text::int[])
       AS booked(account, number)
     WHERE operations.account = booked.account AND operations.number = booked.number`;
+}
+
+/**
+ * A late settlement may return free credit that is marked as ended because nothing was left of it:
+ * without the marks, the completer looks at it again.
+ */
+async function reopenFreeCredit(tx: TransactionSql, rows: readonly LedgerRow[]): Promise<void> {
+  const accounts = rows.flatMap(({ account, kind, free_delta }) =>
+    kind === "late_charge" && amountOf(free_delta) > 0n ? [account] : [],
+  );
+  if (accounts.length === 0) return;
+  await tx`
+    UPDATE operations SET ended = false
+    WHERE balance = 'free' AND ended AND account = ANY(${arrayText(accounts)}::text::bigint[])`;
 }
 
 /** Adds to the spending of each key in each month. */

@@ -1,7 +1,9 @@
 import { afterEach, expect, test } from "bun:test";
+import { LEASE_MS } from "../../src/core/limits.ts";
 import { PendingWork } from "../../src/store/pending-work.ts";
 import { completeChanges } from "../../workers/completer.ts";
 import { found } from "../support/audit-lab.ts";
+import { sweepOne } from "../support/ledger-checks.ts";
 import { shared } from "../support/shared.ts";
 import { silent } from "../support/silent-log.ts";
 import {
@@ -87,6 +89,26 @@ test("free credit that a call holds past its time goes when the call is settled"
   await world.flush();
   await complete();
   await open.settle(usd("0.5"), DONE);
+  await world.flush();
+  await complete();
+  expect(await balances(account)).toEqual({ paid: nano(0n), free: nano(0n), held: nano(0n) });
+  expect(await found(world, account)).toBe("");
+});
+
+test("free credit that a late settlement gives back after its time goes too", async () => {
+  const createdAt = new Date(Date.now() - 90 * 86_400_000 + 2 * LEASE_MS);
+  const account = await openAccount(world, { createdAt });
+  const open = await hold(account, usd("5"), { stream: true });
+  open.checkpoint(usd("5"));
+  await world.accounts.renewLeases();
+  aheadMs = LEASE_MS;
+  await sweepOne(world, account, open.id);
+  await world.flush();
+  // Nothing is left when its time is over.
+  aheadMs = 3 * LEASE_MS;
+  await complete();
+  await open.settle(usd("2"), DONE);
+  expect((await balances(account)).free).toBe(usd("3"));
   await world.flush();
   await complete();
   expect(await balances(account)).toEqual({ paid: nano(0n), free: nano(0n), held: nano(0n) });
