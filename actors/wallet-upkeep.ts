@@ -7,7 +7,7 @@ import { ZERO } from "../src/core/money.ts";
 import type { WalletRecord, WalletRepository } from "../src/store/wallet-repository.ts";
 import { type ViewReply, view } from "./call-scripts.ts";
 import { type AccountKeys, accountKeys } from "./keys.ts";
-import { passMissing } from "./missing-operations.ts";
+import { passMissing, withMissing } from "./missing-entries.ts";
 import { parseBucket } from "./records.ts";
 import type { RedisClock } from "./redis-clock.ts";
 import type { ScriptTime } from "./script.ts";
@@ -79,7 +79,7 @@ export class WalletUpkeep {
         ...{ ...record, ...applied },
         ...this.subject(),
         pending: pending.slice(0, OPERATIONS_AT_ONCE),
-        spending: spendingOf(record.months),
+        spending: spendingOf(withMissing(record)),
         epoch,
         evictions,
       });

@@ -1,5 +1,6 @@
-// Credits whose ledger row Postgres refused. The balances of later entries include them, so a
-// wallet that is built anew must not get them a second time.
+// Credits and charges whose ledger row Postgres refused. The balances of later entries include
+// them, so a wallet that is built anew must not get the credits a second time, and its key has spent
+// the charges.
 
 import { expect, test } from "bun:test";
 import { retryAll } from "../../src/operator/queues.ts";
@@ -16,6 +17,7 @@ import {
   openAccountAlone,
   openWorld,
   usd,
+  verdict,
   walletOf,
 } from "../support/world.ts";
 
@@ -85,6 +87,25 @@ test("nor if its kind is one that only a later release knows", async () => {
   await sql`UPDATE rejected_entries SET content = ${content} WHERE account = ${account.row.id}`;
   await evict(account);
   expect(await balances(account)).toMatchObject({ paid: usd("3") });
+});
+
+test("what the ledger lacks of a key's spending counts when its wallet comes back", async () => {
+  const account = await openAccountAlone(world, { paid: "10", monthlyLimit: "5" });
+  for (const cost of ["3", "1", "0.5"]) {
+    await (await hold(account, usd(cost))).settle(usd(cost), DONE);
+  }
+  await flushWithout("free_delta = -1000000000");
+  await evict(account);
+  expect(await walletOf(account)).toMatchObject({ spent: usd("4.5") });
+  expect(await verdict(account, usd("0.6"))).toBe("key_budget_exceeded");
+  expect(await verdict(account, usd("0.5"))).toBe("admitted");
+  expect(await found(world, account)).toBe("");
+  const results = await retryAll(world.database);
+  const own = results.filter(({ rejection }) => rejection.account === account.row.id);
+  expect(own.map(({ reason }) => reason)).toEqual([null]);
+  expect(await found(world, account)).toBe("");
+  await evict(account);
+  expect(await found(world, account)).toBe("");
 });
 
 test("free credit that the ledger lacks still ends when it must", async () => {

@@ -1,0 +1,53 @@
+// What a wallet has although the ledger lacks the entries, because Postgres refused them. A wallet
+// that is built anew must not get these operations a second time, and its keys have spent what
+// these calls were charged.
+
+import type { Operation } from "../src/core/journal.ts";
+import { nano } from "../src/core/money.ts";
+import type { MonthSpending, WalletRecord } from "../src/store/wallet-repository.ts";
+import { operationIn, parseEntry, UnknownRecord } from "./records.ts";
+
+type Applied = Pick<WalletRecord, "operations" | "freeExpiresAtMs">;
+
+/** What each key spent in each month, with what the missing entries charged. */
+export function withMissing({ months, missing }: WalletRecord): readonly MonthSpending[] {
+  const sums = new Map<string, MonthSpending>();
+  for (const row of [...months, ...missing.flatMap(chargeIn)]) {
+    const name = `${row.month} ${row.key}`;
+    sums.set(name, { ...row, spent: nano(row.spent + (sums.get(name)?.spent ?? 0n)) });
+  }
+  return [...sums.values()];
+}
+
+/** What an entry charged; nothing if it is not of a call, or cannot be read. */
+function chargeIn(content: Buffer): MonthSpending[] {
+  try {
+    const { key, month, paidDelta, freeDelta } = parseEntry("0-0", content);
+    return month === null ? [] : [{ key, month, spent: nano(-paidDelta - freeDelta) }];
+  } catch (error) {
+    if (error instanceof UnknownRecord) return [];
+    throw error;
+  }
+}
+
+/**
+ * What is applied by the record's balances, and the operations that still have to be. `after` has
+ * those that the ledger does not have, in order.
+ */
+export function passMissing(
+  accountId: string,
+  { operations, freeExpiresAtMs, missing }: WalletRecord,
+  after: readonly Operation[],
+): Applied & { readonly pending: readonly Operation[] } {
+  const numbers = missing.map((content) => operationIn(content, accountId) ?? 0);
+  // Operations are applied in order: all before the last one are applied too.
+  const last = Math.max(operations, ...numbers);
+  const ends = after.flatMap(({ number, balance, expiresAtMs }) => {
+    return number <= last && balance === "free" && expiresAtMs !== null ? [expiresAtMs] : [];
+  });
+  return {
+    operations: last,
+    freeExpiresAtMs: ends.length === 0 ? freeExpiresAtMs : Math.max(freeExpiresAtMs ?? 0, ...ends),
+    pending: after.filter(({ number }) => number > last),
+  };
+}
