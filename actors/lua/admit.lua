@@ -75,7 +75,7 @@ end
 
 local for_money = code == 'key_budget_exceeded' or code == 'monthly_limit_reached'
   or code == 'insufficient_credits'
-if for_money and attempt == 1 and redis_call('HEXISTS', holds, request) == 0 then
+if for_money and attempt == 1 and not sent_before(holds, request, bucket.epoch) then
   -- The first try counts the request, so the window also limits how often a prompt is tokenised.
   if not redis_call('GET', op) then
     redis_call('SET', op, 'S', 'PX', 60000)
@@ -89,8 +89,7 @@ end
 
 if code then
   -- A client library may send a script twice; the second run must return the first one's decision.
-  local held = redis_call('HGET', holds, request)
-  if not held then
+  if not sent_before(holds, request, bucket.epoch) then
     local before = redis_call('GET', op)
     if before and string_sub(before, 1, 1) == 'R' then
       local first_code, packed = string.match(before, '^R([%l_]+) (.*)$')
@@ -131,12 +130,18 @@ local hold = call.hold
 hold.epoch, hold.paid, hold.free = bucket.epoch, bound - from_free, from_free
 hold.month, hold.stream, hold.checkpoint, hold.admitted = month, stream, 0, now
 hold.deadline, hold.text = deadline_ms > 0 and now + deadline_ms or 0, text
--- An admission that was sent before finds its hold.
-if redis_call('HSETNX', holds, request, hold_record(hold)) == 0 then
-  hold = parse_hold(redis_call('HGET', holds, request))
-  if reply_in(hold) then return redis.error_reply('ENDED ' .. request) end
-  local most, remaining, resets = closest_window(window, limit, limits, now)
-  return pack('<ddddddd', now, most, remaining, resets, hold.paid, hold.free, hold.admitted)
+local record = hold_record(hold)
+if redis_call('HSETNX', holds, request, record) == 0 then
+  -- An admission that was sent before finds its hold.
+  local before = sent_before(holds, request, bucket.epoch)
+  if before then
+    if reply_in(before) then return redis.error_reply('ENDED ' .. request) end
+    local most, remaining, resets = closest_window(window, limit, limits, now)
+    return pack('<ddddddd', now, most, remaining, resets, before.paid, before.free,
+      before.admitted)
+  end
+  redis_call('HSET', holds, request, record)
+  hold = parse_hold(record)
 end
 w.paid, w.free = w.paid - hold.paid, w.free - hold.free
 w.held_paid, w.held_free = w.held_paid + hold.paid, w.held_free + hold.free

@@ -49,6 +49,14 @@ local function drop_lapsed(events, w, call, returned_free)
   })
 end
 
+-- What an admission that was sent before left: its hold, or the reply of its settlement; else nil. A
+-- hold of an older epoch is none: the current wallet never gave its money up.
+local function sent_before(holds, request, epoch)
+  local bytes = redis_call('HGET', holds, request)
+  local hold = bytes and parse_hold(bytes)
+  return hold and (hold.epoch == epoch or reply_in(hold)) and hold or nil
+end
+
 -- The wallet and the key of a hold that is to be settled; nil if it is invalid: a hold of an older
 -- epoch is one, because the current wallet never gave its money up. `keys` as in `resolve`.
 local function of_hold(keys, hold, request)

@@ -139,13 +139,13 @@ const HOLDS: readonly Mutant[] = [
   },
   {
     breaks: "an admission sent again takes no second hold",
-    good: "redis_call('HSETNX', holds, request, hold_record(hold)) == 0",
-    bad: "redis_call('HSET', holds, request, hold_record(hold)) == 2",
+    good: "redis_call('HSETNX', holds, request, record) == 0",
+    bad: "redis_call('HSET', holds, request, record) == 2",
   },
   {
     breaks: "a tentative admission sent again knows its hold",
-    good: " and redis_call('HEXISTS', holds, request) == 0",
-    bad: "",
+    good: "attempt == 1 and not sent_before(holds, request, bucket.epoch)",
+    bad: "attempt == 1",
     runs: 192,
   },
   {

@@ -5,6 +5,7 @@ import { renewDetached, settleDetached } from "../../../actors/detached-hold.ts"
 import { bucketKeys, holdsKey } from "../../../actors/keys.ts";
 import { forgetOwner } from "../../../actors/lease-scripts.ts";
 import { LEASE_MS } from "../../../src/core/limits.ts";
+import { subtract } from "../../../src/core/money.ts";
 import { sweepExpired } from "../../../workers/sweep.ts";
 import { type AccountTerms, createTestKey, type TestAccount } from "../../support/accounts.ts";
 import {
@@ -16,7 +17,7 @@ import {
 import { eventually } from "../../support/eventually.ts";
 import { expectSound, logOf } from "../../support/ledger-checks.ts";
 import { suiteWorld } from "../../support/suite-world.ts";
-import { balances, DONE, hold, openAccount, usd, walletOf } from "../../support/world.ts";
+import { ask, balances, DONE, hold, openAccount, usd, walletOf } from "../../support/world.ts";
 import type { Place } from "./world-factory.ts";
 
 const NONE = usd("0");
@@ -173,6 +174,35 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
       await kept.release(DONE);
       await expectSound(world, mine);
     });
+
+    for (const [bound, verdict] of [
+      ["4", "admitted"],
+      ["6", "refused"],
+    ] as const) {
+      test(`an admission sent again after a rebuild is ${verdict} by the new wallet`, async () => {
+        const taken = { amount: usd("-5"), reason: "taken meanwhile" };
+        await using other = await second();
+        const mine = await account();
+        await (await hold(of(other, mine), usd("1"))).release(DONE);
+        let isLost = true;
+        tapScripts(other.redis, async (send) => {
+          const reply = await send();
+          if (!isLost) return reply;
+          isLost = false;
+          await world.store.adjust(mine.row, { kind: "adjustment", reference: null, ...taken });
+          await world.accounts.rebuild(mine.row.bucket);
+          return await send();
+        });
+        const admission = await of(other, mine).actor.admit(ask(mine.keyId, usd(bound)));
+        expect(admission.verdict).toBe(verdict);
+        const held = verdict === "admitted" ? usd(bound) : NONE;
+        expect(await balances(mine)).toEqual({ paid: subtract(usd("5"), held), free: NONE, held });
+        if (admission.verdict === "admitted") {
+          expect(await admission.hold.settle(usd("3"), DONE)).toMatchObject({ charged: usd("3") });
+        }
+        await expectSound(world, mine);
+      });
+    }
 
     test("replies of settled calls are removed after some rounds, open holds stay", async () => {
       await using other = await second();
