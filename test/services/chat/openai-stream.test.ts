@@ -115,6 +115,21 @@ describe("the end of a reply", () => {
   });
 });
 
+test("a stream whose batch is taken with a fault fails with it at once", async () => {
+  const fault = new Error("a fault of ours");
+  const reply = writtenBy({}, (write) => write({ content: "a" }, "stop"));
+  const told: unknown[] = [];
+  reply.pull({
+    onBatch: () => {
+      throw fault;
+    },
+    onEnd: () => told.push("the end"),
+    onFailure: (error) => told.push(error),
+  });
+  await eventually("the fault is told", () => told.length > 0);
+  expect(told).toEqual([fault]);
+});
+
 test("a stream that breaks off blames the server, without its address", async () => {
   const start = (stream: ReadableStreamDefaultController) =>
     stream.error(Object.assign(new Error("http://secret.test broke"), { code: "ECONNRESET" }));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../../src/core/errors.ts";
+import { type Batches, pullable } from "../../../src/services/chat/providers/batches.ts";
 import type { ChatBatch } from "../../../src/services/chat/providers/provider.ts";
 import {
   ask,
@@ -384,7 +385,32 @@ describe("a provider", () => {
     await rejection(ask(routes, routes.model("ok"), { stream: true }));
     expect(first.requests).toHaveLength(asked);
   });
+
+  test("is not given up for a fault of ours in what becomes of its streams", async () => {
+    const routes = routesTo([first]);
+    const fault = new Error("a fault of ours");
+    for (let count = 0; count < 6; count += 1) {
+      const options = { account: `acct_${count}`, signal: idle() };
+      const stream = await routes.chat.stream(routes.model("tokens-200-every-2"), REQUEST, options);
+      expect(await failureOfTaker(pullable(stream), fault)).toBe(fault);
+    }
+    expect((await ask(routes, routes.model("ok"), { stream: true })).text).toBe(TEXT);
+  });
 });
+
+/** What a stream tells whoever throws this at its second batch. */
+async function failureOfTaker(stream: Batches, fault: Error): Promise<unknown> {
+  await stream.next();
+  const { promise, resolve } = Promise.withResolvers();
+  stream.pull({
+    onBatch: () => {
+      throw fault;
+    },
+    onEnd: () => resolve("the end"),
+    onFailure: resolve,
+  });
+  return await promise;
+}
 
 test("the log never has the prompt, the key, or what the upstream said", async () => {
   for (const mood of [...FALLS, ...BREAKS]) {

@@ -227,9 +227,11 @@ class Relay extends Batches implements BatchTaker, ServedStream {
     this.#taker?.onEnd();
   }
 
+  /** Any error but a RouteFailure is a fault of ours, in what becomes of the batches. */
   onFailure(error: unknown): void {
-    this.#end("failed");
-    this.#taker?.onFailure(brokenOff(error));
+    const isServers = error instanceof RouteFailure;
+    this.#end(isServers ? "failed" : "ignored");
+    this.#taker?.onFailure(isServers || this.#wasAborted ? brokenOff(error) : error);
   }
 
   /** If the caller aborts, this runs before anything fails because of the abort. */

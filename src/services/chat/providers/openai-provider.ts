@@ -145,11 +145,21 @@ class UpstreamStream extends Batches implements BodyTaker {
   #read(body: BodyReader): void {
     const { isDone, failure } = this.#reply;
     if (isDone) this.onBodyEnd();
-    else if (failure !== null) this.#fail(failure);
+    else if (failure !== null) this.#fail(asRouteFailure(failure));
     else pullBytes(body, this);
   }
 
   onBytes(bytes: Buffer, from: number, to: number): void {
+    try {
+      this.#take(bytes, from, to);
+    } catch (fault) {
+      // Whoever takes the batches has a fault, and the reply did not arrive whole.
+      this.#end();
+      this.#taker?.onFailure(fault);
+    }
+  }
+
+  #take(bytes: Buffer, from: number, to: number): void {
     const wasFinished = this.#reply.isFinished;
     const batch = this.#reply.read(bytes, from, to);
     if (batch !== null) this.#timeout.isWaiting = false;
@@ -190,6 +200,11 @@ class UpstreamStream extends Batches implements BodyTaker {
     if (this.#body !== null && this.#reply.isDone) void readToEnd(this.#body, this.#timeout);
     else this.#timeout.end();
   }
+}
+
+/** An error in what a server sent. */
+function asRouteFailure(error: unknown): RouteFailure {
+  return error instanceof RouteFailure ? error : brokenReply(error);
 }
 
 /**
