@@ -69,7 +69,8 @@ test("a template is filled in; what is for the marker stands there only with one
 
 test("what is no PNG, cut off, or of another size is no map", async () => {
   const whole = png(320, 200);
-  const bodies = [png(640, 400), whole.slice(0, 20), Buffer.from("GIF89a"), Buffer.from("")];
+  const cuts = [20, 40, whole.length - 12, whole.length - 1].map((end) => whole.slice(0, end));
+  const bodies = [png(640, 400), ...cuts, Buffer.from("GIF89a"), Buffer.from("")];
   for (const body of bodies) {
     fake.behaviour = { status: 200, body };
     const failure = await picture("tileserver-gl", "/styles/basic").catch((error) => error);
