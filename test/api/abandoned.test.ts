@@ -1,10 +1,11 @@
 // What becomes of calls whose caller leaves before the answer: a plain one is charged once a server
 // has accepted it, a stream is free before its first token, and nobody can make a habit of that.
 
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
 import { usd } from "../../src/core/money.ts";
 import type { ChatReply } from "../../src/services/chat/providers/provider.ts";
+import { TokenCounter } from "../../src/services/chat/token-counter.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { chatBody, costOf, until } from "../support/api-world.ts";
 import { FakeClock } from "../support/fake-clock.ts";
@@ -64,6 +65,19 @@ describe("a plain call that is left", () => {
     expect(entry?.end).toMatchObject({ status: 499, completionTokens: 0 });
     const { paid } = await api.view(account);
     expect(usd("1") - paid).toBe(costOf(Number(promptTokens), 0));
+  });
+
+  test("leaves no hold where a fault of ours keeps its prompt from being counted", async () => {
+    const account = await api.account({ paid: "1" });
+    api.chat.reply = (_request, { signal }) => silence(signal);
+    const count = spyOn(TokenCounter.prototype, "countPrompt");
+    count.mockRejectedValueOnce(new Error("a fault of ours"));
+    await leave(account);
+    await until(() => clock.pending > 0, "the service heard of it");
+    clock.advance(60_000);
+    await until(() => api.openCalls === 0, "the hold was given back");
+    count.mockRestore();
+    expect((await api.view(account)).paid).toBe(usd("1"));
   });
 
   test("is free where the upstream did not accept it", async () => {

@@ -75,10 +75,14 @@ async function chargePrompt(
   request: { readonly hold: Hold; readonly model: ModelEntry; readonly chat: ChatCall },
 ): Promise<never> {
   const { hold, model, chat } = request;
-  const promptTokens = await deps.tokens.countPrompt(call.identity.accountId, chat.request);
-  const usage = { promptTokens, cachedTokens: 0, completionTokens: 0 };
-  const outcome = chargedOutcome(deps, call, usage, standInOf(model));
-  await settle(deps, { hold, cost: exactCost(model.bands, usage), outcome });
+  try {
+    const promptTokens = await deps.tokens.countPrompt(call.identity.accountId, chat.request);
+    const usage = { promptTokens, cachedTokens: 0, completionTokens: 0 };
+    const outcome = chargedOutcome(deps, call, usage, standInOf(model));
+    await settle(deps, { hold, cost: exactCost(model.bands, usage), outcome });
+  } catch (error) {
+    return await giveBack(deps, call, hold, error);
+  }
   throw clientLeft();
 }
 
