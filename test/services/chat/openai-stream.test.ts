@@ -5,6 +5,7 @@ import { describe, expect, test } from "bun:test";
 import type { CancelSignal } from "../../../src/core/cancellation.ts";
 import type { ProviderEntry } from "../../../src/services/chat/catalogue.ts";
 import { streamUpstream } from "../../../src/services/chat/providers/openai-provider.ts";
+import type { ChatBatch } from "../../../src/services/chat/providers/provider.ts";
 import { RouteFailure } from "../../../src/upstream/route-failure.ts";
 import type { Fetch, UpstreamInit } from "../../../src/upstream/upstream-http.ts";
 import { providerAt, readAll, upstreamCall } from "../../support/chat-routes.ts";
@@ -151,6 +152,19 @@ describe("one read of a stream", () => {
     })();
     expect(await rejection(reading)).toBeInstanceOf(RouteFailure);
     expect(texts).toEqual([["a", "b"]]);
+  });
+
+  test("tells that the model thinks, also if a usage stands beside the thought", async () => {
+    const batches: ChatBatch[] = [];
+    const thought = { delta: { content: null, reasoning_content: UPSTREAM_SECRET } };
+    const usage = { prompt_tokens: 5, completion_tokens: 9, total_tokens: 14 };
+    const reading = (async () => {
+      const read = readOnce(eventOf({ choices: [thought], usage }));
+      for await (const batch of read) batches.push(batch);
+    })();
+    await rejection(reading);
+    // A batch with a usage would not keep the caller's stream alive.
+    expect(batches).toEqual([{ deltas: [], usage: null, fingerprint: null }]);
   });
 
   test("brings nothing that comes behind [DONE]", async () => {

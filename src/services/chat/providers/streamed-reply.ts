@@ -102,7 +102,8 @@ export class StreamedReply {
     const { choices } = chunk;
     this.hasContent ||= Array.isArray(choices) && choices.length > 0;
     const deltas = readDeltas(choices, this.#toolCalls, this.#parts);
-    if (deltas.length === 0) this.#isThinking ||= isThinking(choices, this.#parts);
+    const isThought = deltas.length === 0 && isThinking(choices, this.#parts);
+    this.#isThinking ||= isThought;
     for (const delta of deltas) {
       batch.deltas.push(delta);
       this.isFinished ||= delta.finish_reason !== null;
@@ -115,7 +116,10 @@ export class StreamedReply {
     batch.fingerprint = fingerprint ?? batch.fingerprint;
     const text = chunk.usage ? null : onlyText(deltas);
     if (text !== null) this.#repeated.learn(event, { text, fingerprint });
-    if (chunk.usage) batch.usage = readUsage(chunk.usage, this.#hasText) ?? batch.usage;
+    // More of the reply follows a thought, so a usage beside it does not count (D-397).
+    if (chunk.usage && !isThought) {
+      batch.usage = readUsage(chunk.usage, this.#hasText) ?? batch.usage;
+    }
   }
 }
 
