@@ -166,9 +166,11 @@ describe("a stream to its end", () => {
     });
   }
 
-  test("says the role first, and once, whether or not the server says it", async () => {
+  test("says the role first, and once, however often the server says it", async () => {
     const role = { index: 0, delta: { role: "assistant" }, finish_reason: null };
-    for (const first of [[], [{ deltas: [role], usage: null }]]) {
+    const again = { ...role, delta: { role: "assistant", content: "Oh. " } };
+    const said = { deltas: [role], usage: null };
+    for (const first of [[], [said], [said, { deltas: [again, role], usage: null }]]) {
       const account = await api.account();
       api.chat.batches = () => batchesOf([...first, textBatch("Hello"), endBatch(USAGE)]);
       const frames = await (await open(account)).rest();
@@ -421,7 +423,7 @@ describe("the time limits of a stream", () => {
   test("a client that does not read is cut off, and what it never took costs nothing", async () => {
     const account = await api.account();
     // Much to send and little to pay for, so that the hold does not end it.
-    const delta = { content: "word ", role: "assistant".repeat(7_000) };
+    const delta = { content: "word ", padding: "x".repeat(63_000) };
     const batch = { deltas: [{ index: 0, delta, finish_reason: null }], usage: null };
     let sent = 0;
     api.chat.batches = async function* () {

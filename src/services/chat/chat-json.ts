@@ -149,7 +149,7 @@ export class ChatFrames implements FrameSource, StreamTaker {
     let frames = "";
     for (const one of deltas) {
       const { finish_reason, logprobs } = one;
-      const delta = this.#hasRole ? one.delta : { role: "assistant", ...one.delta };
+      const delta = this.#hasRole ? withoutRole(one.delta) : { role: "assistant", ...one.delta };
       this.#hasRole = true;
       if (finish_reason !== null) this.#finish = finish_reason;
       const { content } = one.delta;
@@ -178,6 +178,13 @@ export class ChatFrames implements FrameSource, StreamTaker {
 /** The choice that ends a reply. If the server sent no finish_reason, it is `stop`. */
 function finishChoice(reason: string | null): string {
   return JSON.stringify({ index: 0, delta: {}, finish_reason: reason ?? "stop" });
+}
+
+/** Some servers say the role in every chunk, and clients that add up deltas would join it. */
+function withoutRole(delta: ChatDelta["delta"]): ChatDelta["delta"] {
+  if (delta.role === undefined) return delta;
+  const { role: _, ...others } = delta;
+  return others;
 }
 
 function fieldsOf(value: object): number {
