@@ -16,6 +16,7 @@ import {
   type AccountRow,
   type Accounts,
   type AlsoInTransaction,
+  type ChangeFacts,
   type KeyRow,
   type NewAccount,
   type NewKey,
@@ -68,7 +69,7 @@ export async function changeAccount(
   const account = await deps.accounts.decide(
     accountId,
     new Date(deps.now()),
-    (row, hasOpenDispute) => decide(row, action, hasOpenDispute),
+    (row, facts) => decide(row, action, facts),
     deps.also,
   );
   if (account === null) throw noAccount(accountId);
@@ -187,7 +188,7 @@ const SURFACE_OF: Partial<Record<AccountAction["kind"], Surface>> = {
 function decide(
   account: AccountRow,
   action: AccountAction,
-  hasOpenDispute: boolean,
+  { hasOpenDispute, hasMonthlyPlan }: ChangeFacts,
 ): AccountChange | null {
   if (action.kind === "close") return stateAfter(account, "close");
   if (account.state === "closed") throw closed(account);
@@ -200,7 +201,8 @@ function decide(
   }
   switch (action.kind) {
     case "plan":
-      return account.plan === action.plan ? null : { plan: action.plan };
+      // The same plan is a change too where the holder pays for it: it is not charged any more.
+      return account.plan === action.plan && !hasMonthlyPlan ? null : { plan: action.plan };
     case "domain":
       return account.mailDomain === action.domain ? null : { mailDomain: action.domain };
     case "contract":

@@ -1,7 +1,7 @@
 // Plans with a monthly price (SPEC 8.6): what a month is, and what a change in its middle costs.
 
 import { DAY_MS, type PlanName } from "./limits.ts";
-import { centsUp, type NanoUsd, nano, proportionUp, subtract, usd, ZERO } from "./money.ts";
+import { add, centsUp, type NanoUsd, nano, proportionUp, subtract, usd, ZERO } from "./money.ts";
 
 /** The plans that can have a price. */
 export const PRICED_PLANS = ["starter", "pro", "max"] as const satisfies readonly PlanName[];
@@ -30,12 +30,6 @@ export const PLAN_GRACE_MS = 3 * DAY_MS;
 /** Between two attempts to charge a month. */
 export const PLAN_RETRY_MS = DAY_MS;
 
-/** A time that was paid for, or is to be. */
-export interface PlanPeriod {
-  readonly from: Date;
-  readonly to: Date;
-}
-
 /** What the charge of a plan pays for. */
 export interface PlanCharge {
   /** The first month of a plan, a further one, or a higher plan for the rest of a month. */
@@ -55,12 +49,16 @@ export interface PlanCharge {
  * on its last one.
  */
 export function periodEnd(anchor: Date, time: Date): Date {
-  const months =
-    (time.getUTCFullYear() - anchor.getUTCFullYear()) * 12 +
-    (time.getUTCMonth() - anchor.getUTCMonth());
+  const months = calendarMonths(anchor, time);
   // The calendar says it to within a month.
   const first = [months, months + 1].find((count) => monthsAfter(anchor, count) > time);
   return monthsAfter(anchor, first ?? months + 2);
+}
+
+function calendarMonths(from: Date, to: Date): number {
+  return (
+    (to.getUTCFullYear() - from.getUTCFullYear()) * 12 + (to.getUTCMonth() - from.getUTCMonth())
+  );
 }
 
 function monthsAfter(anchor: Date, count: number): Date {
@@ -73,17 +71,21 @@ function monthsAfter(anchor: Date, count: number): Date {
 }
 
 /**
- * What a higher plan costs for the rest of a month that the lower one is paid for, in whole cents,
- * rounded up; zero where that is less than a card can be charged.
+ * What a higher plan costs for the time that the lower one is paid for, in whole cents, rounded up;
+ * zero where that is less than a card can be charged. It is the rest of this month, and another
+ * month where one was paid twice.
  */
 export function upgradeFee(
   prices: { readonly from: NanoUsd; readonly to: NanoUsd },
-  period: PlanPeriod,
+  { anchor, paidUntil }: { readonly anchor: Date; readonly paidUntil: Date },
   now: Date,
 ): NanoUsd {
-  const whole = BigInt(period.to.getTime() - period.from.getTime());
-  const left = BigInt(Math.max(0, period.to.getTime() - now.getTime()));
   const difference = subtract(prices.to, prices.from);
-  const fee = centsUp(proportionUp(difference, nano(left), nano(whole)));
+  const end = periodEnd(anchor, now);
+  const begin = monthsAfter(anchor, calendarMonths(anchor, end) - 1);
+  const left = nano(BigInt(end.getTime() - now.getTime()));
+  const whole = nano(BigInt(end.getTime() - begin.getTime()));
+  const more = nano(difference * BigInt(calendarMonths(end, paidUntil)));
+  const fee = centsUp(add(proportionUp(difference, left, whole), more));
   return fee < PLAN_PRICE_MIN ? ZERO : fee;
 }

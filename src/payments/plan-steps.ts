@@ -57,13 +57,11 @@ export function orderStep(facts: PlanFacts, order: CheckedOrder, prices: PlanPri
     return { kind: "change", to: { nextPlan: null, nextPrice: null } };
   }
   if (price <= active.price) return { kind: "change", to: { nextPlan: plan, nextPrice: price } };
-  const { paidFrom, paidUntil } = active;
-  const of = { from: active.price, to: price };
-  const fee = upgradeFee(of, { from: paidFrom, to: paidUntil }, now);
+  const fee = upgradeFee({ from: active.price, to: price }, active, now);
   if (fee === 0n) {
     return { kind: "change", to: { plan, price, nextPlan: null, nextPrice: null } };
   }
-  const period = { paidFrom: now, paidUntil };
+  const period = { paidFrom: now, paidUntil: active.paidUntil };
   return chargeStep(facts, order, { kind: "upgrade", plan, price, ...consent, ...period }, fee);
 }
 

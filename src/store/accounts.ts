@@ -22,7 +22,7 @@ import {
   raiseVersion,
   type Transaction,
 } from "./operations.ts";
-import { endSubscriptionIn } from "./plan-ends.ts";
+import { endSubscriptionIn, hasMonthlyPlan } from "./plan-ends.ts";
 
 /** The id of an account and the bucket of its keys in Redis. */
 export interface AccountRef {
@@ -78,6 +78,13 @@ export interface AccountChange {
   readonly ownCap?: NanoUsd | null;
   readonly name?: string;
   readonly mailDomain?: string | null;
+}
+
+/** What decides about a change besides the account's row. */
+export interface ChangeFacts {
+  readonly hasOpenDispute: boolean;
+  /** The account's plan is paid by the month, or is back if its refund fails. */
+  readonly hasMonthlyPlan: boolean;
 }
 
 export interface NewAccount {
@@ -177,15 +184,18 @@ export class Accounts {
   async decide(
     id: string,
     now: Date,
-    decide: (account: AccountRow, hasOpenDispute: boolean) => AccountChange | null,
+    decide: (account: AccountRow, facts: ChangeFacts) => AccountChange | null,
     also?: AlsoInTransaction,
   ): Promise<AccountRow | null> {
     return await this.deps.database.db.transaction(async (tx) => {
       const [row] = await tx.select().from(accounts).where(eq(accounts.id, id)).for("update");
       if (row === undefined) return null;
-      const change = decide(row, await hasOpenDispute(tx, row.number));
-      if (change === null) return row;
       const { number } = row;
+      const change = decide(row, {
+        hasOpenDispute: await hasOpenDispute(tx, number),
+        hasMonthlyPlan: await hasMonthlyPlan(tx, number),
+      });
+      if (change === null) return row;
       await tx.update(accounts).set(change).where(eq(accounts.number, number));
       if (change.state === "closed") {
         const live = and(eq(keys.account, number), isNull(keys.revokedAt));

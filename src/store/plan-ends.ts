@@ -6,6 +6,19 @@ import { accounts } from "./account-schema.ts";
 import { raiseVersion, type Transaction } from "./operations.ts";
 import { planSubscriptions } from "./payment-schema.ts";
 
+const isActive = eq(planSubscriptions.state, "active");
+/** What a refund has ended comes back if that fails, but not against an operator's word. */
+const mayComeBack = eq(planSubscriptions.endReason, "reversed");
+
+/** True for a plan that is paid by the month, and for one that is back if its refund fails. */
+export async function hasMonthlyPlan(tx: Transaction, account: number): Promise<boolean> {
+  const found = await tx
+    .select({ account: planSubscriptions.account })
+    .from(planSubscriptions)
+    .where(and(eq(planSubscriptions.account, account), or(isActive, mayComeBack)));
+  return found.length > 0;
+}
+
 /**
  * Ends a plan that is paid by the month, for whoever holds the lock of the account's row; false
  * where there was none. The account is on the Free plan then, unless an operator gave it another
@@ -17,9 +30,6 @@ export async function endSubscriptionIn(
   { reason, now }: { readonly reason: PlanEndReason; readonly now: Date },
 ): Promise<boolean> {
   const isFinal = reason === "operator" || reason === "closed";
-  const isActive = eq(planSubscriptions.state, "active");
-  // One that a refund has ended comes back if the refund fails, but not against an operator's word.
-  const mayComeBack = eq(planSubscriptions.endReason, "reversed");
   const ended = await tx
     .update(planSubscriptions)
     .set({ state: "ended", endReason: reason, nextPlan: null, nextPrice: null, changedAt: now })

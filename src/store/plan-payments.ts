@@ -1,22 +1,23 @@
 // What a payment of a plan's price does to the plan, in the transaction that books it.
 
-import { eq } from "drizzle-orm";
+import { and, eq, ne } from "drizzle-orm";
 import { lostOf } from "../core/payment-credit.ts";
 import { type PlanCharge, periodEnd } from "../core/plan-terms.ts";
 import { accounts } from "./account-schema.ts";
 import type { AccountRow } from "./accounts.ts";
 import { raiseVersion, type Transaction } from "./operations.ts";
-import { planSubscriptions } from "./payment-schema.ts";
+import { planCharges, planSubscriptions, topUps } from "./payment-schema.ts";
 import type { Payment } from "./payments.ts";
 import { endSubscriptionIn } from "./plan-ends.ts";
 import { type PlanSubscription, readSubscription } from "./plan-subscriptions.ts";
 import type { TopUp } from "./top-ups.ts";
 
 /**
- * What became of the plan: `extended` by a month, for this one was paid already; `late` if there is
- * no time left that it could pay for, so that an operator must refund it.
+ * What became of the plan: `extended` by a month, for this one was paid already, and `shortened` by
+ * it when that was taken back; `late` if there is no time left that it could pay for, so that an
+ * operator must refund it.
  */
-export type PlanOutcome = "paid" | "extended" | "late" | "ended" | "restored";
+export type PlanOutcome = "paid" | "extended" | "shortened" | "late" | "ended" | "restored";
 
 export interface PlanPayment {
   readonly topUp: TopUp;
@@ -35,11 +36,11 @@ export async function followPlanPayment(
   { topUp, account, before, after }: PlanPayment,
   now: Date,
 ): Promise<PlanOutcome | null> {
-  const { plan: charge } = topUp;
-  if (charge === null || after === null) return null;
+  if (topUp.plan === null || after === null) return null;
   const subscription = await readSubscription(tx, account.number);
   const isLost = lostOf(after) === after.amount;
   if (before === null) {
+    const { plan: charge } = topUp;
     if (isLost && !isNextMonth(charge, subscription)) return null;
     const given = await give(tx, { topUp, account, charge, subscription }, now);
     if (!isLost) return given;
@@ -48,14 +49,29 @@ export async function followPlanPayment(
     const isEnded = await endSubscriptionIn(tx, account.number, { reason: "reversed", now });
     return isEnded ? "ended" : null;
   }
-  if (subscription?.paidUntil.getTime() !== charge.paidUntil.getTime()) return null;
+  if (subscription === null) return null;
+  const wasLost = lostOf(before) === before.amount;
+  const isAboutToEnd = isLost && !wasLost && subscription.state === "active";
+  const charge = isAboutToEnd
+    ? await asLastMonth(tx, topUp, { charge: topUp.plan, subscription, now })
+    : topUp.plan;
+  const isAhead = subscription.state === "active" && charge.paidFrom > now;
+  if (isAhead && isLost && isSame(subscription.paidUntil, charge.paidUntil)) {
+    await store(tx, account.number, { ...subscription, paidUntil: charge.paidFrom }, now);
+    return "shortened";
+  }
+  if (isAhead && wasLost && !isLost && isSame(subscription.paidUntil, charge.paidFrom)) {
+    await store(tx, account.number, { ...subscription, paidUntil: charge.paidUntil }, now);
+    return "extended";
+  }
+  if (!isSame(subscription.paidUntil, charge.paidUntil)) return null;
   if (isLost) {
     const isEnded = await endSubscriptionIn(tx, account.number, { reason: "reversed", now });
     return isEnded ? "ended" : null;
   }
   // A refund that failed gives the plan back, for as long as it is paid. Another charge of the same
   // month may be the one that ended it.
-  if (lostOf(before) < before.amount) return null;
+  if (!wasLost) return null;
   if (subscription.endReason !== "reversed" || subscription.paidUntil <= now) return null;
   if (account.state === "closed") return null;
   await store(tx, account.number, { ...subscription, state: "active", endReason: null }, now);
@@ -65,7 +81,59 @@ export async function followPlanPayment(
 /** True for the renewal of the month that is due. */
 function isNextMonth({ kind, paidFrom }: PlanCharge, subscription: PlanSubscription | null) {
   if (kind !== "renewal" || subscription?.state !== "active") return false;
-  return subscription.paidUntil.getTime() === paidFrom.getTime();
+  return isSame(subscription.paidUntil, paidFrom);
+}
+
+type Month = Pick<PlanCharge, "paidFrom" | "paidUntil">;
+
+/**
+ * A charge that is taken back, as that of the last month. Where a month was paid by two charges, it
+ * makes no difference which of them pays for which month: the other one takes the place of this.
+ */
+async function asLastMonth(
+  tx: Transaction,
+  { account, number }: Pick<TopUp, "account" | "number">,
+  {
+    charge,
+    subscription: { paidFrom, paidUntil },
+    now,
+  }: {
+    readonly charge: PlanCharge;
+    readonly subscription: PlanSubscription;
+    readonly now: Date;
+  },
+): Promise<PlanCharge> {
+  const isEarlier = charge.paidUntil < paidUntil && charge.paidUntil > now;
+  if (charge.kind === "upgrade" || !isEarlier || charge.paidFrom < paidFrom) return charge;
+  const [last] = await tx
+    .select({ topUp: planCharges.topUp, paidFrom: planCharges.paidFrom })
+    .from(planCharges)
+    .innerJoin(topUps, eq(topUps.number, planCharges.topUp))
+    .where(
+      and(
+        eq(topUps.account, account),
+        eq(topUps.status, "succeeded"),
+        eq(planCharges.paidUntil, paidUntil),
+        ne(planCharges.kind, "upgrade"),
+      ),
+    );
+  if (last === undefined) return charge;
+  const month = { paidFrom: last.paidFrom, paidUntil };
+  await setMonth(tx, last.topUp, charge);
+  await setMonth(tx, number, month);
+  return { ...charge, ...month };
+}
+
+async function setMonth(
+  tx: Transaction,
+  topUp: number,
+  { paidFrom, paidUntil }: Month,
+): Promise<void> {
+  await tx.update(planCharges).set({ paidFrom, paidUntil }).where(eq(planCharges.topUp, topUp));
+}
+
+function isSame(one: Date, other: Date): boolean {
+  return one.getTime() === other.getTime();
 }
 
 interface Given {
@@ -90,8 +158,13 @@ async function give(tx: Transaction, given: Given, now: Date): Promise<PlanOutco
     return "paid";
   }
   if (active !== null && active.paidUntil > paidFrom) {
-    const until = periodEnd(active.anchor, active.paidUntil);
-    await store(tx, account.number, { ...active, paidUntil: until }, now);
+    const month = {
+      paidFrom: active.paidUntil,
+      paidUntil: periodEnd(active.anchor, active.paidUntil),
+    };
+    await store(tx, account.number, { ...active, paidUntil: month.paidUntil }, now);
+    // From now on it is the charge of that month, which a refund of it takes back.
+    await setMonth(tx, topUp.number, month);
     return "extended";
   }
   if (paidUntil <= now) return "late";

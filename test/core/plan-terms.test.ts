@@ -36,15 +36,17 @@ test("a time is in the month that ends next", () => {
 });
 
 test("a higher plan costs the difference for the time that is left, rounded up to a cent", () => {
-  const period = { from: at("2027-04-01T00:00"), to: at("2027-05-01T00:00") };
+  const period = { anchor: at("2027-03-01T00:00"), paidUntil: at("2027-05-01T00:00") };
   const prices = { from: usd("9"), to: usd("29") };
   expect(upgradeFee(prices, period, at("2027-04-01T00:00"))).toBe(usd("20"));
   expect(upgradeFee(prices, period, at("2027-04-16T00:00"))).toBe(usd("10"));
   expect(upgradeFee(prices, period, at("2027-04-20T08:00"))).toBe(usd("7.12"));
+  // Another month is paid by a second charge.
+  expect(upgradeFee(prices, period, at("2027-03-16T12:00"))).toBe(usd("30"));
 });
 
 test("less than a card can be charged is not charged", () => {
-  const period = { from: at("2027-04-01T00:00"), to: at("2027-05-01T00:00") };
+  const period = { anchor: at("2027-03-01T00:00"), paidUntil: at("2027-05-01T00:00") };
   const prices = { from: usd("9"), to: usd("29") };
   expect(upgradeFee(prices, period, at("2027-04-30T12:00"))).toBe(usd("0"));
   expect(upgradeFee(prices, period, at("2027-05-02T00:00"))).toBe(usd("0"));

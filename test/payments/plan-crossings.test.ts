@@ -4,6 +4,7 @@
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { changeAccount } from "../../src/accounts/administration.ts";
 import { DAY_MS } from "../../src/core/limits.ts";
+import { periodEnd } from "../../src/core/plan-terms.ts";
 import { cancelPlan, orderPlan, renewPlans } from "../../src/payments/plans.ts";
 import { refundTopUp } from "../../src/payments/refund.ts";
 import type { TestAccount } from "../support/accounts.ts";
@@ -166,8 +167,8 @@ test("the receipt of a price that came too late does not promise a plan", async 
   expect(receipt).not.toContain("your card is charged");
 });
 
-test("the receipt of a month that was paid already tells that it adds another one", async () => {
-  const account = await subscriber(lab);
+/** Has a month of the plan paid by two charges: one that had failed succeeds after all. */
+async function payTwice(account: TestAccount): Promise<void> {
   await order(account, "starter");
   await lab.settle();
   await behave(lab, account, "declined");
@@ -181,10 +182,58 @@ test("the receipt of a month that was paid already tells that it adds another on
   const [card] = await lab.payments.cards.list(account.row.number, "sandbox");
   lab.sandbox.actions.confirm(failed?.intent ?? "", card?.ref ?? "", "ok");
   await lab.settle();
+}
+
+test("the receipt of a month that was paid already tells that it adds another one", async () => {
+  const account = await subscriber(lab);
+  await payTwice(account);
   const receipt = await lastMail(account, "Receipt");
   expect(receipt).toContain("is paid for one month more");
   expect(receipt).not.toContain("is paid until");
 });
+
+test("a higher plan is charged for the month that a second charge has added, too", async () => {
+  const account = await subscriber(lab);
+  await payTwice(account);
+  expect(await order(account, "pro")).toMatchObject({ amount: usd("40") });
+});
+
+for (const [what, first, second] of [
+  ["that was paid first", 2, 1],
+  ["that was paid last", 1, 2],
+] as const) {
+  test(`of two charges of a month, a refund of the one ${what} takes one month back`, async () => {
+    const account = await subscriber(lab);
+    await payTwice(account);
+    const until = await paidUntil(lab, account);
+    const charges = await chargesOf(lab, account);
+    const refund = async (index: number) => {
+      const { id = "", intent } = charges[index] ?? {};
+      await refundTopUp(lab.payments, id, { amount: null, reference: "all" });
+      await lab.settle();
+      const refunds = lab.sandbox.actions.store.list("refund");
+      return refunds.find(({ payment_intent }) => payment_intent === intent)?.id ?? "";
+    };
+    const refunded = await refund(first);
+    const { subscription } = await stateOf(lab, account);
+    expect(subscription).toMatchObject({ state: "active" });
+    const left = subscription?.paidUntil ?? new Date();
+    expect(periodEnd(subscription?.anchor ?? left, left).getTime()).toBe(until);
+    lab.sandbox.actions.failRefund(refunded);
+    await lab.settle();
+    expect(await paidUntil(lab, account)).toBe(until);
+    await refund(second);
+    expect(await stateOf(lab, account)).toMatchObject({ subscription: { paidUntil: left } });
+    const { id = "" } = charges[first] ?? {};
+    await refundTopUp(lab.payments, id, { amount: null, reference: "again" });
+    await lab.settle();
+    expect(await stateOf(lab, account)).toMatchObject({
+      plan: "free",
+      subscription: { state: "ended", endReason: "reversed" },
+    });
+    await prove(lab, [account]);
+  });
+}
 
 test("a month that was refunded before its payment was read is not charged again", async () => {
   const account = await subscriber(lab);

@@ -122,6 +122,24 @@ test("the operator's choice of a plan ends the monthly charges", async () => {
   expect(await chargesOf(lab, account)).toHaveLength(1);
 });
 
+test("the operator's choice of the very plan that is paid ends its charges too", async () => {
+  const account = await holder();
+  await buy(account, "pro");
+  const { store, payments, accounts: actors } = lab.world;
+  const administration = { accounts: store, payments, actors, now: lab.payments.now };
+  const deps = { ...administration, onDelayed: () => {} };
+  await changeAccount(deps, account.row.id, { kind: "plan", plan: "pro" });
+  const { subscription } = await stateOf(lab, account);
+  await changeAccount(deps, account.row.id, { kind: "plan", plan: "pro" });
+  expect((await stateOf(lab, account)).subscription).toEqual(subscription);
+  await pass(lab, (await paidUntil(lab, account)) + 5 * DAY_MS);
+  expect(await stateOf(lab, account)).toMatchObject({
+    plan: "pro",
+    subscription: { state: "ended", endReason: "operator" },
+  });
+  expect(await chargesOf(lab, account)).toHaveLength(1);
+});
+
 test("thirteen months: renewed, changed, failed, refunded, disputed, canceled", async () => {
   const account = await holder();
   const months: (typeof PRICES)["pro"][] = [];
@@ -142,9 +160,8 @@ test("thirteen months: renewed, changed, failed, refunded, disputed, canceled", 
   const { subscription: before } = await stateOf(lab, account);
   const upgrade = (await buy(account, "pro")).topUp;
   if (before === null || upgrade === null) throw new Error("Nothing was charged");
-  const period = { from: before.paidFrom, to: before.paidUntil };
   const prices = { from: usd("9"), to: usd("29") };
-  expect(upgrade.amount).toBe(upgradeFee(prices, period, upgrade.createdAt));
+  expect(upgrade.amount).toBe(upgradeFee(prices, before, upgrade.createdAt));
   expect((await stateOf(lab, account)).plan).toBe("pro");
   months.push(upgrade.amount);
   await renewed("pro");
