@@ -63,6 +63,8 @@ const TRUSTED_DEVICE_SECONDS = 30 * 24 * 60 * 60;
 
 /** Where better-auth makes the session of whoever has just changed the password. */
 const PASSWORD_PATH = "/change-password";
+/** Where it makes that of whoever gave a code, or has just turned the second factor on by one. */
+const CODE_PATH = "/two-factor/verify-totp";
 /** Where it makes that of whoever gave it. */
 const SIGN_IN_PATH = "/sign-in/email";
 
@@ -126,9 +128,9 @@ export function createAuth(deps: AuthDeps) {
       session: {
         create: {
           before: async (session, context) => {
-            if (context?.path === PASSWORD_PATH) {
+            if (context !== null && followsChange(context)) {
               await deps.people.endProofs(session.userId);
-              // better-auth ended them before it stored the password: again, for one in between.
+              // They were ended before the change was stored: again, for one in between.
               await context.context.internalAdapter.deleteUserSessions(session.userId);
             }
             const more = await deps.onSession(session.userId, context?.headers ?? null);
@@ -158,6 +160,7 @@ export function createAuth(deps: AuthDeps) {
           trustDeviceMaxAge: TRUSTED_DEVICE_SECONDS,
           accountLockout: { maxFailedAttempts: WRONG_CODES_MAX, durationSeconds: LOCKED_SECONDS },
         }),
+        deps.people,
       ),
       {
         id: "farebox",
@@ -186,6 +189,12 @@ const SESSION = {
     ssoFactor: { type: "boolean", required: false, input: false, defaultValue: false },
   },
 } as const;
+
+/** True where a session is made anew after a change that ends all others. */
+function followsChange({ path, context }: GenericEndpointContext): boolean {
+  const isSecondFactorOn = path === CODE_PATH && Boolean(context.session);
+  return path === PASSWORD_PATH || isSecondFactorOn;
+}
 
 /**
  * Ends a session whose password was changed while it was compared: the change ended only the
@@ -240,11 +249,20 @@ function cookies({ origin, random }: AuthDeps) {
 }
 
 /** The second factor is due after every way to sign in. */
-function afterEverySignIn(plugin: ReturnType<typeof twoFactor>): ReturnType<typeof twoFactor> {
-  const after = plugin.hooks.after.map((hook) => ({
-    ...hook,
+function afterEverySignIn(
+  plugin: ReturnType<typeof twoFactor>,
+  people: PeopleStore,
+): ReturnType<typeof twoFactor> {
+  const after = plugin.hooks.after.map(({ handler }) => ({
     matcher: (context: { path?: string; context?: unknown }) =>
       SECOND_FACTOR_PATHS.has(context.path ?? "") && !hasProvidersFactor(context),
+    handler: Object.assign(async (context: GenericEndpointContext) => {
+      const signedIn = context.context.newSession;
+      // It may have been turned on since the person was read.
+      const person = signedIn && (await people.find(signedIn.user.id));
+      if (signedIn && person) signedIn.user.twoFactorEnabled = person.twoFactorEnabled;
+      return await handler(context);
+    }, handler),
   }));
   return { ...plugin, hooks: { ...plugin.hooks, after } };
 }

@@ -2,10 +2,11 @@
 // roles. None of it outlives the change.
 
 import { describe, expect, test } from "bun:test";
+import type { TransactionSql } from "postgres";
 import { eventually } from "../support/eventually.ts";
 import { shared } from "../support/shared.ts";
 import { totp } from "../support/totp.ts";
-import { PASSWORD, PeopleLab, tokenOf } from "./people-lab.ts";
+import { PASSWORD, PeopleLab, tokenOf, type Visitor } from "./people-lab.ts";
 
 const NEW_PASSWORD = "another long password";
 
@@ -67,38 +68,73 @@ test("a sign-in that waits for a code ends with the password that began it", asy
   expect(await other.isSignedIn()).toBe(false);
 });
 
+/** A lab where a sign-in can be held while it compares the password: it has read the person. */
+async function slowLab() {
+  const held = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  let isHeld = false;
+  const slow = await PeopleLab.start({
+    config: {
+      passwords: {
+        hash: (password) => Promise.resolve(`hash of ${password}`),
+        async verify({ hash, password }) {
+          if (isHeld) {
+            isHeld = false;
+            held.resolve();
+            await goOn.promise;
+          }
+          return hash === `hash of ${password}`;
+        },
+      },
+    },
+  });
+  return {
+    lab: slow,
+    goOn: () => goOn.resolve(),
+    /** Begins a sign-in, and waits until it compares the password. */
+    async compared(begin: () => ReturnType<Visitor["signIn"]>) {
+      isHeld = true;
+      const result = begin();
+      await held.promise;
+      return { result };
+    },
+    [Symbol.asyncDispose]: () => slow[Symbol.asyncDispose](),
+  };
+}
+
+/** Does `work` while a change waits for a row, which `lock` keeps. Returns the change's answer. */
+async function whileItWaits<T>(
+  lock: (tx: TransactionSql) => PromiseLike<readonly { readonly pid?: unknown }[]>,
+  change: () => Promise<T>,
+  work: () => Promise<void>,
+): Promise<T> {
+  const { answer } = await sql.begin(async (tx) => {
+    const [locked] = await lock(tx);
+    const answer = change();
+    await eventually("the change waits for the row", async () => {
+      const [row] = await sql`
+        SELECT count(*)::int AS waiting FROM pg_stat_activity
+        WHERE ${Number(locked?.pid)} = ANY (pg_blocking_pids(pid))`;
+      return row?.waiting > 0;
+    });
+    await work();
+    return { answer };
+  });
+  return await answer;
+}
+
 describe("a sign-in that was under way while the password was changed", () => {
   const passwords = { currentPassword: PASSWORD, newPassword: NEW_PASSWORD };
 
   test("is refused when the old password was read before", async () => {
-    const read = Promise.withResolvers<void>();
-    const goOn = Promise.withResolvers<void>();
-    let isHeld = false;
-    const slow = await PeopleLab.start({
-      config: {
-        passwords: {
-          hash: (password) => Promise.resolve(`hash of ${password}`),
-          async verify({ hash, password }) {
-            if (isHeld) {
-              isHeld = false;
-              read.resolve();
-              await goOn.promise;
-            }
-            return hash === `hash of ${password}`;
-          },
-        },
-      },
-    });
-    await using _ = slow;
+    await using slow = await slowLab();
     const email = "under-way@example.com";
-    const person = await slow.person(email);
-    const thief = slow.visitor();
-    isHeld = true;
-    const answer = thief.signIn(email);
-    await read.promise;
+    const person = await slow.lab.person(email);
+    const thief = slow.lab.visitor();
+    const answer = await slow.compared(() => thief.signIn(email));
     expect((await person.auth("/change-password", passwords)).status).toBe(200);
-    goOn.resolve();
-    const { status, body } = await answer;
+    slow.goOn();
+    const { status, body } = await answer.result;
     expect([status, body.error?.code]).toEqual([401, "invalid_email_or_password"]);
     expect(await thief.isSignedIn()).toBe(false);
     expect(await person.isSignedIn()).toBe(true);
@@ -108,23 +144,43 @@ describe("a sign-in that was under way while the password was changed", () => {
     const email = "between@example.com";
     const person = await lab.person(email);
     const thief = lab.visitor();
-    const answer = await sql.begin(async (tx) => {
-      const [locked] = await tx`
+    const changed = await whileItWaits(
+      (tx) => tx`
         SELECT pg_backend_pid() AS pid FROM person_credentials c
-        JOIN people p ON p.id = c.person WHERE p.email = ${email} FOR SHARE OF c`;
-      const changed = person.auth("/change-password", passwords);
-      await eventually("the change waits for the password's row", async () => {
-        const [row] = await sql`
-          SELECT count(*)::int AS waiting FROM pg_stat_activity
-          WHERE ${Number(locked?.pid)} = ANY (pg_blocking_pids(pid))`;
-        return row?.waiting > 0;
-      });
-      expect((await thief.signIn(email)).status).toBe(200);
-      return { changed };
-    });
-    expect((await answer.changed).status).toBe(200);
+        JOIN people p ON p.id = c.person WHERE p.email = ${email} FOR SHARE OF c`,
+      () => person.auth("/change-password", passwords),
+      async () => expect((await thief.signIn(email)).status).toBe(200),
+    );
+    expect(changed.status).toBe(200);
     expect(await thief.isSignedIn()).toBe(false);
     expect(await person.isSignedIn()).toBe(true);
+  });
+});
+
+describe("a sign-in that was under way while the second factor was turned on", () => {
+  test("needs its code when the person was read before", async () => {
+    await using slow = await slowLab();
+    const email = "read-before@example.com";
+    const person = await slow.lab.person(email);
+    const thief = slow.lab.visitor();
+    const answer = await slow.compared(() => thief.signIn(email));
+    await person.turnOnSecondFactor();
+    slow.goOn();
+    expect((await answer.result).body.twoFactorRedirect).toBe(true);
+    expect([await thief.isSignedIn(), await person.isSignedIn()]).toEqual([false, true]);
+  });
+
+  test("has no session when it ended while the change was being stored", async () => {
+    const email = "between-factors@example.com";
+    const person = await lab.person(email);
+    const thief = lab.visitor();
+    await whileItWaits(
+      (tx) => tx`
+        SELECT pg_backend_pid() AS pid FROM people WHERE email = ${email} FOR NO KEY UPDATE`,
+      () => person.turnOnSecondFactor(),
+      async () => expect((await thief.signIn(email)).status).toBe(200),
+    );
+    expect([await thief.isSignedIn(), await person.isSignedIn()]).toEqual([false, true]);
   });
 });
 

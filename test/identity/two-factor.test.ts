@@ -29,7 +29,7 @@ async function mustEnterCode(visitor: Visitor): Promise<void> {
   expect(await visitor.isSignedIn()).toBe(false);
   const entered = await visitor.auth("/two-factor/verify-totp", { code: totp(secret) });
   expect(entered.status).toBe(200);
-  expect(await visitor.isSignedIn()).toBe(true);
+  expect([await visitor.isSignedIn(), await ada.isSignedIn()]).toEqual([true, true]);
 }
 
 describe("once it is on, a code is due after", () => {
