@@ -19,14 +19,14 @@ const LIMITS: Readonly<Record<string, string>> = {
 const HELP: Readonly<Record<string, string>> = {
   insufficient_credits:
     "Top up, or ask for fewer output tokens: the most that it can cost is held.",
-  key_budget_exceeded: "Raise the key's monthly limit, or use another key.",
+  key_budget_exceeded: "Use another key, or create one with a higher monthly limit.",
   monthly_limit_reached: "Raise your own cap if you have set one, or reach the next tier.",
   rate_limit_exceeded: "Send again after a pause, or spread the calls over time.",
   too_many_streams: "Wait until a stream has ended, or reach a tier with more of them.",
   payment_required: "Pay what is owed: the next payment does it first.",
-  insufficient_scope: "Give a key the scope of this service.",
+  insufficient_scope: "Use a key that has the scope of this service, or create one.",
   tier_required: "The limits page shows what unlocks the tier that has it.",
-  ip_not_allowed: "Call from an address of the key's list, or change the list.",
+  ip_not_allowed: "Call from an address of the key's list, or create a key with another list.",
   account_inactive: "The settings page says why.",
 };
 

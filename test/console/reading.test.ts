@@ -4,6 +4,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { LedgerReply } from "../../src/console/billing-schema.ts";
 import type { OverviewReply } from "../../src/console/overview-schema.ts";
+import { refusalOf } from "../../src/console/refusal-words.ts";
 import type { ReceiptReply, RequestsReply } from "../../src/console/requests-schema.ts";
 import type { UsageReply } from "../../src/console/usage-schema.ts";
 import { nano, toDecimal, usd } from "../../src/core/money.ts";
@@ -193,6 +194,16 @@ test("a call opens as a receipt whose lines make up the charge", async () => {
   const other = await world.get<ReceiptReply>("viewer", pathOf(account, `requests/${refused?.id}`));
   expect(other.body).toMatchObject({ held_usd: null, charged_usd: "0", lines: [] });
   expect(other.body.refusal?.explanation).toMatch(/^Refused: .*\.$/);
+});
+
+test("a refusal by a key's own rules asks for no change of it, since keys are made anew", () => {
+  for (const [code, status] of [
+    ["key_budget_exceeded", 402],
+    ["insufficient_scope", 403],
+    ["ip_not_allowed", 403],
+  ] as const) {
+    expect(refusalOf(code, null, status)?.explanation).toMatch(/ create (?:a key|one)\b/);
+  }
 });
 
 test("a call of another account is not there, as one that never was", async () => {
