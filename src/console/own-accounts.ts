@@ -13,6 +13,7 @@ import {
   requireProof,
 } from "../http/console-endpoint.ts";
 import { jsonBody } from "../http/json-body.ts";
+import { countAttempt } from "../identity/attempt-limits.ts";
 import { openApplicationAccount, renameAccount } from "../store/own-accounts.ts";
 import { type MeDeps, PROOF_MS } from "./me.ts";
 import { noted } from "./noted.ts";
@@ -47,6 +48,7 @@ const openAccount = personEndpoint({
   async run(context: PersonContext<OwnAccountsDeps>, fields: { readonly name: string }) {
     const { deps, person, request, clientIp } = context;
     const { database, random } = deps.identity.services;
+    await countAttempt(deps.identity, "open_account", { clientIp, email: person.email });
     const name = fields.name.trim();
     const { headers } = request;
     const origin = deps.identity.allowanceOrigin(person.email, { headers, clientIp });

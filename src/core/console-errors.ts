@@ -84,7 +84,7 @@ export const CONSOLE_ERRORS = {
   owner_only: { status: 403, when: "only an owner may make, change or remove an owner" },
   last_owner: { status: 409, when: "an account needs an owner: make somebody else one first" },
   already_member: { status: 409, when: "the person belongs to the account already" },
-  too_many_accounts: { status: 409, when: "the person owns as many accounts as one may" },
+  too_many_accounts: { status: 409, when: "the person owns as many open accounts as one may" },
   too_many_attempts: {
     status: 429,
     when: "too many attempts of this address, inbox or account; wait for `Retry-After`",

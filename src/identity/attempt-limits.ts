@@ -33,6 +33,8 @@ const ATTEMPT_LIMITS = {
   sign_up: { address: { limit: 20, minutes: HOUR }, inbox: { limit: 3, minutes: HOUR } },
   send_code: { address: { limit: 20, minutes: HOUR }, inbox: { limit: 3, minutes: HOUR } },
   send_reset: { address: { limit: 20, minutes: HOUR }, inbox: { limit: 3, minutes: HOUR } },
+  // Whoever closes their account may open another one.
+  open_account: { address: { limit: 20, minutes: HOUR }, inbox: { limit: 10, minutes: HOUR } },
   // Each mail carries a name that the account's people choose (D-424).
   invite: { address: { limit: 60, minutes: HOUR }, account: { limit: 100, minutes: 24 * HOUR } },
   // Each code takes five tries, and an inbox gets three codes in an hour.

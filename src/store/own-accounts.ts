@@ -1,6 +1,6 @@
 // What people do with accounts besides their members: open one for applications, and name one.
 
-import { and, eq } from "drizzle-orm";
+import { and, eq, ne } from "drizzle-orm";
 import type { RandomBytes } from "../core/ids.ts";
 import { accounts } from "./account-schema.ts";
 import type { AccountRow, AlsoInTransaction } from "./accounts.ts";
@@ -13,7 +13,7 @@ interface NewOwnAccount {
   readonly personId: string;
   readonly email: string;
   readonly name: string;
-  /** How many accounts for applications a person may own. */
+  /** How many accounts for applications a person may own that are not closed. */
   readonly most: number;
   /**
    * Whoever opened an account from here before has the allowance of that one alone. Null where an
@@ -45,6 +45,7 @@ export async function openApplicationAccount(
           eq(memberships.person, personId),
           eq(memberships.role, "owner"),
           eq(accounts.surface, "application"),
+          ne(accounts.state, "closed"),
         ),
       );
     if (owned.length >= most) return null;

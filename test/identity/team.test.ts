@@ -178,6 +178,12 @@ test("a person opens one account for applications, and closes it with the passwo
   expect((await eve.post(`/console/api/accounts/${id}/close`)).status).toBe(200);
   const me = (await eve.get("/console/api/me")).body;
   expect(me.accounts.map(({ state }: { state: string }) => state)).toEqual(["active", "closed"]);
+  // A closed one is in nobody's way, and its allowance is not given again.
+  const next = await eve.post("/console/api/accounts", { surface: "application", name: "Next" });
+  expect(next.status).toBe(200);
+  const { sql } = lab.stores.database;
+  const [row] = await sql`SELECT sign_up_grant FROM accounts WHERE id = ${next.body.id}`;
+  expect(row?.sign_up_grant).toBe("used_elsewhere");
 });
 
 test("sessions are listed and ended one by one or together", async () => {

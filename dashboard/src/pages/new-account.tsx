@@ -16,7 +16,10 @@ export function NewAccount() {
   const [name, setName] = useState("");
   const navigate = useNavigate();
   const { accounts } = useMe();
-  const hasOne = accounts.some((one) => one.surface === "application" && one.role === "owner");
+  const hasOne = accounts.some(
+    ({ surface, role, state }) =>
+      surface === "application" && role === "owner" && state !== "closed",
+  );
   const run = async () => {
     const { id } = await openApplicationAccount(name.trim());
     await queryClient.invalidateQueries(meQuery);
