@@ -43,8 +43,8 @@ export async function orderPlan(
   { plan, cardId, request = null }: PlanOrder,
 ): Promise<PlanOrdered> {
   const now = new Date(deps.now());
-  const repeated = request === null ? null : await repeatOf(deps, account, { plan, request });
-  if (repeated !== null) return { topUp: repeated, facts: await planOf(deps, account) };
+  const first = request === null ? null : await deps.topUps.findRequest(account.number, request);
+  if (first !== null) return { topUp: repeated(first, plan), facts: await planOf(deps, account) };
   const { number: card } = await chargeableCard(deps, account, cardId);
   const order = { plan, card, provider: deps.provider.name, now };
   const decided = await decidePlan(
@@ -55,19 +55,16 @@ export async function orderPlan(
   );
   const topUp = await charged(deps, decided.topUpId);
   await updateWallet(deps, account);
-  return { topUp, facts: await planOf(deps, account) };
+  // Another order by the same id may have been stored in between.
+  return { topUp: topUp && repeated(topUp, plan), facts: await planOf(deps, account) };
 }
 
-async function repeatOf(
-  { topUps }: PaymentDeps,
-  account: AccountRow,
-  { plan, request }: { readonly plan: PricedPlan; readonly request: string },
-): Promise<TopUp | null> {
-  const first = await topUps.findRequest(account.number, request);
-  if (first === null || first.plan?.plan === plan) return first;
+/** @throws AdministrationError if the id was used for another order */
+function repeated(first: TopUp, plan: PricedPlan): TopUp {
+  if (first.plan?.plan === plan) return first;
   throw new AdministrationError(
     "reference_reused",
-    `The request '${request}' was for something else: ${first.id}`,
+    `The request '${first.request}' was for something else: ${first.id}`,
   );
 }
 

@@ -68,6 +68,14 @@ test("a declined card begins no plan, and the same request charges once", async 
   expect(paid(await chargesOf(lab, account))).toEqual([usd("29")]);
 });
 
+test("one request for two plans at once buys one, and the other order is told", async () => {
+  const account = await holder();
+  const orders = await Promise.allSettled([buy(account, "pro", "two"), buy(account, "max", "two")]);
+  const refused = orders.filter((one) => one.status === "rejected");
+  expect(refused.map(({ reason }) => reason.code)).toEqual(["reference_reused"]);
+  expect(await chargesOf(lab, account)).toHaveLength(1);
+});
+
 test("ten orders at once, and two workers at once, charge one month once", async () => {
   const account = await holder();
   const orders = await Promise.allSettled(Array.from({ length: 10 }, () => buy(account, "pro")));
