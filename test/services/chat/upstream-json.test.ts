@@ -61,6 +61,32 @@ for (const from of [
   });
 }
 
+const PARTS = { logprobs: false, reasoning: false };
+
+test("a tool call without an id gets one, because its result cannot be sent without", () => {
+  const called = { name: "f", arguments: "{}" };
+  for (const id of ["", undefined, null]) {
+    const tool_calls = [
+      { id, function: called },
+      { id: "b", function: called },
+    ];
+    const choices = readChoices([{ message: { tool_calls } }], PARTS);
+    expect(choices?.[0]?.message.tool_calls?.map((call) => call.id)).toEqual(["call_0", "b"]);
+    const pieces = [
+      { index: 0, id, function: called },
+      { index: 0, id, function: called },
+      { index: 1, id: "b", function: called },
+      { index: 1, id, function: called },
+      { index: 2, id, function: called },
+    ];
+    const delta = { tool_calls: pieces };
+    const [read] = readDeltas([{ delta }], new ToolCallIndexes(), PARTS);
+    const calls = (read?.delta.tool_calls ?? []) as readonly { readonly id?: string }[];
+    const ids = calls.map((call) => call.id);
+    expect(ids).toEqual(["call_0", undefined, "b", undefined, "call_2"]);
+  }
+});
+
 const REASONED = { completion_tokens_details: { reasoning_tokens: 94 } };
 
 test("reasoning that a server counts beside the reply is charged as output", () => {

@@ -153,7 +153,7 @@ function readToolCalls(value: unknown): ToolCall[] | null {
     const { name, arguments: input } = call.function;
     if (typeof name !== "string") continue;
     calls.push({
-      id: textOr(call.id, `call_${calls.length}`),
+      id: textOr(call.id, "") || inventedId(calls.length),
       type: "function",
       function: { name, arguments: textOfJson(input ?? {}) },
     });
@@ -222,17 +222,26 @@ export class ToolCallIndexes {
   #last = 0;
   #next = 0;
 
-  of(piece: Json): number {
+  /** The index of the piece's call, and whether that is a new one. */
+  of(piece: Json): { readonly index: number; readonly isNew: boolean } {
     if (isCount(piece.index) && piece.index < TOOL_CALLS_MAX) this.#last = piece.index;
     else if (typeof piece.id === "string") this.#last = this.#next;
-    this.#next = Math.max(this.#next, this.#last + 1);
-    return this.#last;
+    const isNew = this.#last >= this.#next;
+    if (isNew) this.#next = this.#last + 1;
+    return { index: this.#last, isNew };
   }
 }
 
+/** Some servers give their calls no id, or an empty one. Callers need one to send the result. */
+function inventedId(index: number): string {
+  return `call_${index}`;
+}
+
 function readToolCallDelta(from: Json, indexes: ToolCallIndexes): Json {
-  const call: Record<string, unknown> = { index: indexes.of(from) };
-  if (typeof from.id === "string") call.id = from.id;
+  const { index, isNew } = indexes.of(from);
+  const call: Record<string, unknown> = { index };
+  const id = textOr(from.id, "") || (isNew ? inventedId(index) : "");
+  if (id !== "") call.id = id;
   if (from.type === "function") call.type = "function";
   if (isObject(from.function)) {
     const called: Record<string, string> = {};
