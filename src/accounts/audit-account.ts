@@ -192,10 +192,22 @@ function checkSpending(
 async function checkLog(account: string, snapshot: AuditSnapshot): Promise<AuditFinding | null> {
   const mismatch = await snapshot.logMismatch();
   if (mismatch === null) return null;
-  const { request, seq, charged, logged, rows } = mismatch;
+  const { request, seq, charged, logged, rows, held, misused } = mismatch;
+  const say = (fact: string, expected: string, is: string): AuditFinding => {
+    return { account, bucket: null, seq, fact, expected, found: is };
+  };
+  if (rows === 1 && logged === charged && misused > 0n) {
+    return say(
+      `the free credit that paid for ${request}, which is no chat`,
+      "$0",
+      dollars(misused),
+    );
+  }
+  if (rows === 1 && logged === charged && held !== null) {
+    return say(`the charge of ${request}`, `at most ${dollars(held)}, its hold`, dollars(charged));
+  }
   const found = logged === null ? "no row" : `${dollars(logged)} in ${rows} row(s)`;
-  const fact = `the request log's cost of ${request}`;
-  return { account, bucket: null, seq, fact, expected: `${dollars(charged)} in 1 row`, found };
+  return say(`the request log's cost of ${request}`, `${dollars(charged)} in 1 row`, found);
 }
 
 /** The log may be dropped month by month, so only the money of its sums can be compared. */

@@ -7,7 +7,10 @@ import { type UsageTotals, usageTotalsSql } from "./usage-repair.ts";
 
 type Queries = Pick<Database["db"], "execute">;
 
-/** A call about which the request log and the ledger disagree. */
+/**
+ * A call about which the request log and the ledger disagree, or whose charge no hold or no credit
+ * allowed.
+ */
 export interface LogMismatch {
   readonly request: string;
   /** The ledger entry of the charge, if there is one. */
@@ -16,6 +19,10 @@ export interface LogMismatch {
   /** Null if the log has no row for the call. */
   readonly logged: bigint | null;
   readonly rows: number;
+  /** What the call held; null if the log does not say. */
+  readonly held: bigint | null;
+  /** The free credit that paid for it although it is no chat. */
+  readonly misused: bigint;
 }
 
 /**
@@ -36,13 +43,16 @@ export async function readLogMismatch(
             AND r.resolved_at IS NULL)
       GROUP BY request
     ), logged AS (
-      SELECT request, sum(cost) AS amount, count(*) AS rows
+      SELECT request, sum(cost) AS amount, count(*) AS rows, max(held) AS held,
+        sum(free_cost) FILTER (WHERE service <> 'models') AS misused
       FROM request_log WHERE account = ${account} GROUP BY request
     )
     SELECT request::text, charged.seq::text, charged.amount::text AS charged,
-      logged.amount::text AS logged, coalesce(logged.rows, 0)::text AS rows
+      logged.amount::text AS logged, coalesce(logged.rows, 0)::text AS rows,
+      logged.held::text, coalesce(logged.misused, 0)::text AS misused
     FROM charged FULL JOIN logged USING (request)
-    WHERE logged.rows > 1 OR (coalesce(charged.amount, 0) <> coalesce(logged.amount, 0)
+    WHERE logged.rows > 1 OR logged.amount > logged.held OR logged.misused > 0
+      OR (coalesce(charged.amount, 0) <> coalesce(logged.amount, 0)
       AND (logged.request IS NOT NULL OR to_regclass('request_log_' || charged.month) IS NOT NULL))
     ORDER BY charged.seq LIMIT 1`);
   if (row === undefined) return null;
@@ -52,6 +62,8 @@ export async function readLogMismatch(
     charged: BigInt(row.charged ?? 0),
     logged: row.logged ? BigInt(row.logged) : null,
     rows: Number(row.rows),
+    held: row.held ? BigInt(row.held) : null,
+    misused: BigInt(row.misused ?? 0),
   };
 }
 

@@ -149,6 +149,16 @@ describe("damage in the ledger", () => {
       /the request log's cost of req_\w+: expected \$4\.5 in 1 row, found \$4\.5 in 2 row/,
     ],
     [
+      "a charge above its hold",
+      (a) => `UPDATE request_log SET held = cost - 1 WHERE account = ${a} AND cost = 4500000000`,
+      /ledger entry 3: the charge of req_\w+: expected at most \$4\.499999999, .*, found \$4\.5/,
+    ],
+    [
+      "free credit that paid for what is no chat",
+      (a) => `UPDATE request_log SET service = 'maps' WHERE account = ${a} AND cost = 4500000000`,
+      /the free credit that paid for req_\w+, which is no chat: expected \$0, found \$4\.5/,
+    ],
+    [
       "a sum of the log that is not its cost",
       (a) => `UPDATE usage_rollups SET cost = cost + 1 WHERE account = ${a} AND minutes = 15
         AND cost > 0`,
