@@ -49,8 +49,8 @@ local function drop_lapsed(events, w, call, returned_free)
   })
 end
 
--- What an admission that was sent before left: its hold, or the reply of its settlement; else nil. A
--- hold of an older epoch is none: the current wallet never gave its money up.
+-- What an admission that was sent before left: its hold, or the reply of its settlement; else nil.
+-- A hold of an older epoch is none: the current wallet never gave its money up.
 local function sent_before(holds, request, epoch)
   local bytes = redis_call('HGET', holds, request)
   local hold = bytes and parse_hold(bytes)
