@@ -67,6 +67,12 @@ describe.skipIf(!canRun)("a page", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
+  test("cuts the address of a person that is wider than the sidebar", async () => {
+    const { visitor } = await stage.person(`${"w".repeat(40)}@example.com`);
+    await visitor.inspect("long-address");
+    expect(visitor.complaints.splice(0)).toEqual([]);
+  });
+
   test("with the longest names and addresses fits a phone", async () => {
     const long = "W".repeat(64);
     expect(await post(ada, `accounts/${account}/rename`, { name: long })).toBe(200);

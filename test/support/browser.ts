@@ -109,6 +109,10 @@ export class Visitor implements AsyncDisposable {
       await this.#picture(`${name}-${scheme}`);
       await this.#axe(name, scheme);
     }
+    const isCut = await this.page.evaluate(
+      "[...document.querySelectorAll('.frame-side')].some((e) => e.scrollWidth > e.clientWidth)",
+    );
+    if (isCut) this.complaints.push(`${name} has a sidebar that scrolls sideways`);
     await this.page.emulateMedia({ colorScheme: "light" });
     await this.page.setViewportSize(PHONE);
     await this.settled();
