@@ -1,7 +1,7 @@
 // Payments with their refunds and disputes as rows, and top-ups that are open or came to nothing.
 
 import type { BillingReply } from "../../../src/console/billing-schema.ts";
-import { isZero } from "../money.ts";
+import { isZero, moneyText } from "../money.ts";
 import { Empty } from "../parts/loaded.tsx";
 import { Money } from "../parts/money.tsx";
 import { Panel, Tag, type Tone } from "../parts/panel.tsx";
@@ -86,12 +86,14 @@ function rowsOf({ payments, top_ups: topUps }: BillingReply): Row[] {
 }
 
 function topUpRow(one: BillingReply["top_ups"][number]): Row {
-  const { id, created_at: at, kind, status, failure, url } = one;
+  const { id, created_at: at, kind, status, failure, url, amount_usd: usd } = one;
+  const why = failure === null ? "" : nameOf(t.billing.failures, failure).replaceAll("_", " ");
+  const detail = [isZero(usd) ? "" : moneyText(usd), why].filter((text) => text !== "").join(" · ");
   return {
     id,
     at,
     what: t.billing.kinds[kind],
-    detail: failure === null ? null : nameOf(t.billing.failures, failure).replaceAll("_", " "),
+    detail: detail === "" ? null : detail,
     tone: status === "open" ? "held" : "owed",
     state: t.billing.states[status],
     usd: null,

@@ -125,12 +125,14 @@ export const billingTexts = {
   },
   entries: {
     charge: "Call",
+    late_charge: "Call, charged late",
     credit: "Credit",
     bonus: "Bonus",
-    free_credit: "Free credit",
     reversal: "Taken back",
     restore: "Given back",
     adjustment: "Adjustment",
-    expiry: "Free credit ended",
+    forgiven: "Forgiven",
+    repayment: "Paid what was owed",
+    free_expired: "Free credit ended",
   },
 };
