@@ -37,6 +37,9 @@ describe.skipIf(!canRun)("an operator", () => {
     await ops.sees("Set up your second factor");
     await ops.inspect("operator-set-up");
     await ops.button("Turn on").click();
+    // Whoever was invited by the command has no password.
+    const forgot = dialog().getByRole("link", { name: "No password yet" });
+    expect(await forgot.getAttribute("href")).toBe("/dashboard/forgot");
     await dialog().locator("input[type=password]").fill(PASSWORD);
     await dialog().getByRole("button", { name: "Continue" }).click();
     secret = (await ops.text(ops.page.getByLabel("The secret", { exact: true }))).trim();

@@ -8,7 +8,7 @@ import { changeName, renameAccount } from "../api/people.ts";
 import { meQuery, queryClient } from "../api/queries.ts";
 import { PASSWORD_MIN } from "../entry/password-rule.ts";
 import { Problem, say, useChange } from "../parts/ask.tsx";
-import { CurrentPassword } from "../parts/current-password.tsx";
+import { CurrentPassword, NoPassword } from "../parts/current-password.tsx";
 import { Form } from "../parts/form.tsx";
 import { PageHead, Panel } from "../parts/panel.tsx";
 import { mayAct, useAccount, useMe } from "../session.tsx";
@@ -129,6 +129,7 @@ function PasswordPanel() {
     <Panel title={t.entry.password}>
       <Form submit={change.start}>
         <CurrentPassword value={current} change={setCurrent} required />
+        <NoPassword />
         <PasswordInput
           label={t.entry.newPassword}
           description={t.people.passwordEnds(PASSWORD_MIN)}

@@ -9,7 +9,7 @@ import { meQuery, queryClient } from "../api/queries.ts";
 import { CodeInput } from "../entry/code.tsx";
 import { Ask, Problem, say, useChange } from "../parts/ask.tsx";
 import { Code } from "../parts/code.tsx";
-import { CurrentPassword } from "../parts/current-password.tsx";
+import { CurrentPassword, NoPassword } from "../parts/current-password.tsx";
 import { Form } from "../parts/form.tsx";
 import { Panel, Tag } from "../parts/panel.tsx";
 import { useMe } from "../session.tsx";
@@ -54,6 +54,7 @@ export function TwoFactorPanel() {
         calm={!isOn}
       >
         <CurrentPassword value={password} change={setPassword} isFirst />
+        <NoPassword />
       </Ask>
       <Modal
         opened={begun !== null}

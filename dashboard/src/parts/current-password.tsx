@@ -29,3 +29,12 @@ export function CurrentPassword(props: CurrentPasswordProps) {
     </>
   );
 }
+
+/** The way on for those without a password, such as who signed up by a code or was invited. */
+export function NoPassword() {
+  return (
+    <a className="small" href="/dashboard/forgot">
+      {t.people.noPassword}
+    </a>
+  );
+}

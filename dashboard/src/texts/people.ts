@@ -64,6 +64,7 @@ export const peopleTexts = {
   account: "Account",
   accountName: "Name of the account",
   currentPassword: "Your password",
+  noPassword: "No password yet, or forgotten? Set one with a mailed link.",
   passwordEnds: (least: number) => `At least ${least} characters. Your other sessions end.`,
   passwordChanged: "The password is changed.",
   changePassword: "Change the password",
