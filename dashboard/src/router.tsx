@@ -13,13 +13,13 @@ import { meQuery, queryClient } from "./api/queries.ts";
 import { ROUTER_OPTIONS } from "./router-options.ts";
 import { accountToOpen, rememberAccount } from "./session.tsx";
 import { Broken } from "./shell/broken.tsx";
-import { Missing } from "./shell/missing.tsx";
+import { Missing, MissingPage } from "./shell/missing.tsx";
 import { NoAccount } from "./shell/no-account.tsx";
 import { Shell } from "./shell/shell.tsx";
 
 export const ACCOUNT_PREFIX = "acct_";
 
-const root = createRootRoute({ notFoundComponent: Missing, errorComponent: Broken });
+const root = createRootRoute({ notFoundComponent: MissingPage, errorComponent: Broken });
 
 /** The person, or the way to sign-in and back. */
 async function person(href: string) {

@@ -14,7 +14,10 @@ export function Invitation() {
   const token = useToken();
   const navigate = useNavigate();
   const me = useQuery({ ...meQuery, retry: false });
-  if (token === "") return <EntryCard title={t.entry.invitation} about={t.entry.brokenLink} />;
+  if (token === "") {
+    const foot = <Link to="/sign-in">{t.entry.toSignIn}</Link>;
+    return <EntryCard title={t.entry.invitation} about={t.entry.brokenLink} foot={foot} />;
+  }
   if (me.isPending) return <Waiting height={200} />;
   if (me.data === undefined) return <SignInFirst token={token} error={me.error} />;
   const { email } = me.data.person;

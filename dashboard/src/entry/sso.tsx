@@ -38,11 +38,12 @@ export function SsoReturn() {
     window.location.assign(page);
   });
   useEffect(() => {
-    if (hasBegun.current) return;
+    if (hasBegun.current || query === "") return;
     hasBegun.current = true;
     void change.start();
   });
   const foot = <a href="/dashboard/sign-in?next=%2Foperator">{t.entry.toSignIn}</a>;
+  if (query === "") return <EntryCard title={t.entry.bySso} about={t.entry.ssoEmpty} foot={foot} />;
   return (
     <EntryCard title={t.entry.bySso} foot={foot}>
       {change.error === null ? <Loader size="sm" /> : <Refusal error={change.error} />}

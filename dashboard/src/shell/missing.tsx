@@ -15,3 +15,12 @@ export function Missing() {
     </Panel>
   );
 }
+
+/** The same as a page of its own, where no frame is around it. */
+export function MissingPage() {
+  return (
+    <main className="entry">
+      <Missing />
+    </main>
+  );
+}

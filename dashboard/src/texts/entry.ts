@@ -29,6 +29,7 @@ export const entryTexts = {
   resetAction: "Set the password",
   resetDone: "The new password is set. Sign in with it.",
   brokenLink: "This link is not complete. Open it from the mail again.",
+  ssoEmpty: "The provider of single sign-on leads back to this page. Begin at the sign-in page.",
   verify: "Verify your e-mail address",
   verifyAbout: "This proves that the inbox is yours, and opens your account.",
   verifyAction: "Verify and continue",
