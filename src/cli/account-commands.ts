@@ -9,8 +9,9 @@ import { type Adjusted, adjustBalance, forgiveOwed } from "../accounts/payments.
 import { PLAN_NAMES } from "../core/limits.ts";
 import { asciiDomain } from "../core/mail-address.ts";
 import { subtract, toJsonNumber, ZERO } from "../core/money.ts";
+import type { AccountRow } from "../store/accounts.ts";
 import { limitsCommand } from "./account-limits.ts";
-import { showAccount } from "./account-show.ts";
+import { showAccount, stateText } from "./account-show.ts";
 import { type Answer, type Command, UsageError } from "./command.ts";
 import { dollars } from "./print.ts";
 import {
@@ -249,11 +250,11 @@ function change(id: string, action: AccountAction): ReturnType<Command["prepare"
         ownCap === null ? null : toJsonNumber(ownCap as Parameters<typeof toJsonNumber>[0]),
       applied,
     };
-    return { json, text: `Account ${id}: ${outcomeText(action, account.state)}` };
+    return { json, text: `Account ${id}: ${outcomeText(action, account)}` };
   };
 }
 
-function outcomeText(action: AccountAction, state: string): string {
+function outcomeText(action: AccountAction, account: AccountRow): string {
   switch (action.kind) {
     case "contract":
       return `the contract is ${action.contract ?? "none"}.`;
@@ -263,8 +264,12 @@ function outcomeText(action: AccountAction, state: string): string {
       return action.cap === null
         ? "it has no cap of its own."
         : `its own cap is ${dollars(action.cap)} per month.`;
+    case "domain":
+      return action.domain === null
+        ? "the footer of its mail names no domain of its own."
+        : `the footer of its mail names ${action.domain}.`;
     default:
-      return `${state}.`;
+      return `${stateText(account)}.`;
   }
 }
 

@@ -42,7 +42,6 @@ async function read({ administration, actors }: Stores, id: string): Promise<Sho
 
 function textOf({ account, summary, keys, payments }: Shown): string {
   const { tier, next, balances, month, openStreams } = summary;
-  const reason = account.stateReason === null ? "" : ` (${account.stateReason})`;
   const expiry = balances.freeExpiresAt;
   const held = add(balances.heldPaid, balances.heldFree);
   const own = month.ownCap === null ? "" : `; own cap ${dollars(month.ownCap)}`;
@@ -53,7 +52,7 @@ function textOf({ account, summary, keys, payments }: Shown): string {
     ["surface", account.surface],
     ["email", account.email ?? "-"],
     ["created", utc(account.createdAt)],
-    ["state", `${account.state}${reason}`],
+    ["state", stateText(account)],
     ...tierRows(account, tier, next),
     ["paid", dollars(balances.paid)],
     ["free", `${dollars(balances.free)}${expiry === null ? "" : ` until ${utc(expiry)}`}`],
@@ -66,6 +65,11 @@ function textOf({ account, summary, keys, payments }: Shown): string {
     `keys\n${indented(keysText(keys, summary))}`,
     `payments\n${paymentsText(payments)}`,
   ].join("\n\n");
+}
+
+/** `suspended (dispute)`. */
+export function stateText({ state, stateReason }: Pick<AccountRow, "state" | "stateReason">) {
+  return stateReason === null ? state : `${state} (${stateReason})`;
 }
 
 function owedRows(owed: NanoUsd): [string, string][] {

@@ -50,7 +50,7 @@ const add: Command = {
       if (more > 0) warn(`Skipped: ${more} more`);
       return {
         json: { source, documents, skipped: skipped.length },
-        text: `Added ${documents} documents of ${source}.`,
+        text: `Added ${counted(documents)} of ${source}.`,
       };
     };
   },
@@ -81,7 +81,7 @@ const remove: Command = {
       const documents = await (await openDocuments(stores)).remove(source);
       if (documents === 0)
         throw new AdministrationError("not_found", `There are no documents of ${source}`);
-      const text = `Removed ${documents} documents of ${source}.`;
+      const text = `Removed ${counted(documents)} of ${source}.`;
       return { json: { source, documents }, text };
     };
   },
@@ -136,6 +136,10 @@ function pagesOf({ values }: Input): number {
   const pages = Number(text);
   if (/^\d+$/.test(text) && pages >= 1 && pages <= PAGES_MAX) return pages;
   throw new UsageError(`--pages must be a whole number from 1 to ${PAGES_MAX}, but is '${text}'`);
+}
+
+function counted(documents: number): string {
+  return documents === 1 ? "1 document" : `${documents} documents`;
 }
 
 export const indexCommands: readonly Command[] = [add, list, remove];

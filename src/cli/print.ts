@@ -4,7 +4,12 @@ import { type NanoUsd, toDecimal } from "../core/money.ts";
 
 /** `$1.5`, with all digits of the amount. */
 export function dollars(amount: NanoUsd | bigint): string {
-  return `$${toDecimal(amount as NanoUsd)}`;
+  return dollarText(toDecimal(amount as NanoUsd));
+}
+
+/** The same of an amount that is text already: `-$1.5` where something is taken. */
+export function dollarText(amount: string): string {
+  return amount.startsWith("-") ? `-$${amount.slice(1)}` : `$${amount}`;
 }
 
 /** `2026-11-21 14:30:00 UTC`. */

@@ -12,7 +12,7 @@ import { USAGE_GROUPS, USAGE_STEPS } from "../console/usage-schema.ts";
 import { AdministrationError, ApiError } from "../core/errors.ts";
 import type { AccountRow } from "../store/accounts.ts";
 import { type Answer, type Command, type Input, UsageError } from "./command.ts";
-import { indented, labelled, table } from "./print.ts";
+import { dollarText, indented, labelled, table } from "./print.ts";
 import type { Stores } from "./stores.ts";
 import { idOf, oneOf, timeOf } from "./values.ts";
 
@@ -172,7 +172,7 @@ const ledger: Command = {
       ledgerReply(reading, account, { kind, before });
     return reader(input, read, ({ entries, next }) => {
       const lines = entries.map((entry) => [
-        ...[`${entry.seq}`, entry.at, entry.kind, `$${entry.amount_usd}`],
+        ...[`${entry.seq}`, entry.at, entry.kind, dollarText(entry.amount_usd)],
         ...[`paid $${entry.paid_after_usd}`, `free $${entry.free_after_usd}`],
         entry.request_id ?? entry.payment_id ?? entry.reason ?? "",
       ]);
@@ -193,6 +193,7 @@ const overview: Command = {
     return reader(input, read, (reply) => {
       const { balance, month, burn, today, tier, last_errors: errors } = reply;
       const lasts = burn.lasts_days === null ? "" : `, lasts about ${burn.lasts_days} days`;
+      const cap = month.cap_usd === null ? "no cap" : `$${month.cap_usd}`;
       const lines = errors.map((one) => [one.at, one.request_id, `${one.status}`, one.code]);
       const head = labelled([
         ["account", `${reply.account.id} ${reply.account.state}`],
@@ -201,7 +202,7 @@ const overview: Command = {
         ["free", `$${balance.free_usd}`],
         ["held", `$${balance.held_usd}`],
         ["owed", `$${balance.owed_usd}`],
-        ["month", `${month.month}: $${month.spent_usd} of ${month.cap_usd ?? "no cap"}`],
+        ["month", `${month.month}: $${month.spent_usd} of ${cap}`],
         ["a day", `$${burn.usd_per_day} over ${burn.days} days${lasts}`],
         ["today", `${today.calls} calls, ${today.errors} errors, $${today.cost_usd}`],
         [tier.kind, tier.name],

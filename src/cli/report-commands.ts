@@ -7,7 +7,7 @@ import { addMonths, isMonth, monthText } from "../core/months.ts";
 import { MARGIN_GROUPS, type MarginGroup } from "../store/margins.ts";
 import { type Command, UsageError } from "./command.ts";
 import { tryFlush } from "./log-commands.ts";
-import { table } from "./print.ts";
+import { dollarText, table } from "./print.ts";
 import { oneOf } from "./values.ts";
 
 const HEADINGS = [
@@ -98,7 +98,7 @@ function textOf({ rows, total }: MarginReport, by: MarginGroup): string {
 
 function amountsOf(row: MarginRow): string[] {
   const line = lineOf(row);
-  const dollars = (text: Line[keyof Line]) => (text === null ? "unknown" : `$${text}`);
+  const dollars = (text: Line[keyof Line]) => (text === null ? "unknown" : dollarText(`${text}`));
   const percent = line.margin_percent === null ? "" : `${line.margin_percent}%`;
   return [
     ...[`${row.calls}`, dollars(line.charged_usd), dollars(line.upstream_usd)],

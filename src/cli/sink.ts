@@ -1,4 +1,5 @@
 import { open, rename, rm } from "node:fs/promises";
+import { UsageError } from "./command.ts";
 
 /** The destination of a long output. `write` waits until there is room for more. */
 export interface Sink {
@@ -20,7 +21,7 @@ export async function openSink(file: string | null): Promise<Sink> {
 
 async function fileSink(file: string): Promise<Sink> {
   const partial = `${file}.part`;
-  const handle = await open(partial, "w", 0o600);
+  const handle = await named(file, open(partial, "w", 0o600));
   let finished = false;
   return {
     write: async (text) => {
@@ -28,7 +29,7 @@ async function fileSink(file: string): Promise<Sink> {
     },
     finish: async () => {
       await handle.sync();
-      await rename(partial, file);
+      await named(file, rename(partial, file));
       finished = true;
     },
     close: async () => {
@@ -36,6 +37,15 @@ async function fileSink(file: string): Promise<Sink> {
       if (!finished) await rm(partial, { force: true });
     },
   };
+}
+
+/** @throws UsageError that names the file as it was given, without its ending `.part` */
+async function named<T>(file: string, step: Promise<T>): Promise<T> {
+  return await step.catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(
+      `--out: '${file}' cannot be written (${error.code}): is its folder there?`,
+    );
+  });
 }
 
 /**

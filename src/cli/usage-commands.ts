@@ -1,5 +1,6 @@
 // Commands about the sums of the request log.
 
+import { findAccount } from "../accounts/administration.ts";
 import { repairMargins } from "../store/margin-repair.ts";
 import { repairUsage } from "../store/usage-repair.ts";
 import type { Command } from "./command.ts";
@@ -12,7 +13,8 @@ const repair: Command = {
   options: {},
   prepare(input) {
     const id = input.positionals.length === 0 ? null : idOf(input, "account");
-    return async ({ database }) => {
+    return async ({ administration, database }) => {
+      if (id !== null) await findAccount(administration, id);
       const repaired = await repairUsage(database, id);
       const margins = id === null ? await repairMargins(database) : 0;
       const text =

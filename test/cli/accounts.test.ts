@@ -103,6 +103,8 @@ describe("account", () => {
       state: "suspended",
       state_reason: "dispute",
     });
+    expect((await cli("account", "suspend", id)).out).toContain("suspended (operator)");
+    expect((await cli("account", "resume", id)).out).toContain("suspended (dispute)");
   });
 
   test("a closed account stays closed: its keys are revoked, it takes nothing new", async () => {

@@ -94,7 +94,7 @@ describe("a file of JSON lines", () => {
     expect(await find("aardvark")).toMatchObject([{ title: "Aardvark", snippet: "It digs." }]);
     expect(await find("bears")).toMatchObject([{ title: "zoo.example", date: "2026-10-01" }]);
     file("zoo.jsonl", { ...aardvark, title: "Antelope" });
-    expect((await cli("index", "add", "zoo.jsonl")).out).toContain("1 documents of");
+    expect((await cli("index", "add", "zoo.jsonl")).out).toContain("1 document of");
     expect(await find("aardvark bears")).toEqual([]);
     expect(await find("antelope")).toHaveLength(1);
   });
@@ -185,7 +185,7 @@ test("sources are listed, and forgotten by their names", async () => {
   await cli("index", "add", "few.jsonl");
   const { sources } = jsonOf(await cli("index", "list", "--json"));
   expect(sources).toContainEqual({ source: path, documents: 1 });
-  expect((await cli("index", "remove", path)).out).toContain("1 documents of");
+  expect((await cli("index", "remove", path)).out).toContain("1 document of");
   expect(await find("numbat")).toEqual([]);
   const again = await cli("index", "remove", path);
   expect([again.code, again.err]).toEqual([1, `There are no documents of ${path}\n`]);

@@ -30,8 +30,15 @@ test("usage, log, receipt, ledger and overview of an account", async () => {
   expect((await cli("request", "show", id, open.id)).out).toMatch(/charged +\$0\.25/);
   const booked = jsonOf(await cli("account", "ledger", id, "--json"));
   expect(booked).toMatchObject({ entries: [{ kind: "charge", request_id: open.id }, {}, {}] });
+  expect((await cli("account", "ledger", id)).out).toMatch(/charge +-\$0\.25 /);
+  expect((await cli("account", "overview", id)).out).toMatch(/\$0\.25 of \$100\n/);
   const seen = jsonOf(await cli("account", "overview", id, "--json"));
   expect(seen).toMatchObject({ today: { calls: 1, cost_usd: "0.25" } });
+  const unknown = await cli("usage", "repair", "acct_0000000000000000000000");
+  expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining("There is no account")]);
+  const folder = await cli("log", "export", id, ...range, "--out", "/no/such/folder.csv");
+  const named = "--out: '/no/such/folder.csv' cannot be written (ENOENT): is its folder there?\n";
+  expect([folder.code, folder.err]).toEqual([2, named]);
   const wrong = await cli("usage", "show", id, ...range, "--zone", "Nowhere/Town");
   expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining("zone must be")]);
   const old = await cli("usage", "show", id, ...range, "--step", "1d", "--zone", "US/Pacific-New");
