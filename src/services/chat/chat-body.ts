@@ -22,8 +22,11 @@ const PARTS_MAX = 1024;
 const TOOLS_MAX = 128;
 const STOPS_MAX = 4;
 const BIASES_MAX = 1024;
+/** Some servers put what a model has thought so far into the id, and need it again. */
+const TOOL_CALL_ID_CHARACTERS_MAX = 16_384;
 
 const toolName = shortText(64);
+const toolCallId = shortText(TOOL_CALL_ID_CHARACTERS_MAX);
 const functionType = Type.Literal("function");
 const speaker = optional(shortText(64, { description: "The name of the participant" }));
 
@@ -53,7 +56,7 @@ const assistantContent = Type.Union(
 );
 
 const ToolCall = named("ToolCall", {
-  id: shortText(256),
+  id: toolCallId,
   type: optional(functionType),
   function: Type.Object({ name: toolName, arguments: text({ description: "JSON, as text" }) }),
 });
@@ -74,7 +77,7 @@ const AssistantMessage = named("AssistantMessage", {
 const ToolMessage = named("ToolMessage", {
   role: Type.Literal("tool"),
   content,
-  tool_call_id: shortText(256),
+  tool_call_id: toolCallId,
 });
 
 const messages = Type.Array(Type.Union([PlainMessage, AssistantMessage, ToolMessage]), {

@@ -4,6 +4,7 @@ import type { ChatInput } from "../../../src/services/chat/chat-request.ts";
 import { readChat } from "../../support/read-chat.ts";
 
 const USER = { role: "user", content: "Hello" };
+const CALL = { id: "c1", type: "function", function: { name: "f", arguments: "{}" } };
 
 /** Reads a body as it would come over the wire. */
 function read(body: object | string): ChatInput {
@@ -98,7 +99,6 @@ describe("a chat body on messages", () => {
 
   test("takes every shape of what an assistant said, a refusal and nothing among them", () => {
     const refusal = { type: "refusal", refusal: "No" };
-    const call = { id: "c1", type: "function", function: { name: "f", arguments: "{}" } };
     const shapes: readonly (readonly [message: object, content: string | null])[] = [
       [{ content: null }, ""],
       [{}, ""],
@@ -109,9 +109,9 @@ describe("a chat body on messages", () => {
       [{ content: [refusal] }, "No"],
       [{ content: [{ type: "text", text: "Well. " }, refusal] }, "Well. No"],
       [{ content: "Yes", refusal: null }, "Yes"],
-      [{ content: [], tool_calls: [call] }, null],
-      [{ tool_calls: [call] }, null],
-      [{ content: "", tool_calls: [call] }, ""],
+      [{ content: [], tool_calls: [CALL] }, null],
+      [{ tool_calls: [CALL] }, null],
+      [{ content: "", tool_calls: [CALL] }, ""],
     ];
     for (const [message, content] of shapes) {
       const { messages } = readWith({
@@ -122,7 +122,6 @@ describe("a chat body on messages", () => {
   });
 
   test("keeps what it knows of every role and nothing else", () => {
-    const call = { id: "c1", type: "function", function: { name: "f", arguments: "{}" } };
     const messages = [
       { role: "developer", content: "Be short", name: "dev", cache_control: {} },
       {
@@ -132,17 +131,36 @@ describe("a chat body on messages", () => {
           { type: "text", text: "b" },
         ],
       },
-      { role: "assistant", content: null, tool_calls: [{ ...call, index: 0 }], refusal: null },
+      { role: "assistant", content: null, tool_calls: [{ ...CALL, index: 0 }], refusal: null },
       { role: "tool", tool_call_id: "c1", content: "", name: "f" },
       { role: "assistant", content: "", tool_calls: null },
     ];
     expect(readWith({ messages }).request.messages).toEqual([
       { role: "system", content: "Be short", name: "dev" },
       { role: "user", content: "ab" },
-      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "assistant", content: null, tool_calls: [CALL] },
       { role: "tool", tool_call_id: "c1", content: "" },
       { role: "assistant", content: "" },
     ] as never);
+  });
+});
+
+describe("the id of a tool call", () => {
+  const conversation = (id: string) => [
+    USER,
+    { role: "assistant", content: null, tool_calls: [{ ...CALL, id }] },
+    { role: "tool", tool_call_id: id, content: "3" },
+  ];
+
+  test("may be long: some servers keep what the model thought in it", () => {
+    const messages = conversation(`call_1__thought__${"A".repeat(16_000)}`);
+    expect(readWith({ messages }).request.messages).toEqual(messages as never);
+  });
+
+  test("is refused above 16,384 characters", () => {
+    expect(refusal(() => readWith({ messages: conversation("A".repeat(16_385)) }))).toStartWith(
+      "invalid_parameter: messages[1].tool_calls[0].id must be a string of 1 to 16384 characters",
+    );
   });
 });
 
