@@ -87,7 +87,8 @@ const AT_NEWER = { atMs: NOW_MS + 2 * DAY_MS } as const;
 
 /**
  * $5 of free credit for a day, of which the sweep charged $2 and the rest ended; then $1 of newer
- * free credit, and the late settlement of a call that was admitted at this time: it gives back $1.50.
+ * free credit, and the late settlement of a call that was admitted at this time, which gives back
+ * $1.50.
  */
 function lateAfterNewer(admittedMs: number): Table {
   const call = { request: "req_1", key: "key_1", month: 202611, atMs: admittedMs };

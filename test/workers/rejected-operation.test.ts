@@ -1,6 +1,6 @@
 // Credits and charges whose ledger row Postgres refused. The balances of later entries include
-// them, so a wallet that is built anew must not get the credits a second time, and its key has spent
-// the charges.
+// them, so a wallet that is built anew must not get the credits a second time, and its key has
+// spent the charges.
 
 import { expect, test } from "bun:test";
 import { retryAll } from "../../src/operator/queues.ts";
