@@ -177,12 +177,13 @@ export async function findAccount(
 }
 
 /**
- * The one surface on which a change makes sense: a contract gives a Gateway tier, a plan is of an
- * application account.
+ * The one surface on which a change makes sense, and what the other one lacks: a contract gives a
+ * Gateway tier, a plan is of an application account, and only Gateway accounts send mail.
  */
-const SURFACE_OF: Partial<Record<AccountAction["kind"], Surface>> = {
-  contract: "gateway",
-  plan: "application",
+const SURFACE_OF: Partial<Record<AccountAction["kind"], readonly [Surface, lacked: string]>> = {
+  contract: ["gateway", "contract"],
+  plan: ["application", "plan"],
+  domain: ["gateway", "mail"],
 };
 
 function decide(
@@ -192,11 +193,11 @@ function decide(
 ): AccountChange | null {
   if (action.kind === "close") return stateAfter(account, "close");
   if (account.state === "closed") throw closed(account);
-  const surface = SURFACE_OF[action.kind];
-  if (surface !== undefined && account.surface !== surface) {
+  const [surface, lacked] = SURFACE_OF[action.kind] ?? [account.surface];
+  if (account.surface !== surface) {
     throw new AdministrationError(
       "wrong_surface",
-      `The account ${account.id} is of the ${account.surface} surface and has no ${action.kind}`,
+      `The account ${account.id} is of the ${account.surface} surface and has no ${lacked}`,
     );
   }
   switch (action.kind) {

@@ -121,6 +121,19 @@ test("account domain sets what the footer of the account's mail names", async ()
   expect((await world.store.find(id))?.mailDomain).toBeNull();
 });
 
+test("account domain is refused to an application account, which has no mail", async () => {
+  const made = await cli("account", "create", "--surface", "application", "--json");
+  const id = String(jsonOf(made).id);
+  for (const domain of ["example.org", "none"]) {
+    const { code, err } = await cli("account", "domain", id, domain);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining("application surface and has no mail"),
+    ]);
+  }
+  expect((await world.store.find(id))?.mailDomain).toBeNull();
+});
+
 test("people of an account are listed, invited, given roles, removed as on the page", async () => {
   const account = jsonOf(await cli("account", "create", "--json"));
   const id = String(account.id);
