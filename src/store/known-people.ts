@@ -80,7 +80,12 @@ export async function ensureMember(
       .onConflictDoNothing()
       .returning({ role: memberships.role });
     if (added.length === 0) return;
-    const what = { actor: OPERATOR, action: "person_joined", about: `${personId} as ${role}` };
+    const [person] = await tx
+      .select({ email: people.email })
+      .from(people)
+      .where(eq(people.id, personId));
+    const about = `${person?.email} as ${role}`;
+    const what = { actor: OPERATOR, action: "person_joined", about };
     await recordActivity(tx, account.number, what, now);
   });
 }

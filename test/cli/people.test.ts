@@ -1,7 +1,7 @@
 // Commands about people: links, operators, free credit, and the domain of mail footers.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { ensurePerson } from "../../src/store/known-people.ts";
+import { ensureMember, ensurePerson } from "../../src/store/known-people.ts";
 import { PeopleStore } from "../../src/store/people.ts";
 import { SsoLinks } from "../../src/store/sso-links.ts";
 import { random } from "../support/random.ts";
@@ -132,6 +132,19 @@ test("account domain is refused to an application account, which has no mail", a
     ]);
   }
   expect((await world.store.find(id))?.mailDomain).toBeNull();
+});
+
+test("a person who is made a member is in the account's activity by the address", async () => {
+  const { database } = world;
+  const accountId = String(jsonOf(await cli("account", "create", "--json")).id);
+  const now = new Date();
+  const personId = await ensurePerson(database, person("joined@example.com"), { random, now });
+  await ensureMember(database, { personId, accountId, role: "owner" }, now);
+  const { entries } = jsonOf(await cli("account", "activity", accountId, "--json"));
+  expect(entries[0]).toMatchObject({
+    action: "person_joined",
+    about: "joined@example.com as owner",
+  });
 });
 
 test("people of an account are listed, invited, given roles, removed as on the page", async () => {
