@@ -5,7 +5,7 @@ import type { TransactionSql } from "postgres";
 import { arrayText } from "./database.ts";
 import { JournalContradiction } from "./ledger-chain.ts";
 import { insertLogRows } from "./log-insert.ts";
-import { amountOf, correctLogRows, type LogRow } from "./log-rows.ts";
+import { amountOf, correctLogRows, type LogRow, MissingLogRow } from "./log-rows.ts";
 import { addMargins } from "./margin-rollups.ts";
 import { LEDGER_COLUMNS, type LedgerRow, type PreparedEntry } from "./prepared-entry.ts";
 import { codeOf } from "./sql-errors.ts";
@@ -115,9 +115,11 @@ export function allRejections(
 }
 
 /**
- * The reason if Postgres refused a value; rethrows any other error. @throws JournalContradiction
+ * The reason if Postgres refused a value or lacks a log row; rethrows any other error.
+ * @throws JournalContradiction
  */
 export function rejectionReason(error: unknown): string {
+  if (error instanceof MissingLogRow) return error.message;
   const code = codeOf(error);
   if (!(error instanceof Error) || !BAD_VALUE.test(code)) throw error;
   const constraint = "constraint_name" in error ? String(error.constraint_name) : "";

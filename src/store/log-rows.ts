@@ -111,10 +111,19 @@ function correctionOf(name: LogColumnName): string[] {
   return [`${name} = ${late === "add" ? `request_log.${name} + ${value}` : value}`];
 }
 
+/** The row of an expired call was rejected: until it is written, nothing can be corrected in it. */
+export class MissingLogRow extends Error {
+  override readonly name = "MissingLogRow";
+
+  constructor() {
+    super("The request log has no row that this late settlement corrects");
+  }
+}
+
 /**
  * Corrects the rows of calls that the sweep logged when their holds expired, now that the process
- * of each call has reported how it ended. Returns, by correction, the row before and after; a
- * correction whose row is not there changes nothing.
+ * of each call has reported how it ended. Returns, by correction, the row before and after.
+ * @throws MissingLogRow
  */
 export async function correctLogRows(
   tx: TransactionSql,
@@ -133,6 +142,7 @@ export async function correctLogRows(
     const before = { ...row, at: correction.at };
     changes.set(correction, { before, after: corrected(before, correction) });
   }
+  if (changes.size < corrections.length) throw new MissingLogRow();
   await tx.unsafe(CORRECT, unnestParameters(COLUMNS, corrections), { prepare: true });
   return changes;
 }

@@ -4,17 +4,24 @@
 import { beforeEach, expect, test } from "bun:test";
 import { journalCommands } from "../../src/cli/journal-commands.ts";
 import type { Stores } from "../../src/cli/stores.ts";
-import { metadataText } from "../../src/core/journal.ts";
+import { newTimedId } from "../../src/core/ids.ts";
+import { metadataText, outcomeText } from "../../src/core/journal.ts";
 import { DAY_MS } from "../../src/core/limits.ts";
 import { nano, usd } from "../../src/core/money.ts";
+import { readLogMismatch } from "../../src/store/log-audit.ts";
 import { LogUpkeep } from "../../src/store/log-upkeep.ts";
+import { repairMargins } from "../../src/store/margin-repair.ts";
+import { isUsageRight, readUsageTotals } from "../../src/store/usage-repair.ts";
 import { expireIpHashes } from "../../workers/ip-hash-expiry.ts";
 import {
+  AT_MS,
   type LabAccount,
   METADATA,
+  OUTCOME,
   openJournalLab,
   putUnderEpoch,
 } from "../support/journal-lab.ts";
+import { random } from "../support/random.ts";
 import { shared } from "../support/shared.ts";
 
 const lab = await shared(openJournalLab());
@@ -23,6 +30,7 @@ beforeEach(async () => {
 });
 
 const CENT = usd("0.01");
+const NO_ROW = "The request log has no row that this late settlement corrects";
 let bucket = 0;
 const nextAccount = () => lab.account(bucket++);
 
@@ -93,6 +101,53 @@ test("a log row alone is written without touching the money, in whatever epoch",
   expect(await account.ledger()).toHaveLength(2);
   expect(await account.spent()).toBe(BigInt(CENT));
 });
+
+/** Ledger, log, and the sums of the log agree. */
+async function expectRight({ number, id }: LabAccount): Promise<void> {
+  const { database } = lab;
+  expect(await readLogMismatch(database.db, number, id)).toBeNull();
+  expect(await readUsageTotals(database.sql, number)).toSatisfy(isUsageRight);
+  expect(await repairMargins(database)).toBe(0);
+}
+
+const LATE_COSTS = { more: CENT, less: nano(-4n), "the same": nano(0n) };
+
+for (const [name, cost] of Object.entries(LATE_COSTS)) {
+  for (const flushes of [1, 2]) {
+    test(`an expired call that cost ${name} is corrected late, in ${flushes} flushes`, async () => {
+      const account = await nextAccount();
+      const undo = await refuseRows("request_log", "error_code = 'hold_expired'");
+      const request = newTimedId("request", random, AT_MS);
+      const { lane: _, ...unserved } = OUTCOME;
+      const swept = outcomeText({ ...unserved, status: 500, errorCode: "hold_expired" });
+      await account.call(nano(7n), { type: "expired", request, outcome: swept, held: usd("0.02") });
+      if (flushes === 2) await lab.flush();
+      const outcome = outcomeText({ ...OUTCOME, upstreamCost: nano(3n) });
+      const late = { type: "late", request, outcome } as const;
+      // A correction without money has no number in the ledger.
+      if (cost === 0n) await account.call(cost, { ...late, seq: null });
+      else await account.call(cost, late);
+      await lab.flush();
+      expect(await account.log()).toHaveLength(0);
+      expect(await account.spent()).toBe(7n + cost);
+      expect((await run()).json).toMatchObject({
+        open: [{ reason: expect.stringContaining("odd") }, { reason: NO_ROW }],
+      });
+      await expectRight(account);
+
+      expect(await run("retry")).toMatchObject({ failed: true, json: { resolved: [] } });
+      await expectRight(account);
+      await undo();
+      expect(await run("retry")).toMatchObject({ failed: false });
+      const log = { cost: 7n + cost, status: 200, error_code: null, lane: "main" };
+      expect(await account.log()).toMatchObject([{ ...log, upstream_cost: 3n }]);
+      expect(await account.ledger()).toHaveLength(cost === 0n ? 2 : 3);
+      expect(await account.spent()).toBe(7n + cost);
+      await expectRight(account);
+      expect(await run("retry")).toMatchObject({ failed: false, json: { resolved: [], open: [] } });
+    });
+  }
+}
 
 test("money of a bucket that was rebuilt since is not written", async () => {
   const account = await nextAccount();
