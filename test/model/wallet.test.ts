@@ -1,3 +1,3 @@
 import { walletModelSuite } from "./wallet-suite.ts";
 
-walletModelSuite(300, 300_000);
+walletModelSuite(300, 600_000);
