@@ -155,14 +155,16 @@ export async function findOwnKey(
   return key;
 }
 
-/** Gives a key another name. @throws AdministrationError */
+/** Gives a key another name, unless it is revoked. @throws AdministrationError */
 export async function renameOwnKey(
   deps: AdministrationDeps,
   account: Pick<AccountRow, "number" | "id" | "bucket">,
   named: { readonly keyId: string; readonly name: string },
 ): Promise<Done> {
   const { id } = await findOwnKey(deps, account, named.keyId);
-  await renameKey(deps.accounts.deps.database, account, named, deps.also);
+  if (!(await renameKey(deps.accounts.deps.database, account, named, deps.also))) {
+    throw new AdministrationError("wrong_state", `The key ${id} is revoked and cannot be renamed`);
+  }
   return { id, applied: await apply(deps, account) };
 }
 

@@ -1,6 +1,6 @@
 // Single keys of an account, for changes that its people make.
 
-import { and, eq } from "drizzle-orm";
+import { and, eq, isNull } from "drizzle-orm";
 import { keys } from "./account-schema.ts";
 import type { AccountRow, KeyRow } from "./accounts.ts";
 import type { Database } from "./database.ts";
@@ -21,20 +21,23 @@ export async function findKey(
   return (row as unknown as KeyRow | undefined) ?? null;
 }
 
-/** Gives a key of this account another name, also one that was revoked. */
+/** Gives a key of this account another name; false if it is revoked. */
 export async function renameKey(
   { db }: Database,
   { number }: Owner,
   { keyId, name }: { readonly keyId: string; readonly name: string },
   also?: (tx: Transaction, account: number) => Promise<void>,
-): Promise<void> {
-  await db.transaction(async (tx) => {
+): Promise<boolean> {
+  return await db.transaction(async (tx) => {
     await lockAccount(tx, number);
-    await tx
+    const renamed = await tx
       .update(keys)
       .set({ name })
-      .where(and(eq(keys.account, number), eq(keys.id, keyId)));
+      .where(and(eq(keys.account, number), eq(keys.id, keyId), isNull(keys.revokedAt)))
+      .returning({ id: keys.id });
+    if (renamed.length === 0) return false;
     await raiseVersion(tx, number);
     await also?.(tx, number);
+    return true;
   });
 }

@@ -40,3 +40,13 @@ test("key rename tells a key of another account as missing", async () => {
   expect(code).toBe(1);
   expect(err).toContain(`There is no key ${other.keyId}`);
 });
+
+test("key rename refuses a key that is revoked, and the name stays", async () => {
+  const { row, keyId } = await openAccount(world);
+  await cli("key", "rename", row.id, keyId, "--name", "before");
+  await cli("key", "revoke", keyId);
+  const { code, err } = await cli("key", "rename", row.id, keyId, "--name", "after");
+  expect([code, err]).toEqual([1, `The key ${keyId} is revoked and cannot be renamed\n`]);
+  const { keys } = JSON.parse((await cli("key", "list", row.id, "--json")).out);
+  expect(keys[0].name).toBe("before");
+});

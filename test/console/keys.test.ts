@@ -197,6 +197,15 @@ describe("a key that is revoked", () => {
   });
 });
 
+test("a revoked key keeps its name: another one is refused", async () => {
+  const account = await world.account();
+  const path = `${keysOf(account)}/${account.keyId}`;
+  await world.post("admin", `${path}/revoke`);
+  const told = await world.post("admin", `${path}/rename`, { name: "late" });
+  expect(told).toMatchObject({ status: 409, code: "wrong_state" });
+  expect(told.message).toBe(`The key ${account.keyId} is revoked and cannot be renamed`);
+});
+
 test("a key is given another name", async () => {
   const account = await world.account();
   const path = `${keysOf(account)}/${account.keyId}/rename`;
