@@ -8,11 +8,12 @@ import { closeAccount } from "../accounts/closing.ts";
 import { type Adjusted, adjustBalance, forgiveOwed } from "../accounts/payments.ts";
 import { PLAN_NAMES } from "../core/limits.ts";
 import { asciiDomain } from "../core/mail-address.ts";
-import { subtract, toJsonNumber, ZERO } from "../core/money.ts";
-import type { AccountRow } from "../store/accounts.ts";
+import { toJsonNumber, ZERO } from "../core/money.ts";
 import { limitsCommand } from "./account-limits.ts";
-import { showAccount, stateText } from "./account-show.ts";
+import { showAccount } from "./account-show.ts";
+import { adjustmentText, forgivenText, lineOf, outcomeText } from "./account-texts.ts";
 import { type Answer, type Command, UsageError } from "./command.ts";
+import { notedChanges } from "./noted.ts";
 import { dollars } from "./print.ts";
 import {
   amountOf,
@@ -45,7 +46,8 @@ const create: Command = {
     const plan = surface === "gateway" ? null : oneOf(input, "plan", PLAN_NAMES, "free");
     return async ({ administration }) => {
       const account = { surface, email, ...(plan !== null && { plan }) };
-      const { id, applied } = await createAccount(administration, account);
+      const deps = notedChanges(administration, "account_opened", email ?? surface);
+      const { id, applied } = await createAccount(deps, account);
       return {
         json: { id, surface, plan, email, applied },
         text: `Created account ${id}. Next, create a key: farebox key create ${id} --scopes models`,
@@ -86,7 +88,8 @@ const close: Command = {
   prepare(input) {
     const id = idOf(input, "account");
     return async ({ administration, actors }) => {
-      const closed = await closeAccount({ ...administration, wallets: actors }, id);
+      const deps = notedChanges(administration, "operator_close", "closed permanently");
+      const closed = await closeAccount({ ...deps, wallets: actors }, id);
       const { account, applied, paidLeft } = closed;
       const left =
         paidLeft === ZERO
@@ -173,7 +176,8 @@ const grant: Command = {
   prepare(input) {
     const id = idOf(input, "account");
     return async ({ administration }) => {
-      const { applied } = await grantFree(administration, id);
+      const deps = notedChanges(administration, "operator_grant_free", "free credit granted");
+      const { applied } = await grantFree(deps, id);
       return { json: { id, granted: true, applied }, text: `The account ${id} has free credit.` };
     };
   },
@@ -196,14 +200,10 @@ const adjust: Command = {
     const amount = signedAmountOf(input, "usd");
     const [reason, reference] = [reasonOf(input, "reason"), referenceOf(input, "id")];
     return async ({ administration }) => {
-      const terms = { amount, reason, reference };
-      const adjusted = await adjustBalance(administration, account, terms);
-      const booked = adjusted.operation.amount;
-      const text =
-        booked > 0n
-          ? `added ${dollars(booked)} to the paid balance`
-          : `took up to ${dollars(subtract(ZERO, booked))} from the paid balance`;
-      return adjustmentAnswer(adjusted, text);
+      const about = `${adjustmentText(amount)} (${reason})`;
+      const deps = notedChanges(administration, "operator_adjust", about);
+      const adjusted = await adjustBalance(deps, account, { amount, reason, reference });
+      return adjustmentAnswer(adjusted, adjustmentText(adjusted.operation.amount));
     };
   },
 };
@@ -222,10 +222,10 @@ const forgive: Command = {
     const amount = positiveAmountOf(input, "usd");
     const [reason, reference] = [reasonOf(input, "reason"), referenceOf(input, "id")];
     return async ({ administration }) => {
-      const terms = { amount, reason, reference };
-      const forgiven = await forgiveOwed(administration, account, terms);
-      const text = `forgave up to ${dollars(forgiven.operation.amount)} of the amount owed`;
-      return adjustmentAnswer(forgiven, text);
+      const about = `${forgivenText(amount)} (${reason})`;
+      const deps = notedChanges(administration, "operator_forgive", about);
+      const forgiven = await forgiveOwed(deps, account, { amount, reason, reference });
+      return adjustmentAnswer(forgiven, forgivenText(forgiven.operation.amount));
     };
   },
 };
@@ -238,7 +238,8 @@ function adjustmentAnswer({ id, operation, applied }: Adjusted, text: string): A
 
 function change(id: string, action: AccountAction): ReturnType<Command["prepare"]> {
   return async ({ administration }) => {
-    const { account, applied } = await changeAccount(administration, id, action);
+    const deps = notedChanges(administration, ...lineOf(action));
+    const { account, applied } = await changeAccount(deps, id, action);
     const ownCap = account.ownCap;
     const json = {
       id,
@@ -252,25 +253,6 @@ function change(id: string, action: AccountAction): ReturnType<Command["prepare"
     };
     return { json, text: `Account ${id}: ${outcomeText(action, account)}` };
   };
-}
-
-function outcomeText(action: AccountAction, account: AccountRow): string {
-  switch (action.kind) {
-    case "contract":
-      return `the contract is ${action.contract ?? "none"}.`;
-    case "plan":
-      return `the plan is ${action.plan}.`;
-    case "cap":
-      return action.cap === null
-        ? "it has no cap of its own."
-        : `its own cap is ${dollars(action.cap)} per month.`;
-    case "domain":
-      return action.domain === null
-        ? "the footer of its mail names no domain of its own."
-        : `the footer of its mail names ${action.domain}.`;
-    default:
-      return `${stateText(account)}.`;
-  }
 }
 
 export const accountCommands: readonly Command[] = [

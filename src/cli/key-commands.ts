@@ -1,8 +1,10 @@
 import { readAccountSummary } from "../accounts/account-summary.ts";
 import { createKey, findAccount, renameOwnKey, revokeKey } from "../accounts/administration.ts";
 import { SCOPES, scopesOfSurface } from "../core/services.ts";
+import { keyName } from "../store/account-keys.ts";
 import type { Command } from "./command.ts";
 import { keyJson, keysText } from "./key-print.ts";
+import { notedChanges } from "./noted.ts";
 import { indented } from "./print.ts";
 import { addressesOf, amountOf, idOf, nameOf, scopesOf } from "./values.ts";
 
@@ -34,7 +36,8 @@ const create: Command = {
       monthlyLimit: input.values.has("monthly-limit") ? amountOf(input, "monthly-limit") : null,
     };
     return async ({ administration }) => {
-      const { id, key, applied } = await createKey(administration, account, terms);
+      const deps = notedChanges(administration, "key_created", terms.name);
+      const { id, key, applied } = await createKey(deps, account, terms);
       const { scopes, name } = terms;
       return {
         json: { id, key, account, name, scopes, applied },
@@ -51,8 +54,10 @@ const revoke: Command = {
   options: {},
   prepare(input) {
     const keyId = idOf(input, "key");
-    return async ({ administration }) => {
-      const { id, applied } = await revokeKey(administration, keyId);
+    return async ({ administration, database }) => {
+      const name = (await keyName(database, keyId)) ?? keyId;
+      const deps = notedChanges(administration, "key_revoked", name);
+      const { id, applied } = await revokeKey(deps, keyId);
       return { json: { id, revoked: true, applied }, text: `Key ${id} is revoked.` };
     };
   },
@@ -89,7 +94,8 @@ const rename: Command = {
     const name = nameOf(input, "name", "");
     return async ({ administration }) => {
       const account = await findAccount(administration, accountId);
-      const { id, applied } = await renameOwnKey(administration, account, { keyId, name });
+      const deps = notedChanges(administration, "key_renamed", name);
+      const { id, applied } = await renameOwnKey(deps, account, { keyId, name });
       return { json: { id, name, applied }, text: `Key ${id} is called '${name}'.` };
     };
   },

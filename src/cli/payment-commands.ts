@@ -8,6 +8,7 @@ import {
 import { subtract, toJsonNumber, ZERO } from "../core/money.ts";
 import { DISPUTE_STATES } from "../core/payment-credit.ts";
 import { type Answer, type Command, UsageError } from "./command.ts";
+import { notedChanges } from "./noted.ts";
 import { paymentJson, paymentsText } from "./payment-print.ts";
 import { dollars, utc } from "./print.ts";
 import { amountOf, idOf, nameAmong, positiveAmountOf, referenceOf, timeOf } from "./values.ts";
@@ -35,7 +36,9 @@ const record: Command = {
     }
     return async ({ administration }) => {
       const terms = { amount, bonus, paidAt, ref };
-      const { id, payment, applied } = await recordPayment(administration, account, terms);
+      const about = `${dollars(amount)} credited as a payment`;
+      const deps = notedChanges(administration, "operator_credit", about);
+      const { id, payment, applied } = await recordPayment(deps, account, terms);
       const more = payment.bonus > 0n ? ` and ${dollars(payment.bonus)} bonus` : "";
       return {
         json: {
@@ -67,7 +70,10 @@ const refund: Command = {
     const amount = input.values.has("usd") ? positiveAmountOf(input, "usd") : null;
     const reference = referenceOf(input, "id");
     return async ({ administration }) => {
-      const changed = await refundPayment(administration, payment, { amount, reference });
+      const words = amount === null ? "all that is left" : dollars(amount);
+      const about = `${words} of ${payment} refunded`;
+      const deps = notedChanges(administration, "operator_refund", about);
+      const changed = await refundPayment(deps, payment, { amount, reference });
       const { takenBack, operation } = changed;
       const credit = subtract(ZERO, operation?.amount ?? ZERO);
       return {
@@ -101,8 +107,11 @@ const dispute: Command = {
       const states = DISPUTE_STATES.join(", ");
       throw new UsageError(`The dispute must be one of ${states}, but is '${word}'`);
     }
-    return async ({ administration }) =>
-      disputeAnswer(await disputePayment(administration, payment, { state }));
+    return async ({ administration }) => {
+      const about = `dispute of ${payment}: ${state}`;
+      const deps = notedChanges(administration, "operator_dispute", about);
+      return disputeAnswer(await disputePayment(deps, payment, { state }));
+    };
   },
 };
 

@@ -4,13 +4,13 @@ import { apply } from "../accounts/administration.ts";
 import { IdentityMails } from "../identity/identity-mails.ts";
 import { LINK_MINUTES, makeSignInLink } from "../identity/sign-in-link.ts";
 import { loadMailConfig } from "../settings/config.ts";
-import { OPERATOR, recordActivity } from "../store/activity.ts";
 import { ensurePerson, setOperator } from "../store/known-people.ts";
 import { openApplicationAccount } from "../store/own-accounts.ts";
 import { PasskeyStore } from "../store/passkeys.ts";
 import { PeopleStore } from "../store/people.ts";
 import { SsoLinks } from "../store/sso-links.ts";
 import { type Answer, type Command, UsageError } from "./command.ts";
+import { noted } from "./noted.ts";
 import { table, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
 import { emailArgumentOf, nameOf } from "./values.ts";
@@ -207,12 +207,11 @@ const openAccount: Command = {
       const person = await new PeopleStore(database).findByEmail(email);
       if (person === null) return noPerson(email);
       const now = new Date(administration.now());
-      const line = { actor: OPERATOR, action: "account_opened", about: name };
       const terms = { name, most: Number.POSITIVE_INFINITY, origin: null };
       const owner = { personId: person.id, email, ...terms };
       const account = await openApplicationAccount(database, owner, {
         ...{ random, now },
-        also: (tx, number) => recordActivity(tx, number, line, now),
+        also: noted(administration, "account_opened", name),
       });
       if (account === null) throw new Error("There is no limit for the operator");
       await apply(administration, account);

@@ -15,10 +15,10 @@ import {
 } from "../identity/team-changes.ts";
 import { loadMailConfig } from "../settings/config.ts";
 import type { AccountRow } from "../store/accounts.ts";
-import { OPERATOR, recordActivity } from "../store/activity.ts";
 import { renameAccount } from "../store/own-accounts.ts";
 import { PeopleStore } from "../store/people.ts";
 import { type Answer, type Command, type Input, UsageError } from "./command.ts";
+import { noted } from "./noted.ts";
 import { table, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
 import { emailArgumentOf, idOf, nameAmong, nameOf, oneOf } from "./values.ts";
@@ -41,14 +41,13 @@ function teamCommand(input: Input, run: (team: Team) => Promise<Answer>) {
     // Only an invitation has a link, and asks for the address of the dashboard.
     const dashboard = `${consoleOrigin ?? ""}/dashboard`;
     const mails = new IdentityMails({ database, now, service, dashboard });
-    const noted: TeamActor["noted"] = (action, about) => (tx, number) =>
-      recordActivity(tx, number, { actor: OPERATOR, action, about }, new Date(now()));
+    const byOperator: TeamActor["noted"] = (action, about) => noted({ now }, action, about);
     const by = {
       name: `The operator of ${service}`,
       personId: null,
       role: "owner",
-      noted,
-      alsoNoted: noted,
+      noted: byOperator,
+      alsoNoted: byOperator,
     } as const;
     return await run({ account, deps: { database, random, mails, now }, by, stores });
   };

@@ -42,18 +42,20 @@ export async function actOnce(
   const before = await findAction(database, action.id);
   if (before !== null) return repeated(before, action);
   let applied: boolean;
+  let isRecorded = false;
   try {
     ({ applied } = await change(async (tx) => {
       if (!(await recordActionIn(tx, action, doing, "done"))) throw new TakenMeanwhile();
+      isRecorded = true;
     }));
   } catch (error) {
     if (!(error instanceof TakenMeanwhile)) throw error;
     return repeated(await found(database, action.id), action);
   }
   // Where nothing had to be changed, no transaction wrote the line.
-  await recordAction(database, action, doing, "unchanged");
+  isRecorded ||= await recordAction(database, action, doing, "unchanged");
   const entry = await found(database, action.id);
-  if (!isSame(entry, action)) throw reused(entry);
+  if (!isRecorded) return repeated(entry, action);
   return { done: trailJson(entry), repeated: false, applied };
 }
 

@@ -21,6 +21,12 @@ export async function findKey(
   return (row as unknown as KeyRow | undefined) ?? null;
 }
 
+/** What a key is called; null if there is no such key. */
+export async function keyName({ db }: Database, keyId: string): Promise<string | null> {
+  const [row] = await db.select({ name: keys.name }).from(keys).where(eq(keys.id, keyId));
+  return row?.name ?? null;
+}
+
 /** Gives a key of this account another name; false if it is revoked. */
 export async function renameKey(
   { db }: Database,

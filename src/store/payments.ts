@@ -123,9 +123,7 @@ export class Payments {
   ): Promise<Payment> {
     const { database, random } = this.deps;
     return await database.db.transaction(async (tx) => {
-      const stored = await recordPaymentIn(tx, random, account.number, payment);
-      await also?.(tx, account.number);
-      return stored;
+      return await recordPaymentIn(tx, random, account.number, payment, also);
     });
   }
 
@@ -142,19 +140,21 @@ export class Payments {
     also?: AlsoInTransaction,
   ): Promise<ChangedPayment | null> {
     return await this.deps.database.db.transaction(async (tx) => {
-      const changed = await changePaymentIn(tx, id, terms, decide);
-      if (changed !== null) await also?.(tx, changed.payment.account);
-      return changed;
+      return await changePaymentIn(tx, id, terms, decide, also);
     });
   }
 }
 
-/** `Payments.record` as a part of a transaction. It takes the lock of the account's row. */
+/**
+ * `Payments.record` as a part of a transaction. It takes the lock of the account's row. `also` runs
+ * only with a new payment.
+ */
 export async function recordPaymentIn(
   tx: Transaction,
   random: RandomBytes,
   account: number,
   payment: NewPayment,
+  also?: AlsoInTransaction,
 ): Promise<Payment> {
   const { provider = MANUAL, ref = null } = payment;
   const locked = await lockAccount(tx, account);
@@ -166,15 +166,20 @@ export async function recordPaymentIn(
   await bookCredit(tx, stored);
   await followDisputes(tx, locked);
   await raiseVersion(tx, account);
+  await also?.(tx, account);
   return stored;
 }
 
-/** `Payments.change` as a part of a transaction. It takes the lock of the account's row. */
+/**
+ * `Payments.change` as a part of a transaction. It takes the lock of the account's row. `also` runs
+ * only with a change.
+ */
 export async function changePaymentIn(
   tx: Transaction,
   id: string,
   terms: ChangeTerms,
   decide: (payment: Payment) => PaymentChange | null,
+  also?: AlsoInTransaction,
 ): Promise<ChangedPayment | null> {
   const found = await readPayment(tx, id);
   const account = found === null ? null : await lockAccount(tx, found.account);
@@ -190,6 +195,7 @@ export async function changePaymentIn(
   const operation = await bookDifference(tx, payment, after, terms);
   await followDisputes(tx, account);
   await raiseVersion(tx, account.number);
+  await also?.(tx, account.number);
   return await changed(tx, account, after, operation);
 }
 

@@ -188,6 +188,7 @@ test("people of an account are listed, invited, given roles, removed as on the p
       "invitation_withdrawn",
       "role_changed",
       "person_invited",
+      "account_opened",
     ].map((action) => ["operator", action]),
   );
 });

@@ -29,6 +29,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
   operator_grant_free: "as operator:",
   operator_plan: "as operator:",
   operator_contract: "as operator:",
+  operator_domain: "as operator:",
+  operator_dispute: "as operator:",
   operator_audit: "as operator:",
 };
 

@@ -1,0 +1,24 @@
+// The line about a change by the command line, written in the change's own transaction.
+
+import type { AdministrationDeps } from "../accounts/administration.ts";
+import type { AlsoInTransaction } from "../store/accounts.ts";
+import { OPERATOR, recordActivity } from "../store/activity.ts";
+
+/** Writes that the operator did `action`; `about` says to what, in words. */
+export function noted(
+  { now }: Pick<AdministrationDeps, "now">,
+  action: string,
+  about: string,
+): AlsoInTransaction {
+  const line = { actor: OPERATOR, action, about };
+  return (tx, account) => recordActivity(tx, account, line, new Date(now()));
+}
+
+/** Changes that leave this line. */
+export function notedChanges(
+  deps: AdministrationDeps,
+  action: string,
+  about: string,
+): AdministrationDeps {
+  return { ...deps, also: noted(deps, action, about) };
+}
