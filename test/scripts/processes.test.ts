@@ -60,7 +60,7 @@ async function untilServes({ stdout }: ReturnType<typeof start>): Promise<void> 
   reading.catch((error: unknown) => {
     log += String(error);
   });
-  await eventually("it serves", () => log.includes("Metrics are served"), 30_000);
+  await eventually("it serves", () => log.includes("Metrics are served"), 90_000);
 }
 
 test("a command with --json says as JSON too that no Farebox runs", async () => {
@@ -153,4 +153,4 @@ test("two API processes share one port, and one goes on when the other stops", a
   expect(second.exitCode).toBeNull();
   second.kill("SIGTERM");
   expect(await second.exited).toBe(0);
-}, 60_000);
+}, 150_000);

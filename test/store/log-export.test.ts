@@ -152,7 +152,10 @@ test("the command writes what was called a moment ago, to stdout or into a file"
   expect(readFileSync(join(folder, "log.csv"), "utf8")).toBe(direct.out);
   expect(readdirSync(folder)).toEqual(["log.csv"]);
   const unwritable = await inFolder(...words, "--out", "missing/log.csv");
-  expect([unwritable.code, unwritable.err]).toEqual([1, expect.stringContaining("ENOENT")]);
+  expect([unwritable.code, unwritable.err]).toEqual([
+    2,
+    expect.stringContaining("'missing/log.csv' cannot be written (ENOENT)"),
+  ]);
 }, 20_000);
 
 test("a reader of stdout that goes away early ends the export quietly", async () => {
