@@ -37,6 +37,16 @@ export const holdSuite = (open: WorldFactory): void =>
         paidAt: clock.daysAgo(0),
       });
 
+    /** A hold of $4 that the sweep has ended at its checkpoint. */
+    const sweptHold = async (mine: Awaited<ReturnType<typeof account>>, checkpoint: string) => {
+      const open1 = await hold(mine, usd("4"), { stream: true });
+      open1.checkpoint(usd(checkpoint));
+      await world.accounts.renewLeases();
+      clock.ms += LEASE_MS;
+      await sweepOne(world, mine, open1.id);
+      return open1;
+    };
+
     test("a cost above the hold is charged as the hold, and recorded as overrun", async () => {
       const mine = await account();
       const open1 = await hold(mine, usd("2"));
@@ -122,11 +132,7 @@ export const holdSuite = (open: WorldFactory): void =>
 
     test("an owner that comes back after the sweep pays the rest, on one log row", async () => {
       const mine = await account();
-      const open1 = await hold(mine, usd("4"), { stream: true });
-      open1.checkpoint(usd("1"));
-      await world.accounts.renewLeases();
-      clock.ms += LEASE_MS;
-      await sweepOne(world, mine, open1.id);
+      const open1 = await sweptHold(mine, "1");
       expect(await open1.settle(usd("3"), DONE)).toMatchObject({ charged: usd("3"), free: NONE });
       expect(await balances(mine)).toEqual({ paid: usd("7"), free: NONE, held: NONE });
       await expectSound(world, mine);
@@ -141,11 +147,7 @@ export const holdSuite = (open: WorldFactory): void =>
     ] as const) {
       test(`a late settlement ${what}, also if the wallet is evicted at that moment`, async () => {
         const mine = await account();
-        const open1 = await hold(mine, usd("4"), { stream: true });
-        open1.checkpoint(usd("1"));
-        await world.accounts.renewLeases();
-        clock.ms += LEASE_MS;
-        await sweepOne(world, mine, open1.id);
+        const open1 = await sweptHold(mine, "1");
         await world.flush();
         const ensureWallet = mine.actor.ensureWallet.bind(mine.actor);
         mine.actor.ensureWallet = async () => {

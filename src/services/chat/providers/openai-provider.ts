@@ -145,7 +145,7 @@ class UpstreamStream extends Batches implements BodyTaker {
   #read(body: BodyReader): void {
     const { isDone, failure } = this.#reply;
     if (isDone) this.onBodyEnd();
-    else if (failure !== null) this.#fail(asRouteFailure(failure));
+    else if (failure !== null) this.#fail(failure);
     else pullBytes(body, this);
   }
 
@@ -200,11 +200,6 @@ class UpstreamStream extends Batches implements BodyTaker {
     if (this.#body !== null && this.#reply.isDone) void readToEnd(this.#body, this.#timeout);
     else this.#timeout.end();
   }
-}
-
-/** An error in what a server sent. */
-function asRouteFailure(error: unknown): RouteFailure {
-  return error instanceof RouteFailure ? error : brokenReply(error);
 }
 
 /**

@@ -1,7 +1,7 @@
 // Converts the bytes of a streamed reply of an OpenAI-compatible server into batches.
 
 import { RouteFailure } from "../../../upstream/route-failure.ts";
-import { isObject, parseJson, tooLarge } from "../../../upstream/upstream-http.ts";
+import { brokenReply, isObject, parseJson, tooLarge } from "../../../upstream/upstream-http.ts";
 import { hasOutput } from "../token-meter.ts";
 import type { ChatBatch, ChatDelta } from "./provider.ts";
 import { onlyText, RepeatedChunk, textDelta } from "./repeated-chunk.ts";
@@ -46,7 +46,7 @@ export class StreamedReply {
   /** True if the last read had a chunk of nothing but hidden reasoning. */
   #isThinking = false;
   /** The error in the bytes after the last batch; null if there is none. */
-  failure: unknown = null;
+  failure: RouteFailure | null = null;
   /** True if the last read had a part of the reply, hidden reasoning included. */
   hasContent = false;
   /** True once a finish_reason has arrived. */
@@ -80,7 +80,7 @@ export class StreamedReply {
         else this.#takeText(text, batch);
       }
     } catch (error) {
-      this.failure = error;
+      this.failure = error instanceof RouteFailure ? error : brokenReply(error);
     }
     return batch.deltas.length > 0 || batch.usage !== null || this.#isThinking ? batch : null;
   }
