@@ -197,6 +197,8 @@ function spawnRedis(found, options, dir, { port, socket, password }) {
     dir: JSON.stringify(dir),
     appendonly: "yes",
     appendfsync: "always",
+    // With the default of 64 MB it would be rewritten every few seconds under load (D-491).
+    "auto-aof-rewrite-min-size": "512mb",
     save: '""',
     maxmemory: String(redisMemory(process.env.FAREBOX_REDIS_MEMORY)),
     "maxmemory-policy": "noeviction",

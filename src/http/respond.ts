@@ -64,12 +64,44 @@ const ERROR_SHAPES: Record<Surface, (error: ApiError) => object> = {
 };
 
 /**
- * The headers that every response has. Each response copies them, so one object serves all: filling
- * it anew takes less time than making another.
+ * Headers that every response has. Each response copies them, so one object serves all: filling it
+ * anew takes less time than making another, and most values are those of the response before.
  */
-const commonHeaders = new Headers();
+class CommonHeaders {
+  readonly #headers: Headers;
+  #contentType = "";
+  #limit = Number.NaN;
+  #resetSeconds = Number.NaN;
+
+  constructor(others: Readonly<Record<string, string>> = {}) {
+    this.#headers = new Headers(others);
+  }
+
+  /** Valid until the next call. */
+  for(contentType: string, { requestId, rate, costUsd = "0" }: ResponseMeta): Headers {
+    const headers = this.#headers;
+    if (contentType !== this.#contentType) {
+      this.#contentType = contentType;
+      headers.set("content-type", contentType);
+    }
+    headers.set("x-request-id", requestId);
+    headers.set("x-svc-cost-usd", costUsd);
+    if (rate.limit !== this.#limit) {
+      this.#limit = rate.limit;
+      headers.set("x-ratelimit-limit-requests", String(rate.limit));
+    }
+    headers.set("x-ratelimit-remaining-requests", String(rate.remaining));
+    if (rate.resetSeconds !== this.#resetSeconds) {
+      this.#resetSeconds = rate.resetSeconds;
+      headers.set("x-ratelimit-reset-requests", `${rate.resetSeconds}s`);
+    }
+    return headers;
+  }
+}
+
+const commonHeaders = new CommonHeaders();
 /** The same for event streams. */
-const streamHeaders = new Headers({
+const streamHeaders = new CommonHeaders({
   "cache-control": "no-cache, no-transform",
   "x-accel-buffering": "no",
 });
@@ -81,7 +113,7 @@ function responseOf(
   contentType: string,
   facts: ResponseMeta,
 ): Response {
-  const headers = filled(commonHeaders, contentType, facts);
+  const headers = commonHeaders.for(contentType, facts);
   const response = new Response(body, { status, headers });
   if (facts.isPrivate === true) response.headers.set("cache-control", "no-store");
   return response;
@@ -92,20 +124,6 @@ function responseOf(
  * for them that stays until the stream ends.
  */
 export function streamResponse(events: ReadableStream<string>, facts: ResponseMeta): Response {
-  const headers = filled(streamHeaders, "text/event-stream; charset=utf-8", facts);
+  const headers = streamHeaders.for("text/event-stream; charset=utf-8", facts);
   return new Response(events as ReadableStream, { status: OK, headers });
-}
-
-function filled(
-  headers: Headers,
-  contentType: string,
-  { requestId, rate, costUsd = "0" }: ResponseMeta,
-): Headers {
-  headers.set("content-type", contentType);
-  headers.set("x-request-id", requestId);
-  headers.set("x-svc-cost-usd", costUsd);
-  headers.set("x-ratelimit-limit-requests", String(rate.limit));
-  headers.set("x-ratelimit-remaining-requests", String(rate.remaining));
-  headers.set("x-ratelimit-reset-requests", `${rate.resetSeconds}s`);
-  return headers;
 }

@@ -41,6 +41,11 @@ test("Redis writes every command to disk and never evicts", async () => {
   expect(settings).toEqual(expect.arrayContaining(["maxmemory-policy", "noeviction"]));
 });
 
+test("Redis rewrites its append-only file at 512 MB, and not every few seconds", async () => {
+  const settings = await redis.config("GET", "auto-aof-rewrite-min-size");
+  expect(settings).toEqual(["auto-aof-rewrite-min-size", String(512 * 1024 * 1024)]);
+});
+
 test("Redis and Postgres refuse a caller without the password", async () => {
   const { port } = new URL(await testRedisUrl());
   await expect(withRedis(`redis://127.0.0.1:${port}`, (r) => r.get("a"))).rejects.toThrow("NOAUTH");

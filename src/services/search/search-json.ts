@@ -2,7 +2,7 @@
 
 import type { Settlement } from "../../../actors/account.ts";
 import type { ApiError } from "../../core/errors.ts";
-import { type NanoUsd, toJsonNumber, ZERO } from "../../core/money.ts";
+import { type NanoUsd, toDecimal, ZERO } from "../../core/money.ts";
 import { errorBody } from "../../http/respond.ts";
 import type { SearchReply } from "./providers/provider.ts";
 import type { Found } from "./search.ts";
@@ -40,7 +40,7 @@ function replyJson(
   cost: NanoUsd,
   free: NanoUsd,
 ): string {
-  return JSON.stringify({
+  const body = JSON.stringify({
     id: facts.id,
     object: "search",
     query: facts.query,
@@ -56,19 +56,19 @@ function replyJson(
     })),
     results_count: results.length,
     provider,
-    svc: svcOf(facts, cost, free),
   });
+  return withSvc(body, facts, cost, free);
 }
 
 function failedJson(facts: SearchFacts, error: ApiError): string {
-  const svc = JSON.stringify(svcOf(facts, ZERO, ZERO));
-  return `${errorBody(error, "gateway").slice(0, -1)},"svc":${svc}}`;
+  return withSvc(errorBody(error, "gateway"), facts, ZERO, ZERO);
 }
 
-function svcOf({ requestId }: SearchFacts, cost: NanoUsd, free: NanoUsd) {
-  return {
-    request_id: requestId,
-    cost_usd: toJsonNumber(cost),
-    free_credit_usd: toJsonNumber(free),
-  };
+/**
+ * Adds the cost to a JSON object. By hand, because JSON.stringify prints an amount with all of its
+ * digits only as a literal, and takes several times as long for all that is around one.
+ */
+function withSvc(body: string, { requestId }: SearchFacts, cost: NanoUsd, free: NanoUsd): string {
+  const costs = `"cost_usd":${toDecimal(cost)},"free_credit_usd":${toDecimal(free)}`;
+  return `${body.slice(0, -1)},"svc":{"request_id":"${requestId}",${costs}}}`;
 }
