@@ -1,8 +1,9 @@
 // Moves the journal of every bucket from Redis to Postgres, each entry exactly once.
 
-import { type JournalPage, readJournal, trimJournal } from "../actors/journal.ts";
+import { type JournalPage, readJournal } from "../actors/journal.ts";
 import type { ScriptRunner } from "../actors/script-runner.ts";
 import type { JournalConflict } from "../src/accounts/audit.ts";
+import { lostInBucket } from "../src/accounts/restore-redis.ts";
 import { messageOf } from "../src/core/error-message.ts";
 import type { Log } from "../src/core/log.ts";
 import { JournalGap } from "../src/store/journal-cursors.ts";
@@ -11,10 +12,10 @@ import type {
   BucketConflict,
   BucketCursor,
   Ledger,
-  TrimmableCursor,
   WriteOutcome,
 } from "../src/store/ledger.ts";
 import { LostOperations } from "../src/store/lost-operations.ts";
+import { trimFlushed } from "./journal-trim.ts";
 
 export interface FlushDeps {
   readonly scripts: Pick<ScriptRunner, "redis" | "prepare">;
@@ -66,7 +67,7 @@ export async function flushJournal(deps: FlushDeps): Promise<number> {
     moved += end.value;
   }
   // One bucket with a fault must not fill Redis with the entries of all others.
-  await trim(deps, failures).catch((error) => failures.push(error));
+  await trimFlushed(deps, failures).catch((error) => failures.push(error));
   if (failures.length === 0) return moved;
   throw new AggregateError(failures, "Buckets could not be flushed", { cause: failures[0] });
 }
@@ -152,20 +153,47 @@ async function readBatches(
     }),
   );
   const batches: BucketBatch[] = [];
-  let isOutOfStep = false;
+  const outOfStep: OutOfStep[] = [];
   for (const [index, cursor] of cursors.entries()) {
     const page = pages[index];
     if (page?.status === "rejected") failures.push(page.reason);
     // A bucket without a record was never used, or Redis lost it: its next use sets it up.
     if (page?.status !== "fulfilled" || page.value.bucket === null) continue;
-    if (!agrees(page.value, cursor)) isOutOfStep = true;
-    else {
+    if (!agrees(page.value, cursor)) {
+      outOfStep.push({ cursor, epochInRedis: page.value.bucket.epoch });
+    } else {
       const batch = batchOf(page.value, cursor);
       if (batch.entries.length > 0) batches.push(batch);
     }
   }
-  if (isOutOfStep) await deps.scripts.prepare().catch((error) => failures.push(error));
+  if (outOfStep.length > 0) {
+    await makeAgree(deps, outOfStep).catch((error) => failures.push(error));
+  }
   return batches;
+}
+
+/** A bucket that does not agree with its cursor. */
+interface OutOfStep {
+  readonly cursor: BucketCursor;
+  readonly epochInRedis: number;
+}
+
+/**
+ * Has Redis compared with Postgres, which rebuilds these buckets. They all wait if Postgres lost an
+ * epoch of one of them, and an operation with it: the journal is the last witness of that (D-492).
+ */
+async function makeAgree(deps: FlushDeps, outOfStep: readonly OutOfStep[]): Promise<void> {
+  const { scripts, ledger } = deps;
+  let mustWait = false;
+  for (const { cursor, epochInRedis: epoch } of outOfStep) {
+    const { bucket } = cursor;
+    if (epoch <= cursor.epoch) continue;
+    const lost = await lostInBucket(scripts.redis, ledger.database, bucket, epoch);
+    if (lost.length === 0) continue;
+    mustWait = true;
+    await handleConflict(deps, { bucket, epoch, error: new LostOperations(bucket, lost) });
+  }
+  if (!mustWait) await scripts.prepare();
 }
 
 function batchOf({ entries }: JournalPage, { bucket, epoch, entry }: BucketCursor): BucketBatch {
@@ -242,36 +270,4 @@ async function handleConflict(
     "The journal contradicts the ledger: rebuilding the bucket",
   );
   await deps.rebuild(bucket, epoch);
-}
-
-/** How far this process trimmed each Redis, because an idle bucket does not need it twice. */
-const trimmed = new WeakMap<object, Map<number, string>>();
-
-/**
- * Removes entries from Redis that have been in Postgres for `keepMs`. Adds the errors of single
- * buckets to `failures`.
- */
-async function trim(deps: FlushDeps, failures: unknown[]): Promise<void> {
-  const { ledger, keepMs } = deps;
-  if (!Number.isFinite(keepMs)) return;
-  const trimmable = await ledger.trimmable(keepMs);
-  const trims = await Promise.allSettled(trimmable.map((cursor) => trimBucket(deps, cursor)));
-  const behind = trimmable.filter(({ entry, keptEntry }, index) => {
-    const result = trims[index];
-    if (result?.status === "rejected") failures.push(result.reason);
-    return result?.status === "fulfilled" && entry > keptEntry;
-  });
-  if (behind.length > 0) await ledger.markTrimmed(behind);
-}
-
-async function trimBucket(
-  { scripts: { redis } }: FlushDeps,
-  { bucket, epoch, keptEntry }: TrimmableCursor,
-): Promise<void> {
-  const done = trimmed.get(redis) ?? new Map<number, string>();
-  trimmed.set(redis, done);
-  const position = `${epoch}-${keptEntry}`;
-  if (keptEntry === 0 || done.get(bucket) === position) return;
-  await trimJournal(redis, bucket, { epoch, entry: keptEntry });
-  done.set(bucket, position);
 }

@@ -46,14 +46,25 @@ export async function lostInJournal(
 ): Promise<AppliedOperation[]> {
   const lost: AppliedOperation[] = [];
   for (const [bucket, epoch] of (await epochsInRedis(redis)).entries()) {
-    for (let entry = 0; ; ) {
-      const { entries } = await readJournal(redis, bucket, { epoch, entry }, ENTRIES_A_PAGE);
-      lost.push(...(await lostOperations(sql, entries)));
-      if (entries.length < ENTRIES_A_PAGE) break;
-      entry = (entries.at(-1)?.number ?? 0) + 1;
-    }
+    lost.push(...(await lostInBucket(redis, { sql }, bucket, epoch)));
   }
   return lost;
+}
+
+/** The same for one bucket, in this epoch. */
+export async function lostInBucket(
+  redis: RedisClient,
+  { sql }: Pick<Database, "sql">,
+  bucket: number,
+  epoch: number,
+): Promise<AppliedOperation[]> {
+  const lost: AppliedOperation[] = [];
+  for (let entry = 0; ; ) {
+    const { entries } = await readJournal(redis, bucket, { epoch, entry }, ENTRIES_A_PAGE);
+    lost.push(...(await lostOperations(sql, entries)));
+    if (entries.length < ENTRIES_A_PAGE) return lost;
+    entry = (entries.at(-1)?.number ?? 0) + 1;
+  }
 }
 
 /** Wallets that have operations which Postgres lacks. */

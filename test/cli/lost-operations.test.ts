@@ -120,3 +120,44 @@ test("what took less than its amount is not taken for lost", async () => {
   expect((await flush()).lines).toEqual([]);
   expect((await audit(auditDeps(world), account.row)).difference).toBeNull();
 });
+
+test("a bucket waits also if Postgres lost its epoch and an operation", async () => {
+  const account = await openAccountAlone(world, { paid: "10" });
+  const { bucket } = account.row;
+  await spend(account);
+  await world.flush();
+  const before = await cursorOf(bucket);
+  // Redis was restarted, and a credit was booked; then Postgres came back without both.
+  await world.accounts.rebuild(bucket);
+  const number = await book(account, "1.5");
+  await spend(account);
+  await setCursor(bucket, before);
+  await lose(account, number);
+
+  expect(await flush()).toEqual({ lines: [LOST], rebuilt: [] });
+  expect(await flush()).toEqual({ lines: [LOST], rebuilt: [] });
+  expect((await account.actor.view(account.keyId)).paid).toBe(usd("11.5"));
+  // The operator looked, and books it again: then the bucket is rebuilt from Postgres.
+  expect(await book(account, "1.5")).toBe(number);
+  expect((await flush()).lines).toEqual([]);
+  expect((await cursorOf(bucket)).epoch).toBe(before.epoch + 2);
+  await spend(account);
+  expect((await flush()).lines).toEqual([]);
+  expect((await audit(auditDeps(world), account.row)).difference).toBeNull();
+});
+
+interface CursorRow {
+  readonly epoch: number;
+  readonly entry: number;
+}
+
+async function cursorOf(bucket: number): Promise<CursorRow> {
+  const [row] = await world.database.sql<{ epoch: string; entry: string }[]>`
+    SELECT epoch, entry FROM journal_cursors WHERE bucket = ${bucket}`;
+  return { epoch: Number(row?.epoch), entry: Number(row?.entry) };
+}
+
+async function setCursor(bucket: number, { epoch, entry }: CursorRow): Promise<void> {
+  await world.database.sql`
+    UPDATE journal_cursors SET epoch = ${epoch}, entry = ${entry} WHERE bucket = ${bucket}`;
+}
