@@ -1,7 +1,12 @@
 // Lists rejected journal entries, tries them again, and sets aside what can never be written.
 
 import { retryAll } from "../operator/queues.ts";
-import { type EntryPlace, type OpenRejection, RejectedEntries } from "../store/rejected-entries.ts";
+import {
+  type EntryPlace,
+  type MoneyOfEntry,
+  type OpenRejection,
+  RejectedEntries,
+} from "../store/rejected-entries.ts";
 import type { RetryResult } from "../store/rejection-retry.ts";
 import { type Answer, type Command, UsageError } from "./command.ts";
 import { table, utc } from "./print.ts";
@@ -19,17 +24,26 @@ const rejectedCommand: Command = {
 const setAsideCommand: Command = {
   name: "journal set-aside",
   positionals: ["BUCKET", "ENTRY"],
-  summary: "Give up writing a rejected entry that is in no balance, such as 17 2-305",
+  summary: "Give up writing a rejected entry that can never be written, such as 17 2-305",
   options: { reason: { value: "TEXT", help: "the reason, which is recorded", required: true } },
   prepare(input) {
     const [bucket = "", entry = ""] = input.positionals;
     const place = placeOf(bucket, entry);
     const reason = reasonOf(input, "reason");
     return async ({ database }) => {
-      await new RejectedEntries(database).setAside(place, reason);
-      return { json: { ...place, reason }, text: `Entry ${entry} of bucket ${bucket}: set aside.` };
+      const money = await new RejectedEntries(database).setAside(place, reason);
+      const text = `Entry ${entry} of bucket ${bucket}: set aside.${MONEY_TEXTS[money]}`;
+      return { json: { ...place, reason, money: money.replace(" ", "_") }, text };
     };
   },
+};
+
+const MONEY_TEXTS: Readonly<Record<MoneyOfEntry, string>> = {
+  counted: " The account's balance includes it: do not book it again.",
+  "not counted":
+    " No balance includes it. If it should count, book it by 'farebox account adjust'.",
+  none: "",
+  unknown: " It cannot be read, so whether a balance includes it is not known: run the audit.",
 };
 
 function placeOf(bucket: string, name: string): EntryPlace {

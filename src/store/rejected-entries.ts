@@ -34,6 +34,12 @@ export interface EntryPlace extends BucketEpoch {
   readonly entry: number;
 }
 
+/**
+ * Whether the account's balance includes an entry's money: later entries carry it, none does, it
+ * has none, or it cannot be read.
+ */
+export type MoneyOfEntry = "counted" | "not counted" | "none" | "unknown";
+
 const REASON_CHARACTERS_MAX = 1_000;
 
 export class RejectedEntries {
@@ -76,27 +82,47 @@ export class RejectedEntries {
   }
 
   /**
-   * Gives up writing an entry. Only one that is in no balance: its ledger row is written, it has
-   * none, or its bucket was rebuilt since. Not one that may have changed the wallet in Redis.
+   * Gives up writing an entry, and returns what is known of its money. Only one whose ledger row is
+   * written, that has none, or whose bucket was rebuilt since: any other can still be written.
    * Throws an AdministrationError.
    */
-  async setAside(place: EntryPlace, reason: string): Promise<void> {
+  async setAside(place: EntryPlace, reason: string): Promise<MoneyOfEntry> {
     const { bucket, epoch, entry } = place;
     const name = `Entry ${epoch}-${entry} of bucket ${bucket}`;
-    await this.database.sql.begin(async (tx) => {
+    return await this.database.sql.begin(async (tx) => {
       const locked = await lockRejection(tx, place);
       if (locked === null) {
         throw new AdministrationError("not_found", `${name} is not among the rejected ones`);
       }
       if (!locked.movesNothing && locked.epoch === epoch) {
-        const message = `${name} may be in a balance, and can only be written (--retry)`;
+        const message = `${name} can still be written: use 'farebox journal rejected --retry'`;
         throw new AdministrationError("wrong_state", message);
       }
       await tx`
         UPDATE rejected_entries SET set_aside_at = now(), set_aside_reason = ${reason}
         WHERE bucket = ${bucket} AND epoch = ${epoch} AND entry = ${entry}`;
+      return await moneyOf(tx, place);
     });
   }
+}
+
+/** The balances of later entries include it, unless a rebuild gave its number to another. */
+async function moneyOf(
+  tx: TransactionSql,
+  { bucket, epoch, entry }: EntryPlace,
+): Promise<MoneyOfEntry> {
+  const [row] = await tx<{ money: MoneyOfEntry }[]>`
+    SELECT CASE
+      WHEN r.ledger_written THEN 'counted'
+      WHEN r.account IS NULL THEN 'unknown'
+      WHEN r.seq IS NULL THEN 'none'
+      WHEN EXISTS (SELECT FROM ledger_entries l WHERE l.account = a.number AND l.seq > r.seq)
+        AND NOT EXISTS (SELECT FROM ledger_entries l WHERE l.account = a.number AND l.seq = r.seq)
+        THEN 'counted'
+      ELSE 'not counted' END AS money
+    FROM rejected_entries r LEFT JOIN accounts a ON a.id = r.account
+    WHERE r.bucket = ${bucket} AND r.epoch = ${epoch} AND r.entry = ${entry}`;
+  return row?.money ?? "unknown";
 }
 
 /** An open rejection whose row is locked. */
