@@ -1,5 +1,6 @@
 // All account actors of this process: created on first use, dropped when idle.
 
+import { operationText } from "../src/core/audit-finding.ts";
 import { FREE_PLAN_ALLOWANCE, LEASE_RENEWAL_MS } from "../src/core/limits.ts";
 import type { Log } from "../src/core/log.ts";
 import type { NanoUsd } from "../src/core/money.ts";
@@ -167,6 +168,11 @@ export class AccountActors implements Actors {
       repository,
       onRecovered: (buckets) =>
         log.warn({ buckets: buckets.length }, "Redis was new or older than Postgres: rebuilt"),
+      onLost: (bucket, lost) =>
+        log.error(
+          { bucket, operations: lost.map(operationText) },
+          "A rebuilt bucket had operations that Postgres lacks",
+        ),
     };
   }
 

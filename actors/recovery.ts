@@ -3,10 +3,12 @@
 // than Postgres. No call is served from that server before this returns.
 
 import type { AccountDocument } from "../src/store/documents.ts";
+import type { AppliedOperation } from "../src/store/lost-operations.ts";
 import type { Cursor, EpochInRedis, WalletRepository } from "../src/store/wallet-repository.ts";
 import { writtenUntil } from "./journal.ts";
 import { accountKeys, bucketKeys } from "./keys.ts";
 import { UnknownLayout } from "./layouts.ts";
+import { lostInBucket } from "./lost-in-bucket.ts";
 import { type BucketRecord, parseBucket } from "./records.ts";
 import { type RedisClient, runUnloaded } from "./script.ts";
 import { configure, recover } from "./wallet-scripts.ts";
@@ -21,6 +23,11 @@ export interface RecoveryDeps {
   readonly redis: RedisClient;
   readonly repository: WalletRepository;
   readonly onRecovered: (buckets: readonly number[]) => void;
+  /**
+   * Told of operations that Postgres lost together with the epoch of their bucket, which is rebuilt
+   * without them: a Redis that was restarted cannot wait for a person.
+   */
+  readonly onLost: (bucket: number, lost: readonly AppliedOperation[]) => void;
   /**
    * Rebuilds this bucket although its numbers agree, because its journal contradicts the ledger. If
    * `epoch` is set, only while it is in force: of many processes that find the fault, one rebuilds.
@@ -49,7 +56,9 @@ export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {
         if (state === "unknown layout") unknown.add(cursor.bucket);
         if (state === "unknown layout") continue;
         if (agrees(state, cursor) && !isForced(deps, cursor)) continue;
-        lost.push({ bucket: cursor.bucket, epoch: state?.epoch ?? 0 });
+        const inRedis = { bucket: cursor.bucket, epoch: state?.epoch ?? 0 };
+        if (inRedis.epoch > cursor.epoch) await tellOfLost(deps, inRedis);
+        lost.push(inRedis);
       }
       const raised = await newEpochs(lost);
       await Promise.all(raised.map((cursor) => setUp(redis, cursor)));
@@ -63,6 +72,14 @@ export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {
     },
   });
   if (recovered.length > 0) deps.onRecovered(recovered);
+}
+
+async function tellOfLost(
+  { redis, repository, onLost }: RecoveryDeps,
+  inRedis: EpochInRedis,
+): Promise<void> {
+  const lost = await lostInBucket(redis, (entries) => repository.lacking(entries), inRedis);
+  if (lost.length > 0) onLost(inRedis.bucket, lost);
 }
 
 function isForced({ force }: RecoveryDeps, { bucket, epoch }: Cursor): boolean {

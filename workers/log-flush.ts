@@ -1,9 +1,9 @@
 // Moves the journal of every bucket from Redis to Postgres, each entry exactly once.
 
 import { type JournalPage, readJournal } from "../actors/journal.ts";
+import { type Lacking, lostInBucket } from "../actors/lost-in-bucket.ts";
 import type { ScriptRunner } from "../actors/script-runner.ts";
 import type { JournalConflict } from "../src/accounts/audit.ts";
-import { lostInBucket } from "../src/accounts/restore-redis.ts";
 import { messageOf } from "../src/core/error-message.ts";
 import type { Log } from "../src/core/log.ts";
 import { JournalGap } from "../src/store/journal-cursors.ts";
@@ -14,7 +14,7 @@ import type {
   Ledger,
   WriteOutcome,
 } from "../src/store/ledger.ts";
-import { LostOperations } from "../src/store/lost-operations.ts";
+import { LostOperations, lostOperations } from "../src/store/lost-operations.ts";
 import { trimFlushed } from "./journal-trim.ts";
 
 export interface FlushDeps {
@@ -184,11 +184,12 @@ interface OutOfStep {
  */
 async function makeAgree(deps: FlushDeps, outOfStep: readonly OutOfStep[]): Promise<void> {
   const { scripts, ledger } = deps;
+  const lacking: Lacking = (entries) => lostOperations(ledger.database.sql, entries);
   let mustWait = false;
   for (const { cursor, epochInRedis: epoch } of outOfStep) {
     const { bucket } = cursor;
     if (epoch <= cursor.epoch) continue;
-    const lost = await lostInBucket(scripts.redis, ledger.database, bucket, epoch);
+    const lost = await lostInBucket(scripts.redis, lacking, { bucket, epoch });
     if (lost.length === 0) continue;
     mustWait = true;
     await handleConflict(deps, { bucket, epoch, error: new LostOperations(bucket, lost) });

@@ -1,8 +1,8 @@
 // Redis during a restore: who still uses it, what it knows that a restored Postgres does not, and
 // how it is emptied.
 
-import { readJournal } from "../../actors/journal.ts";
 import { accountKeys, bucketKeys } from "../../actors/keys.ts";
+import { type Lacking, lostInBucket } from "../../actors/lost-in-bucket.ts";
 import { parseBucket, parseWallet } from "../../actors/records.ts";
 import { connectedServers } from "../../actors/redis-servers.ts";
 import { scanWallets } from "../../actors/scan-wallets.ts";
@@ -14,8 +14,6 @@ import {
   type KnownOperations,
   lostOperations,
 } from "../store/lost-operations.ts";
-
-const ENTRIES_A_PAGE = 1_000;
 
 /** A wallet that is ahead of Postgres. */
 export interface WalletAhead {
@@ -45,26 +43,11 @@ export async function lostInJournal(
   { sql }: Database,
 ): Promise<AppliedOperation[]> {
   const lost: AppliedOperation[] = [];
+  const lacking: Lacking = (entries) => lostOperations(sql, entries);
   for (const [bucket, epoch] of (await epochsInRedis(redis)).entries()) {
-    lost.push(...(await lostInBucket(redis, { sql }, bucket, epoch)));
+    lost.push(...(await lostInBucket(redis, lacking, { bucket, epoch })));
   }
   return lost;
-}
-
-/** The same for one bucket, in this epoch. */
-export async function lostInBucket(
-  redis: RedisClient,
-  { sql }: Pick<Database, "sql">,
-  bucket: number,
-  epoch: number,
-): Promise<AppliedOperation[]> {
-  const lost: AppliedOperation[] = [];
-  for (let entry = 0; ; ) {
-    const { entries } = await readJournal(redis, bucket, { epoch, entry }, ENTRIES_A_PAGE);
-    lost.push(...(await lostOperations(sql, entries)));
-    if (entries.length < ENTRIES_A_PAGE) return lost;
-    entry = (entries.at(-1)?.number ?? 0) + 1;
-  }
 }
 
 /** Wallets that have operations which Postgres lacks. */

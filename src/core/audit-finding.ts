@@ -40,3 +40,15 @@ export function describe({ account, bucket, seq, fact, expected, found }: AuditF
 export function dollars(amount: bigint): string {
   return `$${toDecimal(amount as NanoUsd)}`;
 }
+
+/** An operation that Redis applied, in one line. */
+export function operationText(operation: {
+  readonly account: string;
+  readonly number: number;
+  readonly kind: string;
+  readonly paid: bigint;
+  readonly free: bigint;
+}): string {
+  const { account, number, kind, paid, free } = operation;
+  return `operation ${number} of ${account} (${kind} of ${dollars(paid + free)})`;
+}

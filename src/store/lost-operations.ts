@@ -3,7 +3,7 @@
 // by a standby that was promoted without the last commits.
 
 import type { TransactionSql } from "postgres";
-import { dollars } from "../core/audit-finding.ts";
+import { operationText } from "../core/audit-finding.ts";
 import type { Database } from "./database.ts";
 import type { JournalItem } from "./prepared-entry.ts";
 import { unnestParameters, unnestText } from "./unnest.ts";
@@ -34,17 +34,13 @@ export class LostOperations extends Error {
     readonly bucket: number,
     readonly operations: readonly AppliedOperation[],
   ) {
-    const shown = operations.slice(0, SHOWN_MAX).map(describe).join(", ");
+    const shown = operations.slice(0, SHOWN_MAX).map(operationText).join(", ");
     const more = operations.length - SHOWN_MAX;
     super(`Bucket ${bucket}: Postgres lacks ${shown}${more > 0 ? ` and ${more} more` : ""}`);
   }
 }
 
 const SHOWN_MAX = 20;
-
-function describe({ account, number, kind, paid, free }: AppliedOperation): string {
-  return `operation ${number} of ${account} (${kind} of ${dollars(paid + free)})`;
-}
 
 const COLUMNS = {
   account: "text",

@@ -9,6 +9,7 @@ import { grantAllowance } from "./allowance.ts";
 import { arrayText, type Database } from "./database.ts";
 import { type AccountDocument, readDocument, readDocuments } from "./documents.ts";
 import { checkUpgraded, RECOVERY_LOCK } from "./first-layout.ts";
+import { type AppliedOperation, lostOperations } from "./lost-operations.ts";
 import { readMissing } from "./missing-entries.ts";
 import { operationsAfter } from "./operations.ts";
 import { journalCursors, ledgerEntries, monthSpend } from "./schema.ts";
@@ -104,6 +105,12 @@ export class WalletRepository {
   operationsAfter(accountId: string, after: number): Promise<Operation[]> {
     const { database } = this;
     return database.withTimeout(operationsAfter(database.db, accountId, after));
+  }
+
+  /** The operations among these entries of the journal that Postgres does not have. */
+  lacking(items: Parameters<typeof lostOperations>[1]): Promise<AppliedOperation[]> {
+    const { database } = this;
+    return database.withTimeout(lostOperations(database.sql, items));
   }
 
   /** The access document and its version; null if there is no such account. */

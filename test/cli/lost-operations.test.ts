@@ -2,9 +2,11 @@
 // balances stands in the journal of Redis, and nobody may book over it before an operator looked.
 
 import { expect, test } from "bun:test";
+import { verifyBuckets } from "../../actors/recovery.ts";
 import { audit } from "../../src/accounts/audit.ts";
 import { Ledger } from "../../src/store/ledger.ts";
 import { RejectedEntries } from "../../src/store/rejected-entries.ts";
+import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { flushJournal } from "../../workers/log-flush.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { auditDeps } from "../support/audit-lab.ts";
@@ -122,18 +124,8 @@ test("what took less than its amount is not taken for lost", async () => {
 });
 
 test("a bucket waits also if Postgres lost its epoch and an operation", async () => {
-  const account = await openAccountAlone(world, { paid: "10" });
+  const { account, number, before } = await withoutItsEpoch();
   const { bucket } = account.row;
-  await spend(account);
-  await world.flush();
-  const before = await cursorOf(bucket);
-  // Redis was restarted, and a credit was booked; then Postgres came back without both.
-  await world.accounts.rebuild(bucket);
-  const number = await book(account, "1.5");
-  await spend(account);
-  await setCursor(bucket, before);
-  await lose(account, number);
-
   expect(await flush()).toEqual({ lines: [LOST], rebuilt: [] });
   expect(await flush()).toEqual({ lines: [LOST], rebuilt: [] });
   expect((await account.actor.view(account.keyId)).paid).toBe(usd("11.5"));
@@ -145,6 +137,38 @@ test("a bucket waits also if Postgres lost its epoch and an operation", async ()
   expect((await flush()).lines).toEqual([]);
   expect((await audit(auditDeps(world), account.row)).difference).toBeNull();
 });
+
+test("a Redis that restarts then is rebuilt, and what Postgres lost is named", async () => {
+  const { account, number, before } = await withoutItsEpoch();
+  const { bucket } = account.row;
+  const lost: unknown[] = [];
+  const rebuilt: number[] = [];
+  await verifyBuckets({
+    redis: world.redis,
+    repository: new WalletRepository(world.database),
+    onRecovered: (buckets) => rebuilt.push(...buckets),
+    onLost: (of, operations) => lost.push(of, ...operations),
+  });
+  const one = { account: account.row.id, number, kind: "adjustment", paid: usd("1.5"), free: 0n };
+  expect(lost).toEqual([bucket, expect.objectContaining(one)]);
+  expect([rebuilt, (await cursorOf(bucket)).epoch]).toEqual([[bucket], before.epoch + 2]);
+  expect((await account.actor.view(account.keyId)).paid).toBe(usd("10"));
+});
+
+/** Redis was restarted, and an amount was booked; then Postgres came back without both. */
+async function withoutItsEpoch() {
+  const account = await openAccountAlone(world, { paid: "10" });
+  const { bucket } = account.row;
+  await spend(account);
+  await world.flush();
+  const before = await cursorOf(bucket);
+  await world.accounts.rebuild(bucket);
+  const number = await book(account, "1.5");
+  await spend(account);
+  await setCursor(bucket, before);
+  await lose(account, number);
+  return { account, number, before };
+}
 
 interface CursorRow {
   readonly epoch: number;

@@ -75,7 +75,11 @@ export async function verifyBucket(
   isForced: boolean,
 ): Promise<void> {
   const force = isForced ? { force: { bucket: repository.account.bucket } } : {};
-  await verifyBuckets({ redis, repository, onRecovered: () => {}, ...force });
+  // Postgres loses nothing here.
+  const onLost = () => {
+    throw new Error("Postgres lacks operations");
+  };
+  await verifyBuckets({ redis, repository, onRecovered: () => {}, onLost, ...force });
 }
 
 export interface LaneProcess {
