@@ -168,10 +168,10 @@ export class AccountActors implements Actors {
       repository,
       onRecovered: (buckets) =>
         log.warn({ buckets: buckets.length }, "Redis was new or older than Postgres: rebuilt"),
-      onLost: (bucket, lost) =>
+      onLost: (bucket, { operations, isWhole, err }) =>
         log.error(
-          { bucket, operations: lost.map(operationText) },
-          "A rebuilt bucket had operations that Postgres lacks",
+          { bucket, operations: operations.map(operationText), isWhole, err },
+          "A rebuilt bucket was of an epoch that Postgres lost",
         ),
     };
   }

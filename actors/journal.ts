@@ -88,9 +88,10 @@ export function streamEntry(id: string, content: Buffer | undefined): StreamEntr
   }
 }
 
-/** True if the journal has entries that are not in Postgres yet. */
-export function isBehind({ bucket, written }: JournalPage, cursor: JournalPlace): boolean {
-  return bucket?.epoch === cursor.epoch && written > cursor.entry;
+/** How many entries of the journal are not in Postgres: all, if Postgres lost their epoch. */
+export function entriesBehind({ bucket, written }: JournalPage, cursor: JournalPlace): number {
+  if (bucket === null || bucket.epoch < cursor.epoch) return 0;
+  return bucket.epoch > cursor.epoch ? written : Math.max(0, written - cursor.entry);
 }
 
 /**

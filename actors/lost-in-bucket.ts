@@ -8,19 +8,40 @@ import type { RedisClient } from "./script.ts";
 /** The operations among these entries that Postgres does not have. */
 export type Lacking = (entries: readonly StreamEntry[]) => Promise<readonly AppliedOperation[]>;
 
+/** What the journal of an epoch says of what Postgres lost. */
+export interface LostInBucket {
+  readonly operations: readonly AppliedOperation[];
+  /** The number of the oldest entry that is still there; those before it were trimmed. */
+  readonly first: number;
+  /** The number of the next entry to read. */
+  readonly next: number;
+  readonly isReadToEnd: boolean;
+}
+
 const ENTRIES_A_PAGE = 1_000;
+
+/** Where to read, and at most how many pages of a thousand entries. */
+interface Reading extends EpochInRedis {
+  readonly from?: number;
+  readonly pagesMax?: number;
+}
 
 /** The operations that the journal of this epoch still has and Postgres does not. */
 export async function lostInBucket(
   redis: RedisClient,
   lacking: Lacking,
-  { bucket, epoch }: EpochInRedis,
-): Promise<AppliedOperation[]> {
-  const lost: AppliedOperation[] = [];
-  for (let entry = 0; ; ) {
-    const { entries } = await readJournal(redis, bucket, { epoch, entry }, ENTRIES_A_PAGE);
-    lost.push(...(await lacking(entries)));
-    if (entries.length < ENTRIES_A_PAGE) return lost;
-    entry = (entries.at(-1)?.number ?? 0) + 1;
+  { bucket, epoch, from = 0, pagesMax = Number.POSITIVE_INFINITY }: Reading,
+): Promise<LostInBucket> {
+  const operations: AppliedOperation[] = [];
+  let first: number | null = null;
+  let next = from;
+  let isReadToEnd = false;
+  for (let page = 0; page < pagesMax && !isReadToEnd; page += 1) {
+    const { entries } = await readJournal(redis, bucket, { epoch, entry: next }, ENTRIES_A_PAGE);
+    operations.push(...(await lacking(entries)));
+    first ??= entries[0]?.number ?? null;
+    next = (entries.at(-1)?.number ?? next - 1) + 1;
+    isReadToEnd = entries.length < ENTRIES_A_PAGE;
   }
+  return { operations, first: first ?? from, next, isReadToEnd };
 }

@@ -8,7 +8,7 @@ import type { Cursor, EpochInRedis, WalletRepository } from "../src/store/wallet
 import { writtenUntil } from "./journal.ts";
 import { accountKeys, bucketKeys } from "./keys.ts";
 import { UnknownLayout } from "./layouts.ts";
-import { lostInBucket } from "./lost-in-bucket.ts";
+import { type Lacking, lostInBucket } from "./lost-in-bucket.ts";
 import { type BucketRecord, parseBucket } from "./records.ts";
 import { type RedisClient, runUnloaded } from "./script.ts";
 import { configure, recover } from "./wallet-scripts.ts";
@@ -19,15 +19,25 @@ interface BucketState {
   readonly written: number;
 }
 
+/** The operations that were found, and whether there can be no others. */
+export interface ToldOfLost {
+  readonly operations: readonly AppliedOperation[];
+  readonly isWhole: boolean;
+  readonly err?: unknown;
+}
+
+/** So many thousands of entries of a bucket are looked through before it is rebuilt. */
+const PAGES_TOLD_OF = 4;
+
 export interface RecoveryDeps {
   readonly redis: RedisClient;
   readonly repository: WalletRepository;
   readonly onRecovered: (buckets: readonly number[]) => void;
   /**
-   * Told of operations that Postgres lost together with the epoch of their bucket, which is rebuilt
-   * without them: a Redis that was restarted cannot wait for a person.
+   * Told of what Postgres lost together with the epoch of a bucket, which is rebuilt without it: a
+   * Redis that was restarted cannot wait for a person.
    */
-  readonly onLost: (bucket: number, lost: readonly AppliedOperation[]) => void;
+  readonly onLost: (bucket: number, lost: ToldOfLost) => void;
   /**
    * Rebuilds this bucket although its numbers agree, because its journal contradicts the ledger. If
    * `epoch` is set, only while it is in force: of many processes that find the fault, one rebuilds.
@@ -55,7 +65,8 @@ export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {
         const state = states[index] ?? null;
         if (state === "unknown layout") unknown.add(cursor.bucket);
         if (state === "unknown layout") continue;
-        if (agrees(state, cursor) && !isForced(deps, cursor)) continue;
+        // Others may have to wait for a person (D-492).
+        if (!(deps.force === undefined ? !agrees(state, cursor) : isForced(deps, cursor))) continue;
         const inRedis = { bucket: cursor.bucket, epoch: state?.epoch ?? 0 };
         if (inRedis.epoch > cursor.epoch) await tellOfLost(deps, inRedis);
         lost.push(inRedis);
@@ -74,12 +85,20 @@ export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {
   if (recovered.length > 0) deps.onRecovered(recovered);
 }
 
+/** Of the newest epoch that Postgres lost; this must neither take long nor prevent the rebuild. */
 async function tellOfLost(
   { redis, repository, onLost }: RecoveryDeps,
   inRedis: EpochInRedis,
 ): Promise<void> {
-  const lost = await lostInBucket(redis, (entries) => repository.lacking(entries), inRedis);
-  if (lost.length > 0) onLost(inRedis.bucket, lost);
+  const lacking: Lacking = (entries) => repository.lacking(entries);
+  const reading = { ...inRedis, pagesMax: PAGES_TOLD_OF };
+  try {
+    const { operations, first, isReadToEnd } = await lostInBucket(redis, lacking, reading);
+    const isWhole = first === 0 && isReadToEnd;
+    if (operations.length > 0 || !isWhole) onLost(inRedis.bucket, { operations, isWhole });
+  } catch (err) {
+    onLost(inRedis.bucket, { operations: [], isWhole: false, err });
+  }
 }
 
 function isForced({ force }: RecoveryDeps, { bucket, epoch }: Cursor): boolean {

@@ -291,9 +291,12 @@ export const REMEMBERED: readonly Remembered[] = [
     bytes: 40,
   },
   {
-    holders: ["journal-lag.ts #cursors", "journal-lag.ts #waiting", "journal-trim.ts trimmed"].map(
-      (name) => `workers/${name}`,
-    ),
+    holders: [
+      "journal-lag.ts #cursors",
+      "journal-lag.ts #waiting",
+      "journal-trim.ts trimmed",
+      "lost-epochs.ts readOf",
+    ].map((name) => `workers/${name}`),
     what: "worker: buckets whose journal waits, or was trimmed",
     most: number(BUCKETS),
   },

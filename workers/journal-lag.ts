@@ -1,7 +1,7 @@
 // Measures how far Postgres is behind the journals: how many entries wait, and for how long the
 // oldest has waited.
 
-import { isBehind, type JournalPage, readJournal, writtenAtMs } from "../actors/journal.ts";
+import { entriesBehind, type JournalPage, readJournal, writtenAtMs } from "../actors/journal.ts";
 import type { RedisClient } from "../actors/script.ts";
 import type { BucketCursor, Ledger } from "../src/store/ledger.ts";
 
@@ -40,11 +40,12 @@ export class JournalLag {
     );
     for (const [index, cursor] of this.#cursors.entries()) {
       const page = pages[index];
-      if (page === undefined || !isBehind(page, cursor)) {
+      const behind = page === undefined ? 0 : entriesBehind(page, cursor);
+      if (page === undefined || behind === 0) {
         this.#waiting.delete(cursor.bucket);
         continue;
       }
-      entries += page.written - cursor.entry;
+      entries += behind;
       oldestMs = Math.max(oldestMs, nowMs - this.#waitingSince(page, cursor, nowMs));
     }
     return { entries, oldestSeconds: oldestMs / 1_000 };

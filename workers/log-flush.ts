@@ -1,7 +1,6 @@
 // Moves the journal of every bucket from Redis to Postgres, each entry exactly once.
 
 import { type JournalPage, readJournal } from "../actors/journal.ts";
-import { type Lacking, lostInBucket } from "../actors/lost-in-bucket.ts";
 import type { ScriptRunner } from "../actors/script-runner.ts";
 import type { JournalConflict } from "../src/accounts/audit.ts";
 import { messageOf } from "../src/core/error-message.ts";
@@ -14,8 +13,9 @@ import type {
   Ledger,
   WriteOutcome,
 } from "../src/store/ledger.ts";
-import { LostOperations, lostOperations } from "../src/store/lost-operations.ts";
+import { LostOperations } from "../src/store/lost-operations.ts";
 import { trimFlushed } from "./journal-trim.ts";
+import { reasonToWait } from "./lost-epochs.ts";
 
 export interface FlushDeps {
   readonly scripts: Pick<ScriptRunner, "redis" | "prepare">;
@@ -167,7 +167,7 @@ async function readBatches(
     }
   }
   if (outOfStep.length > 0) {
-    await makeAgree(deps, outOfStep).catch((error) => failures.push(error));
+    await makeAgree(deps, outOfStep, failures).catch((error) => failures.push(error));
   }
   return batches;
 }
@@ -179,22 +179,34 @@ interface OutOfStep {
 }
 
 /**
- * Has Redis compared with Postgres, which rebuilds these buckets. They all wait if Postgres lost an
- * epoch of one of them, and an operation with it: the journal is the last witness of that (D-492).
+ * Has Redis compared with Postgres, which rebuilds these buckets. One waits if Postgres lost its
+ * epoch, and perhaps an operation with it: its journal is the last witness of that (D-492).
  */
-async function makeAgree(deps: FlushDeps, outOfStep: readonly OutOfStep[]): Promise<void> {
-  const { scripts, ledger } = deps;
-  const lacking: Lacking = (entries) => lostOperations(ledger.database.sql, entries);
-  let mustWait = false;
-  for (const { cursor, epochInRedis: epoch } of outOfStep) {
-    const { bucket } = cursor;
-    if (epoch <= cursor.epoch) continue;
-    const lost = await lostInBucket(scripts.redis, lacking, { bucket, epoch });
-    if (lost.length === 0) continue;
-    mustWait = true;
-    await handleConflict(deps, { bucket, epoch, error: new LostOperations(bucket, lost) });
+async function makeAgree(
+  deps: FlushDeps,
+  outOfStep: readonly OutOfStep[],
+  failures: unknown[],
+): Promise<void> {
+  const others: BucketCursor[] = [];
+  for (const one of outOfStep) {
+    const mustWait = await waits(deps, one).catch((error) => {
+      failures.push(error);
+      return true;
+    });
+    if (!mustWait) others.push(one.cursor);
   }
-  if (!mustWait) await scripts.prepare();
+  if (others.length === outOfStep.length) await deps.scripts.prepare();
+  else for (const { bucket, epoch } of others) await deps.rebuild(bucket, epoch);
+}
+
+async function waits(deps: FlushDeps, { cursor, epochInRedis }: OutOfStep): Promise<boolean> {
+  if (epochInRedis <= cursor.epoch) return false;
+  const { scripts, ledger } = deps;
+  const { bucket } = cursor;
+  const epoch = { bucket, epoch: epochInRedis };
+  const reason = await reasonToWait(scripts.redis, ledger.database, epoch);
+  if (reason instanceof Error) await handleConflict(deps, { ...epoch, error: reason });
+  return reason !== null;
 }
 
 function batchOf({ entries }: JournalPage, { bucket, epoch, entry }: BucketCursor): BucketBatch {

@@ -1,7 +1,7 @@
 // How far Postgres is behind what happened: what is read from it is as old as that.
 
 import {
-  isBehind,
+  entriesBehind,
   type JournalPage,
   type JournalPlace,
   readJournal,
@@ -51,9 +51,9 @@ export async function journalLagNow({ redis, database, now }: JournalAgeDeps): P
     })),
   );
   const nowMs = now();
-  const late = pages.filter(({ page, cursor }) => isBehind(page, cursor));
+  const late = pages.filter(({ page, cursor }) => entriesBehind(page, cursor) > 0);
   return {
-    entries: late.reduce((sum, { page, cursor }) => sum + page.written - cursor.entry, 0),
+    entries: late.reduce((sum, { page, cursor }) => sum + entriesBehind(page, cursor), 0),
     behindSeconds: Math.max(
       0,
       ...late.map(({ page, cursor }) => behindSeconds(page, cursor, nowMs)),
@@ -63,6 +63,6 @@ export async function journalLagNow({ redis, database, now }: JournalAgeDeps): P
 
 function behindSeconds(page: JournalPage, place: JournalPlace, nowMs: number): number {
   const [oldest] = page.entries;
-  if (!isBehind(page, place) || oldest === undefined || oldest.entry === null) return 0;
+  if (entriesBehind(page, place) === 0 || oldest === undefined || oldest.entry === null) return 0;
   return Math.max(0, nowMs - writtenAtMs(oldest.entry, nowMs)) / 1_000;
 }

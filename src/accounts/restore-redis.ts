@@ -45,7 +45,7 @@ export async function lostInJournal(
   const lost: AppliedOperation[] = [];
   const lacking: Lacking = (entries) => lostOperations(sql, entries);
   for (const [bucket, epoch] of (await epochsInRedis(redis)).entries()) {
-    lost.push(...(await lostInBucket(redis, lacking, { bucket, epoch })));
+    lost.push(...(await lostInBucket(redis, lacking, { bucket, epoch })).operations);
   }
   return lost;
 }

@@ -1,5 +1,6 @@
 // Lists rejected journal entries, tries them again, and sets aside what can never be written.
 
+import { operationIn } from "../../actors/records.ts";
 import { retryAll } from "../operator/queues.ts";
 import {
   type EntryPlace,
@@ -31,7 +32,7 @@ const setAsideCommand: Command = {
     const place = placeOf(bucket, entry);
     const reason = reasonOf(input, "reason");
     return async ({ database }) => {
-      const money = await new RejectedEntries(database).setAside(place, reason);
+      const money = await new RejectedEntries(database).setAside(place, reason, operationIn);
       const text = `Entry ${entry} of bucket ${bucket}: set aside.${MONEY_TEXTS[money]}`;
       return { json: { ...place, reason, money: money.replace(" ", "_") }, text };
     };

@@ -81,19 +81,19 @@ class CommonHeaders {
   for(contentType: string, { requestId, rate, costUsd = "0" }: ResponseMeta): Headers {
     const headers = this.#headers;
     if (contentType !== this.#contentType) {
-      this.#contentType = contentType;
       headers.set("content-type", contentType);
+      this.#contentType = contentType;
     }
     headers.set("x-request-id", requestId);
     headers.set("x-svc-cost-usd", costUsd);
     if (rate.limit !== this.#limit) {
-      this.#limit = rate.limit;
       headers.set("x-ratelimit-limit-requests", String(rate.limit));
+      this.#limit = rate.limit;
     }
     headers.set("x-ratelimit-remaining-requests", String(rate.remaining));
     if (rate.resetSeconds !== this.#resetSeconds) {
-      this.#resetSeconds = rate.resetSeconds;
       headers.set("x-ratelimit-reset-requests", `${rate.resetSeconds}s`);
+      this.#resetSeconds = rate.resetSeconds;
     }
     return headers;
   }

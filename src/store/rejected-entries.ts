@@ -86,7 +86,11 @@ export class RejectedEntries {
    * written, that has none, or whose bucket was rebuilt since: any other can still be written.
    * Throws an AdministrationError.
    */
-  async setAside(place: EntryPlace, reason: string): Promise<MoneyOfEntry> {
+  async setAside(
+    place: EntryPlace,
+    reason: string,
+    operationIn: OperationIn,
+  ): Promise<MoneyOfEntry> {
     const { bucket, epoch, entry } = place;
     const name = `Entry ${epoch}-${entry} of bucket ${bucket}`;
     return await this.database.sql.begin(async (tx) => {
@@ -101,28 +105,44 @@ export class RejectedEntries {
       await tx`
         UPDATE rejected_entries SET set_aside_at = now(), set_aside_reason = ${reason}
         WHERE bucket = ${bucket} AND epoch = ${epoch} AND entry = ${entry}`;
-      return await moneyOf(tx, place);
+      return await moneyOf(tx, place, operationIn);
     });
   }
 }
 
-/** The balances of later entries include it, unless a rebuild gave its number to another. */
+/** Which operation the bytes of an entry apply to an account; null for none. */
+export type OperationIn = (content: Buffer, accountId: string) => number | null;
+
+/**
+ * The balances of later entries include it, unless a rebuild gave its number to another. An
+ * operation is applied by every rebuild that does not find it.
+ */
 async function moneyOf(
   tx: TransactionSql,
   { bucket, epoch, entry }: EntryPlace,
+  operationIn: OperationIn,
 ): Promise<MoneyOfEntry> {
-  const [row] = await tx<{ money: MoneyOfEntry }[]>`
-    SELECT CASE
+  const [row] = await tx<{ money: MoneyOfEntry; account: string | null; content: Buffer }[]>`
+    SELECT r.account, r.content, CASE
       WHEN r.ledger_written THEN 'counted'
       WHEN r.account IS NULL THEN 'unknown'
       WHEN r.seq IS NULL THEN 'none'
       WHEN EXISTS (SELECT FROM ledger_entries l WHERE l.account = a.number AND l.seq > r.seq)
         AND NOT EXISTS (SELECT FROM ledger_entries l WHERE l.account = a.number AND l.seq = r.seq)
+        AND NOT EXISTS (
+          SELECT FROM rejected_entries n WHERE n.account = r.account AND n.seq = r.seq
+            AND n.epoch > r.epoch AND NOT n.ledger_written)
         THEN 'counted'
       ELSE 'not counted' END AS money
     FROM rejected_entries r LEFT JOIN accounts a ON a.id = r.account
     WHERE r.bucket = ${bucket} AND r.epoch = ${epoch} AND r.entry = ${entry}`;
-  return row?.money ?? "unknown";
+  if (row === undefined) return "unknown";
+  if (row.money !== "not counted" || row.account === null) return row.money;
+  const operation = operationIn(row.content, row.account);
+  const [booked] = await tx`
+    SELECT FROM operations o JOIN accounts a ON a.number = o.account
+    WHERE a.id = ${row.account} AND o.number = ${operation}`;
+  return booked === undefined ? "not counted" : "counted";
 }
 
 /** An open rejection whose row is locked. */

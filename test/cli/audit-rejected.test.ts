@@ -1,7 +1,8 @@
 // Rejected entries of a bucket that was rebuilt since: their numbers in the ledger go to others.
 
 import { expect, test } from "bun:test";
-import { RejectedEntries } from "../../src/store/rejected-entries.ts";
+import { operationIn } from "../../actors/records.ts";
+import { type EntryPlace, RejectedEntries } from "../../src/store/rejected-entries.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { auditOne, damageLedger, found } from "../support/audit-lab.ts";
 import { shared } from "../support/shared.ts";
@@ -18,11 +19,7 @@ async function withRefusedCharge(): Promise<TestAccount> {
   const account = await openAccountAlone(world);
   await spend(account);
   await spend(account, "0.25");
-  const { sql } = world.database;
-  await sql`ALTER TABLE ledger_entries
-    ADD CONSTRAINT odd CHECK (free_delta <> -250000000) NOT VALID`;
-  await world.flush();
-  await sql`ALTER TABLE ledger_entries DROP CONSTRAINT odd`;
+  await flushRefusing("free_delta <> -250000000");
   expect((await auditOne(world, account)).rejected).toHaveLength(1);
   return account;
 }
@@ -45,6 +42,8 @@ test("an entry that a rebuild left out is no hole in the ledger, before and afte
 });
 
 const rejected = () => new RejectedEntries(world.database);
+const setAside = (place: EntryPlace, reason: string) =>
+  rejected().setAside(place, reason, operationIn);
 
 async function placeOfOnly({ row }: TestAccount) {
   const open = (await rejected().openRejections()).filter(({ account }) => account === row.id);
@@ -57,12 +56,12 @@ test("an entry that a rebuild left out can be set aside: nothing names it any mo
   const account = await rebuiltWithout();
   const before = await rejected().countOpen();
   const place = await placeOfOnly(account);
-  expect(await rejected().setAside(place, "the customer was told")).toBe("not counted");
+  expect(await setAside(place, "the customer was told")).toBe("not counted");
   expect(await rejected().countOpen()).toBe(before - 1);
   await spend(account);
   expect(await auditOne(world, account)).toMatchObject({ difference: null, rejected: [] });
   expect(await rejected().contentOf(place)).toBeNull();
-  await expect(rejected().setAside(place, "again")).rejects.toMatchObject({ code: "not_found" });
+  await expect(setAside(place, "again")).rejects.toMatchObject({ code: "not_found" });
   const [row] = await world.database.sql`
     SELECT set_aside_reason AS reason FROM rejected_entries WHERE account = ${account.row.id}`;
   expect(row?.reason).toBe("the customer was told");
@@ -75,15 +74,54 @@ test("a hole that was set aside is still no difference", async () => {
   await world.accounts.rebuild(account.row.bucket);
   await account.actor.state();
   const place = await placeOfOnly(account);
-  expect(await rejected().setAside(place, "the ledger goes on after it")).toBe("counted");
+  expect(await setAside(place, "the ledger goes on after it")).toBe("counted");
   await spend(account);
   expect(await auditOne(world, account)).toMatchObject({ difference: null, rejected: [] });
 });
 
+test("an operation whose entry is set aside is applied by the rebuild", async () => {
+  const account = await openAccountAlone(world, { paid: "10" });
+  await spend(account);
+  await world.flush();
+  const terms = { kind: "adjustment", amount: usd("3"), reason: "gift", reference: null } as const;
+  await world.store.adjust(account.row, terms);
+  await account.actor.applyOperations();
+  await flushRefusing("paid_delta <> 3000000000");
+  await world.accounts.rebuild(account.row.bucket);
+  expect((await account.actor.view(account.keyId)).paid).toBe(usd("13"));
+  expect(await setAside(await placeOfOnly(account), "written anew")).toBe("counted");
+  await world.flush();
+  expect(await auditOne(world, account)).toMatchObject({ difference: null, rejected: [] });
+});
+
+test("of two rejected entries with one number only the later one is in a balance", async () => {
+  const account = await rebuiltWithout();
+  await spend(account, "0.25");
+  await flushRefusing("free_delta <> -250000000");
+  await spend(account);
+  await world.flush();
+  const open = (await rejected().openRejections()).filter((one) => one.account === account.row.id);
+  const [older, newer] = open.toSorted((a, b) => a.epoch - b.epoch);
+  if (older === undefined || newer === undefined)
+    throw new Error("Two entries were to be rejected");
+  expect([newer.seq, newer.epoch > older.epoch]).toEqual([older.seq, true]);
+  await world.accounts.rebuild(account.row.bucket);
+  expect(await setAside(older, "left out")).toBe("not counted");
+  expect(await setAside(newer, "carried")).toBe("counted");
+});
+
+/** Flushes to a Postgres that refuses ledger rows without this. */
+async function flushRefusing(without: string): Promise<void> {
+  const { sql } = world.database;
+  await sql.unsafe(`ALTER TABLE ledger_entries ADD CONSTRAINT odd CHECK (${without}) NOT VALID`);
+  await world.flush();
+  await sql`ALTER TABLE ledger_entries DROP CONSTRAINT odd`;
+}
+
 test("an entry that may be in a balance cannot be set aside", async () => {
   const account = await withRefusedCharge();
-  const setAside = rejected().setAside(await placeOfOnly(account), "to be rid of it");
-  await expect(setAside).rejects.toMatchObject({ code: "wrong_state" });
+  const refused = setAside(await placeOfOnly(account), "to be rid of it");
+  await expect(refused).rejects.toMatchObject({ code: "wrong_state" });
   expect((await auditOne(world, account)).rejected).toHaveLength(1);
 });
 
@@ -103,15 +141,11 @@ test("a charge that was refused hides no credit that is not applied", async () =
   const account = await openAccountAlone(world);
   await spend(account, "0.25");
   await spend(account);
-  const { sql } = world.database;
-  await sql`ALTER TABLE ledger_entries
-    ADD CONSTRAINT odd CHECK (free_delta <> -250000000) NOT VALID`;
-  await world.flush();
-  await sql`ALTER TABLE ledger_entries DROP CONSTRAINT odd`;
+  await flushRefusing("free_delta <> -250000000");
   expect(await found(world, account)).toBe("");
   const terms = { kind: "adjustment", amount: usd("3"), reason: "gift", reference: null } as const;
   await world.store.adjust(account.row, terms);
-  await sql`UPDATE operations SET created_at = created_at - interval '1 hour'
+  await world.database.sql`UPDATE operations SET created_at = created_at - interval '1 hour'
     WHERE account = ${account.row.number} AND kind = 'adjustment'`;
   expect(await found(world, account)).toMatch(/expected applied, found not applied after 36\d\d s/);
 });

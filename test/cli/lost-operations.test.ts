@@ -2,8 +2,10 @@
 // balances stands in the journal of Redis, and nobody may book over it before an operator looked.
 
 import { expect, test } from "bun:test";
+import { bucketKeys } from "../../actors/keys.ts";
 import { verifyBuckets } from "../../actors/recovery.ts";
 import { audit } from "../../src/accounts/audit.ts";
+import { journalLagNow } from "../../src/accounts/journal-age.ts";
 import { Ledger } from "../../src/store/ledger.ts";
 import { RejectedEntries } from "../../src/store/rejected-entries.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
@@ -32,8 +34,9 @@ async function flush(): Promise<Flushed> {
   await flushJournal({
     ...{ scripts: world.accounts.scripts, ledger: new Ledger(world.database), keepMs: 60_000 },
     log: { info: say, warn: say, error: say },
-    rebuild: async (bucket) => {
+    rebuild: async (bucket, epoch) => {
       rebuilt.push(bucket);
+      await world.accounts.rebuild(bucket, epoch);
     },
     onFork: () => {},
   });
@@ -138,6 +141,36 @@ test("a bucket waits also if Postgres lost its epoch and an operation", async ()
   expect((await audit(auditDeps(world), account.row)).difference).toBeNull();
 });
 
+test("while one bucket waits, others are rebuilt", async () => {
+  const { account, before } = await withoutItsEpoch();
+  const other = await openAccountAlone(world, { paid: "10" });
+  const { bucket } = other.row;
+  await spend(other);
+  await world.flush();
+  const ofOther = await cursorOf(bucket);
+  await world.accounts.rebuild(bucket);
+  await setCursor(bucket, ofOther);
+
+  expect(await flush()).toEqual({ lines: [LOST], rebuilt: [bucket] });
+  expect((await cursorOf(bucket)).epoch).toBe(ofOther.epoch + 2);
+  expect(await cursorOf(account.row.bucket)).toEqual(before);
+  expect((await account.actor.view(account.keyId)).paid).toBe(usd("11.5"));
+  expect((await journalLagNow({ ...world, now: Date.now })).entries).toBeGreaterThan(0);
+  await world.accounts.rebuild(account.row.bucket);
+});
+
+test("a bucket waits also if the journal of the lost epoch was trimmed", async () => {
+  const { account, before } = await withoutItsEpoch();
+  const { bucket } = account.row;
+  await world.redis.xtrim(bucketKeys(bucket).events, "MINID", `${before.epoch + 1}-1`);
+  expect(await flush()).toEqual({
+    lines: ["Postgres is older than the journal goes back"],
+    rebuilt: [],
+  });
+  expect(await cursorOf(bucket)).toEqual(before);
+  await world.accounts.rebuild(bucket);
+});
+
 test("a Redis that restarts then is rebuilt, and what Postgres lost is named", async () => {
   const { account, number, before } = await withoutItsEpoch();
   const { bucket } = account.row;
@@ -147,10 +180,10 @@ test("a Redis that restarts then is rebuilt, and what Postgres lost is named", a
     redis: world.redis,
     repository: new WalletRepository(world.database),
     onRecovered: (buckets) => rebuilt.push(...buckets),
-    onLost: (of, operations) => lost.push(of, ...operations),
+    onLost: (of, { operations, isWhole }) => lost.push(of, isWhole, ...operations),
   });
   const one = { account: account.row.id, number, kind: "adjustment", paid: usd("1.5"), free: 0n };
-  expect(lost).toEqual([bucket, expect.objectContaining(one)]);
+  expect(lost).toEqual([bucket, true, expect.objectContaining(one)]);
   expect([rebuilt, (await cursorOf(bucket)).epoch]).toEqual([[bucket], before.epoch + 2]);
   expect((await account.actor.view(account.keyId)).paid).toBe(usd("10"));
 });

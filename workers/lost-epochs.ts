@@ -1,0 +1,55 @@
+// Looks through the journal of an epoch that Postgres lost, in a failover or by a restore: may its
+// bucket be rebuilt, or is it the last witness of an operation?
+
+import { type Lacking, lostInBucket } from "../actors/lost-in-bucket.ts";
+import type { RedisClient } from "../actors/script.ts";
+import type { Database } from "../src/store/database.ts";
+import { JournalGap } from "../src/store/journal-cursors.ts";
+import {
+  type AppliedOperation,
+  LostOperations,
+  lackingIn,
+  lostOperations,
+} from "../src/store/lost-operations.ts";
+import type { EpochInRedis } from "../src/store/wallet-repository.ts";
+
+/** What was read of an epoch so far: its bucket waits for long, and each flush looks at it. */
+interface Read {
+  readonly epoch: number;
+  readonly first: number;
+  readonly next: number;
+  readonly operations: readonly AppliedOperation[];
+}
+
+const PAGES_A_FLUSH = 20;
+
+const readOf = new WeakMap<object, Map<number, Read>>();
+
+/**
+ * Why a bucket must not be rebuilt: what Postgres lacks; a gap, because some of its journal was
+ * trimmed; or `unread` while there is more to read. Null if nothing was lost.
+ */
+export async function reasonToWait(
+  redis: RedisClient,
+  { sql }: Pick<Database, "sql">,
+  { bucket, epoch }: EpochInRedis,
+): Promise<LostOperations | JournalGap | "unread" | null> {
+  const known = readOf.get(redis) ?? new Map<number, Read>();
+  readOf.set(redis, known);
+  const seen = known.get(bucket);
+  const before = seen?.epoch === epoch ? seen : null;
+  const lacking: Lacking = (entries) => lostOperations(sql, entries);
+  const from = before?.next ?? 0;
+  const reading = { bucket, epoch, from, pagesMax: PAGES_A_FLUSH };
+  const more = await lostInBucket(redis, lacking, reading);
+  // An operator may have booked some of them again.
+  const still = await lackingIn(sql, before?.operations ?? []);
+  const operations = [...still, ...more.operations];
+  const first = before?.first ?? more.first;
+  known.set(bucket, { epoch, first, next: more.next, operations });
+  if (operations.length > 0) return new LostOperations(bucket, operations);
+  if (first > 0) return new JournalGap(bucket, 0, first);
+  if (!more.isReadToEnd) return "unread";
+  known.delete(bucket);
+  return null;
+}
