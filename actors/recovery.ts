@@ -66,7 +66,8 @@ export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {
         if (state === "unknown layout") unknown.add(cursor.bucket);
         if (state === "unknown layout") continue;
         // Others may have to wait for a person (D-492).
-        if (!(deps.force === undefined ? !agrees(state, cursor) : isForced(deps, cursor))) continue;
+        const isDue = deps.force === undefined ? !agrees(state, cursor) : isForced(deps, cursor);
+        if (!isDue) continue;
         const inRedis = { bucket: cursor.bucket, epoch: state?.epoch ?? 0 };
         if (inRedis.epoch > cursor.epoch) await tellOfLost(deps, inRedis);
         lost.push(inRedis);
@@ -85,7 +86,7 @@ export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {
   if (recovered.length > 0) deps.onRecovered(recovered);
 }
 
-/** Of the newest epoch that Postgres lost; this must neither take long nor prevent the rebuild. */
+/** Before the rebuild, which deletes the journal; it must neither take long nor be in the way. */
 async function tellOfLost(
   { redis, repository, onLost }: RecoveryDeps,
   inRedis: EpochInRedis,

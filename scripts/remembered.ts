@@ -18,12 +18,11 @@ import {
 import { TIME_ZONES_MAX } from "../src/services/maps/providers/territory.ts";
 import { SEARCHES_PENDING_MAX } from "../src/services/search/providers/embedded-search.ts";
 import { BATCH_MAX, KEYS_REMEMBERED_MAX } from "../src/store/key-directory.ts";
-import { MONTH_TEXTS_MAX, YEARS } from "../src/store/prepared-entry.ts";
-import { NUMBERS_MAX } from "../src/store/row-numbers.ts";
 import { ACCOUNTS_TO_OPEN } from "../src/upstream/breaker.ts";
 import { BREAKERS_MAX, SERVERS_MAX } from "../src/upstream/fallback.ts";
 import { IDLE_MAX, TARGETS_MAX } from "../src/upstream/http-client.ts";
 import { WAITING_A_SLOT } from "../src/upstream/slots.ts";
+import { REMEMBERED_BY_WORKERS } from "./remembered-by-workers.ts";
 
 /** One collection in memory. */
 export interface Remembered {
@@ -264,40 +263,8 @@ export const REMEMBERED: readonly Remembered[] = [
     most: "two months",
   },
   {
-    holders: ["src/store/row-numbers.ts #accounts", "src/store/row-numbers.ts #keys"],
-    what: "worker: numbers of accounts and of keys",
-    most: `${number(NUMBERS_MAX)} each`,
-    count: 2 * NUMBERS_MAX,
-    bytes: 150,
-    beyond: "the one used longest ago is read again",
-  },
-  {
-    holders: ["src/store/prepared-entry.ts monthTexts"],
-    what: "worker: months of hours",
-    most: number(MONTH_TEXTS_MAX),
-    count: MONTH_TEXTS_MAX,
-    bytes: 50,
-    beyond: "the one used longest ago is made again",
-  },
-  {
     ...{ holders: ["src/http/metrics.ts #known"], what: "values of a label of metrics" },
     ...{ most: "300", beyond: "the others are counted as `other`" },
   },
-  {
-    holders: ["src/store/log-partitions.ts #known"],
-    what: "worker: partitions of the request log that are there",
-    most: `months from ${YEARS.from} to ${YEARS.to}`,
-    count: 12 * (YEARS.to - YEARS.from + 1),
-    bytes: 40,
-  },
-  {
-    holders: [
-      "journal-lag.ts #cursors",
-      "journal-lag.ts #waiting",
-      "journal-trim.ts trimmed",
-      "lost-epochs.ts readOf",
-    ].map((name) => `workers/${name}`),
-    what: "worker: buckets whose journal waits, or was trimmed",
-    most: number(BUCKETS),
-  },
+  ...REMEMBERED_BY_WORKERS,
 ];
