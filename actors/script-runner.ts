@@ -45,6 +45,11 @@ class NotBegun extends Error {
 
 /** How often one call compares a Redis that keeps restarting. */
 const VERIFICATIONS_MAX = 3;
+/**
+ * How often one call has Redis prepared because its bucket is not set up. A Redis that is emptied
+ * once may need two: it can happen while it is being compared.
+ */
+const PREPARATIONS_MAX = 8;
 
 export class ScriptRunner {
   readonly #client: ScriptClient;
@@ -95,7 +100,9 @@ export class ScriptRunner {
         this.#timing?.onRun(script.name, (this.#timing.monotonicMs() - startMs) / 1_000);
         if (verdictOf(raw) !== "recover") return script.reply(raw);
         // Not a reply of the script: to take it for one would settle a call whose hold is open.
-        if (attempt > 2) throw new Error("Redis was prepared, and still has to be");
+        if (attempt >= PREPARATIONS_MAX) {
+          throw new Error("Redis was prepared, and still has to be");
+        }
       } catch (error) {
         this.#checkLayout(error);
         if (isMoved(error) && attempt <= 2) {
