@@ -3,9 +3,7 @@
 import { BUCKETS } from "../src/core/limits.ts";
 import { MONTH_TEXTS_MAX, YEARS } from "../src/store/prepared-entry.ts";
 import { NUMBERS_MAX } from "../src/store/row-numbers.ts";
-import type { Remembered } from "./remembered.ts";
-
-const number = (value: number) => value.toLocaleString("en-US");
+import { number, type Remembered } from "./remembered-row.ts";
 
 export const REMEMBERED_BY_WORKERS: readonly Remembered[] = [
   {

@@ -23,21 +23,7 @@ import { BREAKERS_MAX, SERVERS_MAX } from "../src/upstream/fallback.ts";
 import { IDLE_MAX, TARGETS_MAX } from "../src/upstream/http-client.ts";
 import { WAITING_A_SLOT } from "../src/upstream/slots.ts";
 import { REMEMBERED_BY_WORKERS } from "./remembered-by-workers.ts";
-
-/** One collection in memory. */
-export interface Remembered {
-  /** Its place in the code, as `file field`. */
-  readonly holders: readonly string[];
-  readonly what: string;
-  readonly most: string;
-  /** The maximum number of entries and the bytes of each, if they matter. */
-  readonly count?: number;
-  readonly bytes?: number;
-  /** What happens at the maximum; missing if it cannot be reached. */
-  readonly beyond?: string;
-}
-
-const number = (value: number) => value.toLocaleString("en-US");
+import { number, type Remembered } from "./remembered-row.ts";
 
 export const REMEMBERED: readonly Remembered[] = [
   {

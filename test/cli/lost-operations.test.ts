@@ -145,10 +145,7 @@ test("while one bucket waits, others are rebuilt", async () => {
   const { account, before } = await withoutItsEpoch();
   const other = await openAccountAlone(world, { paid: "10" });
   const { bucket } = other.row;
-  await spend(other);
-  await world.flush();
-  const ofOther = await cursorOf(bucket);
-  await world.accounts.rebuild(bucket);
+  const ofOther = await withNewEpoch(other);
   await setCursor(bucket, ofOther);
 
   expect(await flush()).toEqual({ lines: [LOST], rebuilt: [bucket] });
@@ -191,16 +188,22 @@ test("a Redis that restarts then is rebuilt, and what Postgres lost is named", a
 /** Redis was restarted, and an amount was booked; then Postgres came back without both. */
 async function withoutItsEpoch() {
   const account = await openAccountAlone(world, { paid: "10" });
+  const before = await withNewEpoch(account);
+  const number = await book(account, "1.5");
+  await spend(account);
+  await setCursor(account.row.bucket, before);
+  await lose(account, number);
+  return { account, number, before };
+}
+
+/** Raises the epoch of the account's bucket, as after a restart; returns the cursor before it. */
+async function withNewEpoch(account: TestAccount): Promise<CursorRow> {
   const { bucket } = account.row;
   await spend(account);
   await world.flush();
   const before = await cursorOf(bucket);
   await world.accounts.rebuild(bucket);
-  const number = await book(account, "1.5");
-  await spend(account);
-  await setCursor(bucket, before);
-  await lose(account, number);
-  return { account, number, before };
+  return before;
 }
 
 interface CursorRow {

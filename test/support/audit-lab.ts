@@ -112,3 +112,12 @@ export async function forgetHolds({ redis }: World, { actor, row }: TestAccount)
 export async function charge(account: TestAccount, cost: NanoUsd): Promise<void> {
   await (await hold(account, cost)).settle(cost, DONE);
 }
+
+/** Flushes to a Postgres that refuses ledger rows with this. */
+export async function flushWithout(world: World, condition: string): Promise<void> {
+  const { sql } = world.database;
+  const odd = `CHECK (NOT (${condition})) NOT VALID`;
+  await sql.unsafe(`ALTER TABLE ledger_entries ADD CONSTRAINT odd ${odd}`);
+  await world.flush();
+  await sql`ALTER TABLE ledger_entries DROP CONSTRAINT odd`;
+}

@@ -6,7 +6,7 @@ import { expect, test } from "bun:test";
 import { retryAll } from "../../src/operator/queues.ts";
 import { evictIdle } from "../../workers/eviction.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import { found } from "../support/audit-lab.ts";
+import { flushWithout, found } from "../support/audit-lab.ts";
 import { changeWallet } from "../support/packed-wallet.ts";
 import { shared } from "../support/shared.ts";
 import { silent } from "../support/silent-log.ts";
@@ -28,14 +28,6 @@ async function spend(account: TestAccount): Promise<void> {
   await (await hold(account, usd("0.02"))).settle(usd("0.01"), DONE);
 }
 
-/** Flushes while Postgres refuses ledger rows with this condition, which must be one. */
-async function flushWithout(condition: string): Promise<void> {
-  const odd = `CHECK (NOT (${condition})) NOT VALID`;
-  await sql.unsafe(`ALTER TABLE ledger_entries ADD CONSTRAINT odd ${odd}`);
-  await world.flush();
-  await sql`ALTER TABLE ledger_entries DROP CONSTRAINT odd`;
-}
-
 async function evict({ actor }: TestAccount): Promise<void> {
   await changeWallet(world.redis, actor.keys.wallet, { usedMs: 1 });
   await evictIdle({ redis: world.redis, accounts: world.accounts, idleMs: 1_000, log: silent });
@@ -50,7 +42,7 @@ async function withGift(): Promise<TestAccount> {
   await world.store.adjust(account.row, terms);
   await account.actor.applyOperations();
   await spend(account);
-  await flushWithout("paid_delta = 3000000000");
+  await flushWithout(world, "paid_delta = 3000000000");
   expect(await balances(account)).toMatchObject({ paid: usd("3"), free: usd("4.98") });
   return account;
 }
@@ -94,7 +86,7 @@ test("what the ledger lacks of a key's spending counts when its wallet comes bac
   for (const cost of ["3", "1", "0.5"]) {
     await (await hold(account, usd(cost))).settle(usd(cost), DONE);
   }
-  await flushWithout("free_delta = -1000000000");
+  await flushWithout(world, "free_delta = -1000000000");
   await evict(account);
   expect(await walletOf(account)).toMatchObject({ spent: usd("4.5") });
   expect(await verdict(account, usd("0.6"))).toBe("key_budget_exceeded");
@@ -112,7 +104,7 @@ test("free credit that the ledger lacks still ends when it must", async () => {
   const account = await openAccountAlone(world);
   await spend(account);
   const { freeExpiresMs } = await walletOf(account);
-  await flushWithout("free_delta = 5000000000");
+  await flushWithout(world, "free_delta = 5000000000");
   await evict(account);
   expect(await walletOf(account)).toMatchObject({ free: usd("4.99"), freeExpiresMs });
 });
@@ -124,7 +116,7 @@ test("a refused credit after which nothing came is given by the rebuild", async 
   const terms = { kind: "adjustment", amount: usd("3"), reason: "gift", reference: null } as const;
   await world.store.adjust(account.row, terms);
   await account.actor.applyOperations();
-  await flushWithout("paid_delta = 3000000000");
+  await flushWithout(world, "paid_delta = 3000000000");
   await world.accounts.rebuild(account.row.bucket);
   expect(await balances(account)).toMatchObject({ paid: usd("3"), free: usd("4.99") });
   // The rebuilt wallet gives the refused entry's number to its own.
