@@ -1,6 +1,5 @@
 // All account actors of this process: created on first use, dropped when idle.
 
-import { operationText } from "../src/core/audit-finding.ts";
 import { FREE_PLAN_ALLOWANCE, LEASE_RENEWAL_MS } from "../src/core/limits.ts";
 import type { Log } from "../src/core/log.ts";
 import type { NanoUsd } from "../src/core/money.ts";
@@ -10,7 +9,7 @@ import { AccountActor, type ActorDeps } from "./account-actor.ts";
 import { announceProcess, retractProcess } from "./layout-upgrade.ts";
 import type { UnknownLayout } from "./layouts.ts";
 import { ProcessLeases } from "./process-leases.ts";
-import { type RecoveryDeps, verifyBuckets } from "./recovery.ts";
+import { type ForcedRebuild, type RecoveryDeps, verifyBuckets } from "./recovery.ts";
 import { RedisClock } from "./redis-clock.ts";
 import { RefusalBrake } from "./refusal-brake.ts";
 import type { RedisClient, ScriptTime } from "./script.ts";
@@ -105,11 +104,10 @@ export class AccountActors implements Actors {
   }
 
   /**
-   * Puts a bucket under a new epoch; its wallets are then rebuilt from Postgres. If `epoch` is
+   * Puts buckets under new epochs; their wallets are then rebuilt from Postgres. If `epoch` is
    * given but no longer in force, another process has already done this, and nothing happens.
    */
-  async rebuild(bucket: number, epoch?: number): Promise<void> {
-    const force = epoch === undefined ? { bucket } : { bucket, epoch };
+  async rebuild(force: readonly ForcedRebuild[]): Promise<void> {
     await verifyBuckets({ ...this.#recovery(), force });
   }
 
@@ -168,11 +166,6 @@ export class AccountActors implements Actors {
       repository,
       onRecovered: (buckets) =>
         log.warn({ buckets: buckets.length }, "Redis was new or older than Postgres: rebuilt"),
-      onLost: (bucket, { operations, isWhole, err }) =>
-        log.error(
-          { bucket, operations: operations.map(operationText), isWhole, err },
-          "A rebuilt bucket was of an epoch that Postgres lost",
-        ),
     };
   }
 

@@ -3,7 +3,6 @@
 // than Postgres. No call is served from that server before this returns.
 
 import type { AccountDocument } from "../src/store/documents.ts";
-import type { AppliedOperation } from "../src/store/lost-operations.ts";
 import type { Cursor, EpochInRedis, WalletRepository } from "../src/store/wallet-repository.ts";
 import { writtenUntil } from "./journal.ts";
 import { accountKeys, bucketKeys } from "./keys.ts";
@@ -19,36 +18,34 @@ interface BucketState {
   readonly written: number;
 }
 
-/** The operations that were found, and whether there can be no others. */
-export interface ToldOfLost {
-  readonly operations: readonly AppliedOperation[];
-  readonly isWhole: boolean;
-  readonly err?: unknown;
-}
+/**
+ * At most so many thousands of entries of a bucket are looked through here, because calls wait
+ * meanwhile.
+ */
+const PAGES_MAX = 4;
 
-/** So many thousands of entries of a bucket are looked through before it is rebuilt. */
-const PAGES_TOLD_OF = 4;
+/**
+ * If `epoch` is set, only while it is in force: of many processes that find a fault, one rebuilds.
+ */
+export interface ForcedRebuild {
+  readonly bucket: number;
+  readonly epoch?: number;
+}
 
 export interface RecoveryDeps {
   readonly redis: RedisClient;
   readonly repository: WalletRepository;
   readonly onRecovered: (buckets: readonly number[]) => void;
-  /**
-   * Told of what Postgres lost together with the epoch of a bucket, which is rebuilt without it: a
-   * Redis that was restarted cannot wait for a person.
-   */
-  readonly onLost: (bucket: number, lost: ToldOfLost) => void;
-  /**
-   * Rebuilds this bucket although its numbers agree, because its journal contradicts the ledger. If
-   * `epoch` is set, only while it is in force: of many processes that find the fault, one rebuilds.
-   */
-  readonly force?: { readonly bucket: number; readonly epoch?: number };
+  /** Rebuilds these buckets, and no others, whatever their numbers are. */
+  readonly force?: readonly ForcedRebuild[];
 }
 
 /**
  * Puts every bucket that is missing, older than its cursor, or of another epoch under a new epoch;
  * its wallets are then rebuilt from Postgres. A bucket that agrees stays as it is, except for
- * access documents that it may have lost. Throws when Redis or Postgres does not reply.
+ * access documents that it may have lost. So does one of an epoch that Postgres lost, unless it is
+ * seen at once that nothing else was lost: the flush looks through its journal (D-492). Throws when
+ * Redis or Postgres does not reply.
  */
 export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {
   const { redis, repository } = deps;
@@ -65,11 +62,11 @@ export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {
         const state = states[index] ?? null;
         if (state === "unknown layout") unknown.add(cursor.bucket);
         if (state === "unknown layout") continue;
-        // Others may have to wait for a person (D-492).
-        const isDue = deps.force === undefined ? !agrees(state, cursor) : isForced(deps, cursor);
+        const isDue = deps.force?.some((one) => isForced(one, cursor)) ?? !agrees(state, cursor);
         if (!isDue) continue;
         const inRedis = { bucket: cursor.bucket, epoch: state?.epoch ?? 0 };
-        if (inRedis.epoch > cursor.epoch) await tellOfLost(deps, inRedis);
+        const isLater = inRedis.epoch > cursor.epoch;
+        if (isLater && deps.force === undefined && (await isWitness(deps, inRedis))) continue;
         lost.push(inRedis);
       }
       const raised = await newEpochs(lost);
@@ -86,24 +83,19 @@ export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {
   if (recovered.length > 0) deps.onRecovered(recovered);
 }
 
-/** Before the rebuild, which deletes the journal; it must neither take long nor be in the way. */
-async function tellOfLost(
-  { redis, repository, onLost }: RecoveryDeps,
+/** Can the journal of this epoch, which a rebuild deletes, tell of more than Postgres has? */
+async function isWitness(
+  { redis, repository }: RecoveryDeps,
   inRedis: EpochInRedis,
-): Promise<void> {
+): Promise<boolean> {
   const lacking: Lacking = (entries) => repository.lacking(entries);
-  const reading = { ...inRedis, pagesMax: PAGES_TOLD_OF };
-  try {
-    const { operations, first, isReadToEnd } = await lostInBucket(redis, lacking, reading);
-    const isWhole = first === 0 && isReadToEnd;
-    if (operations.length > 0 || !isWhole) onLost(inRedis.bucket, { operations, isWhole });
-  } catch (err) {
-    onLost(inRedis.bucket, { operations: [], isWhole: false, err });
-  }
+  const reading = { ...inRedis, pagesMax: PAGES_MAX };
+  const { operations, first, isReadToEnd } = await lostInBucket(redis, lacking, reading);
+  return operations.length > 0 || first > 0 || !isReadToEnd;
 }
 
-function isForced({ force }: RecoveryDeps, { bucket, epoch }: Cursor): boolean {
-  return force?.bucket === bucket && (force.epoch ?? epoch) === epoch;
+function isForced(forced: ForcedRebuild, { bucket, epoch }: Cursor): boolean {
+  return forced.bucket === bucket && (forced.epoch ?? epoch) === epoch;
 }
 
 function agrees(state: BucketState | null, cursor: Cursor): boolean {

@@ -3,6 +3,7 @@
 
 import type { Registry } from "prom-client";
 import type { AccountActors } from "../actors/account-actors.ts";
+import type { ForcedRebuild } from "../actors/recovery.ts";
 import type { Clock } from "../src/core/clock.ts";
 import type { Log } from "../src/core/log.ts";
 import type { ServerConfig } from "../src/settings/config.ts";
@@ -84,7 +85,7 @@ function flushDeps({ config, log, accounts, database }: FlushParts) {
     ledger: new Ledger(database),
     log,
     keepMs: config.journalKeepMs,
-    rebuild: (bucket: number, epoch: number) => accounts.rebuild(bucket, epoch),
+    rebuild: (buckets: readonly ForcedRebuild[]) => accounts.rebuild(buckets),
   };
 }
 

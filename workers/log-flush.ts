@@ -1,6 +1,7 @@
 // Moves the journal of every bucket from Redis to Postgres, each entry exactly once.
 
 import { type JournalPage, readJournal } from "../actors/journal.ts";
+import type { ForcedRebuild } from "../actors/recovery.ts";
 import type { ScriptRunner } from "../actors/script-runner.ts";
 import type { JournalConflict } from "../src/accounts/audit.ts";
 import { messageOf } from "../src/core/error-message.ts";
@@ -26,8 +27,8 @@ export interface FlushDeps {
    * restored.
    */
   readonly keepMs: number;
-  /** Puts a bucket that is still in this epoch under a new one; its wallets are then rebuilt. */
-  readonly rebuild: (bucket: number, epoch: number) => Promise<void>;
+  /** Puts buckets that are still in these epochs under new ones; their wallets are then rebuilt. */
+  readonly rebuild: (buckets: readonly Required<ForcedRebuild>[]) => Promise<void>;
   /** Called for every bucket with a journal that contradicts the ledger. */
   readonly onFork: (bucket: number) => void;
   /** Called with the entries that were written. */
@@ -179,31 +180,30 @@ interface OutOfStep {
 }
 
 /**
- * Has Redis compared with Postgres, which rebuilds these buckets. One waits if Postgres lost its
- * epoch, and perhaps an operation with it: its journal is the last witness of that (D-492).
+ * Has these buckets rebuilt. One waits if Postgres lost its epoch, and perhaps an operation with
+ * it: its journal is the last witness of that (D-492).
  */
 async function makeAgree(
   deps: FlushDeps,
   outOfStep: readonly OutOfStep[],
   failures: unknown[],
 ): Promise<void> {
-  const others: BucketCursor[] = [];
-  for (const one of outOfStep) {
+  const later = outOfStep.filter(({ cursor, epochInRedis }) => epochInRedis > cursor.epoch);
+  if (later.length < outOfStep.length) await deps.scripts.prepare();
+  const whole: Required<ForcedRebuild>[] = [];
+  for (const one of later) {
     const mustWait = await waits(deps, one).catch((error) => {
       failures.push(error);
       return true;
     });
-    if (!mustWait) others.push(one.cursor);
+    if (!mustWait) whole.push({ bucket: one.cursor.bucket, epoch: one.cursor.epoch });
   }
-  if (others.length === outOfStep.length) await deps.scripts.prepare();
-  else for (const { bucket, epoch } of others) await deps.rebuild(bucket, epoch);
+  if (whole.length > 0) await deps.rebuild(whole);
 }
 
 async function waits(deps: FlushDeps, { cursor, epochInRedis }: OutOfStep): Promise<boolean> {
-  if (epochInRedis <= cursor.epoch) return false;
   const { scripts, ledger } = deps;
-  const { bucket } = cursor;
-  const epoch = { bucket, epoch: epochInRedis };
+  const epoch = { bucket: cursor.bucket, epoch: epochInRedis };
   const reason = await reasonToWait(scripts.redis, ledger.database, epoch);
   if (reason instanceof Error) await handleConflict(deps, { ...epoch, error: reason });
   return reason !== null;
@@ -282,5 +282,5 @@ async function handleConflict(
     { bucket, err: error },
     "The journal contradicts the ledger: rebuilding the bucket",
   );
-  await deps.rebuild(bucket, epoch);
+  await deps.rebuild([{ bucket, epoch }]);
 }

@@ -87,7 +87,7 @@ test("a rebuild goes on from the entry that a flusher commits meanwhile", async 
     await commit.promise;
   });
   await written.promise;
-  const rebuilding = fresh.accounts.rebuild(bucket);
+  const rebuilding = fresh.accounts.rebuild([{ bucket }]);
   await eventually("the rebuild waits for the row", () => isAnyLockAwaited(fresh));
   commit.resolve();
   await Promise.all([flushing, rebuilding]);
@@ -114,7 +114,7 @@ test("a journal older than the ledger is never taken in part", async () => {
     ledger: new Ledger(fresh.database),
     log: silent,
     keepMs: 60_000,
-    rebuild: (bucket, epoch) => fresh.accounts.rebuild(bucket, epoch),
+    rebuild: (buckets) => fresh.accounts.rebuild(buckets),
     onFork: (bucket) => forks.push(bucket),
   });
   expect(forks).toEqual([row.bucket]);
@@ -145,9 +145,6 @@ test("an empty Redis is verified against the ledger before it serves", async () 
     redis: fresh.redis,
     repository: new WalletRepository(fresh.database),
     onRecovered: (buckets: readonly number[]) => rebuilt.push(buckets),
-    onLost: () => {
-      throw new Error("Postgres lacks operations");
-    },
   };
   await verifyBuckets(deps);
   await verifyBuckets(deps);

@@ -140,9 +140,9 @@ test("a bucket that two find contradicting is rebuilt once", async () => {
   await spend(account, "1");
   await world.flush();
   const [, epoch = 0] = await epochs(account);
-  await world.accounts.rebuild(bucket, epoch);
+  await world.accounts.rebuild([{ bucket, epoch }]);
   await spend(account, "2");
-  await other.accounts.rebuild(bucket, epoch);
+  await other.accounts.rebuild([{ bucket, epoch }]);
   expect(await epochs(account)).toEqual([epoch + 1, epoch + 1]);
   expect((await balances(account)).free).toBe(usd("2"));
   await expectSound(world, account);
@@ -178,7 +178,7 @@ test("buckets that two processes rebuild all at once never wait in a circle", as
   await world.flush();
   const buckets = Array.from({ length: 64 }, (_, bucket) => bucket);
   const processes = [world.accounts, other.accounts];
-  await Promise.all(processes.flatMap((one) => buckets.map((bucket) => one.rebuild(bucket))));
+  await Promise.all(processes.flatMap((one) => buckets.map((bucket) => one.rebuild([{ bucket }]))));
   expect(await balances(account)).toEqual({ paid: usd("10"), free: usd("4"), held: NONE });
   await expectSound(world, account);
 }, 30_000);

@@ -84,7 +84,7 @@ test("an entry that Postgres refuses stops nobody, and its money counts", async 
   expect(await balances(account)).toEqual({ paid: usd("8"), free: NONE, held: NONE });
   expect((await ledgerOf(world, account)).at(-1)).toMatchObject({ paid_after: usd("8") });
   expect((await logOf(world, account)).map(({ cost }) => cost)).toEqual([usd("1")]);
-  await world.accounts.rebuild(account.row.bucket);
+  await world.accounts.rebuild([{ bucket: account.row.bucket }]);
   expect((await balances(account)).paid).toBe(usd("8"));
 });
 

@@ -239,7 +239,7 @@ describe("damage in Redis", () => {
     expect(await foundAtOnce(world, account)).toMatch(
       /bucket \d+: the next journal entry: expected \d+, found \d+/,
     );
-    await world.accounts.rebuild(account.row.bucket);
+    await world.accounts.rebuild([{ bucket: account.row.bucket }]);
     expect(await found(world, account)).toBe("");
   });
 
@@ -254,7 +254,7 @@ describe("damage in Redis", () => {
     expect(await foundAtOnce(world, account)).toMatch(
       /the next journal entry|one that can be read/,
     );
-    await world.accounts.rebuild(account.row.bucket);
+    await world.accounts.rebuild([{ bucket: account.row.bucket }]);
   });
 
   test("a bucket that is older than the ledger, or of another epoch, is named", async () => {
@@ -265,13 +265,13 @@ describe("damage in Redis", () => {
     expect(await found(world, account)).toMatch(
       /the number of journal entries in Redis: expected \d+ or more, as in the ledger, found \d+/,
     );
-    await world.accounts.rebuild(account.row.bucket);
+    await world.accounts.rebuild([{ bucket: account.row.bucket }]);
     await charge(account, usd("0.5"));
     await addToRecord(world, bucket, BUCKET_EPOCH, 1);
     expect(await found(world, account)).toMatch(/the epoch in Redis: expected \d+, found \d+/);
     await world.redis.del(bucket);
     expect(await found(world, account)).toMatch(/the epoch in Redis: expected \d+, found none/);
-    await world.accounts.rebuild(account.row.bucket);
+    await world.accounts.rebuild([{ bucket: account.row.bucket }]);
     expect(await found(world, account)).toBe("");
   });
 });

@@ -27,7 +27,7 @@ async function withRefusedCharge(): Promise<TestAccount> {
 /** The same in a bucket that was then rebuilt. */
 async function rebuiltWithout(): Promise<TestAccount> {
   const account = await withRefusedCharge();
-  await world.accounts.rebuild(account.row.bucket);
+  await world.accounts.rebuild([{ bucket: account.row.bucket }]);
   await account.actor.state();
   return account;
 }
@@ -71,7 +71,7 @@ test("a hole that was set aside is still no difference", async () => {
   const account = await withRefusedCharge();
   await spend(account);
   await world.flush();
-  await world.accounts.rebuild(account.row.bucket);
+  await world.accounts.rebuild([{ bucket: account.row.bucket }]);
   await account.actor.state();
   const place = await placeOfOnly(account);
   expect(await setAside(place, "the ledger goes on after it")).toBe("counted");
@@ -87,7 +87,7 @@ test("an operation whose entry is set aside is applied by the rebuild", async ()
   await world.store.adjust(account.row, terms);
   await account.actor.applyOperations();
   await flushWithout(world, "paid_delta = 3000000000");
-  await world.accounts.rebuild(account.row.bucket);
+  await world.accounts.rebuild([{ bucket: account.row.bucket }]);
   expect((await account.actor.view(account.keyId)).paid).toBe(usd("13"));
   expect(await setAside(await placeOfOnly(account), "written anew")).toBe("counted");
   await world.flush();
@@ -105,7 +105,7 @@ test("of two rejected entries with one number only the later one is in a balance
   if (older === undefined || newer === undefined)
     throw new Error("Two entries were to be rejected");
   expect([newer.seq, newer.epoch > older.epoch]).toEqual([older.seq, true]);
-  await world.accounts.rebuild(account.row.bucket);
+  await world.accounts.rebuild([{ bucket: account.row.bucket }]);
   expect(await setAside(older, "left out")).toBe("not counted");
   expect(await setAside(newer, "carried")).toBe("counted");
 });

@@ -57,7 +57,7 @@ describe("a sound world", () => {
     expect(await evicted.actor.evict(-1)).toBe(true);
     expect((await auditOne(world, evicted)).wallets).toBe(0);
     const rebuilt = await busyAccountAlone(world);
-    await world.accounts.rebuild(rebuilt.row.bucket);
+    await world.accounts.rebuild([{ bucket: rebuilt.row.bucket }]);
     expect(await found(world, rebuilt)).toBe("");
     await charge(rebuilt, usd("1"));
     expect(await found(world, rebuilt)).toBe("");
@@ -101,7 +101,7 @@ describe("a sound world", () => {
   test("a wallet that is rebuilt pays what is owed from what its lost holds held", async () => {
     const account = await owingAccount(world);
     await world.flush();
-    await world.accounts.rebuild(account.row.bucket);
+    await world.accounts.rebuild([{ bucket: account.row.bucket }]);
     expect(await auditOne(world, account)).toMatchObject({
       difference: null,
       owed: usd("2.750000001"),

@@ -37,7 +37,7 @@ async function witnessOf({ row }: TestAccount) {
 
 test("no command rebuilds a bucket whose epoch Postgres lost", async () => {
   const account = await openUsed();
-  await world.accounts.rebuild(account.row.bucket);
+  await world.accounts.rebuild([{ bucket: account.row.bucket }]);
   await gift(account);
   const witness = await witnessOf(account);
   // As a Postgres that was put back to the time before the rebuild and the gift would have it.

@@ -28,7 +28,7 @@ async function flush(): Promise<void> {
     ledger: new Ledger(database),
     log: silent,
     keepMs: 60_000,
-    rebuild: (bucket, epoch) => actors.rebuild(bucket, epoch),
+    rebuild: (buckets) => actors.rebuild(buckets),
     onFork: () => {},
   });
 }

@@ -74,12 +74,8 @@ export async function verifyBucket(
   repository: LaneRepository,
   isForced: boolean,
 ): Promise<void> {
-  const force = isForced ? { force: { bucket: repository.account.bucket } } : {};
-  // Postgres loses nothing here.
-  const onLost = () => {
-    throw new Error("Postgres lacks operations");
-  };
-  await verifyBuckets({ redis, repository, onRecovered: () => {}, onLost, ...force });
+  const force = isForced ? { force: [{ bucket: repository.account.bucket }] } : {};
+  await verifyBuckets({ redis, repository, onRecovered: () => {}, ...force });
 }
 
 export interface LaneProcess {

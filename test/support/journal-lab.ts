@@ -71,9 +71,11 @@ export async function openJournalLab(options: LabOptions = {}): Promise<JournalL
     ledger,
     log: { info: say("info"), warn: say("warn"), error: say("error") },
     keepMs: 60_000,
-    rebuild: async (bucket, epoch) => {
-      rebuilt.push(bucket);
-      await putUnderEpoch({ redis, database }, bucket, epoch + 1);
+    rebuild: async (buckets) => {
+      for (const { bucket, epoch } of buckets) {
+        rebuilt.push(bucket);
+        await putUnderEpoch({ redis, database }, bucket, epoch + 1);
+      }
     },
     onFork: () => {},
     ...more,

@@ -86,7 +86,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
         ledger,
         log: silent,
         keepMs: 60_000,
-        rebuild: (bucket, epoch) => accounts.rebuild(bucket, epoch),
+        rebuild: (buckets) => accounts.rebuild(buckets),
         onFork: () => {},
       }),
     [Symbol.asyncDispose]: async () => {

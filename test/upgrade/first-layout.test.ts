@@ -69,7 +69,7 @@ async function flush({ database }: FixtureHome, actors: AccountActors): Promise<
     ledger: new Ledger(database),
     log: silent,
     keepMs: 0,
-    rebuild: (bucket, epoch) => actors.rebuild(bucket, epoch),
+    rebuild: (buckets) => actors.rebuild(buckets),
     onFork: (bucket) => {
       throw new Error(`The journal of bucket ${bucket} contradicts the ledger`);
     },

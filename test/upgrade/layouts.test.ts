@@ -8,6 +8,7 @@ import { AccountActors } from "../../actors/account-actors.ts";
 import { accountKeys, bucketKeys } from "../../actors/keys.ts";
 import { announceProcess, checkLayouts, retractProcess } from "../../actors/layout-upgrade.ts";
 import { LAYOUT_MAX, LAYOUT_MIN, UnknownLayout } from "../../actors/layouts.ts";
+import type { ForcedRebuild } from "../../actors/recovery.ts";
 import type { ScriptTime } from "../../actors/script.ts";
 import { describe as inWords } from "../../src/core/audit-finding.ts";
 import type { Clock } from "../../src/core/clock.ts";
@@ -104,7 +105,7 @@ function flushDeps(actors: AccountActors) {
     ledger: new next.ledger.Ledger(world.database),
     log: silent,
     keepMs: 60_000,
-    rebuild: (bucket: number, epoch: number) => actors.rebuild(bucket, epoch),
+    rebuild: (buckets: readonly ForcedRebuild[]) => actors.rebuild(buckets),
     onFork: (bucket: number) => {
       throw new Error(`The journal of bucket ${bucket} contradicts the ledger`);
     },
@@ -184,7 +185,7 @@ describe("two builds that differ in layout", () => {
     const rejected = await world.database.sql`SELECT 1 FROM rejected_entries`;
     const cursors = await world.database.sql`SELECT 1 FROM journal_cursors WHERE entry > 0`;
     expect([rejected.length, cursors.length]).toEqual([0, 0]);
-    await old.rebuild(account.row.bucket === 0 ? 1 : 0);
+    await old.rebuild([{ bucket: account.row.bucket === 0 ? 1 : 0 }]);
     expect((await walletBytes(account)).readDoubleLE(0)).toBe(3);
 
     // The call that N had open is settled to its checkpoint, by N+1, once N no longer renews it.

@@ -59,7 +59,7 @@ test("a wallet of an older epoch goes when nobody comes for it", async () => {
   const account = await openAccount(world, { paid: "3" });
   await hold(account, usd("1"));
   await world.flush();
-  await world.accounts.rebuild(account.row.bucket);
+  await world.accounts.rebuild([{ bucket: account.row.bucket }]);
   await rest(account);
   await evict();
   expect(await isInRedis(account)).toBe(false);

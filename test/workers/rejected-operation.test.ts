@@ -62,7 +62,7 @@ test("a credit that the ledger lacks is not given again when its wallet comes ba
 
 test("nor when its bucket is rebuilt, and what is booked after it is given once", async () => {
   const account = await withGift();
-  await world.accounts.rebuild(account.row.bucket);
+  await world.accounts.rebuild([{ bucket: account.row.bucket }]);
   const terms = { kind: "adjustment", amount: usd("2"), reason: "more", reference: null } as const;
   await world.store.adjust(account.row, terms);
   expect(await balances(account)).toMatchObject({ paid: usd("5"), free: usd("4.98") });
@@ -117,7 +117,7 @@ test("a refused credit after which nothing came is given by the rebuild", async 
   await world.store.adjust(account.row, terms);
   await account.actor.applyOperations();
   await flushWithout(world, "paid_delta = 3000000000");
-  await world.accounts.rebuild(account.row.bucket);
+  await world.accounts.rebuild([{ bucket: account.row.bucket }]);
   expect(await balances(account)).toMatchObject({ paid: usd("3"), free: usd("4.99") });
   // The rebuilt wallet gives the refused entry's number to its own.
   await spend(account);

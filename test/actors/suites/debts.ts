@@ -149,7 +149,7 @@ export const debtSuite = (open: WorldFactory): void =>
       const open1 = await hold(mine, usd("10"));
       await operate(world, mine, "reversal", "-4");
       await world.flush();
-      await world.accounts.rebuild(mine.row.bucket);
+      await world.accounts.rebuild([{ bucket: mine.row.bucket }]);
       expect(await paidOf(mine)).toEqual({ paid: usd("6"), held: NONE, owed: NONE });
       await operate(world, mine, "reversal", "-8");
       await expectSound(world, mine);

@@ -152,7 +152,7 @@ export const freeCreditSuite = (open: WorldFactory): void =>
       clock.ms -= 10 * 86_400_000;
       expect(await verdict(mine, usd("1"))).toBe("insufficient_credits");
       await world.flush();
-      await world.accounts.rebuild(mine.row.bucket);
+      await world.accounts.rebuild([{ bucket: mine.row.bucket }]);
       expect(await verdict(mine, usd("1"))).toBe("insufficient_credits");
       await expectSound(world, mine);
     });

@@ -204,7 +204,7 @@ export const holdSuite = (open: WorldFactory): void =>
       const mine = await account();
       const open1 = await hold(mine, usd("4"), { stream: true });
       await world.flush();
-      await world.accounts.rebuild(mine.row.bucket);
+      await world.accounts.rebuild([{ bucket: mine.row.bucket }]);
       await mine.actor.state();
       await world.accounts.renewLeases();
       expect(open1.signal.aborted).toBe(true);

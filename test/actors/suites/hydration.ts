@@ -131,7 +131,7 @@ export const hydrationSuite = ({ open, redisUrl }: Place): void =>
       const open = await hold(account, usd("15"));
       await open.settle(usd("15"), DONE);
       await world.flush();
-      await world.accounts.rebuild(account.row.bucket);
+      await world.accounts.rebuild([{ bucket: account.row.bucket }]);
       gate.open();
       await building;
       expect(await balances(account)).toEqual({ paid: nano(0n), free: nano(0n), held: nano(0n) });

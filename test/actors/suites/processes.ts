@@ -190,7 +190,7 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
           if (!isLost) return reply;
           isLost = false;
           await world.store.adjust(mine.row, { kind: "adjustment", reference: null, ...taken });
-          await world.accounts.rebuild(mine.row.bucket);
+          await world.accounts.rebuild([{ bucket: mine.row.bucket }]);
           return await send();
         });
         const admission = await of(other, mine).actor.admit(ask(mine.keyId, usd(bound)));
@@ -344,7 +344,7 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
       const before = await hold(of(other, mine), usd("4"), { stream: true });
       const abandoned = await hold(of(other, mine), usd("1"), { stream: true });
       await world.flush();
-      await world.accounts.rebuild(mine.row.bucket);
+      await world.accounts.rebuild([{ bucket: mine.row.bucket }]);
       expect(await balances(mine)).toEqual({ paid: usd("10"), free: NONE, held: NONE });
       // What the key held in the older epoch counts no longer either.
       const whole = await hold(mine, usd("5"));
