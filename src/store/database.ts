@@ -56,7 +56,7 @@ export class PostgresTimeout extends Error {
 }
 
 /** What the driver says if it has our patch as it is today. */
-const PATCHED = "farebox 2";
+const PATCHED = "farebox 3";
 const CONNECT_SECONDS = 5;
 const SILENCE_SECONDS = 1;
 const END = { timeout: 5 } as const;
@@ -89,21 +89,15 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
     ...(timeoutMs !== undefined && { silence_timeout: timeoutMs / 1_000 + SILENCE_SECONDS }),
     ...(silence !== null && { silence_timeout: answerSeconds, silence_check: silence.isServed }),
     // A statement that was prepared on one connection is unknown on the next, and a pooler refuses
-    // settings that belong to a session.
-    ...(isPooled && { prepare: false }),
-    ...(!isPooled && { connection: sessionLimits(timeoutMs, abandonedMs) }),
+    // settings that belong to a session. PgBouncer 1.18 gives a connection away after the first of
+    // two statements, although the second is half sent: somebody else then gets its answer. So one
+    // connection has one statement at a time (D-301).
+    ...(isPooled
+      ? { prepare: false, max_pipeline: 0 }
+      : { connection: sessionLimits(timeoutMs, abandonedMs) }),
   };
-  const sql = postgres(url, { ...settings, ...(isPooled && { max_pipeline: 0 }) });
-  const transactions = isPooled ? postgres(url, settings) : null;
+  const sql = postgres(url, settings);
   const db = drizzle(preparing(sql));
-  if (transactions !== null) {
-    // PgBouncer 1.18 gives a connection away after the first of two statements, although the second
-    // is half sent: somebody else then gets its answer. So one connection has one statement at a
-    // time. The driver cannot begin a transaction that way; these have connections of their own,
-    // which the pooler leaves to them until they end (D-301).
-    drizzle(transactions);
-    Object.assign(sql, { begin: transactions.begin });
-  }
   const direct = isPooled ? postgres(directUrl, { ...common, max: 1 }) : null;
   return {
     db,
@@ -118,7 +112,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
       };
     },
     close: async () => {
-      await Promise.all([sql.end(END), transactions?.end(END), direct?.end(END)]);
+      await Promise.all([sql.end(END), direct?.end(END)]);
       await silence?.close();
     },
   };
