@@ -34,6 +34,7 @@ export interface DataFile {
 const NAME = /^[a-z]+(?:-[a-z]+)*$/;
 const VERSION = /^[a-z0-9.]+$/;
 const PROGRESS_LINES = 4;
+const ATTEMPTS_MAX = 3;
 /** A draft that was not touched for this long was left behind by a build that was killed. */
 const DRAFT_MS_MAX = 3_600_000;
 
@@ -48,8 +49,15 @@ export async function openDataFile(file: DataFile): Promise<Database> {
     throw new RangeError(`'${name}-${version}' is no name of a data file`);
   }
   const path = join(directory, `${name}-${version}.sqlite`);
-  if (!existsSync(path)) await make(file, path);
-  return new Database(path, { readonly: true, strict: true });
+  for (let attempt = 1; ; attempt += 1) {
+    if (!existsSync(path)) await make(file, path);
+    try {
+      return new Database(path, { readonly: true, strict: true });
+    } catch (error) {
+      // A process with another version may have removed it meanwhile.
+      if (existsSync(path) || attempt === ATTEMPTS_MAX) throw error;
+    }
+  }
 }
 
 /** True if the file exists, so opening it builds nothing. */
@@ -59,6 +67,7 @@ export function isBuilt({ directory, name, version }: DataFile): boolean {
 
 async function make(file: DataFile, path: string): Promise<void> {
   const { directory, name, version, build, log } = file;
+  let bytes = 0;
   log.info({ file: name, version }, "A data file is being built");
   mkdirSync(directory, { recursive: true });
   const folder = mkdtempSync(join(directory, `${name}-${version}.draft-`));
@@ -75,12 +84,13 @@ async function make(file: DataFile, path: string): Promise<void> {
       db.close(true);
     }
     writeThrough(draft);
+    bytes = statSync(draft).size;
     renameSync(draft, path);
     writeThrough(directory);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  log.info({ file: name, bytes: statSync(path).size }, "A data file is ready");
+  log.info({ file: name, bytes }, "A data file is ready");
   removeOthers(directory, { name, path });
 }
 

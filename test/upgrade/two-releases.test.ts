@@ -3,7 +3,7 @@
 // to stop. Every call is answered whole and charged once.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort, temporaryFolder } from "../../scripts/processes.mjs";
 import { audit } from "../../src/accounts/audit.ts";
@@ -52,7 +52,7 @@ beforeAll(async () => {
   env = {
     ...SECRETS,
     ...{ REDIS_URL: redis.url, DATABASE_URL: postgres.url, METRICS_PORT: "0" },
-    ...{ FAREBOX_CONFIG: config, FAREBOX_DATA: testDataDirectory() },
+    FAREBOX_CONFIG: config,
     // As behind a load balancer, which must see that a process is leaving before it has left.
     DRAIN_NOTICE_SECONDS: "2",
   };
@@ -66,7 +66,7 @@ test.skipIf(missing !== null)(
   async () => {
     await farebox(earlier.folder, "migrate");
     const { id, key } = await openAccount();
-    const before = await startRelease(earlier.folder, "earlier");
+    const before = await startRelease(earlier.folder, "earlier", earlierData());
     await using balancer = await startBalancer();
     balancer.add(before.api.port);
     await eventually("the earlier release serves", () => isServed(balancer, key));
@@ -74,7 +74,7 @@ test.skipIf(missing !== null)(
     await load.more(STEP);
 
     await farebox(PROJECT, "migrate");
-    const after = await startRelease(PROJECT, "present");
+    const after = await startRelease(PROJECT, "present", testDataDirectory());
     balancer.add(after.api.port);
     await eventually("the present release serves", () => balancer.sent.has(after.api.port));
     await load.more(STEP);
@@ -197,7 +197,19 @@ async function farebox(folder: string, ...args: readonly string[]): Promise<any>
   return JSON.parse(out);
 }
 
-async function startRelease(folder: string, name: string) {
+/**
+ * The earlier release has an index of other documents. In the folder of all tests it would remove
+ * the present one, and find its own removed.
+ */
+function earlierData(): string {
+  const folder = join(logs, "data");
+  mkdirSync(folder);
+  const places = readdirSync(testDataDirectory()).filter((file) => file.startsWith("places-"));
+  for (const file of places) symlinkSync(join(testDataDirectory(), file), join(folder, file));
+  return folder;
+}
+
+async function startRelease(folder: string, name: string, data: string) {
   mkdirSync(join(logs, name));
   const port = await freePort();
   const logFile = (program: string) => join(logs, name, `${program}.log`);
@@ -205,7 +217,7 @@ async function startRelease(folder: string, name: string) {
     {
       name: `${name}-api`,
       file: join(folder, "src/main.ts"),
-      env: { ...env, PORT: String(port) },
+      env: { ...env, FAREBOX_DATA: data, PORT: String(port) },
       logFile: logFile("api"),
     },
     port,
@@ -213,7 +225,8 @@ async function startRelease(folder: string, name: string) {
   const worker = new Program({
     name: `${name}-worker`,
     file: join(folder, "workers/main.ts"),
-    ...{ env, logFile: logFile("worker") },
+    env: { ...env, FAREBOX_DATA: data },
+    logFile: logFile("worker"),
   });
   resources.defer(async () => {
     await Promise.all([api.stop(3_000), worker.stop(3_000)]);

@@ -134,6 +134,18 @@ test("a new version removes the older ones of its name, and nothing else", async
   expect(before.query("SELECT count(*) AS n FROM numbers").get()).toEqual({ n: ROWS });
 });
 
+test("two versions that are built at once are both opened", async () => {
+  const gate = closedGate();
+  const build: DataFile["build"] = async (db, progress) => {
+    await gate.pass();
+    numbers(db, progress);
+  };
+  const file = dataFile({ build });
+  const counts = [file, { ...file, version: "2.0" }].map(countOf);
+  gate.open();
+  expect(await Promise.all(counts)).toEqual([{ n: ROWS }, { n: ROWS }]);
+});
+
 test("a name that would leave the directory is refused", async () => {
   await expect(openDataFile(dataFile({ name: "../numbers" }))).rejects.toThrow(RangeError);
   await expect(openDataFile(dataFile({ version: "1/2" }))).rejects.toThrow(RangeError);
