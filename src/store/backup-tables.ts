@@ -92,7 +92,20 @@ export async function copyIn(
 ): Promise<void> {
   const statement = `COPY ${table.name} (${columnList(table)}) FROM STDIN`;
   const stream = await tx.unsafe(statement).writable();
-  for await (const chunk of rows) if (!stream.write(chunk)) await once(stream, "drain");
+  // Postgres may refuse a row before the last one is sent. The statement behind COPY tells of it.
+  stream.on("error", () => {});
+  const closed = new Promise((resolve) => stream.once("close", resolve));
+  try {
+    for await (const chunk of rows) {
+      if (stream.destroyed) break;
+      if (stream.write(chunk)) continue;
+      await Promise.race([closed, new Promise((resolve) => stream.once("drain", resolve))]);
+    }
+  } catch (error) {
+    // Otherwise COPY goes on, and its connection takes no ROLLBACK.
+    stream.destroy(error instanceof Error ? error : new Error("The rows ended", { cause: error }));
+    throw error;
+  }
   stream.end();
   try {
     // The driver does not tell that COPY failed; the next statement of the transaction does.

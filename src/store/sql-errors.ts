@@ -4,6 +4,11 @@
 const UNAVAILABLE = /^(CONNECTION_|CONNECT_|(08|53|57)[0-9A-Z]{3}$)/;
 /** State of the transaction, such as read-only; deadlocks; locks that took too long; the disk. */
 const TEMPORARY = /^((25|40|58)[0-9A-Z]{3}|55P03)$/;
+/**
+ * Where Postgres finds that a prepared statement is gone, or does not fit its table any more, as
+ * after a migration. The driver prepares it anew at the next try; in a transaction there is none.
+ */
+const STALE: ReadonlySet<unknown> = new Set(["FetchPreparedStatement", "RevalidateCachedQuery"]);
 /** Whatever these fail by, there is no connection, not even the file of a local socket. */
 const CONNECTING: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"]);
 /** How a connection ends: other codes of reading and writing are those of files. */
@@ -29,7 +34,11 @@ function isOfSocket(error: unknown): boolean {
 
 /** True also if Postgres answered, but could not run the statement now: a retry can succeed. */
 export function isTemporary(error: unknown): boolean {
-  return isUnavailable(error) || TEMPORARY.test(codeOf(error));
+  return isUnavailable(error) || TEMPORARY.test(codeOf(error)) || isStale(error);
+}
+
+function isStale(error: unknown): boolean {
+  return error instanceof Error && "routine" in error && STALE.has(error.routine);
 }
 
 /** True if Postgres sent this error, whatever it says. */

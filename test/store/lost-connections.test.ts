@@ -109,6 +109,50 @@ test("the first statement on a connection that breaks gets no other's answer", a
   expect(row?.name).toBe("second");
 });
 
+test("the error of a server that broke is not the answer of the next", async () => {
+  await using proxy = new TcpProxy(primary.port);
+  const { host } = new URL(primary.url);
+  await using database = open(severalHosts(proxy.urlOf(primary.url), host));
+  proxy.answerOnce("pg_type", errorReply("57P01"), true);
+  const [row] = await database.sql`SELECT 'second' AS name`;
+  expect([row?.name, proxy.connections]).toEqual(["second", 1]);
+});
+
+test("arrays are lists also if their types could not be read at first", async () => {
+  await using proxy = new TcpProxy(primary.port);
+  await using database = open(proxy.urlOf(primary.url));
+  const ready = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
+  proxy.answerOnce("pg_type", Buffer.concat([errorReply("57014"), ready]), false);
+  const row = await answer(() => database.sql`SELECT ARRAY['a', 'b'] AS list`);
+  expect(row?.list).toEqual(["a", "b"]);
+});
+
+test("who no longer listens is not called, also after the connection was lost", async () => {
+  await using proxy = new TcpProxy(primary.port);
+  await using database = open(proxy.urlOf(primary.url));
+  let calls = 0;
+  let others = 0;
+  const end = await database.listen("changes", () => (calls += 1));
+  await database.listen("changes", () => (others += 1));
+  const before = calls;
+  proxy.hangUp();
+  await eventually("it listens again", () => calls > before && others > before);
+  await end();
+  const known = [calls, others];
+  await operator.sql`NOTIFY changes`;
+  await eventually("the other is called", () => others > (known[1] ?? 0));
+  expect(calls).toBe(known[0] ?? -1);
+});
+
+/** An error as Postgres sends it. */
+function errorReply(code: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0Mit ends\0\0`, "latin1");
+  const head = Buffer.alloc(5);
+  head.write("E");
+  head.writeUInt32BE(4 + fields.length, 1);
+  return Buffer.concat([head, fields]);
+}
+
 test("Postgres is used soon after it is back, however often it was tried meanwhile", async () => {
   await using own = await startPrivatePostgres({ durable: false });
   await using database = open(own.url, { connectionsMax: 8 });

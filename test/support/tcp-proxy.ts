@@ -19,6 +19,8 @@ export class TcpProxy implements AsyncDisposable {
   #cut: { readonly bytes: number; readonly times: "once" | "everywhere" } | null = null;
   #repliesLeft = Number.POSITIVE_INFINITY;
   #swallows = false;
+  #answer: { readonly text: string; readonly reply: Buffer; readonly hangsUp: boolean } | null =
+    null;
   readonly #frozen = new WeakSet<Socket<undefined>>();
   /** The number of connections accepted so far. */
   connections = 0;
@@ -34,6 +36,7 @@ export class TcpProxy implements AsyncDisposable {
         data: (client, bytes) => {
           const link = this.#links.get(client);
           if (link === undefined || this.#swallows || this.#frozen.has(client)) return;
+          if (this.#answers(client, bytes)) return;
           link.asking = link.asking.then(async () => handOn(await link.server, [bytes]));
         },
         close: async (client) => {
@@ -58,6 +61,11 @@ export class TcpProxy implements AsyncDisposable {
   /** Forwards so many pieces from the server, and closes the connection at each further one. */
   hangUpAfter(replies: number): void {
     this.#repliesLeft = replies;
+  }
+
+  /** Answers the first message that has this text itself; the server does not get it. */
+  answerOnce(text: string, reply: Buffer, hangsUp: boolean): void {
+    this.#answer = { text, reply, hangsUp };
   }
 
   /** Closes all connections of clients. */
@@ -113,6 +121,15 @@ export class TcpProxy implements AsyncDisposable {
     });
     const link: Link = { server, asking: Promise.resolve(), sending: Promise.resolve() };
     this.#links.set(client, link);
+  }
+
+  #answers(client: Socket<undefined>, bytes: Buffer): boolean {
+    const answer = this.#answer;
+    if (answer === null || !bytes.includes(answer.text)) return false;
+    this.#answer = null;
+    client.write(answer.reply);
+    if (answer.hangsUp) client.end();
+    return true;
   }
 
   #piecesOf(bytes: Buffer): Buffer[] {
