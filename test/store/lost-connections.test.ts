@@ -171,6 +171,14 @@ test("Postgres is used soon after it is back, however often it was tried meanwhi
   });
 }, 30_000);
 
+test("statements that wait for a connection do not wait for an attempt each", async () => {
+  // Nobody listens there.
+  const url = primary.url.replace(`:${primary.port}`, ":1");
+  await using database = open(url, { connectionsMax: 1, timeoutMs: 100 });
+  const waiting = Array.from({ length: 100 }, () => rejection(database.sql`SELECT 1`));
+  for (const error of await Promise.all(waiting)) expect(isUnavailable(error)).toBeTrue();
+}, 15_000);
+
 test("a statement on a Postgres that hangs fails, and so does a transaction", async () => {
   await using own = await startPrivatePostgres({ durable: false });
   await using database = open(own.url, { connectionsMax: 2, timeoutMs: 200 });
