@@ -3,23 +3,34 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { PROJECT, readJson } from "./home.mjs";
-import { patchPackages } from "./patch-packages.mjs";
+import { PatchMisfit, patchPackages } from "./patch-packages.mjs";
 import { run } from "./processes.mjs";
 
 /**
- * Runs `npm ci` if a package of the lockfile is missing or has another version. Applies patches
- * that came since then.
+ * Runs `npm ci` if a package of the lockfile is missing, has another version, or was changed by a
+ * patch of before. Applies patches that came since then.
  * @param {{ dev: boolean, progress: (line: string) => void }} options
  */
 export async function ensurePackages({ dev, progress }) {
   const missing = missingPackages(dev);
-  if (missing.length > 0) await install({ dev, progress, missing: missing.length });
+  if (missing.length > 0) await install({ dev, progress, why: `${missing.length} are missing` });
+  else if (await hasMisfit()) await install({ dev, progress, why: "one has an earlier patch" });
   await patchPackages();
 }
 
-/** @param {{ dev: boolean, progress: (line: string) => void, missing: number }} options */
-async function install({ dev, progress, missing }) {
-  progress(`Installing packages with npm (${missing} are missing); this takes a minute.`);
+async function hasMisfit() {
+  try {
+    await patchPackages();
+    return false;
+  } catch (error) {
+    if (error instanceof PatchMisfit) return true;
+    throw error;
+  }
+}
+
+/** @param {{ dev: boolean, progress: (line: string) => void, why: string }} options */
+async function install({ dev, progress, why }) {
+  progress(`Installing packages with npm (${why}); this takes a minute.`);
   const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ["npm"];
   const include = dev ? ["--include=dev"] : [];
   const command = [...npm, "ci", "--no-audit", "--no-fund", ...include];

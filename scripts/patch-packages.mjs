@@ -9,11 +9,16 @@ import { PROJECT, readJson } from "./home.mjs";
 /** In the folder of a package: which files are changed, and what they and the patch were. */
 const STAMP = ".farebox-patch.json";
 
+/** A package has another text than a patch is for, such as one that an earlier patch has changed. */
+export class PatchMisfit extends Error {
+  name = "PatchMisfit";
+}
+
 /**
  * Changes each package that has a patch of its name, unless it is changed already. Every command
  * asks, so the program that compares texts is loaded only if a digest is not the one of last time.
  * @param {string} project the folder with `patches` and `node_modules`
- * @throws {Error} naming the file if a patch does not fit it
+ * @throws {PatchMisfit} naming the file
  */
 export async function patchPackages(project = PROJECT) {
   for (const file of readdirSync(join(project, "patches"))) {
@@ -38,7 +43,7 @@ async function patchPackage(folder, text) {
     const source = readFileSync(path, "utf8");
     if (applyPatch(source, reversePatch(patch)) !== false) continue;
     const patched = applyPatch(source, patch);
-    if (patched === false) throw new Error(`A patch does not fit ${path}; run 'npm ci'.`);
+    if (patched === false) throw new PatchMisfit(`A patch does not fit ${path}; run 'npm ci'.`);
     writeFileSync(path, patched);
   }
   stamp(folder, { names, digest: digestOf(folder, text, names) });
