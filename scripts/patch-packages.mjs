@@ -9,8 +9,9 @@ import { PROJECT, readJson } from "./home.mjs";
 /** In the folder of a package: which files are changed, and what they and the patch were. */
 const STAMP = ".farebox-patch.json";
 
-/** A package has another text than a patch is for, such as one that an earlier patch has changed. */
+/** A package is not what a patch is for, such as one that an earlier patch has changed. */
 export class PatchMisfit extends Error {
+  /** @override */
   name = "PatchMisfit";
 }
 
