@@ -1,6 +1,7 @@
 // Starts child processes that cannot outlive this one, and recognises those of earlier runs.
 
 import { spawn, spawnSync } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -204,21 +205,24 @@ export function isPortFree(port, host = "127.0.0.1") {
 }
 
 /**
+ * Ports that no system gives to outgoing connections: Linux takes those from 32768 on. One of them
+ * could be a connection's before the program that is to listen there has started.
+ */
+const PORTS = { from: 15_000, to: 32_768 };
+const PORTS_TRIED_MAX = 1_000;
+
+/**
  * A free loopback port; the preferred one if it is free.
  * @param {number | undefined} [preferred]
  * @returns {Promise<number>}
  */
 export async function freePort(preferred) {
   if (preferred !== undefined && (await isPortFree(preferred))) return preferred;
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      const port = typeof address === "object" && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
+  for (let tried = 0; tried < PORTS_TRIED_MAX; tried += 1) {
+    const port = randomInt(PORTS.from, PORTS.to);
+    if (await isPortFree(port)) return port;
+  }
+  throw new Error(`No free port was found from ${PORTS.from} to ${PORTS.to - 1}.`);
 }
 
 /**
