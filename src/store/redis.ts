@@ -1,11 +1,16 @@
 import { Cluster, Redis } from "ioredis";
 import { isOfReplica } from "../core/redis-replica.ts";
 import type { RedisSocket } from "../core/redis-socket.ts";
+import { StartError } from "../core/start-error.ts";
 import { parseRedisUrl, type RedisCluster } from "./redis-url.ts";
 
+/** What the client says if it has our patch as it is today. */
+const PATCHED = "farebox 1";
 /** After this time a command fails, although Redis may still have executed it. */
 const COMMAND_TIMEOUT_MS = 5_000;
 const SLOTS_REFRESH_MS = 10_000;
+/** A Sentinel that says nothing for so long is left for the next one. */
+const SENTINEL_TIMEOUT_MS = 3_000;
 /**
  * A connection is replaced if a command waits for so long and nothing at all comes back (D-431).
  * The queue's commands wait for jobs for up to 10 s.
@@ -17,8 +22,12 @@ const SILENT_MS = { scripts: 2 * COMMAND_TIMEOUT_MS, queue: 30_000 };
  * all accounts share a pipeline. A command that got no answer because the connection was lost is
  * sent again, once.
  * @throws WrongRedisUrl
+ * @throws StartError if the client lacks our patch (D-515)
  */
 export function openRedis(url: string, use: "scripts" | "queue" = "scripts"): Redis | Cluster {
+  if (!("changedBy" in Redis) || Redis.changedBy !== PATCHED) {
+    throw new StartError("A package lacks its patch: run `node scripts/patch-packages.mjs`");
+  }
   // BullMQ waits for jobs in one long command, and requires that commands are retried without end.
   const socketTimeout = SILENT_MS[use];
   const limits =
@@ -50,6 +59,7 @@ export function openRedis(url: string, use: "scripts" | "queue" = "scripts"): Re
     ...access,
     sentinels: sentinels.map((sentinel) => ({ ...sentinel })),
     name: master,
+    sentinelCommandTimeout: SENTINEL_TIMEOUT_MS,
     db: database,
     // A master that hangs keeps its connections (D-300).
     failoverDetector: true,
