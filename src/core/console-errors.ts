@@ -58,6 +58,7 @@ export const CONSOLE_ERRORS = {
   invalid_token: { status: 400, when: "the mailed link was used, has ended, or was never sent" },
   invalid_passkey: { status: 401, when: "the passkey is not known" },
   invalid_two_factor_cookie: { status: 401, when: "no sign-in waits for a second factor" },
+  code_used: { status: 401, when: "the code of the app was entered before, right or wrong" },
   invalid_code: { status: 401, when: "the code of the app is wrong" },
   invalid_backup_code: { status: 401, when: "the backup code is wrong, or was used" },
   two_factor_not_enabled: { status: 400, when: "the person has no second factor" },

@@ -22,6 +22,8 @@ interface LimitRow {
 
 const HOUR = 60;
 const MINUTE_MS = 60_000;
+/** Twice as long as a code of an app is right, for processes whose clocks differ. */
+const CODE_MS = 3 * MINUTE_MS;
 
 /** No stranger can lock somebody out cheaply: the limits of an inbox from anywhere are high. */
 const ATTEMPT_LIMITS = {
@@ -92,6 +94,30 @@ export async function countAttempt(
     `There were too many attempts. Try again in ${inWords(seconds)}`,
     seconds,
   );
+}
+
+/**
+ * Takes a code of a person's app before it is compared: of all who give the same one, one goes on.
+ * @throws ConsoleError for the others
+ */
+export async function takeCode(
+  deps: AttemptLimitsDeps,
+  personId: string,
+  code: string,
+): Promise<void> {
+  if (await isFirst(deps, `code ${personId} ${code}`, CODE_MS)) return;
+  const message = "This code was entered already. Wait for the next one";
+  throw new ConsoleError("code_used", message);
+}
+
+/** True for one call about the same within this time. */
+async function isFirst(
+  { attempts, now, secret }: AttemptLimitsDeps,
+  what: string,
+  windowMs: number,
+): Promise<boolean> {
+  const entry = { key: `first ${keyedHash(secret, "attempt", what)}`, limit: 1, windowMs };
+  return (await attempts.count([entry], now())) === 0;
 }
 
 function inWords(seconds: number): string {

@@ -15,13 +15,14 @@ import {
 import { jsonBody } from "../http/json-body.ts";
 import { Type } from "../http/schema.ts";
 import { atLeast } from "./answer-time.ts";
-import { countAttempt } from "./attempt-limits.ts";
+import { countAttempt, takeCode } from "./attempt-limits.ts";
 import { AUTH_PATHS, type AuthPath } from "./auth-paths.ts";
 import { AUTH_PATH, DEVICE_HEADER, IP_HEADER, LOCKED_SECONDS } from "./auth-terms.ts";
 import { deviceOf } from "./device-cookie.ts";
 import { emailOf } from "./email-field.ts";
 import type { Identity } from "./identity.ts";
 import { ORIGIN_HEADER } from "./passkeys.ts";
+import type { FactorHolder } from "./second-factor-plugin.ts";
 
 export interface IdentityDeps extends ConsoleFrameDeps {
   readonly identity: Identity;
@@ -101,9 +102,13 @@ async function forward(
     ...Object.fromEntries(known.map((field) => [field, fieldOf(input, field)])),
     ...(email !== null && { email }),
   };
+  const holder = await factorHolder(identity, path, request);
   if (path.attempt !== null) {
     const inbox = email ?? (await ownInbox(identity, path, request));
     await countAttempt(identity, path.attempt, { clientIp, email: inbox });
+  }
+  if (path.takesAppCode && holder !== null) {
+    await takeCode(identity, holder.id, String(input.code));
   }
   const device = deviceOf(request.headers, identity.origin, deps.random);
   const headers = new Headers({
@@ -134,6 +139,17 @@ async function ownInbox(
   { headers }: Request,
 ): Promise<string | null> {
   return attempt === "password" ? ((await identity.signedIn(headers))?.email ?? null) : null;
+}
+
+/** Whose second factor is entered; null if none is, or if no sign-in waits for one. */
+async function factorHolder(
+  { auth }: Identity,
+  { attempt }: AuthPath,
+  { headers }: Request,
+): Promise<FactorHolder | null> {
+  if (attempt !== "enter_second_factor") return null;
+  const cookie = headers.get("cookie") ?? "";
+  return await auth.api.factorHolder({ headers: new Headers({ cookie }) });
 }
 
 /** Names are stored without the spaces around them. */

@@ -28,6 +28,8 @@ export interface AuthPath {
   readonly attempt: AttemptKind | null;
   /** Fields that better-auth is given besides. */
   readonly adds?: Readonly<Record<string, unknown>>;
+  /** True if `code` is one of an app, which a person may enter once. */
+  readonly takesAppCode?: true;
   /** True if an answer at once would show whether the inbox is known. */
   readonly takesItsTime?: true;
 }
@@ -145,6 +147,7 @@ export const AUTH_PATHS: readonly AuthPath[] = [
     summary: "Enter the code of the app, to sign in or to confirm the app",
     fields: { code: sixDigits, trustDevice },
     attempt: "enter_second_factor",
+    takesAppCode: true,
   },
   {
     id: "enterBackupCode",

@@ -24,6 +24,7 @@ import {
 import type { IdentityMails } from "./identity-mails.ts";
 import { passkeySignIn } from "./passkey-plugin.ts";
 import type { Passkeys } from "./passkeys.ts";
+import { factorHolder } from "./second-factor-plugin.ts";
 import { linkSignIn, type SessionContext, signUp } from "./sign-up-plugin.ts";
 import type { Sso } from "./sso.ts";
 import { hasProvidersFactor, ssoOf, ssoSignIn } from "./sso-plugin.ts";
@@ -162,18 +163,20 @@ export function createAuth(deps: AuthDeps) {
         }),
         deps.people,
       ),
-      {
-        id: "farebox",
-        endpoints: {
-          signUp: signUp(deps),
-          ...linkSignIn(),
-          ...passkeySignIn(deps.passkeys),
-          ...ssoSignIn(deps.sso),
-        },
-      },
+      { id: "farebox", endpoints: ownEndpoints(deps) },
     ],
     advanced: cookies(deps),
   });
+}
+
+function ownEndpoints(deps: AuthDeps) {
+  return {
+    signUp: signUp(deps),
+    ...linkSignIn(),
+    ...passkeySignIn(deps.passkeys),
+    ...ssoSignIn(deps.sso),
+    ...factorHolder(),
+  };
 }
 
 const SESSION = {

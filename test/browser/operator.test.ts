@@ -57,7 +57,7 @@ describe.skipIf(!canRun)("an operator", () => {
     await ops.page.locator("input[name=password]").fill(PASSWORD);
     await ops.button("Sign in").click();
     await ops.page.waitForURL(/two-factor/);
-    await ops.typeCode(totp(secret));
+    await ops.typeCode(totp(secret, 1));
     await ops.button("Continue").click();
     await ops.page.waitForURL(/\/operator\/trail/);
     await ops.page.getByRole("heading", { name: "Trail" }).waitFor();

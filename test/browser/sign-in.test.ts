@@ -201,7 +201,7 @@ describe.skipIf(!canRun)("a second factor", () => {
       await fillPassword(visitor, NEW_PASSWORD);
       await visitor.page.waitForURL(/two-factor/);
       await visitor.inspect("two-factor");
-      await visitor.typeCode(totp(secret));
+      await visitor.typeCode(totp(secret, 1));
       await visitor.button("Continue").click();
     });
     await enter(async (visitor) => {

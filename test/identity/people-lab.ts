@@ -57,6 +57,11 @@ export class PeopleLab implements AsyncDisposable {
     return visitor;
   }
 
+  /** As if the windows of all that was tried were over. */
+  async forgetAttempts(): Promise<void> {
+    await this.stores.database.sql`DELETE FROM attempts`;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const { fields, message } of this.api.errors) console.error(message, fields);
     await this.api[Symbol.asyncDispose]();

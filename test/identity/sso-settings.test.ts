@@ -25,7 +25,7 @@ test("with OPERATOR_OIDC_ONLY no password is enough, whatever our second factor"
 
   const { visitor } = await lab.signIn({ sub: "ops", email: "ops@example.com" });
   expect(await operatorPage(visitor)).toBe("404 not_found");
-  const code = await visitor.auth("/two-factor/verify-totp", { code: totp(secret) });
+  const code = await visitor.auth("/two-factor/verify-totp", { code: totp(secret, 1) });
   expect(code.status).toBe(200);
   expect(await operatorPage(visitor)).toBe("open");
   const opened = await visitor.get("/console/api/me");
@@ -65,7 +65,7 @@ test("what somebody passed at the provider serves nobody else's second factor", 
   const { visitor } = await lab.signIn({ sub: "one", email: "one@example.com" });
   // The same browser, with the password and the code of the other operator.
   expect((await visitor.signIn("two@example.com")).body.twoFactorRedirect).toBe(true);
-  const code = totp(secrets.get("two@example.com") ?? "");
+  const code = totp(secrets.get("two@example.com") ?? "", 1);
   expect((await visitor.auth("/two-factor/verify-totp", { code })).status).toBe(200);
   expect(await operatorPage(visitor)).toBe("403 sso_required");
 });

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { shared } from "../support/shared.ts";
-import { totp } from "../support/totp.ts";
+import { totp, wrongCodes } from "../support/totp.ts";
 import { PASSWORD, PeopleLab, type Visitor } from "./people-lab.ts";
 
 const WRONG_CODES_OF_SIGN_IN = 5;
@@ -29,9 +29,8 @@ describe("too many wrong codes", () => {
     const email = "locked@example.com";
     const owner = await lab.person(email);
     const secret = await owner.turnOnSecondFactor();
-    const code = totp(secret) === "000000" ? "111111" : "000000";
     let visitor: Visitor = lab.visitor();
-    for (let count = 0; count < WRONG_CODES_OF_PERSON; count += 1) {
+    for (const [count, code] of wrongCodes(secret, WRONG_CODES_OF_PERSON).entries()) {
       if (count % WRONG_CODES_OF_SIGN_IN === 0) {
         visitor = lab.visitor();
         await visitor.signIn(email);
@@ -39,11 +38,13 @@ describe("too many wrong codes", () => {
       const wrong = await visitor.auth("/two-factor/verify-totp", { code });
       expect([wrong.status, wrong.body.error.code]).toEqual([401, "invalid_code"]);
     }
+    await lab.forgetAttempts();
     const locked = await visitor.auth("/two-factor/verify-totp", { code: totp(secret) });
     expect([locked.status, locked.body.error.code]).toEqual([429, "too_many_attempts"]);
     expect(locked.body.error.message).toContain("15 minutes");
     expect(locked.headers.get("retry-after")).toBe("900");
     await lab.stores.database.sql`UPDATE two_factors SET locked_until = NULL`;
+    await lab.forgetAttempts();
     const ended = await visitor.auth("/two-factor/verify-totp", { code: totp(secret) });
     expect([ended.status, ended.body.error.code]).toEqual([401, "invalid_two_factor_cookie"]);
     expect(ended.body.error.message).toContain("Sign in again");

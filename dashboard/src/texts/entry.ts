@@ -70,6 +70,7 @@ export const entryTexts = {
     otp_expired: "This code has ended. Ask for a new one.",
     too_many_attempts: "Too many tries. Wait a little and try again.",
     invalid_passkey: "This passkey is not known here. Sign in in another way.",
+    code_used: "This code was entered already. Wait for the next one.",
     invalid_code: "The code is wrong.",
     invalid_backup_code: "The backup code is wrong, or was used.",
     invalid_two_factor_cookie: "This sign-in has ended. Sign in again.",
