@@ -5,6 +5,7 @@ import { ConsoleError } from "../core/console-errors.ts";
 import { keyedHash } from "../core/console-tokens.ts";
 import { networkOf } from "../http/client-ip.ts";
 import type { Attempt, Attempts } from "../store/attempts.ts";
+import { LOCKED_SECONDS, WRONG_FACTORS_MAX } from "./auth-terms.ts";
 import { inboxOf } from "./inbox.ts";
 
 interface Limit {
@@ -45,7 +46,11 @@ const ATTEMPT_LIMITS = {
     inboxFromAddress: { limit: 15, minutes: HOUR },
     inbox: { limit: 100, minutes: HOUR },
   },
-  enter_second_factor: { address: { limit: 30, minutes: 10 } },
+  // As many as lock the second factor: better-auth looks for the lock before it counts (D-503).
+  enter_second_factor: {
+    address: { limit: 30, minutes: 10 },
+    inbox: { limit: WRONG_FACTORS_MAX, minutes: LOCKED_SECONDS / 60 },
+  },
   use_passkey: { address: { limit: 60, minutes: 10 } },
   use_sso: { address: { limit: 60, minutes: 10 } },
   open_link: { address: { limit: 60, minutes: HOUR } },
@@ -111,7 +116,7 @@ export async function takeCode(
 }
 
 /** True for one call about the same within this time. */
-async function isFirst(
+export async function isFirst(
   { attempts, now, secret }: AttemptLimitsDeps,
   what: string,
   windowMs: number,

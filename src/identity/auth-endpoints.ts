@@ -104,7 +104,7 @@ async function forward(
   };
   const holder = await factorHolder(identity, path, request);
   if (path.attempt !== null) {
-    const inbox = email ?? (await ownInbox(identity, path, request));
+    const inbox = email ?? holder?.email ?? (await ownInbox(identity, path, request));
     await countAttempt(identity, path.attempt, { clientIp, email: inbox });
   }
   if (path.takesAppCode && holder !== null) {
@@ -127,6 +127,9 @@ async function forward(
     body: JSON.stringify({ ...fields, ...path.adds }),
   });
   const { result, proof } = await identity.mails.watch(() => identity.auth.handler(inner));
+  if (holder !== null && result.status === CONSOLE_ERRORS.invalid_code.status) {
+    await identity.tellIfLocked(holder);
+  }
   const answer = await ours(result, identity.showsMails ? proof : null);
   if (device.cookie !== null) answer.headers.append("set-cookie", device.cookie);
   return answer;

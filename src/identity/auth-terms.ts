@@ -6,6 +6,8 @@ export const AUTH_PATH = "/console/auth";
 export const PASSWORD_LENGTH_MIN = 10;
 export const PASSWORD_LENGTH_MAX = 128;
 export const CODE_LENGTH = 6;
+/** How many wrong codes in a row lock the second factor of a person. */
+export const WRONG_FACTORS_MAX = 10;
 /** For how long the second factor of a person is refused after too many wrong codes. */
 export const LOCKED_SECONDS = 15 * 60;
 

@@ -20,6 +20,7 @@ import {
   PASSWORD_LENGTH_MAX,
   PASSWORD_LENGTH_MIN,
   SSO_PATH,
+  WRONG_FACTORS_MAX,
 } from "./auth-terms.ts";
 import type { IdentityMails } from "./identity-mails.ts";
 import { passkeySignIn } from "./passkey-plugin.ts";
@@ -59,7 +60,6 @@ const CODE_ATTEMPTS = 5;
 const RESET_SECONDS = 60 * 60;
 const SESSION_SECONDS = 14 * 24 * 60 * 60;
 const SECOND_FACTOR_SECONDS = 10 * 60;
-const WRONG_CODES_MAX = 10;
 const TRUSTED_DEVICE_SECONDS = 30 * 24 * 60 * 60;
 
 /** Where better-auth makes the session of whoever has just changed the password. */
@@ -159,7 +159,7 @@ export function createAuth(deps: AuthDeps) {
           issuer: mails.deps.service,
           twoFactorCookieMaxAge: SECOND_FACTOR_SECONDS,
           trustDeviceMaxAge: TRUSTED_DEVICE_SECONDS,
-          accountLockout: { maxFailedAttempts: WRONG_CODES_MAX, durationSeconds: LOCKED_SECONDS },
+          accountLockout: { maxFailedAttempts: WRONG_FACTORS_MAX, durationSeconds: LOCKED_SECONDS },
         }),
         deps.people,
       ),

@@ -16,13 +16,14 @@ import type { Transaction } from "../store/operations.ts";
 import { PeopleStore } from "../store/people.ts";
 import { type GrantMark, openFirstAccount, type SignUpOrigin } from "../store/sign-up.ts";
 import { SsoLinks } from "../store/sso-links.ts";
-import type { AttemptLimitsDeps } from "./attempt-limits.ts";
+import { type AttemptLimitsDeps, isFirst } from "./attempt-limits.ts";
 import { type Auth, createAuth, type PasswordHashes } from "./auth.ts";
-import { DEVICE_HEADER, IP_HEADER } from "./auth-terms.ts";
+import { DEVICE_HEADER, IP_HEADER, LOCKED_SECONDS } from "./auth-terms.ts";
 import { deviceOf } from "./device-cookie.ts";
 import { IdentityMails } from "./identity-mails.ts";
 import { inboxOf, isDisposable, signUpNetworkOf } from "./inbox.ts";
 import { Passkeys } from "./passkeys.ts";
+import type { FactorHolder } from "./second-factor-plugin.ts";
 import type { SessionContext } from "./sign-up-plugin.ts";
 import { Sso, type SsoConfig } from "./sso.ts";
 
@@ -149,6 +150,17 @@ export class Identity implements People, AttemptLimitsDeps {
     const { internalAdapter } = await this.auth.$context;
     await internalAdapter.deleteVerificationByIdentifier(`sign-in-otp-${email}`);
     return true;
+  }
+
+  /** Tells somebody whose code was wrong if their second factor is locked now: once for a lock. */
+  async tellIfLocked({ id, email }: FactorHolder): Promise<void> {
+    if (!(await this.store.isFactorLocked(id, new Date(this.now())))) return;
+    if (!(await isFirst(this, `lock ${id}`, LOCKED_SECONDS * 1_000))) return;
+    const time = `${LOCKED_SECONDS / 60} minutes`;
+    await this.mails.notice(
+      email,
+      `Your second factor is locked for ${time} after too many wrong codes`,
+    );
   }
 
   /** Mails a link that gives a person another address, once it was opened there. */

@@ -13,6 +13,7 @@ import {
   people,
   personCredentials,
   sessions,
+  twoFactors,
   verifications,
 } from "./people-schema.ts";
 import { isDuplicate } from "./sql-errors.ts";
@@ -133,6 +134,15 @@ export class PeopleStore {
       .where(and(eq(userId, personId), eq(providerId, "credential")))
       .for("share");
     return row?.password ?? null;
+  }
+
+  /** True while no code of a person's second factor is taken, after too many wrong ones. */
+  async isFactorLocked(personId: string, now: Date): Promise<boolean> {
+    const [row] = await this.database.db
+      .select({ id: twoFactors.id })
+      .from(twoFactors)
+      .where(and(eq(twoFactors.userId, personId), gt(twoFactors.lockedUntil, now)));
+    return row !== undefined;
   }
 
   /**

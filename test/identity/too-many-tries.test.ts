@@ -10,6 +10,88 @@ const WRONG_CODES_OF_PERSON = 10;
 
 const lab = await shared(PeopleLab.start());
 
+/** Has the password, and waits for a code: each at an address of its own. */
+async function guessers(email: string, count: number): Promise<Visitor[]> {
+  const visitors = Array.from({ length: count }, () => lab.visitor());
+  for (const visitor of visitors) await visitor.signIn(email);
+  return visitors;
+}
+
+/** Enters another wrong code in each browser, all at once. Answers how often each was answered. */
+async function guess(visitors: readonly Visitor[], secret: string) {
+  const codes = wrongCodes(secret, visitors.length);
+  const answers = await Promise.all(
+    visitors.map((visitor, at) => visitor.auth("/two-factor/verify-totp", { code: codes[at] })),
+  );
+  const counts: Record<string, number> = {};
+  for (const { body } of answers) counts[body.error.code] = (counts[body.error.code] ?? 0) + 1;
+  return counts;
+}
+
+/** The subjects of what was mailed about the safety of somebody's sign-in. */
+async function noticesTo(email: string): Promise<string[]> {
+  const rows = await lab.stores.database.sql`
+    SELECT subject FROM outbox WHERE recipient = ${email} AND kind = 'security_notice'`;
+  return rows.map(({ subject }) => subject);
+}
+
+describe("of wrong codes of an app that are entered at once", () => {
+  const NOTICE = "Your second factor is locked for 15 minutes after too many wrong codes";
+
+  test("ten are compared, and the person is told of the lock", async () => {
+    const email = "burst@example.com";
+    const secret = await (await lab.person(email)).turnOnSecondFactor();
+    const visitors = await guessers(email, 30);
+    await lab.forgetAttempts();
+    const counts = await guess(visitors, secret);
+    expect(counts).toEqual({ invalid_code: 10, too_many_attempts: 20 });
+    expect(await noticesTo(email)).toEqual([NOTICE]);
+  });
+
+  test("several that lock the second factor at once are told of once", async () => {
+    const email = "several@example.com";
+    const secret = await (await lab.person(email)).turnOnSecondFactor();
+    const visitors = await guessers(email, 10);
+    await lab.forgetAttempts();
+    await lab.stores.database.sql`UPDATE two_factors SET failed_verification_count = 8`;
+    await guess(visitors, secret);
+    expect(await noticesTo(email)).toEqual([NOTICE]);
+  });
+
+  test("those for the app and for backup codes are counted together", async () => {
+    const email = "both@example.com";
+    const secret = await (await lab.person(email)).turnOnSecondFactor();
+    const visitors = await guessers(email, 11);
+    await lab.forgetAttempts();
+    expect(await guess(visitors.slice(0, 9), secret)).toEqual({ invalid_code: 9 });
+    expect(await noticesTo(email)).toEqual([]);
+    const enterBackupCode = async (visitor: Visitor | undefined) => {
+      const code = "wrong-backup";
+      return (await visitor?.auth("/two-factor/verify-backup-code", { code }))?.body.error.code;
+    };
+    expect(await enterBackupCode(visitors[9])).toBe("invalid_backup_code");
+    expect(await noticesTo(email)).toEqual([NOTICE]);
+    expect(await enterBackupCode(visitors[10])).toBe("too_many_attempts");
+  });
+
+  test("those for one person keep nobody else at the same address out", async () => {
+    const [email, other] = ["victim@example.com", "neighbour@example.com"];
+    const secret = await (await lab.person(email)).turnOnSecondFactor();
+    const neighbour = await lab.person(other);
+    const own = await neighbour.turnOnSecondFactor();
+    await lab.forgetAttempts();
+    const guesser = lab.visitor(neighbour.ip);
+    for (const code of wrongCodes(secret, 12)) {
+      await guesser.signIn(email);
+      await guesser.auth("/two-factor/verify-totp", { code });
+    }
+    const visitor = lab.visitor(neighbour.ip);
+    await visitor.signIn(other);
+    const entered = await visitor.auth("/two-factor/verify-totp", { code: totp(own) });
+    expect(entered.status).toBe(200);
+  });
+});
+
 describe("too many wrong codes", () => {
   test("of a mail end the code, and the answer says to ask for another one", async () => {
     const email = "mailed@example.com";
@@ -29,6 +111,7 @@ describe("too many wrong codes", () => {
     const email = "locked@example.com";
     const owner = await lab.person(email);
     const secret = await owner.turnOnSecondFactor();
+    await lab.forgetAttempts();
     let visitor: Visitor = lab.visitor();
     for (const [count, code] of wrongCodes(secret, WRONG_CODES_OF_PERSON).entries()) {
       if (count % WRONG_CODES_OF_SIGN_IN === 0) {
