@@ -13,7 +13,7 @@ import { type Answer, type Command, UsageError } from "./command.ts";
 import { noted } from "./noted.ts";
 import { table, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
-import { emailArgumentOf, nameOf } from "./values.ts";
+import { emailArgumentOf, nameOf, newEmailArgumentOf } from "./values.ts";
 
 const link: Command = {
   name: "person link",
@@ -36,7 +36,7 @@ const invite: Command = {
   summary: "Make a person an operator, and a one-time link that signs them in",
   options: {},
   prepare(input) {
-    const email = emailArgumentOf(input);
+    const email = newEmailArgumentOf(input);
     return async (stores) => {
       const { database, random } = stores;
       // Without an address for the link, nobody becomes an operator.
@@ -169,7 +169,7 @@ const address: Command = {
   options: {},
   prepare(input) {
     const email = emailArgumentOf(input);
-    const to = emailArgumentOf(input, 1);
+    const to = newEmailArgumentOf(input, 1);
     return async (stores) => {
       const { database, administration } = stores;
       // The mails lead to the dashboard.

@@ -21,7 +21,7 @@ import { type Answer, type Command, type Input, UsageError } from "./command.ts"
 import { noted } from "./noted.ts";
 import { table, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
-import { emailArgumentOf, idOf, nameAmong, nameOf, oneOf } from "./values.ts";
+import { emailArgumentOf, idOf, nameAmong, nameOf, newEmailArgumentOf, oneOf } from "./values.ts";
 
 interface Team {
   readonly account: AccountRow;
@@ -77,7 +77,7 @@ const invite: Command = {
   summary: "Invite somebody to an account by mail",
   options: { role: { value: ROLES.join("|"), help: "what they may do (viewer)" } },
   prepare(input) {
-    const email = emailArgumentOf(input, 1);
+    const email = newEmailArgumentOf(input, 1);
     const role: Role = oneOf(input, "role", ROLES, "viewer");
     return teamCommand(input, async ({ account, deps, by, stores }) => {
       if (stores.consoleOrigin === null) {

@@ -12,7 +12,7 @@ import {
   wrongField,
 } from "../core/field-rules.ts";
 import { type IdKind, isId } from "../core/ids.ts";
-import { parseAddress } from "../core/mail-address.ts";
+import { parseAddress, parseSignInAddress } from "../core/mail-address.ts";
 import { type NanoUsd, usd } from "../core/money.ts";
 import type { Scope } from "../core/services.ts";
 import { type Input, UsageError } from "./command.ts";
@@ -152,9 +152,18 @@ export function emailOf(input: Input, option: string): string | null {
 }
 
 /** The positional argument at an index, as an email address in lower case. */
-export function emailArgumentOf({ positionals }: Input, index = 0): string {
+export function emailArgumentOf(input: Input, index = 0): string {
+  return addressOf(input, index, parseAddress);
+}
+
+/** The same for an address that somebody gets, and so must be able to sign in with. */
+export function newEmailArgumentOf(input: Input, index = 0): string {
+  return addressOf(input, index, parseSignInAddress);
+}
+
+function addressOf({ positionals }: Input, index: number, parse: typeof parseAddress): string {
   const email = positionals[index] ?? "";
-  const parsed = parseAddress(email);
+  const parsed = parse(email);
   if (typeof parsed !== "string") return parsed.address.toLowerCase();
   throw new UsageError(`'${email}' is no email address: it ${parsed}`);
 }

@@ -17,6 +17,9 @@ const ADDRESS_MAX = 254;
 // A dot-atom without '%' and '!': some servers read these as routes to another address.
 const LOCAL = /^[A-Za-z0-9#$&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9#$&'*+/=?^_`{|}~-]+)*$/;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+/** What better-auth takes of these: fewer characters, and letters alone in the last label. */
+const SIGN_IN_LOCAL = /^[\w.+'-]*[\w+-]$/;
+const SIGN_IN_TOP = /\.[a-z]{2,}$/;
 /** Characters of a domain before it is converted to ASCII; none that IDNA would map to a dot. */
 const DOMAIN_LETTERS = /^[\p{L}\p{M}\p{N}.-]+$/u;
 
@@ -32,6 +35,23 @@ export function parseAddress(text: string): MailAddress | string {
   const address = `${local}@${domain}`;
   if (address.length > ADDRESS_MAX) return `is longer than ${ADDRESS_MAX} characters`;
   return { address, domain };
+}
+
+/**
+ * An address to sign in with, in lower case, or why it can be none. It takes nothing that
+ * better-auth refuses: whoever had such an address could never sign in again (D-499).
+ */
+export function parseSignInAddress(text: string): MailAddress | string {
+  const parsed = parseAddress(text);
+  if (typeof parsed === "string") return parsed;
+  const address = parsed.address.toLowerCase();
+  if (!SIGN_IN_LOCAL.test(address.slice(0, address.lastIndexOf("@")))) {
+    return "may have only letters, digits and . _ + - ' before the '@', and not ' as the last";
+  }
+  if (!SIGN_IN_TOP.test(parsed.domain)) {
+    return "must end in a domain of plain letters, such as .org, to sign in with";
+  }
+  return { ...parsed, address };
 }
 
 /** A public domain in lower-case ASCII, or null: `Bücher.test` is `xn--bcher-kva.test`. */

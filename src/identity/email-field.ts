@@ -1,11 +1,11 @@
-// The address of a person, as it is stored and compared: in lower case.
+// The address that a person signs in with, as it is stored and compared: in lower case.
 
 import { ApiError } from "../core/errors.ts";
-import { parseAddress } from "../core/mail-address.ts";
+import { parseSignInAddress } from "../core/mail-address.ts";
 
 /** Reads an address. @throws ApiError that says what is wrong with it. */
 export function emailOf(field: unknown): string {
-  const parsed = parseAddress(String(field).trim());
-  if (typeof parsed !== "string") return parsed.address.toLowerCase();
+  const parsed = parseSignInAddress(String(field).trim());
+  if (typeof parsed !== "string") return parsed.address;
   throw new ApiError("invalid_parameter", `email ${parsed}`, { param: "email" });
 }

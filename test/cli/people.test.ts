@@ -60,6 +60,27 @@ test("person email gives a new address and tells both, unless somebody has it", 
   expect((await cli("person", "email", "found@example.com", "nobody")).err).toContain("'nobody'");
 });
 
+test("nobody gets an address from the operator that could never sign in", async () => {
+  await ensurePerson(world.database, person("able@example.com"), { random, now: new Date() });
+  const account = jsonOf(await cli("account", "create", "--json"));
+  const id = String(account.id);
+  for (const bad of ["first&last@example.com", "joe@example.xn--p1ai"]) {
+    const answers = [
+      await cli("operator", "invite", bad),
+      await cli("person", "email", "able@example.com", bad),
+      await cli("team", "invite", id, bad),
+    ];
+    for (const { code, err } of answers) expect([code, err]).toEqual([2, naming(bad)]);
+  }
+  function naming(bad: string) {
+    return expect.stringContaining(`'${bad}' is no email address: it m`);
+  }
+  // Whoever has one from before gets another.
+  await ensurePerson(world.database, person("a&b@example.com"), { random, now: new Date() });
+  expect((await cli("person", "link", "a&b@example.com")).code).toBe(0);
+  expect((await cli("person", "email", "a&b@example.com", "ab@example.com")).code).toBe(0);
+});
+
 test("person account opens an account for applications that the person owns", async () => {
   const { database } = world;
   await ensurePerson(database, person("maker@example.com"), { random, now: new Date() });
