@@ -17,11 +17,11 @@ import {
   EmailBody,
   Mailed,
   NameBody,
+  NewEmailBody,
   ProofBody,
   SESSIONS_EXAMPLE,
   Sessions,
   type SessionsReply,
-  TokenBody,
 } from "./people-schema.ts";
 
 export interface MeDeps extends IdentityDeps {
@@ -152,7 +152,7 @@ const changeEmail = personEndpoint({
   method: "POST",
   path: `${PATH}/email/confirm`,
   summary: "Take the new address, with the link that was mailed there",
-  body: jsonBody(TokenBody, { bytesMax: BODY_BYTES_MAX }),
+  body: jsonBody(NewEmailBody, { bytesMax: BODY_BYTES_MAX }),
   reply: Email,
   examples: [],
   async run({ deps, person }: Context, { token }: { readonly token: string }) {

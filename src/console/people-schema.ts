@@ -15,6 +15,10 @@ export const TokenBody = Type.Object(
   { token: shortText(128, { description: "From the mailed link" }) },
   strict,
 );
+export const NewEmailBody = Type.Object(
+  { token: shortText(512, { description: "From the mailed link; it ends with the address" }) },
+  strict,
+);
 export const ProofBody = Type.Object(
   {
     password: Type.Optional(shortText(128, { description: "The password" })),

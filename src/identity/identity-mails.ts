@@ -145,7 +145,7 @@ export class IdentityMails {
    * token is in the part that browsers send to no server, so that no access log has it.
    */
   #link(page: string, token: string): string {
-    return `${this.deps.dashboard}/${page}#token=${token}`;
+    return `${this.deps.dashboard}/${page}#token=${encodeURIComponent(token)}`;
   }
 
   async #send(

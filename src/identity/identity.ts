@@ -57,7 +57,9 @@ export interface IdentityServices {
 const SSO_RETURN_PATH = "/dashboard/sso";
 const EMAIL_CHANGE_MS = 60 * 60 * 1_000;
 
+/** The name under which a change waits. The token ends with the address, which is thus bound. */
 const emailChangeName = (token: string) => `email:${token}`;
+const newEmailIn = (token: string) => token.slice(token.indexOf(".") + 1);
 
 /** Whether better-auth accepts something; a failure that is no refusal is thrown. */
 async function isRight(check: Promise<unknown>): Promise<boolean> {
@@ -170,11 +172,12 @@ export class Identity implements People, AttemptLimitsDeps {
       await this.mails.alreadyKnown(email);
       return;
     }
-    const token = newToken(random);
+    // So the page shows it, and the value is the person alone, as of all that signs them in.
+    const token = `${newToken(random)}.${email}`;
     const { internalAdapter } = await this.auth.$context;
     await internalAdapter.createVerificationValue({
       identifier: emailChangeName(token),
-      value: JSON.stringify({ personId, email }),
+      value: personId,
       expiresAt: new Date(now() + EMAIL_CHANGE_MS),
     });
     await this.mails.changeEmail(email, token);
@@ -184,12 +187,11 @@ export class Identity implements People, AttemptLimitsDeps {
   async changeEmail(person: SignedIn, token: string): Promise<string | null> {
     const { internalAdapter } = await this.auth.$context;
     const row = await internalAdapter.consumeVerificationValue(emailChangeName(token));
-    if (row === null) return null;
-    const wish = JSON.parse(row.value) as { personId: string; email: string };
-    if (wish.personId !== person.personId) return null;
-    if (!(await this.store.changeEmail(wish.personId, wish.email))) return null;
-    await this.mails.formerAddress(person.email, `Your address was changed to ${wish.email}`);
-    return wish.email;
+    if (row?.value !== person.personId) return null;
+    const email = newEmailIn(token);
+    if (!(await this.store.changeEmail(person.personId, email))) return null;
+    await this.mails.formerAddress(person.email, `Your address was changed to ${email}`);
+    return email;
   }
 
   /** By what is known again whoever opens an account whose plan has an allowance (D-389). */

@@ -67,6 +67,15 @@ describe.skipIf(!canRun)("a page", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
+  test("of a mailed link names the new address before it is taken", async () => {
+    const link = ada.page.getByRole("link", { name: "the link" });
+    await ada.page.goto((await link.getAttribute("href")) ?? "");
+    await ada.sees(/From now on you sign in with ada@example\.org/);
+    await ada.button("Use this address").click();
+    await ada.sees("Your address is changed.");
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
   test("cuts the address of a person that is wider than the sidebar", async () => {
     const { visitor } = await stage.person(`${"w".repeat(40)}@example.com`);
     await visitor.inspect("long-address");

@@ -55,6 +55,43 @@ describe("a link to set a new password ends", () => {
   });
 });
 
+test("a link to another address ends with the password of whoever asked for it", async () => {
+  const email = "asked-before@example.com";
+  const owner = await lab.person(email);
+  const changes = {
+    "a reset": async () => expect(await reset(await resetLinkOf(email))).toEqual([200, undefined]),
+    "a new password": async () => {
+      const passwords = { currentPassword: NEW_PASSWORD, newPassword: PASSWORD };
+      expect((await owner.auth("/change-password", passwords)).status).toBe(200);
+    },
+  };
+  let password = PASSWORD;
+  for (const [name, change] of Object.entries(changes)) {
+    const thief = lab.visitor();
+    await thief.signIn(email, password);
+    const asked = await thief.post("/console/api/me/email", { email: "evil@example.com" });
+    expect([name, asked.status]).toEqual([name, 200]);
+    await change();
+    password = name === "a reset" ? NEW_PASSWORD : PASSWORD;
+    await owner.signIn(email, password);
+    const late = await owner.post("/console/api/me/email/confirm", { token: tokenOf(asked) });
+    expect([name, late.status, late.body.error?.code]).toEqual([name, 400, "link_not_valid"]);
+  }
+  expect((await owner.get("/console/api/me")).body.person.email).toBe(email);
+});
+
+test("a link to another address names it, and gives no other", async () => {
+  const owner = await lab.person("names-it@example.com");
+  const asked = await owner.post("/console/api/me/email", { email: "Named+1@Example.com" });
+  const token = tokenOf(asked) ?? "";
+  expect(token).toEndWith(".named+1@example.com");
+  const forged = token.replace("named+1", "other");
+  const refused = await owner.post("/console/api/me/email/confirm", { token: forged });
+  expect([refused.status, refused.body.error?.code]).toEqual([400, "link_not_valid"]);
+  const confirmed = await owner.post("/console/api/me/email/confirm", { token });
+  expect(confirmed.body).toEqual({ email: "named+1@example.com" });
+});
+
 test("a sign-in that waits for a code ends with the password that began it", async () => {
   const email = "waiting@example.com";
   const person = await lab.person(email);

@@ -12,7 +12,9 @@ export function ChangeEmail() {
   const token = useToken();
   const navigate = useNavigate();
   const foot = <Link to="/">{t.states.toOverview}</Link>;
-  if (token === "") {
+  // It ends with the address, which the server binds to it.
+  const [, email = ""] = /^[^.]+\.(.+)$/.exec(token) ?? [];
+  if (email === "") {
     return <EntryCard title={t.people.email} about={t.entry.brokenLink} foot={foot} />;
   }
   const run = async () => {
@@ -22,7 +24,7 @@ export function ChangeEmail() {
     await navigate({ to: "/" });
   };
   return (
-    <EntryCard title={t.people.email} about={t.people.confirmEmailAbout} foot={foot}>
+    <EntryCard title={t.people.email} about={t.people.confirmEmailAbout(email)} foot={foot}>
       <EntryForm action={t.people.confirmEmail} run={run} />
     </EntryCard>
   );

@@ -113,7 +113,8 @@ export const peopleTexts = {
   changeEmail: "Change the address",
   emailSent: (email: string) => `A link is on its way to ${email}.`,
   confirmEmail: "Use this address",
-  confirmEmailAbout: "From now on you sign in with the address that this link was mailed to.",
+  confirmEmailAbout: (email: string) =>
+    `From now on you sign in with ${email}, and with your address of today no longer.`,
   emailChanged: "Your address is changed.",
   oneApplicationAccount: "You own one already: it is in the list at the top of the navigation.",
   sessionColumns: { device: "Device", since: "Since (UTC)", ends: "Until (UTC)" },
