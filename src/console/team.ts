@@ -103,7 +103,7 @@ const invite = accountEndpoint({
     const { deps, account, clientIp } = context;
     const { identity } = deps;
     const email = emailOf(fields.email);
-    await countAttempt(identity, "invite", { clientIp, email: null, account: account.id });
+    await countAttempt(identity, "invite", { clientIp, email, account: account.id });
     const { proof } = await identity.mails.watch(() =>
       inviteToAccount(teamDeps(context), account, { email, role: fields.role }, byPerson(context)),
     );

@@ -39,7 +39,11 @@ const ATTEMPT_LIMITS = {
   // Whoever closes their account may open another one.
   open_account: { address: { limit: 20, minutes: HOUR }, inbox: { limit: 10, minutes: HOUR } },
   // Each mail carries a name that the account's people choose (D-424).
-  invite: { address: { limit: 60, minutes: HOUR }, account: { limit: 100, minutes: 24 * HOUR } },
+  invite: {
+    address: { limit: 60, minutes: HOUR },
+    inbox: { limit: 3, minutes: HOUR },
+    account: { limit: 100, minutes: 24 * HOUR },
+  },
   // Each code takes five tries, and an inbox gets three codes in an hour.
   enter_code: {
     address: { limit: 60, minutes: HOUR },

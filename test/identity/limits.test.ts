@@ -68,6 +68,22 @@ test("an invitation that cannot be mailed is refused, and the one before works",
   expect(accepted.status).toBe(200);
 });
 
+test("an inbox gets three invitations in an hour, however its address is written", async () => {
+  const owner = await lab.person("sender@example.com");
+  const path = `/console/api/accounts/${await owner.firstAccount()}/invitations`;
+  const spellings = ["target+1", "target+2", "t.arget", "target", "tar.get+x"];
+  const answers: unknown[] = [];
+  for (const name of spellings) {
+    const { status, body } = await owner.post(path, { email: `${name}@gmail.com`, role: "viewer" });
+    answers.push(status === 200 ? status : body.error.code);
+  }
+  const refused = "too_many_attempts";
+  expect(answers).toEqual([200, 200, 200, refused, refused]);
+  const { sql } = lab.stores.database;
+  const mails = await sql`SELECT recipient FROM outbox WHERE recipient LIKE '%@gmail.com'`;
+  expect(mails).toHaveLength(3);
+});
+
 test("an account mails a hundred invitations in a day, from however many addresses", async () => {
   const owner = await lab.person("recruiter@example.com");
   const path = `/console/api/accounts/${await owner.firstAccount()}/invitations`;
