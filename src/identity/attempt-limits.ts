@@ -13,7 +13,10 @@ interface Limit {
   readonly minutes: number;
 }
 
-/** One thing that is limited. An inbox is counted apart for the address that tries, and at all. */
+/**
+ * One thing that is limited. An inbox is counted apart for the address that tries, and at all: what
+ * is refused to an address is not counted for the inbox.
+ */
 interface LimitRow {
   readonly address: Limit;
   readonly inboxFromAddress?: Limit;

@@ -16,16 +16,16 @@ export class Attempts {
   constructor(readonly database: Database) {}
 
   /**
-   * Counts one attempt for each entry. Returns 0 if all are within their limits, else how many
-   * milliseconds the longest exceeded window still lasts.
+   * Counts one attempt for each entry, up to the first whose limit it exceeds: what is refused to
+   * one address must not use up what others have. Returns 0 if there is none, else how many
+   * milliseconds its window still lasts.
    */
   async count(entries: readonly Attempt[], nowMs: number): Promise<number> {
-    let waitMs = 0;
     for (const { key, limit, windowMs } of entries) {
       const { count, endsAt } = await this.#add(key, nowMs, windowMs);
-      if (count > limit) waitMs = Math.max(waitMs, endsAt.getTime() - nowMs);
+      if (count > limit) return endsAt.getTime() - nowMs;
     }
-    return waitMs;
+    return 0;
   }
 
   async #add(key: string, nowMs: number, windowMs: number) {

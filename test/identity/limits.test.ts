@@ -37,6 +37,19 @@ test("wrong codes of a stranger do not keep the owner of the inbox out", async (
   expect((await owner.auth("/sign-in/email-otp", { email, otp })).status).toBe(200);
 });
 
+test("what is refused to one network uses up nothing of the inbox", async () => {
+  const email = "refused@example.com";
+  await lab.person(email);
+  const stranger = lab.visitor();
+  const counts = { 401: 0, 429: 0 };
+  for (let attempt = 0; attempt < 110; attempt += 1) {
+    const { status } = await stranger.signIn(email, "a wrong password");
+    counts[status as keyof typeof counts] += 1;
+  }
+  expect(counts).toEqual({ 401: 10, 429: 100 });
+  expect((await lab.visitor().signIn(email)).status).toBe(200);
+});
+
 test("a clock that was a year ahead for a moment locks nobody out for a year", async () => {
   const attempts = new Attempts(lab.stores.database);
   const entry = { key: "jumped", limit: 2, windowMs: 60_000 };
