@@ -4,20 +4,25 @@ import { headerText } from "./header-text.ts";
 import { escapeHtml } from "./html.ts";
 
 interface KindRow {
-  /** True if a stranger can cause it: then one inbox gets only a few in an hour. */
-  readonly isLimited: boolean;
+  /** How many one inbox gets in an hour, where a stranger can cause it; null for any number. */
+  readonly perHour: number | null;
   /** True if it brings a code or a link that ends: to send it again later would be of no use. */
   readonly bringsProof: boolean;
 }
 
-const PROOF = { isLimited: true, bringsProof: true } as const;
-const NEWS = { isLimited: false, bringsProof: false } as const;
+const PROOF = { perHour: 3, bringsProof: true } as const;
+/**
+ * What people without a password sign in with. Attempts are counted first, in windows: two of
+ * strangers' fall into some hours, and browsers that signed in before have their own (D-501).
+ */
+const SIGN_IN_PROOF = { perHour: 30, bringsProof: true } as const;
+const NEWS = { perHour: null, bringsProof: false } as const;
 
 /** Every kind of mail that the service sends. */
 export const SERVICE_MAILS = {
   verification: PROOF,
-  password_reset: PROOF,
-  one_time_code: PROOF,
+  password_reset: SIGN_IN_PROOF,
+  one_time_code: SIGN_IN_PROOF,
   invitation: PROOF,
   security_notice: NEWS,
   receipt: NEWS,
@@ -36,8 +41,7 @@ export type ServiceMailKind = keyof typeof SERVICE_MAILS;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Mails of one limited kind to one inbox in `LIMIT_WINDOW_MS`. */
-export const LIMITED_MAILS_MAX = 3;
+/** The hour in which mails to one inbox are limited. */
 export const LIMIT_WINDOW_MS = HOUR_MS;
 
 /** For how long a mail is tried before it is given up. */

@@ -21,6 +21,8 @@ interface LimitRow {
   readonly address: Limit;
   readonly inboxFromAddress?: Limit;
   readonly inbox?: Limit;
+  /** In place of both where the browser has signed in there: what strangers do uses none of it. */
+  readonly inboxFromKnownBrowser?: Limit;
   readonly account?: Limit;
 }
 
@@ -28,6 +30,17 @@ const HOUR = 60;
 const MINUTE_MS = 60_000;
 /** Twice as long as a code of an app is right, for processes whose clocks differ. */
 const CODE_MS = 3 * MINUTE_MS;
+
+/** For how long a browser that signed in is known, from the first time on. */
+const KNOWN_MS = 180 * 24 * HOUR * MINUTE_MS;
+
+/** Mails that bring what signs in, which strangers can ask for (D-501). */
+const PROOF_MAILS = {
+  address: { limit: 20, minutes: HOUR },
+  inboxFromAddress: { limit: 3, minutes: HOUR },
+  inbox: { limit: 10, minutes: HOUR },
+  inboxFromKnownBrowser: { limit: 3, minutes: HOUR },
+} as const;
 
 /** No stranger can lock somebody out cheaply: the limits of an inbox from anywhere are high. */
 const ATTEMPT_LIMITS = {
@@ -37,8 +50,8 @@ const ATTEMPT_LIMITS = {
     inbox: { limit: 100, minutes: HOUR },
   },
   sign_up: { address: { limit: 20, minutes: HOUR }, inbox: { limit: 3, minutes: HOUR } },
-  send_code: { address: { limit: 20, minutes: HOUR }, inbox: { limit: 3, minutes: HOUR } },
-  send_reset: { address: { limit: 20, minutes: HOUR }, inbox: { limit: 3, minutes: HOUR } },
+  send_code: PROOF_MAILS,
+  send_reset: PROOF_MAILS,
   // Whoever closes their account may open another one.
   open_account: { address: { limit: 20, minutes: HOUR }, inbox: { limit: 10, minutes: HOUR } },
   // Each mail carries a name that the account's people choose (D-424).
@@ -47,7 +60,7 @@ const ATTEMPT_LIMITS = {
     inbox: { limit: 3, minutes: HOUR },
     account: { limit: 100, minutes: 24 * HOUR },
   },
-  // Each code takes five tries, and an inbox gets three codes in an hour.
+  // Each code takes five tries, and one address gets an inbox three codes in an hour.
   enter_code: {
     address: { limit: 60, minutes: HOUR },
     inboxFromAddress: { limit: 15, minutes: HOUR },
@@ -74,6 +87,8 @@ export interface AttemptLimitsDeps {
 interface Trying {
   readonly clientIp: string;
   readonly email: string | null;
+  /** The name of the browser, where what it did before counts. */
+  readonly device?: string;
   /** The id of the account for which it is tried, if it is for one. */
   readonly account?: string;
 }
@@ -82,21 +97,27 @@ interface Trying {
 export async function countAttempt(
   { attempts, now, secret }: AttemptLimitsDeps,
   kind: AttemptKind,
-  { clientIp, email, account }: Trying,
+  { clientIp, email, device, account }: Trying,
 ): Promise<void> {
   const row: LimitRow = ATTEMPT_LIMITS[kind];
   const address = networkOf(clientIp);
   const inbox = email === null ? null : inboxOf(email);
+  const browser = inbox === null || device === undefined ? null : browserOf(inbox, device);
+  const isKnown =
+    row.inboxFromKnownBrowser !== undefined &&
+    browser !== null &&
+    (await attempts.has(keyOf(secret, "signed_in", browser), now()));
   const counted: readonly (readonly [Limit | undefined, string | null])[] = [
     [row.address, `address ${address}`],
-    [row.inboxFromAddress, inbox && `inbox ${inbox} from ${address}`],
-    [row.inbox, inbox && `inbox ${inbox}`],
+    [isKnown ? undefined : row.inboxFromAddress, inbox && `inbox ${inbox} from ${address}`],
+    [isKnown ? undefined : row.inbox, inbox && `inbox ${inbox}`],
+    [isKnown ? row.inboxFromKnownBrowser : undefined, browser],
     [row.account, account === undefined ? null : `account ${account}`],
   ];
   const entries = counted.flatMap(([limit, who]): Attempt[] => {
     if (limit === undefined || who === null) return [];
-    const key = `${kind} ${keyedHash(secret, "attempt", who)}`;
-    return [{ key, limit: limit.limit, windowMs: limit.minutes * MINUTE_MS }];
+    const windowMs = limit.minutes * MINUTE_MS;
+    return [{ key: keyOf(secret, kind, who), limit: limit.limit, windowMs }];
   });
   const waitMs = await attempts.count(entries, now());
   if (waitMs === 0) return;
@@ -130,6 +151,23 @@ export async function isFirst(
 ): Promise<boolean> {
   const entry = { key: `first ${keyedHash(secret, "attempt", what)}`, limit: 1, windowMs };
   return (await attempts.count([entry], now())) === 0;
+}
+
+/** Notes that a browser signs in with this address, by which it is known there. */
+export async function noteSignIn(
+  { attempts, now, secret }: AttemptLimitsDeps,
+  { email, device }: { readonly email: string; readonly device: string },
+): Promise<void> {
+  const key = keyOf(secret, "signed_in", browserOf(inboxOf(email), device));
+  await attempts.count([{ key, limit: Number.POSITIVE_INFINITY, windowMs: KNOWN_MS }], now());
+}
+
+function browserOf(inbox: string, device: string): string {
+  return `inbox ${inbox} from browser ${device}`;
+}
+
+function keyOf(secret: string, kind: AttemptKind | "signed_in", who: string): string {
+  return `${kind} ${keyedHash(secret, "attempt", who)}`;
 }
 
 function inWords(seconds: number): string {

@@ -102,15 +102,15 @@ async function forward(
     ...Object.fromEntries(known.map((field) => [field, fieldOf(input, field)])),
     ...(email !== null && { email }),
   };
+  const device = deviceOf(request.headers, identity.origin, deps.random);
   const holder = await factorHolder(identity, path, request);
   if (path.attempt !== null) {
     const inbox = email ?? holder?.email ?? (await ownInbox(identity, path, request));
-    await countAttempt(identity, path.attempt, { clientIp, email: inbox });
+    await countAttempt(identity, path.attempt, { clientIp, email: inbox, device: device.id });
   }
   if (path.takesAppCode && holder !== null) {
     await takeCode(identity, holder.id, String(input.code));
   }
-  const device = deviceOf(request.headers, identity.origin, deps.random);
   const headers = new Headers({
     "content-type": "application/json",
     // The frame has checked that the request comes from a page of ours.

@@ -16,7 +16,7 @@ import type { Transaction } from "../store/operations.ts";
 import { PeopleStore } from "../store/people.ts";
 import { type GrantMark, openFirstAccount, type SignUpOrigin } from "../store/sign-up.ts";
 import { SsoLinks } from "../store/sso-links.ts";
-import { type AttemptLimitsDeps, isFirst } from "./attempt-limits.ts";
+import { type AttemptLimitsDeps, isFirst, noteSignIn } from "./attempt-limits.ts";
 import { type Auth, createAuth, type PasswordHashes } from "./auth.ts";
 import { DEVICE_HEADER, IP_HEADER, LOCKED_SECONDS } from "./auth-terms.ts";
 import { deviceOf } from "./device-cookie.ts";
@@ -218,14 +218,17 @@ export class Identity implements People, AttemptLimitsDeps {
   async #onSession(personId: string, headers: Headers | null): Promise<SessionContext> {
     const { database, random, now, clientInfo, onOpened } = this.services;
     const ip = headers?.get(IP_HEADER) ?? null;
+    const device = headers?.get(DEVICE_HEADER) ?? null;
     const info = ip === null ? null : clientInfo(ip);
     const opened = await openFirstAccount(
       { database, random },
       personId,
-      (email) => this.#origin(email, ip, headers?.get(DEVICE_HEADER) ?? null, info),
+      (email) => this.#origin(email, ip, device, info),
       new Date(now()),
     );
     if (opened !== null) await onOpened(opened);
+    const person = device === null ? null : await this.store.find(personId);
+    if (device !== null && person !== null) await noteSignIn(this, { email: person.email, device });
     return { country: info?.country ?? null };
   }
 

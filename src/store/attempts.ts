@@ -1,7 +1,7 @@
 // Counts attempts in fixed windows, such as signing in from one address. The counts are shared by
 // all processes.
 
-import { gt, lt, or, sql } from "drizzle-orm";
+import { and, eq, gt, lt, or, sql } from "drizzle-orm";
 import type { Database } from "./database.ts";
 import { attempts } from "./people-schema.ts";
 
@@ -26,6 +26,15 @@ export class Attempts {
       if (count > limit) return endsAt.getTime() - nowMs;
     }
     return 0;
+  }
+
+  /** True while a window of this key lasts. */
+  async has(key: string, nowMs: number): Promise<boolean> {
+    const found = await this.database.db
+      .select({ key: attempts.key })
+      .from(attempts)
+      .where(and(eq(attempts.key, key), gt(attempts.endsAt, new Date(nowMs))));
+    return found.length > 0;
   }
 
   async #add(key: string, nowMs: number, windowMs: number) {

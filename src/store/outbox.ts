@@ -7,7 +7,6 @@ import {
   FAILED_MAIL_KEEP_MS,
   isResendable,
   LIMIT_WINDOW_MS,
-  LIMITED_MAILS_MAX,
   SERVICE_MAIL_RETRY_MS,
   SERVICE_MAILS,
   type ServiceMail,
@@ -44,7 +43,8 @@ export async function addServiceMail(
 ): Promise<AddedMail> {
   const { kind, account, to, subject, text, html, uniqueKey = null } = mail;
   const recipient = to.toLowerCase();
-  if (SERVICE_MAILS[kind].isLimited && (await isOverLimit(tx, kind, recipient, now))) {
+  const { perHour } = SERVICE_MAILS[kind];
+  if (perHour !== null && (await mailsInHour(tx, kind, recipient, now)) >= perHour) {
     return "limited";
   }
   const added = await tx
@@ -69,12 +69,13 @@ export async function addHolderMails(
   for (const mail of mails) await addServiceMail(tx, { ...mail, account: number, to: email }, now);
 }
 
-async function isOverLimit(
+/** How many it was sent; counted once no other transaction adds one. */
+async function mailsInHour(
   tx: Transaction,
   kind: ServiceMailKind,
   recipient: string,
   now: Date,
-): Promise<boolean> {
+): Promise<number> {
   const lock = sql`hashtextextended(${`outbox ${kind} ${recipient}`}, 0)`;
   await tx.execute(sql`SELECT pg_advisory_xact_lock(${lock})`);
   const [row] = await tx
@@ -87,7 +88,7 @@ async function isOverLimit(
         gt(outbox.createdAt, new Date(now.getTime() - LIMIT_WINDOW_MS)),
       ),
     );
-  return (row?.mails ?? 0) >= LIMITED_MAILS_MAX;
+  return row?.mails ?? 0;
 }
 
 /** The right of one worker to send a mail for some time. */

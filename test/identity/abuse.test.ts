@@ -167,11 +167,12 @@ describe("guessing", () => {
     expect((await owner.signIn(email)).status).toBe(200);
   });
 
-  test("mails to one inbox end after three", async () => {
+  test("mails to one inbox end after three for a network", async () => {
     const email = "flooded@example.com";
+    const visitor = lab.visitor();
     const answers = [];
     for (let mail = 0; mail < 4; mail++) {
-      answers.push((await lab.visitor().auth("/request-password-reset", { email })).status);
+      answers.push((await visitor.auth("/request-password-reset", { email })).status);
     }
     expect(answers).toEqual([200, 200, 200, 429]);
   });

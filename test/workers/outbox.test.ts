@@ -133,14 +133,15 @@ test("a unique key sends one mail, however many transactions add it at once", as
   expect(smtp.accepted).toHaveLength(1);
 });
 
-test("an inbox gets three mails an hour of a kind that strangers can cause", async () => {
-  const kind = "password_reset";
+test("an inbox gets so many mails an hour of a kind that strangers can cause", async () => {
+  const kind = "verification";
   const added = await Promise.all(
     Array.from({ length: 8 }, (_, at) => add({ kind, to: at % 2 === 0 ? TO : TO.toUpperCase() })),
   );
   expect(added.filter((result) => result === "added")).toHaveLength(3);
   expect(added.filter((result) => result === "limited")).toHaveLength(5);
-  expect(await add({ kind: "one_time_code" })).toBe("added");
+  const codes = await Promise.all(Array.from({ length: 35 }, () => add({ kind: "one_time_code" })));
+  expect(codes.filter((result) => result === "added")).toHaveLength(30);
   expect(await add({ kind, to: "other@example.test" })).toBe("added");
   expect(await add({ kind: "receipt" })).toBe("added");
   const later = new Date(Date.now() + 3_600_001);
