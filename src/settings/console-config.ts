@@ -1,18 +1,18 @@
 // Whether a process serves the console, and under which address.
 
+import { isLoopback } from "../core/loopback.ts";
 import type { SecretList } from "../core/secrets.ts";
 import type { SsoConfig } from "../identity/sso.ts";
 import type { CONSOLE_VARIABLES } from "./console-variables.ts";
 import { ConfigError, type Values } from "./environment.ts";
 import { type SSO_VARIABLES, ssoConfigOf } from "./sso-variables.ts";
-import { isLoopback } from "./variable-kinds.ts";
 import type { MAIL_VARIABLES, SERVER_VARIABLES } from "./variables.ts";
 
 export interface ConsoleConfig {
   readonly secrets: SecretList;
   /** The origin that people open. */
   readonly origin: string;
-  /** The origin, if it was configured; else requests to any name of this machine are answered. */
+  /** The origin, if it was configured; else pages of any name of this machine are ours. */
   readonly configuredOrigin: string | null;
   /** Whether answers show what was mailed. */
   readonly showsMails: boolean;

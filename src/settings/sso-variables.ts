@@ -1,9 +1,10 @@
 // The environment variables of single sign-on, by which operators sign in through an OpenID Connect
 // provider, and what they mean together.
 
+import { isLoopback } from "../core/loopback.ts";
 import type { SsoConfig } from "../identity/sso.ts";
 import { ConfigError, type Values, type Variables } from "./environment.ts";
-import { anyText, flag, isLoopback, webAddress } from "./variable-kinds.ts";
+import { anyText, flag, webAddress } from "./variable-kinds.ts";
 
 export const SSO_VARIABLES = {
   OPERATOR_OIDC_ISSUER: {

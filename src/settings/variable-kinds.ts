@@ -119,13 +119,6 @@ export const secretList: Kind<SecretList> = {
   },
 };
 
-const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "::1", "[::1]"]);
-
-/** True for a name of this machine itself. */
-export function isLoopback(host: string): boolean {
-  return LOOPBACK.has(host);
-}
-
 export const webAddress: Kind<URL> = {
   parse(text) {
     const url = URL.parse(text);

@@ -34,6 +34,27 @@ describe("a foreign page", () => {
     });
   }
 
+  // Its DNS may name any machine, also this one: to a browser that is one origin then.
+  test("whose name leads to this machine signs nobody in, and is shown no mail", async () => {
+    const email = "rebound@example.com";
+    await lab.person(email);
+    const path = "/email-otp/send-verification-otp";
+    const { port } = new URL(lab.api.parts.url);
+    const from = (name: string) => ({ host: `${name}:${port}`, origin: `http://${name}:${port}` });
+    for (const name of ["evil.example", "127.evil.example", "localhost.evil.example", "10.0.0.1"]) {
+      const { status, body } = await lab.visitor().auth(path, { email }, from(name));
+      expect([name, status, body]).toMatchObject([
+        name,
+        403,
+        { error: { code: "foreign_origin" } },
+      ]);
+    }
+    for (const name of ["localhost", "127.0.0.1", "[::1]"]) {
+      const { status } = await lab.visitor().auth(path, { email }, from(name));
+      expect([name, status]).toEqual([name, 200]);
+    }
+  });
+
   test("is nowhere redirected to, whatever is asked for", async () => {
     const evil = "https://evil.example/";
     const more = { callbackURL: evil, redirectTo: evil };

@@ -1,5 +1,7 @@
 // A mail server as the operator configures it.
 
+import { isLoopback } from "../../core/loopback.ts";
+
 /** What the URL of a mail server says. */
 export interface RelayAddress {
   readonly host: string;
@@ -48,8 +50,4 @@ export function parseRelay(text: string): RelayAddress {
     user: url.username === "" ? null : decodeURIComponent(url.username),
     password: url.password === "" ? null : decodeURIComponent(url.password),
   };
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host.startsWith("127.");
 }
