@@ -3,10 +3,9 @@
 // journal flush, the sweep and the renewal of what mail holds run on timers in every worker
 // instead: they free memory and keep money, so they must run even if the queue's Redis is full.
 
-import { type ConnectionOptions, Queue, Worker } from "bullmq";
 import { AccountActors } from "../actors/account-actors.ts";
 import { newId } from "../src/core/ids.ts";
-import { type Log, seldom } from "../src/core/log.ts";
+import type { Log } from "../src/core/log.ts";
 import { createRegistry, serveMetrics } from "../src/http/metrics-server.ts";
 import { openPaymentQueue, topUpListener } from "../src/payments/top-up-listener.ts";
 import type { ServerConfig } from "../src/settings/config.ts";
@@ -14,22 +13,17 @@ import { runProcess } from "../src/settings/run-process.ts";
 import { checkUpgraded } from "../src/store/first-layout.ts";
 import { checkMigrated } from "../src/store/migrate.ts";
 import { openChecked } from "../src/store/pooler-check.ts";
-import { QUEUE_STREAMS } from "../src/store/queue-streams.ts";
 import { openRedis } from "../src/store/redis.ts";
 import { checkRedis } from "../src/store/redis-check.ts";
 import { adoptSecrets } from "../src/store/secrets.ts";
 import { WalletRepository } from "../src/store/wallet-repository.ts";
-import { measureJournal, ON_TIMERS, queueJobs, timedJobs } from "./jobs.ts";
+import { startJobQueue } from "./job-queue.ts";
+import { measureJournal, queueJobs, timedJobs } from "./jobs.ts";
 import { startMailWorker } from "./mail-worker.ts";
 import { runOnTimer } from "./own-timer.ts";
 import { startPaymentWorker } from "./payment-worker.ts";
-import { FAILED_JOBS_KEPT, type ScheduledJob } from "./scheduled-job.ts";
 
 const METRICS_PORT = 9465;
-const QUEUE = "farebox";
-/** With a hash tag, the queue works on Redis Cluster. */
-const PREFIX = "{farebox-jobs}";
-const KEEP_SCHEDULES_MS = 30_000;
 const CLOSE_MS_MAX = 10_000;
 const POSTGRES_SILENT_MS = 10_000;
 
@@ -73,63 +67,19 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const metrics = measureJournal(parts, registry);
   const timed = { ...timedJobs({ ...parts, metrics }), ...mail.timers };
   const timers = Object.entries(timed).map(([name, job]) => runOnTimer(name, job, { log, after }));
-  const connection = queueConnection(config.queueRedisUrl);
-  const queue = new Queue(QUEUE, { connection, prefix: PREFIX, streams: QUEUE_STREAMS });
-  const worker = new Worker(QUEUE, (job) => runJob(jobs, job.name), {
-    connection,
-    prefix: PREFIX,
-    concurrency: Object.keys(jobs).length,
-    maxStalledCount: 5,
-  });
-  worker.on("failed", (job, error) => log.error({ job: job?.name, err: error }, "A job failed"));
-  const onQueueError = seldom(Date.now, ({ err, omitted }) => {
-    log.warn({ err, omitted }, "The queue is not reachable");
-  });
-  worker.on("error", onQueueError);
-  queue.on("error", onQueueError);
-  // Repeats until it succeeds: the queue's Redis may be full or away at the start, or lose its data
-  // later. The schedules then come back without a restart.
-  const keep = () => {
-    keepSchedules(queue, jobs).catch((error) => log.warn({ err: error }, "No schedule was kept"));
-  };
-  keep();
-  const keeping = setInterval(keep, KEEP_SCHEDULES_MS);
+  const queue = startJobQueue(jobs, { url: config.queueRedisUrl, log, now: Date.now });
   const metricsServer = serveMetrics(registry, config.metrics, log);
   log.info({ jobs: [...Object.keys(timed), ...Object.keys(jobs)] }, "The worker runs");
 
   return async () => {
-    clearInterval(keeping);
-    const parts = [worker.close(), mail.stop(), payments.stop()];
+    const parts = [queue.stop(), mail.stop(), payments.stop()];
     const ending = [...parts, ...timers.map((timer) => timer.stop())];
     await Promise.race([Promise.all(ending), Bun.sleep(CLOSE_MS_MAX)]);
-    await queue.close();
     await accounts.stop();
     await metricsServer.stop();
     redis.disconnect();
     await database.close();
   };
-}
-
-async function keepSchedules(
-  queue: Queue,
-  jobs: Readonly<Record<string, ScheduledJob>>,
-): Promise<void> {
-  const opts = { removeOnComplete: true, removeOnFail: FAILED_JOBS_KEPT };
-  // The queue of an earlier release has schedules for jobs that run on timers now.
-  for (const name of ON_TIMERS) await queue.removeJobScheduler(name);
-  for (const [name, { everyMs }] of Object.entries(jobs)) {
-    await queue.upsertJobScheduler(name, { every: everyMs }, { name, opts });
-  }
-}
-
-async function runJob(jobs: Readonly<Record<string, ScheduledJob>>, name: string): Promise<void> {
-  const job = Object.hasOwn(jobs, name) ? jobs[name] : undefined;
-  // A newer release may have scheduled a job that this one does not know.
-  if (job !== undefined) await job.run();
-}
-
-function queueConnection(url: string): ConnectionOptions {
-  return openRedis(url, "queue");
 }
 
 function after(delayMs: number, run: () => void): () => void {
