@@ -43,7 +43,9 @@ export function startJobQueue(
   // Repeats until it succeeds: the queue's Redis may be full or away at the start, or lose its data
   // later. The schedules then come back without a restart.
   const keep = () => {
-    keepSchedules(queue, jobs).catch((error) => log.warn({ err: error }, "No schedule was kept"));
+    keepSchedules(queue, jobs, now()).catch((error) =>
+      log.warn({ err: error }, "No schedule was kept"),
+    );
   };
   keep();
   const keeping = setInterval(keep, KEEP_SCHEDULES_MS);
@@ -57,11 +59,14 @@ export function startJobQueue(
   };
 }
 
-async function keepSchedules(queue: Queue, jobs: Jobs): Promise<void> {
+async function keepSchedules(queue: Queue, jobs: Jobs, nowMs: number): Promise<void> {
   const opts = { removeOnComplete: true, removeOnFail: FAILED_JOBS_KEPT };
   // The queue of an earlier release has schedules for jobs that run on timers now.
   for (const name of ON_TIMERS) await queue.removeJobScheduler(name);
   for (const [name, { everyMs }] of Object.entries(jobs)) {
+    const next = (await queue.getJobScheduler(name))?.next ?? nowMs;
+    // A worker's clock was ahead. BullMQ would keep the time of the next run, which it made by it.
+    if (next > nowMs + 2 * everyMs) await queue.removeJobScheduler(name);
     await queue.upsertJobScheduler(name, { every: everyMs }, { name, opts });
   }
 }

@@ -33,10 +33,14 @@ export class MailQueue {
     redis.on("error", onError);
   }
 
-  /** Schedules the attempt after `attempts` earlier ones. Scheduling it twice has no effect. */
+  /**
+   * Schedules the attempt after `attempts` earlier ones. Scheduling it twice has no effect, but one
+   * without a delay does not wait for one with a delay, which a clock that was ahead may have made.
+   */
   async add(id: string, attempts: number, delayMs = 0): Promise<void> {
     const options = { removeOnComplete: true, removeOnFail: true, delay: delayMs };
-    await this.#queue.add("deliver", { id }, { ...options, jobId: `${id}-${attempts}` });
+    const jobId = `${id}-${attempts}${delayMs > 0 ? "-later" : ""}`;
+    await this.#queue.add("deliver", { id }, { ...options, jobId });
   }
 
   /** Notifies every process that a message has changed. */

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { DAY_MS } from "../../src/core/limits.ts";
 import { startJobQueue } from "../../workers/job-queue.ts";
 import type { ScheduledJob } from "../../workers/scheduled-job.ts";
 import { eventually } from "../support/eventually.ts";
@@ -34,3 +35,25 @@ test("a job that takes longer than its interval leaves the other jobs their turn
   await eventually("the other job runs meanwhile", () => quick.runs > 20, 3_000).finally(gate.open);
   expect(gate.arrivals).toBe(1);
 });
+
+test("a worker's clock that was a day ahead does not stop a job", async () => {
+  const job = countedJob();
+  {
+    using _ = dayAhead();
+    await using _queue = startQueue({ job });
+    await eventually("it runs by the wrong clock", () => job.runs > 2);
+  }
+  const before = job.runs;
+  await using _ = startQueue({ job });
+  await eventually("it runs by the right one", () => job.runs > before + 5, 3_000);
+});
+
+function dayAhead(): Disposable {
+  const { now } = Date;
+  Date.now = () => now() + DAY_MS;
+  return {
+    [Symbol.dispose]: () => {
+      Date.now = now;
+    },
+  };
+}

@@ -161,6 +161,18 @@ test("no message's end is told to a server a third time", async () => {
   }
 });
 
+test("a retry that is due is made, also where a clock that was ahead delayed its job", async () => {
+  const { sql } = world.api.parts.stores.database;
+  const id = await queued();
+  const rows = await sql`UPDATE mail_messages SET next_attempt_at = now() - interval '1 minute'
+    WHERE id = ${toUuid(id)} AND attempts = 1 AND claimed_until IS NULL RETURNING id`;
+  expect(rows).toHaveLength(1);
+  world.smtp.script = {};
+  await world.worker.jobs["mail-completer"].run();
+  await world.untilSettled(id);
+  expect(await world.status(account, id)).toMatchObject({ status: "sent" });
+});
+
 test("a bounce that overtakes the end of its message comes again", async () => {
   const id = await queued();
   const { database } = world.api.parts.stores;
