@@ -1,12 +1,27 @@
-// Tells the errors of the clients of Redis by their names: those of ioredis have no codes.
+// Tells the errors of the clients of Redis by their names and messages: those of ioredis have no
+// codes.
 
 /** When there is no connection: at once, or after the tries that a command has. */
-const UNREACHABLE: ReadonlySet<string> = new Set(["MaxRetriesPerRequestError", "ConnectionLost"]);
-const MESSAGES = { closed: "Connection is closed.", late: "Command timed out" } as const;
+const UNREACHABLE_NAMES: ReadonlySet<string> = new Set([
+  "MaxRetriesPerRequestError",
+  "ConnectionLost",
+  "ClusterAllFailedError",
+]);
+/** Where these begin a message: no connection, one lost amid its answers, no node of a Cluster. */
+const UNREACHABLE_MESSAGES = [
+  "Connection is closed.",
+  "Command aborted due to connection close",
+  "None of startup nodes is available",
+  "Too many Cluster redirections.",
+] as const;
+const LATE = "Command timed out";
 
 /** Why Redis gave no answer; null for any other error. */
 export function redisFault(error: unknown): "unreachable" | "late" | null {
   if (!(error instanceof Error)) return null;
-  if (UNREACHABLE.has(error.name) || error.message === MESSAGES.closed) return "unreachable";
-  return error.message === MESSAGES.late ? "late" : null;
+  const { name, message } = error;
+  if (message === LATE) return "late";
+  const isUnreachable =
+    UNREACHABLE_NAMES.has(name) || UNREACHABLE_MESSAGES.some((start) => message.startsWith(start));
+  return isUnreachable ? "unreachable" : null;
 }

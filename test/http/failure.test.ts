@@ -5,6 +5,8 @@ import { failureOf } from "../../src/http/failure.ts";
 import { accounts } from "../../src/store/account-schema.ts";
 import { openDatabase, PostgresTimeout } from "../../src/store/database.ts";
 import { openRedis } from "../../src/store/redis.ts";
+import { ByteServer } from "../support/byte-server.ts";
+import { eventually } from "../support/eventually.ts";
 import { rejection } from "../support/rejection.ts";
 
 test("a request that Postgres did not answer is 503, however the error was wrapped", async () => {
@@ -62,6 +64,38 @@ test("a request that Redis did not answer is 503", async () => {
     closed,
     new ConnectionLost("Redis is not reachable", false),
   ]) {
+    expect(failureOf(away)).toMatchObject({ code: "service_unavailable", cause: away });
+  }
+});
+
+test("a connection to Redis that is lost in the middle of its answers is 503", async () => {
+  using server = await ByteServer.startRaw((socket) => {
+    socket.on("data", (bytes) => {
+      const text = bytes.toString();
+      if (text.includes("\r\nget\r\n")) return socket.end("$-1\r\n");
+      socket.write("+OK\r\n".repeat(text.match(/^\*/gm)?.length ?? 0));
+    });
+  });
+  const redis = openRedis(`redis://127.0.0.1:${server.port}`);
+  redis.on("error", () => {});
+  await eventually("it is connected", () => redis.status === "ready");
+  const [first, second] = [redis.get("first"), rejection(redis.get("second"))];
+  expect(await first).toBeNull();
+  const away = await second;
+  redis.disconnect();
+  expect(failureOf(away)).toMatchObject({ code: "service_unavailable", cause: away });
+});
+
+test("a request for which the Cluster of Redis has no node is 503", async () => {
+  const redis = openRedis("redis://127.0.0.1:1,redis://127.0.0.1:2");
+  const reported = new Promise((resolve) => redis.once("error", resolve));
+  const unanswered = rejection(redis.get("key"));
+  const refused = await reported;
+  redis.on("error", () => {});
+  redis.disconnect();
+  const last = "ReplyError: CLUSTERDOWN The cluster is down";
+  const redirected = new Error(`Too many Cluster redirections. Last error: ${last}`);
+  for (const away of [refused, await unanswered, redirected]) {
     expect(failureOf(away)).toMatchObject({ code: "service_unavailable", cause: away });
   }
 });
