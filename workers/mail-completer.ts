@@ -24,9 +24,10 @@ export async function completeMail(deps: MailCompleterDeps): Promise<void> {
   }
   for (const { ended, charged } of await deliveries.unsettled(graceMs)) {
     try {
+      // First: a message that is settled does not come here again.
+      await deps.keys.destroy(ended.id);
       if (charged === null) await settleEnded(deps, ended);
       else await deliveries.markSettled(ended.id, charged);
-      await deps.keys.destroy(ended.id);
     } catch (error) {
       deps.log.error({ messageId: ended.id, err: error }, "A message could not be settled");
     }

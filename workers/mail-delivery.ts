@@ -106,8 +106,8 @@ async function end(deps: DeliveryDeps, claim: Claim, ending: DeliveryResult): Pr
   const ended = await record(deps, claim, ending);
   // If another worker continues with it, its key is still needed.
   if (ended === null) return;
-  await settleEnded(deps, ended);
   await deps.keys.destroy(claim.id);
+  await settleEnded(deps, ended);
 }
 
 /**

@@ -37,6 +37,8 @@ export interface MailWorldOptions {
   /** TLS by STARTTLS; the server's certificate is signed by nobody. */
   readonly tls?: "required";
   readonly mail?: Partial<MailConfig>;
+  /** A Redis for the worker's queue alone: the API does not reach it, but the completer does. */
+  readonly queueUrl?: string;
 }
 
 const TIMEOUT_MS = 1_000;
@@ -58,10 +60,11 @@ export async function startMailWorld(options: MailWorldOptions = {}): Promise<Ma
   const address = parseRelay(`${smtp.url}?tls=${tls}`);
   const relay = { ...address, name: MAIL_DOMAIN, timeoutMs: TIMEOUT_MS };
   const { stores, log } = api.parts;
+  const { queueUrl = stores.server.url } = options;
   const worker = await startMailWorker({
     config: {
       secrets: { KEY_PEPPER: [PEPPER], IP_HASH_SECRET: ["ip secret of the tests"] },
-      queueRedisUrl: stores.server.url,
+      queueRedisUrl: queueUrl,
       payments: null,
       mail: {
         domain: MAIL_DOMAIN,
@@ -85,7 +88,7 @@ export async function startMailWorld(options: MailWorldOptions = {}): Promise<Ma
   });
   resources.defer(() => worker.stop());
   const { sql } = stores.database;
-  const connection = openRedis(stores.server.url, "queue");
+  const connection = openRedis(queueUrl, "queue");
   resources.defer(() => connection.disconnect());
   const jobs = new Queue(MAIL_QUEUE, {
     connection: connection as ConnectionOptions,

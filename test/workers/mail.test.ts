@@ -15,7 +15,8 @@ import { completeMail } from "../../workers/mail-completer.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
-import { mailAccount, mailBody, resultOf } from "../support/mail-world.ts";
+import { mailAccount, mailBody, resultOf, startMailWorld } from "../support/mail-world.ts";
+import { startPrivateRedis } from "../support/services.ts";
 import { sharedMail } from "../support/shared-api.ts";
 import { silent } from "../support/silent-log.ts";
 
@@ -171,6 +172,26 @@ test("a retry that is due is made, also where a clock that was ahead delayed its
   await world.worker.jobs["mail-completer"].run();
   await world.untilSettled(id);
   expect(await world.status(account, id)).toMatchObject({ status: "sent" });
+});
+
+test("the key of a message that was sent goes, also while the queue does not answer", async () => {
+  await using queue = await startPrivateRedis();
+  await using own = await startMailWorld({ queueUrl: queue.url, waitMs: 100 });
+  const { id } = await resultOf(await own.send(await mailAccount(own.api), mailBody()));
+  own.smtp.script = {
+    data: async () => {
+      queue.hang();
+      return null;
+    },
+  };
+  await own.retryNow();
+  const { keys } = own.api.parts.stores.mail;
+  try {
+    await own.untilSettled(id);
+    await eventually("the key is gone", async () => (await keys.find(id)) === null, 3_000);
+  } finally {
+    queue.resume();
+  }
 });
 
 test("a bounce that overtakes the end of its message comes again", async () => {
