@@ -4,13 +4,15 @@
 import { HOUR_MS } from "../core/limits.ts";
 import { mayBeCharged } from "../store/charge-consent.ts";
 import type { TopUp } from "../store/top-ups.ts";
-import type { ProviderPayment } from "./provider.ts";
-import { type PaymentDeps, readTopUp } from "./read-top-up.ts";
+import { ProviderAway } from "./provider.ts";
+import { type ChargeAnswer, type PaymentDeps, readTopUp } from "./read-top-up.ts";
 
 /** After this long without an answer, another process may ask for the same attempt. */
 export const ATTEMPT_MS = 60_000;
 /** Stripe keeps a key for 24 hours. After that a request with it would charge anew. */
 const KEY_MS = 20 * HOUR_MS;
+/** A charge that broke off at the provider may still be completed there, as a rule soon. */
+const BROKEN_OFF_MS = 15 * 60_000;
 
 /**
  * Makes the attempt that is due, and stores its answer. Where the card must not be charged any
@@ -23,19 +25,34 @@ export async function attempt(deps: PaymentDeps, topUp: TopUp): Promise<TopUp> {
   const current = await topUps.find({ id: topUp.id });
   if (current === null || number === 0) return current ?? topUp;
   const isStopped = !(await mayBeCharged(topUps.deps.database, current));
-  const payment = await charged(deps, current, { number, isStopped });
-  return (await readTopUp(deps, current, { attempt: { number, payment, isStopped } })).after;
+  const answer = await charged(deps, current, { number, isStopped });
+  return (await readTopUp(deps, current, { attempt: { number, ...answer } })).after;
 }
 
 async function charged(
   { provider, cards, now }: PaymentDeps,
   topUp: TopUp,
   { number, isStopped }: { readonly number: number; readonly isStopped: boolean },
-): Promise<ProviderPayment | null> {
+): Promise<ChargeAnswer> {
   const customer = await cards.customer(topUp.account, provider.name);
   // The provider has deleted its customer, with the card.
-  if (customer === null) return null;
-  if (isStopped || now() - topUp.createdAt.getTime() > KEY_MS)
-    return await provider.findPayment(topUp, customer);
-  return await provider.chargeCard({ topUp, customer, attempt: number });
+  if (customer === null) return { payment: null, isStopped };
+  const ageMs = now() - topUp.createdAt.getTime();
+  const found = async () => {
+    const payment = await provider.findPayment(topUp, customer);
+    // That the provider has made none says nothing against the card.
+    return { payment, isStopped: isStopped || payment === null };
+  };
+  if (isStopped || ageMs > KEY_MS) return await found();
+  try {
+    const payment = await provider.chargeCard({ topUp, customer, attempt: number });
+    return { payment, isStopped };
+  } catch (error) {
+    if (!(error instanceof ProviderAway && error.isSaved)) throw error;
+    // No repeat is answered otherwise, and another key might charge twice (D-507).
+    const answer = await found();
+    const isUndecided = answer.payment === null || answer.payment.status === "failed";
+    if (isUndecided && ageMs <= BROKEN_OFF_MS) throw error;
+    return answer;
+  }
 }

@@ -97,6 +97,13 @@ export class EventRefused extends Error {
 /** The provider did not answer, or not in time: what was asked may have happened. */
 export class ProviderAway extends Error {
   override readonly name = "ProviderAway";
+  /** The failure is saved under the idempotency key: every repeat with it is answered so. */
+  readonly isSaved: boolean;
+
+  constructor(message: string, { cause, isSaved }: { cause: unknown; isSaved: boolean }) {
+    super(message, { cause });
+    this.isSaved = isSaved;
+  }
 }
 
 /** The provider does not make a refund; the message is its own. */

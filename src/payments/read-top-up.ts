@@ -35,15 +35,21 @@ export interface PaymentDeps {
   readonly onEnded: (topUp: TopUp, toRefund: RefundReason | null) => void;
 }
 
+/** What came of an attempt to charge a saved card. */
+export interface ChargeAnswer {
+  /** Null: no payment was made by it. */
+  readonly payment: ProviderPayment | null;
+  /**
+   * No further attempt follows, and the card is not the reason: it must not be charged any more, or
+   * the provider failed.
+   */
+  readonly isStopped: boolean;
+}
+
 export interface Cause {
   readonly event?: EventRef;
-  /** The attempt to charge a saved card that has just ended; null: no payment was made by it. */
-  readonly attempt?: {
-    readonly number: number;
-    readonly payment: ProviderPayment | null;
-    /** The card must not be charged any more: no further attempt follows. */
-    readonly isStopped: boolean;
-  };
+  /** The attempt to charge a saved card that has just ended. */
+  readonly attempt?: ChargeAnswer & { readonly number: number };
   /** The provider's id of a payment of this top-up, by the payment's metadata. It can be new. */
   readonly intent?: string;
 }

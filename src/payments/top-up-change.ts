@@ -18,7 +18,7 @@ export interface SeenTopUp {
 export interface ReadingContext {
   /** The attempt to charge a saved card whose answer this is; null for any other reading. */
   readonly attempt: number | null;
-  /** The card must not be charged any more. */
+  /** No further attempt follows, and the card is not the reason. */
   readonly isStopped?: boolean;
   readonly now: Date;
 }
@@ -127,7 +127,7 @@ function failed(
   };
 }
 
-/** The provider has no payment, and its idempotency key is too old to ask for one. */
+/** The provider has no payment, and by this attempt it makes none. */
 export const NOT_MADE = { code: "not_made", needsAuthentication: false, isFinal: true } as const;
 
 /** How much of the net amount is taken back by now, in proportion to what the payer has paid. */

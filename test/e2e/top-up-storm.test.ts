@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { enableAuto } from "../../src/payments/auto-settings.ts";
 import { openPayments } from "../../src/payments/open-payments.ts";
-import type { ApiAnswer, ApiRequest } from "../../src/payments/providers/sandbox/sandbox-api.ts";
+import type { ApiAnswer, ApiRequest } from "../../src/payments/providers/sandbox/sandbox-keys.ts";
 import type { PaymentDeps } from "../../src/payments/read-top-up.ts";
 import { startCheckout } from "../../src/payments/top-ups.ts";
 import { loadPaymentConfig } from "../../src/settings/config.ts";
@@ -57,7 +57,7 @@ async function intercept(request: ApiRequest, answer: () => ApiAnswer): Promise<
   }
   if (POINTS[point].isDone) answer();
   await armed.kill();
-  return new Response("nobody is there to read it", { status: 500 });
+  return new Response("nobody is there to read it", { status: 502 });
 }
 
 let product: Product;

@@ -1,7 +1,7 @@
 // `farebox topup charge` while the provider charges and does not answer.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
-import type { ApiRequest } from "../../src/payments/providers/sandbox/sandbox-api.ts";
+import type { ApiRequest } from "../../src/payments/providers/sandbox/sandbox-keys.ts";
 import { completePayments } from "../../workers/payment-completer.ts";
 import { openPaymentLab, SECRET_KEY, WEBHOOK_SECRET } from "../support/payment-lab.ts";
 import { cliProcessOf, jsonOf } from "../support/run-cli.ts";
@@ -18,7 +18,7 @@ const lab = await shared(
     intercept: async (request, answer) => {
       if (!(lost.isOn && isCharge(request))) return null;
       answer();
-      return Response.json({ error: { type: "api_error", message: "lost" } }, { status: 500 });
+      return Response.json({ error: { type: "api_error", message: "lost" } }, { status: 502 });
     },
   }),
 );

@@ -9,7 +9,7 @@ import { type AutoDeps, topUpAutomatically } from "../../src/payments/auto-top-u
 import { removeOwnCard } from "../../src/payments/cards.ts";
 import { attempt } from "../../src/payments/charge.ts";
 import { orderPlan } from "../../src/payments/plans.ts";
-import type { ApiAnswer, ApiRequest } from "../../src/payments/providers/sandbox/sandbox-api.ts";
+import type { ApiAnswer, ApiRequest } from "../../src/payments/providers/sandbox/sandbox-keys.ts";
 import { type PaymentDeps, readTopUp } from "../../src/payments/read-top-up.ts";
 import { chargeCard, startCheckout } from "../../src/payments/top-ups.ts";
 import { completePayments } from "../../workers/payment-completer.ts";
@@ -48,7 +48,7 @@ function isCharge({ method, path }: ApiRequest): boolean {
 
 function lostAnswer(): Response {
   const { status, body }: ApiAnswer = {
-    status: 500,
+    status: 502,
     body: { error: { type: "api_error", message: "lost" } },
   };
   return Response.json(body, { status });

@@ -3,7 +3,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { changeAccount } from "../../src/accounts/administration.ts";
 import { enableAuto } from "../../src/payments/auto-settings.ts";
-import type { ApiRequest } from "../../src/payments/providers/sandbox/sandbox-api.ts";
+import type { ApiRequest } from "../../src/payments/providers/sandbox/sandbox-keys.ts";
 import { startCheckout } from "../../src/payments/top-ups.ts";
 import { completePayments } from "../../workers/payment-completer.ts";
 import { openMailbox } from "../support/mailbox.ts";

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT } from "../../scripts/home.mjs";
-import type { ApiRequest } from "../../src/payments/providers/sandbox/sandbox-api.ts";
+import type { ApiRequest } from "../../src/payments/providers/sandbox/sandbox-keys.ts";
 import { isCi } from "../support/toolchains.ts";
 import { CALLS, NEWER_FIELDS, NEWER_PARAMETERS } from "./contract/contract-rules.ts";
 import { type PlayedPayments, playPayments } from "./contract/played-payments.ts";

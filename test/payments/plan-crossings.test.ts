@@ -33,7 +33,7 @@ const lab = await shared(
     intercept: async (request, answer) => {
       if (!(lost.isOn || lost.isAway) || request.method !== "POST") return null;
       if (!lost.isAway) answer();
-      return Response.json({ error: { type: "api_error", message: "lost" } }, { status: 500 });
+      return Response.json({ error: { type: "api_error", message: "lost" } }, { status: 502 });
     },
   }),
 );

@@ -12,7 +12,7 @@ test("a charge without an answer is asked for again by its key, and paid once", 
     intercept: async (request, answer) => {
       if (!(lost.isOn && request.method === "POST")) return null;
       answer();
-      return Response.json({ error: { type: "api_error", message: "lost" } }, { status: 500 });
+      return Response.json({ error: { type: "api_error", message: "lost" } }, { status: 502 });
     },
   });
   const account = await subscriber(lab);

@@ -105,7 +105,7 @@ test(`a year by chance keeps plans, charges and books together (seed ${SEED})`, 
       if (luck < 0.8) return null;
       // Lost after the work was done, or refused before it.
       if (luck < 0.9) answer();
-      return Response.json({ error: { type: "api_error", message: "away" } }, { status: 500 });
+      return Response.json({ error: { type: "api_error", message: "away" } }, { status: 502 });
     },
   });
   while (accounts.length < ACCOUNTS) accounts.push(await subscriber(lab));

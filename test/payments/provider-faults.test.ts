@@ -5,7 +5,7 @@ import { enableAuto } from "../../src/payments/auto-settings.ts";
 import { type AutoDeps, topUpAutomatically } from "../../src/payments/auto-top-up.ts";
 import { ProviderAway } from "../../src/payments/provider.ts";
 import { auditPayments } from "../../src/payments/provider-audit.ts";
-import type { ApiAnswer, ApiRequest } from "../../src/payments/providers/sandbox/sandbox-api.ts";
+import type { ApiAnswer, ApiRequest } from "../../src/payments/providers/sandbox/sandbox-keys.ts";
 import { chargeCard, startCheckout } from "../../src/payments/top-ups.ts";
 import { completePayments, reconcilePayments } from "../../workers/payment-completer.ts";
 import type { TestAccount } from "../support/accounts.ts";
@@ -65,7 +65,7 @@ async function complete(): Promise<void> {
 
 for (const [name, mood] of [
   ["429", failing(429)],
-  ["500", failing(500)],
+  ["502", failing(502)],
   ["503", failing(503)],
   ["a charge without an answer", losingAnswers],
 ] as const) {
@@ -85,7 +85,7 @@ for (const [name, mood] of [
 
 test("events wait while the provider is away, and are processed when it is back", async () => {
   const account = await lab.account();
-  moods.now = (request) => (request.method === "GET" ? failing(500)(request, never) : null);
+  moods.now = (request) => (request.method === "GET" ? failing(502)(request, never) : null);
   await lab.pay(account, "20");
   await lab.delivered();
   await completePayments({ payments: lab.payments, graceMs: -60_000, log: silent });
@@ -108,12 +108,12 @@ test("ten minutes without a provider lose nothing and double nothing", async () 
   const started = await lab.pay(byPage, "20");
   await lab.delivered();
   // Every request fails, each in another way; some of them have worked before.
-  const ways = [failing(429), failing(500), losingAnswers, failing(503)] as const;
+  const ways = [failing(429), failing(502), losingAnswers, failing(503)] as const;
   let requests = 0;
   moods.now = (request, answer) => {
     requests += 1;
     return (
-      (ways[requests % ways.length] ?? ways[0])(request, answer) ?? failing(500)(request, answer)
+      (ways[requests % ways.length] ?? ways[0])(request, answer) ?? failing(502)(request, answer)
     );
   };
   expect(await charge(byCard)).toBeInstanceOf(ProviderAway);

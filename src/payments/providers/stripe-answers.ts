@@ -34,10 +34,15 @@ export async function answered<T>(asked: Promise<T>): Promise<T> {
     return await asked;
   } catch (error) {
     const { StripeAPIError, StripeConnectionError, StripeRateLimitError } = Stripe.errors;
-    const isAway = [StripeAPIError, StripeConnectionError, StripeRateLimitError].some(
-      (of) => error instanceof of,
-    );
+    const isAway =
+      error instanceof StripeAPIError ||
+      error instanceof StripeConnectionError ||
+      error instanceof StripeRateLimitError;
     if (!isAway) throw error;
-    throw new ProviderAway("The payment provider did not answer", { cause: error });
+    const isSaved = error.statusCode === 500 && error.headers?.[REPLAYED] === "true";
+    throw new ProviderAway("The payment provider did not answer", { cause: error, isSaved });
   }
 }
+
+/** Stripe's header on the saved answer to an idempotency key. It saves a 500 like any other. */
+const REPLAYED = "idempotent-replayed";

@@ -6,7 +6,7 @@ import { add, ofCents, toCents } from "../../core/money.ts";
 import { planTitle } from "../../core/plan-terms.ts";
 import type { CheckoutPage, TopUp } from "../../store/top-ups.ts";
 import { consentText } from "../consent.ts";
-import type { ChargeTerms, CheckoutTerms } from "../provider.ts";
+import { type ChargeTerms, type CheckoutTerms, ProviderAway } from "../provider.ts";
 import { answered, foundOrNull } from "./stripe-answers.ts";
 import { idOf, METADATA, metadataOf } from "./stripe-objects.ts";
 
@@ -32,37 +32,39 @@ export async function createCheckout(
   const metadata = metadataOf(topUp);
   const expiresAt = Math.floor(createdAt.getTime() / 1_000) + CHECKOUT_SECONDS;
   const text = consentVersion === null ? null : consentText(consentVersion);
-  const session = await answered(
-    stripe.checkout.sessions.create(
-      {
-        mode: "payment",
-        customer,
-        client_reference_id: id,
-        success_url: own ?? returnUrl,
-        ...(own !== null && { cancel_url: own }),
-        allowed_payment_method_types: ["card"],
-        adaptive_pricing: { enabled: false },
-        line_items: linesOf(topUp).map(({ name, cents }) => ({
-          quantity: 1,
-          price_data: {
-            currency: CURRENCY,
-            unit_amount: cents,
-            product_data: { name },
-            ...(automaticTax && { tax_behavior: "exclusive" as const }),
-          },
-        })),
-        ...(automaticTax && AUTOMATIC_TAX),
-        metadata,
-        payment_intent_data: {
-          metadata,
-          ...(text !== null && { setup_future_usage: "off_session" }),
-        },
-        ...(text !== null && { custom_text: { submit: { message: text } } }),
-        ...(expiresAt * 1_000 > now() && { expires_at: expiresAt }),
+  const terms: Stripe.Checkout.SessionCreateParams = {
+    mode: "payment",
+    customer,
+    client_reference_id: id,
+    success_url: own ?? returnUrl,
+    ...(own !== null && { cancel_url: own }),
+    allowed_payment_method_types: ["card"],
+    adaptive_pricing: { enabled: false },
+    line_items: linesOf(topUp).map(({ name, cents }) => ({
+      quantity: 1,
+      price_data: {
+        currency: CURRENCY,
+        unit_amount: cents,
+        product_data: { name },
+        ...(automaticTax && { tax_behavior: "exclusive" as const }),
       },
-      { idempotencyKey: `${id}-checkout` },
-    ),
-  );
+    })),
+    ...(automaticTax && AUTOMATIC_TAX),
+    metadata,
+    payment_intent_data: {
+      metadata,
+      ...(text !== null && { setup_future_usage: "off_session" }),
+    },
+    ...(text !== null && { custom_text: { submit: { message: text } } }),
+    ...(expiresAt * 1_000 > now() && { expires_at: expiresAt }),
+  };
+  const made = (idempotencyKey: string) =>
+    answered(stripe.checkout.sessions.create(terms, { idempotencyKey }));
+  const session = await made(`${id}-checkout`).catch((error: unknown) => {
+    if (!(error instanceof ProviderAway && error.isSaved)) throw error;
+    // The page that broke off, if there is one, can be paid by nobody: its address is unknown.
+    return made(`${id}-checkout-${now()}`);
+  });
   if (!session.url) throw new Error(`Stripe made no page for the top-up ${id}`);
   return {
     checkout: session.id,

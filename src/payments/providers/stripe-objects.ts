@@ -156,7 +156,9 @@ export function paymentOf(intent: Stripe.PaymentIntent, parts: IntentParts): Pro
   };
 }
 
-const FAILED = ["requires_payment_method", "requires_action", "canceled"];
+/** One that was made and not confirmed: our charges are both at once, so Stripe broke off. */
+const UNCONFIRMED = "requires_confirmation";
+const FAILED = ["requires_payment_method", "requires_action", "canceled", UNCONFIRMED];
 const UNAUTHENTICATED = {
   code: "authentication_required",
   needsAuthentication: true,

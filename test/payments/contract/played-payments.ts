@@ -3,7 +3,10 @@
 import { enableAuto } from "../../../src/payments/auto-settings.ts";
 import { removeOwnCard } from "../../../src/payments/cards.ts";
 import { auditPayments } from "../../../src/payments/provider-audit.ts";
-import type { ApiAnswer, ApiRequest } from "../../../src/payments/providers/sandbox/sandbox-api.ts";
+import type {
+  ApiAnswer,
+  ApiRequest,
+} from "../../../src/payments/providers/sandbox/sandbox-keys.ts";
 import type { SandboxObject } from "../../../src/payments/providers/sandbox/sandbox-store.ts";
 import { readTopUp } from "../../../src/payments/read-top-up.ts";
 import { refundTopUp } from "../../../src/payments/refund.ts";

@@ -2,21 +2,9 @@
 // fields, errors, lists in pages, idempotency keys.
 
 import type { SandboxActions } from "./sandbox-actions.ts";
+import { type ApiAnswer, type ApiRequest, keepAnswer, keptAnswer } from "./sandbox-keys.ts";
 import { refusal, SandboxRefusal } from "./sandbox-refusal.ts";
 import type { SandboxObject } from "./sandbox-store.ts";
-
-export interface ApiRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly body: string;
-  readonly idempotencyKey: string | null;
-}
-
-export interface ApiAnswer {
-  readonly status: number;
-  readonly body: object;
-}
 
 type Params = { readonly [name: string]: string | Params };
 type Handler = (actions: SandboxActions, id: string, params: Params) => SandboxObject | object;
@@ -74,21 +62,10 @@ const ROUTES: Readonly<Record<string, Handler>> = {
 
 /** Answers a request as Stripe does; the same key and request get the same answer. */
 export function answerApi(actions: SandboxActions, request: ApiRequest): ApiAnswer {
-  const { store } = actions;
-  const key = request.method === "POST" ? request.idempotencyKey : null;
-  const fingerprint = `${request.method} ${request.path} ${request.body}`;
-  const kept = key === null ? null : store.answerTo(key);
-  if (kept !== null) {
-    if (kept.fingerprint === fingerprint) {
-      return { status: kept.status, body: JSON.parse(kept.body) as object };
-    }
-    const message = "Keys for idempotent requests can only be used with the same parameters.";
-    return { status: 400, body: { error: { type: "idempotency_error", message } } };
-  }
+  const kept = keptAnswer(actions.store, request);
+  if (kept !== null) return kept;
   const answer = answerOnce(actions, request);
-  const { status } = answer;
-  if (key !== null)
-    store.keepAnswer(key, { fingerprint, status, body: JSON.stringify(answer.body) });
+  keepAnswer(actions.store, request, answer);
   return answer;
 }
 

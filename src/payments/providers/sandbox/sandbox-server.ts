@@ -4,7 +4,8 @@ import type { Clock } from "../../../core/clock.ts";
 import type { RandomBytes } from "../../../core/ids.ts";
 import type { Log } from "../../../core/log.ts";
 import { SandboxActions } from "./sandbox-actions.ts";
-import { type ApiAnswer, type ApiRequest, answerApi } from "./sandbox-api.ts";
+import { answerApi } from "./sandbox-api.ts";
+import { type ApiAnswer, type ApiRequest, keepAnswer, keptAnswer } from "./sandbox-keys.ts";
 import { messagePage, overviewPage, paidPage, paymentPage, receiptPage } from "./sandbox-pages.ts";
 import { SandboxRefusal } from "./sandbox-refusal.ts";
 import { SandboxStore } from "./sandbox-store.ts";
@@ -88,19 +89,31 @@ async function answer(
       return Response.json({ error: { type: "invalid_request_error", message } }, { status: 401 });
     }
     const work = () => withOrigin(answerApi(actions, asked), origin);
+    const saved = keptAnswer(actions.store, asked);
+    if (saved?.status === FAILED) return apiResponse(saved);
     const intercepted = (await options.intercept?.(asked, work)) ?? null;
-    if (intercepted !== null) return intercepted;
-    const done = work();
-    return Response.json(done.body, { status: done.status });
+    if (intercepted?.status === FAILED)
+      keepAnswer(actions.store, asked, { status: FAILED, body: BROKEN });
+    return intercepted ?? apiResponse(work());
   }
   return answerPage(actions, request.method, pathname, new URLSearchParams(body));
 }
 
+/** Stripe saves a failure of its own under the key of the request, unlike one on the way to it. */
+const FAILED = 500;
+const BROKEN = { error: { type: "api_error", message: "An unknown error occurred" } } as const;
+
+function apiResponse({ status, body, isReplayed = false }: ApiAnswer): Response {
+  const headers = isReplayed ? { "idempotent-replayed": "true" } : {};
+  return Response.json(body, { status, headers });
+}
+
 /** Stripe's pages have whole addresses. */
-function withOrigin({ status, body }: ApiAnswer, origin: string): ApiAnswer {
+function withOrigin(answer: ApiAnswer, origin: string): ApiAnswer {
+  const { body } = answer;
   const { url, latest_charge: charge }: { url?: unknown; latest_charge?: unknown } = body;
   return {
-    status,
+    ...answer,
     body: {
       ...body,
       ...(typeof url === "string" && url.startsWith(PAY) && { url: `${origin}${url}` }),

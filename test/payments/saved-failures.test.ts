@@ -1,0 +1,188 @@
+// A failure that the provider has saved under our key: every repeat gets it again for a day. It
+// holds up nothing for longer than a quarter of an hour, and what was charged is credited.
+
+import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { autoSettingsOf, enableAuto } from "../../src/payments/auto-settings.ts";
+import { type AutoDeps, topUpAutomatically } from "../../src/payments/auto-top-up.ts";
+import { cancelPlan, orderPlan } from "../../src/payments/plans.ts";
+import { ProviderAway } from "../../src/payments/provider.ts";
+import { answerApi } from "../../src/payments/providers/sandbox/sandbox-api.ts";
+import type { ApiAnswer, ApiRequest } from "../../src/payments/providers/sandbox/sandbox-keys.ts";
+import { chargeCard, startCheckout } from "../../src/payments/top-ups.ts";
+import type { TestAccount } from "../support/accounts.ts";
+import { shared } from "../support/shared.ts";
+import { DONE, hold, usd } from "../support/world.ts";
+import { openPlanLab, prove, subscriber, work } from "./plan-lab.ts";
+
+setDefaultTimeout(120_000);
+
+const MINUTE_MS = 60_000;
+const PATHS = { charge: "/v1/payment_intents", tax: "/v1/tax/calculations" } as const;
+const PAGES = "/v1/checkout/sessions";
+
+/** Where the provider breaks off for a moment, and what it has done by then. */
+const illness = { path: null as string | null, work: nothing };
+/** What it broke off at. */
+const broken: ApiRequest[] = [];
+
+const lab = await shared(
+  openPlanLab({
+    automaticTax: true,
+    intercept: async (request, answer) => {
+      if (request.method !== "POST" || request.path !== illness.path) return null;
+      illness.work(request, answer);
+      broken.push(request);
+      return Response.json({ error: { type: "api_error", message: "broken" } }, { status: 500 });
+    },
+  }),
+);
+
+beforeEach(() => {
+  lab.aheadMs = 0;
+  illness.path = null;
+  broken.length = 0;
+});
+
+function nothing(_request: ApiRequest, _answer: () => ApiAnswer): void {}
+
+function everything(_request: ApiRequest, answer: () => ApiAnswer): void {
+  answer();
+}
+
+/** The payment is made, and its card not charged yet. */
+function half(request: ApiRequest): void {
+  const body = request.body.replace("confirm=true", "confirm=false");
+  const made = answerApi(lab.sandbox.actions, { ...request, body, idempotencyKey: null }).body;
+  const { id } = { id: "", ...made };
+  lab.sandbox.actions.store.change(id, { status: "requires_confirmation" });
+  // Its repeat has made no other one.
+  illness.work = nothing;
+}
+
+/** Has the provider break off while this is asked. */
+async function ill<T>(path: string, ask: () => Promise<T>, work = nothing): Promise<unknown> {
+  Object.assign(illness, { path, work });
+  const outcome = await ask().catch((error: unknown) => error);
+  illness.path = null;
+  return outcome;
+}
+
+async function paying(): Promise<TestAccount> {
+  const account = await lab.account();
+  await lab.pay(account, "20");
+  await lab.settle();
+  return account;
+}
+
+function charge({ row }: TestAccount) {
+  return chargeCard(lab.payments, row, { amount: usd("10"), cardId: null });
+}
+
+async function later(minutes: number): Promise<void> {
+  lab.aheadMs += minutes * MINUTE_MS;
+  await work(lab);
+}
+
+async function newest({ row }: TestAccount) {
+  const [topUp] = await lab.payments.topUps.list(row.number);
+  return topUp;
+}
+
+async function automatic(): Promise<TestAccount> {
+  const account = await paying();
+  const terms = { amount: usd("10"), threshold: usd("5"), monthlyCap: usd("100"), cardId: null };
+  await enableAuto(lab.payments, account.row, terms);
+  const call = await hold(account, usd("16"), { freeEligible: false });
+  await call.settle(usd("16"), DONE);
+  return account;
+}
+
+function topUp({ row }: TestAccount) {
+  const deps: AutoDeps = { ...lab.payments, actors: lab.world.accounts };
+  return topUpAutomatically(deps, { accountId: row.id, bucket: row.bucket, refused: null });
+}
+
+for (const [what, path] of Object.entries(PATHS)) {
+  test(`a ${what} that broke off is given up after 15 minutes, by its one key`, async () => {
+    const account = await paying();
+    expect(await ill(path, () => charge(account))).toBeInstanceOf(ProviderAway);
+    await later(10);
+    expect(await newest(account)).toMatchObject({ status: "open" });
+    await later(6);
+    expect(await newest(account)).toMatchObject({ status: "failed", failure: "not_made" });
+    expect(new Set(broken.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+    expect(await charge(account)).toMatchObject({ status: "succeeded" });
+    await lab.settle();
+    expect(await lab.credited(account)).toBe(usd("30"));
+  });
+}
+
+test("a charge that broke off after it was made is credited at once", async () => {
+  const account = await paying();
+  expect(await ill(PATHS.charge, () => charge(account), everything)).toMatchObject({
+    status: "succeeded",
+  });
+  await lab.settle();
+  expect(await lab.credited(account)).toBe(usd("30"));
+});
+
+test("a charge that is completed after it was given up is credited once", async () => {
+  const account = await paying();
+  await ill(PATHS.charge, () => charge(account));
+  await later(16);
+  expect(await newest(account)).toMatchObject({ status: "failed" });
+  const [request] = broken;
+  if (request === undefined) throw new Error("Nothing broke off");
+  expect(answerApi(lab.sandbox.actions, { ...request, idempotencyKey: null }).status).toBe(200);
+  await lab.settle();
+  await later(1);
+  expect(await newest(account)).toMatchObject({ status: "succeeded" });
+  expect(await lab.credited(account)).toBe(usd("30"));
+});
+
+test("an automatic top-up that broke off is made anew, and its card is not to blame", async () => {
+  const account = await automatic();
+  expect(await ill(PATHS.charge, () => topUp(account))).toBeInstanceOf(ProviderAway);
+  expect(await topUp(account)).toBeNull();
+  await later(16);
+  expect(await newest(account)).toMatchObject({ status: "failed", failure: "not_made" });
+  expect(await autoSettingsOf(lab.payments, account.row)).toMatchObject({ state: "enabled" });
+  expect(await topUp(account)).toMatchObject({ status: "succeeded" });
+  await lab.settle();
+  expect(await lab.credited(account)).toBe(usd("30"));
+});
+
+test("a payment that was made and not confirmed is charged by the second attempt", async () => {
+  const account = await automatic();
+  expect(await ill(PATHS.charge, () => topUp(account), half)).toBeInstanceOf(ProviderAway);
+  await later(16);
+  expect(await newest(account)).toMatchObject({ status: "open", attempts: 2 });
+  await later(61);
+  expect(await newest(account)).toMatchObject({ status: "succeeded" });
+  expect(await lab.credited(account)).toBe(usd("30"));
+});
+
+test("a plan can be canceled 15 minutes after the charge for it broke off", async () => {
+  const account = await subscriber(lab);
+  await orderPlan(lab.payments, account.row, { plan: "starter", cardId: null });
+  const order = () => orderPlan(lab.payments, account.row, { plan: "pro", cardId: null });
+  expect(await ill(PATHS.charge, order)).toBeInstanceOf(ProviderAway);
+  await expect(cancelPlan(lab.payments, account.row)).rejects.toThrow("still under way");
+  await later(16);
+  expect((await cancelPlan(lab.payments, account.row)).subscription).toMatchObject({
+    plan: "starter",
+    nextPlan: "free",
+  });
+});
+
+test("a page that broke off is made when it is asked for again", async () => {
+  const account = await paying();
+  const order = { amount: usd("20"), savesCard: false, request: "once" };
+  const start = () => startCheckout(lab.payments, account.row, order);
+  expect(await ill(PAGES, start)).toBeInstanceOf(ProviderAway);
+  expect((await start()).url).not.toBeNull();
+});
+
+test("the books are right after all of it", async () => {
+  await prove(lab, []);
+});
