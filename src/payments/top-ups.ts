@@ -64,20 +64,15 @@ export async function startCheckout(
 export async function chargeCard(
   deps: PaymentDeps,
   payer: Payer,
-  { amount, cardId, request }: ChargeOrder,
+  order: ChargeOrder,
 ): Promise<TopUp> {
-  const order = { kind: "card", amount, ...asked(request) } as const;
-  const first = request === undefined ? null : await deps.topUps.findRequest(payer.number, request);
-  if (first !== null) return repeated(first, order);
-  const card = await chargeableCard(deps, payer, cardId);
-  const nextAttemptAt = new Date(deps.now() + ATTEMPT_MS);
-  const created = await create(deps, payer, { ...order, card: card.number, nextAttemptAt });
-  return created.isRepeat ? created.topUp : await attempt(deps, created.topUp);
+  const { topUp, isRepeat } = await ordered(deps, payer, order);
+  return isRepeat ? topUp : await attempt(deps, topUp);
 }
 
 /**
- * `chargeCard` for a payer who waits: where the provider does not answer, the top-up is answered as
- * it is, open. A worker asks again, and the card is charged once.
+ * `chargeCard` for a payer who waits: whatever fails once the order is stored, the top-up is
+ * answered as it is, open (D-283, D-508). A worker asks again, and the card is charged once.
  * @throws AdministrationError
  */
 export async function orderCharge(
@@ -85,15 +80,33 @@ export async function orderCharge(
   payer: Payer,
   order: ChargeOrder & { readonly request: string },
 ): Promise<TopUp> {
+  const { topUp, isRepeat } = await ordered(deps, payer, order);
+  if (isRepeat) return topUp;
   try {
-    return await chargeCard(deps, payer, order);
+    return await attempt(deps, topUp);
   } catch (error) {
-    if (!(error instanceof ProviderAway)) throw error;
-    const open = await deps.topUps.findRequest(payer.number, order.request);
-    if (open === null) throw error;
-    deps.log.warn({ topUpId: open.id, err: error }, "A charge waits for the payment provider");
-    return open;
+    const { id } = topUp;
+    if (error instanceof ProviderAway) {
+      deps.log.warn({ topUpId: id, err: error }, "A charge waits for the payment provider");
+    } else {
+      deps.log.error({ topUpId: id, err: error }, "A charge could not be made; it is tried again");
+    }
+    return (await deps.topUps.find({ id })) ?? topUp;
   }
+}
+
+/** The top-up of an order, stored before anything is charged. @throws AdministrationError */
+async function ordered(
+  deps: PaymentDeps,
+  payer: Payer,
+  { amount, cardId, request }: ChargeOrder,
+): Promise<Created> {
+  const order = { kind: "card", amount, ...asked(request) } as const;
+  const first = request === undefined ? null : await deps.topUps.findRequest(payer.number, request);
+  if (first !== null) return { topUp: repeated(first, order), isRepeat: true };
+  const card = await chargeableCard(deps, payer, cardId);
+  const nextAttemptAt = new Date(deps.now() + ATTEMPT_MS);
+  return await create(deps, payer, { ...order, card: card.number, nextAttemptAt });
 }
 
 function asked(request: string | undefined): Pick<NewTopUp, "request"> {
@@ -108,6 +121,11 @@ async function customerOf(deps: PaymentDeps, payer: Payer): Promise<string> {
   return await cards.setCustomer(payer.number, provider.name, await provider.createCustomer(payer));
 }
 
+interface Created {
+  readonly topUp: TopUp;
+  readonly isRepeat: boolean;
+}
+
 type Terms = Pick<
   NewTopUp,
   "kind" | "amount" | "card" | "consentVersion" | "nextAttemptAt" | "request"
@@ -117,7 +135,7 @@ async function create(
   { topUps, provider, now, terms: rules, also }: PaymentDeps,
   payer: Payer,
   terms: Terms,
-): Promise<{ readonly topUp: TopUp; readonly isRepeat: boolean }> {
+): Promise<Created> {
   const createdAt = new Date(now());
   const { request = null } = terms;
   const { id, isRepeat } = await createRequested(

@@ -6,7 +6,7 @@ import { type AutoDeps, topUpAutomatically } from "../../src/payments/auto-top-u
 import { ProviderAway } from "../../src/payments/provider.ts";
 import { auditPayments } from "../../src/payments/provider-audit.ts";
 import type { ApiAnswer, ApiRequest } from "../../src/payments/providers/sandbox/sandbox-keys.ts";
-import { chargeCard, startCheckout } from "../../src/payments/top-ups.ts";
+import { chargeCard, orderCharge, startCheckout } from "../../src/payments/top-ups.ts";
 import { completePayments, reconcilePayments } from "../../workers/payment-completer.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { openPaymentLab } from "../support/payment-lab.ts";
@@ -80,6 +80,37 @@ for (const [name, mood] of [
     expect(await lab.credited(account)).toBe(usd("30"));
     const payments = await lab.world.payments.list(account.row);
     expect(payments).toHaveLength(2);
+  });
+}
+
+const refusing =
+  (status: number, type = "invalid_request_error"): Mood =>
+  (request) =>
+    isCharge(request) ? Response.json({ error: { type, message: "no" } }, { status }) : null;
+
+for (const [what, mood] of [
+  ["a key of the operator's that is wrong", refusing(401)],
+  ["a key that may not charge", refusing(403)],
+  ["a request that is refused", refusing(400)],
+  ["a key of ours that is taken", refusing(400, "idempotency_error")],
+] as const) {
+  test(`a charge that failed by ${what} is told as open, and logged`, async () => {
+    const account = await withCard();
+    const errors: unknown[] = [];
+    const log = { ...silent, error: (about: object) => void errors.push(about) };
+    const order = () =>
+      orderCharge({ ...lab.payments, log }, account.row, {
+        ...{ amount: usd("10"), cardId: null, request: "once" },
+      });
+    moods.now = mood;
+    const first = await order();
+    expect(first.status).toBe("open");
+    expect(errors).toMatchObject([{ topUpId: first.id, err: { message: "no" } }]);
+    expect((await order()).id).toBe(first.id);
+    await complete();
+    await lab.settle();
+    expect(await order()).toMatchObject({ id: first.id, status: "succeeded" });
+    expect(await lab.credited(account)).toBe(usd("30"));
   });
 }
 
