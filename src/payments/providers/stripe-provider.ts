@@ -15,6 +15,7 @@ import {
 } from "../provider.ts";
 import { answered, collected, foundOrNull } from "./stripe-answers.ts";
 import { chargeSavedCard, createCheckout } from "./stripe-charges.ts";
+import { fetchFromStripe } from "./stripe-fetch.ts";
 import { idOf, METADATA, paymentOf } from "./stripe-objects.ts";
 import { eventOf, verifiedEvent } from "./stripe-webhook.ts";
 
@@ -45,6 +46,7 @@ export function createStripeProvider(options: StripeOptions): PaymentProvider {
     timeout: TIMEOUT_MS,
     maxNetworkRetries: 1,
     telemetry: false,
+    httpClient: Stripe.createFetchHttpClient(fetchFromStripe),
     appInfo: { name: "Farebox" },
     ...(apiBase !== null && {
       protocol: apiBase.protocol === "http:" ? ("http" as const) : ("https" as const),

@@ -1,0 +1,38 @@
+// The HTTP under Stripe's client. The client takes any JSON without an `error` for what it asked
+// for, whatever the status, and follows redirects: what a proxy on the way answers must be neither.
+
+/**
+ * `fetch` that fails for whatever Stripe never answers, as for a lost connection: a redirect, a
+ * body that is no JSON object, and another status than 2xx without an error in it.
+ */
+export const fetchFromStripe: typeof fetch = Object.assign(checkedFetch, {
+  preconnect: fetch.preconnect,
+});
+
+async function checkedFetch(
+  url: string | URL | Request,
+  init?: BunFetchRequestInit,
+): Promise<Response> {
+  // A redirect would take the key with it (D-048).
+  const response = await fetch(url, { ...init, redirect: "error" });
+  const { status, headers, ok } = response;
+  const text = await response.text();
+  const body = objectOf(text);
+  if (body === null || !(ok || isObject(body.error))) {
+    throw new Error(`What was answered with status ${status} is not Stripe's`);
+  }
+  return new Response(text, { status, headers });
+}
+
+function objectOf(text: string): { readonly error?: unknown } | null {
+  try {
+    const body: unknown = JSON.parse(text);
+    return isObject(body) ? body : null;
+  } catch {
+    return null;
+  }
+}
+
+function isObject(value: unknown): value is { readonly error?: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
