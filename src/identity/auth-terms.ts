@@ -11,6 +11,10 @@ export const WRONG_FACTORS_MAX = 10;
 /** For how long the second factor of a person is refused after too many wrong codes. */
 export const LOCKED_SECONDS = 15 * 60;
 
+// Paths of better-auth that others need.
+export const SIGN_IN_PATH = "/sign-in/email";
+export const CHANGE_PASSWORD_PATH = "/change-password";
+
 // Paths of our own inside better-auth.
 export const SIGN_UP_PATH = "/farebox/sign-up";
 export const VERIFY_PATH = "/farebox/verify";

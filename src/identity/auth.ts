@@ -2,7 +2,6 @@
 // Everything it could do besides is off, and auth-endpoints.ts says which of its paths are open.
 
 import { betterAuth, type GenericEndpointContext } from "better-auth";
-import { APIError } from "better-auth/api";
 import { emailOTP } from "better-auth/plugins/email-otp";
 import { twoFactor } from "better-auth/plugins/two-factor";
 import { hashToken, keyedHash } from "../core/console-tokens.ts";
@@ -12,6 +11,7 @@ import { type SecretList, secretId } from "../core/secrets.ts";
 import type { Database } from "../store/database.ts";
 import type { PeopleStore } from "../store/people.ts";
 import { peopleAdapter } from "../store/people-adapter.ts";
+import { authHooks, type HookDeps } from "./auth-hooks.ts";
 import {
   AUTH_PATH,
   CODE_LENGTH,
@@ -19,6 +19,7 @@ import {
   LOCKED_SECONDS,
   PASSWORD_LENGTH_MAX,
   PASSWORD_LENGTH_MIN,
+  SIGN_IN_PATH,
   SSO_PATH,
   WRONG_FACTORS_MAX,
 } from "./auth-terms.ts";
@@ -26,9 +27,8 @@ import type { IdentityMails } from "./identity-mails.ts";
 import { passkeySignIn } from "./passkey-plugin.ts";
 import type { Passkeys } from "./passkeys.ts";
 import { factorHolder } from "./second-factor-plugin.ts";
-import { linkSignIn, type SessionContext, signUp } from "./sign-up-plugin.ts";
-import type { Sso } from "./sso.ts";
-import { hasProvidersFactor, ssoOf, ssoSignIn } from "./sso-plugin.ts";
+import { linkSignIn, signUp } from "./sign-up-plugin.ts";
+import { hasProvidersFactor, ssoSignIn } from "./sso-plugin.ts";
 
 /** How passwords are hashed and compared with their hashes. */
 export interface PasswordHashes {
@@ -36,7 +36,7 @@ export interface PasswordHashes {
   readonly verify: (given: { hash: string; password: string }) => Promise<boolean>;
 }
 
-export interface AuthDeps {
+export interface AuthDeps extends HookDeps {
   readonly database: Database;
   readonly random: RandomBytes;
   readonly now: () => number;
@@ -45,14 +45,9 @@ export interface AuthDeps {
   readonly origin: string;
   readonly mails: IdentityMails;
   readonly passkeys: Passkeys;
-  readonly people: PeopleStore;
-  /** Null where there is no single sign-on. */
-  readonly sso: Sso | null;
   readonly log: Log;
   /** By default those of better-auth, which are scrypt hashes. */
   readonly passwords?: PasswordHashes | undefined;
-  /** Called before each session, with the headers of the request; it may open the account. */
-  readonly onSession: (personId: string, headers: Headers | null) => Promise<SessionContext>;
 }
 
 const CODE_SECONDS = 5 * 60;
@@ -61,13 +56,6 @@ const RESET_SECONDS = 60 * 60;
 const SESSION_SECONDS = 14 * 24 * 60 * 60;
 const SECOND_FACTOR_SECONDS = 10 * 60;
 const TRUSTED_DEVICE_SECONDS = 30 * 24 * 60 * 60;
-
-/** Where better-auth makes the session of whoever has just changed the password. */
-const PASSWORD_PATH = "/change-password";
-/** Where it makes that of whoever gave a code, or has just turned the second factor on by one. */
-const CODE_PATH = "/two-factor/verify-totp";
-/** Where it makes that of whoever gave it. */
-const SIGN_IN_PATH = "/sign-in/email";
 
 interface Addressee {
   readonly email: string;
@@ -111,40 +99,7 @@ export function createAuth(deps: AuthDeps) {
     session: SESSION,
     account: { accountLinking: { enabled: false } },
     verification: { storeIdentifier: { hash: async (identifier) => hashToken(identifier) } },
-    databaseHooks: {
-      user: {
-        update: {
-          before: async ({ twoFactorEnabled }, context) => {
-            if (typeof twoFactorEnabled !== "boolean") return;
-            const present = context?.context.session;
-            if (!present) throw new Error("The second factor is changed without a session");
-            await deps.people.endProofs(present.user.id);
-            if (!twoFactorEnabled) return;
-            // Sessions that began without a second factor must not count as if they had one.
-            // better-auth replaces the present session.
-            await context.context.internalAdapter.deleteUserSessions(present.user.id);
-          },
-        },
-      },
-      session: {
-        create: {
-          before: async (session, context) => {
-            if (context !== null && followsChange(context)) {
-              await deps.people.endProofs(session.userId);
-              // They were ended before the change was stored: again, for one in between.
-              await context.context.internalAdapter.deleteUserSessions(session.userId);
-            }
-            const more = await deps.onSession(session.userId, context?.headers ?? null);
-            const sso = await ssoOf(deps.sso, session, context);
-            return { data: { ...session, ...more, ...sso } };
-          },
-          after: async (session, context) => {
-            if (context?.path === SIGN_IN_PATH)
-              await requirePresentPassword(deps, session, context);
-          },
-        },
-      },
-    },
+    databaseHooks: authHooks(deps),
     plugins: [
       emailOTP({
         otpLength: CODE_LENGTH,
@@ -192,31 +147,6 @@ const SESSION = {
     ssoFactor: { type: "boolean", required: false, input: false, defaultValue: false },
   },
 } as const;
-
-/** True where a session is made anew after a change that ends all others. */
-function followsChange({ path, context }: GenericEndpointContext): boolean {
-  const isSecondFactorOn = path === CODE_PATH && Boolean(context.session);
-  return path === PASSWORD_PATH || isSecondFactorOn;
-}
-
-/**
- * Ends a session whose password was changed while it was compared: the change ended only the
- * sessions that were there. @throws APIError
- */
-async function requirePresentPassword(
-  { people }: AuthDeps,
-  { userId, token }: { readonly userId: string; readonly token: string },
-  { body, context }: GenericEndpointContext,
-): Promise<void> {
-  const { password } = body as { readonly password: string };
-  const hash = await people.passwordHash(userId);
-  if (hash !== null && (await context.password.verify({ hash, password }))) return;
-  await context.internalAdapter.deleteSession(token);
-  throw new APIError("UNAUTHORIZED", {
-    code: "INVALID_EMAIL_OR_PASSWORD",
-    message: "Invalid email or password",
-  });
-}
 
 function passwords({ mails, people, passwords: password }: AuthDeps) {
   return {

@@ -24,7 +24,6 @@ import { IdentityMails } from "./identity-mails.ts";
 import { inboxOf, isDisposable, signUpNetworkOf } from "./inbox.ts";
 import { Passkeys } from "./passkeys.ts";
 import type { FactorHolder } from "./second-factor-plugin.ts";
-import type { SessionContext } from "./sign-up-plugin.ts";
 import { Sso, type SsoConfig } from "./sso.ts";
 
 export interface IdentityConfig {
@@ -103,6 +102,7 @@ export class Identity implements People, AttemptLimitsDeps {
     this.auth = createAuth({
       ...{ database, random, now, log, origin, secrets, mails, passkeys, people, sso, passwords },
       onSession: (personId, headers) => this.#onSession(personId, headers),
+      countryOf: (headers) => this.#infoOf(headers)?.country ?? null,
     });
   }
 
@@ -215,11 +215,11 @@ export class Identity implements People, AttemptLimitsDeps {
   }
 
   /** Before each session: a person whose first one it is gets an account (D-232). */
-  async #onSession(personId: string, headers: Headers | null): Promise<SessionContext> {
-    const { database, random, now, clientInfo, onOpened } = this.services;
+  async #onSession(personId: string, headers: Headers | null): Promise<void> {
+    const { database, random, now, onOpened } = this.services;
     const ip = headers?.get(IP_HEADER) ?? null;
     const device = headers?.get(DEVICE_HEADER) ?? null;
-    const info = ip === null ? null : clientInfo(ip);
+    const info = this.#infoOf(headers);
     const opened = await openFirstAccount(
       { database, random },
       personId,
@@ -229,7 +229,11 @@ export class Identity implements People, AttemptLimitsDeps {
     if (opened !== null) await onOpened(opened);
     const person = device === null ? null : await this.store.find(personId);
     if (device !== null && person !== null) await noteSignIn(this, { email: person.email, device });
-    return { country: info?.country ?? null };
+  }
+
+  #infoOf(headers: Headers | null): ClientInfo | null {
+    const ip = headers?.get(IP_HEADER) ?? null;
+    return ip === null ? null : this.services.clientInfo(ip);
   }
 
   #origin(

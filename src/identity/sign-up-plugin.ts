@@ -11,11 +11,6 @@ import type { IdentityMails } from "./identity-mails.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** What a session stores besides what better-auth does. */
-export interface SessionContext {
-  readonly country: string | null;
-}
-
 interface SignUpDeps {
   readonly random: RandomBytes;
   readonly now: () => number;
