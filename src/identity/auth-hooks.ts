@@ -1,5 +1,5 @@
-// What our own rules add where better-auth stores a session or a second factor: what such a change
-// ends.
+// What our own rules add where better-auth stores a session, a password or a second factor: what
+// such a change ends, and what it was allowed by, which is looked at again once it is stored.
 
 import {
   type BetterAuthOptions,
@@ -16,6 +16,7 @@ export interface HookDeps {
   readonly people: PeopleStore;
   /** Null where there is no single sign-on. */
   readonly sso: Sso | null;
+  readonly now: () => number;
   /**
    * Called before each session of a sign-in, with the headers of the request; it may open the
    * account.
@@ -46,6 +47,13 @@ export function authHooks(deps: HookDeps) {
         },
       },
     },
+    account: {
+      update: {
+        before: async (_, context) => {
+          if (context?.path === CHANGE_PASSWORD_PATH) await requireCurrentPassword(deps, context);
+        },
+      },
+    },
     session: {
       create: {
         before: async (session, context) => {
@@ -58,6 +66,8 @@ export function authHooks(deps: HookDeps) {
         after: async (session, context) => {
           if (context?.path === SIGN_IN_PATH) {
             await requirePresentPassword(deps, session, context);
+          } else if (context !== null) {
+            await endFormer(deps, session, context);
           }
         },
       },
@@ -71,11 +81,12 @@ async function beforeSecondFactor(
   context: Context,
 ): Promise<void> {
   const present = context?.context.session?.session;
-  if (!context || !present) throw new Error("The second factor is changed without a session");
+  if (!present) throw new Error("The second factor is changed without a session");
+  // Whoever asks may have been put out while the password was compared.
+  if (!(await people.hasSession(present.userId, present.id))) throw sessionEnded();
   await people.endProofs(present.userId);
   // Sessions that began without a second factor must not count as if they had one.
-  // better-auth replaces the present session.
-  if (isOn) await context.context.internalAdapter.deleteUserSessions(present.userId);
+  if (isOn) await people.endOtherSessions(present.userId, present.id);
 }
 
 async function beforeSession(
@@ -83,10 +94,11 @@ async function beforeSession(
   personId: string,
   context: Context,
 ): Promise<void> {
-  if (context?.path === CODE_PATH && context.context.session) {
+  const former = formerOf(context);
+  if (former !== null && context?.path === CODE_PATH) {
     // They were ended before the change was stored: again, for one in between.
     await people.endProofs(personId);
-    await context.context.internalAdapter.deleteUserSessions(personId);
+    await people.endOtherSessions(personId, former.id);
   }
   await onSession(personId, context?.headers ?? null);
 }
@@ -107,6 +119,30 @@ async function endAll(personId: string, { context }: GenericEndpointContext): Pr
 }
 
 /**
+ * Compares the password again that better-auth compared before its transaction: another change may
+ * have been stored meanwhile, and this one must not undo it. The row stays locked, so none can be
+ * stored from here on. @throws APIError
+ */
+async function requireCurrentPassword(
+  { now }: HookDeps,
+  { body, context }: GenericEndpointContext,
+): Promise<void> {
+  const { currentPassword } = body as { readonly currentPassword: string };
+  const adapter = await getCurrentAdapter(context.adapter);
+  const row = await adapter.update<{ readonly password: string | null }>({
+    model: "account",
+    where: [
+      { field: "userId", value: context.session?.user.id ?? "" },
+      { field: "providerId", value: "credential" },
+    ],
+    update: { updatedAt: new Date(now()) },
+  });
+  const hash = row?.password ?? null;
+  if (hash !== null && (await context.password.verify({ hash, password: currentPassword }))) return;
+  throw new APIError("BAD_REQUEST", { code: "INVALID_PASSWORD", message: "Invalid password" });
+}
+
+/**
  * Ends a session whose password was changed while it was compared: the change ended only the
  * sessions that were there. @throws APIError
  */
@@ -123,4 +159,29 @@ async function requirePresentPassword(
     code: "INVALID_EMAIL_OR_PASSWORD",
     message: "Invalid email or password",
   });
+}
+
+/**
+ * Ends the session that the new one replaces. If that had been ended by somebody else meanwhile,
+ * they meant the new one too. @throws APIError
+ */
+async function endFormer(
+  { people }: HookDeps,
+  { userId, token }: NewSession,
+  context: GenericEndpointContext,
+): Promise<void> {
+  const former = formerOf(context);
+  if (former === null || (await people.endSession(userId, former.id))) return;
+  await context.context.internalAdapter.deleteSession(token);
+  throw sessionEnded();
+}
+
+/** The session in place of which better-auth makes one by itself; a sign-in knows none. */
+function formerOf(context: Context): { readonly id: string } | null {
+  const present = context?.path === CHANGE_PASSWORD_PATH ? null : context?.context.session;
+  return present?.session ?? null;
+}
+
+function sessionEnded(): APIError {
+  return new APIError("UNAUTHORIZED", { code: "UNAUTHORIZED", message: "This session has ended" });
 }

@@ -39,7 +39,6 @@ export interface PasswordHashes {
 export interface AuthDeps extends HookDeps {
   readonly database: Database;
   readonly random: RandomBytes;
-  readonly now: () => number;
   readonly secrets: SecretList;
   /** The origin of the console, such as `https://console.example.com`. */
   readonly origin: string;

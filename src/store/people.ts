@@ -85,6 +85,16 @@ export class PeopleStore {
       .orderBy(desc(sessions.createdAt));
   }
 
+  /** True if a person has this session, once no end of it is being stored. */
+  async hasSession(personId: string, sessionId: string): Promise<boolean> {
+    const [row] = await this.database.db
+      .select({ id: sessions.id })
+      .from(sessions)
+      .where(and(eq(sessions.userId, personId), eq(sessions.id, sessionId)))
+      .for("share");
+    return row !== undefined;
+  }
+
   /** Ends one session of a person. False if there is no such session. */
   async endSession(personId: string, sessionId: string): Promise<boolean> {
     const ended = await this.database.db

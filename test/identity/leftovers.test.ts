@@ -194,6 +194,82 @@ describe("a sign-in that was under way while the password was changed", () => {
   });
 });
 
+describe("what a thief of the old password had under way is refused", () => {
+  const owned = { currentPassword: PASSWORD, newPassword: NEW_PASSWORD };
+  const stolen = { currentPassword: PASSWORD, newPassword: "the password of a thief" };
+
+  test("a change of the password, after the owner's", async () => {
+    await using slow = await slowLab();
+    const email = "changed-first@example.com";
+    const owner = await slow.lab.person(email);
+    const thief = slow.lab.visitor();
+    await thief.signIn(email);
+    const answer = await slow.compared(() => thief.auth("/change-password", stolen));
+    expect((await owner.auth("/change-password", owned)).status).toBe(200);
+    slow.goOn();
+    const { status, body } = await answer.result;
+    expect([status, body.error?.code]).toEqual([400, "invalid_password"]);
+    expect([await thief.isSignedIn(), await owner.isSignedIn()]).toEqual([false, true]);
+    expect((await slow.lab.visitor().signIn(email, NEW_PASSWORD)).status).toBe(200);
+  });
+
+  test("a change of the password, after a mailed link set another", async () => {
+    await using slow = await slowLab();
+    const email = "reset-first@example.com";
+    await slow.lab.person(email);
+    const [thief, owner] = [slow.lab.visitor(), slow.lab.visitor()];
+    await thief.signIn(email);
+    const answer = await slow.compared(() => thief.auth("/change-password", stolen));
+    const token = tokenOf(await owner.auth("/request-password-reset", { email }));
+    const set = { token, newPassword: NEW_PASSWORD };
+    expect((await owner.auth("/reset-password", set)).status).toBe(200);
+    slow.goOn();
+    const { status, body } = await answer.result;
+    expect([status, body.error?.code]).toEqual([400, "invalid_password"]);
+    expect(await thief.isSignedIn()).toBe(false);
+    expect((await owner.signIn(email, NEW_PASSWORD)).status).toBe(200);
+  });
+
+  test("turning the second factor off, after a change of the password", async () => {
+    await using slow = await slowLab();
+    const email = "off-too-late@example.com";
+    const owner = await slow.lab.person(email);
+    const secret = await owner.turnOnSecondFactor();
+    const thief = slow.lab.visitor();
+    await thief.signIn(email);
+    await thief.auth("/two-factor/verify-totp", { code: totp(secret) });
+    const answer = await slow.compared(() =>
+      thief.auth("/two-factor/disable", { password: PASSWORD }),
+    );
+    expect((await owner.auth("/change-password", owned)).status).toBe(200);
+    slow.goOn();
+    const { status, body } = await answer.result;
+    expect([status, body.error?.code]).toEqual([401, "not_signed_in"]);
+    expect([await thief.isSignedIn(), await owner.isSignedIn()]).toEqual([false, true]);
+    const { person } = (await owner.get("/console/api/me")).body;
+    expect(person.has_two_factor).toBe(true);
+  });
+
+  test("turning the second factor off, where the session ended while it was stored", async () => {
+    const email = "off-in-between@example.com";
+    const owner = await lab.person(email);
+    const secret = await owner.turnOnSecondFactor();
+    const thief = lab.visitor();
+    await thief.signIn(email);
+    await thief.auth("/two-factor/verify-totp", { code: totp(secret) });
+    const answer = await whileItWaits(
+      (tx) => tx`
+        SELECT pg_backend_pid() AS pid FROM people WHERE email = ${email} FOR NO KEY UPDATE`,
+      () => thief.auth("/two-factor/disable", { password: PASSWORD }),
+      async () => {
+        expect((await owner.post("/console/api/me/end-other-sessions")).status).toBe(200);
+      },
+    );
+    expect([answer.status, answer.body.error?.code]).toEqual([401, "not_signed_in"]);
+    expect([await thief.isSignedIn(), await owner.isSignedIn()]).toEqual([false, true]);
+  });
+});
+
 describe("a sign-in that was under way while the second factor was turned on", () => {
   test("needs its code when the person was read before", async () => {
     await using slow = await slowLab();
