@@ -84,9 +84,9 @@ async function beforeSecondFactor(
   if (!present) throw new Error("The second factor is changed without a session");
   // Whoever asks may have been put out while the password was compared.
   if (!(await people.hasSession(present.userId, present.id))) throw sessionEnded();
-  await people.endProofs(present.userId);
   // Sessions that began without a second factor must not count as if they had one.
   if (isOn) await people.endOtherSessions(present.userId, present.id);
+  else await people.endProofs(present.userId);
 }
 
 async function beforeSession(
@@ -97,7 +97,6 @@ async function beforeSession(
   const former = formerOf(context);
   if (former !== null && context?.path === CODE_PATH) {
     // They were ended before the change was stored: again, for one in between.
-    await people.endProofs(personId);
     await people.endOtherSessions(personId, former.id);
   }
   await onSession(personId, context?.headers ?? null);

@@ -95,20 +95,28 @@ export class PeopleStore {
     return row !== undefined;
   }
 
-  /** Ends one session of a person. False if there is no such session. */
+  /**
+   * Ends one session of a person, and their proofs: the device that had it may be trusted. False if
+   * there is no such session.
+   */
   async endSession(personId: string, sessionId: string): Promise<boolean> {
-    const ended = await this.database.db
-      .delete(sessions)
-      .where(and(eq(sessions.userId, personId), eq(sessions.id, sessionId)))
-      .returning({ id: sessions.id });
-    return ended.length > 0;
+    return await this.database.db.transaction(async (tx) => {
+      const ended = await tx
+        .delete(sessions)
+        .where(and(eq(sessions.userId, personId), eq(sessions.id, sessionId)))
+        .returning({ id: sessions.id });
+      if (ended.length === 0) return false;
+      await tx.delete(verifications).where(proofsOf(personId));
+      return true;
+    });
   }
 
-  /** Ends all sessions of a person but one. */
+  /** Ends all sessions of a person but one, and their proofs. */
   async endOtherSessions(personId: string, keptId: string): Promise<void> {
-    await this.database.db
-      .delete(sessions)
-      .where(and(eq(sessions.userId, personId), ne(sessions.id, keptId)));
+    await this.database.db.transaction(async (tx) => {
+      await tx.delete(sessions).where(and(eq(sessions.userId, personId), ne(sessions.id, keptId)));
+      await tx.delete(verifications).where(proofsOf(personId));
+    });
   }
 
   /** Deletes the sessions that ended before this time. Returns how many. */

@@ -214,7 +214,7 @@ test("people of an account are listed, invited, given roles, removed as on the p
   );
 });
 
-test("the sessions and passkeys of a person are listed and ended", async () => {
+test("the sessions, trust and passkeys of a person are ended", async () => {
   const email = "lost@example.com";
   const wish = { email, name: "", isOperator: false, opensAccount: false };
   const person = await ensurePerson(world.database, wish, { random, now: new Date() });
@@ -226,10 +226,18 @@ test("the sessions and passkeys of a person are listed and ended", async () => {
   await world.database.sql`
     INSERT INTO passkeys (id, person, name, credential, public_key, counter, transports, created_at)
     VALUES ('passkey_1', ${person}, 'Laptop', 'c', 'k', 0, '', now())`;
+  const trust = () => world.database.sql`
+    INSERT INTO verifications (id, identifier, value, expires_at)
+    VALUES ('trust', 'of a device', ${person}, now() + interval '1 day')`;
+  const trusted = () => world.database.sql`SELECT id FROM verifications WHERE value = ${person}`;
+  await trust();
   const one = jsonOf(await cli("person", "sessions", email, "--end", "session_1", "--json"));
   expect(one.sessions.map(({ id }: { id: string }) => id)).toEqual(["session_2"]);
   expect((await cli("person", "sessions", email, "--end", "session_1")).code).toBe(1);
+  expect(await trusted()).toHaveLength(0);
+  await trust();
   expect((await cli("person", "sessions", email, "--end", "all")).out).toContain("nowhere");
+  expect(await trusted()).toHaveLength(0);
   expect((await cli("person", "passkeys", email)).out).toContain("Laptop");
   expect((await cli("person", "passkeys", email, "--remove", "passkey_1")).out).toContain("has no");
   expect((await cli("person", "passkeys", email, "--remove", "passkey_1")).code).toBe(1);

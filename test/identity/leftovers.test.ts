@@ -297,18 +297,46 @@ describe("a sign-in that was under way while the second factor was turned on", (
   });
 });
 
-test("a device is no longer trusted once the second factor is another one", async () => {
-  const email = "trusting@example.com";
-  const person = await lab.person(email);
-  const secret = await person.turnOnSecondFactor();
-  const device = lab.visitor();
-  await device.signIn(email);
-  const code = { code: totp(secret, 1), trustDevice: true };
-  expect((await device.auth("/two-factor/verify-totp", code)).status).toBe(200);
-  expect((await device.signIn(email)).body.twoFactorRedirect).toBeUndefined();
-  expect((await person.auth("/two-factor/disable", { password: PASSWORD })).status).toBe(200);
-  await person.turnOnSecondFactor();
-  expect((await device.signIn(email)).body.twoFactorRedirect).toBe(true);
+describe("a device is no longer trusted once", () => {
+  /** Somebody with a second factor, and a browser that needs none for them. */
+  async function trusting(email: string) {
+    const person = await lab.person(email);
+    const secret = await person.turnOnSecondFactor();
+    const device = lab.visitor();
+    await device.signIn(email);
+    const code = { code: totp(secret, 1), trustDevice: true };
+    expect((await device.auth("/two-factor/verify-totp", code)).status).toBe(200);
+    expect((await device.signIn(email)).body.twoFactorRedirect).toBeUndefined();
+    expect(await device.isSignedIn()).toBe(true);
+    return { person, device };
+  }
+
+  test("the second factor is another one", async () => {
+    const email = "trusting@example.com";
+    const { person, device } = await trusting(email);
+    expect((await person.auth("/two-factor/disable", { password: PASSWORD })).status).toBe(200);
+    await person.turnOnSecondFactor();
+    expect((await device.signIn(email)).body.twoFactorRedirect).toBe(true);
+  });
+
+  test("its person signs out everywhere else", async () => {
+    const email = "lost@example.com";
+    const { person, device } = await trusting(email);
+    expect((await person.post("/console/api/me/end-other-sessions")).status).toBe(200);
+    expect(await device.isSignedIn()).toBe(false);
+    expect((await device.signIn(email)).body.twoFactorRedirect).toBe(true);
+    expect(await person.isSignedIn()).toBe(true);
+  });
+
+  test("its person signs out there", async () => {
+    const email = "lost-there@example.com";
+    const { person, device } = await trusting(email);
+    const { sessions } = (await device.get("/console/api/me/sessions")).body;
+    const { id } = sessions.find((session: { is_this: boolean }) => session.is_this);
+    expect((await person.post(`/console/api/me/sessions/${id}/end`)).status).toBe(200);
+    expect(await device.isSignedIn()).toBe(false);
+    expect((await device.signIn(email)).body.twoFactorRedirect).toBe(true);
+  });
 });
 
 test("the password of a stranger who asked for the account opens nothing", async () => {
