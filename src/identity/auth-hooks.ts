@@ -28,6 +28,7 @@ export interface HookDeps {
 interface NewSession {
   readonly userId: string;
   readonly token: string;
+  readonly ssoIssuer?: unknown;
 }
 
 type Context = GenericEndpointContext | null;
@@ -64,11 +65,10 @@ export function authHooks(deps: HookDeps) {
           return { data: { ...session, country, ...sso } };
         },
         after: async (session, context) => {
-          if (context?.path === SIGN_IN_PATH) {
-            await requirePresentPassword(deps, session, context);
-          } else if (context !== null) {
-            await endFormer(deps, session, context);
-          }
+          if (context === null) return;
+          if (context.path === SIGN_IN_PATH) await requirePresentPassword(deps, session, context);
+          await requireSsoLink(deps, session, context);
+          await endFormer(deps, session, context);
         },
       },
     },
@@ -157,6 +157,23 @@ async function requirePresentPassword(
   throw new APIError("UNAUTHORIZED", {
     code: "INVALID_EMAIL_OR_PASSWORD",
     message: "Invalid email or password",
+  });
+}
+
+/**
+ * Ends a session whose person was unlinked from single sign-on between the provider and here: that
+ * ended only the sessions that were there. @throws APIError
+ */
+async function requireSsoLink(
+  { sso }: HookDeps,
+  { userId, token, ssoIssuer }: NewSession,
+  { context }: GenericEndpointContext,
+): Promise<void> {
+  if (sso === null || typeof ssoIssuer !== "string" || (await sso.isLinked(userId))) return;
+  await context.internalAdapter.deleteSession(token);
+  throw new APIError("BAD_REQUEST", {
+    code: "SSO_NOT_VALID",
+    message: "You are no longer linked to single sign-on. Begin again",
   });
 }
 

@@ -150,6 +150,11 @@ export class Sso {
     return passed.personId === personId ? this.#session(passed.group) : null;
   }
 
+  /** True if the provider still means this person by somebody. */
+  async isLinked(personId: string): Promise<boolean> {
+    return await this.deps.links.isLinked(personId, this.config.issuer);
+  }
+
   /** When a session ends that would last until then. */
   endOf(expiresAt: Date): Date {
     return new Date(Math.min(expiresAt.getTime(), this.deps.now() + SSO_SESSION_MS));

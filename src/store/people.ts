@@ -224,6 +224,6 @@ function ownedBy(tx: Transaction, personId: string) {
 }
 
 /** All that signs somebody in has the person's id as its value, whatever its name. */
-function proofsOf(personId: string) {
+export function proofsOf(personId: string) {
   return eq(verifications.value, personId);
 }

@@ -4,7 +4,8 @@
 import { and, eq, isNotNull, like, type SQL } from "drizzle-orm";
 import { newId, newSuffix, type RandomBytes } from "../core/ids.ts";
 import type { Database } from "./database.ts";
-import { people, personCredentials, sessions } from "./people-schema.ts";
+import { proofsOf } from "./people.ts";
+import { people, personCredentials, sessions, verifications } from "./people-schema.ts";
 import { isDuplicate } from "./sql-errors.ts";
 
 /** Somebody, as a provider knows them. */
@@ -105,13 +106,28 @@ export class SsoLinks {
     }));
   }
 
-  /** Removes the links of a person, and ends the sessions that began with one. */
+  /** True if a person has a link to this provider, once no removal of it is being stored. */
+  async isLinked(personId: string, issuer: string): Promise<boolean> {
+    const { id, userId, providerId } = personCredentials;
+    const [row] = await this.database.db
+      .select({ id })
+      .from(personCredentials)
+      .where(and(eq(userId, personId), eq(providerId, PREFIX + issuer)))
+      .for("share");
+    return row !== undefined;
+  }
+
+  /**
+   * Removes the links of a person, and ends the sessions that began with one, and sign-ins that
+   * wait for the second factor.
+   */
   async removeAll(personId: string): Promise<void> {
     await this.database.db.transaction(async (tx) => {
       await tx.delete(personCredentials).where(linksOf(personId));
       await tx
         .delete(sessions)
         .where(and(eq(sessions.userId, personId), isNotNull(sessions.ssoIssuer)));
+      await tx.delete(verifications).where(proofsOf(personId));
     });
   }
 }

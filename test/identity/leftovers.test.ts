@@ -2,7 +2,6 @@
 // roles. None of it outlives the change.
 
 import { describe, expect, test } from "bun:test";
-import type { TransactionSql } from "postgres";
 import { eventually } from "../support/eventually.ts";
 import { shared } from "../support/shared.ts";
 import { totp } from "../support/totp.ts";
@@ -139,27 +138,6 @@ async function slowLab() {
   };
 }
 
-/** Does `work` while a change waits for a row, which `lock` keeps. Returns the change's answer. */
-async function whileItWaits<T>(
-  lock: (tx: TransactionSql) => PromiseLike<readonly { readonly pid?: unknown }[]>,
-  change: () => Promise<T>,
-  work: () => Promise<void>,
-): Promise<T> {
-  const { answer } = await sql.begin(async (tx) => {
-    const [locked] = await lock(tx);
-    const answer = change();
-    await eventually("the change waits for the row", async () => {
-      const [row] = await sql`
-        SELECT count(*)::int AS waiting FROM pg_stat_activity
-        WHERE ${Number(locked?.pid)} = ANY (pg_blocking_pids(pid))`;
-      return row?.waiting > 0;
-    });
-    await work();
-    return { answer };
-  });
-  return await answer;
-}
-
 describe("a sign-in that was under way while the password was changed", () => {
   const passwords = { currentPassword: PASSWORD, newPassword: NEW_PASSWORD };
 
@@ -181,7 +159,7 @@ describe("a sign-in that was under way while the password was changed", () => {
     const email = "between@example.com";
     const person = await lab.person(email);
     const thief = lab.visitor();
-    const changed = await whileItWaits(
+    const changed = await lab.whileItWaits(
       (tx) => tx`
         SELECT pg_backend_pid() AS pid FROM person_credentials c
         JOIN people p ON p.id = c.person WHERE p.email = ${email} FOR SHARE OF c`,
@@ -257,7 +235,7 @@ describe("what a thief of the old password had under way is refused", () => {
     const thief = lab.visitor();
     await thief.signIn(email);
     await thief.auth("/two-factor/verify-totp", { code: totp(secret) });
-    const answer = await whileItWaits(
+    const answer = await lab.whileItWaits(
       (tx) => tx`
         SELECT pg_backend_pid() AS pid FROM people WHERE email = ${email} FOR NO KEY UPDATE`,
       () => thief.auth("/two-factor/disable", { password: PASSWORD }),
@@ -287,7 +265,7 @@ describe("a sign-in that was under way while the second factor was turned on", (
     const email = "between-factors@example.com";
     const person = await lab.person(email);
     const thief = lab.visitor();
-    await whileItWaits(
+    await lab.whileItWaits(
       (tx) => tx`
         SELECT pg_backend_pid() AS pid FROM people WHERE email = ${email} FOR NO KEY UPDATE`,
       () => person.turnOnSecondFactor(),

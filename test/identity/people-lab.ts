@@ -1,10 +1,12 @@
 // The console over real HTTP, with people who sign up and in as a browser does: they keep cookies
 // and send the origin of their page.
 
+import type { TransactionSql } from "postgres";
 import type { Identity } from "../../src/identity/identity.ts";
 import { openOperators } from "../../src/operator/open-operators.ts";
 import { type ApiStores, ApiWorld } from "../support/api-world.ts";
 import { servicesOf } from "../support/console-world.ts";
+import { eventually } from "../support/eventually.ts";
 import { type IdentityTerms, identityOf } from "../support/identity-of.ts";
 import { totp } from "../support/totp.ts";
 
@@ -60,6 +62,28 @@ export class PeopleLab implements AsyncDisposable {
   /** As if the windows of all that was tried were over. */
   async forgetAttempts(): Promise<void> {
     await this.stores.database.sql`DELETE FROM attempts`;
+  }
+
+  /** Does `work` while a change waits for a row, which `lock` keeps. Returns its answer. */
+  async whileItWaits<T>(
+    lock: (tx: TransactionSql) => PromiseLike<readonly { readonly pid?: unknown }[]>,
+    change: () => Promise<T>,
+    work: () => Promise<void> = async () => {},
+  ): Promise<T> {
+    const { sql } = this.stores.database;
+    const { answer } = await sql.begin(async (tx) => {
+      const [locked] = await lock(tx);
+      const answer = change();
+      await eventually("the change waits for the row", async () => {
+        const [row] = await sql`
+          SELECT count(*)::int AS waiting FROM pg_stat_activity
+          WHERE ${Number(locked?.pid)} = ANY (pg_blocking_pids(pid))`;
+        return row?.waiting > 0;
+      });
+      await work();
+      return { answer };
+    });
+    return await answer;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

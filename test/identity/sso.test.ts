@@ -156,6 +156,35 @@ describe("an operator on the list", () => {
   });
 });
 
+describe("whoever is unlinked in the midst of a sign-in is refused", () => {
+  test("where our own second factor is still due", async () => {
+    const email = "due@example.com";
+    const secret = await (await lab.operator(email)).turnOnSecondFactor();
+    const { visitor, answer } = await lab.signIn({ sub: "due", email });
+    expect(answer.body.twoFactorRedirect).toBe(true);
+    await new SsoLinks(lab.people.stores.database).removeAll((await person(email)).id);
+    const late = await visitor.auth("/two-factor/verify-totp", { code: totp(secret) });
+    expect([late.status, late.body.error?.code]).toEqual([401, "invalid_two_factor_cookie"]);
+    expect(await visitor.isSignedIn()).toBe(false);
+  });
+
+  test("where the session is just being stored", async () => {
+    const email = "stored@example.com";
+    await lab.operator(email);
+    const who = { sub: "stored", email, amr: MFA };
+    await lab.signIn(who);
+    const { id } = await person(email);
+    const { answer, visitor } = await lab.people.whileItWaits(
+      (tx) => tx`
+        DELETE FROM person_credentials WHERE person = ${id} AND provider LIKE 'sso %'
+        RETURNING pg_backend_pid() AS pid`,
+      () => lab.signIn(who),
+    );
+    expect([answer.status, answer.body.error?.code]).toEqual([400, "sso_not_valid"]);
+    expect(await visitor.isSignedIn()).toBe(false);
+  });
+});
+
 describe("nobody is taken over", () => {
   test("an address that is not on the list finds nothing, and makes no person", async () => {
     const { visitor, answer } = await lab.signIn({ sub: "new", email: "new@example.com" });
