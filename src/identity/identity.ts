@@ -149,9 +149,9 @@ export class Identity implements People, AttemptLimitsDeps {
   async hasCode(email: string, code: string): Promise<boolean> {
     const body = { email, otp: code, type: "sign-in" } as const;
     if (!(await isRight(this.auth.api.checkVerificationOTP({ body })))) return false;
+    // The check leaves the code as it was: of several at once, only who takes it away has it.
     const { internalAdapter } = await this.auth.$context;
-    await internalAdapter.deleteVerificationByIdentifier(`sign-in-otp-${email}`);
-    return true;
+    return (await internalAdapter.consumeVerificationValue(`sign-in-otp-${email}`)) !== null;
   }
 
   /** Tells somebody whose code was wrong if their second factor is locked now: once for a lock. */

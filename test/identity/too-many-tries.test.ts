@@ -1,6 +1,7 @@
 // What is answered after too many wrong codes: what ended, and what helps.
 
 import { describe, expect, test } from "bun:test";
+import { eventually } from "../support/eventually.ts";
 import { shared } from "../support/shared.ts";
 import { totp, wrongCodes } from "../support/totp.ts";
 import { PASSWORD, PeopleLab, type Visitor } from "./people-lab.ts";
@@ -132,6 +133,30 @@ describe("too many wrong codes", () => {
     expect([ended.status, ended.body.error.code]).toEqual([401, "invalid_two_factor_cookie"]);
     expect(ended.body.error.message).toContain("Sign in again");
   });
+});
+
+test("a mailed code proves one of two who give it at the same moment", async () => {
+  const email = "at-once@example.com";
+  await lab.person(email);
+  const sent = await lab.visitor().auth("/email-otp/send-verification-otp", { email });
+  const { sql } = lab.stores.database;
+  const given = await sql.begin(async (tx) => {
+    // Each has compared the code by the time that it reads the person.
+    await tx`LOCK TABLE people IN ACCESS EXCLUSIVE MODE`;
+    const proofs: Promise<boolean>[] = [];
+    for (const count of [1, 2]) {
+      proofs.push(lab.identity.hasCode(email, sent.body.development.code));
+      await eventually("it waits for the person", async () => {
+        const [row] = await sql`
+          SELECT count(*)::int AS waiting FROM pg_locks
+          WHERE NOT granted AND relation = 'people'::regclass
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+        return row?.waiting === count;
+      });
+    }
+    return { proofs };
+  });
+  expect((await Promise.all(given.proofs)).sort()).toEqual([false, true]);
 });
 
 test("a password that may be chosen at sign-up may be chosen at a change of it too", async () => {
