@@ -7,7 +7,8 @@ import {
   getCurrentAdapter,
 } from "better-auth";
 import { APIError } from "better-auth/api";
-import type { PeopleStore } from "../store/people.ts";
+import { hashToken } from "../core/console-tokens.ts";
+import { type PeopleStore, SIGN_IN_CODE } from "../store/people.ts";
 import { CHANGE_PASSWORD_PATH, SIGN_IN_PATH } from "./auth-terms.ts";
 import type { Sso } from "./sso.ts";
 import { ssoOf } from "./sso-plugin.ts";
@@ -108,10 +109,14 @@ async function beforeSession(
  * would wait for each other once they had all connections of the pool.
  */
 async function endAll(personId: string, { context }: GenericEndpointContext): Promise<void> {
+  const code = hashToken(`${SIGN_IN_CODE}${context.session?.user.email}`);
   const adapter = await getCurrentAdapter(context.adapter);
   await adapter.deleteMany({
     model: "verification",
-    where: [{ field: "value", value: personId }],
+    where: [
+      { field: "value", value: personId, connector: "OR" },
+      { field: "identifier", value: code, connector: "OR" },
+    ],
   });
   // They were ended before the change was stored: again, for one in between.
   await context.internalAdapter.deleteUserSessions(personId);

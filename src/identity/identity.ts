@@ -13,7 +13,7 @@ import type { AccountRef } from "../store/accounts.ts";
 import { Attempts } from "../store/attempts.ts";
 import type { Database } from "../store/database.ts";
 import type { Transaction } from "../store/operations.ts";
-import { PeopleStore } from "../store/people.ts";
+import { PeopleStore, SIGN_IN_CODE } from "../store/people.ts";
 import { type GrantMark, openFirstAccount, type SignUpOrigin } from "../store/sign-up.ts";
 import { SsoLinks } from "../store/sso-links.ts";
 import { type AttemptLimitsDeps, isFirst, noteSignIn } from "./attempt-limits.ts";
@@ -151,7 +151,7 @@ export class Identity implements People, AttemptLimitsDeps {
     if (!(await isRight(this.auth.api.checkVerificationOTP({ body })))) return false;
     // The check leaves the code as it was: of several at once, only who takes it away has it.
     const { internalAdapter } = await this.auth.$context;
-    return (await internalAdapter.consumeVerificationValue(`sign-in-otp-${email}`)) !== null;
+    return (await internalAdapter.consumeVerificationValue(`${SIGN_IN_CODE}${email}`)) !== null;
   }
 
   /** Tells somebody whose code was wrong if their second factor is locked now: once for a lock. */

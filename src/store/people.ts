@@ -1,6 +1,6 @@
 // People, their sessions, and the accounts they belong to, as the console reads them.
 
-import { and, asc, desc, eq, gt, inArray, isNull, lt, ne } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, isNull, lt, ne, or, type SQL, sql } from "drizzle-orm";
 import type { Role } from "../core/roles.ts";
 import { moveMails } from "./account-mails.ts";
 import { accounts } from "./account-schema.ts";
@@ -164,8 +164,8 @@ export class PeopleStore {
   }
 
   /**
-   * Ends what was given out to sign this person in: mailed and made links, sign-ins that wait for
-   * the second factor, and devices that need none (D-379). Sessions stay.
+   * Ends what was given out to sign this person in: mailed and made links, mailed codes, sign-ins
+   * that wait for the second factor, and devices that need none (D-379). Sessions stay.
    */
   async endProofs(personId: string): Promise<void> {
     await this.database.db.delete(verifications).where(proofsOf(personId));
@@ -192,8 +192,9 @@ export class PeopleStore {
           .for("update");
         if (before === undefined) return false;
         for (const { number } of owned) await moveMails(tx, number, before.email, email);
-        await tx.update(people).set({ email }).where(eq(people.id, personId));
+        // Before the address changes, which a code was mailed to.
         await tx.delete(verifications).where(proofsOf(personId));
+        await tx.update(people).set({ email }).where(eq(people.id, personId));
         // Invitations name whoever sent them by the address, and end with their role.
         await tx
           .update(invitations)
@@ -223,7 +224,16 @@ function ownedBy(tx: Transaction, personId: string) {
     .where(and(eq(memberships.person, personId), eq(memberships.role, "owner")));
 }
 
-/** All that signs somebody in has the person's id as its value, whatever its name. */
-export function proofsOf(personId: string) {
-  return eq(verifications.value, personId);
+/** Before the address that a code to sign in was mailed to, in the name that it is stored under. */
+export const SIGN_IN_CODE = "sign-in-otp-";
+
+/**
+ * All that signs somebody in: what has the person's id as its value, whatever its name, and the
+ * code that was mailed to their address.
+ */
+export function proofsOf(personId: string): SQL | undefined {
+  const name = sql`convert_to(${SIGN_IN_CODE} || ${people.email}, 'UTF8')`;
+  const code = sql`(SELECT encode(sha256(${name}), 'hex') FROM ${people}
+    WHERE ${people.id} = ${personId})`;
+  return or(eq(verifications.value, personId), eq(verifications.identifier, code));
 }

@@ -91,6 +91,44 @@ test("a link to another address names it, and gives no other", async () => {
   expect(confirmed.body).toEqual({ email: "named+1@example.com" });
 });
 
+describe("a mailed code to sign in ends", () => {
+  /** The status of a sign-in with the code that `change` came after. */
+  async function lateSignIn(email: string, change: (owner: Visitor) => Promise<unknown>) {
+    const owner = await lab.person(email);
+    const visitor = lab.visitor();
+    const sent = await visitor.auth("/email-otp/send-verification-otp", { email });
+    await change(owner);
+    const { code: otp } = sent.body.development;
+    return (await visitor.auth("/sign-in/email-otp", { email, otp })).status;
+  }
+
+  test("with a change of the password", async () => {
+    const passwords = { currentPassword: PASSWORD, newPassword: NEW_PASSWORD };
+    const late = await lateSignIn("code-1@example.com", (owner) =>
+      owner.auth("/change-password", passwords),
+    );
+    expect(late).toBe(400);
+  });
+
+  test("with a password that a mailed link set", async () => {
+    const email = "code-2@example.com";
+    expect(await lateSignIn(email, async () => reset(await resetLinkOf(email)))).toBe(400);
+  });
+
+  test("with the second factor", async () => {
+    const email = "code-3@example.com";
+    expect(await lateSignIn(email, (owner) => owner.turnOnSecondFactor())).toBe(400);
+  });
+
+  test("with the address that it was mailed to", async () => {
+    const late = await lateSignIn("code-4@example.com", async (owner) => {
+      const asked = await owner.post("/console/api/me/email", { email: "code-5@example.com" });
+      await owner.post("/console/api/me/email/confirm", { token: tokenOf(asked) });
+    });
+    expect(late).toBe(400);
+  });
+});
+
 test("a sign-in that waits for a code ends with the password that began it", async () => {
   const email = "waiting@example.com";
   const person = await lab.person(email);
