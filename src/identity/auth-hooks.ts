@@ -34,6 +34,8 @@ interface NewSession {
 
 type Context = GenericEndpointContext | null;
 
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
 /** Where better-auth makes a session anew for whoever has just turned the second factor on. */
 const CODE_PATH = "/two-factor/verify-totp";
 
@@ -62,8 +64,9 @@ export function authHooks(deps: HookDeps) {
           if (context?.path === CHANGE_PASSWORD_PATH) await endAll(session.userId, context);
           else await beforeSession(deps, session.userId, context);
           const country = deps.countryOf(context?.headers ?? null);
+          const end = await forgottenEnd(deps, context);
           const sso = await ssoOf(deps.sso, session, context);
-          return { data: { ...session, country, ...sso } };
+          return { data: { ...session, country, ...end, ...sso } };
         },
         after: async (session, context) => {
           if (context === null) return;
@@ -88,6 +91,20 @@ async function beforeSecondFactor(
   // Sessions that began without a second factor must not count as if they had one.
   if (isOn) await people.endOtherSessions(present.userId, present.id);
   else await people.endProofs(present.userId);
+}
+
+/**
+ * The end of a session that replaces one of somebody who is not to be remembered: better-auth knows
+ * it only where somebody signs in.
+ */
+async function forgottenEnd(
+  { now }: HookDeps,
+  context: Context,
+): Promise<{ readonly expiresAt?: Date }> {
+  if (!context?.context.session) return {};
+  const { authCookies, secret } = context.context;
+  const cookie = await context.getSignedCookie(authCookies.dontRememberToken.name, secret);
+  return cookie ? { expiresAt: new Date(now() + DAY_MS) } : {};
 }
 
 async function beforeSession(

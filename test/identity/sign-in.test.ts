@@ -53,6 +53,28 @@ test("a password is stored as its scrypt hash, at the cost of production", async
   expect((await erin.signIn("erin@example.com")).status).toBe(200);
 });
 
+test("who is not to be remembered has a day, also in sessions made anew by a change", async () => {
+  const email = "forgotten@example.com";
+  await lab.person(email);
+  const visitor = lab.visitor();
+  await visitor.auth("/sign-in/email", { email, password: PASSWORD, rememberMe: false });
+  const hoursLeft = async () => {
+    const { sessions } = (await visitor.get("/console/api/me/sessions")).body;
+    const { expires_at: end } = sessions.find((one: { is_this: boolean }) => one.is_this);
+    return Math.round((Date.parse(end) - Date.now()) / 3_600_000);
+  };
+  expect(await hoursLeft()).toBe(24);
+  await visitor.turnOnSecondFactor();
+  expect(await hoursLeft()).toBe(24);
+  await visitor.auth("/two-factor/disable", { password: PASSWORD });
+  expect(await hoursLeft()).toBe(24);
+  const newPassword = "another long password";
+  await visitor.auth("/change-password", { currentPassword: PASSWORD, newPassword });
+  expect(await hoursLeft()).toBe(24);
+  await visitor.auth("/sign-in/email", { email, password: newPassword });
+  expect(await hoursLeft()).toBe(14 * 24);
+});
+
 describe("signing in", () => {
   test("with a password, and out again", async () => {
     await lab.person("carol@example.com");
