@@ -1,11 +1,13 @@
 // What better-auth works with: our tables under the names of its models.
 
+import type { BetterAuthOptions, DBAdapter } from "better-auth";
 import { drizzleAdapter } from "better-auth/adapters/drizzle";
 import type { Database } from "./database.ts";
 import { people, personCredentials, sessions, twoFactors, verifications } from "./people-schema.ts";
+import { isDuplicate } from "./sql-errors.ts";
 
 export function peopleAdapter({ db }: Database) {
-  return drizzleAdapter(db, {
+  const open = drizzleAdapter(db, {
     provider: "pg",
     transaction: true,
     schema: {
@@ -16,4 +18,29 @@ export function peopleAdapter({ db }: Database) {
       twoFactor: twoFactors,
     },
   });
+  return (options: BetterAuthOptions) => oneSecondFactor(open(options));
+}
+
+/**
+ * better-auth looks for a second factor that waits for its first code, and then stores another one
+ * in its place, or as a new row. Of two at once the later one, too, finds none: it takes the place
+ * of the earlier one, as it would have done after it.
+ */
+function oneSecondFactor(adapter: DBAdapter): DBAdapter {
+  const create: DBAdapter["create"] = async (row) => {
+    try {
+      return await adapter.create(row);
+    } catch (error) {
+      if (row.model !== "twoFactor" || !isDuplicate(error)) throw error;
+      const { userId, ...update } = row.data as Record<string, unknown>;
+      const where = [
+        { field: "userId", value: String(userId) },
+        { field: "verified", value: false },
+      ];
+      const replaced = await adapter.update<never>({ model: row.model, where, update });
+      if (replaced === null) throw error;
+      return replaced;
+    }
+  };
+  return { ...adapter, create };
 }

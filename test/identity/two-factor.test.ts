@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { makeSignInLink } from "../../src/identity/sign-in-link.ts";
+import { eventually } from "../support/eventually.ts";
 import { random } from "../support/random.ts";
 import { shared } from "../support/shared.ts";
 import { totp } from "../support/totp.ts";
@@ -23,6 +24,29 @@ if (confirmed.status !== 200) throw new Error(confirmed.text);
 
 test("turning it on ends the sessions that began without it, but not the present one", async () => {
   expect([await earlier.isSignedIn(), await ada.isSignedIn()]).toEqual([false, true]);
+});
+
+test("setting it up twice at the same moment works as one after the other", async () => {
+  const person = await lab.person("twice@example.com");
+  const { sql } = lab.stores.database;
+  const { answers } = await sql.begin(async (tx) => {
+    // Both have found none by the time that they store theirs.
+    await tx`LOCK TABLE two_factors IN SHARE MODE`;
+    const answers = [1, 2].map(() => person.auth("/two-factor/enable", { password: PASSWORD }));
+    await eventually("both wait to store it", async () => {
+      const [row] = await sql`
+        SELECT count(*)::int AS waiting FROM pg_locks
+        WHERE NOT granted AND relation = 'two_factors'::regclass
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+      return row?.waiting === 2;
+    });
+    return { answers };
+  });
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200]);
+  const turnedOn = await person.turnOnSecondFactor();
+  const other = lab.visitor();
+  expect((await other.signIn("twice@example.com")).body.twoFactorRedirect).toBe(true);
+  expect((await other.auth("/two-factor/verify-totp", { code: totp(turnedOn) })).status).toBe(200);
 });
 
 async function mustEnterCode(visitor: Visitor): Promise<void> {
