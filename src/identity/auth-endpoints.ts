@@ -126,7 +126,9 @@ async function forward(
     headers,
     body: JSON.stringify({ ...fields, ...path.adds }),
   });
-  const { result, proof } = await identity.mails.watch(() => identity.auth.handler(inner));
+  const { result, proof } = await identity.mails.watch(() =>
+    identity.compared.during(() => identity.auth.handler(inner)),
+  );
   if (holder !== null && result.status === CONSOLE_ERRORS.invalid_code.status) {
     await identity.tellIfLocked(holder);
   }

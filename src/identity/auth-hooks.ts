@@ -10,11 +10,13 @@ import { APIError } from "better-auth/api";
 import { hashToken } from "../core/console-tokens.ts";
 import { type PeopleStore, SIGN_IN_CODE } from "../store/people.ts";
 import { CHANGE_PASSWORD_PATH, SIGN_IN_PATH } from "./auth-terms.ts";
+import type { ComparedHashes } from "./compared-hashes.ts";
 import type { Sso } from "./sso.ts";
 import { ssoOf } from "./sso-plugin.ts";
 
 export interface HookDeps {
   readonly people: PeopleStore;
+  readonly compared: ComparedHashes;
   /** Null where there is no single sign-on. */
   readonly sso: Sso | null;
   readonly now: () => number;
@@ -140,15 +142,14 @@ async function endAll(personId: string, { context }: GenericEndpointContext): Pr
 }
 
 /**
- * Compares the password again that better-auth compared before its transaction: another change may
- * have been stored meanwhile, and this one must not undo it. The row stays locked, so none can be
- * stored from here on. @throws APIError
+ * Requires the hash that better-auth compared before its transaction to be still there: another
+ * change may have been stored meanwhile, and this one must not undo it. The row stays locked, so
+ * none can be stored from here on. @throws APIError
  */
 async function requireCurrentPassword(
-  { now }: HookDeps,
-  { body, context }: GenericEndpointContext,
+  { now, compared }: HookDeps,
+  { context }: GenericEndpointContext,
 ): Promise<void> {
-  const { currentPassword } = body as { readonly currentPassword: string };
   const adapter = await getCurrentAdapter(context.adapter);
   const row = await adapter.update<{ readonly password: string | null }>({
     model: "account",
@@ -159,7 +160,7 @@ async function requireCurrentPassword(
     update: { updatedAt: new Date(now()) },
   });
   const hash = row?.password ?? null;
-  if (hash !== null && (await context.password.verify({ hash, password: currentPassword }))) return;
+  if (hash !== null && compared.wasRight(hash)) return;
   throw new APIError("BAD_REQUEST", { code: "INVALID_PASSWORD", message: "Invalid password" });
 }
 

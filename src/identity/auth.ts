@@ -2,6 +2,7 @@
 // Everything it could do besides is off, and auth-endpoints.ts says which of its paths are open.
 
 import { betterAuth, type GenericEndpointContext } from "better-auth";
+import { hashPassword, verifyPassword } from "better-auth/crypto";
 import { emailOTP } from "better-auth/plugins/email-otp";
 import { twoFactor } from "better-auth/plugins/two-factor";
 import { hashToken, keyedHash } from "../core/console-tokens.ts";
@@ -147,10 +148,18 @@ const SESSION = {
   },
 } as const;
 
-function passwords({ mails, people, passwords: password }: AuthDeps) {
+function passwords({ mails, people, compared, passwords: hashes }: AuthDeps) {
+  const { hash, verify } = hashes ?? { hash: hashPassword, verify: verifyPassword };
   return {
     enabled: true,
-    ...(password !== undefined && { password }),
+    password: {
+      hash,
+      verify: async (given: { hash: string; password: string }) => {
+        const isRight = await verify(given);
+        if (isRight) compared.noteRight(given.hash);
+        return isRight;
+      },
+    },
     // Our own sign-up creates a person only after the inbox is verified.
     disableSignUp: true,
     requireEmailVerification: true,

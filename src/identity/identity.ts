@@ -19,6 +19,7 @@ import { SsoLinks } from "../store/sso-links.ts";
 import { type AttemptLimitsDeps, isFirst, noteSignIn } from "./attempt-limits.ts";
 import { type Auth, createAuth, type PasswordHashes } from "./auth.ts";
 import { DEVICE_HEADER, IP_HEADER, LOCKED_SECONDS } from "./auth-terms.ts";
+import { ComparedHashes } from "./compared-hashes.ts";
 import { deviceOf } from "./device-cookie.ts";
 import { IdentityMails } from "./identity-mails.ts";
 import { inboxOf, isDisposable, signUpNetworkOf } from "./inbox.ts";
@@ -78,6 +79,7 @@ export class Identity implements People, AttemptLimitsDeps {
   readonly store: PeopleStore;
   readonly passkeys: Passkeys;
   readonly sso: Sso | null;
+  readonly compared = new ComparedHashes();
   readonly secret: string;
   readonly now: () => number;
 
@@ -93,7 +95,7 @@ export class Identity implements People, AttemptLimitsDeps {
     this.store = new PeopleStore(database);
     this.mails = new IdentityMails({ database, now, service, dashboard: `${origin}/dashboard` });
     this.passkeys = new Passkeys({ database, random, now, service });
-    const { mails, passkeys, store: people } = this;
+    const { mails, passkeys, compared, store: people } = this;
     const links = new SsoLinks(database);
     const redirectUri = `${origin}${SSO_RETURN_PATH}`;
     const sso =
@@ -101,6 +103,7 @@ export class Identity implements People, AttemptLimitsDeps {
     this.sso = sso;
     this.auth = createAuth({
       ...{ database, random, now, log, origin, secrets, mails, passkeys, people, sso, passwords },
+      compared,
       onSession: (personId, headers) => this.#onSession(personId, headers),
       countryOf: (headers) => this.#infoOf(headers)?.country ?? null,
     });
