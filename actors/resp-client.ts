@@ -100,11 +100,14 @@ export class RespClient implements ScriptClient {
   #connect(): void {
     this.#retry = null;
     let connection: RespConnection | null = null;
+    /** The same while nothing but the handshake may go over it. */
+    let opening: Socket<undefined> | null = null;
     let isOver = false;
     const end = (error: Error) => {
       if (isOver) return;
       isOver = true;
       clearTimeout(deadline);
+      if (connection === null) opening?.terminate();
       this.#end(connection, error);
     };
     const deadline = setTimeout(
@@ -122,12 +125,12 @@ export class RespClient implements ScriptClient {
     const { address, usesTls } = this.#server;
     const socket = {
       open: (opened: Socket<undefined>) => {
-        if (!usesTls) begin(opened);
+        opening = opened;
+        if (!usesTls || isOver) begin(opened);
       },
       handshake: (opened: Socket<undefined>, isTrusted: boolean, error: Error | null) => {
-        if (isTrusted) return begin(opened);
-        opened.terminate();
-        end(error ?? new Error("The TLS handshake with Redis failed"));
+        if (isTrusted) begin(opened);
+        else end(error ?? new Error("The TLS handshake with Redis failed"));
       },
       data: (_: Socket<undefined>, bytes: Buffer) => {
         try {
@@ -142,12 +145,12 @@ export class RespClient implements ScriptClient {
       connectError: (_: Socket<undefined>, error: Error) => end(error),
     };
     const options = { socket, ...(usesTls && { tls: this.#options.tls ?? true }) };
-    const opening =
+    const connecting =
       "unix" in address
         ? Bun.connect({ ...options, ...address })
         : Bun.connect({ ...options, ...address });
     // `connectError` receives the same error; `end` handles it once.
-    opening.catch(end);
+    connecting.catch(end);
   }
 
   /**

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Redis } from "ioredis";
 import { RespClient, type RespClientOptions } from "../../actors/resp-client.ts";
 import { CommandTimeout, ConnectionLost } from "../../actors/resp-connection.ts";
+import { ByteServer } from "../support/byte-server.ts";
 import { eventually } from "../support/eventually.ts";
 import { startPrivateRedis } from "../support/services.ts";
 import { atEnd, shared, sharedFolder } from "../support/shared.ts";
@@ -197,5 +198,16 @@ test.skipIf(Bun.which("openssl") === null)(
     const elsewhere = url.replace("127.0.0.1", "localhost");
     const misled = await failureOf(open(elsewhere, { tls: { ca: tls.cert } }).command("PING"));
     expect(misled).toBeInstanceOf(ConnectionLost);
+    expect(misled.cause).toMatchObject({ code: "ERR_TLS_CERT_ALTNAME_INVALID" });
   },
 );
+
+test("closes every connection on which the TLS handshake does not end", async () => {
+  using server = await ByteServer.startRaw((socket) => void socket.resume());
+  const client = open(`rediss://127.0.0.1:${server.port}`, { connectTimeoutMs: 50 });
+  await eventually("it has tried again, and kept nothing", () => {
+    return server.opened >= 4 && server.open <= 1;
+  });
+  client.close();
+  await eventually("the last is closed too", () => server.open === 0);
+});
