@@ -154,6 +154,8 @@ export class HttpConnection implements ExchangeConnection {
     if (exchange === null) this.#socket?.close();
     else this.#socket?.terminate();
     if (exchange !== null) this.#fail(exchange, error);
+    // A connect cannot be called off: it may keep this object for minutes.
+    this.#text = "";
     this.#owner.closed(this);
   }
 
