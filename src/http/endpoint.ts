@@ -21,7 +21,7 @@ import {
 } from "./frame.ts";
 import type { JsonBody } from "./json-body.ts";
 import { countByKey } from "./optional-key.ts";
-import { readText } from "./read-body.ts";
+import { LateBody, readText } from "./read-body.ts";
 import { bytesResponse, jsonResponse } from "./respond.ts";
 import { allowQuiet, endQuiet } from "./server.ts";
 import { eventStream, type FrameSource } from "./sse.ts";
@@ -138,10 +138,7 @@ async function prepareOrRefuse<Deps extends FrameDeps, Input, Prepared>(
     // Without a body there is no input, whatever the type says.
     let input = undefined as Input;
     if (body !== undefined) {
-      arrival.isReadingBody = true;
-      const text = await readBody(context, body);
-      arrival.isReadingBody = false;
-      const value = body.parse(text);
+      const value = body.parse(await readBody(context, body));
       if (precheck !== undefined) await precheck(value, context);
       input = body.check(value);
     }
@@ -150,6 +147,7 @@ async function prepareOrRefuse<Deps extends FrameDeps, Input, Prepared>(
     return prepared;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
+    arrival.isBodyLate = error instanceof LateBody;
     const terms = { ...termsOf(definition), model: context.model };
     return await refuse(deps.calls, call, terms, error);
   }

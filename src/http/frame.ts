@@ -65,8 +65,8 @@ export interface RequestContext extends RawRequest {
   readonly requestId: string;
   readonly arrivedMs: number;
   readonly clientIp: string;
-  /** True while the body is being read: if that fails, the connection cannot be used again. */
-  isReadingBody: boolean;
+  /** True if the body did not come in time: nothing can follow it on this connection. */
+  isBodyLate: boolean;
   /** The digests of the request's key; null until a well-formed one was read. */
   keyDigests: KeyDigests | null;
   /** The count of this request in the window of its address; made at most once. */
@@ -91,7 +91,7 @@ export function arrive(deps: FrameDeps, { request, server }: RawRequest): Reques
     requestId: newTimedId("request", deps.random, clock.now()),
     arrivedMs: clock.monotonicMs(),
     clientIp: deps.clientIp(peer, request.headers),
-    isReadingBody: false,
+    isBodyLate: false,
     keyDigests: null,
     counted: null,
   };
@@ -188,7 +188,7 @@ export async function answerError(
     known = counted;
   }
   deps.calls.meter?.refused(error.code);
-  const facts = { requestId, rate: known, closes: arrival.isReadingBody };
+  const facts = { requestId, rate: known, closes: arrival.isBodyLate };
   return errorResponse(error, facts, deps.surface);
 }
 

@@ -19,6 +19,14 @@ export interface BodyRules {
 // Can be shared: decoding a whole text at once keeps no state.
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
+/** The body did not come in time. Bun reads any other refused body and discards it (D-512). */
+export class LateBody extends ApiError {
+  constructor() {
+    const seconds = BODY_MS_MAX / 1_000;
+    super("invalid_json", `The body did not arrive within ${seconds} seconds`);
+  }
+}
+
 /**
  * The text of a body. Throws `body_too_large`, `invalid_json`, or `rate_limit_exceeded` if the
  * sender has too much under way.
@@ -44,7 +52,7 @@ class Reading {
     this.#rules = rules;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#callOff = rules.clock.after(BODY_MS_MAX, () => this.#fail(tooLate()));
+    this.#callOff = rules.clock.after(BODY_MS_MAX, () => this.#fail(new LateBody()));
   }
 
   begin(request: Request): void {
@@ -108,11 +116,6 @@ function decode(bytes: Uint8Array): string {
   } catch {
     throw new ApiError("invalid_json", "The body is not valid UTF-8");
   }
-}
-
-function tooLate(): ApiError {
-  const seconds = BODY_MS_MAX / 1_000;
-  return new ApiError("invalid_json", `The body did not arrive within ${seconds} seconds`);
 }
 
 // Reads a body without a declared length piece by piece, to stop at the limit.

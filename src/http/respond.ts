@@ -15,7 +15,7 @@ export interface ResponseMeta {
   readonly status?: number | undefined;
   /** True if this repeats the response to an earlier request. */
   readonly isRepeat?: boolean | undefined;
-  /** True if the connection must end with this response, because part of the body was not read. */
+  /** True if the connection must end with this response, because the body did not come in time. */
   readonly closes?: boolean;
   /** True if caches must not store the response: it answers a GET, and was paid for. */
   readonly isPrivate?: boolean;
@@ -47,8 +47,7 @@ export function errorResponse(error: ApiError, facts: ResponseMeta, surface: Sur
     headers.set("retry-after", String(Math.max(1, Math.ceil(error.retryAfterSeconds))));
   }
   if (error.allow !== undefined) headers.set("allow", error.allow);
-  // The rest of a refused body is not read, so nothing can follow it on this connection.
-  if (error.code === "body_too_large" || facts.closes) headers.set("connection", "close");
+  if (facts.closes) headers.set("connection", "close");
   return response;
 }
 
