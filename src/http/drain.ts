@@ -14,8 +14,11 @@ export class Draining extends Error {
   }
 }
 
+/** What stopping asks of the server. */
+type StoppedServer = Pick<BunServer, "stop" | "pendingRequests">;
+
 export interface DrainDeps {
-  readonly server: Pick<BunServer, "stop"> | null;
+  readonly server: StoppedServer | null;
   /** For how long requests are still taken while /readyz answers 503. */
   readonly noticeMs: number;
   /** How long open calls may go on after that. */
@@ -28,6 +31,8 @@ export interface DrainDeps {
 
 /** Interrupted streams end at once; a client that does not even read is cut off after this. */
 const CUT_MS = 5_000;
+/** How often to look whether calls are open. What was already on its way has this time to come. */
+const LOOK_MS = 500;
 const ENDED = "ended";
 
 export class Drain {
@@ -42,13 +47,27 @@ export class Drain {
   async run({ server, noticeMs, callsMs, interrupt, log, sleep }: DrainDeps): Promise<void> {
     this.#isDraining = true;
     if (noticeMs > 0) await sleep(noticeMs);
-    const ended = Promise.resolve(server?.stop()).then(() => ENDED);
+    if (server === null) return;
+    const ended = stopServer(server, sleep);
     if ((await Promise.race([ended, sleep(callsMs)])) === ENDED) return;
     log.warn({}, "Calls are interrupted: they lasted longer than DRAIN_SECONDS");
     interrupt(stopped());
     if ((await Promise.race([ended, sleep(CUT_MS)])) === ENDED) return;
-    await server?.stop(true);
+    await server.stop(true);
   }
+}
+
+/**
+ * Takes no more connections; resolves when no request is open. Bun alone would wait for connections
+ * on which none ever came, too.
+ */
+async function stopServer(server: StoppedServer, sleep: DrainDeps["sleep"]): Promise<typeof ENDED> {
+  const closed = server.stop().then(() => ENDED);
+  do {
+    if ((await Promise.race([closed, sleep(LOOK_MS)])) === ENDED) return ENDED;
+  } while (server.pendingRequests > 0);
+  await server.stop(true);
+  return ENDED;
 }
 
 function stopped(): ApiError {
