@@ -110,7 +110,8 @@ export function createApp(deps: AppDeps) {
   );
   for (const one of GATEWAY) addRoute(app, one, (raw) => one.answer(gateway, raw));
   for (const one of APPLICATION) addRoute(app, one, (raw) => one.answer(application, raw));
-  for (const one of PROGRAM) addRoute(app, one, (raw) => one.answer(deps, raw));
+  const program = { ...deps, bodies: shared.bodies, clientIp: shared.clientIp };
+  for (const one of PROGRAM) addRoute(app, one, (raw) => one.answer(program, raw));
   if (deps.console !== null) {
     const { clock, log } = deps;
     const callApi = apiCaller(shared);

@@ -42,7 +42,7 @@ function pageEndpoint(id: string, path: string): Endpoint<DashboardDeps> {
     summary: "The pages for people and for operators",
     reply: Type.Unknown(),
     examples: [],
-    run: (deps: DashboardDeps, request) => answer(deps, request),
+    run: (deps: DashboardDeps, { request }) => answer(deps, request),
   });
 }
 

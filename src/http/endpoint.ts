@@ -95,12 +95,12 @@ export function openEndpoint<Deps extends FrameDeps>(
 /** An endpoint of the program itself: no key, no counting, no headers of a surface. */
 export interface PlainDefinition<Deps>
   extends Omit<EndpointInfo, "surface" | "service" | "errors"> {
-  readonly run: (deps: Deps, request: Request) => Response | Promise<Response>;
+  readonly run: (deps: Deps, raw: RawRequest) => Response | Promise<Response>;
 }
 
 /** Defines an endpoint of the program itself. */
 export function plainEndpoint<Deps>({ run, ...info }: PlainDefinition<Deps>): Endpoint<Deps> {
-  const answer = async (deps: Deps, raw: RawRequest) => await run(deps, raw.request);
+  const answer = async (deps: Deps, raw: RawRequest) => await run(deps, raw);
   const none = { surface: null, service: null, errors: [] } as const;
   return { ...info, ...none, access: "anybody", isBilled: false, answer };
 }

@@ -158,7 +158,7 @@ export interface PaymentProvider {
   refund(intent: string, amount: NanoUsd | null, idempotencyKey: string): Promise<void>;
   removeCard(card: string): Promise<void>;
   /** Verifies an event. @throws EventRefused */
-  verifyEvent(body: string, signature: string | null): Promise<ProviderEvent>;
+  verifyEvent(body: string, signature: string): Promise<ProviderEvent>;
   /** What an event leads to. It is known by its ids alone: the rest is read anew. */
   subjectOf(event: Pick<ProviderEvent, "object" | "objectId" | "type">): Promise<EventSubject>;
   /** All payments of our top-ups that succeeded, whenever they were made. */

@@ -4,7 +4,10 @@ import type { Clock } from "../core/clock.ts";
 import { ApiError, ERRORS, OK } from "../core/errors.ts";
 import { newTimedId, type RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
+import type { BodyShares } from "../http/body-shares.ts";
+import { type ClientIp, networkOf } from "../http/client-ip.ts";
 import { plainEndpoint } from "../http/endpoint.ts";
+import type { RawRequest } from "../http/frame.ts";
 import { readText } from "../http/read-body.ts";
 import { Type } from "../http/schema.ts";
 import type { PaymentQueue } from "../store/payment-queue.ts";
@@ -22,6 +25,9 @@ export interface WebhookServices {
 
 export interface WebhookDeps {
   readonly payments: WebhookServices | null;
+  /** What an address may have in memory of bodies that are still being read. */
+  readonly bodies: Pick<BodyShares, "of">;
+  readonly clientIp: ClientIp;
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly log: Log;
@@ -37,21 +43,21 @@ export const stripeWebhook = plainEndpoint({
   summary: "Take an event of Stripe",
   reply: Type.Object({ received: Type.Boolean() }),
   examples: [],
-  async run(deps: WebhookDeps, request: Request) {
+  async run(deps: WebhookDeps, raw) {
     const requestId = newTimedId("request", deps.random, deps.clock.now());
-    const response = await answer(deps, request, requestId);
+    const response = await answer(deps, raw, requestId);
     response.headers.set("x-request-id", requestId);
     return response;
   },
 });
 
-async function answer(deps: WebhookDeps, request: Request, requestId: string): Promise<Response> {
+async function answer(deps: WebhookDeps, raw: RawRequest, requestId: string): Promise<Response> {
   const { payments, log } = deps;
   if (payments === null) {
     return refusal("not_found", "No payment provider is configured", requestId);
   }
   try {
-    return await receive(deps, payments, request);
+    return await receive(deps, payments, raw);
   } catch (error) {
     const refused = reasonOf(error);
     if (refused !== null) {
@@ -77,12 +83,16 @@ function reasonOf(error: unknown) {
 }
 
 async function receive(
-  { clock, log }: WebhookDeps,
+  { clock, log, bodies, clientIp }: WebhookDeps,
   { provider, events, queue, onEvent }: WebhookServices,
-  request: Request,
+  { request, server }: RawRequest,
 ): Promise<Response> {
-  const body = await readText(request, { bytesMax: BODY_BYTES_MAX, clock });
-  const event = await provider.verifyEvent(body, request.headers.get(SIGNATURE));
+  const signature = request.headers.get(SIGNATURE);
+  if (signature === null) throw new EventRefused("signature", "The event has no signature");
+  const peer = server?.requestIP(request)?.address ?? "";
+  const share = bodies.of(networkOf(clientIp(peer, request.headers)));
+  const body = await readText(request, { bytesMax: BODY_BYTES_MAX, clock, share });
+  const event = await provider.verifyEvent(body, signature);
   const isNew = await events.receive(event);
   onEvent(event.type, isNew ? "received" : "repeated");
   if (isNew) announce(queue, event, log);

@@ -1,6 +1,9 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { connect } from "node:net";
+import { BODY_BYTES_AT_ONCE } from "../../src/http/body-shares.ts";
 import { processEvent } from "../../src/payments/provider-event.ts";
 import { signatureOf } from "../../src/payments/providers/sandbox/sandbox-webhooks.ts";
+import { eventually } from "../support/eventually.ts";
 import { openPaymentLab, PREVIOUS_SECRET, WEBHOOK_SECRET } from "../support/payment-lab.ts";
 import { shared } from "../support/shared.ts";
 import { usd } from "../support/world.ts";
@@ -153,4 +156,40 @@ test("a body that is too large or no JSON is refused and counted", async () => {
   expect(await sent(huge, signed(huge))).toEqual([413, "refused", "body_too_large"]);
   const noJson = "no JSON";
   expect(await sent(noJson, signed(noJson))).toEqual([400, "refused", "malformed"]);
+});
+
+/** Begins an event with a body of `bytes` that never comes. */
+function beginEvent(bytes: number, headers: string) {
+  const socket = connect(Number(new URL(lab.webhookUrl).port), "127.0.0.1");
+  const state = { answer: "" };
+  socket.on("data", (data) => {
+    state.answer += data.toString("latin1");
+  });
+  const length = `Content-Length: ${bytes}`;
+  socket.write(`POST /webhooks/stripe HTTP/1.1\r\nHost: x\r\n${length}\r\n${headers}\r\n`);
+  return { state, [Symbol.dispose]: () => void socket.destroy() };
+}
+
+test("an event without a signature is refused before any of its body came", async () => {
+  using event = beginEvent(1_000, "");
+  // A body is waited for ten seconds.
+  await eventually("it is refused", () => event.state.answer.includes("no signature"), 5_000);
+  expect(event.state.answer).toStartWith("HTTP/1.1 400");
+});
+
+test("bodies of one address that do not come take a bounded amount of memory", async () => {
+  const bytes = 512 * 1_024;
+  using slow = new DisposableStack();
+  for (let taken = 0; taken < BODY_BYTES_AT_ONCE; taken += bytes) {
+    slow.use(beginEvent(bytes, "Stripe-Signature: t=1,v1=00\r\n"));
+  }
+  const body = eventBody();
+  await eventually("no more are taken", async () => {
+    return (await send(body, signed(body))).status === 429;
+  });
+  slow.dispose();
+  await eventually("there is room again", async () => {
+    return (await send(body, signed(body))).status === 200;
+  });
+  lab.inbox.splice(0);
 });

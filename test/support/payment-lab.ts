@@ -5,6 +5,8 @@ import type { Log } from "../../src/core/log.ts";
 import { type NanoUsd, nano } from "../../src/core/money.ts";
 import { NO_PLAN_PRICES } from "../../src/core/plan-terms.ts";
 import { PLAIN_TERMS } from "../../src/core/top-up-terms.ts";
+import { BodyShares } from "../../src/http/body-shares.ts";
+import { createClientIp } from "../../src/http/client-ip.ts";
 import { openPayments } from "../../src/payments/open-payments.ts";
 import type { PaymentConfig } from "../../src/payments/payment-config.ts";
 import { processEvent } from "../../src/payments/provider-event.ts";
@@ -140,17 +142,18 @@ interface Served {
 
 function serveWebhook(lab: { readonly payments: PaymentDeps | null }, served: Served) {
   const { inbox, answered, log } = served;
+  const limits = { bodies: new BodyShares(), clientIp: createClientIp([]) };
   return Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    async fetch(request) {
+    async fetch(request, server) {
       if (lab.payments === null) throw new Error("The webhook is called too early");
       const { provider, events } = lab.payments;
       const queue = { addEvent: async (event: EventRef) => void inbox.push(event) };
       const onEvent = (type: string, result: string) => void answered.push([type, result]);
       const payments = { provider, events, queue, onEvent };
-      const deps = { payments, clock: realClock, random, log };
-      return await stripeWebhook.answer(deps, { request, server: null });
+      const deps = { payments, ...limits, clock: realClock, random, log };
+      return await stripeWebhook.answer(deps, { request, server });
     },
   });
 }

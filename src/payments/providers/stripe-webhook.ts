@@ -26,9 +26,9 @@ export async function verifiedEvent(
   stripe: Stripe,
   rules: EventRules,
   body: string,
-  signature: string | null,
+  signature: string,
 ): Promise<ProviderEvent> {
-  const event = await constructed(stripe, rules, body, signature ?? "");
+  const event = await constructed(stripe, rules, body, signature);
   // The body is any JSON.
   if (typeof event !== "object" || event === null) {
     throw new EventRefused("malformed", "The event is no object");
