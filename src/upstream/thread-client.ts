@@ -1,5 +1,7 @@
 // A worker thread as the thread that serves requests sees it: requests and replies.
 
+import { closeSync, openSync } from "node:fs";
+import { devNull } from "node:os";
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
@@ -18,7 +20,7 @@ export interface ThreadOptions<Setup, Event> {
   readonly openMs: number;
   /** The same for one that is ready and has requests to reply to. */
   readonly silenceMs: number;
-  /** After a thread has ended, no other is started for this time. */
+  /** After a thread has ended or could not be started, no other is started for this time. */
   readonly restartMs: number;
   readonly onEvent?: (event: Event) => void;
   readonly clock: Pick<Clock, "after" | "monotonicMs">;
@@ -30,6 +32,9 @@ export interface RequestLimits {
   /** Aborted when nobody waits for the reply any more. */
   readonly signal: CancelSignal;
 }
+
+/** A thread opens a few files before it runs any code; with fewer left, Bun ends the process. */
+const FREE_FILES_MIN = 8;
 
 interface Thread<Reply> {
   readonly worker: Worker;
@@ -113,8 +118,13 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
   }
 
   #open(): Thread<Reply> | null {
-    const { clock, log, name, setup, start } = this.#options;
+    const { clock, log, name, setup, start, restartMs } = this.#options;
     if (clock.monotonicMs() < this.#restartAtMs) return null;
+    if (!hasFreeFiles()) {
+      this.#restartAtMs = clock.monotonicMs() + restartMs;
+      log.error({}, `${name} was not started: too many files are open`);
+      return null;
+    }
     const worker = start();
     worker.unref();
     const thread: Thread<Reply> = {
@@ -212,6 +222,19 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
 
 function post<Setup, Request>(worker: Worker, message: ToThread<Setup, Request>): void {
   worker.postMessage(message);
+}
+
+/** Whether the process can open some more files. Takes some microseconds. */
+function hasFreeFiles(): boolean {
+  const files: number[] = [];
+  try {
+    while (files.length < FREE_FILES_MIN) files.push(openSync(devNull, "r"));
+    return true;
+  } catch {
+    return false;
+  } finally {
+    for (const file of files) closeSync(file);
+  }
 }
 
 /**

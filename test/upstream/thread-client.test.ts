@@ -1,12 +1,15 @@
 // What whoever asks a worker thread can rely on: a reply or an error, in bounded time and memory.
 
 import { afterEach, expect, test } from "bun:test";
+import { join } from "node:path";
 import { ThreadClient } from "../../src/upstream/thread-client.ts";
 import type { EchoRequest, EchoSetup } from "../support/echo-thread.ts";
 import { eventually } from "../support/eventually.ts";
 import { FakeClock, realClock } from "../support/fake-clock.ts";
 
 type Client = ThreadClient<EchoSetup, EchoRequest, string, string>;
+
+const ENDED = "RouteFailure: The test thread ended";
 
 const started: Client[] = [];
 afterEach(() => {
@@ -97,10 +100,7 @@ test("what waits for a thread that dies fails; after a pause another one starts"
   const { client, lines, starts } = clientOf({ clock });
   const dying = outcomeOf(client.request({ die: true }));
   const behind = outcomeOf(client.request({ echo: "behind" }));
-  expect([await dying, await behind]).toEqual([
-    "RouteFailure: The test thread ended",
-    "RouteFailure: The test thread ended",
-  ]);
+  expect([await dying, await behind]).toEqual([ENDED, ENDED]);
   expect(lines).toHaveLength(1);
   expect(await outcomeOf(client.request({ echo: "at once" }))).toContain("ended");
   expect([starts.length, clock.pending]).toEqual([1, 0]);
@@ -113,10 +113,7 @@ test("a thread that cannot open fails those who wait for it, and says why in the
   const { client, lines } = clientOf({ setup: { isBroken: true } });
   const opening = client.open().catch(String);
   const asking = outcomeOf(client.request({ echo: "x" }));
-  expect([await opening, await asking]).toEqual([
-    "RouteFailure: The test thread ended",
-    "RouteFailure: The test thread ended",
-  ]);
+  expect([await opening, await asking]).toEqual([ENDED, ENDED]);
   expect(JSON.stringify(lines)).toContain("the thread of a test cannot open");
   // Drizzle's errors list the values of the statement in the lines after the first.
   expect(JSON.stringify(lines)).not.toContain("a secret");
@@ -149,7 +146,7 @@ test("a thread that hangs is ended, even if nobody waits for its reply any more"
   expect(await hanging).toContain("did not reply in time");
   const behind = outcomeOf(client.request({ echo: "behind" }));
   clock.advance(19_000);
-  expect(await behind).toBe("RouteFailure: The test thread ended");
+  expect(await behind).toBe(ENDED);
   expect(JSON.stringify(lines)).toContain("silent for 20000 ms");
   clock.advance(1_000);
   expect(await client.request({ echo: "again" })).toBe("again");
@@ -160,7 +157,7 @@ test("a thread that does not open in time is ended", async () => {
   const { client, lines } = clientOf({ clock, thread: "silent-thread" });
   const opening = client.open().catch(String);
   clock.advance(60_000);
-  expect(await opening).toBe("RouteFailure: The test thread ended");
+  expect(await opening).toBe(ENDED);
   expect(JSON.stringify(lines)).toContain("silent for 60000 ms");
 });
 
@@ -170,11 +167,21 @@ test("after close() nothing waits, and nothing starts", async () => {
   const waiting = outcomeOf(client.request({ echo: "x" }));
   const opening = client.open().catch(String);
   client.close();
-  expect([await waiting, await opening]).toEqual([
-    "RouteFailure: The test thread ended",
-    "RouteFailure: The test thread ended",
-  ]);
+  expect([await waiting, await opening]).toEqual([ENDED, ENDED]);
   clock.advance(100_000);
   expect(await outcomeOf(client.request({ echo: "y" }))).toContain("ended");
   expect([starts.length, lines.length, clock.pending]).toEqual([1, 0, 0]);
+});
+
+test("a thread that has no files to open is not started; the process goes on", async () => {
+  const program = join(import.meta.dir, "../support/full-files.ts");
+  const command = `ulimit -n 200 && exec "${process.execPath}" "${program}"`;
+  const child = Bun.spawn(["sh", "-c", command], { stdout: "pipe", stderr: "ignore" });
+  const refused = ["The test thread was not started: too many files are open", ENDED];
+  expect((await child.stdout.text()).trim().split("\n")).toEqual([
+    ...refused,
+    ...refused,
+    "served",
+  ]);
+  expect(await child.exited).toBe(0);
 });
