@@ -1,3 +1,4 @@
+import { writeSync } from "node:fs";
 import { pino } from "pino";
 import { messageOf } from "../core/error-message.ts";
 import type { Log } from "../core/log.ts";
@@ -5,9 +6,40 @@ import type { Log } from "../core/log.ts";
 /** Of errors that are many in one, as many are logged. */
 const ERRORS_SHOWN = 5;
 
+/** How often, and after what time each, a full pipe is tried again: a second in all. */
+const FULL_PIPE = { tries: 100, waitMs: 10 };
+const STDOUT = 1;
+
+type ProcessName = "api" | "worker" | "sandbox";
+
 /** JSON lines on stdout: of an error only what tells what happened, never what it was about. */
-export function createLog(process: "api" | "worker" | "sandbox", level: string): Log {
-  return pino({ level, base: { process }, serializers: { err: describe } });
+export function createLog(process: ProcessName, level: string): Log {
+  return pino(optionsOf(process, level));
+}
+
+/**
+ * The same for the line after which a process ends: it is written at once. Bun loses what a pipe
+ * has not taken of the others, so one of them may be cut off in the middle.
+ */
+export function createLastLog(process: ProcessName, level: string): Log {
+  return pino(optionsOf(process, level), { write: (line) => writeNow(`\n${line}`) });
+}
+
+function optionsOf(process: ProcessName, level: string) {
+  return { level, base: { process }, serializers: { err: describe } };
+}
+
+function writeNow(line: string): void {
+  let left = Buffer.from(line);
+  for (let tries = 0; tries < FULL_PIPE.tries && left.length > 0; tries += 1) {
+    try {
+      left = left.subarray(writeSync(STDOUT, left));
+    } catch (error) {
+      // Any other error means that nobody reads the log.
+      if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) return;
+      Bun.sleepSync(FULL_PIPE.waitMs);
+    }
+  }
 }
 
 // Errors of the drivers carry the command they failed in, with its arguments: passwords, addresses.

@@ -4,7 +4,7 @@
 import type { Log } from "../core/log.ts";
 import { StartError } from "../core/start-error.ts";
 import { loadServerConfig, type ServerConfig } from "./config.ts";
-import { createLog } from "./create-log.ts";
+import { createLastLog, createLog } from "./create-log.ts";
 
 export interface Program {
   readonly name: "api" | "worker";
@@ -20,21 +20,25 @@ export async function runProcess(program: Program): Promise<void> {
   try {
     const config = loadServerConfig(metricsPort);
     const log = createLog(name, config.logLevel);
-    logLostErrors(log);
+    logLostPromises(log);
+    endOnLostErrors(createLastLog(name, config.logLevel));
     const signals = endOnSignals(log);
     signals.started(await start(config, log));
   } catch (error) {
     if (error instanceof StartError) process.stderr.write(`${error.message}\n`);
     // Log the error in the log's own format: the runtime's output may contain a store's address.
-    else createLog(name, "info").error({ err: error }, `The ${WORDS[name]} could not start`);
+    else createLastLog(name, "info").error({ err: error }, `The ${WORDS[name]} could not start`);
     process.exit(1);
   }
 }
 
 const WORDS = { api: "API", worker: "worker" } as const;
 
-function logLostErrors(log: Log): void {
+function logLostPromises(log: Log): void {
   process.on("unhandledRejection", (error) => log.error({ err: error }, "A promise was lost"));
+}
+
+function endOnLostErrors(log: Log): void {
   process.on("uncaughtException", (error) => {
     // The runtime would print the error with all that it carries, such as a statement's values.
     log.error({ err: error }, "An error was not caught: the process ends");
