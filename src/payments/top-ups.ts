@@ -2,6 +2,7 @@
 
 import { dollars } from "../core/audit-finding.ts";
 import { AdministrationError } from "../core/errors.ts";
+import { HOUR_MS } from "../core/limits.ts";
 import { add, type NanoUsd, toCents, ZERO } from "../core/money.ts";
 import { TOP_UP_MIN, topUpCapsOf } from "../core/top-up-caps.ts";
 import { bonusOf, feeOf } from "../core/top-up-terms.ts";
@@ -13,6 +14,9 @@ import { ATTEMPT_MS, attempt } from "./charge.ts";
 import { CONSENT_VERSION } from "./consent.ts";
 import { ProviderAway } from "./provider.ts";
 import type { PaymentDeps } from "./read-top-up.ts";
+
+/** A page ends within a day of its order, and Stripe makes none that ends within half an hour. */
+const PAGELESS_MS = 23 * HOUR_MS;
 
 type Payer = Pick<AccountRow, "number" | "id" | "email">;
 
@@ -49,6 +53,12 @@ export async function startCheckout(
   const { topUp } = await create(deps, payer, terms);
   // A repeat of an order whose page was made, or which has ended.
   if (topUp.url !== null || topUp.status !== "open") return topUp;
+  if (deps.now() - topUp.createdAt.getTime() > PAGELESS_MS) {
+    throw new AdministrationError(
+      "wrong_state",
+      `The page of the top-up ${topUp.id} was never made, and it is too late for it: order anew`,
+    );
+  }
   const customer = await customerOf(deps, payer);
   const back = returnUrl?.(topUp.id) ?? null;
   const page = await deps.provider.createCheckout({ topUp, customer, returnUrl: back });

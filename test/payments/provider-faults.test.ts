@@ -114,6 +114,22 @@ for (const [what, mood] of [
   });
 }
 
+test("a page that was never made is made for 23 hours, then to be ordered anew", async () => {
+  const orders = [await lab.account(), await lab.account()].map(
+    ({ row }) =>
+      () =>
+        startCheckout(lab.payments, row, { amount: usd("20"), savesCard: false, request: "one" }),
+  );
+  const [soon, late] = orders;
+  moods.now = failing(503);
+  for (const order of orders) await expect(order()).rejects.toBeInstanceOf(ProviderAway);
+  moods.now = healthy;
+  lab.aheadMs += 22.9 * 3_600_000;
+  expect((await soon?.())?.url).toStartWith(lab.sandbox.url);
+  lab.aheadMs += 0.6 * 3_600_000;
+  await expect(late?.()).rejects.toThrow("order anew");
+});
+
 test("events wait while the provider is away, and are processed when it is back", async () => {
   const account = await lab.account();
   moods.now = (request) => (request.method === "GET" ? failing(502)(request, never) : null);

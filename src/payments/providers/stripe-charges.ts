@@ -56,7 +56,7 @@ export async function createCheckout(
       ...(text !== null && { setup_future_usage: "off_session" }),
     },
     ...(text !== null && { custom_text: { submit: { message: text } } }),
-    ...(expiresAt * 1_000 > now() && { expires_at: expiresAt }),
+    expires_at: expiresAt,
   };
   const made = (idempotencyKey: string) =>
     answered(stripe.checkout.sessions.create(terms, { idempotencyKey }));

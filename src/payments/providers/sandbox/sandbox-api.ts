@@ -18,6 +18,7 @@ const LISTS: Readonly<Record<string, string>> = {
   event: "events",
 };
 
+const PAGE_SECONDS_MIN = 1_800;
 const PAGE_SECONDS_MAX = 86_400;
 const LIST_MAX = 100;
 const LIST_DEFAULT = 10;
@@ -103,9 +104,11 @@ function createSession(actions: SandboxActions, params: Params): SandboxObject {
   const cents = lines.reduce((sum, { amount }) => sum + amount, 0);
   const isTaxed = text(group(params, "automatic_tax"), "enabled") === "true";
   const tax = isTaxed ? taxOn(cents) : 0;
-  const expires = text(params, "expires_at");
-  if (Number(expires ?? 0) > actions.store.nowSeconds + PAGE_SECONDS_MAX) {
-    const message = "The `expires_at` timestamp must be less than 24 hours from now.";
+  const until = text(params, "expires_at");
+  const expires = until === null ? actions.store.nowSeconds + PAGE_SECONDS_MAX : Number(until);
+  const seconds = expires - actions.store.nowSeconds;
+  if (seconds > PAGE_SECONDS_MAX || seconds < PAGE_SECONDS_MIN) {
+    const message = "The `expires_at` timestamp must be 30 minutes to 24 hours from now.";
     throw new SandboxRefusal({ type: "invalid_request_error", message, param: "expires_at" });
   }
   const session = actions.create("checkout.session", "cs", {
@@ -118,7 +121,7 @@ function createSession(actions: SandboxActions, params: Params): SandboxObject {
     custom_fields: [],
     custom_text: group(params, "custom_text"),
     customer: required(params, "customer"),
-    expires_at: expires === null ? actions.store.nowSeconds + PAGE_SECONDS_MAX : Number(expires),
+    expires_at: expires,
     metadata: group(params, "metadata"),
     mode: "payment",
     payment_intent: null,
