@@ -125,8 +125,9 @@ export class SmtpTransport implements MailTransport {
       return { kind: "withdrawn" };
     }
     await this.#putBack(line, delivery.kind === "accepted");
-    const isStale = line.used > 1 && delivery.kind === "deferred" && STALE.test(delivery.why);
-    return isStale ? "stale" : delivery;
+    // What the server answers to a whole message is never about the connection alone.
+    const mayBeStale = line.used > 1 && !committed && delivery.kind === "deferred";
+    return mayBeStale && STALE.test(delivery.why) ? "stale" : delivery;
   }
 
   /** Keeps a connection for the next message if it is still usable. */

@@ -1,0 +1,58 @@
+// What a conversation with a mail server means for its message.
+
+import { expect, test } from "bun:test";
+import {
+  SmtpTransport,
+  type SmtpTransportOptions,
+} from "../../../src/services/mail/providers/smtp-transport.ts";
+import type { SmtpRelay } from "../../../src/services/mail/smtp-relay.ts";
+import { realClock } from "../../support/fake-clock.ts";
+import { ScriptedSmtp } from "../../support/scripted-smtp.ts";
+
+const MAIL = {
+  from: "a@mail.test",
+  to: ["b@x.test"],
+  mime: Buffer.from("Subject: Hello\r\n\r\nA line.\r\n"),
+};
+
+function relayAt(port: number, more: Partial<SmtpRelay> = {}): SmtpRelay {
+  const login = { user: null, password: null };
+  const fixed = { host: "127.0.0.1", port, tls: "none", name: "mail.test", timeoutMs: 1_000 };
+  return { ...fixed, ...login, ...more } as SmtpRelay;
+}
+
+function transportTo(relay: SmtpRelay, clock: SmtpTransportOptions["clock"] = realClock) {
+  const transport = new SmtpTransport({ relay, connectionsMax: 1, clock });
+  let commits = 0;
+  return {
+    send: (mime = MAIL.mime) =>
+      transport.send({ ...MAIL, mime }, async () => {
+        commits += 1;
+        return true;
+      }),
+    get commits() {
+      return commits;
+    },
+    [Symbol.dispose]: () => transport.close(),
+  };
+}
+
+test("a message that was told 421 at its end is not sent again on a new connection", async () => {
+  await using smtp = await ScriptedSmtp.start();
+  using transport = transportTo(relayAt(smtp.port));
+  expect(await transport.send()).toEqual({ kind: "accepted", accepted: 1 });
+  smtp.script = { data: () => ({ code: 421 }) };
+  const told = { kind: "deferred", why: "EMESSAGE 421", answered: true } as const;
+  expect(await transport.send()).toEqual(told);
+  expect([transport.commits, smtp.connections]).toEqual([2, 1]);
+});
+
+test("a used connection that is closed with 421 costs its next message nothing", async () => {
+  await using smtp = await ScriptedSmtp.start();
+  using transport = transportTo(relayAt(smtp.port));
+  await transport.send();
+  let told = 0;
+  smtp.script = { from: () => (told++ === 0 ? { code: 421 } : null) };
+  expect(await transport.send()).toEqual({ kind: "accepted", accepted: 1 });
+  expect([transport.commits, smtp.connections]).toEqual([2, 2]);
+});
