@@ -3,7 +3,7 @@
 import { beforeEach, expect, test } from "bun:test";
 import { loadMailConfig } from "../../src/settings/config.ts";
 import { cliProcessOf, jsonOf } from "../support/run-cli.ts";
-import { ScriptedSmtp } from "../support/scripted-smtp.ts";
+import { ScriptedSmtp, startTls } from "../support/scripted-smtp.ts";
 import { shared } from "../support/shared.ts";
 import { openWorld } from "../support/world.ts";
 
@@ -16,6 +16,7 @@ const smtp = await shared(
       done(null, username === "u@x" && password === "p/w" ? { user: "u" } : undefined),
   }),
 );
+const untrusted = await shared(ScriptedSmtp.start(startTls()));
 beforeEach(() => smtp.reset());
 
 async function mailTest(url: string, ...more: readonly string[]) {
@@ -34,11 +35,18 @@ test("mail test hands one message over and says how", async () => {
   expect(jsonOf(await mailTest(plain, "--json"))).toMatchObject({ ok: true, encrypted: false });
 });
 
+test("a mail server on this machine is used with TLS whatever its certificate", async () => {
+  const { code, out } = await mailTest(untrusted.url);
+  expect([code, out]).toEqual([0, expect.stringContaining("accepted the message, over TLS")]);
+});
+
 test("mail test says in words what is wrong, and exits with 1", async () => {
   const url = `${smtp.url}?tls=none`;
   const wrong: readonly (readonly [url: string, words: string])[] = [
     [url.replace("//", "//u:wrong@"), "refused the user or the password"],
-    [smtp.url.replace("?tls=none", "").concat("?tls=required"), "TLS failed"],
+    [`${smtp.url}?tls=required`, "TLS failed"],
+    [`${untrusted.url}?tls=required`, "TLS failed: the certificate is not trusted"],
+    [smtp.url.replace("smtp:", "smtps:"), "TLS failed"],
     ["smtp://127.0.0.1:1?tls=none", "cannot be reached"],
     ["smtp://nowhere.invalid:25?tls=none", "the name of the server is not known"],
   ];

@@ -1,10 +1,7 @@
 // The API and a mail worker of this process, in front of a mail server that the test scripts.
 
-import { readFileSync } from "node:fs";
 import { type ConnectionOptions, Queue } from "bullmq";
 import { Registry } from "prom-client";
-import type { SMTPServerOptions } from "smtp-server";
-import { temporaryFolder } from "../../scripts/processes.mjs";
 import { parseRelay } from "../../src/services/mail/smtp-relay.ts";
 import type { MailConfig } from "../../src/settings/config.ts";
 import type { MailMessage } from "../../src/store/mail-messages.ts";
@@ -13,10 +10,9 @@ import { openRedis } from "../../src/store/redis.ts";
 import { type MailWorker, startMailWorker } from "../../workers/mail-worker.ts";
 import { type AccountTerms, daysAgo, type TestAccount } from "./accounts.ts";
 import { ApiWorld, MAIL_DOMAIN, PEPPER } from "./api-world.ts";
-import { makeCertificates } from "./certificates.ts";
 import { eventually } from "./eventually.ts";
 import { realClock } from "./fake-clock.ts";
-import { ScriptedSmtp } from "./scripted-smtp.ts";
+import { ScriptedSmtp, startTls } from "./scripted-smtp.ts";
 
 export interface MailWorld extends AsyncDisposable {
   readonly api: ApiWorld;
@@ -42,15 +38,6 @@ export interface MailWorldOptions {
 }
 
 const TIMEOUT_MS = 1_000;
-
-/** What a mail server needs for STARTTLS, with a certificate of an authority that nobody knows. */
-function startTls(): SMTPServerOptions {
-  const folder = temporaryFolder("farebox-mail-tls-");
-  const { cert, key } = makeCertificates(folder.path);
-  const files = { cert: readFileSync(cert), key: readFileSync(key) };
-  folder.remove();
-  return { ...files, disabledCommands: ["AUTH"] };
-}
 
 export async function startMailWorld(options: MailWorldOptions = {}): Promise<MailWorld> {
   const resources = new AsyncDisposableStack();

@@ -1,8 +1,11 @@
 // A real SMTP server on 127.0.0.1 whose behaviour the test sets for each step of a conversation.
 
+import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { type ParsedMail, simpleParser } from "mailparser";
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
+import { temporaryFolder } from "../../scripts/processes.mjs";
+import { makeCertificates } from "./certificates.ts";
 
 /** What the server does at a step: it sends a reply, closes the connection, or does nothing. */
 export type Act = { readonly code: number; readonly text?: string } | "drop" | "hang" | null;
@@ -24,6 +27,15 @@ export interface Received {
   readonly from: string;
   readonly to: readonly string[];
   readonly raw: Buffer;
+}
+
+/** What a mail server needs for STARTTLS, with a certificate of an authority that nobody knows. */
+export function startTls(): SMTPServerOptions {
+  const folder = temporaryFolder("farebox-mail-tls-");
+  const { cert, key } = makeCertificates(folder.path);
+  const files = { cert: readFileSync(cert), key: readFileSync(key) };
+  folder.remove();
+  return { ...files, disabledCommands: ["AUTH"] };
 }
 
 export class ScriptedSmtp implements AsyncDisposable {

@@ -22,6 +22,9 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EPROTOCOL: "what answers is no mail server",
 };
 
+/** What a failed handshake is called inside; the library calls it ESOCKET like any other fault. */
+const TLS_FAULT = /CERT|SIGNATURE|TLS|SSL/;
+
 /** Connects and logs in, sends nothing, and quits. Never rejects. */
 export async function greetRelay(
   relay: SmtpRelay,
@@ -59,6 +62,7 @@ export async function checkRelay(
 }
 
 function problemOf(error: NodemailerError): string {
-  const meaning = MEANINGS[error.code ?? ""] ?? "the conversation failed";
+  const code = TLS_FAULT.test(error.originalCode ?? "") ? "ETLS" : error.code;
+  const meaning = MEANINGS[code ?? ""] ?? "the conversation failed";
   return `${meaning} (${error.response ?? error.message})`;
 }

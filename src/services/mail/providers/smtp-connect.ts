@@ -14,6 +14,8 @@ export function connectSmtp(relay: SmtpRelay): Promise<SMTPConnection> {
     requireTLS: tls === "required",
     ignoreTLS: tls === "none",
     opportunisticTLS: tls === "optional",
+    // Whoever takes mail without TLS need not show who they are with it.
+    ...(tls === "optional" && { tls: { rejectUnauthorized: false } }),
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
     dnsTimeout: timeoutMs,
