@@ -71,6 +71,10 @@ test("settings of mail that are wrong are told by name, without a password", () 
     [{ MAIL_DOMAIN: "a.test", MAIL_SMTP_URL: "http://u:secret@x" }, "MAIL_SMTP_URL must be smtp:"],
     [{ MAIL_DOMAIN: "a.test", MAIL_SMTP_URL: "smtp://x?tls=maybe" }, "MAIL_SMTP_URL takes tls="],
     [{ MAIL_DOMAIN: "a.test", MAIL_SMTP_URL: "smtps://x?tls=none" }, "MAIL_SMTP_URL takes tls="],
+    [
+      { MAIL_DOMAIN: "a.test", MAIL_SMTP_URL: "smtp://u:secret@x.test?tls=optional" },
+      "MAIL_SMTP_URL has a user, which tls=optional takes only for a server on this machine",
+    ],
     [{ MAIL_DKIM_SELECTOR: "s1" }, "MAIL_DKIM_KEY_FILE is not set"],
     [{ MAIL_DKIM_SELECTOR: "s 1", MAIL_DKIM_KEY_FILE: "x" }, "MAIL_DKIM_SELECTOR must be"],
     [{ MAIL_DKIM_SELECTOR: "s1", MAIL_DKIM_KEY_FILE: "/none" }, "MAIL_DKIM_KEY_FILE names '/none'"],
@@ -90,6 +94,7 @@ test("a relay on another machine is given nothing without TLS, unless the URL sa
   expect(tlsOf("smtp://relay.test")).toMatchObject({ port: 587, tls: "required", user: null });
   expect(tlsOf("smtp://relay.test:25?tls=none")).toMatchObject({ port: 25, tls: "none" });
   expect(tlsOf("smtp://127.0.0.1:25")).toMatchObject({ tls: "optional" });
+  expect(tlsOf("smtp://u:p@localhost:25")).toMatchObject({ tls: "optional", user: "u" });
   expect(tlsOf("smtps://u%40x:p%2Fw@relay.test")).toMatchObject({
     port: 465,
     tls: "implicit",

@@ -43,6 +43,10 @@ export function parseRelay(text: string): RelayAddress {
     throw new RangeError(`takes tls=${TLS_CHOICES.join(", tls=")}, and only with smtp://`);
   }
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  // Whoever is on the way can make encryption fail, and read the password then.
+  if (chosen === "optional" && url.username !== "" && !isLoopback(host)) {
+    throw new RangeError("has a user, which tls=optional takes only for a server on this machine");
+  }
   return {
     host,
     port: Number(url.port) || PORTS[scheme],

@@ -1,12 +1,14 @@
 // What a conversation with a mail server means for its message.
 
 import { expect, test } from "bun:test";
+import { greetRelay } from "../../../src/services/mail/providers/relay-check.ts";
 import {
   SmtpTransport,
   type SmtpTransportOptions,
 } from "../../../src/services/mail/providers/smtp-transport.ts";
 import type { SmtpRelay } from "../../../src/services/mail/smtp-relay.ts";
 import { realClock } from "../../support/fake-clock.ts";
+import { startLineSmtp } from "../../support/line-smtp.ts";
 import { ScriptedSmtp } from "../../support/scripted-smtp.ts";
 
 const MAIL = {
@@ -55,4 +57,18 @@ test("a used connection that is closed with 421 costs its next message nothing",
   smtp.script = { from: () => (told++ === 0 ? { code: 421 } : null) };
   expect(await transport.send()).toEqual({ kind: "accepted", accepted: 1 });
   expect([transport.commits, smtp.connections]).toEqual([2, 2]);
+});
+
+test("a password is not sent over a connection whose encryption the server refused", async () => {
+  using server = await startLineSmtp({
+    EHLO: "250-mail.test\r\n250-STARTTLS\r\n250 AUTH PLAIN",
+    STARTTLS: "454 Not now",
+  });
+  const relay = relayAt(server.port, { tls: "optional", user: "u", password: "secret" });
+  using transport = transportTo(relay);
+  const none = { kind: "deferred", why: "ENOAUTH", answered: false } as const;
+  expect(await transport.send()).toEqual(none);
+  expect(server.lines.filter((line) => line.startsWith("AUTH"))).toEqual([]);
+  const { problem } = (await greetRelay(relay)) as { problem: string };
+  expect(problem).toStartWith("the server takes no password");
 });

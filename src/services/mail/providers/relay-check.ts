@@ -16,7 +16,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   ETIMEDOUT: "the server does not answer in time: check its address, its port and firewalls",
   ETLS: "TLS failed: the certificate is not trusted, or the server has no TLS (tls=none)",
   EAUTH: "the server refused the user or the password",
-  ENOAUTH: "the server wants a user and a password in MAIL_SMTP_URL",
+  ENOAUTH: "the server takes no password here: it has no login, or none without TLS",
   EENVELOPE: "the server refused the sender or the recipient",
   EMESSAGE: "the server refused the message",
   EPROTOCOL: "what answers is no mail server",

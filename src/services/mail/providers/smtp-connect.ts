@@ -26,12 +26,12 @@ export function connectSmtp(relay: SmtpRelay): Promise<SMTPConnection> {
   // Stays attached: a connection that breaks later reports it here, and the current send rejects as
   // well.
   connection.on("error", reject);
-  connection.once("end", () =>
-    reject(Object.assign(new Error("The server closed the connection"), { code: "ECONNECTION" })),
-  );
+  connection.once("end", () => reject(failure("ECONNECTION", "The server closed the connection")));
   connection.connect((error) => {
     if (error) reject(error);
     else if (relay.user === null) resolve(connection);
+    // The library would send the password all the same, also after STARTTLS was refused.
+    else if (!connection.allowsAuth) reject(failure("ENOAUTH", "The server offers no login"));
     else logIn(connection, relay, resolve, reject);
   });
   return promise.catch((error) => {
@@ -50,4 +50,8 @@ function logIn(
     if (error) reject(error);
     else resolve(connection);
   });
+}
+
+function failure(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
 }

@@ -1,0 +1,57 @@
+// A mail server that is written line by line, for what no library's server would do.
+
+import type { Socket } from "node:net";
+import { ByteServer } from "./byte-server.ts";
+
+/** What follows the line of a client that begins with this word; `.` is the end of a message. */
+export type LineScript = Readonly<Record<string, string | ((socket: Socket) => void)>>;
+
+export interface LineSmtp extends Disposable {
+  readonly port: number;
+  /** All that clients sent outside messages; a message is one line with a dot. */
+  readonly lines: readonly string[];
+  /** How many connections are open now. */
+  readonly open: number;
+}
+
+const REPLIES: LineScript = {
+  EHLO: "250-mail.test\r\n250 AUTH PLAIN",
+  AUTH: "235 Welcome",
+  MAIL: "250 Fine",
+  RCPT: "250 Fine",
+  DATA: "354 Go on",
+  ".": "250 Taken",
+  RSET: "250 Fine",
+  QUIT: "221 Bye",
+};
+
+/** Starts a server that says what the script has for a line, and otherwise what is usual. */
+export async function startLineSmtp(script: LineScript): Promise<LineSmtp> {
+  const lines: string[] = [];
+  const server = await ByteServer.startRaw((socket) => {
+    let received = "";
+    let end = "\r\n";
+    socket.write("220 mail.test\r\n");
+    socket.on("data", (bytes) => {
+      received += bytes.toString("latin1");
+      for (let at = received.indexOf(end); at >= 0; at = received.indexOf(end)) {
+        const line = end === "\r\n" ? received.slice(0, at) : ".";
+        received = received.slice(at + end.length);
+        lines.push(line);
+        const word = line.split(/[ :]/, 1)[0] ?? "";
+        end = word === "DATA" ? "\r\n.\r\n" : "\r\n";
+        const reply = script[word] ?? REPLIES[word] ?? "500 What?";
+        if (typeof reply === "string") socket.write(`${reply}\r\n`);
+        else reply(socket);
+      }
+    });
+  });
+  return {
+    lines,
+    port: server.port,
+    get open() {
+      return server.open;
+    },
+    [Symbol.dispose]: () => server[Symbol.dispose](),
+  };
+}
