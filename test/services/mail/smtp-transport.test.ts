@@ -72,3 +72,10 @@ test("a password is not sent over a connection whose encryption the server refus
   const { problem } = (await greetRelay(relay)) as { problem: string };
   expect(problem).toStartWith("the server takes no password");
 });
+
+test("only a refusal after a whole message says that the server does not have it", async () => {
+  using server = await startLineSmtp({ ".": "354 Go on" });
+  using transport = transportTo(relayAt(server.port));
+  const lost = { kind: "unanswered", why: "EMESSAGE 354", answered: false } as const;
+  expect(await transport.send()).toEqual(lost);
+});

@@ -15,15 +15,18 @@ const REASONS: readonly (readonly [RegExp, RejectReason])[] = [
   [/^554/, "policy"],
 ];
 
+/** Replies from here on refuse (RFC 5321 4.2.1). */
+const REFUSALS_FROM = 400;
+
 /**
  * The meaning of an error from the library. `committed` says whether the end of the message may
  * have been sent.
  */
 export function deliveryOf(error: NodemailerError, committed: boolean): Delivery {
   const why = codesOf(error);
-  // A reply to the message is an answer; a connection that broke after the end of the message is
-  // not.
-  const isAnswer = error.code === "EMESSAGE" && error.responseCode !== undefined;
+  // A refusal of the message is an answer; a connection that broke after the end of the message is
+  // not, and neither is a reply that makes no sense there.
+  const isAnswer = error.code === "EMESSAGE" && (error.responseCode ?? 0) >= REFUSALS_FROM;
   if (committed && !isAnswer) return { kind: "unanswered", why, answered: false };
   const replies = repliesOf(error);
   if (replies === null || !replies.every(({ permanent }) => permanent === true)) {
