@@ -17,6 +17,7 @@ import {
   createServiceMimeBuilder,
 } from "../src/services/mail/providers/mime.ts";
 import { startSink } from "../src/services/mail/providers/sink.ts";
+import { openingMsMax } from "../src/services/mail/providers/smtp-connect.ts";
 import { SmtpTransport, sendMsMax } from "../src/services/mail/providers/smtp-transport.ts";
 import type { SmtpRelay } from "../src/services/mail/smtp-relay.ts";
 import type { ServerConfig } from "../src/settings/config.ts";
@@ -63,8 +64,6 @@ const OUTBOX_EVERY_MS = 1_000;
 const BALANCES_EVERY_MS = 300_000;
 const EXPIRE_EVERY_MS = 3_600_000;
 const OUTBOX_KEEP_MS = 90 * 24 * 3_600_000;
-/** A conversation begins with a connection, a greeting and a login. Each has a time limit. */
-const OPENING_STEPS = 4;
 /** A mail may wait for one other: those of customers and of the service share the connections. */
 const CONVERSATIONS = 2;
 const SINK_TIMEOUT_MS = 10_000;
@@ -161,7 +160,7 @@ function deliveryDeps(
     buying: mail.buying,
     returnPath: (id, sender) =>
       bounces === null ? sender : bounceAddress(id, secrets.KEY_PEPPER[0], bounces.domain),
-    claimMs: CONVERSATIONS * (sendMsMax(relay) + OPENING_STEPS * relay.timeoutMs),
+    claimMs: CONVERSATIONS * (openingMsMax(relay) + sendMsMax(relay)),
     retryDelayMs,
     onAttempt: (outcome) => outcomes.inc({ outcome }),
     log,

@@ -39,8 +39,9 @@ export async function startLineSmtp(script: LineScript): Promise<LineSmtp> {
         received = received.slice(at + end.length);
         lines.push(line);
         const word = line.split(/[ :]/, 1)[0] ?? "";
-        end = word === "DATA" ? "\r\n.\r\n" : "\r\n";
         const reply = script[word] ?? REPLIES[word] ?? "500 What?";
+        const takesMessage = word === "DATA" && !/^[45]/.test(String(reply));
+        end = takesMessage ? "\r\n.\r\n" : "\r\n";
         if (typeof reply === "string") socket.write(`${reply}\r\n`);
         else reply(socket);
       }

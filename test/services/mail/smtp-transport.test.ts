@@ -1,12 +1,14 @@
 // What a conversation with a mail server means for its message.
 
 import { expect, test } from "bun:test";
+import type { Socket } from "node:net";
 import { greetRelay } from "../../../src/services/mail/providers/relay-check.ts";
 import {
   SmtpTransport,
   type SmtpTransportOptions,
 } from "../../../src/services/mail/providers/smtp-transport.ts";
 import type { SmtpRelay } from "../../../src/services/mail/smtp-relay.ts";
+import { eventually } from "../../support/eventually.ts";
 import { realClock } from "../../support/fake-clock.ts";
 import { startLineSmtp } from "../../support/line-smtp.ts";
 import { ScriptedSmtp } from "../../support/scripted-smtp.ts";
@@ -78,4 +80,24 @@ test("only a refusal after a whole message says that the server does not have it
   using transport = transportTo(relayAt(server.port));
   const lost = { kind: "unanswered", why: "EMESSAGE 354", answered: false } as const;
   expect(await transport.send()).toEqual(lost);
+});
+
+/** Begins a reply, and continues it often enough that the connection is never idle. */
+function goOnForEver(socket: Socket): void {
+  const timer = setInterval(() => socket.write("250-wait\r\n"), 20);
+  socket.on("close", () => clearInterval(timer));
+}
+
+test("a server that never ends a reply is left, whichever step it holds up", async () => {
+  for (const script of [
+    { EHLO: goOnForEver },
+    { AUTH: goOnForEver },
+    { DATA: "451 Not now", RSET: goOnForEver },
+  ]) {
+    using server = await startLineSmtp(script);
+    const login = { user: "u", password: "p", timeoutMs: 200 };
+    using transport = transportTo(relayAt(server.port, login));
+    expect(await transport.send()).toMatchObject({ kind: "deferred", answered: false });
+    await eventually("the connection is closed", () => server.open === 0);
+  }
 });

@@ -1,6 +1,14 @@
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import type { SmtpRelay } from "../smtp-relay.ts";
 
+/** A connection, a greeting, encryption and a login: each may take the time limit of a step. */
+const STEPS = 4;
+
+/** The longest that `connectSmtp` can take. */
+export function openingMsMax(relay: Pick<SmtpRelay, "timeoutMs">): number {
+  return relay.timeoutMs * STEPS;
+}
+
 /**
  * Opens a connection, including greeting, encryption and login. Rejects with the library's error.
  */
@@ -27,6 +35,11 @@ export function connectSmtp(relay: SmtpRelay): Promise<SMTPConnection> {
   // well.
   connection.on("error", reject);
   connection.once("end", () => reject(failure("ECONNECTION", "The server closed the connection")));
+  // The library's limits after the greeting are for silence: a reply that goes on has none.
+  const limit = setTimeout(
+    () => reject(failure("ETIMEDOUT", "The server does not end its reply")),
+    openingMsMax(relay),
+  );
   connection.connect((error) => {
     if (error) reject(error);
     else if (relay.user === null) resolve(connection);
@@ -34,10 +47,12 @@ export function connectSmtp(relay: SmtpRelay): Promise<SMTPConnection> {
     else if (!connection.allowsAuth) reject(failure("ENOAUTH", "The server offers no login"));
     else logIn(connection, relay, resolve, reject);
   });
-  return promise.catch((error) => {
-    connection.close();
-    throw error;
-  });
+  return promise
+    .finally(() => clearTimeout(limit))
+    .catch((error) => {
+      connection.close();
+      throw error;
+    });
 }
 
 function logIn(

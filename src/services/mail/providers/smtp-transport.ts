@@ -15,8 +15,8 @@ const MESSAGES_A_CONNECTION = 100;
 /** Below the idle timeout of common servers. */
 const IDLE_MS = 20_000;
 /**
- * A conversation may wait for the time limit at every step, but in total for at most this many
- * limits.
+ * A conversation, with what makes the connection ready for the next one, may wait for the time
+ * limit at every step, but in total for at most this many limits.
  */
 const STEPS = 3;
 
@@ -26,7 +26,7 @@ export interface SmtpTransportOptions {
   readonly clock: Pick<Clock, "after">;
 }
 
-/** The longest that one `send` can take. */
+/** The longest that a message can take on a connection that is open. */
 export function sendMsMax(relay: Pick<SmtpRelay, "timeoutMs">): number {
   return relay.timeoutMs * STEPS;
 }
@@ -118,13 +118,11 @@ export class SmtpTransport implements MailTransport {
     const delivery = await sendOnce(connection, mail, gate).catch((error: NodemailerError) =>
       deliveryOf(error, committed),
     );
-    callOff();
     line.used += 1;
-    if (withdrawn) {
-      connection.close();
-      return { kind: "withdrawn" };
-    }
+    if (withdrawn) connection.close();
     await this.#putBack(line, delivery.kind === "accepted");
+    callOff();
+    if (withdrawn) return { kind: "withdrawn" };
     // What the server answers to a whole message is never about the connection alone.
     const mayBeStale = line.used > 1 && !committed && delivery.kind === "deferred";
     return mayBeStale && STALE.test(delivery.why) ? "stale" : delivery;
