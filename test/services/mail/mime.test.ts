@@ -5,6 +5,10 @@ import { generateKeyPairSync } from "node:crypto";
 import { simpleParser } from "mailparser";
 import type { MailContent } from "../../../src/core/mail.ts";
 import { createMimeBuilder } from "../../../src/services/mail/providers/mime.ts";
+import { SmtpTransport } from "../../../src/services/mail/providers/smtp-transport.ts";
+import { parseRelay } from "../../../src/services/mail/smtp-relay.ts";
+import { realClock } from "../../support/fake-clock.ts";
+import { ScriptedSmtp } from "../../support/scripted-smtp.ts";
 import { verifyDkim } from "../../support/verify-dkim.ts";
 
 const SENDER = "abcdefgh22345677@mail.test";
@@ -110,4 +114,20 @@ test("the DKIM signature holds for the headers and the body", async () => {
   expect(verifyDkim(raw, publicKey)).toEqual({ body: true, headers: true, domain: "mail.test" });
   const changed = raw.replace("Date: Sat", "Date: Sun");
   expect(verifyDkim(changed, publicKey).headers).toBe(false);
+});
+
+test("line breaks of all kinds arrive as line breaks, under a signature that holds", async () => {
+  await using smtp = await ScriptedSmtp.start();
+  const relay = { ...parseRelay(`${smtp.url}?tls=none`), name: "mail.test", timeoutMs: 1_000 };
+  const transport = new SmtpTransport({ relay, connectionsMax: 1, clock: realClock });
+  const text = "a\rb\r\nc\nd\r\r\ne\r.\rf";
+  const mime = await build({ text, html: `<p>${text}</p>` }, DKIM);
+  await transport.send({ from: SENDER, to: ["ada@x.test"], mime }, async () => true);
+  transport.close();
+  const [{ raw } = { raw: Buffer.alloc(0) }] = smtp.accepted;
+  const verified = { body: true, headers: true, domain: "mail.test" };
+  expect(verifyDkim(raw.toString("latin1"), publicKey)).toEqual(verified);
+  const mail = await simpleParser(raw);
+  expect(mail.text).toStartWith("a\nb\nc\nd\n\ne\n.\nf\n");
+  expect(mail.html).toStartWith("<p>a\nb\nc\nd\n\ne\n.\nf");
 });

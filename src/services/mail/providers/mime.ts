@@ -116,8 +116,8 @@ function createComposer({ dkim, domain }: MailIdentity): (parts: Parts) => Promi
       to: to.map(plain),
       ...(replyTo !== null && { replyTo: plain(replyTo) }),
       ...(!looksEncoded(subject) && { subject }),
-      ...(text !== null && { text }),
-      ...(html !== null && { html }),
+      ...(text !== null && { text: withPlainBreaks(text) }),
+      ...(html !== null && { html: withPlainBreaks(html) }),
       messageId,
       date,
       headers: {
@@ -131,6 +131,11 @@ function createComposer({ dkim, domain }: MailIdentity): (parts: Parts) => Promi
     if (!Buffer.isBuffer(message)) throw new Error("The composer gave no buffer");
     return message;
   };
+}
+
+/** The library signs a lone CR as it is, and then sends it as a line break. */
+function withPlainBreaks(body: string): string {
+  return body.replaceAll(/\r\n?/g, "\n");
 }
 
 // An object, because the library would read lists, groups and comments in a string.
