@@ -10,6 +10,10 @@ export interface LineSmtp extends Disposable {
   readonly port: number;
   /** All that clients sent outside messages; a message is one line with a dot. */
   readonly lines: readonly string[];
+  /** What came after the last whole line on the newest connection. */
+  readonly unread: string;
+  /** Says something on the newest connection that nothing asked for. */
+  say(line: string): void;
   /** How many connections are open now. */
   readonly open: number;
 }
@@ -28,7 +32,10 @@ const REPLIES: LineScript = {
 /** Starts a server that says what the script has for a line, and otherwise what is usual. */
 export async function startLineSmtp(script: LineScript): Promise<LineSmtp> {
   const lines: string[] = [];
+  let unread = "";
+  let newest: Socket | null = null;
   const server = await ByteServer.startRaw((socket) => {
+    newest = socket;
     let received = "";
     let end = "\r\n";
     socket.write("220 mail.test\r\n");
@@ -45,11 +52,16 @@ export async function startLineSmtp(script: LineScript): Promise<LineSmtp> {
         if (typeof reply === "string") socket.write(`${reply}\r\n`);
         else reply(socket);
       }
+      unread = received;
     });
   });
   return {
     lines,
     port: server.port,
+    say: (line) => newest?.write(`${line}\r\n`),
+    get unread() {
+      return unread;
+    },
     get open() {
       return server.open;
     },

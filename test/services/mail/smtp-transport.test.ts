@@ -10,6 +10,7 @@ import {
 import type { SmtpRelay } from "../../../src/services/mail/smtp-relay.ts";
 import { eventually } from "../../support/eventually.ts";
 import { realClock } from "../../support/fake-clock.ts";
+import { closedGate } from "../../support/gate.ts";
 import { startLineSmtp } from "../../support/line-smtp.ts";
 import { ScriptedSmtp } from "../../support/scripted-smtp.ts";
 
@@ -100,4 +101,54 @@ test("a server that never ends a reply is left, whichever step it holds up", asy
     expect(await transport.send()).toMatchObject({ kind: "deferred", answered: false });
     await eventually("the connection is closed", () => server.open === 0);
   }
+});
+
+test("a message whose end could not be agreed is put off, and nothing follows it", async () => {
+  using server = await startLineSmtp({});
+  const relay = relayAt(server.port);
+  const transport = new SmtpTransport({ relay, connectionsMax: 1, clock: realClock });
+  const delivery = await transport.send(MAIL, () => Promise.reject(new Error("Postgres is away")));
+  expect(delivery).toEqual({ kind: "deferred", why: "ESTREAM", answered: false });
+  await eventually("the connection is closed", () => server.open === 0);
+  expect(server.lines.slice(-1)).toEqual(["DATA"]);
+  expect(server.unread).toBe(MAIL.mime.toString());
+});
+
+test("a message that is refused before its end is not ended, and nothing follows it", async () => {
+  using server = await startLineSmtp({});
+  const relay = relayAt(server.port);
+  const transport = new SmtpTransport({ relay, connectionsMax: 1, clock: realClock });
+  const asked = closedGate();
+  const delivery = await transport.send(MAIL, async () => {
+    server.say("452 No room");
+    await asked.pass();
+    return true;
+  });
+  expect(delivery).toMatchObject({ kind: "deferred", why: "EMESSAGE 452" });
+  asked.open();
+  await eventually("the connection is closed", () => server.open === 0);
+  expect(server.unread).toBe(MAIL.mime.toString());
+});
+
+function stopReading(socket: Socket): void {
+  socket.write("354 Go on\r\n");
+  socket.pause();
+}
+
+test("the end of a message is not asked for while the server does not take the rest", async () => {
+  using server = await startLineSmtp({ DATA: stopReading });
+  using transport = transportTo(relayAt(server.port, { timeoutMs: 300 }));
+  const large = Buffer.alloc(16 * 1024 * 1024, `${"x".repeat(70)}\r\n`);
+  expect(await transport.send(large)).toMatchObject({ kind: "deferred" });
+  expect(transport.commits).toBe(0);
+});
+
+test("a message of many slices arrives byte for byte", async () => {
+  await using smtp = await ScriptedSmtp.start();
+  // The server takes its time for dots.
+  using transport = transportTo(relayAt(smtp.port, { timeoutMs: 20_000 }));
+  // Line breaks, and dots that begin a line, on both sides of a cut.
+  const mime = Buffer.alloc(60_000, ".\r\n");
+  expect(await transport.send(mime)).toMatchObject({ kind: "accepted" });
+  expect(smtp.accepted[0]?.raw.equals(mime)).toBe(true);
 });

@@ -31,6 +31,9 @@ export function sendMsMax(relay: Pick<SmtpRelay, "timeoutMs">): number {
   return relay.timeoutMs * STEPS;
 }
 
+/** What a stream buffers before it asks for no more. */
+const SLICE_BYTES = 16 * 1024;
+
 const BROKEN = { kind: "deferred", why: "ECONNECTION", answered: false } as const;
 
 /** How a connection fails that the server closed while it was idle. */
@@ -101,30 +104,18 @@ export class SmtpTransport implements MailTransport {
     commit: () => Promise<boolean>,
   ): Promise<Delivery | "stale"> {
     const { connection } = line;
-    let committed = false;
-    let withdrawn = false;
-    const gate = async () => {
-      // From here on a lost answer leaves doubt, so this is set before the answer arrives.
-      committed = true;
-      const agreed = await commit();
-      if (!agreed) {
-        committed = false;
-        withdrawn = true;
-      }
-      return agreed;
-    };
+    const body = new Body(mail.mime, commit);
     const limit = sendMsMax(this.options.relay);
     const callOff = this.options.clock.after(limit, () => connection.close());
-    const delivery = await sendOnce(connection, mail, gate).catch((error: NodemailerError) =>
-      deliveryOf(error, committed),
+    const delivery = await sendOnce(connection, mail, body).catch((error: NodemailerError) =>
+      deliveryOf(error, body.mayBeTaken),
     );
     line.used += 1;
-    if (withdrawn) connection.close();
     await this.#putBack(line, delivery.kind === "accepted");
     callOff();
-    if (withdrawn) return { kind: "withdrawn" };
+    if (body.stage === "withdrawn") return { kind: "withdrawn" };
     // What the server answers to a whole message is never about the connection alone.
-    const mayBeStale = line.used > 1 && !committed && delivery.kind === "deferred";
+    const mayBeStale = line.used > 1 && !body.mayBeTaken && delivery.kind === "deferred";
     return mayBeStale && STALE.test(delivery.why) ? "stale" : delivery;
   }
 
@@ -146,27 +137,59 @@ export class SmtpTransport implements MailTransport {
   }
 }
 
+/** The bytes of a message on their way into a connection. */
+class Body {
+  stage: "before" | "begun" | "asked" | "withdrawn" | "ended" = "before";
+  readonly bytes: Readable;
+
+  constructor(mime: Buffer, commit: () => Promise<boolean>) {
+    this.bytes = Readable.from(this.#gated(mime, commit));
+    this.bytes.once("end", () => {
+      this.stage = "ended";
+    });
+  }
+
+  /** From the question to `commit` on, a lost answer leaves doubt. */
+  get mayBeTaken(): boolean {
+    return this.stage === "asked" || this.stage === "ended";
+  }
+
+  /** Whatever else is sent now becomes part of the message. */
+  get isUnderWay(): boolean {
+    return this.stage !== "before" && this.stage !== "ended";
+  }
+
+  /** All bytes of the message, but its end only after `commit` agrees. */
+  async *#gated(mime: Buffer, commit: () => Promise<boolean>): AsyncGenerator<Buffer> {
+    this.stage = "begun";
+    // A slice is asked for when there is room for it, so `commit` is, when there is for the end.
+    for (let at = 0; at < mime.length; at += SLICE_BYTES) {
+      yield mime.subarray(at, at + SLICE_BYTES);
+    }
+    this.stage = "asked";
+    const agreed = await commit().catch((error: unknown) => {
+      this.stage = "begun";
+      throw error;
+    });
+    if (agreed) return;
+    this.stage = "withdrawn";
+    throw new Error("The message was withdrawn");
+  }
+}
+
 /** Rejects with the library's error; a connection that ends without one is also an error. */
-function sendOnce(
-  connection: SMTPConnection,
-  mail: OutgoingMail,
-  commit: () => Promise<boolean>,
-): Promise<Delivery> {
+function sendOnce(connection: SMTPConnection, mail: OutgoingMail, body: Body): Promise<Delivery> {
   const { promise, resolve, reject } = Promise.withResolvers<Delivery>();
   const onEnd = () => reject(Object.assign(new Error("It ended"), { code: "ECONNECTION" }));
   connection.once("end", onEnd);
   const envelope = { from: mail.from, to: [...mail.to], size: mail.mime.length };
-  connection.send(envelope, Readable.from(gated(mail.mime, commit)), (error, info) => {
-    if (error) reject(error);
-    else resolve({ kind: "accepted", accepted: info?.accepted.length ?? 0 });
+  connection.send(envelope, body.bytes, (error, info) => {
+    if (!error) return resolve({ kind: "accepted", accepted: info?.accepted.length ?? 0 });
+    reject(error);
+    body.bytes.destroy();
+    if (body.isUnderWay) connection.close();
   });
   return promise.finally(() => connection.off("end", onEnd));
-}
-
-/** All bytes of the message, but its end only after `commit` agrees. */
-async function* gated(mime: Buffer, commit: () => Promise<boolean>): AsyncGenerator<Buffer> {
-  yield mime;
-  if (!(await commit())) throw new Error("The message was withdrawn");
 }
 
 function reset(connection: SMTPConnection): Promise<boolean> {

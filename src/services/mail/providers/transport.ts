@@ -28,9 +28,9 @@ export type Delivery =
 
 export interface MailTransport {
   /**
-   * Sends a message to the server once. Never rejects. `commit` is called after everything except
-   * the end of the message was sent: until it resolves to true, the server cannot have accepted
-   * anything.
+   * Sends a message to the server once. Never rejects. `commit` is called when all but the end of
+   * the message has left, except for what fits into the buffers on the way: until it resolves to
+   * true, the server cannot have accepted anything. If it rejects, the message is deferred.
    */
   send(mail: OutgoingMail, commit: () => Promise<boolean>): Promise<Delivery>;
   close(): void;
