@@ -61,7 +61,17 @@ export function isInvalidParameter(error: unknown): boolean {
 
 /** True if the row would be a second one where there can be one. */
 export function isDuplicate(error: unknown): boolean {
-  // drizzle wraps what the driver throws.
-  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-  return codeOf(cause) === UNIQUE_VIOLATION;
+  return codeOf(thrownByDriver(error)) === UNIQUE_VIOLATION;
+}
+
+const DEADLOCK = "40P01";
+
+/** True if Postgres ended the transaction, because others waited for it and it for them. */
+export function isDeadlock(error: unknown): boolean {
+  return codeOf(thrownByDriver(error)) === DEADLOCK;
+}
+
+/** drizzle wraps what the driver throws. */
+function thrownByDriver(error: unknown): unknown {
+  return error instanceof Error && error.cause !== undefined ? error.cause : error;
 }

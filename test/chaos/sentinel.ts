@@ -37,10 +37,9 @@ export async function failOver({ times, random, say }: ChaosOptions): Promise<vo
   }
   await load.stop();
   const { lost, amount } = await lostCharges(product, load.told);
-  await proveBooks(
-    product,
-    load.told.filter((one) => !lost.has(one)),
-  );
+  // Of a lost settlement the sweep may have charged a part, as of a call whose end nobody heard.
+  const told = load.told.map((one) => (lost.has(one) ? { ...one, cost: null } : one));
+  await proveBooks(product, told);
   await proveCredits(product, accounts, credits);
   say(`${times} failovers of Redis by Sentinel, with min-replicas-to-write 1`);
   say(

@@ -253,7 +253,7 @@ describe("what a thief of the old password had under way is refused", () => {
     const secret = await owner.turnOnSecondFactor();
     const thief = slow.lab.visitor();
     await thief.signIn(email);
-    await thief.auth("/two-factor/verify-totp", { code: totp(secret) });
+    await thief.auth("/two-factor/verify-totp", { code: totp(secret, 1) });
     const answer = await slow.compared(() =>
       thief.auth("/two-factor/disable", { password: PASSWORD }),
     );
@@ -272,7 +272,7 @@ describe("what a thief of the old password had under way is refused", () => {
     const secret = await owner.turnOnSecondFactor();
     const thief = lab.visitor();
     await thief.signIn(email);
-    await thief.auth("/two-factor/verify-totp", { code: totp(secret) });
+    await thief.auth("/two-factor/verify-totp", { code: totp(secret, 1) });
     const answer = await lab.whileItWaits(
       (tx) => tx`
         SELECT pg_backend_pid() AS pid FROM people WHERE email = ${email} FOR NO KEY UPDATE`,
