@@ -13,17 +13,19 @@ import { run } from "./processes.mjs";
  */
 export async function ensurePackages({ dev, progress }) {
   const missing = missingPackages(dev);
-  if (missing.length > 0) await install({ dev, progress, why: `${missing.length} are missing` });
-  else if (await hasMisfit()) await install({ dev, progress, why: "one has an earlier patch" });
+  const why = missing.length > 0 ? `${missing.length} are missing` : await patchOrReason();
+  if (why === null) return;
+  await install({ dev, progress, why });
   await patchPackages();
 }
 
-async function hasMisfit() {
+/** Applies the patches; why the packages must be installed anew if one does not fit. */
+async function patchOrReason() {
   try {
     await patchPackages();
-    return false;
+    return null;
   } catch (error) {
-    if (error instanceof PatchMisfit) return true;
+    if (error instanceof PatchMisfit) return "one has an earlier patch";
     throw error;
   }
 }

@@ -20,6 +20,7 @@ import { isOwnOrigin } from "./own-origin.ts";
 import type { Membership, People, SignedIn } from "./people.ts";
 import { readText } from "./read-body.ts";
 import type { Checked, TSchema } from "./schema.ts";
+import { peerOf } from "./server.ts";
 import { refuseNul } from "./texts.ts";
 
 /** What the frame needs for any endpoint of the console. */
@@ -175,7 +176,7 @@ export async function answerPage<Deps extends ConsoleFrameDeps>(
   try {
     if (request.method !== "GET" && request.method !== "HEAD") checkChange(deps, request);
     refuseNul(params);
-    const clientIp = deps.clientIp(server?.requestIP(request)?.address ?? "", request.headers);
+    const clientIp = deps.clientIp(peerOf(server, request), request.headers);
     const client = deps.clientInfo(clientIp);
     const context = { deps, request, server, requestId, clientIp, client, params };
     return withHeaders(await run(context), requestId);

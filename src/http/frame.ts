@@ -15,7 +15,7 @@ import { type ClientIp, networkOf } from "./client-ip.ts";
 import { failureOf } from "./failure.ts";
 import { readKey } from "./read-key.ts";
 import { errorResponse } from "./respond.ts";
-import type { RequestServer } from "./server.ts";
+import { peerOf, type RequestServer } from "./server.ts";
 
 /** Finds what a key leads to, by its digests. */
 export interface KeyDirectory {
@@ -84,7 +84,7 @@ const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 /** Gives a request its id and its arrival time. */
 export function arrive(deps: FrameDeps, { request, server }: RawRequest): RequestContext {
   const { clock } = deps.calls;
-  const peer = server?.requestIP(request)?.address ?? "";
+  const peer = peerOf(server, request);
   return {
     request,
     server,

@@ -22,6 +22,11 @@ export type BunServer = Server<unknown>;
 /** What answering a request needs of the server. */
 export type RequestServer = Pick<BunServer, "requestIP" | "timeout">;
 
+/** The address at the other end of the connection; "" where a request came over none. */
+export function peerOf(server: RequestServer | null, request: Request): string {
+  return server?.requestIP(request)?.address ?? "";
+}
+
 /** Lets a connection be idle for longer until the answer to a call begins. */
 export function allowQuiet(server: RequestServer | null, request: Request): void {
   server?.timeout(request, 0);

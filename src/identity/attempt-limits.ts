@@ -149,7 +149,7 @@ export async function isFirst(
   what: string,
   windowMs: number,
 ): Promise<boolean> {
-  const entry = { key: `first ${keyedHash(secret, "attempt", what)}`, limit: 1, windowMs };
+  const entry = { key: keyOf(secret, "first", what), limit: 1, windowMs };
   return (await attempts.count([entry], now())) === 0;
 }
 
@@ -166,7 +166,7 @@ function browserOf(inbox: string, device: string): string {
   return `inbox ${inbox} from browser ${device}`;
 }
 
-function keyOf(secret: string, kind: AttemptKind | "signed_in", who: string): string {
+function keyOf(secret: string, kind: AttemptKind | "signed_in" | "first", who: string): string {
   return `${kind} ${keyedHash(secret, "attempt", who)}`;
 }
 

@@ -170,17 +170,15 @@ async function requireCurrentPassword(
  */
 async function requirePresentPassword(
   { people }: HookDeps,
-  { userId, token }: NewSession,
-  { body, context }: GenericEndpointContext,
+  session: NewSession,
+  request: GenericEndpointContext,
 ): Promise<void> {
-  const { password } = body as { readonly password: string };
-  const hash = await people.passwordHash(userId);
-  if (hash !== null && (await context.password.verify({ hash, password }))) return;
-  await context.internalAdapter.deleteSession(token);
-  throw new APIError("UNAUTHORIZED", {
-    code: "INVALID_EMAIL_OR_PASSWORD",
-    message: "Invalid email or password",
-  });
+  const { password } = request.body as { readonly password: string };
+  const hash = await people.passwordHash(session.userId);
+  if (hash !== null && (await request.context.password.verify({ hash, password }))) return;
+  const code = "INVALID_EMAIL_OR_PASSWORD";
+  const error = new APIError("UNAUTHORIZED", { code, message: "Invalid email or password" });
+  return await endNew(session, request, error);
 }
 
 /**
@@ -189,15 +187,14 @@ async function requirePresentPassword(
  */
 async function requireSsoLink(
   { sso }: HookDeps,
-  { userId, token, ssoIssuer }: NewSession,
-  { context }: GenericEndpointContext,
+  session: NewSession,
+  context: GenericEndpointContext,
 ): Promise<void> {
+  const { userId, ssoIssuer } = session;
   if (sso === null || typeof ssoIssuer !== "string" || (await sso.isLinked(userId))) return;
-  await context.internalAdapter.deleteSession(token);
-  throw new APIError("BAD_REQUEST", {
-    code: "SSO_NOT_VALID",
-    message: "You are no longer linked to single sign-on. Begin again",
-  });
+  const message = "You are no longer linked to single sign-on. Begin again";
+  const error = new APIError("BAD_REQUEST", { code: "SSO_NOT_VALID", message });
+  return await endNew(session, context, error);
 }
 
 /**
@@ -206,13 +203,22 @@ async function requireSsoLink(
  */
 async function endFormer(
   { people }: HookDeps,
-  { userId, token }: NewSession,
+  session: NewSession,
   context: GenericEndpointContext,
 ): Promise<void> {
   const former = formerOf(context);
-  if (former === null || (await people.endSession(userId, former.id))) return;
-  await context.context.internalAdapter.deleteSession(token);
-  throw sessionEnded();
+  if (former === null || (await people.endSession(session.userId, former.id))) return;
+  return await endNew(session, context, sessionEnded());
+}
+
+/** Ends a session that was just stored, and refuses what it was for. @throws APIError */
+async function endNew(
+  { token }: NewSession,
+  { context }: GenericEndpointContext,
+  error: APIError,
+): Promise<never> {
+  await context.internalAdapter.deleteSession(token);
+  throw error;
 }
 
 /** The session in place of which better-auth makes one by itself; a sign-in knows none. */

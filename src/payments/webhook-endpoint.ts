@@ -10,6 +10,7 @@ import { plainEndpoint } from "../http/endpoint.ts";
 import type { RawRequest } from "../http/frame.ts";
 import { readText } from "../http/read-body.ts";
 import { Type } from "../http/schema.ts";
+import { peerOf } from "../http/server.ts";
 import type { PaymentQueue } from "../store/payment-queue.ts";
 import type { ProviderEvent, ProviderEvents } from "../store/provider-events.ts";
 import { EventRefused, type PaymentProvider } from "./provider.ts";
@@ -89,8 +90,7 @@ async function receive(
 ): Promise<Response> {
   const signature = request.headers.get(SIGNATURE);
   if (signature === null) throw new EventRefused("signature", "The event has no signature");
-  const peer = server?.requestIP(request)?.address ?? "";
-  const share = bodies.of(networkOf(clientIp(peer, request.headers)));
+  const share = bodies.of(networkOf(clientIp(peerOf(server, request), request.headers)));
   const body = await readText(request, { bytesMax: BODY_BYTES_MAX, clock, share });
   const event = await provider.verifyEvent(body, signature);
   const isNew = await events.receive(event);

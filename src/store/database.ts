@@ -1,6 +1,6 @@
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import postgres from "postgres";
-import { StartError } from "../core/start-error.ts";
+import { checkPatched } from "./patched.ts";
 import { openSilenceCheck } from "./silence-check.ts";
 
 export interface Database {
@@ -72,9 +72,7 @@ const RECONNECT_SECONDS_MAX = 0.5;
  * @throws StartError if the driver lacks our patch (D-418)
  */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
-  if (!("changedBy" in postgres) || postgres.changedBy !== PATCHED) {
-    throw new StartError("A package lacks its patch: run `node scripts/patch-packages.mjs`");
-  }
+  checkPatched(postgres, PATCHED);
   const { timeoutMs, silentMs, abandonedMs, directUrl = null } = options;
   const isPooled = directUrl !== null;
   const answerSeconds = (silentMs ?? 0) / 1_000;

@@ -1,7 +1,7 @@
 import { Cluster, Redis } from "ioredis";
 import { isOfReplica } from "../core/redis-replica.ts";
 import type { RedisSocket } from "../core/redis-socket.ts";
-import { StartError } from "../core/start-error.ts";
+import { checkPatched } from "./patched.ts";
 import { parseRedisUrl, type RedisCluster } from "./redis-url.ts";
 
 /** What the client says if it has our patch as it is today. */
@@ -25,9 +25,7 @@ const SILENT_MS = { scripts: 2 * COMMAND_TIMEOUT_MS, queue: 30_000 };
  * @throws StartError if the client lacks our patch (D-515)
  */
 export function openRedis(url: string, use: "scripts" | "queue" = "scripts"): Redis | Cluster {
-  if (!("changedBy" in Redis) || Redis.changedBy !== PATCHED) {
-    throw new StartError("A package lacks its patch: run `node scripts/patch-packages.mjs`");
-  }
+  checkPatched(Redis, PATCHED);
   // BullMQ waits for jobs in one long command, and requires that commands are retried without end.
   const socketTimeout = SILENT_MS[use];
   const limits =

@@ -90,7 +90,7 @@ const refusing =
 
 for (const [what, mood] of [
   ["a key of the operator's that is wrong", refusing(401)],
-  ["a key that may not charge", refusing(403)],
+  ["a key without the right to charge", refusing(403)],
   ["a request that is refused", refusing(400)],
   ["a key of ours that is taken", refusing(400, "idempotency_error")],
 ] as const) {
