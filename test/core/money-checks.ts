@@ -156,16 +156,20 @@ export const PRICE_CHECKS: Checks<Money> = {
     expect(charge(parts)).toBe(nanoUsd(4n));
   },
 
-  "a charge of any size is exact": ({ charge }) => {
+  "a charge of any size is exact, or refused as beyond any amount": ({ charge }) => {
     const quantity = fc.integer({ min: -(2 ** 31), max: 2 ** 31 });
     const unit = fc.bigInt({ min: 0n, max: 2n ** 31n }).map(pico);
     fc.assert(
       fc.property(fc.array(fc.tuple(quantity, unit), { maxLength: 4 }), (parts) => {
         const exact = parts.reduce((sum, [count, price]) => sum + BigInt(count) * price, 0n);
         fc.pre(exact >= 0n);
-        expect(charge(parts)).toBe(nanoUsd((exact + 999n) / 1_000n));
+        const rounded = nanoUsd((exact + 999n) / 1_000n);
+        if (rounded > TOP) expect(() => charge(parts)).toThrow(RangeError);
+        else expect(charge(parts)).toBe(rounded);
       }),
     );
+    expect(charge([[1, pico(TOP * 1_000n)]])).toBe(nanoUsd(TOP));
+    expect(() => charge([[1, pico(TOP * 1_000n + 1n)]])).toThrow(RangeError);
     const [odd, many] = [2 ** 53 - 1, 2 ** 53 - 3];
     expect(charge([[odd, pico(500n)]])).toBe(nanoUsd(2n ** 52n));
     const parts = [
