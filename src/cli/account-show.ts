@@ -1,8 +1,8 @@
 import { type AccountSummary, readAccountSummary } from "../accounts/account-summary.ts";
 import { findAccount } from "../accounts/administration.ts";
-import { unlockWords } from "../accounts/tier-words.ts";
 import type { Tier } from "../core/limits.ts";
 import { add, type NanoUsd, toJsonNumber, ZERO } from "../core/money.ts";
+import { unlockWords } from "../core/tier-words.ts";
 import type { AccountRow, KeyRow } from "../store/accounts.ts";
 import type { Payment } from "../store/payments.ts";
 import type { Answer } from "./command.ts";

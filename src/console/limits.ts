@@ -6,10 +6,10 @@ import {
   readAccountSummary,
 } from "../accounts/account-summary.ts";
 import { type AdministrationDeps, changeAccount } from "../accounts/administration.ts";
-import { unlockWords } from "../accounts/tier-words.ts";
 import { amountFrom } from "../core/field-rules.ts";
 import { PLANS, TIERS, type Tier } from "../core/limits.ts";
 import { type NanoUsd, toDecimal, ZERO } from "../core/money.ts";
+import { unlockWords } from "../core/tier-words.ts";
 import {
   type AccountContext,
   accountEndpoint,

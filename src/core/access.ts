@@ -4,9 +4,17 @@
 import { BlockList, isIP } from "node:net";
 import type { AccountState } from "./account-states.ts";
 import type { ErrorCode } from "./errors.ts";
-import { deriveTier, type PlanName, type Scope, type Tier, type TierInputs } from "./limits.ts";
+import {
+  deriveTier,
+  type PlanName,
+  type Scope,
+  TIERS,
+  type Tier,
+  type TierInputs,
+} from "./limits.ts";
 import { AMOUNT_MAX, type NanoUsd, nano } from "./money.ts";
 import { monthOf } from "./months.ts";
+import { unlockWords } from "./tier-words.ts";
 
 export interface AccessKey {
   readonly id: string;
@@ -185,8 +193,13 @@ export type InactiveState = Exclude<AccountState, "active">;
 /** Why a tier does not include a service; null if it does. */
 export function tierRefusal(tier: Tier, scope: Scope | null): AccessDecision["refusal"] {
   if (scope === null || tier.services.includes(scope)) return null;
-  return {
-    code: "tier_required",
-    message: `The ${tier.name} ${tier.kind} does not include the service '${scope}'`,
-  };
+  const lack = `The ${tier.name} ${tier.kind} does not include the service '${scope}'`;
+  return { code: "tier_required", message: lack + offerOf(tier, scope) };
+}
+
+/** The lowest tier with the service, and how it is reached. No plan has more services. */
+function offerOf({ kind }: Tier, scope: Scope): string {
+  if (kind === "plan") return "";
+  const first = TIERS.find(({ services }) => services.includes(scope));
+  return first === undefined ? "" : `. The ${first.name} tier has it: ${unlockWords(first)}`;
 }

@@ -179,6 +179,13 @@ describe("decideAccess()", () => {
     }
   });
 
+  test("says which tier has the service, and how it is reached", () => {
+    expect(refusalOf({ net_paid: "0" }, "mail")?.message).toBe(
+      "The free tier does not include the service 'mail'. " +
+        "The build tier has it: $50 paid and 7 days since the first payment",
+    );
+  });
+
   test("refuses every call of an account that is not active, whatever the reason", () => {
     const states: readonly AccountState[] = ["suspended", "closed"];
     for (const state of states) {

@@ -1,7 +1,7 @@
 // How a tier or a plan is reached, in words.
 
-import type { Tier } from "../core/limits.ts";
-import { toDecimal } from "../core/money.ts";
+import type { Tier } from "./limits.ts";
+import { toDecimal } from "./money.ts";
 
 /** `$50 paid and 7 days since the first payment`. */
 export function unlockWords({ kind, name, unlock }: Tier): string {
