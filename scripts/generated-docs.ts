@@ -83,7 +83,7 @@ function toJson(value: unknown): string {
 }
 
 function endpointTable(): string {
-  const pages = PROGRAM.filter(({ path }) => !/^\/(docs|dashboard)\//.test(path));
+  const pages = PROGRAM.filter(({ path }) => !/^\/(docs|dashboard|operator)\//.test(path));
   const all = [...DOCUMENTED.gateway, ...DOCUMENTED.application, ...pages];
   return table(["endpoint", "what"], all.map(endpointRow));
 }

@@ -25,21 +25,25 @@ const COMMON = {
 
 /** One page for every address of the pages, which its script tells apart, and its files. */
 export const DASHBOARD: readonly Endpoint<DashboardDeps>[] = [
-  pageEndpoint("dashboard", DASHBOARD_PATH),
-  pageEndpoint("dashboardSlash", `${DASHBOARD_PATH}/`),
-  pageEndpoint("dashboardBelow", `${DASHBOARD_PATH}/{id}`),
-  pageEndpoint("operatorPages", OPERATOR_PAGES),
-  pageEndpoint("operatorPagesSlash", `${OPERATOR_PAGES}/`),
-  pageEndpoint("operatorPagesBelow", `${OPERATOR_PAGES}/{id}`),
+  ...pageEndpoints("dashboard", DASHBOARD_PATH, "The dashboard"),
+  ...pageEndpoints("operatorPages", OPERATOR_PAGES, "The pages for operators"),
 ];
 
-function pageEndpoint(id: string, path: string): Endpoint<DashboardDeps> {
+function pageEndpoints(id: string, path: string, summary: string): Endpoint<DashboardDeps>[] {
+  return [
+    pageEndpoint(id, path, summary),
+    pageEndpoint(`${id}Slash`, `${path}/`, summary),
+    pageEndpoint(`${id}Below`, `${path}/{id}`, summary),
+  ];
+}
+
+function pageEndpoint(id: string, path: string, summary: string): Endpoint<DashboardDeps> {
   return plainEndpoint({
     id,
     method: "GET",
     path,
     ...(path.endsWith("{id}") && { hasOpenEnd: true }),
-    summary: "The pages for people and for operators",
+    summary,
     reply: Type.Unknown(),
     examples: [],
     run: (deps: DashboardDeps, { request }) => answer(deps, request),
