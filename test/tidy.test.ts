@@ -134,6 +134,10 @@ describe("lines and names", () => {
       ...prose("a".repeat(120), `| ${"a".repeat(150)} |\n\`\`\`\n${"a".repeat(150)}\n\`\`\``),
     ],
   });
+  holds("tables have one head", each(rules.joinedTables), {
+    bad: prose("| a |\n| - |\n| 1 |\n| a |\n| - |\n| 2 |\n"),
+    good: prose("| a |\n| - |\n| 1 |\n\n| a |\n| - |\n| 2 |\n"),
+  });
   holds("files are named after their content", each(rules.badFileName), {
     bad: empty(
       "src/core/index.ts",

@@ -28,6 +28,15 @@ export const longLine: Rule = ({ path, text }) => {
   });
 };
 
+/** Tables of Markdown with two heads: a merge has joined two versions of one. */
+export const joinedTables: Rule = ({ path, text }) => {
+  if (!path.endsWith(".md")) return [];
+  const tables = text.match(/(?:^\|.*\n)+/gm) ?? [];
+  const heads = (table: string) => table.match(/^\|(?: *:?-+:? *\|)+$/gm) ?? [];
+  const joined = tables.filter((table) => heads(table).length > 1);
+  return joined.map((table) => `${path}: the table ${table.split("\n", 1)} begins twice`);
+};
+
 /** File names that say nothing, and Lua files that are not in snake_case. */
 export const badFileName: Rule = ({ path }) => {
   const name = path.slice(path.lastIndexOf("/") + 1);
