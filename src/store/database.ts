@@ -65,6 +65,13 @@ const END = { timeout: 5 } as const;
  * long Postgres would seem to be away although it is back.
  */
 const RECONNECT_SECONDS_MAX = 0.5;
+/**
+ * How Postgres writes dates and bytes, whatever is set for the server, the database or the role:
+ * drizzle makes a Date of the text, and the driver expects hexadecimal digits (D-520).
+ */
+const DATES = { DateStyle: "ISO" } as const;
+/** PgBouncer keeps the style of dates for each client, but refuses this. */
+const BYTES = { bytea_output: "hex" } as const;
 
 /**
  * Opens a pool. Nothing connects before the first statement. If the URL names several servers, each
@@ -91,8 +98,8 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
     // two statements, although the second is half sent: somebody else then gets its answer. So one
     // connection has one statement at a time (D-301).
     ...(isPooled
-      ? { prepare: false, max_pipeline: 0 }
-      : { connection: sessionLimits(timeoutMs, abandonedMs) }),
+      ? { prepare: false, max_pipeline: 0, connection: DATES }
+      : { connection: { ...DATES, ...BYTES, ...sessionLimits(timeoutMs, abandonedMs) } }),
   };
   const sql = postgres(url, settings);
   const db = drizzle(preparing(sql));
