@@ -131,6 +131,26 @@ describe("a call of the playground", () => {
     expect(told.body.svc.cost_usd).toBeGreaterThan(0);
   });
 
+  test("is no fault of ours where the Host names none", async () => {
+    const consoleUrl = "https://console.test";
+    await using own = await ConsoleWorld.start(() => ({ services: { consoleUrl } }));
+    const account = await own.account();
+    for (const path of [pathOf(account), `${pathOf(account)}/estimate`]) {
+      const response = await fetch(`${own.api.parts.url}/console/api${path}`, {
+        method: "POST",
+        headers: {
+          cookie: "session=owner",
+          "content-type": "application/json",
+          origin: consoleUrl,
+          host: "no host",
+        },
+        body: JSON.stringify({ path: CHAT, body: chatBody() }),
+      });
+      expect(response.status).toBe(400);
+    }
+    expect(own.api.errors).toEqual([]);
+  });
+
   test("is not for viewers or strangers", async () => {
     const account = await world.account();
     for (const path of [pathOf(account), `${pathOf(account)}/estimate`]) {
