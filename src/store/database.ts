@@ -66,12 +66,15 @@ const END = { timeout: 5 } as const;
  */
 const RECONNECT_SECONDS_MAX = 0.5;
 /**
- * How Postgres writes dates and bytes, whatever is set for the server, the database or the role:
- * drizzle makes a Date of the text, and the driver expects hexadecimal digits (D-520).
+ * What counts in our sessions, whatever is set for the server, the database or the role (D-520):
+ * drizzle makes a Date of the text of Postgres.
  */
 const DATES = { DateStyle: "ISO" } as const;
-/** PgBouncer keeps the style of dates for each client, but refuses this. */
-const BYTES = { bytea_output: "hex" } as const;
+/**
+ * PgBouncer, which keeps the style of dates for each client, refuses these. The driver reads bytes
+ * as hexadecimal digits, and whoever has waited for a lock must see what was stored meanwhile.
+ */
+const DIRECT = { bytea_output: "hex", default_transaction_isolation: "read committed" } as const;
 
 /**
  * Opens a pool. Nothing connects before the first statement. If the URL names several servers, each
@@ -99,7 +102,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
     // connection has one statement at a time (D-301).
     ...(isPooled
       ? { prepare: false, max_pipeline: 0, connection: DATES }
-      : { connection: { ...DATES, ...BYTES, ...sessionLimits(timeoutMs, abandonedMs) } }),
+      : { connection: { ...DATES, ...DIRECT, ...sessionLimits(timeoutMs, abandonedMs) } }),
   };
   const sql = postgres(url, settings);
   const db = drizzle(preparing(sql));

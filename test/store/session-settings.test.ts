@@ -1,65 +1,84 @@
-// What an operator has set for the server, the database or the role decides how Postgres writes
-// dates and bytes, if the session says nothing of it. Ours reads them in one form.
+// What an operator has set for the server, the database or the role counts where a session says
+// nothing of it: how Postgres writes dates and bytes, and what a transaction sees of others.
 
-import { describe, expect, test } from "bun:test";
-import { Accounts } from "../../src/store/accounts.ts";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { usd } from "../../src/core/money.ts";
+import { type AccountRow, Accounts } from "../../src/store/accounts.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { hasPooler, startPooler } from "../support/pooler.ts";
 import { random } from "../support/random.ts";
 import { createTestDatabase } from "../support/services.ts";
+import { shared } from "../support/shared.ts";
+
+setDefaultTimeout(60_000);
 
 /** The fifth of November, or the eleventh of May where day and month change places. */
 const NOW = new Date("2026-11-05T13:14:15.678Z");
-const BYTES = Buffer.from("\\x0061ff", "latin1");
 
-/** A database whose sessions begin with this setting. */
-async function databaseWith(setting: string) {
-  const own = await createTestDatabase();
-  const name = new URL(own.url).pathname.slice(1);
-  const operator = openDatabase(own.url);
-  await operator.sql.unsafe(`ALTER DATABASE ${name} SET ${setting}`);
-  await operator.close();
-  return own;
+const { url } = await shared(createTestDatabase());
+const operator = await shared(open(url));
+const ALTER = `ALTER DATABASE ${new URL(url).pathname.slice(1)}`;
+
+beforeEach(async () => {
+  await operator.sql.unsafe(`${ALTER} RESET ALL`);
+});
+
+function open(at: string, directUrl: string | null = null) {
+  const database = openDatabase(at, { directUrl });
+  return { ...database, [Symbol.asyncDispose]: () => database.close() };
 }
 
-/** When a new account was opened, as it is read again. */
-async function openedAt(database: Database): Promise<Date | undefined> {
-  const accounts = new Accounts({ database, random, keyPepper: "a pepper of the test" });
+function accountsOf(database: Database): Accounts {
+  return new Accounts({ database, random, keyPepper: "a pepper of the test" });
+}
+
+/** A new account, as it is read again. */
+async function newAccount(accounts: Accounts): Promise<AccountRow> {
   const { id } = await accounts.create({ surface: "gateway", email: null }, NOW);
-  return (await accounts.find(id))?.createdAt;
+  const account = await accounts.find(id);
+  if (account === null) throw new Error(`The account ${id} is gone`);
+  return account;
 }
-
-const DATE_STYLES = ["SQL, DMY", "German", "Postgres, DMY"];
-const ZONES = ["Asia/Kolkata", "America/St_Johns"];
 
 describe("a date is read as it was written", () => {
   for (const setting of [
-    ...DATE_STYLES.map((style) => `DateStyle = '${style}'`),
-    ...ZONES.map((zone) => `TimeZone = '${zone}'`),
+    "DateStyle = 'SQL, DMY'",
+    "DateStyle = 'German'",
+    "DateStyle = 'Postgres, DMY'",
+    "TimeZone = 'Asia/Kolkata'",
+    "TimeZone = 'America/St_Johns'",
   ]) {
     test(`where sessions begin with ${setting}`, async () => {
-      await using own = await databaseWith(setting);
-      await using database = opened(own.url);
-      expect(await openedAt(database)).toEqual(NOW);
+      await operator.sql.unsafe(`${ALTER} SET ${setting}`);
+      await using database = open(url);
+      expect((await newAccount(accountsOf(database))).createdAt).toEqual(NOW);
     });
   }
 
   test.skipIf(!hasPooler())("also through a pooler", async () => {
-    await using own = await databaseWith("DateStyle = 'SQL, DMY'");
-    await using pooler = await startPooler(own.url);
-    await using database = opened(pooler.url, own.url);
-    expect(await openedAt(database)).toEqual(NOW);
+    await operator.sql.unsafe(`${ALTER} SET DateStyle = 'SQL, DMY'`);
+    await using pooler = await startPooler(url);
+    await using database = open(pooler.url, url);
+    expect((await newAccount(accountsOf(database))).createdAt).toEqual(NOW);
   });
 });
 
-test("bytes are read as they were written, where sessions begin with another form", async () => {
-  await using own = await databaseWith("bytea_output = 'escape'");
-  await using database = opened(own.url);
-  const [row] = await database.sql`SELECT ${BYTES}::bytea AS bytes`;
-  expect(row?.bytes).toEqual(BYTES);
+test("bytes are read as they were written, in whatever form Postgres writes them", async () => {
+  await operator.sql.unsafe(`${ALTER} SET bytea_output = 'escape'`);
+  await using database = open(url);
+  const bytes = Buffer.from("\\x00ü\n");
+  const [row] = await database.sql`SELECT ${bytes}::bytea AS bytes`;
+  expect(row?.bytes).toEqual(bytes);
 });
 
-function opened(url: string, directUrl: string | null = null) {
-  const database = openDatabase(url, { directUrl });
-  return { ...database, [Symbol.asyncDispose]: () => database.close() };
-}
+test("changes of one account at once are all made, whatever isolation is set", async () => {
+  await operator.sql.unsafe(`${ALTER} SET default_transaction_isolation = 'repeatable read'`);
+  await using database = open(url);
+  const accounts = accountsOf(database);
+  const account = await newAccount(accounts);
+  const credit = { kind: "adjustment", amount: usd("1"), reason: "test", reference: null } as const;
+  const changes = Array.from({ length: 6 }, () => accounts.adjust(account, credit));
+  const numbers = (await Promise.all(changes)).map(({ number }) => number);
+  // The first is the free credit.
+  expect(numbers.toSorted()).toEqual([2, 3, 4, 5, 6, 7]);
+});
