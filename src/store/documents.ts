@@ -1,10 +1,11 @@
 // Builds access documents from accounts, payments and keys that are not revoked.
 
-import { type AnyColumn, and, asc, eq, isNotNull, isNull, max, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, isNotNull, isNull, max, type SQL, sql } from "drizzle-orm";
 import type { StoredDocument } from "../core/access.ts";
 import type { Scope } from "../core/limits.ts";
 import { accounts, keys, operations, payments } from "./account-schema.ts";
-import { arrayText, type Database } from "./database.ts";
+import { isAnyOf } from "./any-of.ts";
+import type { Database } from "./database.ts";
 import { autoTopUps } from "./payment-schema.ts";
 
 type Queries = Pick<Database["db"], "select">;
@@ -120,11 +121,6 @@ async function readAutoTopUps(
     .from(autoTopUps)
     .where(and(isAnyOf(account, numbers), eq(state, "enabled")));
   return new Map(rows.map((row) => [row.account, row]));
-}
-
-/** As an array, so that a statement has the same text for any number of accounts (D-336). */
-function isAnyOf(account: AnyColumn, numbers: readonly number[]): SQL {
-  return sql`${account} = ANY(${arrayText(numbers)}::text::int[])`;
 }
 
 interface DocumentParts {

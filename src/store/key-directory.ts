@@ -1,8 +1,9 @@
-import { and, eq, inArray, isNull } from "drizzle-orm";
+import { and, eq, isNull } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
 import { ApiError } from "../core/errors.ts";
 import type { KeyDigests, KeyIdentity } from "../core/keys.ts";
 import { accounts, keys } from "./account-schema.ts";
+import { isAnyOf } from "./any-of.ts";
 import type { Database } from "./database.ts";
 
 /** How long an unknown key is remembered, so that it is not looked up again. */
@@ -138,7 +139,7 @@ export class KeyDirectory {
         .from(keys)
         .innerJoin(accounts, eq(accounts.number, keys.account))
         // Without revoked keys: one takes the same path as a key that never existed.
-        .where(and(inArray(keys.digest, [...digests]), isNull(keys.revokedAt)))
+        .where(and(isAnyOf(keys.digest, digests), isNull(keys.revokedAt)))
         .execute(),
     );
     return new Map(rows.map(({ digest, ...identity }) => [digest, identity]));

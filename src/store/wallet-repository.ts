@@ -1,11 +1,12 @@
 // What the actors read from Postgres: the records that wallets are built from, operations, access
 // documents and the epochs of buckets.
 
-import { and, asc, desc, eq, gt, gte, lt, lte, notInArray, or, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, gte, lt, lte, not, or, sql } from "drizzle-orm";
 import type { Operation } from "../core/journal.ts";
 import { type NanoUsd, nano } from "../core/money.ts";
 import { accounts, keys, operations } from "./account-schema.ts";
 import { grantAllowance } from "./allowance.ts";
+import { isAnyOf } from "./any-of.ts";
 import { arrayText, type Database } from "./database.ts";
 import { type AccountDocument, readDocument, readDocuments } from "./documents.ts";
 import { checkUpgraded, RECOVERY_LOCK } from "./first-layout.ts";
@@ -170,7 +171,7 @@ export class WalletRepository {
     // may have missed the latest ones. In a rebuilt bucket each wallet is built with its document.
     const lost =
       rebuilt.length > 0
-        ? notInArray(accounts.bucket, [...rebuilt])
+        ? not(isAnyOf(accounts.bucket, rebuilt))
         : or(
             gt(accounts.changedAt, sql`now() - interval '1 hour'`),
             lt(accounts.appliedVersion, accounts.version),
