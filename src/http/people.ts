@@ -32,4 +32,6 @@ export interface People {
   membership(personId: string, accountId: string): Promise<Membership | null>;
   /** The role as the transaction of a change sees it; null if the person has none any longer. */
   roleIn(tx: Transaction, personId: string, account: number): Promise<Role | null>;
+  /** Whether a session is there and an operator's, as the transaction of a change sees it. */
+  isOperatorIn(tx: Transaction, sessionId: string): Promise<boolean>;
 }

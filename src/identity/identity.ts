@@ -132,7 +132,7 @@ export class Identity implements People, AttemptLimitsDeps {
       personId: user.id,
       email: user.email,
       name: user.name,
-      isOperator: user.isOperator === true || (ssoGroup !== null && ssoGroup === sso?.group),
+      isOperator: this.#isOperator({ isOperator: user.isOperator === true, ssoGroup }),
       sessionId: session.id,
       hasTwoFactor: user.twoFactorEnabled === true || hasFactor,
       isBySso: ssoIssuer !== null,
@@ -215,6 +215,16 @@ export class Identity implements People, AttemptLimitsDeps {
 
   async roleIn(tx: Transaction, personId: string, account: number): Promise<Role | null> {
     return await this.store.roleIn(tx, personId, account);
+  }
+
+  async isOperatorIn(tx: Transaction, sessionId: string): Promise<boolean> {
+    const found = await this.store.operatorIn(tx, sessionId);
+    return found !== null && this.#isOperator(found);
+  }
+
+  /** By the flag of the person, or by the group of the session. */
+  #isOperator({ isOperator, ssoGroup }: { isOperator: boolean; ssoGroup: string | null }): boolean {
+    return isOperator || (ssoGroup !== null && ssoGroup === this.sso?.config.group);
   }
 
   /** Before each session: a person whose first one it is gets an account (D-232). */

@@ -2,6 +2,7 @@
 // gives, and leaves a line that says who did what and why.
 
 import { actorOf } from "../console/noted.ts";
+import { ConsoleError } from "../core/console-errors.ts";
 import { AdministrationError, toApiError } from "../core/errors.ts";
 import type { Database } from "../store/database.ts";
 import type { Transaction } from "../store/operations.ts";
@@ -94,8 +95,15 @@ function prepared(context: Context, deed: Deed, { id, reason }: Ask) {
   const { database } = deps.administration.accounts.deps;
   const action: OperatorAction = { ...deed, id, reason: reason.trim() };
   const actor = { ...actorOf(context), personId: person.personId };
-  const doing: Doing = { actor, now: new Date(deps.clock.now()) };
+  const confirm = (tx: Transaction) => requireOperator(context, tx);
+  const doing: Doing = { actor, now: new Date(deps.clock.now()), confirm };
   return { database, action, doing };
+}
+
+/** As for people who change an account of theirs (D-380). */
+async function requireOperator({ deps, person }: Context, tx: Transaction): Promise<void> {
+  if (await deps.people.isOperatorIn(tx, person.sessionId)) return;
+  throw new ConsoleError("role_required", "You have just been removed as operator, or signed out");
 }
 
 function repeated(entry: TrailEntry, action: OperatorAction): ActionReply {

@@ -41,6 +41,8 @@ export interface TrailEntry extends OperatorAction {
 export interface Doing {
   readonly actor: OperatorActor;
   readonly now: Date;
+  /** Throws, which undoes the change, if the actor may not make it any longer. */
+  readonly confirm: (tx: Transaction) => Promise<void>;
 }
 
 const DETAIL_LENGTH_MAX = 500;
@@ -58,7 +60,7 @@ export async function findAction({ db }: Database, id: string): Promise<TrailEnt
 export async function recordActionIn(
   tx: Transaction,
   action: OperatorAction,
-  { actor, now }: Doing,
+  { actor, now, confirm }: Doing,
   outcome: ActionOutcome,
 ): Promise<boolean> {
   const { name, personId: person, country } = actor;
@@ -67,6 +69,7 @@ export async function recordActionIn(
     .values({ ...action, at: now, actor: name, person, country, outcome })
     .onConflictDoNothing({ target: operatorActions.id })
     .returning({ number: operatorActions.number });
+  await confirm(tx);
   if (added.length === 0) return false;
   if (action.account !== null && outcome !== "unchanged") {
     const about = `${action.about} (${action.reason})`;

@@ -141,6 +141,19 @@ export class PeopleStore {
     return row?.role ?? null;
   }
 
+  /** What makes a session an operator's, in the transaction of a change; null if it has ended. */
+  async operatorIn(
+    tx: Transaction,
+    sessionId: string,
+  ): Promise<{ readonly isOperator: boolean; readonly ssoGroup: string | null } | null> {
+    const [row] = await tx
+      .select({ isOperator: people.isOperator, ssoGroup: sessions.ssoGroup })
+      .from(sessions)
+      .innerJoin(people, eq(people.id, sessions.userId))
+      .where(eq(sessions.id, sessionId));
+    return row ?? null;
+  }
+
   /**
    * The hash of a person's password, once no change of it is being stored; null if there is none.
    */

@@ -34,7 +34,8 @@ test("the trail says who did what and why", async () => {
     ...{ about: "$5 credited as a payment", reason: "Ticket 4711" },
   };
   const actor = { name: "ops@example.com", personId: "person_1", country: null, ipHash: null };
-  await recordAction(world.database, action, { actor, now: new Date() }, "done");
+  const doing = { actor, now: new Date(), confirm: async () => {} };
+  await recordAction(world.database, action, doing, "done");
   const { out } = await cli("operator", "trail", "--account", row.id);
   expect(out).toMatch(/ops@example\.com .*\$5 credited as a payment .*Ticket 4711 .*done/);
   const other = await cli("operator", "trail", "--account", "acct_7n42DGM5Tflk9n8mt7Fhc7");

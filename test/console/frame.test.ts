@@ -18,6 +18,7 @@ const people: People = {
   signedIn: async (headers) => (headers.get("cookie") === "session=ada" ? PERSON : null),
   membership: async (): Promise<Membership | null> => null,
   roleIn: async () => null,
+  isOperatorIn: async () => false,
 };
 
 const app = appAlone({ console: consoleAlone(people) });

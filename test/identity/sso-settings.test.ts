@@ -78,6 +78,8 @@ test("with OPERATOR_OIDC_GROUP its members are operators, for that session alone
   const { visitor, answer } = await lab.signIn(grace);
   expect(answer.status).toBe(200);
   expect(await operatorPage(visitor)).toBe("open");
+  const resumed = { id: crypto.randomUUID(), reason: "a test", target: "chat" };
+  expect((await visitor.post("/console/operator/pauses/resume", resumed)).status).toBe(200);
   const me = await visitor.get("/console/api/me");
   expect(me.body).toMatchObject({ person: { is_operator: true, name: "Grace" }, accounts: [] });
   const made = await new PeopleStore(database).findByEmail("grace@example.com");

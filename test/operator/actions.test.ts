@@ -48,7 +48,8 @@ test("what was done is not told as failed by a repeat at the same time that fail
   const id = nextId();
   const about = { action: "refund", account: null, subject: null, about: "$5 refunded" };
   const actor = { name: "operator@example.com", personId: "person_x", country: null, ipHash: null };
-  await recordAction(database, { ...about, id, reason }, { actor, now: new Date() }, "begun");
+  const doing = { actor, now: new Date(), confirm: async () => {} };
+  await recordAction(database, { ...about, id, reason }, doing, "begun");
   await endAction(database, id, "done", null);
   await endAction(database, id, "failed", "The provider is asked for the same already");
   expect(await findAction(database, id)).toMatchObject({ outcome: "done", detail: null });

@@ -55,6 +55,7 @@ function peopleOf({ accounts }: ApiStores, ofUs: ReadonlySet<string>): People {
       const role = ROLES.find((one) => one === personId);
       return role !== undefined && ofUs.has(row?.id ?? "") ? role : null;
     },
+    isOperatorIn: async (_, sessionId) => sessionId.startsWith("session_operator"),
   };
 }
 
