@@ -20,11 +20,12 @@ export function actorOf({ person, client }: PersonPart): Actor {
 
 /**
  * Writes that the person of a request did `action`; `about` says to what, in words. Undoes the
- * change if the person has lost the role meanwhile, by which they were let in (D-380).
+ * change if they have meanwhile lost the session or the role by which they were let in (D-380).
  */
 export function noted(context: Context, action: string, about: string): AlsoInTransaction {
   const write = alsoNoted(context, action, about);
   return async (tx, account) => {
+    await requireSession(context, tx);
     await requireRole(context, tx, account);
     await write(tx, account);
   };
@@ -36,6 +37,15 @@ export function alsoNoted(context: Context, action: string, about: string): Also
   return (tx, account) => {
     return recordActivity(tx, account, { actor: actorOf(context), action, about }, now);
   };
+}
+
+/** @throws ConsoleError if the session of a request has ended meanwhile */
+export async function requireSession(
+  { deps, person }: Pick<PersonPart, "deps" | "person">,
+  tx: Transaction,
+): Promise<void> {
+  if (await deps.people.hasSession(tx, person)) return;
+  throw new ConsoleError("not_signed_in", "You have just been signed out");
 }
 
 async function requireRole(

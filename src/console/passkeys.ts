@@ -4,7 +4,9 @@ import { ConsoleError } from "../core/console-errors.ts";
 import { type PersonContext, personEndpoint, requireProof } from "../http/console-endpoint.ts";
 import { jsonBody } from "../http/json-body.ts";
 import type { Checked } from "../http/schema.ts";
+import type { Transaction } from "../store/operations.ts";
 import { type MeDeps, PROOF_MS } from "./me.ts";
+import { requireSession } from "./noted.ts";
 import {
   NewPasskeyBody,
   PASSKEYS_EXAMPLE,
@@ -77,7 +79,8 @@ const addPasskey = personEndpoint({
     const { deps, person } = context;
     const { passkeys, mails } = deps.identity;
     const given = { origin: originOf(context), name: name.trim(), response };
-    const id = await passkeys.add(await challengesOf(context), person, given);
+    const also = (tx: Transaction) => requireSession(context, tx);
+    const id = await passkeys.add(await challengesOf(context), person, { ...given, also });
     const what = `A passkey was added: ${given.name}`;
     await mails.notice(person.email, what, "remove the passkey and ");
     return { id };

@@ -30,6 +30,8 @@ export interface People {
   signedIn(headers: Headers): Promise<SignedIn | null>;
   /** Null if there is no such account, or the person does not belong to it. */
   membership(personId: string, accountId: string): Promise<Membership | null>;
+  /** Whether the session is there, as the transaction of a change sees it. */
+  hasSession(tx: Transaction, person: Pick<SignedIn, "personId" | "sessionId">): Promise<boolean>;
   /** The role as the transaction of a change sees it; null if the person has none any longer. */
   roleIn(tx: Transaction, personId: string, account: number): Promise<Role | null>;
   /** Whether a session is there and an operator's, as the transaction of a change sees it. */

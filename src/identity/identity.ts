@@ -213,6 +213,13 @@ export class Identity implements People, AttemptLimitsDeps {
     return await this.store.membership(personId, accountId);
   }
 
+  async hasSession(
+    tx: Transaction,
+    { personId, sessionId }: Pick<SignedIn, "personId" | "sessionId">,
+  ): Promise<boolean> {
+    return await this.store.hasSessionIn(tx, personId, sessionId);
+  }
+
   async roleIn(tx: Transaction, personId: string, account: number): Promise<Role | null> {
     return await this.store.roleIn(tx, personId, account);
   }

@@ -6,6 +6,7 @@ import { ConsoleError } from "../core/console-errors.ts";
 import { newToken } from "../core/console-tokens.ts";
 import { newId, type RandomBytes } from "../core/ids.ts";
 import type { Database } from "../store/database.ts";
+import type { Transaction } from "../store/operations.ts";
 import { PasskeyStore } from "../store/passkeys.ts";
 import type { NewPasskeyResponse, SignInResponse } from "./passkey-schema.ts";
 
@@ -120,9 +121,11 @@ export class Passkeys {
       readonly origin: string;
       readonly name: string;
       readonly response: NewPasskeyResponse;
+      /** Runs in the transaction, and can undo it. */
+      readonly also: (tx: Transaction) => Promise<void>;
     },
   ): Promise<string> {
-    const { origin, name, response } = given;
+    const { origin, name, response, also } = given;
     const { random, now } = this.deps;
     const rpID = hostOf(origin);
     const challenge = await this.#redeem(challenges, `add ${personId}`, response);
@@ -147,7 +150,7 @@ export class Passkeys {
         transports: (response.response.transports ?? []).join(","),
         ...{ createdAt: new Date(now()), usedAt: null },
       },
-      PASSKEYS_MAX,
+      { most: PASSKEYS_MAX, also },
     );
     if (added === "known") throw notValid();
     if (added === "full") {

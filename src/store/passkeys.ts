@@ -2,6 +2,7 @@
 
 import { and, asc, eq, sql } from "drizzle-orm";
 import type { Database } from "./database.ts";
+import type { Transaction } from "./operations.ts";
 import { passkeys, people } from "./people-schema.ts";
 
 export type PasskeyRow = typeof passkeys.$inferSelect;
@@ -26,11 +27,18 @@ export class PasskeyStore {
     return row ?? null;
   }
 
-  /** Adds a passkey. "known" if somebody has it, "full" if the person has that many already. */
-  async add(row: PasskeyRow, most: number): Promise<"added" | "known" | "full"> {
+  /**
+   * Adds a passkey. "known" if somebody has it, "full" if the person has that many already. `also`
+   * runs in the transaction, and can undo it.
+   */
+  async add(
+    row: PasskeyRow,
+    { most, also }: { readonly most: number; readonly also: (tx: Transaction) => Promise<void> },
+  ): Promise<"added" | "known" | "full"> {
     return await this.database.db.transaction(async (tx) => {
       // One after the other, so that a race cannot exceed the limit.
       await tx.select().from(people).where(eq(people.id, row.person)).for("update");
+      await also(tx);
       if ((await tx.$count(passkeys, eq(passkeys.person, row.person))) >= most) return "full";
       const added = await tx.insert(passkeys).values(row).onConflictDoNothing().returning();
       return added.length > 0 ? "added" : "known";

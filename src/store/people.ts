@@ -87,12 +87,13 @@ export class PeopleStore {
 
   /** True if a person has this session, once no end of it is being stored. */
   async hasSession(personId: string, sessionId: string): Promise<boolean> {
-    const [row] = await this.database.db
-      .select({ id: sessions.id })
-      .from(sessions)
-      .where(and(eq(sessions.userId, personId), eq(sessions.id, sessionId)))
-      .for("share");
-    return row !== undefined;
+    const found = await sessionIn(this.database.db, personId, sessionId).for("share");
+    return found.length > 0;
+  }
+
+  /** The same as a transaction sees it, which keeps nobody from ending the session. */
+  async hasSessionIn(tx: Transaction, personId: string, sessionId: string): Promise<boolean> {
+    return (await sessionIn(tx, personId, sessionId)).length > 0;
   }
 
   /**
@@ -228,6 +229,13 @@ export class PeopleStore {
       .set({ provedAt: now })
       .where(eq(sessions.id, sessionId));
   }
+}
+
+function sessionIn(queries: Pick<Database["db"], "select">, personId: string, sessionId: string) {
+  return queries
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(and(eq(sessions.userId, personId), eq(sessions.id, sessionId)));
 }
 
 function ownedBy(tx: Transaction, personId: string) {

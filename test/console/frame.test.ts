@@ -17,6 +17,7 @@ const PERSON: SignedIn = {
 const people: People = {
   signedIn: async (headers) => (headers.get("cookie") === "session=ada" ? PERSON : null),
   membership: async (): Promise<Membership | null> => null,
+  hasSession: async () => false,
   roleIn: async () => null,
   isOperatorIn: async () => false,
 };
