@@ -17,6 +17,7 @@ import {
 } from "../src/services/maps/providers/embedded/atlas.ts";
 import { TIME_ZONES_MAX } from "../src/services/maps/providers/territory.ts";
 import { SEARCHES_PENDING_MAX } from "../src/services/search/providers/embedded-search.ts";
+import { LOG_WAITING_MAX } from "../src/settings/log-output.ts";
 import { BATCH_MAX, KEYS_REMEMBERED_MAX } from "../src/store/key-directory.ts";
 import { ACCOUNTS_TO_OPEN } from "../src/upstream/breaker.ts";
 import { BREAKERS_MAX, SERVERS_MAX } from "../src/upstream/fallback.ts";
@@ -247,6 +248,14 @@ export const REMEMBERED: readonly Remembered[] = [
     holders: ["src/store/ip-hash-secrets.ts #byMonth"],
     what: "secrets of addresses",
     most: "two months",
+  },
+  {
+    holders: ["src/settings/log-output.ts #waiting"],
+    what: "lines of the log that nobody took yet",
+    most: `${number(LOG_WAITING_MAX)} characters`,
+    count: LOG_WAITING_MAX,
+    bytes: 1,
+    beyond: "further lines are lost, and counted",
   },
   {
     ...{ holders: ["src/http/metrics.ts #known"], what: "values of a label of metrics" },

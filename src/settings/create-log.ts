@@ -2,6 +2,7 @@ import { writeSync } from "node:fs";
 import { pino } from "pino";
 import { messageOf } from "../core/error-message.ts";
 import type { Log } from "../core/log.ts";
+import { LogOutput } from "./log-output.ts";
 
 /** Of errors that are many in one, as many are logged. */
 const ERRORS_SHOWN = 5;
@@ -13,20 +14,22 @@ const STDOUT = 1;
 type ProcessName = "api" | "worker" | "sandbox";
 
 /** JSON lines on stdout: of an error only what tells what happened, never what it was about. */
-export function createLog(process: ProcessName, level: string): Log {
-  return pino(optionsOf(process, level));
+export function createLog(name: ProcessName, level: string): Log {
+  const onLost = (lines: number) => log.error({ lines }, "Log lines were lost: nobody took them");
+  const log: Log = pino(optionsOf(name, level), new LogOutput(process.stdout, onLost));
+  return log;
 }
 
 /**
  * The same for the line after which a process ends: it is written at once. Bun loses what a pipe
  * has not taken of the others, so one of them may be cut off in the middle.
  */
-export function createLastLog(process: ProcessName, level: string): Log {
-  return pino(optionsOf(process, level), { write: (line) => writeNow(`\n${line}`) });
+export function createLastLog(name: ProcessName, level: string): Log {
+  return pino(optionsOf(name, level), { write: (line) => writeNow(`\n${line}`) });
 }
 
-function optionsOf(process: ProcessName, level: string) {
-  return { level, base: { process }, serializers: { err: describe } };
+function optionsOf(name: ProcessName, level: string) {
+  return { level, base: { process: name }, serializers: { err: describe } };
 }
 
 function writeNow(line: string): void {
