@@ -18,6 +18,7 @@ import { resourceFromAttributes } from "@opentelemetry/resources";
 import {
   BatchSpanProcessor,
   ParentBasedSampler,
+  type SpanExporter,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
@@ -26,7 +27,7 @@ import type { Call, CallTerms } from "../calls/call.ts";
 import type { CallTracer } from "../calls/meter.ts";
 import type { Clock } from "../core/clock.ts";
 import { type ApiError, ERRORS } from "../core/errors.ts";
-import type { Log } from "../core/log.ts";
+import { type Log, seldom } from "../core/log.ts";
 import type { NanoUsd } from "../core/money.ts";
 
 export interface CallTracerOptions {
@@ -53,20 +54,21 @@ interface Admitted {
 const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(?:-|$)/;
 const NANO_PER_USD = 1e9;
 const SERVER_ERROR = 500;
+const FAILURE_CHARACTERS_MAX = 200;
 /** How long the end of the process waits for the last spans. */
 const CLOSE_MS = 5_000;
 
 /** Begins to trace calls; nothing is sent before the first one. */
 export function openCallTracer(options: CallTracerOptions): OpenCallTracer {
-  const { url, headers, serviceName, version, log } = options;
-  diag.setLogger({
-    ...{ debug: () => {}, info: () => {}, verbose: () => {} },
-    warn: (message) => log.warn({}, `Traces: ${message}`),
-    error: (message) => log.warn({}, `Traces: ${message}`),
-  });
-  const processor = new BatchSpanProcessor({
-    exporter: new OTLPTraceExporter({ url, headers: { ...headers } }),
-  });
+  const { serviceName, version, clock, log } = options;
+  // At full load each of these comes many times a second.
+  const tell = seldom(clock.now, ({ err, omitted }) => log.warn({ omitted }, `Traces: ${err}`));
+  const none = () => {};
+  diag.setLogger(
+    { debug: none, info: none, verbose: none, warn: tell, error: tell },
+    { suppressOverrideMessage: true },
+  );
+  const processor = new BatchSpanProcessor({ exporter: exporterOf(options, tell) });
   const provider = new TracerProvider({
     sampler: samplerOf(options),
     resource: resourceFromAttributes({ "service.name": serviceName, "service.version": version }),
@@ -88,6 +90,33 @@ export function openCallTracer(options: CallTracerOptions): OpenCallTracer {
       await Promise.race([provider.shutdown(), Bun.sleep(CLOSE_MS)]);
     },
   };
+}
+
+/**
+ * The exporter of OTLP, which tells its failures here: its errors carry all that the collector
+ * answered. To the processor every export succeeds, because it drops the spans in any case; told of
+ * a failure it would send several batches at once, and end with that error.
+ */
+function exporterOf(
+  { url, headers }: CallTracerOptions,
+  tell: (failure: string) => void,
+): SpanExporter {
+  const exporter = new OTLPTraceExporter({ url, headers: { ...headers } });
+  return {
+    export(spans, done) {
+      exporter.export(spans, ({ error }) => {
+        if (error !== undefined) tell(`spans were not taken: ${failureOf(error)}`);
+        done({ code: 0 });
+      });
+    },
+    shutdown: () => exporter.shutdown(),
+  };
+}
+
+/** The status of an answer and its words, or why there was none. */
+function failureOf(error: Error): string {
+  const code = "code" in error ? `${error.code} ` : "";
+  return `${code}${error.message}`.slice(0, FAILURE_CHARACTERS_MAX);
 }
 
 function samplerOf({ ratio, followsCallers }: CallTracerOptions) {

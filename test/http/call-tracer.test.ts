@@ -4,7 +4,12 @@
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type OpenCallTracer, openCallTracer } from "../../src/http/call-tracer.ts";
+import { inspect } from "node:util";
+import {
+  type CallTracerOptions,
+  type OpenCallTracer,
+  openCallTracer,
+} from "../../src/http/call-tracer.ts";
 import { loadServerConfig } from "../../src/settings/config.ts";
 import { daysAgo, type TestAccount } from "../support/accounts.ts";
 import { chatBody } from "../support/api-world.ts";
@@ -39,25 +44,33 @@ let account: TestAccount;
 /** Each test opens one of its own, because closing it sends what it has. */
 let tracer: OpenCallTracer;
 
+let answer: () => Response;
+/** The refused call that was traced last. */
+let refused: Parameters<OpenCallTracer["refused"]>;
+
 const collector = sharedServer(async (request) => {
   if (new URL(request.url).pathname !== "/v1/traces") return new Response("", { status: 404 });
   received.push({ headers: request.headers, text: await request.text() });
-  return Response.json({});
+  return answer();
 });
 const api = await sharedApi({
   tracer: {
     contextOf: (headers) => tracer.contextOf(headers),
     admitted: (...args) => tracer.admitted(...args),
-    refused: (...args) => tracer.refused(...args),
+    refused(...args) {
+      refused = args;
+      tracer.refused(...args);
+    },
     ended: (...args) => tracer.ended(...args),
   },
 });
 beforeEach(async () => {
   received.length = 0;
+  answer = () => Response.json({});
   account = await api.account({ paid: "5", paidAt: daysAgo(10), scopes: ["models", "search"] });
 });
 
-function opened(more: { readonly ratio?: number; readonly followsCallers?: boolean } = {}): void {
+function opened(more: Partial<CallTracerOptions> = {}): void {
   tracer = openCallTracer({
     ...{ url: `http://127.0.0.1:${collector.port}/v1/traces`, headers: { "x-team": "fares" } },
     ...{ followsCallers: true, ratio: 1, serviceName: "farebox-test", version: "1.2.3" },
@@ -182,6 +195,24 @@ test("a collector that is away costs no call anything", async () => {
   expect(response.status).toBe(200);
   await response.text();
   await tracer.close();
+});
+
+/** More spans than are sent at once. */
+const SPANS = 2_000;
+
+test("a collector that refuses spans keeps no process from its end, and fills no log", async () => {
+  const logged: string[] = [];
+  opened({ log: { warn: (fields, message) => logged.push(`${message} ${inspect(fields)}`) } });
+  answer = () => new Response("the marmalade".repeat(10_000), { status: 413 });
+  const narrow = await api.account({ scopes: ["search"] });
+  expect((await api.post(narrow, chatBody({}))).status).toBe(403);
+  for (let span = 1; span < SPANS; span += 1) tracer.refused(...refused);
+  await tracer.close();
+  expect(received.length).toBeGreaterThan(1);
+  const [line = "", ...others] = logged;
+  expect(others).toEqual([]);
+  expect(line).toContain("413");
+  expect(line).not.toContain("marmalade");
 });
 
 const SETTINGS = {
