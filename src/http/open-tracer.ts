@@ -13,6 +13,8 @@ export async function openTracer(
 ): Promise<OpenCallTracer | undefined> {
   if (traces === null) return undefined;
   const { openCallTracer } = await import("./call-tracer.ts");
-  shared.log.info({ url: traces.url, ratio: traces.ratio }, "Calls are traced");
+  // The rest of the address may have a password or a token.
+  const { host: collector } = new URL(traces.url);
+  shared.log.info({ collector, ratio: traces.ratio }, "Calls are traced");
   return openCallTracer({ ...traces, ...shared });
 }

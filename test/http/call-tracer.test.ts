@@ -10,6 +10,7 @@ import {
   type OpenCallTracer,
   openCallTracer,
 } from "../../src/http/call-tracer.ts";
+import { openTracer } from "../../src/http/open-tracer.ts";
 import { loadServerConfig } from "../../src/settings/config.ts";
 import { daysAgo, type TestAccount } from "../support/accounts.ts";
 import { chatBody } from "../support/api-world.ts";
@@ -213,6 +214,17 @@ test("a collector that refuses spans keeps no process from its end, and fills no
   expect(others).toEqual([]);
   expect(line).toContain("413");
   expect(line).not.toContain("marmalade");
+});
+
+test("of the collector's address the log has no password and no token", async () => {
+  const { traces } = loadServerConfig(0, {
+    ...SETTINGS,
+    OTEL_EXPORTER_OTLP_ENDPOINT: "http://fares:marmalade@127.0.0.1:4318/attic/",
+  });
+  const logged: object[] = [];
+  const log = { info: (fields: object) => logged.push(fields), warn: () => {} };
+  await (await openTracer(traces, { version: "1", clock: realClock, log }))?.close();
+  expect(logged).toEqual([{ collector: "127.0.0.1:4318", ratio: 0.01 }]);
 });
 
 const SETTINGS = {
