@@ -6,11 +6,12 @@ import {
   allowInsecureRequests,
   authorizationCodeGrant,
   buildAuthorizationUrl,
-  ClientError,
   ClientSecretBasic,
   ClientSecretPost,
   type Configuration,
+  type CustomFetchOptions,
   calculatePKCECodeChallenge,
+  customFetch,
   discovery,
   enableNonRepudiationChecks,
   fetchUserInfo,
@@ -62,7 +63,8 @@ export class OidcRefused extends Error {
   override readonly name = "OidcRefused";
 }
 
-const ANSWER_SECONDS = 10;
+const ANSWER_MS = 10_000;
+const MIB = 1024 * 1024;
 const SERVER_FAULT = 500;
 const CODE = /^[a-z_]{1,40}$/;
 /** How long a discovery document is believed. */
@@ -75,6 +77,8 @@ export class OidcClient {
   constructor(
     readonly config: OidcClientConfig,
     readonly now: () => number,
+    /** How long the provider may take for each answer. */
+    readonly answerMs = ANSWER_MS,
   ) {}
 
   /** The address of the provider's page to sign in. @throws OidcUnavailable */
@@ -122,7 +126,7 @@ export class OidcClient {
     const needed = { authorization_endpoint, token_endpoint, jwks_uri };
     const missing = Object.entries(needed).flatMap(([name, value]) => (value ? [] : [name]));
     const problems = missing.map((name) => `${issuer} has no ${name} in its metadata`);
-    if (jwks_uri !== undefined) problems.push(...(await keyProblems(jwks_uri)));
+    if (jwks_uri !== undefined) problems.push(...(await keyProblems(jwks_uri, this.answerMs)));
     const { code_challenge_methods_supported: methods } = metadata;
     const warnings = methods?.includes("S256")
       ? []
@@ -167,10 +171,13 @@ export class OidcClient {
         undefined,
         (server, client, body, headers) =>
           authentication(server, clientSecret)(server, client, body, headers),
-        { timeout: ANSWER_SECONDS, ...(isPlain && { execute: [allowInsecureRequests] }) },
+        {
+          ...{ timeout: this.answerMs / 1_000, [customFetch]: ask },
+          ...(isPlain && { execute: [allowInsecureRequests] }),
+        },
       );
     } catch (error) {
-      throw new OidcUnavailable(reasonOf(error), { cause: error });
+      throw new OidcUnavailable(failureOf(error).message, { cause: error });
     }
     // The library lets hosts pass whose metadata names another issuer, such as one of many tenants:
     // there, strangers can have an organisation of their own with addresses of anybody.
@@ -184,10 +191,35 @@ export class OidcClient {
   }
 }
 
+/** Asks the provider for an answer that has come whole. @throws OidcUnavailable */
+async function ask(address: string, options: Partial<CustomFetchOptions>): Promise<Response> {
+  try {
+    const response = await fetch(address, options);
+    const { status, headers } = response;
+    const body = await bodyOf(response);
+    // Some statuses may have no body.
+    return new Response(body.length === 0 ? null : body, { status, headers });
+  } catch (error) {
+    if (error instanceof OidcUnavailable) throw error;
+    throw new OidcUnavailable(reasonOf(error), { cause: error });
+  }
+}
+
+async function bodyOf({ body }: Response): Promise<Buffer<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of body ?? []) {
+    length += part.byteLength;
+    if (length > MIB) throw new OidcUnavailable("the answer is larger than 1 MiB");
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
 /** What is wrong with the provider's keys. */
-async function keyProblems(address: string): Promise<string[]> {
-  const signal = AbortSignal.timeout(ANSWER_SECONDS * 1_000);
-  const response = await fetch(address, { redirect: "manual", signal }).catch(() => null);
+async function keyProblems(address: string, answerMs: number): Promise<string[]> {
+  const signal = AbortSignal.timeout(answerMs);
+  const response = await ask(address, { redirect: "manual", signal }).catch(() => null);
   if (response === null) return [`${address} does not answer`];
   const body: unknown = await response.json().catch(() => null);
   const hasKeys =
@@ -213,15 +245,13 @@ function authentication(
 /** Whether an answer was wrong, or there was none. */
 function failureOf(error: unknown): Error {
   if (error instanceof OidcRefused) return error;
+  // The library wraps what it does not know.
+  if (error instanceof Error && error.cause instanceof OidcUnavailable) return error.cause;
   const reason = reasonOf(error);
   if (error instanceof AuthorizationResponseError) return new OidcRefused(reason);
   const status = statusOf(error);
-  const isAway =
-    (error instanceof TypeError && !("code" in error)) ||
-    (error instanceof ClientError && error.code === "OAUTH_TIMEOUT") ||
-    (status !== null && status >= SERVER_FAULT);
-  if (isAway) return new OidcUnavailable(reason, { cause: error });
-  return new OidcRefused(reason);
+  const isAway = status !== null && status >= SERVER_FAULT;
+  return isAway ? new OidcUnavailable(reason, { cause: error }) : new OidcRefused(reason);
 }
 
 /** The status of the provider's answer, where that was the fault. */
