@@ -3,6 +3,7 @@
 import { Counter, Gauge, Histogram, type Metric, type Registry } from "prom-client";
 import type { Log } from "../core/log.ts";
 import { METRICS, type MetricLabel, type MetricName } from "../core/metrics.ts";
+import { within } from "../core/within.ts";
 
 /** A counter of the list. */
 export function counter<Name extends MetricName<"counter">>(
@@ -26,25 +27,36 @@ export function histogram<Name extends MetricName<"histogram">>(
 /** What a gauge shows: a number; null to keep what it showed; or one number for each label. */
 export type Reading = number | null | ReadonlyMap<string, number>;
 
+export interface GaugeOptions {
+  readonly read: () => Reading | Promise<Reading>;
+  readonly log: Pick<Log, "warn">;
+  /** How long a scrape waits for it; Prometheus waits ten seconds for all together. */
+  readonly waitMs?: number;
+}
+
+const WAIT_MS = 4_000;
+
 /**
- * A gauge of the list that reads its value at each scrape. If that fails it keeps the last one, so
- * that a store that is away does not take the other metrics with it.
+ * A gauge of the list that reads its value at each scrape. If that fails or takes too long it keeps
+ * the last one, so that a store that is away does not take the other metrics with it. A reading
+ * that takes long serves the next scrapes as well.
  */
 export function gauge<Name extends MetricName<"gauge">>(
   registry: Registry,
   name: Name,
-  {
-    read,
-    log,
-  }: { readonly read: () => Reading | Promise<Reading>; readonly log: Pick<Log, "warn"> },
+  { read, log, waitMs = WAIT_MS }: GaugeOptions,
 ): void {
   const { help, labels } = METRICS[name];
   const [label = ""]: readonly string[] = labels;
+  let reading: Promise<Reading> | null = null;
   const made = new Gauge<string>({
     ...{ name, help, labelNames: [...labels], registers: [registry] },
     async collect() {
       try {
-        const value = await read();
+        reading ??= Promise.try(read).finally(() => {
+          reading = null;
+        });
+        const value = await within(waitMs, reading, () => new Error(`It took over ${waitMs} ms`));
         if (typeof value === "number") this.set(value);
         else if (value !== null) {
           this.reset();

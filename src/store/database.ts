@@ -1,5 +1,6 @@
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import postgres from "postgres";
+import { within } from "../core/within.ts";
 import { checkPatched } from "./patched.ts";
 import { openSilenceCheck } from "./silence-check.ts";
 
@@ -111,7 +112,11 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
     db,
     sql,
     ping: () => sql`SELECT 1`,
-    withTimeout: (work) => (timeoutMs === undefined ? work : within(timeoutMs, work)),
+    withTimeout(work) {
+      if (timeoutMs === undefined) return work;
+      const words = `Postgres did not answer within ${timeoutMs} ms`;
+      return within(timeoutMs, work, () => new PostgresTimeout(words));
+    },
     listen: async (channel, onChange) => {
       // After a lost connection the driver listens again and calls the second callback.
       const listening = await (direct ?? sql).listen(channel, onChange, onChange);
@@ -157,18 +162,6 @@ function preparing(sql: Driver): Driver {
         member((transaction: Driver) => work(preparing(transaction)));
     },
   });
-}
-
-async function within<Value>(ms: number, work: Promise<Value>): Promise<Value> {
-  const timeout = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    timeout.reject(new PostgresTimeout(`Postgres did not answer within ${ms} ms`));
-  }, ms);
-  try {
-    return await Promise.race([work, timeout.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Values as the text of a Postgres array, for `unnest`: only COPY inserts rows faster. */

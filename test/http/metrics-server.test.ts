@@ -2,8 +2,10 @@
 
 import { expect, test } from "bun:test";
 import { freePort } from "../../scripts/processes.mjs";
+import { gauge } from "../../src/http/metrics.ts";
 import { createRegistry, MetricsPortTaken, serveMetrics } from "../../src/http/metrics-server.ts";
 import { loadServerConfig } from "../../src/settings/config.ts";
+import { eventually } from "../support/eventually.ts";
 import { startProduct } from "../support/product.ts";
 import { Program } from "../support/program.ts";
 import { silent } from "../support/silent-log.ts";
@@ -35,6 +37,34 @@ test("a default port that is taken gives way to a free one", async () => {
     silent,
   );
   expect(metrics.port).not.toBe(other.port ?? 0);
+  await metrics.stop();
+});
+
+test("a store that hangs takes no other metric with it, and is asked once meanwhile", async () => {
+  const own = createRegistry("worker");
+  let answer = Promise.withResolvers<number>();
+  let asked = 0;
+  const read = async () => {
+    asked += 1;
+    return await answer.promise;
+  };
+  gauge(own, "farebox_disputes_open", { read, log: silent, waitMs: 20 });
+  gauge(own, "farebox_service_mails_waiting", { read: () => 3, log: silent });
+  const metrics = serveMetrics(own, { host: HOST, port: 0, isNamed: false }, silent);
+  const shown = async () => {
+    const text = await (await fetch(`http://${HOST}:${metrics.port}/metrics`)).text();
+    return [...text.matchAll(/^farebox_(disputes|service)\S* (\d+)$/gm)].map(
+      ([, , value]) => value,
+    );
+  };
+  answer.resolve(7);
+  expect([await shown(), asked]).toEqual([["7", "3"], 1]);
+  answer = Promise.withResolvers();
+  expect([await shown(), await shown(), asked]).toEqual([["7", "3"], ["7", "3"], 2]);
+  answer.resolve(8);
+  await eventually("it shows what the store answers then", async () => {
+    return (await shown()).join() === "8,3";
+  });
   await metrics.stop();
 });
 
