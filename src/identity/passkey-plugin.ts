@@ -25,15 +25,20 @@ export function passkeySignIn(passkeys: Passkeys) {
       const { response } = ctx.body as { readonly response: SignInResponse };
       const { internalAdapter } = ctx.context;
       const given = { origin: originOf(ctx.headers), response };
-      const personId = await refused(passkeys.signIn(internalAdapter, given));
-      const user = personId === null ? null : await internalAdapter.findUserById(personId);
-      if (user === null) throw new APIError("UNAUTHORIZED", UNKNOWN);
+      const use = await refused(passkeys.signIn(internalAdapter, given));
+      const user = use === null ? null : await internalAdapter.findUserById(use.personId);
+      if (use === null || user === null) throw new APIError("UNAUTHORIZED", UNKNOWN);
       const session = await internalAdapter.createSession(
         user.id,
         false,
         { byPasskey: true },
         true,
       );
+      // Looked at once more when whoever removes it and ends all sessions would find this one.
+      if (!(await passkeys.noteUse(use))) {
+        await internalAdapter.deleteSession(session.token);
+        throw new APIError("UNAUTHORIZED", UNKNOWN);
+      }
       await setSessionCookie(ctx, { session, user });
       return ctx.json({ status: true });
     }),

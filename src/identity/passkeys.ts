@@ -32,6 +32,14 @@ export interface PasskeyOwner {
   readonly email: string;
 }
 
+/** What a device has signed for. */
+export interface PasskeyUse {
+  readonly passkeyId: string;
+  readonly personId: string;
+  /** How often the device says that it was used. */
+  readonly counter: number;
+}
+
 interface PasskeysDeps {
   readonly database: Database;
   readonly random: RandomBytes;
@@ -60,15 +68,14 @@ export class Passkeys {
     });
   }
 
-  /** The id of the person whose passkey signed. Null if this answer signs nobody in. */
+  /** Whose passkey signed. Null if this answer signs nobody in. */
   async signIn(
     challenges: Challenges,
     { origin, response }: { readonly origin: string; readonly response: SignInResponse },
-  ): Promise<string | null> {
-    const { store, deps } = this;
+  ): Promise<PasskeyUse | null> {
     const rpID = hostOf(origin);
     const challenge = await this.#redeem(challenges, "sign-in", response);
-    const passkey = await store.findByCredential(response.id);
+    const passkey = await this.store.findByCredential(response.id);
     if (challenge === null || passkey === null) return null;
     const { verifyAuthenticationResponse } = await webAuthn();
     const checked = await orNull(
@@ -87,8 +94,12 @@ export class Passkeys {
     );
     if (checked?.verified !== true) return null;
     const { newCounter } = checked.authenticationInfo;
-    await store.markUsed(passkey.id, newCounter, new Date(deps.now()));
-    return passkey.person;
+    return { passkeyId: passkey.id, personId: passkey.person, counter: newCounter };
+  }
+
+  /** Notes it. False if the passkey was removed meanwhile. */
+  async noteUse({ passkeyId, counter }: PasskeyUse): Promise<boolean> {
+    return await this.store.markUsed(passkeyId, counter, new Date(this.deps.now()));
   }
 
   /** What a device must sign to make a passkey of this person. */

@@ -45,12 +45,17 @@ export class PasskeyStore {
     });
   }
 
-  /** Notes that a passkey was used. The count of the device never goes back. */
-  async markUsed(id: string, counter: number, now: Date): Promise<void> {
-    await this.database.db
+  /**
+   * Notes that a passkey was used; false if it was removed. The count of the device never goes
+   * back.
+   */
+  async markUsed(id: string, counter: number, now: Date): Promise<boolean> {
+    const used = await this.database.db
       .update(passkeys)
       .set({ counter: sql`greatest(${passkeys.counter}, ${counter})`, usedAt: now })
-      .where(eq(passkeys.id, id));
+      .where(eq(passkeys.id, id))
+      .returning({ id: passkeys.id });
+    return used.length > 0;
   }
 
   /** Removes a passkey of a person. Returns its name, or null if there is no such passkey. */

@@ -183,6 +183,17 @@ describe("no passkey is added", () => {
   });
 });
 
+test("one that is removed in the midst of a sign-in signs nobody in", async () => {
+  const passkey = device();
+  const { id } = (await add(await person("removing@example.com"), passkey)).body;
+  const { answer, visitor } = await lab.whileItWaits(
+    (tx) => tx`DELETE FROM passkeys WHERE id = ${id} RETURNING pg_backend_pid() AS pid`,
+    () => signIn(passkey),
+  );
+  expect([answer.status, answer.body.error?.code]).toEqual([401, "invalid_passkey"]);
+  expect(await visitor.isSignedIn()).toBe(false);
+});
+
 test("nobody removes the passkey of somebody else", async () => {
   const other = await person("four@example.com");
   const { id } = (await add(other, device())).body;
