@@ -51,7 +51,8 @@ export function journalMetrics(deps: JournalMetricsDeps): JournalMetrics {
     if (entry.type === "expired") expired.inc();
     if (log === null) return;
     const service = String(log.service);
-    charged.inc({ service }, Number(log.cost) / NANO_PER_USD);
+    // A late settlement may give back what the sweep took too much, and no counter can go back.
+    charged.inc({ service }, Math.max(0, Number(log.cost)) / NANO_PER_USD);
     if (log.upstream_cost !== null) {
       upstream.inc({ service }, Number(log.upstream_cost) / NANO_PER_USD);
     }

@@ -87,7 +87,7 @@ export const METRICS = {
   },
   farebox_charged_usd_total: {
     ...{ type: "counter", of: "worker", labels: ["service"] },
-    help: "Charged, in USD",
+    help: "Charged, in USD; what late settlements gave back is not taken off",
   },
   farebox_upstream_cost_usd_total: {
     ...{ type: "counter", of: "worker", labels: ["service"] },

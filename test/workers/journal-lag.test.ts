@@ -1,10 +1,13 @@
 import { expect, test } from "bun:test";
+import { newTimedId } from "../../src/core/ids.ts";
 import { usd } from "../../src/core/money.ts";
 import { createRegistry } from "../../src/http/metrics-server.ts";
 import { Ledger } from "../../src/store/ledger.ts";
 import { JournalLag } from "../../workers/journal-lag.ts";
 import { journalMetrics } from "../../workers/journal-metrics.ts";
 import { AT_MS, openJournalLab } from "../support/journal-lab.ts";
+import { random } from "../support/random.ts";
+import { silent } from "../support/silent-log.ts";
 
 const CENT = usd("0.01");
 
@@ -77,4 +80,28 @@ test("metrics name rejections, negative balances and the lag", async () => {
   expect(metric("journal_lag_entries")).toBe(3);
   expect(metric("journal_lag_seconds")).toBe(1.5);
   expect(metric("calls_total")).toBe(1);
+});
+
+test("what a late settlement gives back lets the others of its flush be counted", async () => {
+  await using lab = await openJournalLab();
+  const registry = createRegistry("worker");
+  const metrics = journalMetrics({
+    registry,
+    lag: async () => null,
+    openRejections: () => lab.rejected.countOpen(),
+    log: silent,
+  });
+  const account = await lab.account(7);
+  const request = newTimedId("request", random, AT_MS);
+  await account.call(CENT, { type: "expired", request });
+  await account.call(usd("-0.004"), { type: "late", request, held: CENT });
+  await account.call(CENT);
+  await account.call(CENT, { metadata: "{" });
+  await lab.flush(metrics);
+  const costs = new Set((await account.log()).map(({ cost }) => cost));
+  expect(costs).toEqual(new Set([usd("0.006"), CENT]));
+  const text = await registry.metrics();
+  // Prometheus takes a counter that goes back for one that began anew.
+  expect(text).toMatch(/^farebox_charged_usd_total\{.*\} 0\.02$/m);
+  expect(text).toMatch(/^farebox_journal_rejected_total\{.*\} 1$/m);
 });
