@@ -11,8 +11,10 @@ export interface MailAddress {
 
 /** RFC 5321 4.5.3.1: octets. */
 const LOCAL_MAX = 64;
+const LABEL_MAX = 63;
 const DOMAIN_MAX = 253;
 const ADDRESS_MAX = 254;
+const TOO_LONG = `is longer than ${ADDRESS_MAX} characters`;
 
 // A dot-atom without '%' and '!': some servers read these as routes to another address.
 const LOCAL = /^[A-Za-z0-9#$&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9#$&'*+/=?^_`{|}~-]+)*$/;
@@ -25,6 +27,7 @@ const DOMAIN_LETTERS = /^[\p{L}\p{M}\p{N}.-]+$/u;
 
 /** The address, or why it is invalid: "has no '@'". */
 export function parseAddress(text: string): MailAddress | string {
+  if (text.length > ADDRESS_MAX) return TOO_LONG;
   const at = text.lastIndexOf("@");
   if (at < 0) return "has no '@'";
   const local = text.slice(0, at);
@@ -33,7 +36,7 @@ export function parseAddress(text: string): MailAddress | string {
   const domain = asciiDomain(text.slice(at + 1));
   if (domain === null) return "has no valid domain";
   const address = `${local}@${domain}`;
-  if (address.length > ADDRESS_MAX) return `is longer than ${ADDRESS_MAX} characters`;
+  if (address.length > ADDRESS_MAX) return TOO_LONG;
   return { address, domain };
 }
 
@@ -56,12 +59,18 @@ export function parseSignInAddress(text: string): MailAddress | string {
 
 /** A public domain in lower-case ASCII, or null: `Bücher.test` is `xn--bcher-kva.test`. */
 export function asciiDomain(text: string): string | null {
+  // To convert a long text takes the square of its length, and its ASCII is not shorter.
+  if (text.length > DOMAIN_MAX || text.split(".").some(isLongLabel)) return null;
   if (!DOMAIN_LETTERS.test(text)) return null;
   const domain = domainToASCII(text).toLowerCase();
   const labels = domain.split(".");
   const top = labels.at(-1) ?? "";
   const isPublic = labels.length > 1 && !/^\d+$/.test(top) && domain.length <= DOMAIN_MAX;
   return isPublic && labels.every((label) => LABEL.test(label)) ? domain : null;
+}
+
+function isLongLabel({ length }: string): boolean {
+  return length > LABEL_MAX;
 }
 
 /** True for the domain itself and for every domain below it. */

@@ -1,5 +1,11 @@
 import { expect, test } from "bun:test";
-import { distinct, domainsOf, isWithin, parseAddress } from "../../src/core/mail-address.ts";
+import {
+  asciiDomain,
+  distinct,
+  domainsOf,
+  isWithin,
+  parseAddress,
+} from "../../src/core/mail-address.ts";
 
 const GOOD: readonly (readonly [given: string, address: string])[] = [
   ["ada@example.org", "ada@example.org"],
@@ -32,6 +38,15 @@ test("parseAddress() takes a plain address and makes its domain lower-case ASCII
 
 test("parseAddress() takes nothing that a mail library could read as anything else", () => {
   expect(BAD.filter((text) => typeof parseAddress(text) !== "string")).toEqual([]);
+});
+
+test("parseAddress() reads no more of a hostile text than an address can have", () => {
+  // To convert such a domain to ASCII would take minutes, beyond the time of a test.
+  const hostile = "é.".repeat(2_000_000);
+  const tooLong = "is longer than 254 characters";
+  expect(parseAddress(`a@${hostile}`)).toBe(tooLong);
+  expect(parseAddress(`${"a.".repeat(1_000_000)}@x.test`)).toBe(tooLong);
+  expect(asciiDomain(hostile)).toBeNull();
 });
 
 test("distinct() knows a domain in any case and keeps local parts apart", () => {
