@@ -56,8 +56,9 @@ export function fits(
   { path: template, hasOpenEnd = false }: Pick<Route, "path" | "hasOpenEnd">,
   path: string,
 ): boolean {
-  const parts = path.split("/");
   const open = template.split("/");
+  // One more part than the template has is enough, and a path can have thousands.
+  const parts = path.split("/", open.length + 1);
   const isSame = (part: string, i: number) =>
     part.startsWith("{") ? parts[i] !== "" : part === parts[i];
   const isLong = hasOpenEnd && parts.length > open.length;
@@ -72,6 +73,8 @@ function closest(routes: readonly Route[], path: string): Route | null {
   let least = Math.floor(path.length / 3) + 1;
   for (const route of routes) {
     for (const name of [route.path, ...(route.mistakenFor ?? [])]) {
+      // At least so many characters must be inserted or removed.
+      if (Math.abs(path.length - name.length) >= least) continue;
       const distance = editDistance(path, name);
       if (distance < least) {
         best = route;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { noEndpoint } from "../../src/http/unknown-route.ts";
-import { APPLICATION, GATEWAY, PROGRAM } from "../../src/routes.ts";
+import { APPLICATION, CONSOLE, GATEWAY, OPERATOR, PROGRAM } from "../../src/routes.ts";
 
 const GATEWAY_ROUTES = [...GATEWAY, ...PROGRAM];
 
@@ -29,6 +29,13 @@ describe("a path without an endpoint is told the endpoint that was meant", () =>
       expect(message.length).toBeLessThan(300);
     });
   }
+
+  test("and of a hostile path no more is read than an endpoint can have", () => {
+    // To split it for each endpoint would take minutes, beyond the time of a test.
+    const path = "/".repeat(40_000_000);
+    const { code } = noEndpoint([...GATEWAY, ...PROGRAM, ...CONSOLE, ...OPERATOR], "GET", path);
+    expect(code).toBe("not_found");
+  });
 
   test("of its own surface", () => {
     const { message } = noEndpoint(APPLICATION, "GET", "/api/v1/model");
