@@ -52,9 +52,9 @@ const WHOLE = /^-?\d{1,9}$/;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 const TIME =
   /^(\d{4})-(\d\d)-(\d\d)T(\d\d):\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
-// RFC 5646: language, script, region and variants; neither extensions nor private use.
+// RFC 5646: language, script, region and a few variants; neither extensions nor private use.
 const LANGUAGE =
-  /^[A-Za-z]{2,3}(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|\d{3}))?(?:-[A-Za-z0-9]{5,8})*$/;
+  /^[A-Za-z]{2,3}(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|\d{3}))?(?:-[A-Za-z0-9]{5,8}){0,4}$/;
 const STOP_ID = /^[A-Za-z0-9][A-Za-z0-9_.:\-/~]{0,127}$/;
 
 /** A decimal number without an exponent, as coordinates are written. */
