@@ -22,6 +22,9 @@ const PARTS_MAX = 1024;
 const TOOLS_MAX = 128;
 const STOPS_MAX = 4;
 const BIASES_MAX = 1024;
+const ALTERNATIVES_MAX = 20;
+/** The most log probabilities of a reply that is not streamed (D-516). */
+export const LOGPROBS_MAX = 100_000;
 /** Some servers put what a model has thought so far into the id, and need it again. */
 const TOOL_CALL_ID_CHARACTERS_MAX = 16_384;
 
@@ -158,7 +161,13 @@ const FIELDS = {
   reasoning_effort: optional(shortText(32)),
   verbosity: optional(shortText(32)),
   logprobs: optional(Type.Boolean()),
-  top_logprobs: optional(whole(0, 20, { description: "Only with `logprobs`" })),
+  top_logprobs: optional(
+    whole(0, ALTERNATIVES_MAX, {
+      description:
+        "Alternatives to each token, only with `logprobs`; a reply that is not streamed can have " +
+        `${LOGPROBS_MAX} log probabilities`,
+    }),
+  ),
   user: optional(text()),
   prompt_cache_key: optional(text()),
   safety_identifier: optional(text()),

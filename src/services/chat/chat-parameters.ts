@@ -2,7 +2,7 @@
 
 import { CHAT } from "../../core/limits.ts";
 import { copyJson, invalid, isAbsent } from "../../http/checks.ts";
-import type { ChatFields } from "./chat-body.ts";
+import { type ChatFields, LOGPROBS_MAX } from "./chat-body.ts";
 import type { ChatRequest } from "./providers/provider.ts";
 
 type Given<Name extends keyof ChatFields> = NonNullable<ChatFields[Name]>;
@@ -61,6 +61,20 @@ export function toOutputLimit({
   }
   if (second !== null) return { maxTokens: second };
   return { maxTokens: CHAT.maxTokensDefault, hasDefaultLimit: true };
+}
+
+/**
+ * Throws if a whole reply could have so many log probabilities that all other calls would wait
+ * while it is read (D-516).
+ */
+export function checkLogprobs(fields: ChatFields, maxTokens: number): void {
+  if (fields.stream === true || fields.logprobs !== true) return;
+  const alternativesMax = Math.floor(LOGPROBS_MAX / maxTokens) - 1;
+  if ((fields.top_logprobs ?? 0) <= alternativesMax) return;
+  throw invalid(
+    "top_logprobs",
+    `must be at most ${alternativesMax} with max_tokens ${maxTokens}, unless the reply is streamed`,
+  );
 }
 
 function copyTools(tools: Given<"tools">): unknown[] {

@@ -8,7 +8,7 @@ import type { ChatCall } from "./chat-admission.ts";
 import { ApplicationChatBody, type ChatFields } from "./chat-body.ts";
 import { type Extras, extrasOf, NO_EXTRAS, withAcceptedExtras } from "./chat-extras.ts";
 import { toMessages } from "./chat-messages.ts";
-import { toOutputLimit, toParameters } from "./chat-parameters.ts";
+import { checkLogprobs, toOutputLimit, toParameters } from "./chat-parameters.ts";
 
 /** A request that is ready to be forwarded, but whose model is not looked up yet. */
 export interface ChatInput extends Pick<ChatCall, "request" | "stream"> {
@@ -28,6 +28,7 @@ const unknownFields = unknownFieldsOf(ApplicationChatBody);
 export function toChatInput(fields: ChatFields, model: string): ChatInput {
   const messages = toMessages(fields.messages);
   const limit = toOutputLimit(fields);
+  checkLogprobs(fields, limit.maxTokens);
   const unknown = unknownFields(fields);
   return {
     model,

@@ -282,6 +282,21 @@ describe("a chat body on parameters", () => {
     expect(readWith(parameters).request.parameters).toEqual(parameters);
   });
 
+  test("bounds the log probabilities of a reply that is not streamed", () => {
+    const logprobs = (top_logprobs: number, fields: object = {}) =>
+      refusal(() => readWith({ logprobs: true, top_logprobs, ...fields }));
+    expect(logprobs(20)).toBe("none");
+    expect(logprobs(20, { max_tokens: 4_761 })).toBe("none");
+    expect(logprobs(20, { max_tokens: 4_762 })).toBe(
+      "invalid_parameter: top_logprobs must be at most 19 with max_tokens 4762, unless the reply " +
+        "is streamed",
+    );
+    expect(logprobs(2, { max_tokens: 32_768 })).toBe("none");
+    expect(logprobs(3, { max_completion_tokens: 32_768 })).toStartWith("invalid_parameter: top_");
+    expect(logprobs(20, { max_tokens: 32_768, stream: true })).toBe("none");
+    expect(logprobs(20, { max_tokens: 32_768, logprobs: false })).toBe("none");
+  });
+
   test("never forwards what it does not know", () => {
     const fields = {
       n: 1,

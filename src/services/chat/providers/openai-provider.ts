@@ -47,8 +47,8 @@ export interface UpstreamCall extends RefusedCall {
 
 /** More than any reply with the highest output limit has. */
 const REPLY_BYTES_MAX = 8 * 1024 * 1024;
-/** With logprobs, each token has up to 20 alternatives. */
-const LOGPROBS_BYTES_MAX = 64 * 1024 * 1024;
+/** With log probabilities, of which a whole reply has a limited number (D-516). */
+const LOGPROBS_BYTES_MAX = 16 * 1024 * 1024;
 const ERROR_BYTES_MAX = 64 * 1024;
 /** Statuses for an invalid request, which every other route would refuse as well. */
 const CALLER_FAULTS: ReadonlySet<number> = new Set([400, 413, 422]);
