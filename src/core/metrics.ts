@@ -95,7 +95,7 @@ export const METRICS = {
   },
   farebox_overrun_usd_total: {
     ...{ type: "counter", of: "worker", labels: [] },
-    help: "Cost above its hold, never charged: our mistake",
+    help: "Cost above its hold, never charged: what a server reported beyond it",
   },
   farebox_written_off_usd_total: {
     ...{ type: "counter", of: "worker", labels: [] },
