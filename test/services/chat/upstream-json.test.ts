@@ -8,6 +8,7 @@ import {
   readUsage,
   ToolCallIndexes,
 } from "../../../src/services/chat/providers/upstream-json.ts";
+import { RouteFailure } from "../../../src/upstream/route-failure.ts";
 
 const TOKEN = { token: "hm", logprob: -0.5, bytes: null, top_logprobs: [] };
 const LOGPROBS = { content: [TOKEN], refusal: null };
@@ -85,6 +86,22 @@ test("a tool call without an id gets one, because its result cannot be sent with
     const ids = calls.map((call) => call.id);
     expect(ids).toEqual(["call_0", undefined, "b", undefined, "call_2"]);
   }
+});
+
+test("the input of a tool call that comes as JSON is a text, unless it nests without end", () => {
+  const nested = (levels: number) =>
+    JSON.parse(`${'{"a":'.repeat(levels - 1)}{}${"}".repeat(levels - 1)}`);
+  const read = (input: unknown) => {
+    const tool_calls = [{ id: "a", function: { name: "f", arguments: input } }];
+    const [delta] = readDeltas([{ delta: { tool_calls } }], new ToolCallIndexes(), PARTS);
+    const [choice] = readChoices([{ message: { tool_calls } }], PARTS) ?? [];
+    const called = choice?.message.tool_calls?.[0]?.function;
+    expect(delta?.delta.tool_calls).toMatchObject([{ function: called }]);
+    return called?.arguments;
+  };
+  expect(read({ a: [1, null] })).toBe('{"a":[1,null]}');
+  expect(read(nested(64))).toBe(JSON.stringify(nested(64)));
+  expect(() => read(nested(65))).toThrow(RouteFailure);
 });
 
 const REASONED = { completion_tokens_details: { reasoning_tokens: 94 } };

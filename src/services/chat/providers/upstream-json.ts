@@ -1,5 +1,7 @@
 // Reads the JSON of an upstream field by field, so that unknown fields never reach a caller.
 
+import { JSON_DEPTH_MAX } from "../../../core/limits.ts";
+import { RouteFailure } from "../../../upstream/route-failure.ts";
 import { isObject, type Json } from "../../../upstream/upstream-http.ts";
 import type { ChatChoice, ChatDelta, ChatUsage, ToolCall } from "./provider.ts";
 import { readLogprobs } from "./upstream-logprobs.ts";
@@ -257,9 +259,17 @@ function textOr(value: unknown, fallback: string): string {
   return typeof value === "string" ? value : fallback;
 }
 
-/** Should be a string, but some servers send the object itself. */
+/** Should be a string, but some servers send the object itself. Throws a RouteFailure. */
 function textOfJson(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
+  if (typeof value === "string") return value;
+  // To write an object of thousands of levels takes up to half a second.
+  if (isDeeper(value, JSON_DEPTH_MAX)) throw new RouteFailure("A tool call nests too deep");
+  return JSON.stringify(value);
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((one) => isDeeper(one, levels - 1));
 }
 
 /** The message of an error body in OpenAI's format, or null. */
