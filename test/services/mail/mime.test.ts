@@ -131,3 +131,11 @@ test("line breaks of all kinds arrive as line breaks, under a signature that hol
   expect(mail.text).toStartWith("a\nb\nc\nd\n\ne\n.\nf\n");
   expect(mail.html).toStartWith("<p>a\nb\nc\nd\n\ne\n.\nf");
 });
+
+test("no line is wrapped that is short enough, whatever ends the line before it", async () => {
+  const [before, line] = ["x".repeat(100), "y".repeat(70)];
+  for (const end of ["\n", "\r\n", "\r"]) {
+    const raw = (await build({ text: `${before}${end}${line}${end}z` })).toString("latin1");
+    expect(raw).toContain(`\r\n${line}\r\n`);
+  }
+});
