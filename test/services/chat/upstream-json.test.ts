@@ -104,6 +104,18 @@ test("the input of a tool call that comes as JSON is a text, unless it nests wit
   expect(() => read(nested(65))).toThrow(RouteFailure);
 });
 
+test("a finish_reason and a log probability are as the documentation says", () => {
+  // What JSON.parse makes of -1e400.
+  const endless = { ...TOKEN, logprob: Number.NEGATIVE_INFINITY };
+  const content = [endless, { ...TOKEN, top_logprobs: [endless, TOKEN] }];
+  const choice = { message: { content: "42" }, finish_reason: "x".repeat(100) };
+  const parts = { logprobs: true, reasoning: false };
+  const [read] = readChoices([{ ...choice, logprobs: { content } }], parts) ?? [];
+  expect(read?.finish_reason).toBe("x".repeat(64));
+  const { top_logprobs: _, ...token } = TOKEN;
+  expect(read?.logprobs?.content).toEqual([{ ...token, top_logprobs: [token] }]);
+});
+
 const REASONED = { completion_tokens_details: { reasoning_tokens: 94 } };
 
 test("reasoning that a server counts beside the reply is charged as output", () => {

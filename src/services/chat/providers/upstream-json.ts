@@ -10,6 +10,7 @@ import { readLogprobs } from "./upstream-logprobs.ts";
 const TOKENS_MAX = 100_000_000;
 const CHOICES_MAX = 1;
 const TOOL_CALLS_MAX = 1024;
+const FINISH_LENGTH_MAX = 64;
 /** OpenAI's details about the output tokens; each is a part of them. */
 const OUTPUT_DETAILS = [
   "reasoning_tokens",
@@ -107,7 +108,7 @@ export function readChoices(value: unknown, parts: ReplyParts): ChatChoice[] | n
 
 /** Some servers send an empty reason in every chunk before the last. */
 function readFinish({ finish_reason }: Json): string | null {
-  return textOr(finish_reason, "") || null;
+  return textOr(finish_reason, "").slice(0, FINISH_LENGTH_MAX) || null;
 }
 
 /** The text of a message or delta. Parts of other types are skipped: they are hidden reasoning. */

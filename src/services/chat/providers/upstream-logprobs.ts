@@ -30,7 +30,9 @@ function readTokens(value: unknown): Logprobs["content"] {
 function readToken(value: unknown): TokenLogprob | null {
   if (!isObject(value)) return null;
   const { token, logprob, bytes } = value;
+  // JSON can write a number that is too large for JavaScript, and could not write it again.
   if (typeof token !== "string" || typeof logprob !== "number") return null;
+  if (!Number.isFinite(logprob)) return null;
   return { token, logprob, bytes: isBytes(bytes) ? bytes : null };
 }
 
