@@ -2,6 +2,7 @@
 // the caller's `verify` compares it first.
 
 import { ApiError } from "../src/core/errors.ts";
+import { redisRefusal } from "../src/core/redis-refusals.ts";
 import { UnknownLayout } from "./layouts.ts";
 import { serversOf } from "./redis-servers.ts";
 import { ConnectionLost } from "./resp-connection.ts";
@@ -230,13 +231,12 @@ export function mayHaveRun(error: unknown): boolean {
   return !(cause instanceof ReplyError && isRefused(cause));
 }
 
-/** With these codes Redis refuses a script that it has not begun (D-434). */
-const REFUSED = /^(BUSY|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY) /;
 /** What Redis adds to the error of a command within a script. */
 const WITHIN_SCRIPT = " script: ";
 
-function isRefused({ message }: Error): boolean {
-  return REFUSED.test(message) && !message.includes(WITHIN_SCRIPT);
+/** True if Redis refused a script before it began (D-434). */
+function isRefused(error: ReplyError): boolean {
+  return redisRefusal(error) !== null && !error.message.includes(WITHIN_SCRIPT);
 }
 
 /** Turns a failure of Postgres into `service_unavailable`: the caller can try again. */

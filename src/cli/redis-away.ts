@@ -1,6 +1,8 @@
+import { REDIS_REFUSALS } from "../core/redis-refusals.ts";
 import { redisFault } from "../store/redis-errors.ts";
 
 const WORDS = {
+  ...REDIS_REFUSALS,
   unreachable: "Redis cannot be reached: check its address, user and password, and firewalls",
   late: "Redis does not answer in time",
 } as const;

@@ -1,6 +1,7 @@
 // Refuses a Redis that could lose acknowledged writes.
 
 import type { Cluster, Redis } from "ioredis";
+import { REDIS_REFUSALS, redisRefusal } from "../core/redis-refusals.ts";
 
 const VERSION_MIN = 7;
 
@@ -88,15 +89,6 @@ export class RedisNotWritable extends Error {
   override readonly name = "RedisNotWritable";
 }
 
-/** Error codes with which Redis refuses any write, and their meaning. */
-const REFUSALS = {
-  OOM: "Redis is full: it has reached its maxmemory",
-  MISCONF: "Redis cannot write to its disk",
-  READONLY: "Redis is a replica and takes no writes",
-  NOREPLICAS: "Redis has too few replicas",
-  CLUSTERDOWN: "Redis Cluster does not serve all slots",
-};
-
 /**
  * Checks that every server that has one of the keys accepts writes. It writes no bytes to a key
  * that does not exist: Redis checks this like any write, but uses no memory or disk for it, so it
@@ -111,9 +103,8 @@ export async function checkWrites(
   try {
     await Promise.all(probed.map((key) => redis.setrange(key, 0, "")));
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : "";
-    const refusal = Object.entries(REFUSALS).find(([code]) => message.startsWith(`${code} `));
-    throw refusal === undefined ? cause : new RedisNotWritable(refusal[1], { cause });
+    const refusal = redisRefusal(cause);
+    throw refusal === null ? cause : new RedisNotWritable(REDIS_REFUSALS[refusal], { cause });
   }
 }
 

@@ -1,6 +1,8 @@
 // Tells the errors of the clients of Redis by their names and messages: those of ioredis have no
 // codes.
 
+import { type RedisRefusal, redisRefusal } from "../core/redis-refusals.ts";
+
 /** When there is no connection: at once, or after the tries that a command has. */
 const UNREACHABLE_NAMES: ReadonlySet<string> = new Set([
   "MaxRetriesPerRequestError",
@@ -16,12 +18,12 @@ const UNREACHABLE_MESSAGES = [
 ] as const;
 const LATE = "Command timed out";
 
-/** Why Redis gave no answer; null for any other error. */
-export function redisFault(error: unknown): "unreachable" | "late" | null {
+/** Why Redis did not do what it was asked, and may do it later; null for any other error. */
+export function redisFault(error: unknown): "unreachable" | "late" | RedisRefusal | null {
   if (!(error instanceof Error)) return null;
   const { name, message } = error;
   if (message === LATE) return "late";
   const isUnreachable =
     UNREACHABLE_NAMES.has(name) || UNREACHABLE_MESSAGES.some((start) => message.startsWith(start));
-  return isUnreachable ? "unreachable" : null;
+  return isUnreachable ? "unreachable" : redisRefusal(error);
 }

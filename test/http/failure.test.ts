@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
+import { Redis } from "ioredis";
 import { ConnectionLost } from "../../actors/resp-connection.ts";
 import { ApiError } from "../../src/core/errors.ts";
+import { REDIS_REFUSALS } from "../../src/core/redis-refusals.ts";
 import { failureOf } from "../../src/http/failure.ts";
 import { accounts } from "../../src/store/account-schema.ts";
 import { openDatabase, PostgresTimeout } from "../../src/store/database.ts";
@@ -8,6 +10,7 @@ import { openRedis } from "../../src/store/redis.ts";
 import { ByteServer } from "../support/byte-server.ts";
 import { eventually } from "../support/eventually.ts";
 import { rejection } from "../support/rejection.ts";
+import { startCluster } from "../support/services.ts";
 
 test("a request that Postgres did not answer is 503, however the error was wrapped", async () => {
   const database = openDatabase("postgres://nobody@127.0.0.1:1/none");
@@ -99,6 +102,47 @@ test("a request for which the Cluster of Redis has no node is 503", async () => 
     expect(failureOf(away)).toMatchObject({ code: "service_unavailable", cause: away });
   }
 });
+
+test("a command that Redis refuses for the moment is 503, whatever the reason", async () => {
+  let code = "";
+  using server = await ByteServer.startRaw((socket) => {
+    socket.on("data", (bytes) => {
+      const commands = bytes.toString().match(/^\*/gm)?.length ?? 0;
+      const isAsked = bytes.toString().includes("\r\nget\r\n");
+      socket.write((isAsked ? `-${code} not now\r\n` : "+OK\r\n").repeat(commands));
+    });
+  });
+  const redis = openRedis(`redis://127.0.0.1:${server.port}`);
+  redis.on("error", () => {});
+  await eventually("it is connected", () => redis.status === "ready");
+  for (code of Object.keys(REDIS_REFUSALS)) {
+    const away = await rejection(redis.get("key"));
+    expect(away).toMatchObject({ message: `${code} not now` });
+    expect(failureOf(away)).toMatchObject({ code: "service_unavailable", cause: away });
+  }
+  code = "WRONGTYPE";
+  expect(failureOf(await rejection(redis.get("key"))).code).toBe("internal_error");
+  redis.disconnect();
+});
+
+test("a key that the Cluster of Redis does not serve is 503, also beside writes", async () => {
+  await using cluster = await startCluster();
+  const redis = openRedis(cluster.urls.join(","));
+  await redis.set("lost", "");
+  const slot = await redis.cluster("KEYSLOT", "lost");
+  for (const node of cluster.nodes.map(({ url }) => new Redis(url))) {
+    await node.config("SET", "cluster-require-full-coverage", "no");
+    await node.call("CLUSTER", "DELSLOTS", slot);
+    node.disconnect();
+  }
+  // What was written together with others is not sent again by the client.
+  const written = Array.from({ length: 30 }, (_, index) => redis.set(`served ${index}`, ""));
+  const away = await rejection(redis.set("lost", ""));
+  await Promise.all(written);
+  redis.disconnect();
+  expect(String(away)).toStartWith("ReplyError: CLUSTERDOWN ");
+  expect(failureOf(away)).toMatchObject({ code: "service_unavailable", cause: away });
+}, 30_000);
 
 test("a refused statement is a fault of ours, and our own errors stay what they are", () => {
   const refused = Object.assign(new Error("no such column"), { code: "42703" });
