@@ -48,8 +48,10 @@ beforeEach(() => {
   way.strangers = 0;
 });
 
+const refund = (key: string) => provider.refund("pi_1", null, key);
+
 const ASKED: Readonly<Record<string, () => Promise<unknown>>> = {
-  "a refund": () => provider.refund("pi_1", null, crypto.randomUUID()),
+  "a refund": () => refund(crypto.randomUUID()),
   "the removal of a card": () => provider.removeCard("pm_1"),
   "the end of a page": () => provider.endCheckout("cs_1"),
   "a customer": () => provider.createCustomer({ id: "acct_1", email: null }),
@@ -64,6 +66,7 @@ const ANSWERS: Readonly<Record<string, () => Response>> = {
   "500 with nothing in it": json("{}", 500),
   "300 with nothing in it": json("{}", 300),
   "a text in JSON": json('"Service Unavailable"', 503),
+  "200 with an object of somebody else": json('{"status":"ok"}', 200),
   "a number": json("5", 200),
   null: json("null", 200),
   "a list": json("[]", 200),
@@ -87,9 +90,17 @@ for (const [what, answer] of Object.entries(ANSWERS)) {
   });
 }
 
+test("an object of another kind is no answer of Stripe's: nothing counts as done", async () => {
+  way.answer = json('{"id":"acct_1","object":"account"}', 200);
+  for (const [asked, ask] of Object.entries(ASKED)) {
+    const outcome = await ask().catch((error: unknown) => error);
+    expect([asked, outcome]).toEqual([asked, expect.any(ProviderAway)]);
+  }
+});
+
 test("an error of Stripe's keeps its meaning", async () => {
   way.answer = () =>
     Response.json({ error: { type: "invalid_request_error", message: "no" } }, { status: 400 });
-  await expect(provider.refund("pi_1", null, "refused")).rejects.toThrow("no");
+  await expect(refund("refused")).rejects.toThrow("no");
   expect(way.keys).toEqual(["refused"]);
 });

@@ -1,14 +1,21 @@
-// Answers of Stripe: all pages of a list, an object that may be missing, and Stripe being away.
+// Answers of Stripe: all pages of a list, an object that may be missing, what is none of Stripe's,
+// and Stripe being away.
 
 import Stripe from "stripe";
 import { ProviderAway } from "../provider.ts";
 
-/** All pages of a list. */
+/** What every answer of Stripe's says of its kind. */
+interface StripeObject {
+  readonly object: string;
+}
+
+/** All pages of a list. @throws ProviderAway */
 export async function collected<T extends { id: string }>(
   list: Stripe.ApiListPromise<T>,
 ): Promise<T[]> {
   const all: T[] = [];
-  await answered(
+  await answered(list, "list");
+  await told(
     (async () => {
       for await (const item of list) all.push(item);
     })(),
@@ -16,10 +23,13 @@ export async function collected<T extends { id: string }>(
   return all;
 }
 
-/** Null for an object that Stripe does not have. */
-export async function foundOrNull<T>(reading: Promise<T>): Promise<T | null> {
+/** Null for an object that Stripe does not have. @throws ProviderAway */
+export async function foundOrNull<T extends StripeObject>(
+  reading: Promise<T>,
+  kind: T["object"],
+): Promise<T | null> {
   try {
-    return await answered(reading);
+    return await answered(reading, kind);
   } catch (error) {
     const isMissing =
       error instanceof Stripe.errors.StripeInvalidRequestError && error.code === "resource_missing";
@@ -28,8 +38,23 @@ export async function foundOrNull<T>(reading: Promise<T>): Promise<T | null> {
   }
 }
 
+/**
+ * Stripe's answer, an object of this kind. Ids are not looked at: those of one kind begin in more
+ * than one way.
+ * @throws ProviderAway if Stripe is away or too busy, or something else answered in its place
+ */
+export async function answered<T extends StripeObject>(
+  asked: Promise<T>,
+  kind: T["object"],
+): Promise<T> {
+  const answer = await told(asked);
+  if (answer.object === kind) return answer;
+  const cause = new Error(`What came in place of Stripe's '${kind}' is something else`);
+  throw new ProviderAway(NO_ANSWER, { cause, isSaved: false });
+}
+
 /** Tells "Stripe is away or too busy" from every other error. @throws ProviderAway */
-export async function answered<T>(asked: Promise<T>): Promise<T> {
+async function told<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;
   } catch (error) {
@@ -40,9 +65,10 @@ export async function answered<T>(asked: Promise<T>): Promise<T> {
       error instanceof StripeRateLimitError;
     if (!isAway) throw error;
     const isSaved = error.statusCode === 500 && error.headers?.[REPLAYED] === "true";
-    throw new ProviderAway("The payment provider did not answer", { cause: error, isSaved });
+    throw new ProviderAway(NO_ANSWER, { cause: error, isSaved });
   }
 }
 
+const NO_ANSWER = "The payment provider did not answer";
 /** Stripe's header on the saved answer to an idempotency key. It saves a 500 like any other. */
 const REPLAYED = "idempotent-replayed";

@@ -59,7 +59,7 @@ export async function createCheckout(
     expires_at: expiresAt,
   };
   const made = (idempotencyKey: string) =>
-    answered(stripe.checkout.sessions.create(terms, { idempotencyKey }));
+    answered(stripe.checkout.sessions.create(terms, { idempotencyKey }), "checkout.session");
   const session = await made(`${id}-checkout`).catch((error: unknown) => {
     if (!(error instanceof ProviderAway && error.isSaved)) throw error;
     // The page that broke off, if there is one, can be paid by nobody: its address is unknown.
@@ -147,6 +147,7 @@ async function taxOf(stripe: Stripe, { topUp, customer }: ChargeTerms) {
         },
         { idempotencyKey: `${topUp.id}-tax` },
       ),
+      "tax.calculation",
     );
     const hooks = id === null ? null : { inputs: { tax: { calculation: id } } };
     return { cents: tax_amount_exclusive, hooks };
@@ -181,14 +182,17 @@ async function cannotBeCharged(
 ): Promise<boolean> {
   if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) return false;
   if (error.code === "payment_intent_unexpected_state") return true;
-  const method = await foundOrNull(stripe.paymentMethods.retrieve(topUp.cardRef ?? ""));
+  const method = await foundOrNull(
+    stripe.paymentMethods.retrieve(topUp.cardRef ?? ""),
+    "payment_method",
+  );
   return idOf(method?.customer) !== customer;
 }
 
 /** The payment that was made; a declined card is one too. */
 async function intentOf(charging: Promise<Stripe.PaymentIntent>): Promise<string> {
   try {
-    return (await answered(charging)).id;
+    return (await answered(charging, "payment_intent")).id;
   } catch (error) {
     const declined = error instanceof Stripe.errors.StripeCardError ? error.payment_intent : null;
     if (declined === null || declined === undefined) throw error;

@@ -3,7 +3,8 @@
 
 /**
  * `fetch` that fails for whatever Stripe never answers, as for a lost connection: a redirect, a
- * body that is no JSON object, and another status than 2xx without an error in it.
+ * body that is no JSON object, a status of 2xx with one that does not say its kind, and another
+ * status without an error in it.
  */
 export const fetchFromStripe: typeof fetch = Object.assign(checkedFetch, {
   preconnect: fetch.preconnect,
@@ -18,13 +19,19 @@ async function checkedFetch(
   const { status, headers, ok } = response;
   const text = await response.text();
   const body = objectOf(text);
-  if (body === null || !(ok || isObject(body.error))) {
+  const isStripes = ok ? typeof body?.object === "string" : isObject(body?.error);
+  if (!isStripes) {
     throw new Error(`What was answered with status ${status} is not Stripe's`);
   }
   return new Response(text, { status, headers });
 }
 
-function objectOf(text: string): { readonly error?: unknown } | null {
+interface Body {
+  readonly object?: unknown;
+  readonly error?: unknown;
+}
+
+function objectOf(text: string): Body | null {
   try {
     const body: unknown = JSON.parse(text);
     return isObject(body) ? body : null;
@@ -33,6 +40,6 @@ function objectOf(text: string): { readonly error?: unknown } | null {
   }
 }
 
-function isObject(value: unknown): value is { readonly error?: unknown } {
+function isObject(value: unknown): value is Body {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

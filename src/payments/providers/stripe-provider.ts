@@ -60,7 +60,10 @@ export function createStripeProvider(options: StripeOptions): PaymentProvider {
     createCustomer: (account) => createCustomer(stripe, account),
     createCheckout: (terms) => createCheckout(stripe, terms, options),
     readCheckout: async (checkout) => {
-      const session = await answered(stripe.checkout.sessions.retrieve(checkout));
+      const session = await answered(
+        stripe.checkout.sessions.retrieve(checkout),
+        "checkout.session",
+      );
       return {
         isExpired: session.status === "expired",
         topUpId: session.metadata?.[METADATA.topUp] ?? null,
@@ -92,12 +95,12 @@ async function createCustomer(
 ): Promise<string> {
   const about = { metadata: { [METADATA.account]: id }, ...(email !== null && { email }) };
   // Without a key of ours: Stripe would answer a customer that was deleted meanwhile.
-  return (await answered(stripe.customers.create(about))).id;
+  return (await answered(stripe.customers.create(about), "customer")).id;
 }
 
 async function endCheckout(stripe: Stripe, checkout: string): Promise<void> {
   try {
-    await answered(stripe.checkout.sessions.expire(checkout));
+    await answered(stripe.checkout.sessions.expire(checkout), "checkout.session");
   } catch (error) {
     if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
   }
@@ -106,10 +109,10 @@ async function endCheckout(stripe: Stripe, checkout: string): Promise<void> {
 /** A card that belongs to no customer any more is removed: it may have been asked for twice. */
 async function removeCard(stripe: Stripe, card: string): Promise<void> {
   try {
-    await answered(stripe.paymentMethods.detach(card));
+    await answered(stripe.paymentMethods.detach(card), "payment_method");
   } catch (error) {
     if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
-    const method = await foundOrNull(stripe.paymentMethods.retrieve(card));
+    const method = await foundOrNull(stripe.paymentMethods.retrieve(card), "payment_method");
     if (method !== null && method.customer !== null) throw error;
   }
 }
@@ -135,7 +138,7 @@ async function refund(
       throw new RefundRefused("reused", "The refund that was made by this key has another amount");
     }
     const terms = { payment_intent: intent, metadata, ...part };
-    await answered(stripe.refunds.create(terms, { idempotencyKey }));
+    await answered(stripe.refunds.create(terms, { idempotencyKey }), "refund");
   } catch (error) {
     const { StripeIdempotencyError, StripeInvalidRequestError } = Stripe.errors;
     if (error instanceof StripeIdempotencyError) throw new RefundRefused("reused", error.message);
@@ -146,7 +149,10 @@ async function refund(
 
 async function readPayment(stripe: Stripe, id: string): Promise<ProviderPayment | null> {
   const expand = ["latest_charge", "payment_method"];
-  const intent = await foundOrNull(stripe.paymentIntents.retrieve(id, { expand }));
+  const intent = await foundOrNull(
+    stripe.paymentIntents.retrieve(id, { expand }),
+    "payment_intent",
+  );
   if (intent === null) return null;
   const of = { payment_intent: id };
   const [refunds, disputes, warnings] = await Promise.all([
@@ -165,15 +171,19 @@ async function* listPayments(stripe: Stripe): AsyncGenerator<ProviderPayment> {
   }
 }
 
+interface OfPayment {
+  readonly object: string;
+  readonly payment_intent?: string | { readonly id: string } | null;
+}
+
 async function subjectOf(
   stripe: Stripe,
   { object, objectId, type }: Pick<ProviderEvent, "object" | "objectId" | "type">,
 ): Promise<EventSubject> {
   const payment = (intent: string | null): EventSubject =>
     intent === null ? { kind: "none" } : { kind: "payment", intent };
-  const of = async (
-    reading: Promise<{ readonly payment_intent?: string | { readonly id: string } | null }>,
-  ) => payment(idOf((await foundOrNull(reading))?.payment_intent));
+  const of = async (reading: Promise<OfPayment>) =>
+    payment(idOf((await foundOrNull(reading, object))?.payment_intent));
   switch (object) {
     case "payment_intent":
       return payment(objectId);
