@@ -11,8 +11,10 @@ import { type ChargeAnswer, type PaymentDeps, readTopUp } from "./read-top-up.ts
 export const ATTEMPT_MS = 60_000;
 /** Stripe keeps a key for 24 hours. After that a request with it would charge anew. */
 const KEY_MS = 20 * HOUR_MS;
-/** A charge that broke off at the provider may still be completed there, as a rule soon. */
+/** What broke off at the provider may still be completed there, as a rule soon. */
 const BROKEN_OFF_MS = 15 * 60_000;
+/** So long after the order that is waited for; a second attempt is due an hour after the first. */
+const GIVEN_UP_MS = { first: BROKEN_OFF_MS, second: 2 * HOUR_MS } as const;
 
 /**
  * Makes the attempt that is due, and stores its answer. Where the card must not be charged any
@@ -40,8 +42,8 @@ async function charged(
   const ageMs = now() - topUp.createdAt.getTime();
   const found = async () => {
     const payment = await provider.findPayment(topUp, customer);
-    // That the provider has made none says nothing against the card.
-    return { payment, isStopped: isStopped || payment === null };
+    // No payment says nothing against the card, and what failed at first was counted then.
+    return { payment, isStopped: isStopped || payment === null || number > 1 };
   };
   if (isStopped || ageMs > KEY_MS) return await found();
   try {
@@ -52,7 +54,7 @@ async function charged(
     // No repeat is answered otherwise, and another key might charge twice (D-507).
     const answer = await found();
     const isUndecided = answer.payment === null || answer.payment.status === "failed";
-    if (isUndecided && ageMs <= BROKEN_OFF_MS) throw error;
+    if (isUndecided && ageMs <= GIVEN_UP_MS[number > 1 ? "second" : "first"]) throw error;
     return answer;
   }
 }

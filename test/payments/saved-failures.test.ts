@@ -12,13 +12,14 @@ import { chargeCard, startCheckout } from "../../src/payments/top-ups.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { shared } from "../support/shared.ts";
 import { DONE, hold, usd } from "../support/world.ts";
-import { openPlanLab, prove, subscriber, work } from "./plan-lab.ts";
+import { behave, openPlanLab, prove, subscriber, work } from "./plan-lab.ts";
 
 setDefaultTimeout(120_000);
 
 const MINUTE_MS = 60_000;
 const PATHS = { charge: "/v1/payment_intents", tax: "/v1/tax/calculations" } as const;
 const PAGES = "/v1/checkout/sessions";
+const CONFIRMED = "/confirm";
 
 /** Where the provider breaks off for a moment, and what it has done by then. */
 const illness = { path: null as string | null, work: nothing };
@@ -29,7 +30,8 @@ const lab = await shared(
   openPlanLab({
     automaticTax: true,
     intercept: async (request, answer) => {
-      if (request.method !== "POST" || request.path !== illness.path) return null;
+      const { path } = illness;
+      if (request.method !== "POST" || path === null || !request.path.endsWith(path)) return null;
       illness.work(request, answer);
       broken.push(request);
       return Response.json({ error: { type: "api_error", message: "broken" } }, { status: 500 });
@@ -47,6 +49,10 @@ function nothing(_request: ApiRequest, _answer: () => ApiAnswer): void {}
 
 function everything(_request: ApiRequest, answer: () => ApiAnswer): void {
   answer();
+}
+
+function once(): void {
+  illness.path = null;
 }
 
 /** The payment is made, and its card not charged yet. */
@@ -159,6 +165,43 @@ test("a payment that was made and not confirmed is charged by the second attempt
   expect(await newest(account)).toMatchObject({ status: "open", attempts: 2 });
   await later(61);
   expect(await newest(account)).toMatchObject({ status: "succeeded" });
+  expect(await lab.credited(account)).toBe(usd("30"));
+});
+
+async function declinedOnce(): Promise<TestAccount> {
+  const account = await automatic();
+  await behave(lab, account, "declined");
+  expect(await topUp(account)).toMatchObject({ status: "open", attempts: 2 });
+  await behave(lab, account, "ok");
+  lab.aheadMs += 61 * MINUTE_MS;
+  return account;
+}
+
+test("a second attempt that broke off is made at once by another key", async () => {
+  const account = await declinedOnce();
+  await ill(CONFIRMED, () => work(lab), once);
+  expect(await newest(account)).toMatchObject({ status: "succeeded" });
+  expect(await lab.credited(account)).toBe(usd("30"));
+});
+
+test("a second attempt that was made when it broke off is credited once", async () => {
+  const account = await declinedOnce();
+  await ill(CONFIRMED, () => work(lab), everything);
+  expect(await newest(account)).toMatchObject({ status: "succeeded" });
+  expect(await lab.credited(account)).toBe(usd("30"));
+});
+
+test("a second attempt that breaks off by both keys is given up, and pauses nothing", async () => {
+  const account = await declinedOnce();
+  await ill(CONFIRMED, () => work(lab));
+  expect(new Set(broken.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(2);
+  await later(45);
+  expect(await newest(account)).toMatchObject({ status: "open" });
+  await later(15);
+  expect(await newest(account)).toMatchObject({ status: "failed" });
+  expect(await autoSettingsOf(lab.payments, account.row)).toMatchObject({ state: "enabled" });
+  expect(await topUp(account)).toMatchObject({ status: "succeeded" });
+  await lab.settle();
   expect(await lab.credited(account)).toBe(usd("30"));
 });
 

@@ -53,6 +53,22 @@ export async function answered<T extends StripeObject>(
   throw new ProviderAway(NO_ANSWER, { cause, isSaved: false });
 }
 
+/**
+ * Asks by a second key if the failure of the first one is saved: for what happens once at most,
+ * whatever the key.
+ */
+export async function askedByTwo<T>(
+  ask: (idempotencyKey: string) => Promise<T>,
+  [first, second]: readonly [first: string, second: string],
+): Promise<T> {
+  try {
+    return await ask(first);
+  } catch (error) {
+    if (!(error instanceof ProviderAway && error.isSaved)) throw error;
+    return await ask(second);
+  }
+}
+
 /** Tells "Stripe is away or too busy" from every other error. @throws ProviderAway */
 async function told<T>(asked: Promise<T>): Promise<T> {
   try {

@@ -6,8 +6,8 @@ import { add, ofCents, toCents } from "../../core/money.ts";
 import { planTitle } from "../../core/plan-terms.ts";
 import type { CheckoutPage, TopUp } from "../../store/top-ups.ts";
 import { consentText } from "../consent.ts";
-import { type ChargeTerms, type CheckoutTerms, ProviderAway } from "../provider.ts";
-import { answered, foundOrNull } from "./stripe-answers.ts";
+import type { ChargeTerms, CheckoutTerms } from "../provider.ts";
+import { answered, askedByTwo, foundOrNull } from "./stripe-answers.ts";
 import { idOf, METADATA, metadataOf } from "./stripe-objects.ts";
 
 export interface ChargeOptions {
@@ -60,11 +60,9 @@ export async function createCheckout(
   };
   const made = (idempotencyKey: string) =>
     answered(stripe.checkout.sessions.create(terms, { idempotencyKey }), "checkout.session");
-  const session = await made(`${id}-checkout`).catch((error: unknown) => {
-    if (!(error instanceof ProviderAway && error.isSaved)) throw error;
-    // The page that broke off, if there is one, can be paid by nobody: its address is unknown.
-    return made(`${id}-checkout-${now()}`);
-  });
+  // The page that broke off, if there is one, can be paid by nobody: its address is unknown.
+  const keys = [`${id}-checkout`, `${id}-checkout-${now()}`] as const;
+  const session = await askedByTwo(made, keys);
   if (!session.url) throw new Error(`Stripe made no page for the top-up ${id}`);
   return {
     checkout: session.id,
@@ -105,7 +103,10 @@ export async function chargeSavedCard(
     }
   };
   if (attempt > 1 && intent !== null) {
-    return await charged(stripe.paymentIntents.confirm(intent, by, { idempotencyKey }));
+    const confirmed = (key: string) =>
+      charged(stripe.paymentIntents.confirm(intent, by, { idempotencyKey: key }));
+    // Stripe charges one payment once at most.
+    return await askedByTwo(confirmed, [idempotencyKey, `${idempotencyKey}-again`]);
   }
   const tax = automaticTax ? await taxOf(stripe, terms) : NO_TAX;
   if (tax === null) return null;
