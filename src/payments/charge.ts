@@ -12,7 +12,7 @@ export const ATTEMPT_MS = 60_000;
 /** Stripe keeps a key for 24 hours. After that a request with it would charge anew. */
 const KEY_MS = 20 * HOUR_MS;
 /** What broke off at the provider may still be completed there, as a rule soon. */
-const BROKEN_OFF_MS = 15 * 60_000;
+export const BROKEN_OFF_MS = 15 * 60_000;
 /** So long after the order that is waited for; a second attempt is due an hour after the first. */
 const GIVEN_UP_MS = { first: BROKEN_OFF_MS, second: 2 * HOUR_MS } as const;
 

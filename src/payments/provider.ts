@@ -133,6 +133,15 @@ export interface ChargeTerms {
   readonly attempt: number;
 }
 
+export interface RefundTerms {
+  /** Null: all that is left. */
+  readonly amount: NanoUsd | null;
+  /** Names the refund, also at the provider. */
+  readonly key: string;
+  /** From 1 on. A further one must follow only where no repeat of the last can refund. */
+  readonly attempt: number;
+}
+
 export interface PaymentProvider {
   readonly name: ProviderName;
   /** Makes a customer, each time another one; the first that is stored counts. */
@@ -152,10 +161,10 @@ export interface PaymentProvider {
   /** Looks for the payment of a top-up by our own id of it; null where none was made. */
   findPayment(topUp: TopUp, customer: string): Promise<ProviderPayment | null>;
   /**
-   * Refunds a payment: all that is left, or an amount. The same key refunds once, whenever it comes
-   * again. @throws RefundRefused, ProviderAway
+   * Refunds a payment, unless a refund with this key is there. The same attempt never refunds
+   * twice, whenever it comes again. @throws RefundRefused, ProviderAway
    */
-  refund(intent: string, amount: NanoUsd | null, idempotencyKey: string): Promise<void>;
+  refund(intent: string, terms: RefundTerms): Promise<void>;
   removeCard(card: string): Promise<void>;
   /** Verifies an event. @throws EventRefused */
   verifyEvent(body: string, signature: string): Promise<ProviderEvent>;

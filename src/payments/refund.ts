@@ -4,8 +4,10 @@
 import { dollars } from "../core/audit-finding.ts";
 import { AdministrationError } from "../core/errors.ts";
 import type { NanoUsd } from "../core/money.ts";
+import { findBrokenRefund, nextRefundAttempt } from "../store/refund-attempts.ts";
 import { paidFor, type TopUp } from "../store/top-ups.ts";
-import { RefundRefused } from "./provider.ts";
+import { BROKEN_OFF_MS } from "./charge.ts";
+import { ProviderAway, RefundRefused } from "./provider.ts";
 import { type PaymentDeps, readTopUp } from "./read-top-up.ts";
 import { checkCents } from "./top-ups.ts";
 
@@ -40,10 +42,39 @@ export async function refundTopUp(
       throw new AdministrationError("too_large", `A refund of ${id} must be at most ${most}`);
     }
   }
-  await deps.provider
-    .refund(intent, amount, `${id}-refund-${reference}`)
-    .catch((error: unknown) => refused(error, id, reference));
+  await refundOnce(deps, { topUp, intent }, { amount, reference }).catch((error: unknown) =>
+    refused(error, id, reference),
+  );
   return (await readTopUp(deps, topUp)).after;
+}
+
+/**
+ * Asks the provider by the key of the order. Where that key has a saved failure for long enough,
+ * and still no refund is there, another attempt is made by a key of its own (D-531).
+ */
+async function refundOnce(
+  { provider, topUps, now }: PaymentDeps,
+  { topUp, intent }: { readonly topUp: TopUp; readonly intent: string },
+  { amount, reference }: RefundOrder,
+): Promise<void> {
+  const { database } = topUps.deps;
+  const ref = { topUp: topUp.number, reference };
+  const broken = await findBrokenRefund(database, ref);
+  if (broken !== null && broken.amount !== amount) {
+    throw new RefundRefused("reused", "A refund by this key that broke off has another amount");
+  }
+  const key = `${topUp.id}-refund-${reference}`;
+  for (let attempt = broken?.attempt ?? 1; ; ) {
+    try {
+      return await provider.refund(intent, { amount, key, attempt });
+    } catch (error) {
+      if (!(error instanceof ProviderAway && error.isSaved)) throw error;
+      const times = { now: new Date(now()), seenBefore: new Date(now() - BROKEN_OFF_MS) };
+      const next = await nextRefundAttempt(database, ref, { amount, attempt }, times);
+      if (next === null) throw error;
+      attempt = next;
+    }
+  }
 }
 
 function refused(error: unknown, id: string, reference: string): never {

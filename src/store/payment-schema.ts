@@ -129,6 +129,24 @@ export const topUps = pgTable(
   ],
 );
 
+/** Refunds whose key has a saved failure at the provider, and which attempt is the last. */
+export const refundAttempts = pgTable(
+  "refund_attempts",
+  {
+    topUp: number("top_up")
+      .notNull()
+      .references(() => topUps.number),
+    /** The operator's own id of the refund. */
+    reference: text("reference").notNull(),
+    /** Null: all that is left. */
+    amount: money("amount"),
+    attempt: integer("attempt").notNull(),
+    /** When the failure of this attempt was first seen; null before. */
+    brokenOffAt: at("broken_off_at"),
+  },
+  (table) => [primaryKey({ columns: [table.topUp, table.reference] })],
+);
+
 /** A plan that is paid by the month. It is kept when it has ended, and says why. */
 export const planSubscriptions = pgTable(
   "plan_subscriptions",

@@ -8,8 +8,10 @@ import { cancelPlan, orderPlan } from "../../src/payments/plans.ts";
 import { ProviderAway } from "../../src/payments/provider.ts";
 import { answerApi } from "../../src/payments/providers/sandbox/sandbox-api.ts";
 import type { ApiAnswer, ApiRequest } from "../../src/payments/providers/sandbox/sandbox-keys.ts";
+import { refundTopUp } from "../../src/payments/refund.ts";
 import { chargeCard, startCheckout } from "../../src/payments/top-ups.ts";
 import type { TestAccount } from "../support/accounts.ts";
+import { codeOf } from "../support/postgres-world.ts";
 import { shared } from "../support/shared.ts";
 import { DONE, hold, usd } from "../support/world.ts";
 import { behave, openPlanLab, prove, subscriber, work } from "./plan-lab.ts";
@@ -20,6 +22,7 @@ const MINUTE_MS = 60_000;
 const PATHS = { charge: "/v1/payment_intents", tax: "/v1/tax/calculations" } as const;
 const PAGES = "/v1/checkout/sessions";
 const CONFIRMED = "/confirm";
+const REFUNDS = "/v1/refunds";
 
 /** Where the provider breaks off for a moment, and what it has done by then. */
 const illness = { path: null as string | null, work: nothing };
@@ -203,6 +206,59 @@ test("a second attempt that breaks off by both keys is given up, and pauses noth
   expect(await topUp(account)).toMatchObject({ status: "succeeded" });
   await lab.settle();
   expect(await lab.credited(account)).toBe(usd("30"));
+});
+
+async function toRefund() {
+  const account = await paying();
+  const paid = await newest(account);
+  if (paid === undefined) throw new Error("Nothing was paid");
+  // The half of what was paid with the tax.
+  const refund = (amount = usd("11")) =>
+    refundTopUp(lab.payments, paid.id, { amount, reference: "broken" });
+  const made = () =>
+    lab.sandbox.actions.store
+      .list("refund")
+      .filter(({ payment_intent: intent }) => intent === paid.intent);
+  return { account, refund, made };
+}
+
+test("a refund that broke off is made once, by another key after 15 minutes", async () => {
+  const { account, refund, made } = await toRefund();
+  expect(await ill(REFUNDS, refund)).toBeInstanceOf(ProviderAway);
+  lab.aheadMs += 14 * MINUTE_MS;
+  await expect(refund()).rejects.toThrow(ProviderAway);
+  expect(await codeOf(refund(usd("6")))).toBe("reference_reused");
+  lab.aheadMs += MINUTE_MS;
+  await Promise.allSettled([refund(), refund(), refund()]);
+  await refund();
+  expect(await codeOf(refund(usd("6")))).toBe("reference_reused");
+  await lab.settle();
+  expect(made()).toHaveLength(1);
+  expect(await lab.credited(account)).toBe(usd("10"));
+});
+
+test("a refund that was made when it broke off is found, and not made again", async () => {
+  const { account, refund, made } = await toRefund();
+  expect(await ill(REFUNDS, refund, everything)).toBeInstanceOf(ProviderAway);
+  lab.aheadMs += 16 * MINUTE_MS;
+  await refund();
+  await lab.settle();
+  expect(made()).toHaveLength(1);
+  expect(await lab.credited(account)).toBe(usd("10"));
+});
+
+test("each attempt of a refund that breaks off again is waited for", async () => {
+  const { account, refund, made } = await toRefund();
+  await ill(REFUNDS, refund);
+  lab.aheadMs += 16 * MINUTE_MS;
+  expect(await ill(REFUNDS, refund)).toBeInstanceOf(ProviderAway);
+  lab.aheadMs += 14 * MINUTE_MS;
+  await expect(refund()).rejects.toThrow(ProviderAway);
+  lab.aheadMs += MINUTE_MS;
+  await refund();
+  await lab.settle();
+  expect(made()).toHaveLength(1);
+  expect(await lab.credited(account)).toBe(usd("10"));
 });
 
 test("a plan can be canceled 15 minutes after the charge for it broke off", async () => {

@@ -48,7 +48,7 @@ beforeEach(() => {
   way.strangers = 0;
 });
 
-const refund = (key: string) => provider.refund("pi_1", null, key);
+const refund = (key: string) => provider.refund("pi_1", { amount: null, key, attempt: 1 });
 
 const ASKED: Readonly<Record<string, () => Promise<unknown>>> = {
   "a refund": () => refund(crypto.randomUUID()),

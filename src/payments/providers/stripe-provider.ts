@@ -2,7 +2,7 @@
 // read and put into our words (stripe-objects.ts).
 
 import Stripe from "stripe";
-import { type NanoUsd, ofCents, toCents, toDecimal } from "../../core/money.ts";
+import { ofCents, toCents, toDecimal } from "../../core/money.ts";
 import type { SecretList } from "../../core/secrets.ts";
 import type { ProviderEvent } from "../../store/provider-events.ts";
 import {
@@ -12,6 +12,7 @@ import {
   type ProviderName,
   type ProviderPayment,
   RefundRefused,
+  type RefundTerms,
 } from "../provider.ts";
 import { answered, collected, foundOrNull } from "./stripe-answers.ts";
 import { chargeSavedCard, createCheckout } from "./stripe-charges.ts";
@@ -80,7 +81,7 @@ export function createStripeProvider(options: StripeOptions): PaymentProvider {
       const intent = made.find(({ metadata }) => metadata[METADATA.topUp] === id);
       return intent === undefined ? null : await readPayment(stripe, intent.id);
     },
-    refund: (intent, amount, idempotencyKey) => refund(stripe, { intent, amount, idempotencyKey }),
+    refund: (intent, order) => refund(stripe, intent, order),
     removeCard: (card) => removeCard(stripe, card),
     verifyEvent: (body, signature) => verifiedEvent(stripe, rules, body, signature),
     subjectOf: (event) => subjectOf(stripe, event),
@@ -119,25 +120,22 @@ async function removeCard(stripe: Stripe, card: string): Promise<void> {
 
 async function refund(
   stripe: Stripe,
-  order: {
-    readonly intent: string;
-    readonly amount: NanoUsd | null;
-    readonly idempotencyKey: string;
-  },
+  intent: string,
+  { amount, key, attempt }: RefundTerms,
 ): Promise<void> {
-  const { intent, amount, idempotencyKey } = order;
   const part = amount === null ? {} : { amount: toCents(amount) };
   const about = amount === null ? "all" : toDecimal(amount);
-  const metadata = { [METADATA.refund]: idempotencyKey, [METADATA.refunded]: about };
+  const metadata = { [METADATA.refund]: key, [METADATA.refunded]: about };
   try {
     // Stripe forgets a key after a day; the refund itself still names the order (D-371).
     const made = await collected(stripe.refunds.list({ payment_intent: intent }));
-    const earlier = made.find((one) => one.metadata?.[METADATA.refund] === idempotencyKey);
+    const earlier = made.find((one) => one.metadata?.[METADATA.refund] === key);
     if (earlier?.metadata?.[METADATA.refunded] === about) return;
     if (earlier !== undefined) {
       throw new RefundRefused("reused", "The refund that was made by this key has another amount");
     }
     const terms = { payment_intent: intent, metadata, ...part };
+    const idempotencyKey = attempt === 1 ? key : `${attempt}-${key}`;
     await answered(stripe.refunds.create(terms, { idempotencyKey }), "refund");
   } catch (error) {
     const { StripeIdempotencyError, StripeInvalidRequestError } = Stripe.errors;
