@@ -4,7 +4,13 @@ import { expect, test } from "bun:test";
 import { operationIn } from "../../actors/records.ts";
 import { type EntryPlace, RejectedEntries } from "../../src/store/rejected-entries.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import { auditOne, damageLedger, flushWithout, found } from "../support/audit-lab.ts";
+import {
+  auditOne,
+  damageLedger,
+  flushWithout,
+  found,
+  rebuiltWithoutGift,
+} from "../support/audit-lab.ts";
 import { shared } from "../support/shared.ts";
 import { DONE, hold, openAccountAlone, openWorld, usd } from "../support/world.ts";
 
@@ -80,14 +86,7 @@ test("a hole that was set aside is still no difference", async () => {
 });
 
 test("an operation whose entry is set aside is applied by the rebuild", async () => {
-  const account = await openAccountAlone(world, { paid: "10" });
-  await spend(account);
-  await world.flush();
-  const terms = { kind: "adjustment", amount: usd("3"), reason: "gift", reference: null } as const;
-  await world.store.adjust(account.row, terms);
-  await account.actor.applyOperations();
-  await flushWithout(world, "paid_delta = 3000000000");
-  await world.accounts.rebuild([{ bucket: account.row.bucket }]);
+  const account = await rebuiltWithoutGift(world, { paid: "10" });
   expect((await account.actor.view(account.keyId)).paid).toBe(usd("13"));
   expect(await setAside(await placeOfOnly(account), "written anew")).toBe("counted");
   await world.flush();

@@ -6,7 +6,7 @@ import { auditAccount } from "../../src/accounts/audit-account.ts";
 import { describe as inWords } from "../../src/core/audit-finding.ts";
 import type { NanoUsd } from "../../src/core/money.ts";
 import { AuditRepository } from "../../src/store/audit.ts";
-import type { TestAccount } from "./accounts.ts";
+import type { AccountTerms, TestAccount } from "./accounts.ts";
 import { DONE, hold, openAccount, openAccountAlone, usd, type World } from "./world.ts";
 
 /** The audit as the tool runs it, looking again without waiting long. */
@@ -70,6 +70,25 @@ export async function owingAccount(world: World): Promise<TestAccount> {
   await world.payments.change(payment.id, terms, ({ amount }) => ({ refunded: amount }));
   await account.actor.applyOperations();
   await account.actor.configure();
+  return account;
+}
+
+/**
+ * An account in a bucket that was rebuilt, after Postgres had refused the ledger row of a gift of
+ * $3. It has spent one cent of its free credit.
+ */
+export async function rebuiltWithoutGift(
+  world: World,
+  accountTerms: AccountTerms = {},
+): Promise<TestAccount> {
+  const account = await openAccountAlone(world, accountTerms);
+  await (await hold(account, usd("0.02"))).settle(usd("0.01"), DONE);
+  await world.flush();
+  const terms = { kind: "adjustment", amount: usd("3"), reason: "gift", reference: null } as const;
+  await world.store.adjust(account.row, terms);
+  await account.actor.applyOperations();
+  await flushWithout(world, "paid_delta = 3000000000");
+  await world.accounts.rebuild([{ bucket: account.row.bucket }]);
   return account;
 }
 

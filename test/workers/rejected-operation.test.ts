@@ -6,7 +6,7 @@ import { expect, test } from "bun:test";
 import { retryAll } from "../../src/operator/queues.ts";
 import { evictIdle } from "../../workers/eviction.ts";
 import type { TestAccount } from "../support/accounts.ts";
-import { flushWithout, found } from "../support/audit-lab.ts";
+import { flushWithout, found, rebuiltWithoutGift } from "../support/audit-lab.ts";
 import { changeWallet } from "../support/packed-wallet.ts";
 import { shared } from "../support/shared.ts";
 import { silent } from "../support/silent-log.ts";
@@ -110,14 +110,7 @@ test("free credit that the ledger lacks still ends when it must", async () => {
 });
 
 test("a refused credit after which nothing came is given by the rebuild", async () => {
-  const account = await openAccountAlone(world);
-  await spend(account);
-  await world.flush();
-  const terms = { kind: "adjustment", amount: usd("3"), reason: "gift", reference: null } as const;
-  await world.store.adjust(account.row, terms);
-  await account.actor.applyOperations();
-  await flushWithout(world, "paid_delta = 3000000000");
-  await world.accounts.rebuild([{ bucket: account.row.bucket }]);
+  const account = await rebuiltWithoutGift(world);
   expect(await balances(account)).toMatchObject({ paid: usd("3"), free: usd("4.99") });
   // The rebuilt wallet gives the refused entry's number to its own.
   await spend(account);
