@@ -1,6 +1,6 @@
 // People, their sessions, and the accounts they belong to, as the console reads them.
 
-import { and, asc, desc, eq, gt, inArray, isNull, lt, ne, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, isNull, lt, ne, or, sql } from "drizzle-orm";
 import type { Role } from "../core/roles.ts";
 import { moveMails } from "./account-mails.ts";
 import { accounts } from "./account-schema.ts";
@@ -107,7 +107,7 @@ export class PeopleStore {
         .where(and(eq(sessions.userId, personId), eq(sessions.id, sessionId)))
         .returning({ id: sessions.id });
       if (ended.length === 0) return false;
-      await tx.delete(verifications).where(proofsOf(personId));
+      await endProofsIn(tx, personId);
       return true;
     });
   }
@@ -116,7 +116,7 @@ export class PeopleStore {
   async endOtherSessions(personId: string, keptId: string): Promise<void> {
     await this.database.db.transaction(async (tx) => {
       await tx.delete(sessions).where(and(eq(sessions.userId, personId), ne(sessions.id, keptId)));
-      await tx.delete(verifications).where(proofsOf(personId));
+      await endProofsIn(tx, personId);
     });
   }
 
@@ -177,12 +177,9 @@ export class PeopleStore {
     return row !== undefined;
   }
 
-  /**
-   * Ends what was given out to sign this person in: mailed and made links, mailed codes, sign-ins
-   * that wait for the second factor, and devices that need none (D-379). Sessions stay.
-   */
+  /** Ends what was given out to sign this person in. Sessions stay. */
   async endProofs(personId: string): Promise<void> {
-    await this.database.db.delete(verifications).where(proofsOf(personId));
+    await endProofsIn(this.database.db, personId);
   }
 
   /**
@@ -207,7 +204,7 @@ export class PeopleStore {
         if (before === undefined) return false;
         for (const { number } of owned) await moveMails(tx, number, before.email, email);
         // Before the address changes, which a code was mailed to.
-        await tx.delete(verifications).where(proofsOf(personId));
+        await endProofsIn(tx, personId);
         await tx.update(people).set({ email }).where(eq(people.id, personId));
         // Invitations name whoever sent them by the address, and end with their role.
         await tx
@@ -249,12 +246,18 @@ function ownedBy(tx: Transaction, personId: string) {
 export const SIGN_IN_CODE = "sign-in-otp-";
 
 /**
- * All that signs somebody in: what has the person's id as its value, whatever its name, and the
- * code that was mailed to their address.
+ * Ends what was given out to sign a person in: mailed and made links, mailed codes, sign-ins that
+ * wait for the second factor, and devices that need none (D-379). All of it has the person's id as
+ * its value, but for the code that was mailed to their address.
  */
-export function proofsOf(personId: string): SQL | undefined {
+export async function endProofsIn(
+  queries: Pick<Database["db"], "delete">,
+  personId: string,
+): Promise<void> {
   const name = sql`convert_to(${SIGN_IN_CODE} || ${people.email}, 'UTF8')`;
   const code = sql`(SELECT encode(sha256(${name}), 'hex') FROM ${people}
     WHERE ${people.id} = ${personId})`;
-  return or(eq(verifications.value, personId), eq(verifications.identifier, code));
+  await queries
+    .delete(verifications)
+    .where(or(eq(verifications.value, personId), eq(verifications.identifier, code)));
 }

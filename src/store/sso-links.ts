@@ -4,8 +4,8 @@
 import { and, eq, isNotNull, like, type SQL } from "drizzle-orm";
 import { newId, newSuffix, type RandomBytes } from "../core/ids.ts";
 import type { Database } from "./database.ts";
-import { proofsOf } from "./people.ts";
-import { people, personCredentials, sessions, verifications } from "./people-schema.ts";
+import { endProofsIn } from "./people.ts";
+import { people, personCredentials, sessions } from "./people-schema.ts";
 import { isDuplicate } from "./sql-errors.ts";
 
 /** Somebody, as a provider knows them. */
@@ -127,7 +127,7 @@ export class SsoLinks {
       await tx
         .delete(sessions)
         .where(and(eq(sessions.userId, personId), isNotNull(sessions.ssoIssuer)));
-      await tx.delete(verifications).where(proofsOf(personId));
+      await endProofsIn(tx, personId);
     });
   }
 }
