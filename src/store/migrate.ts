@@ -4,14 +4,11 @@ import { migrate as runMigrations } from "drizzle-orm/postgres-js/migrator";
 import postgres from "postgres";
 import { StartError } from "../core/start-error.ts";
 import type { Database } from "./database.ts";
-import { isDeadlock } from "./sql-errors.ts";
+import { despiteDeadlocks } from "./deadlocks.ts";
 
 const MIGRATIONS = `${import.meta.dir}/../../migrations`;
 /** An arbitrary lock number: processes that start together take turns. */
 const MIGRATION_LOCK = 720_314_001;
-
-/** So often are migrations run that end in a deadlock with what is served meanwhile. */
-const RUNS_MAX = 10;
 
 /**
  * Migrates the database to the schema of this release. Several processes may call it at once, and
@@ -21,23 +18,10 @@ export async function migrate(databaseUrl: string): Promise<void> {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
   try {
     await sql`SELECT pg_advisory_lock(${MIGRATION_LOCK})`;
+    // A migration locks several tables, and those who work with them have them in other orders.
     await despiteDeadlocks(() => runMigrations(drizzle(sql), { migrationsFolder: MIGRATIONS }));
   } finally {
     await sql.end();
-  }
-}
-
-/**
- * Does `work`, which is one transaction, again if Postgres ended it to resolve a deadlock. A
- * migration locks several tables, and those who work with them may have them in another order.
- */
-export async function despiteDeadlocks<Value>(work: () => Promise<Value>): Promise<Value> {
-  for (let run = 1; ; run += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isDeadlock(error) || run === RUNS_MAX) throw error;
-    }
   }
 }
 

@@ -3,6 +3,7 @@
 import type { BetterAuthOptions, DBAdapter } from "better-auth";
 import { drizzleAdapter } from "better-auth/adapters/drizzle";
 import type { Database } from "./database.ts";
+import { despiteDeadlocks } from "./deadlocks.ts";
 import { people, personCredentials, sessions, twoFactors, verifications } from "./people-schema.ts";
 import { isDuplicate } from "./sql-errors.ts";
 
@@ -18,7 +19,15 @@ export function peopleAdapter({ db }: Database) {
       twoFactor: twoFactors,
     },
   });
-  return (options: BetterAuthOptions) => oneSecondFactor(open(options));
+  return (options: BetterAuthOptions) => repeating(oneSecondFactor(open(options)));
+}
+
+/**
+ * Two changes of a person lock sessions, proofs and the password in different orders: the one that
+ * Postgres ends is made again, and sees what the other has changed.
+ */
+function repeating(adapter: DBAdapter): DBAdapter {
+  return { ...adapter, transaction: (work) => despiteDeadlocks(() => adapter.transaction(work)) };
 }
 
 /**

@@ -6,6 +6,7 @@ import { moveMails } from "./account-mails.ts";
 import { accounts } from "./account-schema.ts";
 import type { AccountRow } from "./accounts.ts";
 import type { Database } from "./database.ts";
+import { despiteDeadlocks } from "./deadlocks.ts";
 import type { Transaction } from "./operations.ts";
 import {
   invitations,
@@ -101,7 +102,7 @@ export class PeopleStore {
    * there is no such session.
    */
   async endSession(personId: string, sessionId: string): Promise<boolean> {
-    return await this.database.db.transaction(async (tx) => {
+    return await this.#together(async (tx) => {
       const ended = await tx
         .delete(sessions)
         .where(and(eq(sessions.userId, personId), eq(sessions.id, sessionId)))
@@ -114,7 +115,7 @@ export class PeopleStore {
 
   /** Ends all sessions of a person but one, and their proofs. */
   async endOtherSessions(personId: string, keptId: string): Promise<void> {
-    await this.database.db.transaction(async (tx) => {
+    await this.#together(async (tx) => {
       await tx.delete(sessions).where(and(eq(sessions.userId, personId), ne(sessions.id, keptId)));
       await endProofsIn(tx, personId);
     });
@@ -179,7 +180,7 @@ export class PeopleStore {
 
   /** Ends what was given out to sign this person in. Sessions stay. */
   async endProofs(personId: string): Promise<void> {
-    await endProofsIn(this.database.db, personId);
+    await despiteDeadlocks(() => endProofsIn(this.database.db, personId));
   }
 
   /**
@@ -188,7 +189,7 @@ export class PeopleStore {
    */
   async changeEmail(personId: string, email: string): Promise<boolean> {
     try {
-      return await this.database.db.transaction(async (tx) => {
+      return await this.#together(async (tx) => {
         // Locked before the person, as whoever changes a team does.
         const owned = await tx
           .select({ number: accounts.number })
@@ -225,6 +226,11 @@ export class PeopleStore {
       .update(sessions)
       .set({ provedAt: now })
       .where(eq(sessions.id, sessionId));
+  }
+
+  /** Does in one transaction what locks rows in another order than better-auth does. */
+  #together<Value>(work: (tx: Transaction) => Promise<Value>): Promise<Value> {
+    return despiteDeadlocks(() => this.database.db.transaction(work));
   }
 }
 

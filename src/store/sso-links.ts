@@ -4,6 +4,7 @@
 import { and, eq, isNotNull, like, type SQL } from "drizzle-orm";
 import { newId, newSuffix, type RandomBytes } from "../core/ids.ts";
 import type { Database } from "./database.ts";
+import { despiteDeadlocks } from "./deadlocks.ts";
 import { endProofsIn } from "./people.ts";
 import { people, personCredentials, sessions } from "./people-schema.ts";
 import { isDuplicate } from "./sql-errors.ts";
@@ -122,13 +123,15 @@ export class SsoLinks {
    * wait for the second factor.
    */
   async removeAll(personId: string): Promise<void> {
-    await this.database.db.transaction(async (tx) => {
-      await tx.delete(personCredentials).where(linksOf(personId));
-      await tx
-        .delete(sessions)
-        .where(and(eq(sessions.userId, personId), isNotNull(sessions.ssoIssuer)));
-      await endProofsIn(tx, personId);
-    });
+    const remove = () =>
+      this.database.db.transaction(async (tx) => {
+        await tx.delete(personCredentials).where(linksOf(personId));
+        await tx
+          .delete(sessions)
+          .where(and(eq(sessions.userId, personId), isNotNull(sessions.ssoIssuer)));
+        await endProofsIn(tx, personId);
+      });
+    await despiteDeadlocks(remove);
   }
 }
 

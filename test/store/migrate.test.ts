@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { despiteDeadlocks } from "../../src/store/migrate.ts";
+import { despiteDeadlocks } from "../../src/store/deadlocks.ts";
 import { eventually } from "../support/eventually.ts";
 import { shared } from "../support/shared.ts";
 import { openTestDatabase } from "../support/test-database.ts";
