@@ -6,7 +6,7 @@ import {
   type GenericEndpointContext,
   getCurrentAdapter,
 } from "better-auth";
-import { APIError } from "better-auth/api";
+import { APIError, createAuthMiddleware } from "better-auth/api";
 import { hashToken } from "../core/console-tokens.ts";
 import { type PeopleStore, SIGN_IN_CODE } from "../store/people.ts";
 import { CHANGE_PASSWORD_PATH, SIGN_IN_PATH } from "./auth-terms.ts";
@@ -40,6 +40,20 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** Where better-auth makes a session anew for whoever has just turned the second factor on. */
 const CODE_PATH = "/two-factor/verify-totp";
+
+/** Where better-auth makes the secret of a second factor, which it stores without our hooks. */
+const BEGIN_FACTOR_PATH = "/two-factor/enable";
+
+/** The hooks of better-auth on what it answers. */
+export function answerHooks({ people }: Pick<HookDeps, "people">) {
+  const handler = createAuthMiddleware(async ({ context }) => {
+    const present = context.session?.session;
+    // Whoever asks may have been put out while the password was compared.
+    if (present && !(await people.hasSession(present.userId, present.id))) throw sessionEnded();
+  });
+  const matcher = ({ path }: { path?: string }) => path === BEGIN_FACTOR_PATH;
+  return { after: [{ matcher, handler }] };
+}
 
 /** The hooks of better-auth on what it stores. */
 export function authHooks(deps: HookDeps) {

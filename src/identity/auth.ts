@@ -12,7 +12,7 @@ import { type SecretList, secretId } from "../core/secrets.ts";
 import type { Database } from "../store/database.ts";
 import type { PeopleStore } from "../store/people.ts";
 import { peopleAdapter } from "../store/people-adapter.ts";
-import { authHooks, type HookDeps } from "./auth-hooks.ts";
+import { answerHooks, authHooks, type HookDeps } from "./auth-hooks.ts";
 import {
   AUTH_PATH,
   CODE_LENGTH,
@@ -118,7 +118,7 @@ export function createAuth(deps: AuthDeps) {
         }),
         deps.people,
       ),
-      { id: "farebox", endpoints: ownEndpoints(deps) },
+      { id: "farebox", endpoints: ownEndpoints(deps), hooks: answerHooks(deps) },
     ],
     advanced: cookies(deps),
   });

@@ -246,6 +246,22 @@ describe("what a thief of the old password had under way is refused", () => {
     expect((await owner.signIn(email, NEW_PASSWORD)).status).toBe(200);
   });
 
+  test("beginning a second factor, after a change of the password", async () => {
+    await using slow = await slowLab();
+    const email = "on-too-late@example.com";
+    const owner = await slow.lab.person(email);
+    const thief = slow.lab.visitor();
+    await thief.signIn(email);
+    const answer = await slow.compared(() =>
+      thief.auth("/two-factor/enable", { password: PASSWORD }),
+    );
+    expect((await owner.auth("/change-password", owned)).status).toBe(200);
+    slow.goOn();
+    const { status, body } = await answer.result;
+    expect([status, body.error?.code]).toEqual([401, "not_signed_in"]);
+    expect(body.totpURI).toBeUndefined();
+  });
+
   test("turning the second factor off, after a change of the password", async () => {
     await using slow = await slowLab();
     const email = "off-too-late@example.com";
