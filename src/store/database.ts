@@ -3,16 +3,14 @@ import postgres from "postgres";
 import { within } from "../core/within.ts";
 import { checkPatched } from "./patched.ts";
 import { openSilenceCheck } from "./silence-check.ts";
+import { type ChannelListener, Subscription } from "./subscription.ts";
 
 export interface Database {
   readonly db: PostgresJsDatabase;
   /** The driver itself, for COPY and statements that drizzle cannot express. */
   readonly sql: postgres.Sql<{ bigint: bigint }>;
-  /**
-   * Calls back at each notification of a channel, and whenever some may have been missed, until the
-   * result is called.
-   */
-  listen(channel: string, onChange: () => void): Promise<() => Promise<void>>;
+  /** Tells a listener of the notifications of a channel until the result is called. */
+  listen(channel: string, listener: ChannelListener): Promise<() => Promise<void>>;
   /** Resolves when Postgres answers. */
   ping(): Promise<unknown>;
   /**
@@ -107,7 +105,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
   };
   const sql = postgres(url, settings);
   const db = drizzle(preparing(sql));
-  const direct = isPooled ? postgres(directUrl, { ...common, max: 1 }) : null;
+  const subscriptions = new Set<Subscription>();
   return {
     db,
     sql,
@@ -117,15 +115,22 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
       const words = `Postgres did not answer within ${timeoutMs} ms`;
       return within(timeoutMs, work, () => new PostgresTimeout(words));
     },
-    listen: async (channel, onChange) => {
-      // After a lost connection the driver listens again and calls the second callback.
-      const listening = await (direct ?? sql).listen(channel, onChange, onChange);
-      return async () => {
-        await listening.unlisten();
+    listen: async (channel, listener) => {
+      const own = isPooled ? common : settings;
+      const subscription = new Subscription(directUrl ?? url, own, channel, listener);
+      subscriptions.add(subscription);
+      const end = async () => {
+        subscriptions.delete(subscription);
+        await subscription.end();
       };
+      await subscription.start().catch(async (error) => {
+        await end();
+        throw error;
+      });
+      return end;
     },
     close: async () => {
-      await Promise.all([sql.end(END), direct?.end(END)]);
+      await Promise.all([sql.end(END), ...[...subscriptions].map((one) => one.end())]);
       await silence?.close();
     },
   };

@@ -37,7 +37,12 @@ export class Pauses {
   async start(): Promise<void> {
     this.#hasStopped = false;
     await this.reload();
-    this.#unlisten = await this.deps.database.listen(CHANNEL, () => this.#refresh());
+    this.#unlisten = await this.deps.database.listen(CHANNEL, {
+      onChange: () => this.#refresh(),
+      onRefused: (error) => {
+        this.deps.log.warn({ err: error }, "Changes of the pauses are not announced");
+      },
+    });
     this.#timer = setInterval(() => this.#refresh(), this.deps.reloadMs ?? RELOAD_MS);
     this.#timer.unref();
   }

@@ -5,7 +5,8 @@ import { expect, test } from "bun:test";
 import { createServer } from "node:net";
 import type { Row } from "postgres";
 import { type Database, type DatabaseOptions, openDatabase } from "../../src/store/database.ts";
-import { isUnavailable } from "../../src/store/sql-errors.ts";
+import { codeOf, isUnavailable } from "../../src/store/sql-errors.ts";
+import type { ChannelListener } from "../../src/store/subscription.ts";
 import { eventLoopTurns, eventually } from "../support/eventually.ts";
 import { rejection } from "../support/rejection.ts";
 import { startPrivatePostgres } from "../support/services.ts";
@@ -132,8 +133,14 @@ test("who no longer listens is not called, also after the connection was lost", 
   await using database = open(proxy.urlOf(primary.url));
   let calls = 0;
   let others = 0;
-  const end = await database.listen("changes", () => (calls += 1));
-  await database.listen("changes", () => (others += 1));
+  const end = await database.listen(
+    "changes",
+    heard(() => (calls += 1)),
+  );
+  await database.listen(
+    "changes",
+    heard(() => (others += 1)),
+  );
   const before = calls;
   proxy.hangUp();
   await eventually("it listens again", () => calls > before && others > before);
@@ -143,6 +150,29 @@ test("who no longer listens is not called, also after the connection was lost", 
   await eventually("the other is called", () => others > (known[1] ?? 0));
   expect(calls).toBe(known[0] ?? -1);
 });
+
+test("notifications that were refused after a lost connection are asked for again", async () => {
+  await using proxy = new TcpProxy(primary.port);
+  await using database = open(proxy.urlOf(primary.url));
+  let calls = 0;
+  const refusals: string[] = [];
+  const onRefused = (error: unknown) => void refusals.push(codeOf(error));
+  await database.listen("changes", { onChange: () => (calls += 1), onRefused });
+  // As a standby answers, and goes on serving the connection.
+  const ready = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
+  proxy.answerOnce("LISTEN", Buffer.concat([errorReply("25006"), ready]), false);
+  const first = calls;
+  proxy.hangUp();
+  await eventually("it listens again", () => calls > first);
+  expect(refusals).toContain("25006");
+  const before = calls;
+  await operator.sql`NOTIFY changes`;
+  await eventually("a notification is heard", () => calls > before);
+});
+
+function heard(onChange: () => void): ChannelListener {
+  return { onChange, onRefused: () => {} };
+}
 
 /** An error as Postgres sends it. */
 function errorReply(code: string): Buffer {
