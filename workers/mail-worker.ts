@@ -190,7 +190,7 @@ function balanceMailDeps({ config, database, accounts }: MailWorkerParts): Balan
 }
 
 async function listenForBounces(
-  { config, database, log }: MailWorkerParts,
+  { config, database, now, log }: MailWorkerParts,
   resources: AsyncDisposableStack,
 ): Promise<void> {
   const { bounces } = config.mail;
@@ -199,6 +199,7 @@ async function listenForBounces(
     ...bounces,
     secrets: config.secrets.KEY_PEPPER,
     messages: new MailMessages(database),
+    now,
     log,
   });
   resources.defer(() => listener.close());

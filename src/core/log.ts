@@ -12,10 +12,10 @@ const REPEATED_EVERY_MS = 10_000;
  * For errors that repeat many times a second: writes the first at once, then one in ten seconds,
  * with the number of those before it that were not written.
  */
-export function seldom(
+export function seldom<What>(
   now: () => number,
-  write: (fields: { readonly err: unknown; readonly omitted: number }) => void,
-): (error: unknown) => void {
+  write: (fields: { readonly err: What; readonly omitted: number }) => void,
+): (error: What) => void {
   let writtenMs = Number.NEGATIVE_INFINITY;
   let omitted = 0;
   return (err) => {

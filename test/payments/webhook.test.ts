@@ -6,6 +6,7 @@ import { signatureOf } from "../../src/payments/providers/sandbox/sandbox-webhoo
 import { eventually } from "../support/eventually.ts";
 import { openPaymentLab, PREVIOUS_SECRET, WEBHOOK_SECRET } from "../support/payment-lab.ts";
 import { shared } from "../support/shared.ts";
+import { silent } from "../support/silent-log.ts";
 import { usd } from "../support/world.ts";
 
 setDefaultTimeout(60_000);
@@ -71,6 +72,19 @@ test("an event without a signature, or with a forged one, is refused and counted
   const other = body.replace("pi_of_nobody", "pi_of_the_forger");
   expect(await sent(other, signed(body))).toEqual([400, "refused", "signature"]);
   expect(lab.inbox).toEqual([]);
+});
+
+test("refused events, which anybody can send, do not fill the log", async () => {
+  const lines: object[] = [];
+  const warn = (fields: object) => lines.push(fields);
+  await using own = await openPaymentLab({ log: { ...silent, warn } });
+  const body = eventBody();
+  for (let sent = 0; sent < 20; sent += 1) {
+    const { status } = await fetch(own.webhookUrl, { method: "POST", body });
+    expect(status).toBe(400);
+  }
+  expect(lines).toEqual([{ requestId: expect.any(String), reason: "signature", omitted: 0 }]);
+  expect(own.answered).toHaveLength(20);
 });
 
 test("an event that was signed more than five minutes ago is refused and counted", async () => {
