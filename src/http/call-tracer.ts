@@ -115,8 +115,8 @@ function exporterOf(
 
 /** The status of an answer and its words, or why there was none. */
 function failureOf(error: Error): string {
-  const code = "code" in error ? `${error.code} ` : "";
-  return `${code}${error.message}`.slice(0, FAILURE_CHARACTERS_MAX);
+  const code = "code" in error ? error.code : undefined;
+  return [code, error.message].filter(Boolean).join(" ").slice(0, FAILURE_CHARACTERS_MAX);
 }
 
 function samplerOf({ ratio, followsCallers }: CallTracerOptions) {

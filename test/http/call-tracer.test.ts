@@ -216,6 +216,15 @@ test("a collector that refuses spans keeps no process from its end, and fills no
   expect(line).not.toContain("marmalade");
 });
 
+test("a collector that asks for patience is told in words", async () => {
+  const logged: string[] = [];
+  opened({ log: { warn: (_, message) => logged.push(message) } });
+  answer = () => new Response("", { status: 503, headers: { "retry-after": "3600" } });
+  await (await api.post(account, chatBody({}))).text();
+  await tracer.close();
+  expect(logged).toEqual(["Traces: spans were not taken: Export failed with retryable status"]);
+});
+
 test("of the collector's address the log has no password and no token", async () => {
   const { traces } = loadServerConfig(0, {
     ...SETTINGS,
