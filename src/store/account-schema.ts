@@ -143,6 +143,9 @@ export const payments = pgTable(
   },
   (table) => [
     index("payments_account").on(table.account),
+    index("payments_reversed")
+      .on(table.account)
+      .where(sql`${table.refunded} > 0 OR ${table.dispute} IS NOT NULL`),
     uniqueIndex("payments_provider_ref").on(table.provider, table.providerRef),
     check(
       "payments_amounts",

@@ -27,13 +27,25 @@ export interface BookedPayment {
 const PAGE = 500;
 
 /** How many payments have an open dispute, those of operators included. */
-export async function countOpenDisputes({ db }: Pick<Database, "db">): Promise<number> {
-  return await db.$count(payments, eq(payments.dispute, "open"));
+export async function countOpenDisputes({ sql }: Pick<Database, "sql">): Promise<number> {
+  const [row] = await openDisputes(sql);
+  return Number(row?.open);
 }
 
-/** What all accounts owe. Only an account with a reversed payment can owe anything. */
+/** The statement of `countOpenDisputes`. */
+export function openDisputes(sql: Database["sql"]) {
+  return sql`SELECT count(*)::int AS open FROM payments WHERE dispute = 'open'`;
+}
+
+/** What all accounts owe. */
 export async function sumOwed({ sql }: Pick<Database, "sql">): Promise<NanoUsd> {
-  const [row] = await sql<{ owed: string }[]>`
+  const [row] = await allOwed(sql);
+  return nano(String(row?.owed));
+}
+
+/** The statement of `sumOwed`. Only an account with a reversed payment can owe anything. */
+export function allOwed(sql: Database["sql"]) {
+  return sql`
     SELECT coalesce(sum(l.owed_after), 0)::text AS owed
     FROM (
       SELECT DISTINCT account FROM payments WHERE refunded > 0 OR dispute IS NOT NULL
@@ -41,7 +53,6 @@ export async function sumOwed({ sql }: Pick<Database, "sql">): Promise<NanoUsd> 
     CROSS JOIN LATERAL (
       SELECT owed_after FROM ledger_entries
       WHERE account = reversed.account ORDER BY seq DESC LIMIT 1) l`;
-  return nano(row?.owed ?? 0n);
 }
 
 /** All payments of a provider, oldest first, read in pages. */

@@ -1,6 +1,13 @@
 // Pending work is found by an index of it, however many accounts have none.
 
 import { beforeAll, expect, test } from "bun:test";
+import { nano } from "../../src/core/money.ts";
+import {
+  allOwed,
+  countOpenDisputes,
+  openDisputes,
+  sumOwed,
+} from "../../src/store/payment-audit.ts";
 import {
   accountsWithExpiredCredit,
   endSpentFreeCredit,
@@ -113,4 +120,26 @@ test("a few unfinished accounts among 100,000 accounts are found by their indexe
   expect(numbers(await pendingWork.withExpiredFreeCredit(NOW))).toEqual(range(31, 40));
   const running = await sql`SELECT account FROM operations WHERE balance = 'free' AND NOT ended`;
   expect(running).toHaveLength(20);
+});
+
+test("the metrics of disputes and debts look at no other of 100,000 payments", async () => {
+  const { sql } = database;
+  await sql`
+    INSERT INTO payments (id, account, amount, paid_at, refunded, dispute)
+    SELECT 'pay_' || number, number, 1000000000, '2030-11-01'::timestamptz,
+      CASE WHEN number % 10000 = 1 THEN 1000000000 ELSE 0 END,
+      CASE WHEN number % 10000 = 2 THEN 'open' END
+    FROM accounts`;
+  await sql`VACUUM ANALYZE payments`;
+  expect(await countOpenDisputes(database)).toBe(10);
+  expect(await sumOwed(database)).toBe(nano(0n));
+  for (const [name, statement] of [
+    ["disputes", openDisputes(sql)],
+    ["debts", allOwed(sql)],
+  ] as const) {
+    const plan = await planOf(statement);
+    const scanned = plan.filter((node) => node["Node Type"] === "Seq Scan");
+    expect([name, scanned]).toEqual([name, []]);
+    expect(plan.map((node) => node["Index Name"])).toContain("payments_reversed");
+  }
 });
