@@ -6,6 +6,8 @@ import { LogOutput } from "./log-output.ts";
 
 /** Of errors that are many in one, as many are logged. */
 const ERRORS_SHOWN = 5;
+/** So far down causes are logged: one may lead back to its own effect. */
+const CAUSES_SHOWN = 5;
 
 /** How often, and after what time each, a full pipe is tried again: a second in all. */
 const FULL_PIPE = { tries: 100, waitMs: 10 };
@@ -29,7 +31,11 @@ export function createLastLog(name: ProcessName, level: string): Log {
 }
 
 function optionsOf(name: ProcessName, level: string) {
-  return { level, base: { process: name }, serializers: { err: describe } };
+  return {
+    level,
+    base: { process: name },
+    serializers: { err: (error: unknown) => describe(error) },
+  };
 }
 
 function writeNow(line: string): void {
@@ -46,14 +52,16 @@ function writeNow(line: string): void {
 }
 
 // Errors of the drivers carry the command they failed in, with its arguments: passwords, addresses.
-function describe(error: unknown): object {
+function describe(error: unknown, levels = CAUSES_SHOWN): object {
   if (!(error instanceof Error)) return { type: typeof error };
+  const below = (one: unknown) => describe(one, levels - 1);
   const { name, cause } = error;
   const message = messageOf(error);
   const code = "code" in error ? { code: String(error.code) } : {};
-  const inner = cause === undefined ? {} : { cause: describe(cause) };
-  const all: readonly unknown[] = error instanceof AggregateError ? error.errors : [];
-  const parts = all.length === 0 ? {} : { errors: all.slice(0, ERRORS_SHOWN).map(describe) };
+  const isLast = levels === 0;
+  const inner = cause === undefined || isLast ? {} : { cause: below(cause) };
+  const all: readonly unknown[] = error instanceof AggregateError && !isLast ? error.errors : [];
+  const parts = all.length === 0 ? {} : { errors: all.slice(0, ERRORS_SHOWN).map(below) };
   return { type: name, message, stack: stackOf(error, message), ...code, ...inner, ...parts };
 }
 

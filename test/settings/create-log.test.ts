@@ -35,3 +35,13 @@ test("of a statement that failed, the values are in no log", () => {
     cause: { message: "the connection is gone" },
   });
 });
+
+test("an error that is its own cause is logged, as far down as any other", () => {
+  const own = "Object.assign(new Error('round'), { cause: new Error('and') })";
+  const line = logged(`((one) => { one.cause.cause = one; return one; })(${own})`);
+  const messages: unknown[] = [];
+  for (let at = line as { message: string; cause?: never } | undefined; at; at = at.cause) {
+    messages.push(at.message);
+  }
+  expect(messages).toEqual(["round", "and", "round", "and", "round", "and"]);
+});
