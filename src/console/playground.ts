@@ -63,6 +63,7 @@ export const callFromPlayground = accountEndpoint({
   method: "POST",
   path: PATH,
   role: "billing",
+  looksAgain: true,
   summary: "Call the API as the playground does",
   description: `The call is held, limited, charged and logged like any other, by a key named
 Playground that lives for minutes. The answer is the API's own, streamed where it streams. A mail

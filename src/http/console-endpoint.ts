@@ -79,6 +79,8 @@ export interface PersonDefinition<Deps, Input> extends ConsoleInfo, ConsoleInput
 /** An endpoint about one account, for its members with this role. */
 export interface AccountDefinition<Deps, Input> extends ConsoleInfo, ConsoleInput<Input> {
   readonly role: Role;
+  /** True if no transaction looks again at session and role once the body is there (D-522). */
+  readonly looksAgain?: boolean;
   readonly run: (context: AccountContext<Deps>, input: Input) => Promise<ConsoleAnswer>;
 }
 
@@ -128,7 +130,7 @@ export function personEndpoint<Deps extends ConsoleFrameDeps, Input = undefined>
 export function accountEndpoint<Deps extends ConsoleFrameDeps, Input = undefined>(
   definition: AccountDefinition<Deps, Input>,
 ): ConsoleEndpoint<Deps> {
-  const { run, role, ...info } = definition;
+  const { run, role, looksAgain = false, ...info } = definition;
   return {
     ...info,
     ...NONE,
@@ -136,9 +138,13 @@ export function accountEndpoint<Deps extends ConsoleFrameDeps, Input = undefined
     role,
     answer: (deps, raw) =>
       answerPage(deps, raw, async (visitor) => {
-        const context = await signedIn(visitor);
-        const membership = await memberOf(context, role);
-        return await run({ ...context, ...membership }, await readInput(context, info));
+        const enter = async () => {
+          const context = await signedIn(visitor);
+          return { ...context, ...(await memberOf(context, role)) };
+        };
+        const context = await enter();
+        const input = await readInput(context, info);
+        return await run(looksAgain ? await enter() : context, input);
       }),
   };
 }

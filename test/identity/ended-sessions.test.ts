@@ -1,8 +1,10 @@
 // A session that was ended makes nothing any more, such as a key: not even by what it had under
 // way, which may be a request whose body comes slowly.
 
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import type { TransactionSql } from "postgres";
+import { chatBody } from "../support/api-world.ts";
+import { closedGate } from "../support/gate.ts";
 import { shared } from "../support/shared.ts";
 import { SoftPasskey } from "../support/soft-passkey.ts";
 import { PeopleLab, type Visitor } from "./people-lab.ts";
@@ -69,6 +71,49 @@ const CHANGES: readonly Change[] = [
     },
   },
 ];
+
+/** A call of the playground by a stream of its text, whose end comes when it is told. */
+function slowCall(account: string, { cookies, ip }: Visitor) {
+  const text = JSON.stringify({ path: "/v1/chat/completions", body: chatBody() });
+  const end = closedGate();
+  const body = new ReadableStream<string>({
+    async start(controller) {
+      controller.enqueue(text.slice(0, 9));
+      await end.pass();
+      controller.enqueue(text.slice(9));
+      controller.close();
+    },
+  });
+  const headers = {
+    cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join("; "),
+    "content-type": "application/json",
+    origin: url,
+    "x-forwarded-for": ip,
+  };
+  const path = `${url}${ACCOUNTS}/${account}/playground`;
+  return { end, answer: fetch(path, { method: "POST", headers, body }) };
+}
+
+test("a call of the playground is not made once its session has ended", async () => {
+  const email = "calls@example.com";
+  const [owner, thief] = await twice(email);
+  const account = await thief.firstAccount();
+  const isLetIn = Promise.withResolvers<void>();
+  const { identity } = lab;
+  const membership = identity.membership.bind(identity);
+  using asked = spyOn(identity, "membership").mockImplementation(async (...of) => {
+    const found = await membership(...of);
+    isLetIn.resolve();
+    return found;
+  });
+  const { end, answer } = slowCall(account, thief);
+  await isLetIn.promise;
+  expect(asked).toHaveBeenCalledTimes(1);
+  expect((await owner.post("/console/api/me/end-other-sessions")).status).toBe(200);
+  end.open();
+  expect((await answer).status).toBe(401);
+  expect(await possessions(email)).toMatchObject({ keys: 0 });
+});
 
 /** All that a person and their accounts have. */
 async function possessions(email: string) {
