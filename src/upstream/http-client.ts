@@ -17,6 +17,11 @@ import type { UpstreamResponse } from "./upstream-response.ts";
 
 /** Connections of one server that are kept idle; with more, the oldest are closed. */
 export const IDLE_MAX = 256;
+/**
+ * A longer request gets a new connection, in place of an idle one. On a used one it might have to
+ * be sent again (D-420), and would be kept for that until the server answers (D-517).
+ */
+const RESENT_LENGTH_MAX = 256 * 1024;
 /** How often idle connections are looked through for those whose time is over. */
 const SWEEP_MS = 1_000;
 /** Parsed addresses that are kept; few more than there are servers. */
@@ -185,7 +190,11 @@ class Server implements ConnectionOwner {
       this.#connect(request);
     } else {
       this.#idle.pop();
-      connection.send(request);
+      if (request.text.length <= RESENT_LENGTH_MAX) connection.send(request);
+      else {
+        this.#connect(request);
+        connection.close(null);
+      }
     }
   }
 

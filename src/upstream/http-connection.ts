@@ -54,7 +54,7 @@ export class HttpConnection implements ExchangeConnection {
   #socket: OpenSocket | null = null;
   /** What is under way, or waits for the connection. */
   #exchange: HttpExchange | null;
-  /** Its request, until something of the response comes. */
+  /** Its request, as long as it may have to be sent, or sent again. */
   #text: string;
   /** True once requests can be sent. */
   #isReady = false;
@@ -180,6 +180,8 @@ export class HttpConnection implements ExchangeConnection {
     const written = Math.max(0, this.#socket?.write(text) ?? 0);
     const isWhole = written === Buffer.byteLength(text);
     this.#unsent = isWhole ? null : Buffer.from(text).subarray(written);
+    // On a new connection no request is lost.
+    if (!this.#hasServed) this.#text = "";
   }
 
   #write(bytes: Buffer): void {

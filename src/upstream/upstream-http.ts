@@ -52,10 +52,14 @@ const HEALTHY_STATUSES: ReadonlySet<number> = new Set([400, 404, 413, 414, 422, 
  * it was aborted, what `read` throws, or a RouteFailure. That one contains nothing of the address,
  * which may have the key or the caller's words in it.
  */
-export async function exchange<T>(
+export function exchange<T>(
   request: UpstreamRequest,
   read: (response: UpstreamResponse) => Promise<T> | T,
 ): Promise<T> {
+  return readResponse(send(request), request.signal ?? null, read);
+}
+
+function send(request: UpstreamRequest): Promise<UpstreamResponse> {
   const { fetch, url, method, headers, body = null, signal = null, serverName } = request;
   const init: UpstreamInit = {
     method,
@@ -65,12 +69,18 @@ export async function exchange<T>(
     redirect: "manual",
     timeout: false,
   };
+  return fetch(url, serverName === undefined ? init : { ...init, tls: { servername: serverName } });
+}
+
+/** Must not know the request: what waits for a response would keep its body in memory. */
+async function readResponse<T>(
+  sent: Promise<UpstreamResponse>,
+  signal: CancelSignal | null,
+  read: (response: UpstreamResponse) => Promise<T> | T,
+): Promise<T> {
   let response: UpstreamResponse | null = null;
   try {
-    response = await fetch(
-      url,
-      serverName === undefined ? init : { ...init, tls: { servername: serverName } },
-    );
+    response = await sent;
     return await read(response);
   } catch (error) {
     // Otherwise its connection would stay open.

@@ -25,6 +25,20 @@ describe("a connection", () => {
     expect(server.opened).toBe(1);
   });
 
+  test("that is new is taken by a long request, in place of an idle one", async () => {
+    using server = await ByteServer.start(({ socket, number }) => {
+      socket.write(reply(`reply ${number}`));
+    });
+    const client = newClient();
+    await textOf(client, server.url);
+    const response = await client.fetch(server.url, post("x".repeat(300_000)));
+    expect(await response.text()).toBe("reply 2");
+    expect(server.opened).toBe(2);
+    await eventually("the idle one is closed", () => server.open === 1);
+    expect(await textOf(client, server.url)).toBe("reply 3");
+    expect(server.opened).toBe(2);
+  });
+
   test("has one request at a time", async () => {
     using server = await ByteServer.start(({ socket }) => {
       // Answers when all are there.
