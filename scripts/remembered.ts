@@ -9,6 +9,7 @@ import { PRICES_KNOWN_MAX } from "../src/core/price-version.ts";
 import { BODY_BYTES_AT_ONCE } from "../src/http/body-shares.ts";
 import { ADDRESSES_REMEMBERED_MAX } from "../src/http/client-info.ts";
 import { ABANDONING_KEYS_MAX } from "../src/services/chat/abandoned-streams.ts";
+import { PROMPT_BYTES_AT_ONCE } from "../src/services/chat/open-prompts.ts";
 import { LOCAL_SERVERS, MODELS_MAX } from "../src/services/chat/providers/local-models.ts";
 import { WAITING_MAX } from "../src/services/chat/token-counter.ts";
 import {
@@ -219,9 +220,11 @@ export const REMEMBERED: readonly Remembered[] = [
   },
   {
     holders: ["src/http/body-shares.ts #taken"],
-    what: "bytes of bodies that are being read, by account",
+    what: "bytes of bodies that are being read, and of prompts in open calls, by account",
     most: "accounts with open requests",
-    beyond: `an account with more than ${BODY_BYTES_AT_ONCE / 1024 ** 2} MB on their way gets 429`,
+    beyond:
+      `an account with more than ${BODY_BYTES_AT_ONCE / 1024 ** 2} MB on their way, ` +
+      `or ${PROMPT_BYTES_AT_ONCE / 1024 ** 2} MB in open calls, gets 429`,
   },
   {
     holders: ["src/http/client-info.ts remembered"],

@@ -30,6 +30,7 @@ import {
   PROGRAM,
 } from "./routes.ts";
 import { AbandonedStreams } from "./services/chat/abandoned-streams.ts";
+import { OpenPrompts } from "./services/chat/open-prompts.ts";
 import { PieceTokens } from "./services/chat/piece-tokens.ts";
 import type { ChatProvider } from "./services/chat/providers/provider.ts";
 import type { TokenCounter } from "./services/chat/token-counter.ts";
@@ -163,9 +164,13 @@ function addRoute(
 /** The dependencies that both surfaces share. */
 function sharedDeps(deps: AppDeps): Omit<GatewayDeps, "surface"> {
   const { accounts, chat, tokens, search, maps, clock, log, meter, tracer } = deps;
-  const streams = { abandoned: new AbandonedStreams(clock), pieceTokens: new PieceTokens() };
+  const known = {
+    abandoned: new AbandonedStreams(clock),
+    pieceTokens: new PieceTokens(),
+    prompts: new OpenPrompts(),
+  };
   return {
-    calls: { accounts, chat, tokens, ...streams, search, maps, clock, log, meter, tracer },
+    calls: { accounts, chat, tokens, ...known, search, maps, clock, log, meter, tracer },
     keys: deps.keys,
     anonymous: deps.anonymous,
     bodies: new BodyShares(),

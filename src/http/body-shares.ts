@@ -1,6 +1,6 @@
-// How much of bodies that are still being read one sender may have in memory. A body is read before
-// the account is asked, and may take seconds: without a bound, the slow bodies of one account could
-// take all memory of the process.
+// How many bytes one sender may have in memory. A body is read before the account is asked, and may
+// take seconds: without a bound, the slow bodies of one account could take all memory of the
+// process.
 
 import { ApiError } from "../core/errors.ts";
 
@@ -9,25 +9,46 @@ export const BODY_BYTES_AT_ONCE = 64 * 1024 * 1024;
 
 const MEBIBYTE = 1024 * 1024;
 
+/** What all of a sender may have, and what a request is told that would need more. */
+export interface ShareRule {
+  readonly bytesMax: number;
+  readonly refusal: string;
+}
+
+/** The rule for bodies that are still being read. */
+const READING: ShareRule = {
+  bytesMax: BODY_BYTES_AT_ONCE,
+  refusal:
+    `More than ${BODY_BYTES_AT_ONCE / MEBIBYTE} MB of bodies are on their way: ` +
+    "wait until some have arrived",
+};
+
 export class BodyShares {
+  readonly #rule: ShareRule;
   /** Bytes by sender. A sender without an open body has no entry. */
   readonly #taken = new Map<string, number>();
 
+  constructor(rule = READING) {
+    this.#rule = rule;
+  }
+
   /** The share of a request of this sender, an account or an address. */
   of(sender: string): BodyShare {
-    return new BodyShare(this.#taken, sender);
+    return new BodyShare(this.#rule, this.#taken, sender);
   }
 }
 
-/** What one request takes of its sender's share while its body is read. */
+/** What one request takes of its sender's share. */
 export class BodyShare {
+  readonly #rule: ShareRule;
   readonly #taken: Map<string, number>;
   readonly #sender: string;
   #own = 0;
   #isOpen = true;
 
   /** `taken` has the bytes of all requests, by sender. */
-  constructor(taken: Map<string, number>, sender: string) {
+  constructor(rule: ShareRule, taken: Map<string, number>, sender: string) {
+    this.#rule = rule;
     this.#taken = taken;
     this.#sender = sender;
   }
@@ -35,7 +56,9 @@ export class BodyShare {
   /** Throws `rate_limit_exceeded` if the sender has no room for so many bytes. */
   take(bytes: number): void {
     const taken = (this.#taken.get(this.#sender) ?? 0) + bytes;
-    if (!this.#isOpen || taken > BODY_BYTES_AT_ONCE) throw tooMuch();
+    if (!this.#isOpen || taken > this.#rule.bytesMax) {
+      throw new ApiError("rate_limit_exceeded", this.#rule.refusal, { retryAfterSeconds: 1 });
+    }
     this.#own += bytes;
     this.#taken.set(this.#sender, taken);
   }
@@ -49,10 +72,4 @@ export class BodyShare {
     if (left > 0) this.#taken.set(this.#sender, left);
     else this.#taken.delete(this.#sender);
   }
-}
-
-function tooMuch(): ApiError {
-  const most = BODY_BYTES_AT_ONCE / MEBIBYTE;
-  const message = `More than ${most} MB of bodies are on their way: wait until some have arrived`;
-  return new ApiError("rate_limit_exceeded", message, { retryAfterSeconds: 1 });
 }

@@ -14,6 +14,7 @@ import { affordableOutputTokens, affordablePromptTokens, upperBound } from "../.
 import type { AbandonedStreams } from "./abandoned-streams.ts";
 import { affordableModels, type Models } from "./auto-router.ts";
 import type { ModelEntry } from "./catalogue.ts";
+import type { OpenPrompts } from "./open-prompts.ts";
 import {
   modelsWithRoom,
   needsCount,
@@ -24,7 +25,7 @@ import {
 import type { PieceTokens } from "./piece-tokens.ts";
 import type { ChatProvider, ChatRequest } from "./providers/provider.ts";
 import { ESTIMATED_BYTES_MAX, type TokenCounter } from "./token-counter.ts";
-import { promptTokensMax, templateTokensMax } from "./tokens.ts";
+import { templateTokensMax } from "./tokens.ts";
 
 /** What the chat use cases need. */
 export interface ChatCallDeps extends CallDeps {
@@ -32,6 +33,7 @@ export interface ChatCallDeps extends CallDeps {
   readonly tokens: TokenCounter;
   readonly abandoned: AbandonedStreams;
   readonly pieceTokens: PieceTokens;
+  readonly prompts: OpenPrompts;
 }
 
 export interface ChatCall {
@@ -78,14 +80,15 @@ const FUNDS_NAMES: Partial<Record<ErrorCode, string>> = {
 
 /**
  * Admits a chat call or throws the refusal. If money is missing, the message says what would fit.
+ * `looseTokens` is the bound of the prompt in bytes.
  */
 export async function admitChat(
   deps: ChatCallDeps,
   call: Call,
   chat: ChatCall,
+  looseTokens: number,
 ): Promise<AdmittedChat> {
   const { request } = chat;
-  const looseTokens = promptTokensMax(request);
   const loose = planOf(chat.models, request, looseTokens, outputTokensMax);
   const first = await admit(deps, call, termsOf(chat, loose), { tentative: true });
   if (first.verdict === "admitted") {
@@ -144,10 +147,7 @@ function askedOf([first, ...others]: Models): Models {
   return [first, ...others.slice(0, MODELS_ASKED_MAX - 1)];
 }
 
-/**
- * Counts the prompt only if the context of a model may limit the length of the reply; else there is
- * nothing to wait for.
- */
+/** Counts the prompt only if the context of a model may limit the length of the reply. */
 function promptLength(
   { tokens }: ChatCallDeps,
   { identity }: Call,

@@ -9,6 +9,7 @@ import { type ApiError, OK, toApiError } from "../../core/errors.ts";
 import { CHAT, LEASE_RENEWAL_MS } from "../../core/limits.ts";
 import { ZERO } from "../../core/money.ts";
 import { exactCost } from "../../core/pricing.ts";
+import type { BodyShare } from "../../http/body-shares.ts";
 import type { Cutter } from "../../http/sse.ts";
 import type { StreamTurn } from "./abandoned-streams.ts";
 import type { ChatCallDeps } from "./chat-admission.ts";
@@ -24,6 +25,8 @@ import { textOf, usageAfter } from "./token-meter.ts";
 export interface ChatStreamParts extends ServedBy {
   readonly call: Call;
   readonly request: ChatRequest;
+  /** What its prompt takes of the account's share of memory, until it is settled. */
+  readonly room: BodyShare | null;
   readonly hold: Hold;
   readonly interruption: Interruption;
   readonly batches: Batches;
@@ -223,7 +226,7 @@ export class ChatStream implements BatchTaker, InterruptionListener {
     errorCode: string | null,
     countUsage: () => Promise<ChatUsage | null>,
   ): Promise<StreamResult> {
-    const { call, model, hold, interruption, turn } = this.#parts;
+    const { call, model, hold, room, interruption, turn } = this.#parts;
     this.#callOffWatch?.();
     interruption.stopListening();
     const isByClient = interruption.reason?.error === null;
@@ -235,6 +238,7 @@ export class ChatStream implements BatchTaker, InterruptionListener {
     } catch (error) {
       this.#deps.log.error({ requestId: call.requestId, err: error }, "Tokens were not counted");
     }
+    room?.end();
     if (usage !== null) {
       const { pieces } = this.#usage.meter;
       this.#deps.pieceTokens.learn(model, { tokens: usage.completionTokens, pieces });

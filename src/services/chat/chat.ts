@@ -7,6 +7,7 @@ import { clientLeft, giveBack, settle } from "../../calls/settling.ts";
 import { DISCONNECTED, OK } from "../../core/errors.ts";
 import { CHAT } from "../../core/limits.ts";
 import { exactCost, type TokenUsage } from "../../core/pricing.ts";
+import type { BodyShare } from "../../http/body-shares.ts";
 import type { StreamTurn } from "./abandoned-streams.ts";
 import type { ModelEntry } from "./catalogue.ts";
 import { admitChat, type ChatCall, type ChatCallDeps } from "./chat-admission.ts";
@@ -23,6 +24,7 @@ import { pullable } from "./providers/batches.ts";
 import type { ChatUsage, ServedReply } from "./providers/provider.ts";
 import { SILENT_UPSTREAM } from "./stream-interruptions.ts";
 import { countUsage } from "./token-meter.ts";
+import { promptTokensMax } from "./tokens.ts";
 
 export interface Completion extends Omit<ModelAnswer<ServedReply>, "result"> {
   readonly reply: ServedReply;
@@ -40,13 +42,16 @@ export async function completeChat(
   call: Call,
   chat: ChatCall,
 ): Promise<Completion> {
-  const admitted = await admitChat(deps, call, chat);
+  const promptBytes = promptTokensMax(chat.request);
+  const admitted = await admitChat(deps, call, chat, promptBytes);
   const { hold, models } = admitted;
   const account = call.identity.accountId;
   const grace = new DisconnectGrace(deps.clock, call.signal);
   const { signal } = grace;
   let [lastAsked] = models;
+  let room: BodyShare | null = null;
   try {
+    room = deps.prompts.take(account, promptBytes);
     const answer = await firstAnswer(deps, call, { models, signal }, (one) => {
       lastAsked = one;
       return deps.chat.complete(one, admitted.requestFor(one), { account, signal, watch: grace });
@@ -62,6 +67,7 @@ export async function completeChat(
     if (grace.hasTimedOut) return await chargePrompt(deps, call, { hold, model: lastAsked, chat });
     return await giveBack(deps, call, hold, error);
   } finally {
+    room?.end();
     grace.close();
   }
 }
@@ -116,17 +122,20 @@ export async function openChatStream(
   call: Call,
   chat: ChatCall,
 ): Promise<ChatStream> {
-  const admitted = await admitChat(deps, call, chat);
+  const promptBytes = promptTokensMax(chat.request);
+  const admitted = await admitChat(deps, call, chat, promptBytes);
   const { hold, models } = admitted;
   const interruption = new Interruption(call.signal, hold);
   const callOff = deps.clock.after(CHAT.streamIdleMs, () =>
     interruption.interrupt(SILENT_UPSTREAM),
   );
   let turn: StreamTurn | null = null;
+  let room: BodyShare | null = null;
   try {
     const { signal } = interruption;
     const { accountId: account } = call.identity;
     const { request } = chat;
+    room = deps.prompts.take(account, promptBytes);
     turn = await deps.abandoned.turn(call.identity, call.rate?.limit ?? 0, signal);
     const { result, model, tried } = await firstAnswer(deps, call, { models, signal }, (one) =>
       deps.chat.stream(one, admitted.requestFor(one), { account, signal }),
@@ -135,8 +144,9 @@ export async function openChatStream(
     const { lane, buying } = result;
     const { maxTokens } = admitted.requestFor(model);
     const served = { model, tried, route: { lane, buying }, batches, maxTokens };
-    return new ChatStream(deps, { call, request, hold, interruption, turn, ...served });
+    return new ChatStream(deps, { call, request, room, hold, interruption, turn, ...served });
   } catch (error) {
+    room?.end();
     interruption.stopListening();
     if (call.signal.aborted) turn?.abandon();
     turn?.end();
