@@ -62,14 +62,18 @@ TypeRegistry.Set<TextRules>(TEXT, ({ minLength = 0, maxLength, pattern }, value)
   // A code point takes at most two UTF-16 units, so counting is rarely needed.
   if (value.length < minLength) return false;
   if (minLength > 1 && value.length < 2 * minLength && [...value].length < minLength) return false;
-  if (maxLength !== undefined && value.length > maxLength && [...value].length > maxLength) {
-    return false;
-  }
+  if (maxLength !== undefined && isLonger(value, maxLength)) return false;
   return pattern === undefined || patternOf(pattern).test(value);
 });
 TypeRegistry.Set<{ readonly enum: readonly unknown[] }>(CHOICE, (schema, value) =>
   schema.enum.includes(value),
 );
+
+/** True if a text has more code points than this. */
+function isLonger(text: string, charactersMax: number): boolean {
+  if (text.length <= charactersMax) return false;
+  return text.length > 2 * charactersMax || [...text].length > charactersMax;
+}
 
 /** A string. */
 export function text(rules: TextRules = {}): TUnsafe<string> {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { Value } from "@sinclair/typebox/value";
 import type { ApiError } from "../../src/core/errors.ts";
 import { explain } from "../../src/http/explain.ts";
 import {
@@ -99,6 +100,13 @@ describe("a value that its schema refuses is told its field and the rule", () =>
     expect(explain(Many, { shapes }, "The form").message).toBe("name must be a string");
     expect(looks).toBeLessThan(1_000);
   });
+});
+
+test("the characters of a text that is far too long are not counted", () => {
+  // To count them each time would take minutes, beyond the time of a test.
+  const name = "Ā".repeat(2_000_000);
+  const refused = Array.from({ length: 4_000 }, () => Value.Check(shortText(64), name));
+  expect(refused).not.toContain(true);
 });
 
 test("a field without a name is named as that", () => {

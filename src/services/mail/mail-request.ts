@@ -83,7 +83,8 @@ function readName(value: string): string {
 
 function readHeaderText(value: string, field: string, charactersMax: number): string {
   const text = headerText(value);
-  if (text !== "" && characters(text) <= charactersMax) return text;
+  const mayFit = text !== "" && text.length <= 2 * charactersMax;
+  if (mayFit && characters(text) <= charactersMax) return text;
   throw invalid(field, `must have 1 to ${charactersMax} characters`);
 }
 
