@@ -21,7 +21,7 @@ export const IDLE_MAX = 256;
  * A longer request gets a new connection, in place of an idle one. On a used one it might have to
  * be sent again (D-420), and would be kept for that until the server answers (D-517).
  */
-const RESENT_LENGTH_MAX = 256 * 1024;
+const RESENT_LENGTH_MAX = 1024 * 1024;
 /** How often idle connections are looked through for those whose time is over. */
 const SWEEP_MS = 1_000;
 /** Parsed addresses that are kept; few more than there are servers. */

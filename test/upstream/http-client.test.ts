@@ -31,7 +31,7 @@ describe("a connection", () => {
     });
     const client = newClient();
     await textOf(client, server.url);
-    const response = await client.fetch(server.url, post("x".repeat(300_000)));
+    const response = await client.fetch(server.url, post("x".repeat(1_100_000)));
     expect(await response.text()).toBe("reply 2");
     expect(server.opened).toBe(2);
     await eventually("the idle one is closed", () => server.open === 1);
