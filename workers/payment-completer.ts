@@ -7,10 +7,9 @@ import { attempt } from "../src/payments/charge.ts";
 import { renewPlans } from "../src/payments/plans.ts";
 import { ProviderAway } from "../src/payments/provider.ts";
 import { processEvent } from "../src/payments/provider-event.ts";
-import { type PaymentDeps, readTopUp } from "../src/payments/read-top-up.ts";
+import { endPage, type PaymentDeps, readTopUp } from "../src/payments/read-top-up.ts";
 import type { AutoTopUps } from "../src/store/auto-top-ups.ts";
 import type { PaymentQueue } from "../src/store/payment-queue.ts";
-import type { TopUp } from "../src/store/top-ups.ts";
 
 const AT_ONCE = 200;
 /** The last events of a list may become visible late, so each run looks further back. */
@@ -40,7 +39,7 @@ export async function completePayments({ payments, graceMs, log }: CompleterDeps
     await tried(log, { topUpId: topUp.id }, () => attempt(payments, topUp));
   }
   // Nobody is to pay for an account that is closed: its credit could only be refunded.
-  for (const topUp of await topUps.pagesOfClosed(provider.name, AT_ONCE)) {
+  for (const topUp of await topUps.unpaidPages(provider.name, "closed", AT_ONCE)) {
     await tried(log, { topUpId: topUp.id }, () => endPage(payments, topUp));
   }
   for (const card of await cards.ofClosed(provider.name, AT_ONCE)) {
@@ -54,11 +53,6 @@ export async function completePayments({ payments, graceMs, log }: CompleterDeps
     }
   }
   await renewPlans(payments);
-}
-
-async function endPage(payments: PaymentDeps, topUp: TopUp): Promise<void> {
-  if (topUp.checkout !== null) await payments.provider.endCheckout(topUp.checkout);
-  await readTopUp(payments, topUp);
 }
 
 /**

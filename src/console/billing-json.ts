@@ -34,7 +34,9 @@ export function feeJson({ fee }: TopUpTerms): BillingReply["fee"] {
 /** The caps of top-ups, and what they leave now. */
 export function capsJson(facts: TopUpFacts, nowMs: number): BillingReply["caps"] {
   const caps = topUpCapsOf(facts.document.tierInputs, nowMs);
-  const now = min(caps.manual, subtract(caps.manualDay, facts.manualDay));
+  // Unpaid pages give way to an order that needs their room.
+  const used = subtract(facts.manualDay, facts.unpaidPages);
+  const now = min(caps.manual, subtract(caps.manualDay, used));
   return {
     min_usd: toDecimal(TOP_UP_MIN),
     // Less than the least top-up is none.

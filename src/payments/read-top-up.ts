@@ -89,6 +89,12 @@ export async function readTopUp(
   throw new Error(`The top-up ${topUp.id} is read all the time`);
 }
 
+/** Ends the page of a top-up, so that nobody pays there any more. @throws ProviderAway */
+export async function endPage(deps: PaymentDeps, topUp: TopUp): Promise<void> {
+  if (topUp.checkout !== null) await deps.provider.endCheckout(topUp.checkout);
+  await readTopUp(deps, topUp);
+}
+
 async function look(
   { provider, topUps, cards }: PaymentDeps,
   topUp: TopUp,

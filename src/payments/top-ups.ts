@@ -3,7 +3,7 @@
 import { dollars } from "../core/audit-finding.ts";
 import { AdministrationError } from "../core/errors.ts";
 import { HOUR_MS } from "../core/limits.ts";
-import { add, type NanoUsd, toCents, ZERO } from "../core/money.ts";
+import { add, type NanoUsd, subtract, toCents, ZERO } from "../core/money.ts";
 import { TOP_UP_MIN, topUpCapsOf } from "../core/top-up-caps.ts";
 import { bonusOf, feeOf } from "../core/top-up-terms.ts";
 import type { AccountRow } from "../store/accounts.ts";
@@ -13,10 +13,12 @@ import { chargeableCard } from "./cards.ts";
 import { ATTEMPT_MS, attempt } from "./charge.ts";
 import { CONSENT_VERSION } from "./consent.ts";
 import { ProviderAway } from "./provider.ts";
-import type { PaymentDeps } from "./read-top-up.ts";
+import { endPage, type PaymentDeps } from "./read-top-up.ts";
 
 /** A page ends within a day of its order, and Stripe makes none that ends within half an hour. */
 const PAGELESS_MS = 23 * HOUR_MS;
+/** Sanity limit: no cap has room for more pages of the least amount in a day. */
+const PAGES_MAX = 20_000;
 
 type Payer = Pick<AccountRow, "number" | "id" | "email">;
 
@@ -141,7 +143,31 @@ type Terms = Pick<
   "kind" | "amount" | "card" | "consentVersion" | "nextAttemptAt" | "request"
 >;
 
-async function create(
+/** The order fits the cap once pages that nobody has paid are ended. */
+class PagesInTheWay extends AdministrationError {}
+
+/** Stores a top-up. Where there is no room for it, unpaid pages give way (D-202). */
+async function create(deps: PaymentDeps, payer: Payer, terms: Terms): Promise<Created> {
+  try {
+    return await createOnce(deps, payer, terms);
+  } catch (error) {
+    if (!(error instanceof PagesInTheWay)) throw error;
+    await endPages(deps, payer).catch((cause: unknown) => {
+      if (!(cause instanceof ProviderAway)) throw cause;
+      deps.log.warn({ accountId: payer.id, err: cause }, "An unpaid page could not be ended");
+      throw error;
+    });
+    return await createOnce(deps, payer, terms);
+  }
+}
+
+async function endPages(deps: PaymentDeps, { number }: Payer): Promise<void> {
+  const { topUps, provider } = deps;
+  const pages = await topUps.unpaidPages(provider.name, number, PAGES_MAX);
+  for (const page of pages) await endPage(deps, page);
+}
+
+async function createOnce(
   { topUps, provider, now, terms: rules, also }: PaymentDeps,
   payer: Payer,
   terms: Terms,
@@ -175,7 +201,7 @@ function repeated(first: TopUp, { kind, amount }: Pick<Terms, "kind" | "amount">
 }
 
 function checkAmount(amount: NanoUsd, facts: TopUpFacts, nowMs: number): void {
-  const { account, document, manualDay } = facts;
+  const { account, document, manualDay, unpaidPages } = facts;
   if (account.state === "closed") {
     throw new AdministrationError("closed", `The account ${account.id} is closed`);
   }
@@ -188,8 +214,11 @@ function checkAmount(amount: NanoUsd, facts: TopUpFacts, nowMs: number): void {
     );
   }
   checkCents(amount);
-  if (add(manualDay, amount) > caps.manualDay) {
-    throw new AdministrationError(
+  const sum = add(manualDay, amount);
+  if (sum > caps.manualDay) {
+    const Refusal =
+      subtract(sum, unpaidPages) > caps.manualDay ? AdministrationError : PagesInTheWay;
+    throw new Refusal(
       "too_large",
       `An account of this tier may be topped up by ${dollars(caps.manualDay)} in 24 hours; ` +
         `${dollars(manualDay)} of it are used, pages that are not paid yet included`,

@@ -21,6 +21,8 @@ export interface TopUpFacts {
   readonly hasPaid: boolean;
   /** By hand within the last 24 hours, paid or still open. */
   readonly manualDay: NanoUsd;
+  /** The part of it that waits to be paid on a page. */
+  readonly unpaidPages: NanoUsd;
   /** Automatically within the last 24 hours and this UTC month, paid or still open. */
   readonly autoDay: NanoUsd;
   readonly autoMonth: NanoUsd;
@@ -130,6 +132,8 @@ async function readSums(tx: Transaction, account: number, now: Date) {
   const [row] = await tx
     .select({
       manualDay: sum(sql`${isByHand} AND ${topUps.createdAt} > ${day}`),
+      unpaidPages: sum(sql`${topUps.kind} = 'checkout' AND ${topUps.checkout} IS NOT NULL
+        AND ${topUps.status} = 'open' AND ${topUps.createdAt} > ${day}`),
       autoDay: sum(sql`${isAuto} AND ${topUps.createdAt} > ${day}`),
       autoMonth: sum(sql`${isAuto} AND ${topUps.createdAt} >= ${month}`),
       autoDayCount: sql<number>`(count(*) FILTER (
@@ -142,6 +146,7 @@ async function readSums(tx: Transaction, account: number, now: Date) {
   if (row === undefined) throw new Error("An aggregate has no row");
   return {
     manualDay: nano(row.manualDay),
+    unpaidPages: nano(row.unpaidPages),
     autoDay: nano(row.autoDay),
     autoMonth: nano(row.autoMonth),
     autoDayCount: row.autoDayCount,

@@ -162,17 +162,12 @@ export class TopUps {
     }
   }
 
-  /** Pages that can still be paid, of accounts that are closed. */
-  async pagesOfClosed(provider: string, max: number): Promise<TopUp[]> {
+  /** Pages that can still be paid: those of an account, or of all accounts that are closed. */
+  async unpaidPages(provider: string, of: number | "closed", max: number): Promise<TopUp[]> {
+    const isOpen = and(eq(topUps.provider, provider), eq(topUps.status, "open"));
+    const isOf = of === "closed" ? eq(accounts.state, of) : eq(topUps.account, of);
     const rows = await select(this.deps.database.db)
-      .where(
-        and(
-          eq(topUps.provider, provider),
-          eq(topUps.status, "open"),
-          isNotNull(topUps.checkout),
-          eq(accounts.state, "closed"),
-        ),
-      )
+      .where(and(isOpen, isNotNull(topUps.checkout), isOf))
       .limit(max);
     return rows.map(topUpOf);
   }

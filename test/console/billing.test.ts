@@ -125,14 +125,18 @@ describe("a top-up on the provider's page", () => {
     expect(told).toMatchObject({ status: 409, code: "too_large", message });
   });
 
-  test("counts against the day's cap until it ends, and billing says what is left", async () => {
+  test("leaves its room in the day's cap to another one, and billing says so", async () => {
     const account = await lab.world.account();
     await start(account, { amount_usd: "46" });
     const { caps } = await billingOf(account);
-    expect(caps).toMatchObject({ at_once_usd: "50", day_usd: "50", now_usd: "0", auto_usd: "0" });
-    const path = pathOf(account, "top-ups/checkout");
-    const told = await lab.world.post("owner", path, { amount_usd: "5" });
-    expect(told).toMatchObject({ status: 409, code: "too_large" });
+    expect(caps).toMatchObject({ at_once_usd: "50", day_usd: "50", now_usd: "50", auto_usd: "0" });
+    await start(account, { amount_usd: "5" });
+    const { top_ups: both } = await billingOf(account);
+    const expected = [
+      { amount_usd: "5", status: "open" },
+      { amount_usd: "46", status: "expired", url: null },
+    ];
+    expect(both).toMatchObject(expected);
   });
 
   test("is not made while the provider is away, and nothing is charged", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chargeCard, startCheckout } from "../../src/payments/top-ups.ts";
+import type { TopUp } from "../../src/store/top-ups.ts";
 import { CARDS, openPaymentLab } from "../support/payment-lab.ts";
 import { codeOf } from "../support/postgres-world.ts";
 import { shared } from "../support/shared.ts";
@@ -77,12 +78,53 @@ describe("a page of the provider", () => {
     expect(await start("4.99")).toBe("too_large");
     expect(await start("50.01")).toBe("too_large");
     expect(await start("20.001")).toBe("too_large");
-    // Pages that are not paid yet count in the cap of 24 hours.
-    expect(await start("30")).toBe("done");
-    expect(await start("20.01")).toBe("too_large");
-    expect(await start("20")).toBe("done");
+    expect(await start("50")).toBe("done");
+  });
+
+  test("ends where another order needs its room in the cap of 24 hours", async () => {
+    const account = await lab.account();
+    const start = (amount: string) =>
+      startCheckout(lab.payments, account.row, { amount: usd(amount), savesCard: false });
+    const [first, second] = [await start("30"), await start("20")];
+    expect(await lab.topUp(first.id)).toMatchObject({ status: "open" });
+    const third = await start("20.01");
+    expect((await payAt(first)).ok).toBe(false);
+    expect(await lab.topUp(first.id)).toMatchObject({ status: "expired" });
+    expect(await lab.topUp(second.id)).toMatchObject({ status: "expired" });
+    expect((await payAt(third)).ok).toBe(true);
+    await lab.settle();
+    expect(await lab.credited(account)).toBe(usd("20.01"));
+  });
+
+  test("that was paid a moment before another order counts in that cap", async () => {
+    const { account } = await paid("20");
+    const start = (amount: string) =>
+      startCheckout(lab.payments, account.row, { amount: usd(amount), savesCard: false });
+    await payAt(await start("100"));
+    await payAt(await start("80"));
+    // Nothing has told us of it yet.
+    expect(await codeOf(start("20"))).toBe("too_large");
+    expect(await lab.credited(account)).toBe(usd("200"));
+    await lab.settle();
+    expect(await lab.credited(account)).toBe(usd("200"));
+  });
+
+  test("stays where an order would not fit without it either", async () => {
+    const { account } = await paid("50");
+    const start = (amount: string) =>
+      startCheckout(lab.payments, account.row, { amount: usd(amount), savesCard: false });
+    await payAt(await start("100"));
+    await payAt(await start("40"));
+    await lab.settle();
+    const page = await start("10");
+    expect(await codeOf(start("20"))).toBe("too_large");
+    expect(await lab.topUp(page.id)).toMatchObject({ status: "open" });
   });
 });
+
+function payAt({ url }: Pick<TopUp, "url">): Promise<Response> {
+  return fetch(url ?? "", { method: "POST", body: new URLSearchParams({ card: CARDS.ok }) });
+}
 
 describe("a saved card", () => {
   test("is charged on request, and the credit is there when the request returns", async () => {
