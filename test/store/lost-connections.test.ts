@@ -91,7 +91,8 @@ test("a connection that ends while it is opened fails its statement and nothing 
   await eventLoopTurns(5);
   process.off("unhandledRejection", onLost);
   expect(lost).toEqual([]);
-});
+  // A pool that waits for such a connection until its time limit ends after five seconds.
+}, 5_000);
 
 test("the first statement on a connection that breaks gets no other's answer", async () => {
   await using proxy = new TcpProxy(primary.port);
