@@ -89,10 +89,13 @@ export async function readTopUp(
   throw new Error(`The top-up ${topUp.id} is read all the time`);
 }
 
-/** Ends the page of a top-up, so that nobody pays there any more. @throws ProviderAway */
-export async function endPage(deps: PaymentDeps, topUp: TopUp): Promise<void> {
+/**
+ * Ends the page of a top-up, so that nobody pays there any more. Returns the top-up, which may have
+ * been paid before. @throws ProviderAway
+ */
+export async function endPage(deps: PaymentDeps, topUp: TopUp): Promise<TopUp> {
   if (topUp.checkout !== null) await deps.provider.endCheckout(topUp.checkout);
-  await readTopUp(deps, topUp);
+  return (await readTopUp(deps, topUp)).after;
 }
 
 async function look(

@@ -17,8 +17,8 @@ import { endPage, type PaymentDeps } from "./read-top-up.ts";
 
 /** A page ends within a day of its order, and Stripe makes none that ends within half an hour. */
 const PAGELESS_MS = 23 * HOUR_MS;
-/** Sanity limit: no cap has room for more pages of the least amount in a day. */
-const PAGES_MAX = 20_000;
+/** So many pages give way to one order; the provider is asked for each. */
+const PAGES_MAX = 20;
 
 type Payer = Pick<AccountRow, "number" | "id" | "email">;
 
@@ -144,7 +144,15 @@ type Terms = Pick<
 >;
 
 /** The order fits the cap once pages that nobody has paid are ended. */
-class PagesInTheWay extends AdministrationError {}
+class PagesInTheWay extends AdministrationError {
+  constructor(
+    message: string,
+    /** By how much the order exceeds the cap. */
+    readonly excess: NanoUsd,
+  ) {
+    super("too_large", message);
+  }
+}
 
 /** Stores a top-up. Where there is no room for it, unpaid pages give way (D-202). */
 async function create(deps: PaymentDeps, payer: Payer, terms: Terms): Promise<Created> {
@@ -152,7 +160,7 @@ async function create(deps: PaymentDeps, payer: Payer, terms: Terms): Promise<Cr
     return await createOnce(deps, payer, terms);
   } catch (error) {
     if (!(error instanceof PagesInTheWay)) throw error;
-    await endPages(deps, payer).catch((cause: unknown) => {
+    await endPages(deps, payer, error.excess).catch((cause: unknown) => {
       if (!(cause instanceof ProviderAway)) throw cause;
       deps.log.warn({ accountId: payer.id, err: cause }, "An unpaid page could not be ended");
       throw error;
@@ -161,10 +169,15 @@ async function create(deps: PaymentDeps, payer: Payer, terms: Terms): Promise<Cr
   }
 }
 
-async function endPages(deps: PaymentDeps, { number }: Payer): Promise<void> {
+/** Ends pages for so much together, the oldest ones first. */
+async function endPages(deps: PaymentDeps, { number }: Payer, amount: NanoUsd): Promise<void> {
   const { topUps, provider } = deps;
-  const pages = await topUps.unpaidPages(provider.name, number, PAGES_MAX);
-  for (const page of pages) await endPage(deps, page);
+  let ended = ZERO;
+  for (const page of await topUps.unpaidPages(provider.name, number, PAGES_MAX)) {
+    if (ended >= amount) return;
+    const { status } = await endPage(deps, page);
+    if (status === "expired") ended = add(ended, page.amount);
+  }
 }
 
 async function createOnce(
@@ -215,15 +228,13 @@ function checkAmount(amount: NanoUsd, facts: TopUpFacts, nowMs: number): void {
   }
   checkCents(amount);
   const sum = add(manualDay, amount);
-  if (sum > caps.manualDay) {
-    const Refusal =
-      subtract(sum, unpaidPages) > caps.manualDay ? AdministrationError : PagesInTheWay;
-    throw new Refusal(
-      "too_large",
-      `An account of this tier may be topped up by ${dollars(caps.manualDay)} in 24 hours; ` +
-        `${dollars(manualDay)} of it are used, pages that are not paid yet included`,
-    );
-  }
+  if (sum <= caps.manualDay) return;
+  const excess = subtract(sum, caps.manualDay);
+  const message =
+    `An account of this tier may be topped up by ${dollars(caps.manualDay)} in 24 hours; ` +
+    `${dollars(manualDay)} of it are used, pages that are not paid yet included`;
+  if (excess <= unpaidPages) throw new PagesInTheWay(message, excess);
+  throw new AdministrationError("too_large", message);
 }
 
 /** @throws AdministrationError for an amount that no card can be charged */

@@ -55,7 +55,7 @@ export class PostgresTimeout extends Error {
 }
 
 /** What the driver says if it has our patch as it is today. */
-const PATCHED = "farebox 4";
+const PATCHED = "farebox 5";
 const CONNECT_SECONDS = 5;
 const SILENCE_SECONDS = 1;
 const END = { timeout: 5 } as const;

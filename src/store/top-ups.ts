@@ -162,12 +162,13 @@ export class TopUps {
     }
   }
 
-  /** Pages that can still be paid: those of an account, or of all accounts that are closed. */
+  /** Pages that can still be paid, oldest first: those of an account, or of all closed ones. */
   async unpaidPages(provider: string, of: number | "closed", max: number): Promise<TopUp[]> {
     const isOpen = and(eq(topUps.provider, provider), eq(topUps.status, "open"));
     const isOf = of === "closed" ? eq(accounts.state, of) : eq(topUps.account, of);
     const rows = await select(this.deps.database.db)
       .where(and(isOpen, isNotNull(topUps.checkout), isOf))
+      .orderBy(asc(topUps.number))
       .limit(max);
     return rows.map(topUpOf);
   }
