@@ -37,6 +37,9 @@ import { bornOf, isAlive } from "./processes.mjs";
  * @typedef {{ KEY_PEPPER: string, IP_HASH_SECRET: string, SESSION_SECRET?: string }} Secrets
  */
 
+/** Each time others have taken and left the lock meanwhile. */
+const LOCK_ATTEMPTS_MAX = 100;
+
 /** The folder of the project. */
 export const PROJECT = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -200,16 +203,48 @@ export function lockHome(home) {
   const draft = `${file}.${process.pid}.tmp`;
   writeJson(draft, { pid: process.pid, born: bornOf(process.pid) });
   try {
-    for (let attempt = 0; attempt < 10; attempt += 1) {
-      if (linked(draft, file)) return null;
-      const owner = readJson(file);
-      if (isAlive(owner) && owner.pid !== process.pid) return owner;
-      rmSync(file, { force: true });
-    }
+    return takeLock(draft, file);
   } finally {
     rmSync(draft, { force: true });
   }
+}
+
+/**
+ * Of all that find the lock of a process that is gone, only the one that has the lock of its
+ * removal removes it: another one could remove what the first has just taken.
+ * @param {string} draft
+ * @param {string} file
+ * @returns {{ pid: number } | null}
+ */
+function takeLock(draft, file) {
+  const removal = `${file}.removal`;
+  for (let attempt = 0; attempt < LOCK_ATTEMPTS_MAX; attempt += 1) {
+    if (linked(draft, file)) return null;
+    const owner = ownerOf(file);
+    if (owner === "nobody") continue;
+    if (owner !== "gone") return owner.pid === process.pid ? null : owner;
+    const remover = takeLock(draft, removal);
+    if (remover !== null) return remover;
+    if (ownerOf(file) === "gone") rmSync(file, { force: true });
+    rmSync(removal, { force: true });
+  }
   throw new Error(`${file} cannot be taken; remove it if no Farebox runs.`);
+}
+
+/**
+ * Who has a lock: "nobody" where there is none, which anyone may take at any time; "gone" for a
+ * process that runs no longer, or a file that names none, which stay until they are removed. Read
+ * at once, since a look for the file would be about another moment.
+ * @param {string} file
+ * @returns {{ pid: number } | "gone" | "nobody"}
+ */
+function ownerOf(file) {
+  try {
+    const owner = JSON.parse(readFileSync(file, "utf8"));
+    return isAlive(owner) ? owner : "gone";
+  } catch (error) {
+    return /** @type {NodeJS.ErrnoException} */ (error).code === "ENOENT" ? "nobody" : "gone";
+  }
 }
 
 /**
