@@ -1,11 +1,16 @@
 // The ports of `npm start`.
 
+import { createServer } from "node:net";
 import { isPortFree } from "./processes.mjs";
 
 const PORT_DEFAULT = 8080;
 
+/** @type {import("node:net").Server[]} What holds the ports that were chosen. */
+const holders = [];
+
 /**
- * The port of the API: the given one; otherwise the default one, or the next free one after it.
+ * The port of the API: the given one; otherwise the default one, or the next free one after it. It
+ * is held until `releasePorts`, since a start of another home at the same time would choose it too.
  * @param {(line: string) => void} say
  */
 export async function choosePort(say) {
@@ -15,11 +20,11 @@ export async function choosePort(say) {
     if (!/^\d+$/.test(given) || port < 1 || port > 65_535) {
       throw new Error(`PORT must be a number from 1 to 65535, but is '${given}'.`);
     }
-    if (await isFreeEverywhere(port)) return port;
+    if (await holdEverywhere(port)) return port;
     throw new Error(`Port ${port} is not free; set PORT to another one.`);
   }
   for (let port = PORT_DEFAULT; port < PORT_DEFAULT + 100; port += 1) {
-    if (!(await isFreeEverywhere(port))) continue;
+    if (!(await holdEverywhere(port))) continue;
     if (port !== PORT_DEFAULT) say(`Port ${PORT_DEFAULT} is taken; using ${port}.`);
     return port;
   }
@@ -27,12 +32,12 @@ export async function choosePort(say) {
 }
 
 /**
- * The port of the payment sandbox: the next free one after the API's.
+ * The port of the payment sandbox: the next free one after the API's, held like that.
  * @param {number} apiPort
  */
 export async function chooseSandboxPort(apiPort) {
   for (let port = apiPort + 1; port < apiPort + 100 && port <= 65_535; port += 1) {
-    if (await isPortFree(port, "127.0.0.1")) return port;
+    if (await hold(port)) return port;
   }
   throw new Error(`No port after ${apiPort} is free for the sandbox of payments.`);
 }
@@ -56,7 +61,30 @@ export async function chooseMetricsPorts() {
   return { api: String(api), worker: String(api + 1) };
 }
 
+/** Gives the ports that were chosen to the servers that are started now. */
+export async function releasePorts() {
+  const closing = holders.splice(0).map((holder) => {
+    return new Promise((resolve) => holder.close(resolve));
+  });
+  await Promise.all(closing);
+}
+
 /** @param {number} port */
-async function isFreeEverywhere(port) {
-  return (await isPortFree(port, "127.0.0.1")) && (await isPortFree(port, "0.0.0.0"));
+async function holdEverywhere(port) {
+  return (await isPortFree(port, "0.0.0.0")) && (await hold(port));
+}
+
+/**
+ * @param {number} port
+ * @returns {Promise<boolean>} false if it is taken
+ */
+function hold(port) {
+  return new Promise((resolve) => {
+    const holder = createServer((socket) => socket.destroy());
+    holder.once("error", () => resolve(false));
+    holder.listen({ port, host: "127.0.0.1", exclusive: true }, () => {
+      holders.push(holder);
+      resolve(true);
+    });
+  });
 }

@@ -21,7 +21,7 @@ import {
 } from "./home.mjs";
 import { keepLogsSmall } from "./logs.mjs";
 import { ensureBun, ensurePackages } from "./packages.mjs";
-import { chooseMetricsPorts, choosePort } from "./ports.mjs";
+import { chooseMetricsPorts, choosePort, releasePorts } from "./ports.mjs";
 import { exitCodeOf, lastWords, launch, stopLeftover } from "./processes.mjs";
 import { untilReady } from "./ready.mjs";
 import { planSandbox } from "./sandbox.mjs";
@@ -102,21 +102,21 @@ async function main() {
     ...sandbox?.env,
     // Ctrl-C should not take a minute.
     DRAIN_SECONDS: given.DRAIN_SECONDS ?? "20",
-    PORT: String(port),
+    ...{ PORT: String(port), PORT_SHARED: given.PORT_SHARED ?? "false" },
     FAREBOX_HOME: home,
     FAREBOX_DATA: dataFolder(home),
     REDIS_URL: stores.redisUrl,
     DATABASE_URL: stores.databaseUrl,
   };
   if (storesOnly) {
-    if (!take(startServers({ bun, env, metricsPorts, sandbox }, supervised))) return;
+    if (!take(await startServers({ bun, env, metricsPorts, sandbox }, supervised))) return;
     runs({ baseUrl, stores, kept, sandbox });
     return welcomeStores(home);
   }
   say("Preparing the database and the demonstration account.");
   const [demo] = await Promise.all([setUp(bun, env, baseUrl), buildData(bun, env)]);
   if (stopping) return;
-  const servers = startServers({ bun, env, metricsPorts, sandbox }, supervised);
+  const servers = await startServers({ bun, env, metricsPorts, sandbox }, supervised);
   if (!take(servers)) return;
   await untilReady(baseUrl, { home, isStopping: () => stopping });
   if (stopping) return;
@@ -200,7 +200,8 @@ async function buildData(bun, env) {
  *   metricsPorts: { api: string | undefined, worker: string | undefined } }} settings
  * @param {Supervised[]} stores
  */
-function startServers({ bun, env, metricsPorts, sandbox }, stores) {
+async function startServers({ bun, env, metricsPorts, sandbox }, stores) {
+  await releasePorts();
   /** @type {Map<string, Child>} */
   const children = new Map();
   /**

@@ -11,6 +11,7 @@ import { openConsole } from "./console/open-console.ts";
 import type { Clock } from "./core/clock.ts";
 import { LEASE_MS } from "./core/limits.ts";
 import type { Log } from "./core/log.ts";
+import { StartError } from "./core/start-error.ts";
 import { openDashboard } from "./http/dashboard-files.ts";
 import { Drain } from "./http/drain.ts";
 import { serveMetrics } from "./http/metrics-server.ts";
@@ -84,7 +85,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   });
   providers.warmUp();
   accounts.start(() => providers.versions().configuration);
-  app.listen({ ...LISTEN_OPTIONS, hostname: config.host, port: config.port });
+  listen(app, config);
   log.info({ host: config.host, port: app.server?.port }, "Farebox listens");
   const { board, versions } = providers;
   metrics.watch({ accounts, pauses, board, versions, log });
@@ -105,6 +106,18 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     await metricsServer.stop();
     await stores.close();
   };
+}
+
+/** @throws StartError where the port cannot be had */
+function listen(app: ReturnType<typeof createApp>, config: ServerConfig): void {
+  const { host: hostname, port, sharesPort: reusePort } = config;
+  try {
+    app.listen({ ...LISTEN_OPTIONS, hostname, port, reusePort });
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const problem = `PORT ${port} cannot be listened on at ${hostname}: ${why}`;
+    throw new StartError(`${problem} Set it to a free port.`, { cause });
+  }
 }
 
 /** What the console works with; null where it is not served. */

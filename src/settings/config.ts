@@ -28,6 +28,8 @@ export interface StoreConfig {
 export interface ServerConfig extends StoreConfig {
   readonly host: string;
   readonly port: number;
+  /** Whether other API processes may listen on the port. */
+  readonly sharesPort: boolean;
   readonly metrics: MetricsConfig;
   /** How long requests are still taken, and open calls go on, when the API is told to stop. */
   readonly drain: { readonly noticeMs: number; readonly callsMs: number };
@@ -117,6 +119,7 @@ export function loadServerConfig(
     ...storesOf(values),
     host: values.HOST,
     port: values.PORT,
+    sharesPort: values.PORT_SHARED,
     metrics: Object.freeze({
       host: values.METRICS_HOST,
       port: values.METRICS_PORT ?? metricsPort,

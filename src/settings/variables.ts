@@ -161,6 +161,12 @@ export const SERVER_VARIABLES = {
     default: "8080",
     about: "the port of the API; without it `npm start` takes the next one that is free",
   },
+  PORT_SHARED: {
+    kind: flag,
+    default: "true",
+    shown: "true, `npm start` false",
+    about: "whether other API processes of this user may listen on the same port",
+  },
   METRICS_PORT: {
     kind: whole(0, PORT_MAX),
     shown: "9464, worker 9465",

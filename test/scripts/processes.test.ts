@@ -154,3 +154,17 @@ test("two API processes share one port, and one goes on when the other stops", a
   second.kill("SIGTERM");
   expect(await second.exited).toBe(0);
 }, 150_000);
+
+test("an API that shares no port never takes calls of another one", async () => {
+  const port = String(await freePort());
+  const env = { ...(await settings()), PORT: port, PORT_SHARED: "false" };
+  const first = start(["api"], env);
+  await untilServes(first);
+  for (const PORT_SHARED of ["false", "true"]) {
+    const second = start(["api"], { ...env, PORT_SHARED });
+    const [code, err] = await Promise.all([second.exited, new Response(second.stderr).text()]);
+    expect([code, err]).toEqual([1, expect.stringContaining(port)]);
+  }
+  first.kill("SIGTERM");
+  expect(await first.exited).toBe(0);
+}, 60_000);

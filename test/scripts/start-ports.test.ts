@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { choosePort, chooseSandboxPort, releasePorts } from "../../scripts/ports.mjs";
+import { isPortFree } from "../../scripts/processes.mjs";
 import { launcherHome, launchFarebox } from "../support/launcher.ts";
 
 test("npm start ends in words when a metrics port that was named is taken", async () => {
@@ -12,4 +14,18 @@ test("npm start ends in words when a metrics port that was named is taken", asyn
     expect(farebox.output()).toContain("METRICS_PORT");
     expect(farebox.output()).toMatch(/Port \d+ is not free/);
   }
+});
+
+test("two starts at the same time choose different ports", async () => {
+  const choose = async () => {
+    const port = await choosePort(() => {});
+    return [port, await chooseSandboxPort(port)];
+  };
+  const ports = [...(await choose()), ...(await choose())];
+  try {
+    expect(new Set(ports).size).toBe(4);
+  } finally {
+    await releasePorts();
+  }
+  expect(await Promise.all(ports.map((port) => isPortFree(port)))).not.toContain(false);
 });
