@@ -5,6 +5,7 @@ import {
   chownSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -177,6 +178,7 @@ function prepareData(place, state, stateFile, progress) {
   if (exists) {
     single(place, place.dir, setPassword);
   } else {
+    refuseOther(place.dir);
     progress("Preparing a new Postgres database.");
     const draft = `${place.dir}.new`;
     rmSync(draft, { recursive: true, force: true });
@@ -189,6 +191,18 @@ function prepareData(place, state, stateFile, progress) {
   }
   writeJson(stateFile, { ...state, password });
   return password;
+}
+
+/**
+ * A database without its first file was copied or restored in part: a new one must not replace it.
+ * @param {string} dir
+ */
+function refuseOther(dir) {
+  if (!existsSync(dir) || readdirSync(dir).length === 0) return;
+  throw new Error(
+    `${dir} has no PG_VERSION, and is not empty: it is no whole database. Restore the folder ` +
+      "from a copy. To begin anew without the data, move the whole home away.",
+  );
 }
 
 /**
