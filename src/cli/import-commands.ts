@@ -118,9 +118,10 @@ function termsOf(input: Input, product: string): Terms {
 }
 
 async function importAll(stores: Stores, terms: Terms, readPlan: ReadPlan): Promise<Answer> {
-  const plan = await explained(
+  const read = await explained(
     readForeignDatabase(terms.from, (tables) => readPlan(tables, terms.plan)),
   );
+  const plan = { ...read, notes: read.notes.map(inOneLine) };
   if (terms.isDryRun) {
     const counts = await previewImport(
       { administration: stores.administration, source: terms.name },
@@ -134,7 +135,7 @@ async function importAll(stores: Stores, terms: Terms, readPlan: ReadPlan): Prom
   const { counts, notes } = await explained(
     alone(stores.database, () => runInto(stores, terms, plan)),
   );
-  const all = [...plan.notes, ...notes];
+  const all = [...plan.notes, ...notes.map(inOneLine)];
   await replace(join(folder, "notes.txt"), all.map((note) => `${note}\n`).join(""));
   return answer({ plan, counts, notes: all, terms });
 }
@@ -155,11 +156,16 @@ async function runInto({ administration, database }: Stores, terms: Terms, plan:
   );
 }
 
+/** Notes name what customers of the other product chose; a line of theirs is none of ours. */
+function inOneLine(note: string): string {
+  return note.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
+}
+
 /** The models in the form of the configuration file, and above them what they lack. */
 function modelsText({ product, catalogue, notes }: ImportPlan): string {
   const about = notes.filter((note) => /^(model|provider|channel) /.test(note));
   const head = [`Models of ${product}. Look through them before you use this file.`, ...about];
-  const comments = head.map((line) => `// ${line.replaceAll(/\p{Cc}+/gu, " ")}\n`).join("");
+  const comments = head.map((line) => `// ${line}\n`).join("");
   return `${comments}${JSON.stringify(catalogue, null, 2)}\n`;
 }
 

@@ -12,6 +12,7 @@ import { type Invocation, parseCommandLine } from "./commands.ts";
 import { redisAway } from "./redis-away.ts";
 import { OutputClosed } from "./sink.ts";
 import { openStores } from "./stores.ts";
+import { visible } from "./visible.ts";
 
 /** What a command needs from its process. */
 export interface CliContext {
@@ -31,7 +32,12 @@ const WRONG_USAGE = 2;
 const UNKNOWN_NAMES = ["42P01", "42703"];
 
 /** Runs the command in these arguments and returns the exit code. Never throws. */
-export async function runCli(args: readonly string[], context: CliContext): Promise<number> {
+export async function runCli(args: readonly string[], given: CliContext): Promise<number> {
+  const context = {
+    ...given,
+    out: (line: string) => given.out(visible(line)),
+    err: (line: string) => given.err(visible(line)),
+  };
   return await runCommand(args, context).catch((error: unknown) => fail(error, args, context));
 }
 
