@@ -45,8 +45,23 @@ export type TableFile = Static<typeof TableFile>;
 /** Makes the folder of a new backup. @throws AdministrationError if something is there */
 export async function makeBackupFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
-  if ((await readdir(folder)).length === 0) return;
+  if ((await readdir(folder)).length === 0 && (await isClaimed(folder))) return;
   throw new AdministrationError("wrong_state", `${folder} is not empty: name a new folder`);
+}
+
+/** Begins the manifest. False if another backup has: two would write over each other's files. */
+async function isClaimed(folder: string): Promise<boolean> {
+  try {
+    await (await open(draftOf(folder), "wx", PRIVATE_FILE)).close();
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+function draftOf(folder: string): string {
+  return join(folder, `${MANIFEST}.part`);
 }
 
 /** Writes the rows of a table, compressed. */
@@ -67,8 +82,8 @@ export async function writeManifest(
   folder: string,
   manifest: Omit<BackupManifest, "format">,
 ): Promise<void> {
-  const draft = join(folder, `${MANIFEST}.part`);
-  const handle = await open(draft, "wx", PRIVATE_FILE);
+  const draft = draftOf(folder);
+  const handle = await open(draft, "w", PRIVATE_FILE);
   try {
     await handle.writeFile(`${JSON.stringify({ format: FORMAT, ...manifest }, null, 2)}\n`);
     await handle.sync();

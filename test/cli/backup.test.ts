@@ -194,6 +194,13 @@ test("a folder with something in it gets no backup", async () => {
   expect([code, err]).toEqual([1, expect.stringContaining("is not empty: name a new folder")]);
 });
 
+test("of backups into one folder at the same time, one is made", async () => {
+  const folder = folderOf("wanted-by-many");
+  const made = await Promise.all([1, 2, 3].map(() => cli("backup", folder)));
+  expect(made.map(({ code }) => code).toSorted()).toEqual([0, 1, 1]);
+  expect((await cli("backup", "check", folder)).code).toBe(0);
+});
+
 test("without a folder, a restore names what only Redis still knows", async () => {
   const account = await payer();
   await account.actor.state();
