@@ -1,5 +1,6 @@
 // Runs the payment sandbox as a process; `npm start` does so if no payment provider is set.
 
+import { StartError } from "../src/core/start-error.ts";
 import { startSandbox } from "../src/payments/providers/sandbox/sandbox-server.ts";
 import { createLog } from "../src/settings/create-log.ts";
 
@@ -10,21 +11,32 @@ if (!SANDBOX_PORT || !SANDBOX_WEBHOOK || !STRIPE_SECRET_KEY || !STRIPE_WEBHOOK_S
 }
 
 const log = createLog("sandbox", process.env.LOG_LEVEL || "info");
-const sandbox = startSandbox({
+const options = {
   port: Number(SANDBOX_PORT),
   file: SANDBOX_FILE || null,
   secretKey: STRIPE_SECRET_KEY,
   webhook: { url: SANDBOX_WEBHOOK, secret: STRIPE_WEBHOOK_SECRET },
   now: Date.now,
-  random: (count) => crypto.getRandomValues(new Uint8Array(count)),
-  after: (delayMs, run) => {
+  random: (count: number) => crypto.getRandomValues(new Uint8Array(count)),
+  after: (delayMs: number, run: () => void) => {
     const timer = setTimeout(run, delayMs);
     return () => clearTimeout(timer);
   },
   log,
-});
+};
+const sandbox = open();
 log.info({ url: sandbox.url }, "The sandbox of payments runs; no real money moves");
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
   process.once(signal, () => void sandbox.stop().then(() => process.exit(0)));
+}
+
+function open() {
+  try {
+    return startSandbox(options);
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    console.error(error.message);
+    process.exit(1);
+  }
 }

@@ -1,7 +1,7 @@
 // Prepares the stores before the servers start: migrates, creates partitions, and creates
 // the demonstration account once. Run by `npm start`.
 
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { AccountActors } from "../actors/account-actors.ts";
 import { EarlierReleaseRuns, raiseLayouts } from "../actors/layout-upgrade.ts";
 import type { RedisClient } from "../actors/script.ts";
@@ -20,6 +20,7 @@ import { openRedis } from "../src/store/redis.ts";
 import { adoptSecrets, WrongSecret } from "../src/store/secrets.ts";
 import { WalletRepository } from "../src/store/wallet-repository.ts";
 import { makePartitions } from "../workers/partitions.ts";
+import { readJson, writeJson } from "./home.mjs";
 
 interface Demo {
   readonly base_url: string;
@@ -120,12 +121,13 @@ async function openOwner(database: Database, accountId: string, baseUrl: string)
 /** The account of an earlier start, or null. */
 function readDemo(file: string): Demo | null {
   if (!existsSync(file)) return null;
-  try {
-    return JSON.parse(readFileSync(file, "utf8")) as Demo;
-  } catch (error) {
-    log.warn(`${file} cannot be read, so a new demonstration account is made:`, error);
-    return null;
-  }
+  const kept = readJson(file);
+  if (typeof kept?.account === "string" && typeof kept.key === "string") return kept;
+  log.warn(
+    `${file} cannot be read: a new demonstration account is made. ` +
+      "'farebox account find Demonstration' lists the earlier one.",
+  );
+  return null;
 }
 
 const file = process.env.FAREBOX_DEMO_FILE;
@@ -135,5 +137,5 @@ const demo = await setUp(file, process.env.FAREBOX_BASE_URL ?? "").catch((error:
   console.error(error.message);
   process.exit(1);
 });
-writeFileSync(file, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
+writeJson(file, demo);
 process.exit(0);

@@ -4,6 +4,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { RandomBytes } from "../../../core/ids.ts";
 import { newSuffix } from "../../../core/ids.ts";
+import { StartError } from "../../../core/start-error.ts";
 
 /** An object as Stripe's API shows it. */
 export interface SandboxObject {
@@ -128,6 +129,16 @@ export class SandboxStore {
   }
 }
 
+/** @throws StartError for a file that is no JSON, as a disk that lost power may leave it */
 function readState(file: string): Partial<State> {
-  return JSON.parse(readFileSync(file, "utf8")) as Partial<State>;
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as Partial<State>;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new StartError(
+      `${file} cannot be read (${why}). Remove it: the sandbox then knows none of its payments ` +
+        "and cards, and balances stay as they are.",
+      { cause },
+    );
+  }
 }
