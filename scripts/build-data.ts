@@ -12,7 +12,9 @@ import { buildDashboard, isDashboardBuilt } from "./build-dashboard.ts";
 
 const PROJECT = `${import.meta.dir}/..`;
 
-const log = { info: () => {}, warn: console.error, error: console.error };
+const tell = (fields: object, message: string) =>
+  console.error(`- ${message} (${Object.values(fields).join(", ")}).`);
+const log = { info: () => {}, warn: tell, error: tell };
 const directory = loadDataDirectory();
 const documentation = await loadGuideDocuments(PROJECT);
 const source = { project: PROJECT, homepage: project.homepage, documentation };

@@ -5,11 +5,13 @@ import { Database } from "bun:sqlite";
 import {
   closeSync,
   existsSync,
+  fstatSync,
   fsyncSync,
   mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
+  readSync,
   renameSync,
   rmSync,
   statSync,
@@ -35,6 +37,11 @@ const NAME = /^[a-z]+(?:-[a-z]+)*$/;
 const VERSION = /^[a-z0-9.]+$/;
 const PROGRESS_LINES = 4;
 const ATTEMPTS_MAX = 3;
+/** Where SQLite's format has them (https://www.sqlite.org/fileformat2.html, 1.3). */
+const HEAD_BYTES = 100;
+const PAGE_BYTES_AT = 16;
+const PAGES_AT = 28;
+const PAGE_BYTES_MAX = 65_536;
 /** A draft that was not touched for this long was left behind by a build that was killed. */
 const DRAFT_MS_MAX = 3_600_000;
 
@@ -50,7 +57,7 @@ export async function openDataFile(file: DataFile): Promise<Database> {
   }
   const path = join(directory, `${name}-${version}.sqlite`);
   for (let attempt = 1; ; attempt += 1) {
-    if (!existsSync(path)) await make(file, path);
+    if (!isBuilt(file)) await make(file, path);
     try {
       return new Database(path, { readonly: true, strict: true });
     } catch (error) {
@@ -60,15 +67,39 @@ export async function openDataFile(file: DataFile): Promise<Database> {
   }
 }
 
-/** True if the file exists, so opening it builds nothing. */
+/** True if the file exists and is whole, so opening it builds nothing. */
 export function isBuilt({ directory, name, version }: DataFile): boolean {
-  return existsSync(join(directory, `${name}-${version}.sqlite`));
+  const path = join(directory, `${name}-${version}.sqlite`);
+  try {
+    return isWhole(path);
+  } catch (error) {
+    if (existsSync(path)) throw error;
+    return false;
+  }
+}
+
+/** SQLite's first page says how many pages a file has; one that a disk lost part of has fewer. */
+function isWhole(path: string): boolean {
+  const head = Buffer.alloc(HEAD_BYTES);
+  const handle = openSync(path, "r");
+  let bytes = 0;
+  try {
+    bytes = fstatSync(handle).size;
+    if (readSync(handle, head, 0, HEAD_BYTES, 0) < HEAD_BYTES) return false;
+  } finally {
+    closeSync(handle);
+  }
+  const pageBytes = head.readUInt16BE(PAGE_BYTES_AT);
+  const pages = head.readUInt32BE(PAGES_AT);
+  // A page of 64 KiB is written as 1.
+  return pages * (pageBytes === 1 ? PAGE_BYTES_MAX : pageBytes) === bytes;
 }
 
 async function make(file: DataFile, path: string): Promise<void> {
   const { directory, name, version, build, log } = file;
   let bytes = 0;
   log.info({ file: name, version }, "A data file is being built");
+  if (existsSync(path)) log.warn({ file: path }, "A data file is not whole: it is built again");
   mkdirSync(directory, { recursive: true });
   const folder = mkdtempSync(join(directory, `${name}-${version}.draft-`));
   try {

@@ -1,7 +1,12 @@
 import { expect, test } from "bun:test";
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type DataFile, openDataFile, type Progress } from "../../src/upstream/data-file.ts";
+import {
+  type DataFile,
+  isBuilt,
+  openDataFile,
+  type Progress,
+} from "../../src/upstream/data-file.ts";
 import { closedGate } from "../support/gate.ts";
 import { sharedFolder } from "../support/shared.ts";
 
@@ -49,6 +54,20 @@ test("openDataFile() builds once, and later opens what is there", async () => {
   expect(await countOf({ ...file, build })).toEqual({ n: ROWS });
   expect(readdirSync(file.directory)).toEqual(["numbers-1.0.sqlite"]);
 });
+
+test.each([0, 50, 4_096])(
+  "a file that was cut to %d bytes is built again, and is told",
+  async (bytes) => {
+    const file = dataFile();
+    await countOf(file);
+    const path = join(file.directory, "numbers-1.0.sqlite");
+    truncateSync(path, bytes);
+    expect(isBuilt(file)).toBe(false);
+    expect(await countOf(file)).toEqual({ n: ROWS });
+    expect(file.lines).toContainEqual(expect.stringMatching(/not whole.*numbers-1\.0\.sqlite/));
+    expect(isBuilt(file)).toBe(true);
+  },
+);
 
 test("openDataFile() tells of a build in a few lines", async () => {
   const file = dataFile();
