@@ -70,6 +70,9 @@ export const Billing = reply({
   fee: nullable(
     Type.Object({ percent: Type.Number(), fixed_usd: usd("On top of the percentage") }),
   ),
+  adds_tax: Type.Boolean({
+    description: "Whether the provider adds a tax to amount and fee, which is not known before",
+  }),
   bonus: nullable(
     Type.Object(
       { percent: Type.Number(), max_usd: usd("At most this") },
@@ -174,6 +177,7 @@ export const BILLING_EXAMPLE: BillingReply = {
     auto_month_usd: "100",
   },
   fee: { percent: 3, fixed_usd: "0.3" },
+  adds_tax: false,
   bonus: null,
   consent: { version: "2026-11-21", text: "This card may be charged later without you." },
   top_ups: [

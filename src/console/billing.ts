@@ -69,6 +69,7 @@ export async function billingReply(
     provider: cashier?.provider.name ?? null,
     caps: capsJson(facts, now.getTime()),
     fee: cashier === null ? null : feeJson(cashier.terms),
+    adds_tax: cashier?.provider.addsTax ?? false,
     bonus: cashier === null ? null : bonusJson(cashier.terms, facts),
     consent: { version: CONSENT_VERSION, text: consentText(CONSENT_VERSION) },
     top_ups: topUps.slice(0, ROWS_MAX).map(topUpJson),

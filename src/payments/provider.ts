@@ -144,6 +144,8 @@ export interface RefundTerms {
 
 export interface PaymentProvider {
   readonly name: ProviderName;
+  /** Whether it computes taxes, and adds them to what is paid. */
+  readonly addsTax: boolean;
   /** Makes a customer, each time another one; the first that is stored counts. */
   createCustomer(account: { readonly id: string; readonly email: string | null }): Promise<string>;
   /** Makes the page; asked again for the same top-up, it answers the same one. */

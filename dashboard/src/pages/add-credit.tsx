@@ -2,16 +2,17 @@
 // and what is credited before anything is charged.
 
 import { Button, Checkbox, Modal, SegmentedControl, Select, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { BillingReply } from "../../../src/console/billing-schema.ts";
 import { chargeCard, startCheckout } from "../api/money-changes.ts";
 import { outdateAccount } from "../api/queries.ts";
-import { moneyText, nanoOf, typedUsd, usdOf } from "../money.ts";
+import { isZero, moneyText, nanoOf, sumUsd, typedUsd, usdOf } from "../money.ts";
 import { Problem, say, useChange } from "../parts/ask.tsx";
 import { Form } from "../parts/form.tsx";
 import { Money } from "../parts/money.tsx";
 import { Facts } from "../parts/panel.tsx";
 import { t } from "../texts.ts";
+import { bonusOf, feeOf } from "../top-up-price.ts";
 
 interface AddCreditProps {
   readonly opened: boolean;
@@ -139,32 +140,37 @@ function AmountField({ text, change, problem, billing }: AmountProps) {
   );
 }
 
-const NANO_PER_CENT = 10_000_000n;
-/** A percentage has at most so many decimals, so that it can be computed with whole numbers. */
-const PERCENT_SCALE = 10_000;
-
-/** The fee on an amount, rounded up to a cent as the server does. */
-function feeOf(usd: string, fee: NonNullable<BillingReply["fee"]>): string {
-  const share = BigInt(Math.round(fee.percent * PERCENT_SCALE));
-  const exact = nanoOf(usd) * share;
-  const divisor = BigInt(PERCENT_SCALE) * 100n;
-  const nano = (exact + divisor - 1n) / divisor + nanoOf(fee.fixed_usd);
-  return usdOf(((nano + NANO_PER_CENT - 1n) / NANO_PER_CENT) * NANO_PER_CENT);
+interface PayAndGetProps {
+  readonly usd: string;
+  readonly billing: BillingReply;
 }
 
-function PayAndGet({ usd, billing }: { readonly usd: string; readonly billing: BillingReply }) {
-  const fee = billing.fee === null ? "0" : feeOf(usd, billing.fee);
+/** What is paid for an amount of credit, as far as it is known before. */
+export function Price({ usd, billing }: PayAndGetProps) {
+  return (
+    <>
+      <Money usd={sumUsd([usd, feeOf(usd, billing)])} />
+      {billing.adds_tax && ` ${t.billing.plusTax}`}
+    </>
+  );
+}
+
+/** What is paid for an amount of credit, and what comes of it. */
+function PayAndGet({ usd, billing }: PayAndGetProps) {
+  const [fee, bonus] = [feeOf(usd, billing), bonusOf(usd, billing)];
   const owed = billing.balance.owed_usd;
   const paysOwed = nanoOf(owed) > nanoOf(usd) ? usd : owed;
-  const rows = [
-    [t.billing.youPay, <Money key="pay" usd={usdOf(nanoOf(usd) + nanoOf(fee))} />],
+  const rows: [string, ReactNode][] = [
+    [t.billing.youPay, <Price key="pay" usd={usd} billing={billing} />],
     [t.billing.youGet, <Money key="get" usd={usdOf(nanoOf(usd) - nanoOf(paysOwed))} />],
+  ];
+  const others = [
+    [t.billing.bonusOnTop, bonus],
+    [t.billing.ofItFee, fee],
+    [t.billing.paysOwed, paysOwed],
   ] as const;
-  const fees =
-    nanoOf(fee) > 0n ? [[t.billing.ofItFee, <Money key="fee" usd={fee} />] as const] : [];
-  const owes =
-    nanoOf(paysOwed) > 0n
-      ? [[t.billing.paysOwed, <Money key="owed" usd={paysOwed} />] as const]
-      : [];
-  return <Facts rows={[...rows, ...fees, ...owes]} />;
+  for (const [name, amount] of others) {
+    if (!isZero(amount)) rows.push([name, <Money key={name} usd={amount} />]);
+  }
+  return <Facts rows={rows} />;
 }

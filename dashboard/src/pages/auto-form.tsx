@@ -8,6 +8,7 @@ import { outdateAccount } from "../api/queries.ts";
 import { moneyText, nanoOf, typedUsd } from "../money.ts";
 import { Ask } from "../parts/ask.tsx";
 import { t } from "../texts.ts";
+import { Price } from "./add-credit.tsx";
 import { cardName } from "./cards.tsx";
 
 interface AutoFormProps {
@@ -64,6 +65,11 @@ export function AutoForm({ opened, close, account, billing }: AutoFormProps) {
         change={setAmount}
         error={problems.amount}
       />
+      {amountUsd !== null && problems.amount === null && (
+        <p className="tiny dim">
+          {t.billing.autoCharged} <Price usd={amountUsd} billing={billing} />
+        </p>
+      )}
       <UsdField
         label={t.billing.autoBelow}
         value={below}

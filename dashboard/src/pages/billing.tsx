@@ -133,9 +133,10 @@ function Caps({ billing }: { readonly billing: BillingReply }) {
   ] as const;
   const rows = amounts.map(([name, usd]) => [name, <Money key={name} usd={usd} />] as const);
   const fees = fee === null ? [] : [[words.fee, t.billing.fee(fee)] as const];
+  const taxes = billing.adds_tax ? [[words.tax, t.billing.taxAdded] as const] : [];
   return (
     <Panel title={words.title}>
-      <Facts rows={[...rows, ...fees]} />
+      <Facts rows={[...rows, ...fees, ...taxes]} />
     </Panel>
   );
 }

@@ -101,15 +101,23 @@ function topUpRow(one: BillingReply["top_ups"][number]): Row {
   };
 }
 
+/** What was paid besides the credit. */
+function onTopOf({ fee_usd: fee, tax_usd: tax }: BillingReply["payments"][number]): string[] {
+  return [
+    ...(isZero(fee) ? [] : [t.billing.plusFee(moneyText(fee))]),
+    ...(isZero(tax) ? [] : [t.billing.plusPaidTax(moneyText(tax))]),
+  ];
+}
+
 function paymentRows(one: BillingReply["payments"][number]): Row[] {
-  const { id, paid_at: at, fee_usd: fee, bonus_usd: bonus, receipt_url: receipt } = one;
+  const { id, paid_at: at, bonus_usd: bonus, receipt_url: receipt } = one;
   const common = { at, link: null, detail: id };
   const rows: Row[] = [
     {
       ...common,
       id,
       what: one.kind === null ? t.billing.payment : t.billing.kinds[one.kind],
-      detail: isZero(fee) ? id : `${id} · ${t.billing.plusFee(fee)}`,
+      detail: [id, ...onTopOf(one)].join(" · "),
       tone: "paid",
       state: t.billing.states.succeeded,
       usd: one.amount_usd,

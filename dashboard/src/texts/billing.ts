@@ -17,7 +17,9 @@ export const billingTexts = {
     day: "In 24 hours",
     autoMonth: "Automatically a month",
     fee: "Fee",
+    tax: "Tax",
   },
+  taxAdded: "added by the payment provider to what you pay",
   fee: ({ percent, fixed_usd: fixed }: { percent: number; fixed_usd: string }) =>
     `${percent} % + $${fixed}`,
   amount: "Amount of credit in USD",
@@ -29,6 +31,8 @@ export const billingTexts = {
   payNow: "Pay now",
   youPay: "You pay",
   youGet: "You get",
+  plusTax: "plus tax",
+  bonusOnTop: "Bonus on top, for a first payment",
   ofItFee: "Fee in it",
   paysOwed: "Pays what is owed",
   tooSmall: (least: string) => `At least ${least}`,
@@ -67,6 +71,7 @@ export const billingTexts = {
   autoPaused: (reason: string | null) =>
     `It is paused${reason === null ? "" : `: ${reason}`}. Check the card, then resume it.`,
   autoAmount: "Adds each time",
+  autoCharged: "The card is charged each time:",
   autoBelow: "When the balance is below",
   autoCap: "At most in a month (UTC)",
   autoCaps: (once: string, month: string) =>
@@ -81,7 +86,8 @@ export const billingTexts = {
   dispute: "Dispute",
   receipt: "Receipt",
   goOn: "Go on paying",
-  plusFee: (fee: string) => `plus $${fee} fee`,
+  plusFee: (fee: string) => `plus ${fee} fee`,
+  plusPaidTax: (tax: string) => `plus ${tax} tax`,
   columns: {
     at: "When (UTC)",
     what: "What",

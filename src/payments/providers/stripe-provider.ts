@@ -58,6 +58,7 @@ export function createStripeProvider(options: StripeOptions): PaymentProvider {
   const rules = { name, secrets: webhookSecrets, isLive: LIVE_KEY.test(secretKey), now };
   return {
     name,
+    addsTax: options.automaticTax,
     createCustomer: (account) => createCustomer(stripe, account),
     createCheckout: (terms) => createCheckout(stripe, terms, options),
     readCheckout: async (checkout) => {

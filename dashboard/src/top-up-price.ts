@@ -1,0 +1,30 @@
+// What a top-up costs besides its credit, and what is given on top of it: computed as the server
+// does, to be shown before anything is charged. A tax is known to the payment provider alone.
+
+import type { BillingReply } from "../../src/console/billing-schema.ts";
+import { nanoOf, usdOf } from "./money.ts";
+
+const NANO_PER_CENT = 10_000_000n;
+/** A percentage has at most so many decimals, so that it can be computed with whole numbers. */
+const PERCENT_SCALE = 10_000;
+
+/** The fee on an amount, rounded up to a cent. */
+export function feeOf(usd: string, { fee }: Pick<BillingReply, "fee">): string {
+  if (fee === null) return "0";
+  const nano = partOf(usd, fee.percent) + nanoOf(fee.fixed_usd);
+  return usdOf(((nano + NANO_PER_CENT - 1n) / NANO_PER_CENT) * NANO_PER_CENT);
+}
+
+/** The bonus on an amount, rounded down to a cent. */
+export function bonusOf(usd: string, { bonus }: Pick<BillingReply, "bonus">): string {
+  if (bonus === null) return "0";
+  const [part, most] = [partOf(usd, bonus.percent), nanoOf(bonus.max_usd)];
+  const nano = part < most ? part : most;
+  return usdOf((nano / NANO_PER_CENT) * NANO_PER_CENT);
+}
+
+function partOf(usd: string, percent: number): bigint {
+  const share = BigInt(Math.round(percent * PERCENT_SCALE));
+  const divisor = BigInt(PERCENT_SCALE) * 100n;
+  return (nanoOf(usd) * share + divisor - 1n) / divisor;
+}
