@@ -3,11 +3,12 @@
 
 import { Button, Checkbox, Modal, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
-import type { BillingReply } from "../../../src/console/billing-schema.ts";
+import type { BillingReply, StartedTopUpReply } from "../../../src/console/billing-schema.ts";
+import { RequestError } from "../api/client.ts";
 import { chargeCard, startCheckout } from "../api/money-changes.ts";
 import { outdateAccount } from "../api/queries.ts";
 import { isZero, moneyText, nanoOf, sumUsd, typedUsd, usdOf } from "../money.ts";
-import { Problem, say, useChange } from "../parts/ask.tsx";
+import { Problem, say, useChange, whenIdle } from "../parts/ask.tsx";
 import { Form } from "../parts/form.tsx";
 import { Money } from "../parts/money.tsx";
 import { Facts } from "../parts/panel.tsx";
@@ -15,7 +16,6 @@ import { t } from "../texts.ts";
 import { bonusOf, feeOf } from "../top-up-price.ts";
 
 interface AddCreditProps {
-  readonly opened: boolean;
   readonly close: () => void;
   readonly account: string;
   readonly billing: BillingReply;
@@ -23,14 +23,6 @@ interface AddCreditProps {
 
 const AMOUNTS = ["10", "25", "50", "100"] as const;
 const PAGE = "page";
-
-export function AddCredit({ opened, close, account, billing }: AddCreditProps) {
-  return (
-    <Modal opened={opened} onClose={close} title={t.actions.addCredit}>
-      <CreditForm close={close} account={account} billing={billing} />
-    </Modal>
-  );
-}
 
 /** What is wrong with an amount, in words; null if nothing is. */
 function amountProblem(usd: string | null, { caps }: BillingReply): string | null {
@@ -40,13 +32,14 @@ function amountProblem(usd: string | null, { caps }: BillingReply): string | nul
   return null;
 }
 
-function CreditForm({ close, account, billing }: Omit<AddCreditProps, "opened">) {
+/** The dialog. It stays open while a card is charged: closing it would not stop that. */
+export function AddCredit({ close, account, billing }: AddCreditProps) {
   const { cards, caps } = billing;
   const first = AMOUNTS.find((one) => amountProblem(one, billing) === null) ?? caps.min_usd;
   const [text, setText] = useState<string>(first);
   const [way, setWay] = useState(cards[0]?.id ?? PAGE);
   const [saveCard, setSaveCard] = useState(true);
-  const [request, setRequest] = useState(() => crypto.randomUUID());
+  const charge = useCharge(account);
   const usd = typedUsd(text);
   const problem = amountProblem(usd, billing);
   const change = useChange(async () => {
@@ -57,52 +50,75 @@ function CreditForm({ close, account, billing }: Omit<AddCreditProps, "opened">)
       window.location.assign(started.url);
       return;
     }
-    const { top_up: charged } = await chargeCard(account, usd, way, request);
-    if (charged.status === "failed") {
-      // It has ended: the next try, perhaps with another card, is another order.
-      setRequest(crypto.randomUUID());
-      await outdateAccount(account);
-      throw new Error(t.billing.declined(charged.failure));
-    }
-    say(charged.status === "succeeded" ? t.billing.credited(moneyText(usd)) : t.billing.underWay);
-    await outdateAccount(account);
+    const status = await charge(usd, way);
+    say(status === "succeeded" ? t.billing.credited(moneyText(usd)) : t.billing.underWay);
     close();
   });
   return (
-    <Form submit={() => problem === null && change.start()}>
-      <AmountField text={text} change={setText} problem={problem} billing={billing} />
-      <Select
-        label={t.billing.payWith}
-        data={[
-          ...cards.map(({ id, brand, last_four: four }) => ({
-            value: id,
-            label: `${brand} …${four}`,
-          })),
-          { value: PAGE, label: t.billing.otherCard },
-        ]}
-        value={way}
-        onChange={(next) => setWay(next ?? PAGE)}
-      />
-      {way === PAGE && (
-        <Checkbox
-          label={t.billing.saveCard}
-          description={t.billing.saveCardAbout}
-          checked={saveCard}
-          onChange={(event) => setSaveCard(event.currentTarget.checked)}
+    <Modal opened onClose={whenIdle(change, close)} title={t.actions.addCredit}>
+      <Form submit={() => problem === null && change.start()}>
+        <AmountField text={text} change={setText} problem={problem} billing={billing} />
+        <Select
+          label={t.billing.payWith}
+          data={[
+            ...cards.map(({ id, brand, last_four: four }) => ({
+              value: id,
+              label: `${brand} …${four}`,
+            })),
+            { value: PAGE, label: t.billing.otherCard },
+          ]}
+          value={way}
+          onChange={(next) => setWay(next ?? PAGE)}
         />
-      )}
-      {usd !== null && problem === null && <PayAndGet usd={usd} billing={billing} />}
-      <Problem error={change.error} />
-      <div className="row" data-end="">
-        <Button variant="default" onClick={close}>
-          {t.actions.cancel}
-        </Button>
-        <Button type="submit" loading={change.busy} disabled={problem !== null}>
-          {way === PAGE ? t.billing.toPage : t.billing.payNow}
-        </Button>
-      </div>
-    </Form>
+        {way === PAGE && (
+          <Checkbox
+            label={t.billing.saveCard}
+            description={t.billing.saveCardAbout}
+            checked={saveCard}
+            onChange={(event) => setSaveCard(event.currentTarget.checked)}
+          />
+        )}
+        {usd !== null && problem === null && <PayAndGet usd={usd} billing={billing} />}
+        <Problem error={change.error} />
+        <div className="row" data-end="">
+          <Button variant="default" disabled={change.busy} onClick={close}>
+            {t.actions.cancel}
+          </Button>
+          <Button type="submit" loading={change.busy} disabled={problem !== null}>
+            {way === PAGE ? t.billing.toPage : t.billing.payNow}
+          </Button>
+        </div>
+      </Form>
+    </Modal>
   );
+}
+
+type Status = StartedTopUpReply["top_up"]["status"];
+
+/** Charges a saved card. A charge whose answer was lost is asked for again, not made again. */
+function useCharge(account: string): (usd: string, card: string) => Promise<Status> {
+  const [request, setRequest] = useState(() => crypto.randomUUID());
+  return async (usd, card) => {
+    try {
+      const { top_up: charged } = await chargeCard(account, usd, card, request);
+      // It is known what became of it: the next one is another order.
+      setRequest(crypto.randomUUID());
+      if (charged.status === "failed") throw new Error(t.billing.declined(charged.failure));
+      return charged.status;
+    } catch (error) {
+      if (isUnknown(error)) throw new Error(t.billing.lostAnswer, { cause: error });
+      if (!(error instanceof RequestError) || error.code !== "reference_reused") throw error;
+      setRequest(crypto.randomUUID());
+      throw new Error(t.billing.earlierOrder, { cause: error });
+    } finally {
+      await outdateAccount(account);
+    }
+  };
+}
+
+/** True where the server may have done what it was asked for, and its answer was lost. */
+function isUnknown(error: unknown): boolean {
+  return error instanceof RequestError && (error.status < 400 || error.status >= 500);
 }
 
 interface AmountProps {

@@ -49,9 +49,8 @@ export function BillingPage() {
         {(billing) => (
           <>
             <Sections billing={billing} account={account} canPay={canPay} />
-            {canPay && billing.provider !== null && (
+            {canPay && billing.provider !== null && fields.add === "credit" && (
               <AddCredit
-                opened={fields.add === "credit"}
                 close={() => change({ add: undefined })}
                 account={account.id}
                 billing={billing}

@@ -28,12 +28,12 @@ export function Ask(props: AskProps) {
     close();
   });
   return (
-    <Modal opened={opened} onClose={close} title={title}>
+    <Modal opened={opened} onClose={whenIdle(change, close)} title={title}>
       <Form submit={change.start}>
         {children}
         <Problem error={change.error} />
         <div className="row" data-end="">
-          <Button variant="default" onClick={close}>
+          <Button variant="default" disabled={change.busy} onClick={close}>
             {t.actions.cancel}
           </Button>
           <Button
@@ -55,6 +55,13 @@ export interface Change {
   readonly error: Error | null;
   readonly start: () => Promise<void>;
   readonly clear: () => void;
+}
+
+/** Closes a dialog, unless what was begun in it is under way: closing would not stop that. */
+export function whenIdle({ busy }: Change, close: () => void): () => void {
+  return () => {
+    if (!busy) close();
+  };
 }
 
 /** Runs something once at a time and keeps what it failed with. */

@@ -40,6 +40,12 @@ export const billingTexts = {
   noPage: "The payment provider gave no page to pay on. Try again.",
   declined: (why: string | null) =>
     why === null ? "The card was declined. Nothing was charged." : `The card was declined: ${why}`,
+  lostAnswer:
+    "No answer came, so the card may have been charged. Pay once more: this order is never " +
+    "charged twice. Before you make another one, look at the payments.",
+  earlierOrder:
+    "An order of another amount was taken before, so this one was not. Look at the payments, and " +
+    "pay again if you want both.",
   credited: (amount: string) => `${amount} was added to your balance.`,
   returned: {
     open: (amount: string) => `The payment of ${amount} is not confirmed yet …`,

@@ -1,0 +1,90 @@
+// What the pages say and do when an answer comes late, never, or in pieces. In a real browser
+// against the real product.
+
+import { describe, expect, test } from "bun:test";
+import { sharedStage } from "../support/browser-stage.ts";
+import { closedGate } from "../support/gate.ts";
+
+const CHARGE = "**/top-ups/charge";
+
+const { canRun, running, ...stage } = await sharedStage();
+const { visitor: ada, account } = await stage.person("ada@example.com");
+
+const dialog = () => ada.page.getByRole("dialog");
+
+async function openOrder(usd: string): Promise<void> {
+  await ada.button("Add credit").click();
+  await dialog().getByRole("textbox", { name: "Amount of credit in USD" }).fill(usd);
+}
+
+async function paidByCard(): Promise<number> {
+  const { sql } = running.product.operator.database;
+  const [row] = await sql`
+    SELECT count(*)::int AS count FROM payments p JOIN accounts a ON a.number = p.account
+    WHERE a.id = ${account} AND p.amount = 10_000_000_000`;
+  return row?.count;
+}
+
+/** Lets the server charge, and loses its answer. */
+async function loseAnswer(): Promise<void> {
+  await ada.page.route(
+    CHARGE,
+    async (route) => {
+      await route.fetch();
+      await route.abort();
+    },
+    { times: 1 },
+  );
+}
+
+describe.skipIf(!canRun)("a charge of a saved card", () => {
+  test("keeps its dialog open while it is under way: to close it would not stop it", async () => {
+    await ada.go(`${account}/billing`);
+    await openOrder("25");
+    await ada.button("To the payment page").click();
+    await ada.page.locator('input[value="4242424242424242"]').check();
+    await ada.button(/^Pay /).click();
+    await ada.sees("$25.00 was added to your balance.");
+    const answer = closedGate();
+    await ada.page.route(CHARGE, async (route) => {
+      await answer.pass();
+      await route.fulfill({ json: { top_up: { status: "succeeded", failure: null } } });
+    });
+    await openOrder("10");
+    await Promise.all([ada.page.waitForRequest(CHARGE), ada.button("Pay now").click()]);
+    await ada.page.keyboard.press("Escape");
+    await ada.page.mouse.click(5, 5);
+    expect(await dialog().getByRole("button", { name: "Cancel" }).isDisabled()).toBe(true);
+    answer.open();
+    await ada.sees("$10.00 was added to your balance.");
+    await dialog().waitFor({ state: "detached" });
+    await ada.page.unroute(CHARGE);
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("whose answer is lost may have been made: it is said, and never made twice", async () => {
+    await loseAnswer();
+    await openOrder("10");
+    await ada.button("Pay now").click();
+    await ada.sees("No answer came, so the card may have been charged.");
+    await ada.button("Pay now").click();
+    await dialog().waitFor({ state: "detached" });
+    expect(await paidByCard()).toBe(1);
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("of another amount after a lost answer is made only if asked for again", async () => {
+    await loseAnswer();
+    await openOrder("11");
+    await ada.button("Pay now").click();
+    await ada.sees("No answer came");
+    await dialog().getByRole("textbox", { name: "Amount of credit in USD" }).fill("10");
+    await ada.button("Pay now").click();
+    await ada.sees("An order of another amount was taken before, so this one was not.");
+    expect(await paidByCard()).toBe(1);
+    await ada.button("Pay now").click();
+    await dialog().waitFor({ state: "detached" });
+    expect(await paidByCard()).toBe(2);
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+});
