@@ -6,6 +6,7 @@ import { sharedStage } from "../support/browser-stage.ts";
 import { closedGate } from "../support/gate.ts";
 
 const CHARGE = "**/top-ups/charge";
+const UNREACHABLE = "The server cannot be reached.";
 
 const { canRun, running, ...stage } = await sharedStage();
 const { visitor: ada, account } = await stage.person("ada@example.com");
@@ -87,4 +88,20 @@ describe.skipIf(!canRun)("a charge of a saved card", () => {
     expect(await paidByCard()).toBe(2);
     expect(ada.complaints.splice(0)).toEqual([]);
   });
+});
+
+test.skipIf(!canRun)("a payer who comes back is told if the payment cannot be read", async () => {
+  const { sql } = running.product.operator.database;
+  const [row] = await sql`
+    SELECT t.id FROM top_ups t JOIN accounts a ON a.number = t.account
+    WHERE a.id = ${account} AND t.kind = 'checkout'`;
+  const status = `**/top-ups/${row?.id}`;
+  await ada.page.route(status, (route) => route.abort());
+  await ada.go(`${account}/billing?top_up=${row?.id}`);
+  await ada.sees(
+    `What became of your payment is not known yet; this page asks again. ${UNREACHABLE}`,
+  );
+  await ada.page.unroute(status);
+  await ada.sees("$25.00 was added to your balance.");
+  expect(ada.complaints.splice(0)).toEqual([]);
 });

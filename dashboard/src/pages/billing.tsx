@@ -21,6 +21,8 @@ import { Ledger } from "./ledger.tsx";
 import { Payments } from "./payments.tsx";
 
 const RENEW_MS = 5_000;
+const SOON_MS = 1_000;
+const TONES = { open: "held", succeeded: "paid", failed: "owed", expired: "held" } as const;
 
 export function BillingPage() {
   const account = useAccount();
@@ -67,26 +69,31 @@ export function BillingPage() {
 function Returned({ account, id }: { readonly account: string; readonly id: string }) {
   const query = useQuery({
     ...topUpQuery(account, id),
-    refetchInterval: ({ state }) => (state.data?.top_up.status === "open" ? 1_000 : false),
+    refetchInterval: ({ state: { data } }) =>
+      data === undefined ? RENEW_MS : data.top_up.status === "open" ? SOON_MS : false,
   });
   const [, change] = useFields();
   const status = query.data?.top_up.status;
   useEffect(() => {
     if (status === "succeeded") void outdateAccount(account);
   }, [status, account]);
-  if (query.data === undefined) return null;
-  const { top_up: topUp } = query.data;
-  const tone = { open: "held", succeeded: "paid", failed: "owed", expired: "held" } as const;
+  const end = (
+    <Button size="xs" variant="subtle" onClick={() => change({ top_up: undefined })}>
+      {t.actions.close}
+    </Button>
+  );
+  if (query.data !== undefined) {
+    const { top_up: topUp } = query.data;
+    return (
+      <Notice tone={TONES[topUp.status]} action={end}>
+        {t.billing.returned[topUp.status](moneyText(topUp.amount_usd))} {topUp.failure}
+      </Notice>
+    );
+  }
+  if (query.error === null) return null;
   return (
-    <Notice
-      tone={tone[topUp.status]}
-      action={
-        <Button size="xs" variant="subtle" onClick={() => change({ top_up: undefined })}>
-          {t.actions.close}
-        </Button>
-      }
-    >
-      {t.billing.returned[topUp.status](moneyText(topUp.amount_usd))} {topUp.failure}
+    <Notice tone="held" action={end}>
+      {t.billing.returnedUnknown} {query.error.message}
     </Notice>
   );
 }

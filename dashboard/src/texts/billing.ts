@@ -53,6 +53,7 @@ export const billingTexts = {
     failed: (amount: string) => `The payment of ${amount} failed; nothing was charged.`,
     expired: (amount: string) => `The payment of ${amount} was not completed.`,
   },
+  returnedUnknown: "What became of your payment is not known yet; this page asks again.",
   underWay: "The payment is under way; the balance follows as soon as it is confirmed.",
   cards: "Saved cards",
   card: "Card",
