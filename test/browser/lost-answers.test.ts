@@ -105,3 +105,27 @@ test.skipIf(!canRun)("a payer who comes back is told if the payment cannot be re
   await ada.sees("$25.00 was added to your balance.");
   expect(ada.complaints.splice(0)).toEqual([]);
 });
+
+describe.skipIf(!canRun)("an answer of the playground", () => {
+  test("that breaks off says so, and leads to its receipt", async () => {
+    const chunk = {
+      choices: [{ index: 0, delta: { content: "Half an ans" }, finish_reason: null }],
+    };
+    const calls = "**/console/api/accounts/*/playground";
+    await ada.page.route(calls, (route) =>
+      route.fulfill({
+        headers: { "content-type": "text/event-stream", "x-request-id": "req_1" },
+        body: `data: ${JSON.stringify(chunk)}\n\n`,
+      }),
+    );
+    await ada.go(`${account}/playground`);
+    await ada.page.getByLabel("Message").fill("Hello");
+    await ada.button("Send").click();
+    await ada.sees("Half an ans");
+    await ada.sees("The answer broke off.");
+    const receipt = ada.page.getByRole("link", { name: "Receipt" });
+    expect(await receipt.getAttribute("href")).toContain("open=req_1");
+    await ada.page.unroute(calls);
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+});

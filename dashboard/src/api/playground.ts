@@ -45,11 +45,15 @@ export interface StreamEnd {
   readonly requestId: string | null;
   /** Null if the stream was cut before it said its cost. */
   readonly costUsd: string | null;
+  /** Why it ended early; null if it did not, or was stopped here. */
+  readonly problem: Error | null;
 }
 
 const NANO_DIGITS = 9;
+const DONE = "[DONE]";
+const BROKEN = "The answer broke off. What has come of it is charged; the receipt tells how much.";
 
-/** Streams a chat: `onText` is given each piece. */
+/** Streams a chat: `onText` is given each piece. Throws if the call was refused. */
 export async function streamChat(
   account: string,
   call: ApiCall,
@@ -58,28 +62,39 @@ export async function streamChat(
 ): Promise<StreamEnd> {
   const response = await postRaw(ofAccount(account, "playground"), call, signal);
   const requestId = response.headers.get("x-request-id");
+  const broken = new RequestError(BROKEN, 0, "broken_off", requestId, null);
   let costUsd: string | null = null;
-  if (response.body === null) return { requestId, costUsd };
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
-    const events = `${rest}${part.value}`.split("\n\n");
-    rest = events.pop() ?? "";
-    for (const chunk of events.map(chunkOf)) {
-      if (chunk === null) continue;
-      const { choices, svc, error } = chunk;
-      if (error !== undefined)
-        throw new RequestError(error.message, 0, error.code, requestId, null);
+  try {
+    for await (const data of eventsOf(response)) {
+      if (data === DONE) return { requestId, costUsd, problem: null };
+      const { choices, svc, error } = JSON.parse(data) as Chunk;
+      if (error !== undefined) {
+        const problem = new RequestError(error.message, 0, error.code, requestId, null);
+        return { requestId, costUsd, problem };
+      }
       const text = choices?.[0]?.delta?.content ?? "";
       if (text !== "") onText(text);
       // A number of JSON may be written as 1e-7; nine decimals hold every amount of a call.
       if (svc?.cost_usd !== undefined) costUsd = svc.cost_usd.toFixed(NANO_DIGITS);
     }
+  } catch (error) {
+    // The browser's own words for a connection that broke tell nobody anything.
+    broken.cause = error;
   }
-  return { requestId, costUsd };
+  return { requestId, costUsd, problem: signal.aborted ? null : broken };
 }
 
-function chunkOf(event: string): Chunk | null {
-  const data = /^data: (.*)$/m.exec(event)?.[1];
-  return data === undefined || data === "[DONE]" ? null : (JSON.parse(data) as Chunk);
+/** What the events of a stream carry, until it ends or breaks. */
+async function* eventsOf({ body }: Response): AsyncGenerator<string> {
+  if (body === null) return;
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    const events = `${rest}${part.value}`.split("\n\n");
+    rest = events.pop() ?? "";
+    for (const event of events) {
+      const data = /^data: (.*)$/m.exec(event)?.[1];
+      if (data !== undefined) yield data;
+    }
+  }
 }

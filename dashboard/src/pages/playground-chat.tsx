@@ -54,9 +54,12 @@ function useChat(account: string): Chat {
       show();
     };
     try {
-      show(await streamChat(account, call, onText, signal));
+      const { problem, ...end } = await streamChat(account, call, onText, signal);
+      if (answer === "" && signal.aborted) throw signal.reason;
+      // What has come is charged, so it stays, with the way to its receipt.
+      if (answer !== "" || problem === null) show(end);
+      if (problem !== null) throw problem;
     } catch (error) {
-      // What has come is charged, so it stays.
       if (answer === "") {
         setLines(lines);
         onNothing();
