@@ -6,6 +6,7 @@ import { sharedStage } from "../support/browser-stage.ts";
 import { closedGate } from "../support/gate.ts";
 
 const CHARGE = "**/top-ups/charge";
+const MODELS = "**/console/api/models";
 const UNREACHABLE = "The server cannot be reached.";
 
 const { canRun, running, ...stage } = await sharedStage();
@@ -126,6 +127,34 @@ describe.skipIf(!canRun)("an answer of the playground", () => {
     const receipt = ada.page.getByRole("link", { name: "Receipt" });
     expect(await receipt.getAttribute("href")).toContain("open=req_1");
     await ada.page.unroute(calls);
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+});
+
+describe.skipIf(!canRun)("what cannot be loaded", () => {
+  test("is named where models are chosen, and where a key is made", async () => {
+    await ada.page.route(MODELS, (route) => route.fulfill({ status: 500, body: "<html>" }));
+    await ada.go(`${account}/playground`);
+    await ada.sees("The server sent an answer that this page cannot read.");
+    await ada.page.unroute(MODELS);
+    await ada.button("Try again").click();
+    await ada.page.getByLabel("Message").waitFor();
+    const keys = "**/console/api/accounts/*/keys";
+    await ada.page.route(keys, (route) => route.fulfill({ status: 500, body: "<html>" }));
+    await ada.go(`${account}/keys?new=key`);
+    await dialog().getByText("The server sent an answer that this page cannot read.").waitFor();
+    await ada.page.unroute(keys);
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("is named without a network: old rows do not stand below new filters", async () => {
+    await ada.go(`${account}/requests`);
+    await ada.sees("No requests yet");
+    await ada.page.context().setOffline(true);
+    await ada.page.getByRole("combobox", { name: "Result" }).click();
+    await ada.page.getByRole("option", { name: "Refused" }).click();
+    await ada.sees(UNREACHABLE);
+    await ada.page.context().setOffline(false);
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 });

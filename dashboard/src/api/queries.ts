@@ -29,6 +29,8 @@ function isFinal(error: Error): boolean {
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
+      // Else a query without a network waits in silence, and old figures stand below new filters.
+      networkMode: "always",
       staleTime: FRESH_MS,
       retry: (count, error) => count < RETRIES_MAX && !isFinal(error),
     },

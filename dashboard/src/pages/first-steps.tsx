@@ -5,11 +5,12 @@ import { SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
+import type { ModelsReply } from "../../../src/console/models-schema.ts";
 import type { OverviewReply } from "../../../src/console/overview-schema.ts";
 import { modelsQuery } from "../api/queries.ts";
 import { newKeys } from "../new-keys.ts";
 import { Code } from "../parts/code.tsx";
-import { Waiting } from "../parts/loaded.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { useMe } from "../session.tsx";
 import { SNIPPETS, type SnippetName, snippet } from "../snippets.ts";
@@ -81,12 +82,22 @@ interface SnippetsProps {
 }
 
 /** Lines that work as they are: they hold the real address and the key, where this page has it. */
-export function Snippets({ account, surface, keyText }: SnippetsProps) {
+export function Snippets(props: SnippetsProps) {
+  return (
+    <Loaded query={useQuery(modelsQuery)} height={90}>
+      {({ models }) => <Lines {...props} models={models} />}
+    </Loaded>
+  );
+}
+
+interface LinesProps extends SnippetsProps {
+  readonly models: ModelsReply["models"];
+}
+
+function Lines({ account, surface, keyText, models }: LinesProps) {
   const [name, setName] = useState<SnippetName>("curl");
   const { installation } = useMe();
-  const { data } = useQuery(modelsQuery);
-  if (data === undefined) return <Waiting height={90} />;
-  const usable = data.models.filter((one) => !one.is_paused);
+  const usable = models.filter((one) => !one.is_paused);
   const model = usable.find((one) => one.free_credit_eligible) ?? usable[0];
   const key = keyText ?? newKeys.get(account)?.key ?? null;
   const text = snippet(name, {

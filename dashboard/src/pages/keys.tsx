@@ -74,7 +74,7 @@ export function KeysPage() {
         opened={making}
         close={() => change({ new: undefined })}
         account={account}
-        reply={query.data}
+        query={query}
       />
       {deleting !== null && (
         <DeleteKey account={account.id} keyRow={deleting} close={() => setDeleting(null)} />

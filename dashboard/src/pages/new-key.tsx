@@ -1,6 +1,7 @@
 // Makes a key and shows it once, with lines to copy.
 
 import { Button, Checkbox, Modal, Textarea, TextInput } from "@mantine/core";
+import type { UseQueryResult } from "@tanstack/react-query";
 import { useState } from "react";
 import type { KeysReply } from "../../../src/console/keys-schema.ts";
 import { createKey } from "../api/money-changes.ts";
@@ -10,7 +11,7 @@ import { newKeys } from "../new-keys.ts";
 import { Problem, useChange } from "../parts/ask.tsx";
 import { Code } from "../parts/code.tsx";
 import { Form } from "../parts/form.tsx";
-import { Waiting } from "../parts/loaded.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import { Notice } from "../parts/panel.tsx";
 import { type Account, useMe } from "../session.tsx";
 import { envLines, sdkBase } from "../snippets.ts";
@@ -21,10 +22,10 @@ interface NewKeyProps {
   readonly opened: boolean;
   readonly close: () => void;
   readonly account: Account;
-  readonly reply: KeysReply | undefined;
+  readonly query: UseQueryResult<KeysReply>;
 }
 
-export function NewKey({ opened, close, account, reply }: NewKeyProps) {
+export function NewKey({ opened, close, account, query }: NewKeyProps) {
   const [made, setMade] = useState<string | null>(null);
   const end = () => {
     close();
@@ -43,10 +44,10 @@ export function NewKey({ opened, close, account, reply }: NewKeyProps) {
     >
       {made !== null ? (
         <MadeKey value={made} account={account} close={end} />
-      ) : reply === undefined ? (
-        <Waiting height={120} />
       ) : (
-        <KeyForm account={account} reply={reply} done={setMade} close={end} />
+        <Loaded query={query} height={120}>
+          {(reply) => <KeyForm account={account} reply={reply} done={setMade} close={end} />}
+        </Loaded>
       )}
     </Modal>
   );

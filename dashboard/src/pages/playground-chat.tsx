@@ -4,11 +4,13 @@ import { Button, Select, Textarea } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef, useState } from "react";
+import type { ModelsReply } from "../../../src/console/models-schema.ts";
 import { type ApiCall, streamChat } from "../api/playground.ts";
 import { modelsQuery, outdateAccount } from "../api/queries.ts";
 import { type Change, Problem, useChange } from "../parts/ask.tsx";
 import { Cost, Hold } from "../parts/call-price.tsx";
 import { Form } from "../parts/form.tsx";
+import { Loaded } from "../parts/loaded.tsx";
 import type { Account } from "../session.tsx";
 import { t } from "../texts.ts";
 
@@ -73,16 +75,29 @@ function useChat(account: string): Chat {
 }
 
 /** The models that can be asked; the Application API can also choose one. */
-function useModels({ surface }: Account): readonly string[] {
-  const models = useQuery(modelsQuery).data?.models.filter((one) => !one.is_paused) ?? [];
-  return [...(surface === "application" ? [AUTO] : []), ...models.map(({ id }) => id)];
+function modelIds({ models }: ModelsReply, { surface }: Account): readonly string[] {
+  const ready = models.filter((one) => !one.is_paused);
+  return [...(surface === "application" ? [AUTO] : []), ...ready.map(({ id }) => id)];
 }
 
 export function PlaygroundChat({ account }: { readonly account: Account }) {
+  return (
+    <Loaded query={useQuery(modelsQuery)}>
+      {(models) => <Conversation account={account} ids={modelIds(models, account)} />}
+    </Loaded>
+  );
+}
+
+interface ConversationProps {
+  readonly account: Account;
+  /** What can be asked. */
+  readonly ids: readonly string[];
+}
+
+function Conversation({ account, ids }: ConversationProps) {
   const { lines, send, stop } = useChat(account.id);
   const [text, setText] = useState("");
   const [chosen, setModel] = useState<string | null>(null);
-  const ids = useModels(account);
   const model = chosen ?? ids[0] ?? null;
   const [asked] = useDebouncedValue(text.trim(), TYPING_MS);
   const callOf = (said: string): ApiCall | null => {
