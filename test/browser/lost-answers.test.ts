@@ -158,3 +158,14 @@ describe.skipIf(!canRun)("what cannot be loaded", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 });
+
+test.skipIf(!canRun)("usage up to now is shown though the browser's clock is wrong", async () => {
+  await ada.go(`${account}/playground`);
+  await ada.page.getByLabel("Message").fill("Hello");
+  await ada.button("Send").click();
+  await ada.page.getByRole("link", { name: "Receipt" }).waitFor();
+  await ada.page.clock.setFixedTime(Date.now() - 30 * 3_600_000);
+  await ada.go(`${account}/usage?range=24h&group=model`);
+  await ada.page.getByRole("row", { name: /^ok / }).waitFor();
+  expect(ada.complaints.splice(0)).toEqual([]);
+});

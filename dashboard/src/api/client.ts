@@ -19,6 +19,20 @@ export class RequestError extends Error {
 const UNREACHABLE = "The server cannot be reached. Check your connection and try again.";
 const UNREADABLE = "The server sent an answer that this page cannot read.";
 
+/** A clock that is less wrong than this is taken for right: answers take a while. */
+const CLOCK_ERROR_MS = 60_000;
+let aheadMs = 0;
+
+/** A time of this clock, which may be wrong by hours, by the clock of the server's answers. */
+export function serverTime(ms = Date.now()): number {
+  return ms + aheadMs;
+}
+
+function readClock({ headers }: Response): void {
+  const ahead = Date.parse(headers.get("date") ?? "") - Date.now();
+  if (Number.isFinite(ahead)) aheadMs = Math.abs(ahead) < CLOCK_ERROR_MS ? 0 : ahead;
+}
+
 async function send(path: string, options: RequestInit): Promise<Response> {
   let response: Response;
   try {
@@ -27,6 +41,7 @@ async function send(path: string, options: RequestInit): Promise<Response> {
     if (options.signal?.aborted) throw error;
     throw new RequestError(UNREACHABLE, 0, "unreachable", null, null);
   }
+  readClock(response);
   if (response.ok) return response;
   throw await refusalOf(response);
 }

@@ -8,6 +8,7 @@ import type {
   GrantsReply,
   RevenueReply,
 } from "../../../src/operator/money-schema.ts";
+import { serverTime } from "../api/client.ts";
 import { UsageChart } from "../parts/lazy-chart.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Money } from "../parts/money.tsx";
@@ -26,7 +27,7 @@ const GROUPS = ["service", "model", "route"] as const;
 const DAY_MS = 86_400_000;
 
 function dayBack(days: number): string {
-  return isoOf(Date.now() - days * DAY_MS).slice(0, "2026-11-22".length);
+  return isoOf(serverTime() - days * DAY_MS).slice(0, "2026-11-22".length);
 }
 
 export function RevenuePage() {

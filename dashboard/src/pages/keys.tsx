@@ -4,6 +4,7 @@ import { Button, Switch } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { KeysReply } from "../../../src/console/keys-schema.ts";
+import { serverTime } from "../api/client.ts";
 import { keysQuery } from "../api/queries.ts";
 import { Empty, Loaded } from "../parts/loaded.tsx";
 import { Money } from "../parts/money.tsx";
@@ -193,7 +194,7 @@ function KeyRow({ keyRow: key, prefix, isApplication, remove }: KeyRowProps) {
           <span className="dim">{t.states.never}</span>
         ) : (
           <span title={`${dayTime(key.last_used_at)} UTC`}>
-            {ago(key.last_used_at, Date.now())}
+            {ago(key.last_used_at, serverTime())}
           </span>
         )}
       </td>

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
 import type { UsageReply } from "../../../src/console/usage-schema.ts";
+import { serverTime } from "../api/client.ts";
 import { usageQuery } from "../api/queries.ts";
 import { UsageChart } from "../parts/lazy-chart.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -25,7 +26,7 @@ interface OverviewChartProps {
 
 export function OverviewChart({ account, today }: OverviewChartProps) {
   const [zone] = useZone();
-  const range = presetRange("30d", Date.now(), zone);
+  const range = presetRange("30d", serverTime(), zone);
   const options = usageQuery(account, { ...range, zone, group: "service" });
   const query = useQuery({ ...options, refetchInterval: RENEW_MS });
   const { refetch } = query;

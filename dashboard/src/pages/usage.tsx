@@ -4,6 +4,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { UsageReply } from "../../../src/console/usage-schema.ts";
+import { serverTime } from "../api/client.ts";
 import { usageQuery } from "../api/queries.ts";
 import { AsOf } from "../parts/as-of.tsx";
 import { UsageChart } from "../parts/lazy-chart.tsx";
@@ -57,7 +58,7 @@ export function UsagePage() {
 /** What the address asks for: a range of one's own, or a preset. */
 export function rangeOf({ from, to, range }: Fields, zone: string): Range {
   const custom = from === undefined || to === undefined ? null : customRange(from, to);
-  return custom ?? presetRange(oneOf(["7d", ...PRESETS], range), Date.now(), zone);
+  return custom ?? presetRange(oneOf(["7d", ...PRESETS], range), serverTime(), zone);
 }
 
 interface FiguresProps {

@@ -4,7 +4,7 @@
 import { Button, Skeleton } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { RequestError } from "../api/client.ts";
+import { RequestError, serverTime } from "../api/client.ts";
 import { t } from "../texts.ts";
 import { clockTime, isoOf } from "../time.ts";
 import { Notice, Panel } from "./panel.tsx";
@@ -27,7 +27,7 @@ export function Loaded<T>({ query, children, height = 180 }: LoadedProps<T>) {
     <>
       {error !== null && (
         <Notice tone="held" action={<RetryButton retry={() => void refetch()} />}>
-          {t.states.delayed(clockTime(isoOf(dataUpdatedAt)))} {error.message}
+          {t.states.delayed(clockTime(isoOf(serverTime(dataUpdatedAt))))} {error.message}
         </Notice>
       )}
       {children(data)}
