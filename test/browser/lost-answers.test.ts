@@ -131,6 +131,21 @@ describe.skipIf(!canRun)("an answer of the playground", () => {
   });
 });
 
+test.skipIf(!canRun)("a receipt that is not in the log yet is waited for", async () => {
+  await ada.go(`${account}/playground`);
+  await ada.page.getByLabel("Message").fill("Hello");
+  await ada.button("Send").click();
+  const missing = { error: { code: "not_found", message: "The log has no such request" } };
+  await ada.page.route(
+    "**/console/api/accounts/*/requests/req_*",
+    (route) => route.fulfill({ status: 404, json: missing }),
+    { times: 1 },
+  );
+  await ada.page.getByRole("link", { name: "Receipt" }).click();
+  await ada.page.getByRole("complementary").getByText("charged", { exact: true }).waitFor();
+  expect(ada.complaints.splice(0)).toEqual([]);
+});
+
 describe.skipIf(!canRun)("what cannot be loaded", () => {
   test("is named where models are chosen, and where a key is made", async () => {
     await ada.page.route(MODELS, (route) => route.fulfill({ status: 500, body: "<html>" }));
@@ -149,7 +164,7 @@ describe.skipIf(!canRun)("what cannot be loaded", () => {
 
   test("is named without a network: old rows do not stand below new filters", async () => {
     await ada.go(`${account}/requests`);
-    await ada.sees("No requests yet");
+    await ada.sees(/shown, newest first/);
     await ada.page.context().setOffline(true);
     await ada.page.getByRole("combobox", { name: "Result" }).click();
     await ada.page.getByRole("option", { name: "Refused" }).click();

@@ -19,11 +19,20 @@ import { get, type Query, RequestError } from "./client.ts";
 const FRESH_MS = 4_000;
 const RENEW_MS = 15_000;
 const RETRIES_MAX = 2;
+const NOT_FOUND = 404;
 const SERVER_FAULT = 500;
+const LOG_MS = 500;
+const LOG_TRIES_MAX = 5;
 
-/** True for a refusal that trying again cannot change. */
-function isFinal(error: Error): boolean {
-  return error instanceof RequestError && error.status > 0 && error.status < SERVER_FAULT;
+/** True where the server says that there is no such thing. */
+export function isMissing(error: Error | null): boolean {
+  return error instanceof RequestError && error.status === NOT_FOUND;
+}
+
+/** False for a refusal that trying again cannot change, and after some tries. */
+function mayRetry(count: number, error: Error): boolean {
+  const isFinal = error instanceof RequestError && error.status > 0 && error.status < SERVER_FAULT;
+  return count < RETRIES_MAX && !isFinal;
 }
 
 export const queryClient = new QueryClient({
@@ -32,7 +41,7 @@ export const queryClient = new QueryClient({
       // Else a query without a network waits in silence, and old figures stand below new filters.
       networkMode: "always",
       staleTime: FRESH_MS,
-      retry: (count, error) => count < RETRIES_MAX && !isFinal(error),
+      retry: mayRetry,
     },
   },
 });
@@ -81,8 +90,13 @@ export const usageQuery = (account: string, query: Query) =>
 export const requestsQuery = (account: string, query: Query) =>
   accountQuery<RequestsReply>(account, "requests", query, query.before === undefined);
 
-export const receiptQuery = (account: string, id: string) =>
-  accountQuery<ReceiptReply>(account, `requests/${encodeURIComponent(id)}`, {}, false);
+/** A call that has just ended comes into the log within a second: until then it is missing. */
+export const receiptQuery = (account: string, id: string) => ({
+  ...accountQuery<ReceiptReply>(account, `requests/${encodeURIComponent(id)}`, {}, false),
+  retry: (count: number, error: Error) =>
+    isMissing(error) ? count < LOG_TRIES_MAX : mayRetry(count, error),
+  retryDelay: LOG_MS,
+});
 
 export const billingQuery = (account: string) => accountQuery<BillingReply>(account, "billing");
 

@@ -4,7 +4,13 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import type { BillingReply } from "../../../src/console/billing-schema.ts";
-import { billingQuery, outdateAccount, outdateBalance, topUpQuery } from "../api/queries.ts";
+import {
+  billingQuery,
+  isMissing,
+  outdateAccount,
+  outdateBalance,
+  topUpQuery,
+} from "../api/queries.ts";
 import { isZero, moneyText } from "../money.ts";
 import { AsOf } from "../parts/as-of.tsx";
 import { Spendable } from "../parts/balance-bar.tsx";
@@ -69,8 +75,10 @@ export function BillingPage() {
 function Returned({ account, id }: { readonly account: string; readonly id: string }) {
   const query = useQuery({
     ...topUpQuery(account, id),
-    refetchInterval: ({ state: { data } }) =>
-      data === undefined ? RENEW_MS : data.top_up.status === "open" ? SOON_MS : false,
+    refetchInterval: ({ state: { data, error } }) => {
+      if (data === undefined) return isMissing(error) ? false : RENEW_MS;
+      return data.top_up.status === "open" ? SOON_MS : false;
+    },
   });
   const [, change] = useFields();
   const status = query.data?.top_up.status;
@@ -93,7 +101,7 @@ function Returned({ account, id }: { readonly account: string; readonly id: stri
   if (query.error === null) return null;
   return (
     <Notice tone="held" action={end}>
-      {t.billing.returnedUnknown} {query.error.message}
+      {!isMissing(query.error) && t.billing.returnedUnknown} {query.error.message}
     </Notice>
   );
 }
