@@ -8,7 +8,7 @@ import type { IndexEvent, IndexSetup } from "./index-setup.ts";
 import { used } from "./kind.ts";
 import type { SearchField, SearchRequest, SearchResult } from "./provider.ts";
 import { freshSince } from "./result-date.ts";
-import type { IndexHit, IndexQuery } from "./search-index.ts";
+import type { IndexHit, IndexPage } from "./search-index.ts";
 import type { EmbeddedLimits, EmbeddedSearch } from "./search-provider.ts";
 
 export interface EmbeddedIndexDeps extends IndexSetup {
@@ -26,7 +26,7 @@ const RESTART_MS = 10_000;
 /** Starts its thread on first use, and ends it when it is closed. */
 export class EmbeddedIndex implements EmbeddedSearch, Disposable {
   readonly #clock: Clock;
-  readonly #thread: ThreadClient<IndexSetup, IndexQuery, readonly IndexHit[], IndexEvent>;
+  readonly #thread: ThreadClient<IndexSetup, IndexPage, readonly IndexHit[], IndexEvent>;
   #hasDates = false;
 
   constructor({ directory, source, copy, clock, log }: EmbeddedIndexDeps) {
@@ -69,8 +69,9 @@ export class EmbeddedIndex implements EmbeddedSearch, Disposable {
     const { page, maxResults, freshness } = request;
     const since =
       freshness === null ? null : freshSince(freshness, this.#clock.now()).toISOString();
-    const query: IndexQuery = {
+    const query: IndexPage = {
       query: request.query,
+      skip: (page - 1) * maxResults,
       limit: page * maxResults,
       language: request.language,
       since: since?.slice(0, 10) ?? null,
@@ -78,7 +79,7 @@ export class EmbeddedIndex implements EmbeddedSearch, Disposable {
       excludeDomains: request.excludeDomains,
     };
     const hits = await this.#thread.request(query, limits);
-    return hits.slice((page - 1) * maxResults).map(cleanHit);
+    return hits.map(cleanHit);
   }
 
   close(): void {

@@ -6,13 +6,13 @@ import { serveThread } from "../../../upstream/thread-server.ts";
 import type { IndexEvent, IndexSetup } from "./index-setup.ts";
 import { searchBoth } from "./merged-search.ts";
 import { OwnDocuments } from "./own-documents.ts";
-import { type IndexHit, type IndexQuery, SearchIndex } from "./search-index.ts";
+import { type IndexHit, type IndexPage, SearchIndex } from "./search-index.ts";
 import { shippedIndexFile } from "./shipped-index.ts";
 
 /** How often to check for documents that were copied meanwhile. */
 const LOOK_MS = 1_000;
 
-serveThread<IndexSetup, IndexQuery, readonly IndexHit[], IndexEvent>(async (setup, context) => {
+serveThread<IndexSetup, IndexPage, readonly IndexHit[], IndexEvent>(async (setup, context) => {
   const { directory, source, copy } = setup;
   const { log, send } = context;
   const shipped = new SearchIndex(await openDataFile(shippedIndexFile(directory, source, log)));

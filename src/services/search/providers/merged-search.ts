@@ -2,36 +2,51 @@
 // small index every word is common, so its documents would always come last. Therefore the words
 // are weighed by their rarity in both indexes together.
 
-import { type IndexHit, type IndexQuery, matchesOf, type SearchIndex } from "./search-index.ts";
+import {
+  type IndexHit,
+  type IndexMatch,
+  type IndexPage,
+  type IndexQuery,
+  matchesOf,
+  type SearchIndex,
+} from "./search-index.ts";
 
 /** An index with this many documents has reliable statistics of its own. */
 const LARGE = 10_000;
 /** FTS5 uses this rarity for a word that more than half of the documents have. */
 const RARITY_MIN = 1e-6;
 
-/** The best documents of both, best first; if both have a URL, the one of `own` is used. */
+/**
+ * The best documents of both after the first `skip`, best first; if both have a URL, the one of
+ * `own` is used. Only what is returned is shown in part: for a long text that takes milliseconds.
+ */
 export function searchBoth(
   shipped: SearchIndex,
   own: SearchIndex | null,
-  query: IndexQuery,
+  query: IndexPage,
 ): IndexHit[] {
-  const known = shipped.search(query);
-  if (own === null) return known;
+  const known = shipped.search(query).map((match) => ({ match, index: shipped }));
+  const found = own === null ? [] : ownMatches(own, shipped, query);
+  const urls = new Set(found.map(({ match }) => match.url));
+  return [...found, ...known.filter(({ match }) => !urls.has(match.url))]
+    .sort((one, other) => other.match.score - one.match.score)
+    .slice(query.skip, query.limit)
+    .map(({ match, index }) => index.hitOf(match, query));
+}
+
+function ownMatches(own: SearchIndex, shipped: SearchIndex, query: IndexQuery) {
   const found = own.search(query);
   const weighed = own.idMax < LARGE ? weighedAnew(found, query, { own, shipped }) : found;
-  const urls = new Set(found.map(({ url }) => url));
-  return [...weighed, ...known.filter(({ url }) => !urls.has(url))]
-    .sort((one, other) => other.score - one.score)
-    .slice(0, query.limit);
+  return weighed.map((match) => ({ match, index: own }));
 }
 
 function weighedAnew(
-  hits: readonly IndexHit[],
+  matches: readonly IndexMatch[],
   { query }: IndexQuery,
   { own, shipped }: { readonly own: SearchIndex; readonly shipped: SearchIndex },
-): IndexHit[] {
-  if (hits.length === 0) return [];
-  const scores = new Map(hits.map(({ id }) => [id, 0]));
+): IndexMatch[] {
+  if (matches.length === 0) return [];
+  const scores = new Map(matches.map(({ id }) => [id, 0]));
   for (const word of matchesOf(query)) {
     const here = own.count(word);
     if (here === 0) continue;
@@ -41,7 +56,7 @@ function weighedAnew(
       scores.set(id, (scores.get(id) ?? 0) + score * weight);
     }
   }
-  return hits.map((hit) => ({ ...hit, score: scores.get(hit.id) ?? 0 }));
+  return matches.map((match) => ({ ...match, score: scores.get(match.id) ?? 0 }));
 }
 
 /** The inverse document frequency of FTS5 (sqlite.org/fts5.html, bm25). */

@@ -4,6 +4,7 @@
 import type { Database } from "bun:sqlite";
 import type { IndexedDocument } from "../../../store/indexed-documents.ts";
 import { sourceOf } from "./clean-result.ts";
+import { excerptOf, MATCH_END, MATCH_START } from "./excerpt.ts";
 
 /** A document with a checked URL and checked texts. */
 export type IndexDocument = IndexedDocument;
@@ -18,21 +19,32 @@ export interface IndexQuery {
   readonly excludeDomains: readonly string[];
 }
 
-export interface IndexHit {
+/** A query of which only the hits after the first `skip` are returned. */
+export interface IndexPage extends IndexQuery {
+  readonly skip: number;
+}
+
+/** A document that was found. */
+export interface IndexMatch {
   /** The number of the document in its index. */
   readonly id: number;
   readonly title: string;
   readonly url: string;
-  readonly snippet: string;
+  /** Null if it is long. */
+  readonly text: string | null;
   readonly date: string | null;
   readonly score: number;
+}
+
+export interface IndexHit extends Omit<IndexMatch, "text"> {
+  readonly snippet: string;
 }
 
 /** Change this number with the tables or the ranking: shipped indexes are then rebuilt. */
 export const INDEX_FORMAT = 1;
 
 const WORDS_MAX = 32;
-const SNIPPET_WORDS = 48;
+/** A longer text is shown by a part of it. */
 const SNIPPET_CHARACTERS_MAX = 400;
 
 // A match in the title weighs eight times as much as one in the text, a match in hidden keywords
@@ -108,29 +120,32 @@ export class IndexWriter {
   }
 }
 
+const SHORT_TEXT = `CASE WHEN length(text) <= ${SNIPPET_CHARACTERS_MAX} THEN text END`;
+
 /** Searches an index. */
 export class SearchIndex {
   constructor(readonly db: Database) {}
 
   /** The best matching documents, best first. */
-  search(query: IndexQuery): IndexHit[] {
+  search(query: IndexQuery): IndexMatch[] {
     const match = matchOf(query.query);
     if (match === null) return [];
     const { where, values } = filtersOf(query);
     // Only filters must join every document that has a word of the query.
     const filtered = where === "" ? "" : "JOIN documents d ON d.id = terms.rowid";
-    const found = this.db
-      .query<Found, (string | number)[]>(
-        "SELECT documents.id, title, url, text, date, -score AS score FROM " +
+    return this.db
+      .query<IndexMatch, (string | number)[]>(
+        `SELECT documents.id, title, url, ${SHORT_TEXT} AS text, date, -score AS score FROM ` +
           `(SELECT terms.rowid AS best, rank AS score FROM terms ${filtered} ` +
           `WHERE terms MATCH ?${where} ORDER BY rank LIMIT ?) ` +
           "JOIN documents ON documents.id = best ORDER BY score DESC",
       )
       .all(match, ...values, query.limit);
-    return found.map(({ text, ...hit }) => ({
-      ...hit,
-      snippet: text.length <= SNIPPET_CHARACTERS_MAX ? text : this.#excerpt(match, hit.id),
-    }));
+  }
+
+  /** What to show of a match of this query. */
+  hitOf({ text, ...match }: IndexMatch, { query }: Pick<IndexQuery, "query">): IndexHit {
+    return { ...match, snippet: text ?? this.#excerpt(matchOf(query) ?? "", match.id) };
   }
 
   /** How many documents match. */
@@ -166,18 +181,13 @@ export class SearchIndex {
   }
 
   #excerpt(match: string, id: number): string {
-    const excerpt = this.db
-      .query<{ text: string }, [string, number]>(
-        `SELECT snippet(terms, 1, '', '', '…', ${SNIPPET_WORDS}) AS text ` +
-          "FROM terms WHERE terms MATCH ? AND rowid = ?",
+    const marked = this.db
+      .query<{ text: string }, [string, string, string, number]>(
+        "SELECT highlight(terms, 1, ?, ?) AS text FROM terms WHERE terms MATCH ? AND rowid = ?",
       )
-      .get(match, id);
-    return excerpt?.text ?? "";
+      .get(MATCH_START, MATCH_END, match, id);
+    return marked === null ? "" : excerptOf(marked.text);
   }
-}
-
-interface Found extends Omit<IndexHit, "snippet"> {
-  readonly text: string;
 }
 
 /** An FTS5 query of quoted words, so nothing in it is an operator. */
