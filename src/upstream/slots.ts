@@ -17,7 +17,7 @@ export interface WaitOptions {
   readonly signal: CancelSignal;
 }
 
-/** At most this many requests may wait per slot. */
+/** At most this many requests may wait per slot; the account with most of them gives way. */
 export const WAITING_A_SLOT = 4;
 
 /**
@@ -57,9 +57,7 @@ export class Slots {
   /** Waits for a slot; false if that took too long, or if too many wait already. */
   wait(account: string, { clock, forMs, signal }: WaitOptions): Promise<boolean> {
     if (this.take(account)) return Promise.resolve(true);
-    if (signal.aborted || this.#waiting.length >= this.#max * WAITING_A_SLOT) {
-      return Promise.resolve(false);
-    }
+    if (signal.aborted || !this.#hasPlaceFor(account)) return Promise.resolve(false);
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const giveUp = () => waiting.end(false);
     const callOff = clock.after(forMs, giveUp);
@@ -97,6 +95,25 @@ export class Slots {
       if (first === null || this.#has(one.account) < this.#has(first.account)) first = one;
     }
     return first;
+  }
+
+  /**
+   * Whether one more may wait. If too many do, the last of the account with most of them must go,
+   * so that one account alone cannot keep others from waiting.
+   */
+  #hasPlaceFor(account: string): boolean {
+    if (this.#waiting.length < this.#max * WAITING_A_SLOT) return true;
+    const counts = new Map<string, number>();
+    let most = account;
+    for (const one of this.#waiting) {
+      const count = (counts.get(one.account) ?? 0) + 1;
+      counts.set(one.account, count);
+      if (count > (counts.get(most) ?? 0)) most = one.account;
+    }
+    // One more than the newcomer's is as fair as it gets.
+    if ((counts.get(most) ?? 0) <= (counts.get(account) ?? 0) + 1) return false;
+    this.#waiting.findLast((one) => one.account === most)?.end(false);
+    return true;
   }
 
   #mayTake(account: string): boolean {

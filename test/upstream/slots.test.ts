@@ -75,6 +75,18 @@ describe("the slots of a server", () => {
     expect(waiting).toHaveLength(8);
   });
 
+  test("can be waited for by others, however many of one account wait", async () => {
+    const { slots, take, wait } = setUp(3);
+    take("greedy", 2);
+    take("busy", 1);
+    const waiting = Array.from({ length: 12 }, () => wait("greedy"));
+    const other = wait("other");
+    // The last that came gives its place up.
+    expect(await waiting.at(-1)).toBe(false);
+    slots.giveBack("busy");
+    expect(await other).toBe(true);
+  });
+
   test("can become fewer or more while requests are under way", async () => {
     const { slots, take, wait } = setUp(3);
     take("a", 2);
