@@ -157,7 +157,7 @@ export const REMEMBERED: readonly Remembered[] = [
     beyond: "further models are left out",
   },
   {
-    holders: ["src/upstream/thread-client.ts pending"],
+    holders: ["src/upstream/turns.ts #waiting"],
     what: "requests to a worker thread: searches, maps, texts to count",
     most: `${SEARCHES_PENDING_MAX}, ${MAPS_PENDING_MAX}, 1`,
     beyond: "the next server is asked; texts wait with their prompt",

@@ -7,6 +7,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import { RouteFailure } from "./route-failure.ts";
 import type { FromThread, ToThread } from "./thread-messages.ts";
+import { Turns } from "./turns.ts";
 
 export interface ThreadOptions<Setup, Event> {
   /** As logs and errors name it: "The search thread". */
@@ -14,7 +15,7 @@ export interface ThreadOptions<Setup, Event> {
   /** Starts the thread, which calls `serveThread`. */
   readonly start: () => Worker;
   readonly setup: Setup;
-  /** How many requests the thread may have to reply to, also those that nobody waits for now. */
+  /** How many requests may wait for a reply. */
   readonly pendingMax: number;
   /** A thread that is not ready after this time without any message is ended. */
   readonly openMs: number;
@@ -36,11 +37,20 @@ export interface RequestLimits {
 /** A thread opens a few files before it runs any code; with fewer left, Bun ends the process. */
 const FREE_FILES_MIN = 8;
 
-interface Thread<Reply> {
+interface Job<Request, Reply> {
+  readonly request: Request;
+  readonly reply: PromiseWithResolvers<Reply>;
+}
+
+interface Thread<Request, Reply> {
   readonly worker: Worker;
   readonly ready: PromiseWithResolvers<void>;
-  /** A request that was given up stays here, since the thread goes on with it. */
-  readonly pending: Map<number, PromiseWithResolvers<Reply>>;
+  readonly turns: Turns<Job<Request, Reply>>;
+  /**
+   * What the thread does now, one thing at a time: of several that it had at once, it would free
+   * nothing before the last. One that was given up stays here, since the thread goes on with it.
+   */
+  job: Job<Request, Reply> | null;
   isReady: boolean;
   /** Ends the thread if it is silent for too long. */
   stopWatch: () => void;
@@ -53,8 +63,7 @@ interface Thread<Reply> {
  */
 export class ThreadClient<Setup, Request, Reply, Event = never> implements Disposable {
   readonly #options: ThreadOptions<Setup, Event>;
-  #thread: Thread<Reply> | null = null;
-  #lastId = 0;
+  #thread: Thread<Request, Reply> | null = null;
   #restartAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ThreadOptions<Setup, Event>) {
@@ -78,24 +87,24 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
     await this.#thread.ready.promise;
   }
 
-  /** The thread's reply. Throws a RouteFailure. */
-  async request(request: Request, limits?: RequestLimits): Promise<Reply> {
+  /** The thread's reply. Throws a RouteFailure. Accounts with requests that wait take turns. */
+  async request(request: Request, limits?: RequestLimits, account = ""): Promise<Reply> {
     const { name, pendingMax } = this.#options;
     if (!this.start() || this.#thread === null) throw this.#ended();
     const thread = this.#thread;
-    if (thread.pending.size >= pendingMax) {
+    if (thread.turns.size + Number(thread.job !== null) >= pendingMax) {
       throw new RouteFailure(`${name} has more to do than it can in time`, "nobody");
     }
-    const id = ++this.#lastId;
-    const waiting = Promise.withResolvers<Reply>();
-    post(thread.worker, { type: "request", id, request });
-    thread.pending.set(id, waiting);
-    if (thread.pending.size === 1) this.#watch(thread);
-    const stopWaiting = this.#limit(waiting, limits);
+    const reply = Promise.withResolvers<Reply>();
+    const job = { request, reply };
+    thread.turns.add(account, job);
+    this.#goOn(thread);
+    const stopWaiting = this.#limit(reply, limits);
     try {
-      return await waiting.promise;
+      return await reply.promise;
     } finally {
       stopWaiting();
+      thread.turns.remove(account, job);
     }
   }
 
@@ -104,7 +113,7 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
    * request starts another.
    */
   endIfIdle(): void {
-    if (this.#thread?.pending.size === 0) this.#lose(this.#thread, null);
+    if (this.#thread?.job === null) this.#lose(this.#thread, null);
   }
 
   /** Ends the thread, and starts no other. */
@@ -117,7 +126,7 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
     this.close();
   }
 
-  #open(): Thread<Reply> | null {
+  #open(): Thread<Request, Reply> | null {
     const { clock, log, name, setup, start, restartMs } = this.#options;
     if (clock.monotonicMs() < this.#restartAtMs) return null;
     if (!hasFreeFiles()) {
@@ -127,10 +136,11 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
     }
     const worker = start();
     worker.unref();
-    const thread: Thread<Reply> = {
+    const thread: Thread<Request, Reply> = {
       worker,
       ready: Promise.withResolvers(),
-      pending: new Map(),
+      turns: new Turns(),
+      job: null,
       isReady: false,
       stopWatch: () => {},
     };
@@ -146,7 +156,7 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
     return thread;
   }
 
-  #receive(thread: Thread<Reply>, message: FromThread<Reply, Event>): void {
+  #receive(thread: Thread<Request, Reply>, message: FromThread<Reply, Event>): void {
     if (this.#thread !== thread) return;
     switch (message.type) {
       case "ready":
@@ -154,12 +164,12 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
         thread.ready.resolve();
         break;
       case "reply":
-        thread.pending.get(message.id)?.resolve(message.reply);
-        thread.pending.delete(message.id);
+        thread.job?.reply.resolve(message.reply);
+        thread.job = null;
         break;
       case "failed":
-        thread.pending.get(message.id)?.reject(this.#failed(message.reason));
-        thread.pending.delete(message.id);
+        thread.job?.reply.reject(this.#failed(message.reason));
+        thread.job = null;
         break;
       case "event":
         this.#options.onEvent?.(message.event);
@@ -168,15 +178,26 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
         this.#options.log[message.level](message.fields, message.message);
         break;
     }
+    this.#goOn(thread);
+    this.#watch(thread);
+  }
+
+  /** Gives the thread what comes next, unless it has something to do. */
+  #goOn(thread: Thread<Request, Reply>): void {
+    if (thread.job !== null) return;
+    thread.job = thread.turns.take() ?? null;
+    if (thread.job === null) return;
+    const { request } = thread.job;
+    post(thread.worker, { type: "request", request });
     this.#watch(thread);
   }
 
   /** Gives the thread its time anew, if it has anything to do. */
-  #watch(thread: Thread<Reply>): void {
+  #watch(thread: Thread<Request, Reply>): void {
     const { clock, openMs, silenceMs } = this.#options;
     thread.stopWatch();
     thread.stopWatch = () => {};
-    if (thread.isReady && thread.pending.size === 0) return;
+    if (thread.isReady && thread.job === null) return;
     const forMs = thread.isReady ? silenceMs : openMs;
     thread.stopWatch = clock.after(forMs, () => this.#lose(thread, `silent for ${forMs} ms`));
   }
@@ -197,15 +218,16 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
   }
 
   /** Forgets a thread that has ended or is to end; `reason` is null if we ended it. */
-  #lose(thread: Thread<Reply>, reason: string | null): void {
+  #lose(thread: Thread<Request, Reply>, reason: string | null): void {
     if (this.#thread !== thread) return;
     const { clock, log, name, restartMs } = this.#options;
     this.#thread = null;
     thread.stopWatch();
     thread.worker.terminate();
     thread.ready.reject(this.#ended());
-    for (const { reject } of thread.pending.values()) reject(this.#ended());
-    thread.pending.clear();
+    for (let job = thread.job; job !== null; job = thread.turns.take() ?? null) {
+      job.reply.reject(this.#ended());
+    }
     if (reason === null) return;
     this.#restartAtMs = clock.monotonicMs() + restartMs;
     log.error({ reason }, `${name} ended; it is started again when it is needed`);

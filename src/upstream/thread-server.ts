@@ -30,17 +30,17 @@ export function serveThread<Setup, Request, Reply, Event = never>(
     resolve(await open(setup, { log, send: (event) => post({ type: "event", event }) }));
     post({ type: "ready" });
   };
-  const reply = async (id: number, request: Request) => {
+  const reply = async (request: Request) => {
     const handle = await handler;
     try {
-      post({ type: "reply", id, reply: handle(request) });
+      post({ type: "reply", reply: handle(request) });
     } catch (error) {
-      post({ type: "failed", id, reason: error instanceof Error ? error.name : "unknown" });
+      post({ type: "failed", reason: error instanceof Error ? error.name : "unknown" });
     }
   };
 
   addEventListener("message", ({ data }: MessageEvent<ToThread<Setup, Request>>) => {
-    if (data.type === "request") void reply(data.id, data.request);
+    if (data.type === "request") void reply(data.request);
     // Thrown outside the promise it ends the thread, and the client receives it.
     else start(data.setup).catch((error: unknown) => setTimeout(() => raise(error)));
   });

@@ -20,10 +20,12 @@ function clientOf({
   clock = realClock,
   setup = {},
   thread = "echo-thread",
+  pendingMax = 3,
 }: {
   clock?: typeof realClock;
   setup?: EchoSetup;
   thread?: string;
+  pendingMax?: number;
 } = {}) {
   const events: string[] = [];
   const lines: unknown[] = [];
@@ -36,7 +38,7 @@ function clientOf({
       return new Worker(new URL(`../support/${thread}.ts`, import.meta.url));
     },
     setup,
-    ...{ pendingMax: 3, openMs: 60_000, silenceMs: 20_000, restartMs: 1_000 },
+    ...{ pendingMax, openMs: 60_000, silenceMs: 20_000, restartMs: 1_000 },
     onEvent: (event) => void events.push(event),
     clock,
     log: { info: () => {}, warn: note, error: note },
@@ -83,6 +85,32 @@ test("an error fails its request alone, and its message stays in the thread", as
   expect(await client.request({ echo: "after" })).toBe("after");
   expect(await failed).toBe("RouteFailure: The test thread failed (RangeError)");
   expect(starts).toHaveLength(1);
+});
+
+test("accounts take turns, however many requests of one of them wait", async () => {
+  const { client } = clientOf({ pendingMax: 6 });
+  const replies: string[] = [];
+  const asked = ["greedy 1", "greedy 2", "greedy 3", "greedy 4", "other 1", "other 2"];
+  const requests = asked.map(async (echo) => {
+    const [account] = echo.split(" ");
+    replies.push(await client.request({ echo }, undefined, account));
+  });
+  await Promise.all(requests);
+  const inTurn = ["greedy 1", "greedy 2", "other 1", "greedy 3", "other 2", "greedy 4"];
+  expect(replies).toEqual(inTurn);
+});
+
+test("a request that was given up before its turn is never done, and keeps no place", async () => {
+  const { client, events } = clientOf();
+  const first = client.request({ echo: "first" });
+  const caller = new AbortController();
+  const limits = { timeoutMs: 5_000, signal: caller.signal };
+  const left = [client.request({ send: "a" }, limits), client.request({ send: "b" }, limits)];
+  caller.abort();
+  expect(await Promise.all(left.map(outcomeOf))).toHaveLength(2);
+  const next = [client.request({ send: "c" }), client.request({ send: "d" })];
+  await Promise.all([first, ...next]);
+  expect(events).toEqual(["c", "d"]);
 });
 
 test("more requests than may wait are refused at once, and blame nobody", async () => {

@@ -24,6 +24,7 @@ import { FakeClock, realClock } from "../../support/fake-clock.ts";
 import { testDataDirectory } from "../../support/services.ts";
 import { silent } from "../../support/silent-log.ts";
 
+const ACCOUNT = "acct_maps";
 const MAP: MapRequest = {
   lat: 52.5,
   lon: 13.4,
@@ -42,12 +43,15 @@ describe("the atlas", () => {
   afterEach(() => atlas.close());
 
   test("draws a map once, however many ask for it at once or later", async () => {
-    const [one, other] = await Promise.all([atlas.draw(MAP), atlas.draw({ ...MAP })]);
+    const [one, other] = await Promise.all([
+      atlas.draw(MAP, ACCOUNT),
+      atlas.draw({ ...MAP }, ACCOUNT),
+    ]);
     expect(one).toStartWith("data:image/png;base64,");
     expect(other).toBe(one);
     // What is kept is there without the thread.
     atlas.close();
-    expect(await atlas.draw(MAP)).toBe(one);
+    expect(await atlas.draw(MAP, ACCOUNT)).toBe(one);
   });
 
   test("draws every corner of the world in every size and style", async () => {
@@ -68,22 +72,24 @@ describe("the atlas", () => {
           style: "dark",
           marker: false,
         } as const;
-        expect(await atlas.draw(map)).toStartWith("data:image/png;base64,");
+        expect(await atlas.draw(map, ACCOUNT)).toStartWith("data:image/png;base64,");
       }
     }
   });
 
   test("that was closed fails its calls, and never leaves one waiting", async () => {
     const early = new Atlas({ directory: testDataDirectory(), clock: realClock, log: silent });
-    const opening = early.draw(MAP).catch(String);
+    const opening = early.draw(MAP, ACCOUNT).catch(String);
     early.close();
     expect(await opening).toContain("The atlas thread ended");
     await atlas.build();
-    const drawing = atlas.draw(MAP).catch(String);
+    const drawing = atlas.draw(MAP, ACCOUNT).catch(String);
     await Promise.resolve();
     atlas.close();
     expect(await drawing).toContain("The atlas thread ended");
-    expect(await atlas.draw({ ...MAP, zoom: 5 }).catch(String)).toContain("The atlas thread ended");
+    expect(await atlas.draw({ ...MAP, zoom: 5 }, ACCOUNT).catch(String)).toContain(
+      "The atlas thread ended",
+    );
   });
 
   test("whose data file cannot be built says so in the log, and fails its calls", async () => {
@@ -94,12 +100,12 @@ describe("the atlas", () => {
     const log = { ...silent, error: (fields: object) => void errors.push(fields) };
     const clock = new FakeClock();
     const broken = new Atlas({ directory: path, clock, log });
-    expect(await broken.draw(MAP).catch(String)).toContain("The atlas thread ended");
+    expect(await broken.draw(MAP, ACCOUNT).catch(String)).toContain("The atlas thread ended");
     // It is not tried again with every call.
-    expect(await broken.draw(MAP).catch(String)).toContain("The atlas thread ended");
+    expect(await broken.draw(MAP, ACCOUNT).catch(String)).toContain("The atlas thread ended");
     expect(errors).toHaveLength(1);
     clock.advance(10_000);
-    expect(await broken.draw(MAP).catch(String)).toContain("The atlas thread ended");
+    expect(await broken.draw(MAP, ACCOUNT).catch(String)).toContain("The atlas thread ended");
     expect(errors).toHaveLength(2);
     broken.close();
     folder.remove();

@@ -56,7 +56,8 @@ async function openIndex(copy: string): Promise<EmbeddedIndex> {
   return index;
 }
 
-const limits = { signal: new AbortController().signal, timeoutMs: 10_000 };
+const { signal } = new AbortController();
+const limits = { account: "acct_long", signal, timeoutMs: 10_000 };
 const includeDomains = ["long.example"];
 
 test("a query of many common words is answered in time, however long documents are", async () => {

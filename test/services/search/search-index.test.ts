@@ -47,7 +47,8 @@ async function indexIn(
 }
 
 function find(index: EmbeddedIndex, query: string, fields: Partial<SearchRequest> = {}) {
-  const limits = { signal: new AbortController().signal, timeoutMs: 10_000 };
+  const { signal } = new AbortController();
+  const limits = { account: "acct_search", signal, timeoutMs: 10_000 };
   return index.search(searchFor(query, fields), limits);
 }
 

@@ -78,7 +78,7 @@ export class EmbeddedIndex implements EmbeddedSearch, Disposable {
       includeDomains: request.includeDomains,
       excludeDomains: request.excludeDomains,
     };
-    const hits = await this.#thread.request(query, limits);
+    const hits = await this.#thread.request(query, limits, limits.account);
     return hits.map(cleanHit);
   }
 

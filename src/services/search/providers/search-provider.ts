@@ -30,7 +30,7 @@ export interface EmbeddedSearch extends Pick<ServiceKind, "lacks"> {
   search(request: SearchRequest, limits: EmbeddedLimits): Promise<SearchResult[]>;
 }
 
-export interface EmbeddedLimits extends Pick<SearchOptions, "signal"> {
+export interface EmbeddedLimits extends SearchOptions {
   readonly timeoutMs: number;
 }
 
@@ -98,9 +98,9 @@ export function createSearchProvider(deps: SearchProviderDeps): SearchProvider {
   }
 
   function ask(server: SearchServer, request: SearchRequest, options: SearchOptions) {
-    const { signal } = options;
     const { kind, timeoutMs } = server;
-    if (kind === "embedded") return embedded.search(request, { signal, timeoutMs });
+    if (kind === "embedded") return embedded.search(request, { ...options, timeoutMs });
+    const { signal } = options;
     const { fetch, now } = deps;
     return searchUpstream({ kind: KINDS[kind], server, request, signal, fetch, nowMs: now() });
   }

@@ -54,14 +54,17 @@ export class Atlas {
     this.#thread.endIfIdle();
   }
 
-  /** A map as a `data:` URL of a PNG. Throws a RouteFailure if it cannot be drawn. */
-  async draw(map: MapRequest): Promise<string> {
+  /**
+   * A map as a `data:` URL of a PNG. Accounts take turns. Throws a RouteFailure if it cannot be
+   * drawn.
+   */
+  async draw(map: MapRequest, account: string): Promise<string> {
     const key = JSON.stringify(map);
     const kept = this.#kept.get(key);
     if (kept !== undefined) return kept;
     const underWay = this.#underWay.get(key);
     if (underWay !== undefined) return await underWay;
-    const drawing = this.#draw(map).finally(() => this.#underWay.delete(key));
+    const drawing = this.#draw(map, account).finally(() => this.#underWay.delete(key));
     this.#underWay.set(key, drawing);
     const url = await drawing;
     this.#kept.set(key, url);
@@ -73,8 +76,8 @@ export class Atlas {
     this.#thread.close();
   }
 
-  async #draw(map: MapRequest): Promise<string> {
-    const png = await this.#thread.request(map);
+  async #draw(map: MapRequest, account: string): Promise<string> {
+    const png = await this.#thread.request(map, undefined, account);
     return `data:image/png;base64,${png.toBase64()}`;
   }
 }

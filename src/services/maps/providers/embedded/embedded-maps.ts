@@ -146,8 +146,9 @@ function siteImage(atlas: Atlas): Service<"site_image"> {
       parameters.zoom > ZOOM_MAX
         ? { parameter: "zoom", problem: `must be at most ${ZOOM_MAX} on the built-in map` }
         : unableByLatitude(parameters),
-    ask: async ({ lat, lon, zoom, width, height, style, marker }) => {
-      const url = await atlas.draw({ lat, lon, zoom, width, height, style, marker });
+    ask: async ({ lat, lon, zoom, width, height, style, marker }, { account }) => {
+      const map = { lat, lon, zoom, width, height, style, marker };
+      const url = await atlas.draw(map, account);
       const metres = metresPerPixel(lat, zoom);
       const scale = { zoom, metres_per_pixel: Number(metres.toPrecision(4)) };
       const image = { lat, lon, width, height, ...scale, url };
@@ -159,17 +160,18 @@ function siteImage(atlas: Atlas): Service<"site_image"> {
 function siteImages(atlas: Atlas): Service<"site_images"> {
   return {
     unable: unableByLatitude,
-    ask: async ({ lat, lon, limit }, { signal }) => {
+    ask: async ({ lat, lon, limit }, { account, signal }) => {
       const size = { width: SITE_WIDTH, height: SITE_HEIGHT };
       const images: SitePicture[] = [];
       // One after the other, so that no call takes more of the atlas's queue than another.
       for (const zoom of SITE_ZOOMS.slice(0, limit)) {
         throwIfCancelled(signal);
+        const map = { lat, lon, zoom, ...size, style: "light", marker: true } as const;
         images.push({
           kind: "map",
           lat,
           lon,
-          url: await atlas.draw({ lat, lon, zoom, ...size, style: "light", marker: true }),
+          url: await atlas.draw(map, account),
           ...size,
           distance_m: 0,
           captured_at: null,

@@ -1,0 +1,39 @@
+// What waits for its turn: each account has one after the other, however much one of them sends.
+
+export class Turns<Item> {
+  /** By account. The account whose turn is next comes first. */
+  readonly #waiting = new Map<string, Item[]>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(account: string, item: Item): void {
+    const items = this.#waiting.get(account);
+    if (items === undefined) this.#waiting.set(account, [item]);
+    else items.push(item);
+    this.#size += 1;
+  }
+
+  /** Removes the next item; after that its account goes last. Undefined if nothing waits. */
+  take(): Item | undefined {
+    for (const [account, [item, ...others]] of this.#waiting) {
+      this.#waiting.delete(account);
+      if (others.length > 0) this.#waiting.set(account, others);
+      this.#size -= 1;
+      return item;
+    }
+    return undefined;
+  }
+
+  /** Removes an item, if it still waits. */
+  remove(account: string, item: Item): void {
+    const items = this.#waiting.get(account);
+    const at = items?.indexOf(item) ?? -1;
+    if (items === undefined || at < 0) return;
+    items.splice(at, 1);
+    if (items.length === 0) this.#waiting.delete(account);
+    this.#size -= 1;
+  }
+}
