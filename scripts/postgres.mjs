@@ -178,7 +178,7 @@ function prepareData(place, state, stateFile, progress) {
   if (exists) {
     single(place, place.dir, setPassword);
   } else {
-    refuseOther(place.dir);
+    refuseLost(place.dir, state);
     progress("Preparing a new Postgres database.");
     const draft = `${place.dir}.new`;
     rmSync(draft, { recursive: true, force: true });
@@ -194,14 +194,17 @@ function prepareData(place, state, stateFile, progress) {
 }
 
 /**
- * A database without its first file was copied or restored in part: a new one must not replace it.
+ * A new database must not take the place of one that was copied in part, or of a folder that is not
+ * mounted.
  * @param {string} dir
+ * @param {{ password?: string }} state of an earlier start
  */
-function refuseOther(dir) {
-  if (!existsSync(dir) || readdirSync(dir).length === 0) return;
+function refuseLost(dir, state) {
+  const isEmpty = !existsSync(dir) || readdirSync(dir).length === 0;
+  if (isEmpty && !state.password) return;
   throw new Error(
-    `${dir} has no PG_VERSION, and is not empty: it is no whole database. Restore the folder ` +
-      "from a copy. To begin anew without the data, move the whole home away.",
+    `${dir} has no PG_VERSION, so the database that was there is not whole or gone. Bring the ` +
+      "folder back. To begin anew without the data, move the whole home away.",
   );
 }
 
@@ -259,15 +262,15 @@ function dataArgument(place, dir) {
 
 /**
  * The lock of a Postgres that we know is gone would stop the next one if an unrelated process of
- * this user had its number by now.
+ * this user had its number by now, or if a loss of power has left it empty.
  * @param {string} dir
  * @param {Partial<import("./processes.mjs").ProcessRecord>} state
  */
 function dropStaleLock(dir, state) {
   const file = join(dir, "postmaster.pid");
   if (!existsSync(file) || isAlive(state)) return;
-  const pid = Number(readFileSync(file, "utf8").split("\n")[0]);
-  if (pid === state.pid) rmSync(file, { force: true });
+  const [pid] = readFileSync(file, "utf8").split("\n");
+  if (pid === "" || Number(pid) === state.pid) rmSync(file, { force: true });
 }
 
 /**

@@ -274,7 +274,11 @@ function repairAof(found, dir, progress) {
       `Redis cannot repair ${manifest}:\n${answer.stdout ?? ""}${answer.stderr ?? ""}`.trimEnd(),
     );
   }
+  // Most often it is one incomplete write, but from damage in the middle on all is lost.
+  const [, bytes] = /from \d+ bytes, with (\d+) bytes/.exec(answer.stdout) ?? [];
   if (answer.stdout.includes("Successfully truncated")) {
-    progress("Cut an incomplete last write off the end of the append-only file of Redis.");
+    progress(
+      `Cut the last ${bytes} bytes off the append-only file of Redis, which cannot be read.`,
+    );
   }
 }
