@@ -9,18 +9,16 @@ import { shippedIndexFile } from "../src/services/search/providers/shipped-index
 import { loadDataDirectory } from "../src/settings/config.ts";
 import { isBuilt, openDataFile } from "../src/upstream/data-file.ts";
 import { buildDashboard, isDashboardBuilt } from "./build-dashboard.ts";
+import { lineLog } from "./line-log.ts";
 
 const PROJECT = `${import.meta.dir}/..`;
 
-const tell = (fields: object, message: string) =>
-  console.error(`- ${message} (${Object.values(fields).join(", ")}).`);
-const log = { info: () => {}, warn: tell, error: tell };
 const directory = loadDataDirectory();
 const documentation = await loadGuideDocuments(PROJECT);
 const source = { project: PROJECT, homepage: project.homepage, documentation };
 const files = [
-  { what: "the search index", file: shippedIndexFile(directory, source, log) },
-  { what: "the places of the world for maps", file: placeFile(directory, log) },
+  { what: "the search index", file: shippedIndexFile(directory, source, lineLog) },
+  { what: "the places of the world for maps", file: placeFile(directory, lineLog) },
 ];
 for (const { what, file } of files) {
   if (isBuilt(file)) continue;

@@ -21,6 +21,7 @@ import { adoptSecrets, WrongSecret } from "../src/store/secrets.ts";
 import { WalletRepository } from "../src/store/wallet-repository.ts";
 import { makePartitions } from "../workers/partitions.ts";
 import { readJson, writeJson } from "./home.mjs";
+import { lineLog } from "./line-log.ts";
 
 interface Demo {
   readonly base_url: string;
@@ -32,7 +33,6 @@ interface Demo {
 
 const OWNER = "owner@demo.farebox.example";
 
-const log = { info: () => {}, warn: console.error, error: console.error };
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
 async function setUp(file: string, baseUrl: string): Promise<Demo> {
@@ -45,10 +45,10 @@ async function setUp(file: string, baseUrl: string): Promise<Demo> {
     redis,
     repository: new WalletRepository(database),
     now: Date.now,
-    log,
+    log: lineLog,
     processId: newId("process", random),
   });
-  const warn = (line: string) => log.warn(line);
+  const warn = (line: string) => console.error(line);
   try {
     const { buckets } = await migrateStores({ database, databaseUrl, actors, warn });
     if (buckets > 0) warn(`The data of an earlier release was rebuilt (${buckets} buckets).`);
@@ -68,7 +68,7 @@ async function finishLayout(redis: RedisClient): Promise<void> {
     await raiseLayouts(redis);
   } catch (error) {
     if (!(error instanceof EarlierReleaseRuns)) throw error;
-    log.warn(error.message);
+    console.error(error.message);
   }
 }
 
@@ -91,7 +91,8 @@ async function openDemo(
     return { ...kept, base_url: baseUrl };
   }
   const payments = new Payments({ database, random });
-  const onDelayed = (account: string, error: unknown) => log.warn(account, error);
+  const onDelayed = (account: string, err: unknown) =>
+    lineLog.warn({ account, err }, "A change is applied later");
   const deps = { accounts, payments, actors, now: Date.now, onDelayed };
   const account = await createAccount(deps, {
     surface: "gateway",
@@ -123,7 +124,7 @@ function readDemo(file: string): Demo | null {
   if (!existsSync(file)) return null;
   const kept = readJson(file);
   if (typeof kept?.account === "string" && typeof kept.key === "string") return kept;
-  log.warn(
+  console.error(
     `${file} cannot be read: a new demonstration account is made. ` +
       "'farebox account find Demonstration' lists the earlier one.",
   );
