@@ -2,7 +2,15 @@
 
 import { Database as Sqlite } from "bun:sqlite";
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { withSpooled } from "../../../src/services/search/providers/document-spool.ts";
 import {
@@ -60,6 +68,30 @@ async function found(words: string, directory = machine): Promise<string[]> {
   index?.db.close();
   return hits.map(({ title }) => title).sort();
 }
+
+test.each(["cut", "overwritten", "no file of SQLite"])(
+  "a copy that is %s is made again",
+  async (how) => {
+    const many = Array.from({ length: 200 }, (_, at) => page(`https://a.example/${at}`, `T${at}`));
+    await documents.replace("a", many);
+    expect(await found("about")).toHaveLength(200);
+    const path = copyPath(machine, (await documents.state()).identity);
+    const { size } = statSync(path);
+    if (how === "cut") truncateSync(path, size / 2);
+    else {
+      const damage = openSync(path, "r+");
+      writeSync(
+        damage,
+        Buffer.alloc(size / 2, "x"),
+        0,
+        size / 2,
+        how === "overwritten" ? 8_192 : 0,
+      );
+      closeSync(damage);
+    }
+    expect(await found("about")).toHaveLength(200);
+  },
+);
 
 test("a source is replaced whole, and no other one with it", async () => {
   expect(await documents.replace("a", [ONE])).toBe(1);

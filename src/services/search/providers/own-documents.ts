@@ -2,14 +2,15 @@
 // the documents; the copy is a file that processes of this machine share, and can be read while one
 // of them writes to it.
 
-import { Database } from "bun:sqlite";
-import { existsSync, mkdirSync } from "node:fs";
+import { Database, SQLiteError } from "bun:sqlite";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DocumentSource, IndexedDocuments } from "../../../store/indexed-documents.ts";
 import { createIndexTables, IndexWriter, SearchIndex } from "./search-index.ts";
 
 /** How long a writer waits for another one. */
 const BUSY_MS = 10_000;
+const DAMAGED: ReadonlySet<string> = new Set(["SQLITE_CORRUPT", "SQLITE_NOTADB"]);
 /** Of releases before documents were in Postgres. */
 const EARLIER_NAME = "search-documents.sqlite";
 
@@ -18,9 +19,11 @@ export function copyPath(directory: string, identity: string): string {
   return join(directory, `search-documents-${identity}.sqlite`);
 }
 
-/** Opens the copy for writing, and creates it if it is missing. */
+/** Opens the copy for writing, and creates it if it is missing or damaged. */
 function openForWriting(path: string): Database {
   mkdirSync(dirname(path), { recursive: true });
+  // All of it is in Postgres. A process that has a removed one open fails at it, and opens this.
+  if (isDamaged(path)) for (const end of ["", "-wal", "-shm"]) rmSync(path + end, { force: true });
   const db = new Database(path, { create: true, strict: true });
   db.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
   // With WAL, readers can read while a process writes.
@@ -31,6 +34,19 @@ function openForWriting(path: string): Database {
     db.run("CREATE TABLE sources (name TEXT PRIMARY KEY, revision TEXT NOT NULL)");
   }).immediate();
   return db;
+}
+
+/** True for a copy that a disk has damaged: searches would fail at it for good. */
+function isDamaged(path: string): boolean {
+  if (!existsSync(path)) return false;
+  using db = new Database(path, { readwrite: true, strict: true });
+  try {
+    db.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
+    return db.query("PRAGMA quick_check(1)").values()[0]?.[0] !== "ok";
+  } catch (error) {
+    if (error instanceof SQLiteError && DAMAGED.has(error.code ?? "")) return true;
+    throw error;
+  }
 }
 
 /**
