@@ -54,6 +54,7 @@ export const t = {
   states: {
     loading: "Loading",
     failed: "This could not be loaded",
+    mayBeDone: "It may have been done all the same: look before you try again.",
     delayed: (time: string) => `Delayed: the figures are from ${time} UTC.`,
     asOfLoading: "loading the figures …",
     asOf: (time: string, zone: string, behind: string) =>

@@ -16,6 +16,14 @@ export class RequestError extends Error {
   }
 }
 
+/**
+ * True where no answer of our server came, but the words of the browser or of a proxy: it may have
+ * done what it was asked for.
+ */
+export function isAnswerLost(error: unknown): boolean {
+  return error instanceof RequestError && /^(unreachable|unreadable|http_5)/.test(error.code);
+}
+
 const UNREACHABLE = "The server cannot be reached. Check your connection and try again.";
 const UNREADABLE = "The server sent an answer that this page cannot read.";
 

@@ -3,6 +3,7 @@
 import { Button, Modal } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { type ReactNode, useState } from "react";
+import { isAnswerLost } from "../api/client.ts";
 import { t } from "../texts.ts";
 import { Form } from "./form.tsx";
 
@@ -83,12 +84,12 @@ export function useChange(run: () => Promise<unknown>): Change {
   return { busy, error, start, clear: () => setError(null) };
 }
 
-/** What went wrong, in the words of the server. */
+/** What went wrong with a change, in the words of the server, or that this is not known. */
 export function Problem({ error }: { readonly error: Error | null }) {
   if (error === null) return null;
   return (
     <p className="small danger" role="alert">
-      {error.message}
+      {error.message} {isAnswerLost(error) && t.states.mayBeDone}
     </p>
   );
 }

@@ -41,8 +41,8 @@ export const billingTexts = {
   declined: (why: string | null) =>
     why === null ? "The card was declined. Nothing was charged." : `The card was declined: ${why}`,
   lostAnswer:
-    "No answer came, so the card may have been charged. Pay once more: this order is never " +
-    "charged twice. Before you make another one, look at the payments.",
+    "It is not known whether the card was charged. Pay once more: this order is never charged " +
+    "twice. Before you make another one, look at the payments.",
   earlierOrder:
     "An order of another amount was taken before, so this one was not. Look at the payments, and " +
     "pay again if you want both.",
