@@ -56,6 +56,14 @@ export function addressesFrom(entries: readonly string[]): readonly string[] {
   return distinct;
 }
 
+/**
+ * What a text in one line must not have, as the inside of a regular expression's class: control
+ * characters, and those that turn the direction of what follows, so that figures beside a name
+ * read backwards.
+ */
+export const CONTROL_CHARACTERS = "\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069";
+const PLAIN_LINE = new RegExp(`^[^${CONTROL_CHARACTERS}]+$`, "u");
+
 /** The rule of a text in one line, for its messages. */
 export function lineRule(charactersMin: number, charactersMax: number): string {
   return `must have ${charactersMin} to ${charactersMax} characters and no control characters`;
@@ -64,8 +72,7 @@ export function lineRule(charactersMin: number, charactersMax: number): string {
 /** A text in one line. @throws RangeError */
 export function lineFrom(text: string, charactersMax: number): string {
   const line = text.trim();
-  const isPlain = /^\P{Cc}+$/u.test(line);
-  if (isPlain && [...line].length <= charactersMax) return line;
+  if (PLAIN_LINE.test(line) && [...line].length <= charactersMax) return line;
   throw new BrokenRule(lineRule(1, charactersMax));
 }
 

@@ -12,7 +12,7 @@ import {
   TypeRegistry,
 } from "@sinclair/typebox";
 import type { ErrorCode } from "../core/errors.ts";
-import { lineRule } from "../core/field-rules.ts";
+import { CONTROL_CHARACTERS, lineRule } from "../core/field-rules.ts";
 
 export { type TProperties, type TSchema, Type };
 
@@ -84,8 +84,6 @@ export function text(rules: TextRules = {}): TUnsafe<string> {
 export function shortText(charactersMax: number, words: TextRules = {}): TUnsafe<string> {
   return text({ minLength: 1, maxLength: charactersMax, ...words });
 }
-
-const CONTROL_CHARACTERS = "\\u0000-\\u001f\\u007f-\\u009f";
 
 /** A name: one line without control characters, which is not blank unless it may be empty. */
 export function nameText(

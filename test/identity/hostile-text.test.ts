@@ -58,14 +58,17 @@ describe("a name is one line", () => {
   const rule = (field: string, least: number) =>
     `${field} must have ${least} to 64 characters and no control characters`;
 
-  test.each(["", " ", "a\nb", "\u0085", "a".repeat(65)])("%j is none", async (name) => {
-    const message = rule("name", 1);
-    for (const url of ["/console/api/me/name", path("rename")]) {
-      expect((await ada.post(url, { name })).body.error?.message).toBe(message);
-    }
-    const opened = await ada.post("/console/api/accounts", { surface: "application", name });
-    expect(opened.body.error?.message).toBe(message);
-  });
+  test.each(["", " ", "a\nb", "\u0085", "a\u202eb", "a\u2067b", "a".repeat(65)])(
+    "%j is none",
+    async (name) => {
+      const message = rule("name", 1);
+      for (const url of ["/console/api/me/name", path("rename")]) {
+        expect((await ada.post(url, { name })).body.error?.message).toBe(message);
+      }
+      const opened = await ada.post("/console/api/accounts", { surface: "application", name });
+      expect(opened.body.error?.message).toBe(message);
+    },
+  );
 
   test("with spaces around it, it is stored without them", async () => {
     expect((await ada.post("/console/api/me/name", { name: " Ada L. " })).status).toBe(200);

@@ -2,7 +2,7 @@
 // in words what could not be carried over.
 
 import { decimal, quotient } from "../../core/decimal.ts";
-import { addressesFrom, NAME_CHARACTERS_MAX } from "../../core/field-rules.ts";
+import { addressesFrom, CONTROL_CHARACTERS, NAME_CHARACTERS_MAX } from "../../core/field-rules.ts";
 import { parseAddress } from "../../core/mail-address.ts";
 import { type NanoUsd, usd } from "../../core/money.ts";
 
@@ -98,9 +98,11 @@ export function isSet(value: unknown): boolean {
   return value === true || value === 1 || value === "1" || value === "t";
 }
 
+const CONTROLS = new RegExp(`[${CONTROL_CHARACTERS}]+`, "g");
+
 /** A name as Farebox stores it: one line without control characters, not too long. */
 export function nameFrom(text: string | null, fallback: string, most = NAME_CHARACTERS_MAX) {
-  const line = (text ?? "").replaceAll(/\p{Cc}+/gu, " ").trim();
+  const line = (text ?? "").replaceAll(CONTROLS, " ").trim();
   return [...(line === "" ? fallback : line)].slice(0, most).join("").trim();
 }
 
