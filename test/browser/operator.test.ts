@@ -107,7 +107,12 @@ describe.skipIf(!canRun)("an operator", () => {
     const suspend = dialog().getByRole("button", { name: "Suspend", exact: true });
     await dialog().getByLabel("Reason", { exact: true }).fill("Looks stolen");
     expect(await suspend.isDisabled()).toBe(true);
+    await ops.page.route("**/suspend", async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), applied: false } });
+    });
     await answer({ [`Type ${account} to confirm`]: account }, "Suspend");
+    await ops.sees("It is recorded, and takes effect as soon as Redis answers.");
     await ops.button("Resume").waitFor();
     await ops.inspect("operator-suspended");
     await ada.go(`${account}/overview`);

@@ -76,6 +76,18 @@ describe.skipIf(!canRun)("a page", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
+  test("says of a cap that not all servers know that it may not hold yet", async () => {
+    const reply = { own_cap_usd: "3", applied: false };
+    await ada.page.route("**/limits/cap", (route) => route.fulfill({ json: reply }));
+    await ada.go(`${account}/limits`);
+    await ada.button("Set your own cap").click();
+    await ada.page.getByRole("dialog").getByRole("textbox").fill("3");
+    await ada.button("Save").click();
+    await ada.sees("The cap is changed. Until all servers know");
+    await ada.page.unroute("**/limits/cap");
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
   test("cuts the address of a person that is wider than the sidebar", async () => {
     const { visitor } = await stage.person(`${"w".repeat(40)}@example.com`);
     await visitor.inspect("long-address");

@@ -6,6 +6,7 @@ import type {
   CreatedKeyReply,
   NewKeyBody,
 } from "../../../src/console/keys-schema.ts";
+import type { CapReply } from "../../../src/console/limits-schema.ts";
 import { post } from "./client.ts";
 import { ofAccount } from "./queries.ts";
 
@@ -18,8 +19,8 @@ export async function revokeKey(account: string, key: string): Promise<ChangedKe
 }
 
 /** Null takes the cap away. */
-export async function setOwnCap(account: string, usd: string | null): Promise<void> {
-  await post(ofAccount(account, "limits/cap"), { own_cap_usd: usd });
+export async function setOwnCap(account: string, usd: string | null): Promise<CapReply> {
+  return await post<CapReply>(ofAccount(account, "limits/cap"), { own_cap_usd: usd });
 }
 
 /** Begins a top-up on the provider's page; the reply has its address. */

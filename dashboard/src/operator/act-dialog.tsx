@@ -3,8 +3,9 @@
 
 import { Button, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
+import type { ActionReply } from "../../../src/operator/action-schema.ts";
 import { typedUsd } from "../money.ts";
-import { Ask } from "../parts/ask.tsx";
+import { Ask, say } from "../parts/ask.tsx";
 import { ot } from "../texts/operator.ts";
 import { act } from "./operator-queries.ts";
 
@@ -43,7 +44,8 @@ export function ActDialog(props: ActProps) {
     props.disabled !== true;
   const run = async () => {
     const amount_usd = usd.trim() === "" ? undefined : plainUsd(usd);
-    await act(path, { ...body, id, reason, ...(amount_usd !== undefined && { amount_usd }) });
+    const order = { ...body, id, reason, ...(amount_usd !== undefined && { amount_usd }) };
+    say(outcomeOf(await act(path, order)));
   };
   return (
     <Ask
@@ -52,7 +54,6 @@ export function ActDialog(props: ActProps) {
       title={words.title}
       action={words.action}
       run={run}
-      done={ot.done}
       disabled={!isReady}
       calm={calm}
     >
@@ -77,6 +78,12 @@ export function ActDialog(props: ActProps) {
       )}
     </Ask>
   );
+}
+
+/** What came of a change, in words. */
+function outcomeOf({ done, applied }: ActionReply): string {
+  if (done.outcome === "unchanged") return ot.unchanged;
+  return applied === false ? ot.doneSoon : ot.done;
 }
 
 /** As the server takes it; what is no amount is sent as it is, and refused by name. */

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { setOwnCap } from "../api/money-changes.ts";
 import { outdateAccount } from "../api/queries.ts";
 import { typedUsd } from "../money.ts";
-import { Ask, Problem, useChange } from "../parts/ask.tsx";
+import { Ask, Problem, say, useChange } from "../parts/ask.tsx";
 import { t } from "../texts.ts";
 
 interface OwnCapProps {
@@ -18,7 +18,9 @@ export function OwnCap({ account, cap, close }: OwnCapProps) {
   const [text, setText] = useState(cap ?? "");
   const usd = typedUsd(text);
   const set = async (value: string | null) => {
-    await setOwnCap(account, value);
+    const { applied } = await setOwnCap(account, value);
+    const { capSet, capRemoved, capSoon } = t.work.limits;
+    say(applied ? (value === null ? capRemoved : capSet) : capSoon);
     await outdateAccount(account);
   };
   const remove = useChange(async () => {
@@ -32,7 +34,6 @@ export function OwnCap({ account, cap, close }: OwnCapProps) {
       title={cap === null ? t.work.limits.setCap : t.work.limits.changeCap}
       action={t.actions.save}
       run={() => set(usd)}
-      done={t.work.limits.capSet}
       disabled={usd === null}
       calm
     >

@@ -127,6 +127,8 @@ export const ot = {
   amountAgain: "Type the amount again",
   typeToConfirm: (text: string) => `Type ${text} to confirm`,
   done: "It is done and recorded.",
+  doneSoon: "It is recorded, and takes effect as soon as Redis answers.",
+  unchanged: "There was nothing to change.",
   contracts: { none: "No contract", enterprise: "Enterprise" },
   noRows: "There is nothing here.",
   trailAbout: "What operators did, newest first",

@@ -175,6 +175,8 @@ export const workTexts = {
     capAmount: "Monthly cap in USD",
     removeCap: "Take the cap away",
     capSet: "The cap is set. It holds from the next call on.",
+    capRemoved: "The cap is taken away.",
+    capSoon: "The cap is changed. Until all servers know, calls may still go by the one before.",
     requestsKey: "Requests a minute, each key",
     requestsAccount: "Requests a minute, all keys",
     streams: "Open streams",
