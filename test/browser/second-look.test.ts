@@ -88,6 +88,24 @@ describe.skipIf(!canRun)("a page", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
+  test("of payments says that it lists the newest, and gives a refund no time", async () => {
+    const sums = { fee_usd: "0", tax_usd: "0", bonus_usd: "0", disputed_usd: "0", dispute: null };
+    const payments = Array.from({ length: 100 }, (_, index) => ({
+      ...{ ...sums, id: `pay_${index}`, kind: "auto", provider: "stripe", receipt_url: null },
+      ...{ amount_usd: "10", refunded_usd: index === 0 ? "4" : "0", paid_at: "2026-11-01T00:00Z" },
+    }));
+    await ada.page.route("**/console/api/accounts/*/billing", async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), payments } });
+    });
+    await ada.go(`${account}/billing`);
+    await ada.sees("The newest 100 payments and top-ups; the ledger below has all");
+    const refund = ada.page.getByRole("row", { name: /Refund/ });
+    expect(await ada.text(refund)).toStartWith("Refundpay_0");
+    await ada.page.unroute("**/console/api/accounts/*/billing");
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
   test("cuts the address of a person that is wider than the sidebar", async () => {
     const { visitor } = await stage.person(`${"w".repeat(40)}@example.com`);
     await visitor.inspect("long-address");

@@ -8,9 +8,15 @@ import { Panel, Tag, type Tone } from "../parts/panel.tsx";
 import { nameOf, t } from "../texts.ts";
 import { dayTime } from "../time.ts";
 
+/** The server lists the newest so many payments, and top-ups. */
+const LISTED_MAX = 100;
+
 interface Row {
   readonly id: string;
+  /** By which rows are in order: what follows from a payment stands beside it. */
   readonly at: string;
+  /** False where it happened later than that; the ledger has the time. */
+  readonly isThen: boolean;
   readonly what: string;
   readonly detail: string | null;
   readonly tone: Tone;
@@ -23,8 +29,10 @@ interface Row {
 export function Payments({ billing }: { readonly billing: BillingReply }) {
   const rows = rowsOf(billing);
   const { columns } = t.billing;
+  const isCut = [billing.payments, billing.top_ups].some(({ length }) => length >= LISTED_MAX);
   return (
     <Panel title={t.billing.payments} aside={t.billing.paymentsAbout}>
+      {isCut && <p className="small dim">{t.billing.paymentsCut(LISTED_MAX)}</p>}
       {rows.length === 0 ? (
         <Empty title={t.billing.noPayments}>
           <p className="small dim">{t.billing.noPaymentsAbout}</p>
@@ -56,7 +64,7 @@ export function Payments({ billing }: { readonly billing: BillingReply }) {
 function PaymentRow({ row }: { readonly row: Row }) {
   return (
     <tr>
-      <td className="nowrap tabular">{dayTime(row.at)}</td>
+      <td className="nowrap tabular">{row.isThen && dayTime(row.at)}</td>
       <td>
         {row.what}
         {row.detail !== null && <div className="tiny dim">{row.detail}</div>}
@@ -92,6 +100,7 @@ function topUpRow(one: BillingReply["top_ups"][number]): Row {
   return {
     id,
     at,
+    isThen: true,
     what: t.billing.kinds[kind],
     detail: detail === "" ? null : detail,
     tone: status === "open" ? "held" : "owed",
@@ -111,11 +120,12 @@ function onTopOf({ fee_usd: fee, tax_usd: tax }: BillingReply["payments"][number
 
 function paymentRows(one: BillingReply["payments"][number]): Row[] {
   const { id, paid_at: at, bonus_usd: bonus, receipt_url: receipt } = one;
-  const common = { at, link: null, detail: id };
+  const common = { at, isThen: false, link: null, detail: id };
   const rows: Row[] = [
     {
       ...common,
       id,
+      isThen: true,
       what: one.kind === null ? t.billing.payment : t.billing.kinds[one.kind],
       detail: [id, ...onTopOf(one)].join(" · "),
       tone: "paid",
@@ -129,6 +139,7 @@ function paymentRows(one: BillingReply["payments"][number]): Row[] {
     rows.push({
       ...common,
       id: `${id} bonus`,
+      isThen: true,
       what: t.billing.bonus,
       tone: "free",
       state,

@@ -1,5 +1,7 @@
 // Texts of billing.
 
+import { moneyText } from "../money.ts";
+
 export const billingTexts = {
   forbidden: (role: string) => `Your role here is ${role}; somebody with billing rights can pay.`,
   noProvider: "This installation has no payment provider. Its operator records payments by hand.",
@@ -21,7 +23,7 @@ export const billingTexts = {
   },
   taxAdded: "added by the payment provider to what you pay",
   fee: ({ percent, fixed_usd: fixed }: { percent: number; fixed_usd: string }) =>
-    `${percent} % + $${fixed}`,
+    `${percent} % + ${moneyText(fixed)}`,
   amount: "Amount of credit in USD",
   payWith: "Pay with",
   otherCard: "A card on the payment page",
@@ -85,6 +87,8 @@ export const billingTexts = {
     `Your tier allows ${once} each time and ${month} a month.`,
   payments: "Payments",
   paymentsAbout: "Times are UTC",
+  paymentsCut: (most: number) =>
+    `The newest ${most} payments and top-ups; the ledger below has all that changed the balance.`,
   noPayments: "No payments yet",
   noPaymentsAbout: "Credit that you add is listed here with its receipt.",
   payment: "Payment",
