@@ -11,6 +11,7 @@ import type { EMBEDDED_ACTIONS } from "../../servers.ts";
 import type { Service, Unable } from "../provider.ts";
 import { territoryAt, timezoneAt, utcOffset } from "../territory.ts";
 import { Atlas, type AtlasOptions } from "./atlas.ts";
+import { Lookups } from "./lookups.ts";
 import { metresPerPixel } from "./map-drawing.ts";
 import { countryName, placeFile } from "./place-file.ts";
 import { PlaceIndex } from "./place-index.ts";
@@ -44,8 +45,9 @@ const MAP_LATITUDE_MAX = 85;
 export function openEmbeddedMaps(options: EmbeddedOptions): EmbeddedMaps {
   const { directory, clock, log } = options;
   const atlas = new Atlas(options);
-  const places = placesIn(atlas, placeFile(directory, log));
-  const ready = places();
+  const opened = placesIn(atlas, placeFile(directory, log));
+  const places = lookUpIn(opened, clock);
+  const ready = opened();
   // Each call receives the error; this only avoids an unhandled rejection before the first one.
   ready.catch(() => {});
   return {
@@ -62,10 +64,11 @@ export function openEmbeddedMaps(options: EmbeddedOptions): EmbeddedMaps {
   };
 }
 
-type Places = () => Promise<PlaceIndex>;
+/** Has something looked up, when it is the account's turn. */
+type Places = <T>(account: string, look: (index: PlaceIndex) => T) => Promise<T>;
 
 /** The places, opened once; if that failed, the next call tries again, as the atlas permits. */
-function placesIn(atlas: Atlas, file: DataFile): Places {
+function placesIn(atlas: Atlas, file: DataFile): () => Promise<PlaceIndex> {
   let places: Promise<PlaceIndex> | null = null;
   return () => {
     places ??= openPlaces(atlas, file).catch((error: unknown) => {
@@ -73,6 +76,14 @@ function placesIn(atlas: Atlas, file: DataFile): Places {
       throw error;
     });
     return places;
+  };
+}
+
+function lookUpIn(opened: () => Promise<PlaceIndex>, clock: Clock): Places {
+  const lookups = new Lookups(clock);
+  return async (account, look) => {
+    const index = await opened();
+    return await lookups.run(account, () => look(index));
   };
 }
 
@@ -85,9 +96,9 @@ async function openPlaces(atlas: Atlas, file: DataFile): Promise<PlaceIndex> {
 function geocode(places: Places): Service<"geocode"> {
   return {
     unable: unableByLanguage,
-    ask: async ({ query, limit, country, lat, lon }) => {
+    ask: async ({ query, limit, country, lat, lon }, { account }) => {
       const near = lat === null || lon === null ? null : { lat, lon };
-      const found = (await places()).find({ query, limit, country, near });
+      const found = await places(account, (index) => index.find({ query, limit, country, near }));
       return { data: { places: found }, attribution: [GEONAMES] };
     },
   };
@@ -96,8 +107,8 @@ function geocode(places: Places): Service<"geocode"> {
 function reverse(places: Places): Service<"reverse"> {
   return {
     unable: unableByLanguage,
-    ask: async ({ lat, lon }) => {
-      const place = (await places()).nearest({ lat, lon });
+    ask: async (position, { account }) => {
+      const place = await places(account, (index) => index.nearest(position));
       return { data: { place }, attribution: [GEONAMES] };
     },
   };
@@ -106,8 +117,8 @@ function reverse(places: Places): Service<"reverse"> {
 function placeAt(places: Places, now: () => number): Service<"place_at"> {
   return {
     unable: unableByLanguage,
-    ask: async (position) => {
-      const nearest = (await places()).nearest(position);
+    ask: async (position, { account }) => {
+      const nearest = await places(account, (index) => index.nearest(position));
       const territory = territoryAt(position);
       const code = territory?.countryCode ?? null;
       // The nearest place may be across the border; then it does not give the region.
@@ -132,8 +143,10 @@ function placeAt(places: Places, now: () => number): Service<"place_at"> {
 function poi(places: Places): Service<"poi"> {
   return {
     unable: (parameters) => unableByLanguage(parameters) ?? unableByCategory(parameters),
-    ask: async ({ lat, lon, radius, category, limit }) => {
-      const pois = (await places()).pois({ lat, lon }, radius, category, limit);
+    ask: async ({ lat, lon, radius, category, limit }, { account }) => {
+      const pois = await places(account, (index) =>
+        index.pois({ lat, lon }, radius, category, limit),
+      );
       const source = category === "airport" ? OPENFLIGHTS : DEUTSCHE_BAHN;
       return { data: { pois }, attribution: [source] };
     },
