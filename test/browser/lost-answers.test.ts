@@ -187,6 +187,7 @@ describe.skipIf(!canRun)("what cannot be loaded", () => {
     await ada.page.getByRole("option", { name: "Refused" }).click();
     await ada.sees(UNREACHABLE);
     await ada.page.context().setOffline(false);
+    await ada.sees("No request matches");
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 });

@@ -40,6 +40,7 @@ export const queryClient = new QueryClient({
     queries: {
       // Else a query without a network waits in silence, and old figures stand below new filters.
       networkMode: "always",
+      refetchOnReconnect: true,
       staleTime: FRESH_MS,
       retry: mayRetry,
     },
