@@ -157,6 +157,12 @@ export const REMEMBERED: readonly Remembered[] = [
     beyond: "further models are left out",
   },
   {
+    holders: ["src/store/mail-turns.ts #waiting"],
+    what: "accounts with mail that is waited for",
+    most: "as many as messages that are waited for",
+    beyond: "there are no more",
+  },
+  {
     holders: ["src/upstream/turns.ts #waiting"],
     what: "requests to a worker thread: searches, maps, texts to count",
     most: `${SEARCHES_PENDING_MAX}, ${MAPS_PENDING_MAX}, 1`,

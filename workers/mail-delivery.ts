@@ -98,7 +98,7 @@ async function putOff(
   const delayMs = deps.retryDelayMs(attempt);
   deps.log.warn({ messageId: id, attempt, why, kind, delayMs }, "A message was put off");
   await deps.deliveries.defer(claim, { delayMs, answered });
-  await deps.queue.add(id, attempt, delayMs);
+  await deps.queue.add(id, attempt, { delayMs });
   await deps.queue.notify(id);
 }
 

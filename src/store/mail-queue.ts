@@ -36,9 +36,11 @@ export class MailQueue {
   /**
    * Schedules the attempt after `attempts` earlier ones. Scheduling it twice has no effect, but one
    * without a delay does not wait for one with a delay, which a clock that was ahead may have made.
+   * One of a lower rank goes first.
    */
-  async add(id: string, attempts: number, delayMs = 0): Promise<void> {
-    const options = { removeOnComplete: true, removeOnFail: true, delay: delayMs };
+  async add(id: string, attempts: number, { delayMs = 0, rank = 0 } = {}): Promise<void> {
+    const order = { delay: delayMs, priority: rank };
+    const options = { removeOnComplete: true, removeOnFail: true, ...order };
     const jobId = `${id}-${attempts}${delayMs > 0 ? "-later" : ""}`;
     await this.#queue.add("deliver", { id }, { ...options, jobId });
   }

@@ -7,6 +7,7 @@ import type { Database } from "./database.ts";
 import { IdempotencyKeys } from "./idempotency-keys.ts";
 import { MailMessages } from "./mail-messages.ts";
 import { MailNotices, MailQueue } from "./mail-queue.ts";
+import { MailTurns } from "./mail-turns.ts";
 import { openRedis } from "./redis.ts";
 
 export interface MailStores {
@@ -14,6 +15,7 @@ export interface MailStores {
   readonly idempotencyKeys: IdempotencyKeys;
   readonly keys: ContentKeys;
   readonly queue: MailQueue;
+  readonly turns: MailTurns;
   readonly notices: MailNotices;
   close(): Promise<void>;
 }
@@ -38,6 +40,7 @@ export function openMailStores(deps: MailStoresDeps): MailStores {
     idempotencyKeys: new IdempotencyKeys(database),
     keys: new ContentKeys(redis),
     queue,
+    turns: new MailTurns(),
     notices,
     close: async () => {
       await queue.close();

@@ -7,12 +7,14 @@ import type { ContentKeys } from "../../store/content-keys.ts";
 import type { IdempotencyKeys } from "../../store/idempotency-keys.ts";
 import type { MailMessage, MailMessages } from "../../store/mail-messages.ts";
 import type { MailNotices, MailQueue } from "../../store/mail-queue.ts";
+import type { MailTurns } from "../../store/mail-turns.ts";
 
 export interface MailServices {
   readonly messages: MailMessages;
   readonly idempotencyKeys: IdempotencyKeys;
   readonly keys: ContentKeys;
   readonly queue: MailQueue;
+  readonly turns: MailTurns;
   readonly notices: MailNotices;
   /** The domain that all mail is sent from. */
   readonly domain: string;

@@ -76,9 +76,11 @@ async function createMessage(
     if (claim !== null) await freed(deps, services.idempotencyKeys.release(claim));
     throw error;
   }
+  // With a slow mail server, others would wait behind all messages of one account (D-546).
+  const rank = services.turns.begin(call.identity.accountId);
   // Give the message to the workers. If that fails, the completer finds it in Postgres.
   const announce = async () => {
-    await services.queue.add(id, 0).catch((error) => {
+    await services.queue.add(id, 0, { rank }).catch((error) => {
       deps.log.warn({ messageId: id, err: error }, "A message waits for the completer");
     });
   };
@@ -92,6 +94,8 @@ async function createMessage(
     // The message is stored and will be sent: after an error, its caller would send another.
     deps.log.warn({ messageId: id, err: error }, "A message could not be waited for");
     return unseen(deps, call, claimed.mail, id);
+  } finally {
+    services.turns.end(call.identity.accountId);
   }
 }
 

@@ -1,0 +1,20 @@
+// In which order messages are sent that wait at the same time: accounts take turns.
+
+export class MailTurns {
+  /** How many messages of an account are waited for. An account without any has no entry. */
+  readonly #waiting = new Map<string, number>();
+
+  /** Counts a message that is waited for. Returns how many of its account already are. */
+  begin(account: string): number {
+    const before = this.#waiting.get(account) ?? 0;
+    this.#waiting.set(account, before + 1);
+    return before;
+  }
+
+  /** The message is not waited for any more. */
+  end(account: string): void {
+    const left = (this.#waiting.get(account) ?? 0) - 1;
+    if (left > 0) this.#waiting.set(account, left);
+    else this.#waiting.delete(account);
+  }
+}
