@@ -66,7 +66,8 @@ async function find(query: string) {
   await updateCopy(documents, data);
   const { identity } = await documents.state();
   const all = { ...searchFor(query), limit: 20, since: null };
-  return new OwnDocuments(copyPath(data, identity)).index()?.search(all) ?? [];
+  const index = new OwnDocuments(copyPath(data, identity)).index();
+  return index?.search(all).map((match) => index.hitOf(match, all)) ?? [];
 }
 
 function file(name: string, ...lines: readonly (object | string)[]): string {
