@@ -41,11 +41,13 @@ async function setUp(file: string, baseUrl: string): Promise<Demo> {
   const databaseUrl = directUrl ?? config.databaseUrl;
   const database = openDatabase(config.databaseUrl, { directUrl });
   const redis = openRedis(config.redisUrl);
+  // At the first start Redis is new, which is no problem to tell.
+  const log = existsSync(file) ? lineLog : { ...lineLog, warn: () => {} };
   const actors = new AccountActors({
     redis,
     repository: new WalletRepository(database),
     now: Date.now,
-    log: lineLog,
+    log,
     processId: newId("process", random),
   });
   const warn = (line: string) => console.error(line);
