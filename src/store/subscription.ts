@@ -1,4 +1,4 @@
-// Notifications of Postgres. The driver's own `listen` gives up for good where Postgres refuses it
+// Notifications of Postgres. The driver's own `listen` never asks again where Postgres refuses it
 // once on a new connection, as a standby does until it takes over (D-534).
 
 import postgres from "postgres";

@@ -36,7 +36,7 @@ function openForWriting(path: string): Database {
   return db;
 }
 
-/** True for a copy that a disk has damaged: searches would fail at it for good. */
+/** True for a copy that a disk has damaged: no search would succeed with it. */
 function isDamaged(path: string): boolean {
   if (!existsSync(path)) return false;
   using db = new Database(path, { readwrite: true, strict: true });
