@@ -143,7 +143,7 @@ type Terms = Pick<
   "kind" | "amount" | "card" | "consentVersion" | "nextAttemptAt" | "request"
 >;
 
-/** The order fits the cap once pages that nobody has paid are ended. */
+/** The order would fit the cap if pages that nobody has paid were ended. */
 class PagesInTheWay extends AdministrationError {
   constructor(
     message: string,

@@ -41,7 +41,7 @@ export interface TrailEntry extends OperatorAction {
 export interface Doing {
   readonly actor: OperatorActor;
   readonly now: Date;
-  /** Throws, which undoes the change, if the actor may not make it any longer. */
+  /** Throws if the actor has lost the right to the change, which undoes it. */
   readonly confirm: (tx: Transaction) => Promise<void>;
 }
 

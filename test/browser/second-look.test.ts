@@ -76,7 +76,7 @@ describe.skipIf(!canRun)("a page", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
-  test("says of a cap that not all servers know that it may not hold yet", async () => {
+  test("says that a new cap is not yet in force on all servers", async () => {
     const reply = { own_cap_usd: "3", applied: false };
     await ada.page.route("**/limits/cap", (route) => route.fulfill({ json: reply }));
     await ada.go(`${account}/limits`);
