@@ -2,30 +2,17 @@
 // processes may have one for the same account: the scripts decide between them, so an actor keeps
 // no balance, only the access document.
 
-import {
-  type AccessDocument,
-  type AccessKey,
-  decideAccess,
-  lacksAllowance,
-  parseDocument,
-} from "../src/core/access.ts";
-import type { ApiError, ErrorCode } from "../src/core/errors.ts";
+import { decideAccess, lacksAllowance, parseDocument } from "../src/core/access.ts";
+import type { ApiError } from "../src/core/errors.ts";
 import { metadataText } from "../src/core/journal.ts";
 import { invalidKey } from "../src/core/keys.ts";
-import { LEASE_MS, type Tier } from "../src/core/limits.ts";
 import { type NanoUsd, ZERO } from "../src/core/money.ts";
-import type {
-  Account,
-  AccountView,
-  Admission,
-  AdmissionRequest,
-  Limit,
-  Settlement,
-} from "./account.ts";
+import type { Account, AccountView, Admission, AdmissionRequest, Settlement } from "./account.ts";
 import { capOf, limitsOf } from "./account-limits.ts";
 import { type AccountUse, readUse } from "./account-use.ts";
 import { viewOf } from "./account-view.ts";
-import { type AdmitReply, admit, attemptOf } from "./admit-script.ts";
+import { type Access, type Attempt, argsOf } from "./admission-attempt.ts";
+import { type AdmitReply, admit } from "./admit-script.ts";
 import type { HoldRef } from "./call-scripts.ts";
 import { MAIL_OWNER } from "./keys.ts";
 import { type HoldAccount, OpenHold, releaseWhenBack } from "./open-hold.ts";
@@ -52,26 +39,6 @@ export interface ActorDeps extends UpkeepDeps {
 
 /** Sanity limit: a document never changes this often during one request. */
 const ATTEMPTS_MAX = 20;
-
-interface Access {
-  readonly version: number;
-  readonly document: AccessDocument;
-}
-
-/** An admission in progress: the request, and what was decided before Redis runs the script. */
-interface Attempt {
-  readonly request: AdmissionRequest;
-  readonly access: Access;
-  readonly key: AccessKey;
-  readonly tier: Tier;
-  readonly limits: readonly Limit[];
-  readonly cap: NanoUsd;
-  readonly ref: HoldRef;
-  readonly metadata: string;
-  /** Account, key and metadata between tabs. */
-  readonly text: string;
-  readonly refusal: { readonly code: ErrorCode; readonly message: string } | null;
-}
 
 export class AccountActor extends WalletUpkeep implements Account, HoldAccount, LeasedAccount {
   #access: Access | null = null;
@@ -130,7 +97,20 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       const limits = limitsOf(request, tier);
       const cap = capOf(access.document, tier);
       const tried = { request, access, key, tier, limits, cap, ref, metadata, text, refusal };
-      const reply = await this.#run(tried);
+      const isDetached = request.isDetached === true;
+      if (!isDetached) this.deps.leases.opening(this.bucket, request.requestId);
+      let reply: AdmitReply | null = null;
+      try {
+        reply = await this.scripts.run(admit, argsOf(this, tried));
+      } catch (error) {
+        // Redis may have run the script, or may still run it. Release the hold without waiting for
+        // the lease to end. While Redis is away nothing is sent, and so nothing is released.
+        if (mayHaveRun(error)) void releaseWhenBack(this, ref, limits);
+        throw error;
+      } finally {
+        const isOpen = reply?.verdict === "ok";
+        if (!isOpen && !isDetached) this.deps.leases.closed(this.bucket, request.requestId);
+      }
       if (reply.verdict === "hydrate") await this.hydrate();
       else if (reply.verdict === "stale") await this.#refresh();
       else if (reply.verdict === "lease") await this.deps.leases.take(this.keys);
@@ -178,49 +158,6 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
 
   onSettleRetry(requestId: string, error: unknown): void {
     this.deps.onSettleRetry(requestId, error);
-  }
-
-  async #run(tried: Attempt): Promise<AdmitReply> {
-    const { request, access, key, tier, limits, cap, ref, text, refusal } = tried;
-    const { leases, clock, scripts } = this.deps;
-    const { requestId, keyId, isDetached = false } = request;
-    if (!isDetached) leases.opening(this.bucket, requestId);
-    let isOpen = false;
-    try {
-      const reply = await scripts.run(admit, {
-        account: this.accountId,
-        keys: this.keys,
-        nowMs: this.deps.scriptTime(),
-        aboutMs: clock.now(),
-        version: access.version,
-        keyId,
-        requestId,
-        owner: ref.owner,
-        deadlineMs: isDetached ? LEASE_MS : 0,
-        refusal: refusal?.code ?? request.refusal?.code ?? null,
-        limit: tier.requestsPerMinute,
-        bound: request.bound,
-        freeEligible: request.freeEligible,
-        stream: request.stream,
-        streamLimit: tier.streams,
-        callLimit: request.isBrief === true ? Number.MAX_SAFE_INTEGER : tier.openCalls,
-        cap,
-        budget: key.monthlyLimit,
-        attempt: attemptOf(request),
-        text,
-        elapsedMs: Math.round(request.elapsedMs),
-        limits,
-      });
-      isOpen = reply.verdict === "ok";
-      return reply;
-    } catch (error) {
-      // Redis may have run the script, or may still run it. Release the hold without waiting for
-      // the lease to end. While Redis is away nothing is sent, and so nothing is released.
-      if (mayHaveRun(error)) void releaseWhenBack(this, ref, limits);
-      throw error;
-    } finally {
-      if (!isOpen && !isDetached) leases.closed(this.bucket, requestId);
-    }
   }
 
   #answer(

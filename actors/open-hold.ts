@@ -158,9 +158,14 @@ export class OpenHold implements Hold {
 
   async #resolve(ending: Ending): Promise<Settlement> {
     this.checkpoint(ending.cost);
+    const { account, terms } = this;
+    const call = this.#callTo(ending);
     try {
-      const settlement = await this.#send(ending);
-      this.account.closed(this);
+      // As `settleOnce`, without a promise of its own: every call does this.
+      const settled = await account.scripts.run(settleOf(call.owner), call);
+      const settlement = settled ?? (await settleAfterEnd(account, call, terms));
+      account.onSettled(settlement);
+      account.closed(this);
       return settlement;
     } catch (error) {
       this.account.onSettleRetry(this.id, error);
@@ -174,7 +179,7 @@ export class OpenHold implements Hold {
     for (let attempt = 0; attempt < RETRIES_MAX; attempt++) {
       await Bun.sleep(RETRY_MS);
       try {
-        await this.#send(ending);
+        await settleOnce(this.account, this.#callTo(ending), this.terms);
         break;
       } catch (error) {
         this.account.onSettleRetry(this.id, error);
@@ -184,35 +189,41 @@ export class OpenHold implements Hold {
   }
 
   // Field by field, because a spread takes five times as long, and every call does this.
-  #send({ cost, outcome, unused }: Ending): Promise<Settlement> {
+  #callTo({ cost, outcome, unused }: Ending): SettleOpenArgs {
     const { account, keys, keyId, requestId, owner } = this.terms.ref;
-    const call = { account, keys, keyId, requestId, owner, cost, outcome, unused };
-    return settleOnce(this.account, call, this.terms);
+    return { account, keys, keyId, requestId, owner, cost, outcome, unused };
   }
 }
+
+type SettlingAccount = Pick<HoldAccount, "scripts" | "scriptTime" | "ensureWallet" | "onSettled">;
+type SettledTerms = Pick<SettleLateArgs, "text" | "admittedAtMs" | "cap" | "budget">;
 
 /**
  * Settles a hold. If it is gone (the sweep expired it, or its wallet was rebuilt), settles late.
  */
 export async function settleOnce(
-  account: Pick<HoldAccount, "scripts" | "scriptTime" | "ensureWallet" | "onSettled">,
+  account: SettlingAccount,
   call: SettleOpenArgs,
-  terms: Pick<SettleLateArgs, "text" | "admittedAtMs" | "cap" | "budget">,
+  terms: SettledTerms,
 ): Promise<Settlement> {
-  const { scripts } = account;
-  const settled = await scripts.run(settleOf(call.owner), call);
-  if (settled !== null) {
-    account.onSettled(settled);
-    return settled;
-  }
+  const settled = await account.scripts.run(settleOf(call.owner), call);
+  const settlement = settled ?? (await settleAfterEnd(account, call, terms));
+  account.onSettled(settlement);
+  return settlement;
+}
+
+/** Settles a call whose hold has ended. */
+async function settleAfterEnd(
+  account: SettlingAccount,
+  call: SettleOpenArgs,
+  { text, admittedAtMs, cap, budget }: SettledTerms,
+): Promise<Settlement> {
   // The wallet pays what is due, and may have been evicted meanwhile.
   await account.ensureWallet();
-  const { text, admittedAtMs, cap, budget } = terms;
   const args = { ...call, text, admittedAtMs, cap, budget, nowMs: account.scriptTime() };
-  const settledLate = await scripts.run(settleLate, args);
-  if (settledLate === null) throw new Error(`The call ${call.requestId} could not be settled late`);
-  account.onSettled(settledLate);
-  return settledLate;
+  const settled = await account.scripts.run(settleLate, args);
+  if (settled === null) throw new Error(`The call ${call.requestId} could not be settled late`);
+  return settled;
 }
 
 /**

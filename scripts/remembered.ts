@@ -21,8 +21,8 @@ import { SEARCHES_PENDING_MAX } from "../src/services/search/providers/embedded-
 import { LOG_WAITING_MAX } from "../src/settings/log-output.ts";
 import { BATCH_MAX, KEYS_REMEMBERED_MAX } from "../src/store/key-directory.ts";
 import { ACCOUNTS_TO_OPEN } from "../src/upstream/breaker.ts";
-import { BREAKERS_MAX, SERVERS_MAX } from "../src/upstream/fallback.ts";
 import { IDLE_MAX, TARGETS_MAX } from "../src/upstream/http-client.ts";
+import { BREAKERS_MAX, SERVERS_MAX } from "../src/upstream/known-servers.ts";
 import { WAITING_A_SLOT } from "../src/upstream/slots.ts";
 import { REMEMBERED_BY_WORKERS } from "./remembered-by-workers.ts";
 import { number, type Remembered } from "./remembered-row.ts";
@@ -110,7 +110,7 @@ export const REMEMBERED: readonly Remembered[] = [
     beyond: "the one that left longest ago is forgotten",
   },
   {
-    holders: ["fallback.ts #breakers", "fallback.ts #names", "breaker.ts #accounts"].map(
+    holders: ["known-servers.ts #breakers", "known-servers.ts #names", "breaker.ts #accounts"].map(
       (place) => `src/upstream/${place}`,
     ),
     what: `failures of a model or action on a server, by ${ACCOUNTS_TO_OPEN} accounts at most`,
@@ -125,7 +125,7 @@ export const REMEMBERED: readonly Remembered[] = [
     most: "one for each service that asks servers",
   },
   {
-    holders: ["src/upstream/fallback.ts #slots", "src/upstream/slots.ts #takenBy"],
+    holders: ["src/upstream/known-servers.ts #slots", "src/upstream/slots.ts #takenBy"],
     what: "requests under way at each server, by account",
     most: `${number(SERVERS_MAX)} servers, \`concurrency\` of each`,
     count: SERVERS_MAX,

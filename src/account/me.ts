@@ -21,10 +21,8 @@ export const me = endpoint({
   errors: [],
   examples: [{ summary: "A new account", reply: ME_EXAMPLE }],
   prepare: () => null,
-  async run({ deps, call }: EndpointContext<FrameDeps>) {
-    const view = await viewAccount(deps.calls, call);
-    return { json: JSON.stringify(accountJson(view, call.requestId)) };
-  },
+  run: ({ deps, call }: EndpointContext<FrameDeps>) => viewAccount(deps.calls, call),
+  answer: ({ call }, _, view) => ({ json: JSON.stringify(accountJson(view, call.requestId)) }),
 });
 
 function accountJson(view: AccountView, requestId: string): object {

@@ -3,6 +3,7 @@ import { toDecimal } from "../core/money.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import { jsonBody } from "../http/json-body.ts";
 import {
+  answerChat,
   type ChatDeps,
   type ChooseModels,
   type PreparedChat,
@@ -42,6 +43,7 @@ export const applicationChat = endpoint({
   prepare: (fields, context: EndpointContext<ChatDeps>) =>
     prepareChat(context, fields, fields.model ?? AUTO_MODEL, choose),
   run: runChat,
+  answer: answerChat,
 });
 
 /** What the account can still spend; null if the settlement has not been confirmed yet. */

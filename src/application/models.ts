@@ -74,10 +74,9 @@ export const applicationModels = endpoint({
   errors: [],
   examples: [{ summary: "All models", reply: { object: "list", data: [AUTO_ENTRY, ENTRY] } }],
   prepare: () => null,
-  async run({ deps, call }: EndpointContext<ChatDeps>) {
-    const json = await withoutCost(deps.calls, call, "models", async () => listJson(deps));
-    return { json };
-  },
+  run: ({ deps, call }: EndpointContext<ChatDeps>) =>
+    withoutCost(deps.calls, call, "models", async () => listJson(deps)),
+  answer: (_context, _, json) => ({ json }),
 });
 
 /** One entry of the list; a paused model is not in it. */
@@ -97,9 +96,8 @@ export const applicationModel = endpoint({
   errors: ["model_not_found"],
   examples: [{ summary: "What auto is", params: { id: AUTO_MODEL }, reply: AUTO_ENTRY }],
   prepare: (_, { deps, params: { id = "" } }: EndpointContext<ChatDeps>) => oneJson(deps, id),
-  async run({ deps, call }, json) {
-    return { json: await withoutCost(deps.calls, call, "models", async () => json) };
-  },
+  run: ({ deps, call }, json) => withoutCost(deps.calls, call, "models", async () => json),
+  answer: (_context, _, json) => ({ json }),
 });
 
 function listJson({ catalogue, pauses }: ChatDeps): string {

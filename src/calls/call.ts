@@ -70,6 +70,17 @@ export function admit(
   terms: CallTerms,
   options: AdmitOptions = {},
 ): Promise<Admission> {
+  return admitThen(deps, call, terms, options, (admission) => admission);
+}
+
+/** The same, and resolves with what `decide` makes of the reply: no promise more in every call. */
+export function admitThen<Result>(
+  deps: CallDeps,
+  call: Call,
+  terms: CallTerms,
+  options: AdmitOptions,
+  decide: (admission: Admission) => Result | Promise<Result>,
+): Promise<Result> {
   const { identity } = call;
   const decision = deps.accounts.of(identity.accountId, identity.bucket).admit({
     requestId: call.requestId,
@@ -100,13 +111,16 @@ export function admit(
     if (admission.verdict !== "short") call.rate = admission.rate;
     if (admission.verdict === "admitted") deps.tracer?.admitted(call, terms, admission.hold);
     if (admission.verdict === "refused") deps.tracer?.refused(call, terms, admission.error);
-    return admission;
+    return decide(admission);
   });
 }
 
 /** Admits a call in one try and returns its hold. Throws the refusal. */
-export async function takeHold(deps: CallDeps, call: Call, terms: CallTerms): Promise<Hold> {
-  const admission = await admit(deps, call, terms);
+export function takeHold(deps: CallDeps, call: Call, terms: CallTerms): Promise<Hold> {
+  return admitThen(deps, call, terms, {}, holdOf);
+}
+
+function holdOf(admission: Admission): Hold {
   if (admission.verdict === "admitted") return admission.hold;
   if (admission.verdict === "refused") throw admission.error;
   throw new Error("A final admission was answered 'short'");

@@ -52,8 +52,8 @@ export type Answer =
   | (AnswerMeta & { readonly bytes: Uint8Array<ArrayBuffer> })
   | { readonly events: FrameSource };
 
-/** An endpoint that needs a key. */
-export interface KeyedDefinition<Deps, Input, Prepared> extends EndpointInfo {
+/** An endpoint that needs a key, and answers what it did. */
+export interface KeyedDefinition<Deps, Input, Prepared, Result> extends EndpointInfo {
   readonly surface: Surface;
   readonly access: "scope" | "key";
   readonly body?: JsonBody<Input>;
@@ -66,12 +66,13 @@ export interface KeyedDefinition<Deps, Input, Prepared> extends EndpointInfo {
    * logs it.
    */
   readonly prepare: (input: Input, context: EndpointContext<Deps>) => Prepared;
-  readonly run: (context: EndpointContext<Deps>, prepared: Prepared) => Promise<Answer>;
+  readonly run: (context: EndpointContext<Deps>, prepared: Prepared) => Promise<Result>;
+  readonly answer: (context: EndpointContext<Deps>, prepared: Prepared, result: Result) => Answer;
 }
 
 /** Defines an endpoint that needs a key (SPEC 5.2). */
-export function endpoint<Deps extends FrameDeps, Input, Prepared>(
-  definition: KeyedDefinition<Deps, Input, Prepared>,
+export function endpoint<Deps extends FrameDeps, Input, Prepared, Result>(
+  definition: KeyedDefinition<Deps, Input, Prepared, Result>,
 ): Endpoint<Deps> {
   return { ...definition, answer: (deps, raw) => answerKeyed(deps, raw, definition) };
 }
@@ -105,52 +106,60 @@ export function plainEndpoint<Deps>({ run, ...info }: PlainDefinition<Deps>): En
   return { ...info, ...none, access: "anybody", isBilled: false, answer };
 }
 
-async function answerKeyed<Deps extends FrameDeps, Input, Prepared>(
+// One function, because each `async` one takes objects and turns of its own in every call.
+async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
   deps: Deps,
   raw: RawRequest,
-  definition: KeyedDefinition<Deps, Input, Prepared>,
+  definition: KeyedDefinition<Deps, Input, Prepared, Result>,
 ): Promise<Response> {
   const arrival = arrive(deps, raw);
+  const { request, server } = arrival;
   let call: Call | null = null;
   try {
-    checkHost(raw.request);
+    checkHost(request);
     const identified = identify(deps, arrival, loggedName(definition));
     call = identified instanceof Promise ? await identified : identified;
-    const { request, params = {} } = raw;
+    const { params = {} } = raw;
     const context: EndpointContext<Deps> = { deps, call, request, params, model: null };
-    const prepared = await prepareOrRefuse(context, arrival, definition);
-    return await runAndAnswer(context, arrival, definition, prepared);
+    let prepared: Prepared;
+    try {
+      checkMethod(request, definition);
+      const { body, precheck } = definition;
+      // Without a body there is no input, whatever the type says.
+      let input = undefined as Input;
+      if (body !== undefined) {
+        const value = body.parse(await readBody(context, body));
+        if (precheck !== undefined) await precheck(value, context);
+        input = body.check(value);
+      }
+      prepared = definition.prepare(input, context);
+      checkPauses(deps, definition);
+    } catch (error) {
+      return await refuseCall(context, arrival, definition, error);
+    }
+    // The connection may be idle until the answer begins: a call has its own time limits.
+    allowQuiet(server, request);
+    try {
+      const result = await definition.run(context, prepared);
+      return respond(context, definition, definition.answer(context, prepared, result));
+    } finally {
+      endQuiet(server, request);
+    }
   } catch (error) {
     return await answerError(deps, arrival, error, call?.rate ?? null);
   }
 }
 
-/** Prepares the input. If the call must be refused, the account first counts and logs it. */
-async function prepareOrRefuse<Deps extends FrameDeps, Input, Prepared>(
-  context: EndpointContext<Deps>,
+/** Has the account count and log a call that is refused for its input. Throws the refusal. */
+function refuseCall<Deps extends FrameDeps>(
+  { deps, call, model }: EndpointContext<Deps>,
   arrival: RequestContext,
-  definition: KeyedDefinition<Deps, Input, Prepared>,
-): Promise<Prepared> {
-  const { deps, call } = context;
-  const { body, precheck } = definition;
-  try {
-    checkMethod(arrival.request, definition);
-    // Without a body there is no input, whatever the type says.
-    let input = undefined as Input;
-    if (body !== undefined) {
-      const value = body.parse(await readBody(context, body));
-      if (precheck !== undefined) await precheck(value, context);
-      input = body.check(value);
-    }
-    const prepared = definition.prepare(input, context);
-    checkPauses(deps, definition);
-    return prepared;
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    arrival.isBodyLate = error instanceof LateBody;
-    const terms = { ...termsOf(definition), model: context.model };
-    return await refuse(deps.calls, call, terms, error);
-  }
+  definition: Pick<Endpoint<never>, "service" | "access">,
+  error: unknown,
+): Promise<never> {
+  if (!(error instanceof ApiError)) throw error;
+  arrival.isBodyLate = error instanceof LateBody;
+  return refuse(deps.calls, call, { ...termsOf(definition), model }, error);
 }
 
 /** Begins to read the body of a call. */
@@ -191,35 +200,28 @@ function termsOf({
   return { scope: access === "scope" ? scope : null, service: scope };
 }
 
-/**
- * Runs the call. The connection may be idle until the answer begins: a call has its own time
- * limits.
- */
-async function runAndAnswer<Deps extends FrameDeps, Input, Prepared>(
+function respond<Deps extends FrameDeps>(
   context: EndpointContext<Deps>,
-  { request, server }: RequestContext,
-  { run, method, isBilled, mediaType }: KeyedDefinition<Deps, Input, Prepared>,
-  prepared: Prepared,
-): Promise<Response> {
-  allowQuiet(server, request);
-  try {
-    const answer = await run(context, prepared);
-    measureOwn(context);
-    const { requestId, rate } = context.call;
-    if (rate === null) throw new Error("A call is answered before it was admitted");
-    if ("events" in answer) {
-      // Nothing is charged yet, and the header says so; the last frame has the real cost.
-      return eventStream(answer.events, { requestId, rate });
-    }
-    // Caches must not store a reply that was paid for, and a GET could be cached.
-    const isPrivate = method === "GET" && isBilled;
-    const { costUsd, status, isRepeat } = answer;
-    const meta = { requestId, rate, costUsd, status, isRepeat, isPrivate };
-    if ("json" in answer) return jsonResponse(answer.json, meta);
-    return bytesResponse(answer.bytes, mediaType ?? BYTES, meta);
-  } finally {
-    endQuiet(server, request);
+  {
+    method,
+    isBilled,
+    mediaType,
+  }: Pick<EndpointInfo, "method" | "mediaType"> & { isBilled: boolean },
+  answer: Answer,
+): Response {
+  measureOwn(context);
+  const { requestId, rate } = context.call;
+  if (rate === null) throw new Error("A call is answered before it was admitted");
+  if ("events" in answer) {
+    // Nothing is charged yet, and the header says so; the last frame has the real cost.
+    return eventStream(answer.events, { requestId, rate });
   }
+  // Caches must not store a reply that was paid for, and a GET could be cached.
+  const isPrivate = method === "GET" && isBilled;
+  const { costUsd, status, isRepeat } = answer;
+  const meta = { requestId, rate, costUsd, status, isRepeat, isPrivate };
+  if ("json" in answer) return jsonResponse(answer.json, meta);
+  return bytesResponse(answer.bytes, mediaType ?? BYTES, meta);
 }
 
 function measureOwn<Deps extends FrameDeps>({ deps, call }: EndpointContext<Deps>): void {

@@ -1,25 +1,16 @@
 // Tries equivalent servers in order: the first that answers serves. Skips a server that is full or
 // known to be down. If all are full, waits for a slot.
 
-import { LRUCache } from "lru-cache";
 import { type CancelSignal, throwIfCancelled } from "../core/cancellation.ts";
 import type { Clock } from "../core/clock.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
 import type { UpstreamMeter, UpstreamResult } from "../core/upstream-meter.ts";
-import { type Attempt, type AttemptResult, Breaker } from "./breaker.ts";
+import type { Attempt, AttemptResult, Breaker } from "./breaker.ts";
+import { KnownServers, type Server } from "./known-servers.ts";
 import { RouteFailure, UnableFailure } from "./route-failure.ts";
-import { Slots } from "./slots.ts";
+import type { Slots } from "./slots.ts";
 import type { BoardMember, ServerView } from "./upstream-board.ts";
-
-/** The part of a server that matters for choosing one. */
-export interface Server {
-  readonly name: string;
-  /** Distinguishes servers of the same name after the configuration has changed. */
-  readonly baseUrl: string;
-  /** The maximum of simultaneous requests; further ones go to the next server. */
-  readonly concurrencyMax: number;
-}
 
 /** A server that answered. The reader of the answer must end its use of the server. */
 export interface Served<Candidate, Result> {
@@ -61,11 +52,9 @@ export interface RequestWatch {
   end(): void;
 }
 
-/** What is requested, and from which servers, in order. */
-export interface Question<Candidate extends { readonly server: Server }, Result> {
-  readonly candidates: Iterable<Candidate>;
-  readonly attempt: (candidate: Candidate) => Promise<Result>;
-  readonly watch?: RequestWatch | undefined;
+/** For whom a request is, and the servers for it, in order. */
+interface Request<Candidate> {
+  readonly candidates: readonly Candidate[];
   /** The account of the call: servers are shared fairly between accounts. */
   readonly account: string;
   /** The caller's signal; after it is aborted, no further server is tried. */
@@ -76,10 +65,13 @@ export interface Question<Candidate extends { readonly server: Server }, Result>
   readonly message: string;
 }
 
-interface KnownBreaker {
-  readonly server: string;
-  readonly subject: string;
-  readonly breaker: Breaker;
+/** What is requested, and what becomes of it. */
+export interface Question<Candidate extends { readonly server: Server }, Result, Answer>
+  extends Request<Candidate> {
+  readonly attempt: (candidate: Candidate) => Promise<Result>;
+  /** Makes the answer. It must end the use of the server, or hand it on. */
+  readonly take: (served: Served<Candidate, Result>) => Answer;
+  readonly watch?: RequestWatch | undefined;
 }
 
 /** A server with what is known of it for one subject. */
@@ -94,177 +86,140 @@ interface Failure {
   readonly outcome: "failed" | "unreachable";
 }
 
+/** What has become of the candidates of a question. */
+interface Tries<Candidate> {
+  /** The candidate to look at next. */
+  next: number;
+  /** The first server that was full, to wait for. */
+  full: Choice<Candidate> | null;
+  readonly failures: Failure[];
+  readonly errors: unknown[];
+}
+
 /** How long a request waits for a slot if every server is full. */
 const WAIT_MS = 2_000;
-
-/**
- * Servers, and subjects on them, that are remembered. A configuration has fewer; those of earlier
- * configurations go first, and one that was forgotten begins anew.
- */
-export const SERVERS_MAX = 1_024;
-export const BREAKERS_MAX = 4_096;
-
-/** Slots are of a server, whatever is requested. */
-const ALL_SUBJECTS = "";
 
 /** Finds a server that answers. Keeps track of which are full, and which are given up for now. */
 export class Fallback implements BoardMember {
   readonly #deps: FallbackDeps;
-  readonly #breakers = new LRUCache<string, KnownBreaker>({ max: BREAKERS_MAX });
-  readonly #slots = new LRUCache<string, Slots>({ max: SERVERS_MAX });
-  /** The names of breakers by subject: finding one by a new text costs several times as much. */
-  readonly #names = new WeakMap<Server, Map<string, string>>();
+  readonly #known: KnownServers;
 
   constructor(deps: FallbackDeps) {
     this.#deps = deps;
+    this.#known = new KnownServers(deps.clock);
   }
 
   /**
-   * Throws an ApiError: `upstream_unreachable` if no server answered, or the error of an attempt
-   * that blames the request itself, or of an UnableFailure if every server had one.
+   * The answer of the first server that has one. Throws an ApiError: `upstream_unreachable` if none
+   * has, or the error of an attempt that blames the request itself, or of an UnableFailure if every
+   * server had one.
    */
-  async first<Candidate extends { readonly server: Server }, Result>(
-    question: Question<Candidate, Result>,
-  ): Promise<Served<Candidate, Result>> {
-    const { candidates, account, signal, subject, message } = question;
-    const failures: Failure[] = [];
-    const errors: unknown[] = [];
-    let full: Choice<Candidate> | null = null;
-    let servers = 0;
+  async first<Candidate extends { readonly server: Server }, Result, Answer>(
+    question: Question<Candidate, Result, Answer>,
+  ): Promise<Answer> {
+    const tries: Tries<Candidate> = { next: 0, full: null, failures: [], errors: [] };
+    let served: Served<Candidate, Result> | null = null;
     try {
-      for (const candidate of candidates) {
-        servers += 1;
-        const breaker = this.#breakerOf(candidate.server, subject);
-        if (!breaker.isPassable) continue;
-        const choice = { candidate, breaker, slots: this.#slotsOf(candidate.server) };
-        if (!choice.slots.take(account)) full ??= choice;
-        else {
-          const served = await this.#ask(question, choice, failures, errors);
-          if (served !== null) return served;
+      while (served === null) {
+        const choice = this.#free(question, tries) ?? (await this.#freed(question, tries));
+        if (choice === null) break;
+        const { candidate, breaker, slots } = choice;
+        // The server may have been given up while the request waited for the slot.
+        const attempt = breaker.begin(question.account);
+        if (attempt === null) {
+          slots.giveBack(question.account);
+          continue;
+        }
+        const startMs = this.#deps.clock.monotonicMs();
+        try {
+          question.watch?.begin();
+          const result = await question.attempt(candidate);
+          attempt.answered();
+          this.#report(candidate.server, "ok", startMs);
+          served = { candidate, result, use: new ServerUse(attempt, slots) };
+        } catch (error) {
+          slots.giveBack(question.account);
+          this.#fail(question, tries, { server: candidate.server, attempt, startMs, error });
+        } finally {
+          question.watch?.end();
         }
       }
-      if (full !== null) {
-        const { clock } = this.#deps;
-        if (await full.slots.wait(account, { clock, forMs: WAIT_MS, signal })) {
-          const served = await this.#ask(question, full, failures, errors);
-          if (served !== null) return served;
-        }
-      }
-      throwIfCancelled(signal);
-      // If several servers answer with a failure, the request is most likely at fault.
-      const isRequests =
-        failures.length > 1 && failures.every(({ outcome }) => outcome === "failed");
-      if (isRequests) for (const { attempt } of failures) attempt.end("ignored");
+      if (served === null) blameRequest(question, tries);
     } finally {
-      for (const { attempt, outcome } of failures) attempt.end(outcome);
+      for (const { attempt, outcome } of tries.failures) attempt.end(outcome);
     }
-    const [refusal, ...others] = errors.flatMap((error) =>
-      error instanceof UnableFailure ? [error.refusal] : [],
-    );
-    if (refusal !== undefined && others.length + 1 === servers) throw refusal;
-    const retryAfterSeconds = soonest(errors);
-    throw new ApiError("upstream_unreachable", message, {
-      cause: errors.at(-1),
-      ...(retryAfterSeconds !== null && { retryAfterSeconds }),
-    });
+    if (served === null) throw unanswered(question, tries);
+    return question.take(served);
   }
 
   /** True if the server would be tried now for this account: it is neither full nor given up. */
   wouldAsk(server: Server, { subject, account }: { subject: string; account: string }): boolean {
-    return this.#breakerOf(server, subject).isPassable && this.#slotsOf(server).isFreeFor(account);
+    return (
+      this.#known.breakerOf(server, subject).isPassable &&
+      this.#known.slotsOf(server).isFreeFor(account)
+    );
   }
 
   /** How each server does that was asked something. */
   views(): ServerView[] {
-    return [...this.#breakers.values()].map(({ server, subject, breaker }) => {
-      const { isPassable, failures } = breaker;
-      return { server, subject, isPassable, failures };
-    });
+    return this.#known.views();
   }
 
-  /** Sends the request to a server with a slot already taken; null if another server may serve. */
-  async #ask<Candidate extends { readonly server: Server }, Result>(
-    question: Question<Candidate, Result>,
-    { candidate, slots, breaker }: Choice<Candidate>,
-    failures: Failure[],
-    errors: unknown[],
-  ): Promise<Served<Candidate, Result> | null> {
-    const { account, signal, subject } = question;
-    const { server } = candidate;
-    // The server may have been given up while the request waited for the slot.
-    const attempt = breaker.begin(account);
-    if (attempt === null) {
-      slots.giveBack(account);
-      return null;
+  /** The next server with a free slot, which is taken. */
+  #free<Candidate extends { readonly server: Server }>(
+    { candidates, account, subject }: Request<Candidate>,
+    tries: Tries<Candidate>,
+  ): Choice<Candidate> | null {
+    for (;;) {
+      const candidate = candidates[tries.next];
+      if (candidate === undefined) return null;
+      tries.next += 1;
+      const breaker = this.#known.breakerOf(candidate.server, subject);
+      if (!breaker.isPassable) continue;
+      const choice = { candidate, breaker, slots: this.#known.slotsOf(candidate.server) };
+      if (choice.slots.take(account)) return choice;
+      tries.full ??= choice;
     }
-    const startMs = this.#deps.clock.monotonicMs();
-    try {
-      question.watch?.begin();
-      const result = await question.attempt(candidate);
-      attempt.answered();
-      this.#report(server, "ok", startMs);
-      return { candidate, result, use: new ServerUse(attempt, slots) };
-    } catch (error) {
-      slots.giveBack(account);
-      const outcome = signal.aborted || error instanceof ApiError ? "ignored" : resultOf(error);
-      const kind = signal.aborted ? "aborted" : outcome === "ignored" ? "refused" : outcome;
-      this.#report(server, kind, startMs);
-      if (outcome === "ignored") attempt.end(outcome);
-      else failures.push({ attempt, outcome });
-      if (signal.aborted || error instanceof ApiError) throw error;
-      this.#deps.log.warn({ provider: server.name, subject, err: error }, "A route failed");
-      errors.push(error);
-      return null;
-    } finally {
-      question.watch?.end();
-    }
+  }
+
+  /** The first server that was full, once it has a slot; it is waited for only once. */
+  async #freed<Candidate>(
+    { account, signal }: Request<unknown>,
+    tries: Tries<Candidate>,
+  ): Promise<Choice<Candidate> | null> {
+    const { full } = tries;
+    tries.full = null;
+    if (full === null) return null;
+    const { clock } = this.#deps;
+    return (await full.slots.wait(account, { clock, forMs: WAIT_MS, signal })) ? full : null;
+  }
+
+  /** Notes a failed attempt. Throws its error if no other server can help. */
+  #fail(
+    { signal, subject }: Request<unknown>,
+    { failures, errors }: Tries<unknown>,
+    failed: {
+      readonly server: Server;
+      readonly attempt: Attempt;
+      readonly startMs: number;
+      readonly error: unknown;
+    },
+  ): void {
+    const { server, attempt, startMs, error } = failed;
+    const outcome = signal.aborted || error instanceof ApiError ? "ignored" : resultOf(error);
+    const kind = signal.aborted ? "aborted" : outcome === "ignored" ? "refused" : outcome;
+    this.#report(server, kind, startMs);
+    if (outcome === "ignored") attempt.end(outcome);
+    else failures.push({ attempt, outcome });
+    if (signal.aborted || error instanceof ApiError) throw error;
+    this.#deps.log.warn({ provider: server.name, subject, err: error }, "A route failed");
+    errors.push(error);
   }
 
   #report({ name }: Server, result: UpstreamResult, startMs: number): void {
     const { clock, meter } = this.#deps;
     meter?.attempted(name, result, (clock.monotonicMs() - startMs) / 1_000);
   }
-
-  #breakerOf(server: Server, subject: string): Breaker {
-    const { breaker } = entryOf(this.#breakers, this.#nameOf(server, subject), () => ({
-      ...{ server: server.name, subject },
-      breaker: new Breaker(() => this.#deps.clock.monotonicMs()),
-    }));
-    return breaker;
-  }
-
-  #slotsOf(server: Server): Slots {
-    const name = this.#nameOf(server, ALL_SUBJECTS);
-    const slots = entryOf(this.#slots, name, () => new Slots(server.concurrencyMax));
-    slots.resize(server.concurrencyMax);
-    return slots;
-  }
-
-  #nameOf(server: Server, subject: string): string {
-    let names = this.#names.get(server);
-    if (names === undefined) {
-      names = new Map();
-      this.#names.set(server, names);
-    }
-    let name = names.get(subject);
-    if (name === undefined) {
-      name = `${server.name} ${server.baseUrl} ${subject}`;
-      names.set(subject, name);
-    }
-    return name;
-  }
-}
-
-function entryOf<Value extends object>(
-  cache: LRUCache<string, Value>,
-  name: string,
-  make: () => Value,
-): Value {
-  const known = cache.get(name);
-  if (known !== undefined) return known;
-  const made = make();
-  cache.set(name, made);
-  return made;
 }
 
 const RESULTS = { server: "failed", connection: "unreachable", nobody: "ignored" } as const;
@@ -272,6 +227,28 @@ const RESULTS = { server: "failed", connection: "unreachable", nobody: "ignored"
 function resultOf(error: unknown): "failed" | "unreachable" | "ignored" {
   // Any other error comes from reading the answer: it may be the fault of this one request.
   return error instanceof RouteFailure ? RESULTS[error.blames] : "failed";
+}
+
+/** If several servers answered with a failure, the request is most likely at fault. */
+function blameRequest({ signal }: Request<unknown>, { failures }: Tries<unknown>): void {
+  throwIfCancelled(signal);
+  const isRequests = failures.length > 1 && failures.every(({ outcome }) => outcome === "failed");
+  if (isRequests) for (const { attempt } of failures) attempt.end("ignored");
+}
+
+function unanswered(
+  { candidates, message }: Request<unknown>,
+  { errors }: Tries<unknown>,
+): ApiError {
+  const [refusal, ...others] = errors.flatMap((error) =>
+    error instanceof UnableFailure ? [error.refusal] : [],
+  );
+  if (refusal !== undefined && others.length + 1 === candidates.length) return refusal;
+  const retryAfterSeconds = soonest(errors);
+  return new ApiError("upstream_unreachable", message, {
+    cause: errors.at(-1),
+    ...(retryAfterSeconds !== null && { retryAfterSeconds }),
+  });
 }
 
 /** The earliest time at which a failed server says that it can serve again. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/core/errors.ts";
-import { BREAKERS_MAX, Fallback, SERVERS_MAX, type Served } from "../../src/upstream/fallback.ts";
+import { Fallback, type Served } from "../../src/upstream/fallback.ts";
+import { BREAKERS_MAX, SERVERS_MAX } from "../../src/upstream/known-servers.ts";
 import { RouteFailure } from "../../src/upstream/route-failure.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { silent } from "../support/silent-log.ts";
@@ -28,6 +29,7 @@ function setUp(concurrencyMax = 100) {
         run,
       })),
       attempt: ({ run }) => run(),
+      take: (served) => served,
       account,
       signal: idle,
       subject,

@@ -41,6 +41,7 @@ describe("when no server answers, the caller is told the soonest time that one n
     return new Fallback({ clock: new FakeClock(), log: silent }).first({
       candidates,
       attempt: ({ retryAfter }) => Promise.reject(new RouteFailure("No", "nobody", retryAfter)),
+      take: ({ result }) => result,
       account: "acct_1",
       signal: new AbortController().signal,
       subject: "a",

@@ -4,12 +4,13 @@ import { toDecimal } from "../../core/money.ts";
 import type { Answer, EndpointContext } from "../../http/endpoint.ts";
 import type { FrameDeps } from "../../http/frame.ts";
 import type { ChatCatalogue } from "./catalogue.ts";
-import { completeChat, openChatStream } from "./chat.ts";
+import { type Completion, completeChat, openChatStream } from "./chat.ts";
 import type { ChatCall, ChatCallDeps } from "./chat-admission.ts";
 import type { ChatFields } from "./chat-body.ts";
 import { unsupportedFields } from "./chat-extras.ts";
 import { ChatFrames, type CompletionMeta, completionJson, type ServedModels } from "./chat-json.ts";
 import { type ChatInput, toChatInput } from "./chat-request.ts";
+import { ChatStream } from "./chat-stream.ts";
 
 export interface ChatDeps extends FrameDeps {
   readonly calls: ChatCallDeps;
@@ -49,20 +50,26 @@ export function prepareChat(
 }
 
 /** Runs a call, whole or streamed. */
-export async function runChat(
+export function runChat(
+  { deps, call }: EndpointContext<ChatDeps>,
+  { chat }: PreparedChat,
+): Promise<Completion | ChatStream> {
+  const run = chat.stream ? openChatStream : completeChat;
+  return run(deps.calls, call, chat);
+}
+
+/** What the caller gets of a reply, or of a stream that has begun. */
+export function answerChat(
   context: EndpointContext<ChatDeps>,
   prepared: PreparedChat,
-): Promise<Answer> {
-  const { deps, call } = context;
-  const { chat } = prepared;
-  if (chat.stream) {
-    const stream = await openChatStream(deps.calls, call, chat);
-    return { events: new ChatFrames(stream, metaOf(context, prepared, stream.served)) };
+  result: Completion | ChatStream,
+): Answer {
+  if (result instanceof ChatStream) {
+    return { events: new ChatFrames(result, metaOf(context, prepared, result.served)) };
   }
-  const completion = await completeChat(deps.calls, call, chat);
-  const costUsd = toDecimal(completion.settlement.charged);
-  const meta = metaOf(context, prepared, completion);
-  return { json: completionJson(meta, completion, costUsd), costUsd };
+  const costUsd = toDecimal(result.settlement.charged);
+  const meta = metaOf(context, prepared, result);
+  return { json: completionJson(meta, result, costUsd), costUsd };
 }
 
 function metaOf(

@@ -1,7 +1,13 @@
 import { CHAT } from "../../core/limits.ts";
 import { type EndpointContext, endpoint } from "../../http/endpoint.ts";
 import { jsonBody } from "../../http/json-body.ts";
-import { type ChatDeps, type ChooseModels, prepareChat, runChat } from "./answer-chat.ts";
+import {
+  answerChat,
+  type ChatDeps,
+  type ChooseModels,
+  prepareChat,
+  runChat,
+} from "./answer-chat.ts";
 import { GUIDE_MODEL } from "./catalogue.ts";
 import { ChatBody } from "./chat-body.ts";
 import { chatExamples, toolExample } from "./chat-examples.ts";
@@ -40,6 +46,7 @@ export const chat = endpoint({
   prepare: (fields, context: EndpointContext<ChatDeps>) =>
     prepareChat(context, fields, fields.model, choose),
   run: runChat,
+  answer: answerChat,
 });
 
 const nothingMore = () => "";

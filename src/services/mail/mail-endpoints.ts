@@ -63,8 +63,8 @@ hours is given the first answer, with the header \`Idempotent-Replayed: true\`, 
   examples: [SEND_EXAMPLE],
   prepare: (fields, { deps, request }: EndpointContext<MailDeps>) =>
     toMailCall(fields, request.headers, deps.mail.domain),
-  async run({ deps, call }, mail) {
-    const result = await sendMail(deps.calls, deps.mail, call, mail);
+  run: ({ deps, call }, mail) => sendMail(deps.calls, deps.mail, call, mail),
+  answer({ deps, call }, _, result) {
     const costUsd = toDecimal(result.cost);
     const { isRepeat } = result;
     return {
@@ -98,8 +98,6 @@ export const messageStatus = endpoint({
   errors: ["message_not_found"],
   examples: [STATUS_EXAMPLE],
   prepare: (_, { params }: EndpointContext<MailDeps>) => params.id ?? "",
-  async run({ deps, call }, id) {
-    const message = await viewMessage(deps.calls, deps.mail.messages, call, id);
-    return { json: statusJson(message, call.requestId) };
-  },
+  run: ({ deps, call }, id) => viewMessage(deps.calls, deps.mail.messages, call, id),
+  answer: ({ call }, _, message) => ({ json: statusJson(message, call.requestId) }),
 });

@@ -49,8 +49,8 @@ does not have is refused. Nothing found is an answer, and costs what any answer 
     const priceVersion = priceVersionOf(prices);
     return { action, parameters, cost: costOf(action, prices), priceVersion };
   },
-  async run({ deps, call }, mapsCall) {
-    const result = await askMaps(deps.calls, call, mapsCall);
+  run: ({ deps, call }, mapsCall) => askMaps(deps.calls, call, mapsCall),
+  answer({ call }, mapsCall, result) {
     const costUsd = toDecimal(result.settlement.charged);
     const bytes = pictureOf(mapsCall, result);
     if (bytes !== null) return { bytes, costUsd };

@@ -42,9 +42,9 @@ export const search = endpoint({
     if (refusal !== null) refuseUnserved(deps, [refusal], () => "");
     return request;
   },
-  async run({ deps, call }, request) {
-    const { pricePerResult } = deps.catalogue().search;
-    const { reply, settlement } = await searchOnce(deps.calls, call, request, pricePerResult);
+  run: ({ deps, call }, request) =>
+    searchOnce(deps.calls, call, request, deps.catalogue().search.pricePerResult),
+  answer({ call }, request, { reply, settlement }) {
     const { requestId } = call;
     const facts = { id: sameId(requestId, "search"), requestId, query: request.query };
     const costUsd = toDecimal(settlement.charged);
@@ -75,9 +75,9 @@ export const batchSearch = endpoint({
     refuseUnserved(deps, refusals, (index) => `[${index}]: `);
     return requests;
   },
-  async run({ deps, call }, requests) {
-    const { pricePerResult } = deps.catalogue().search;
-    const { found, settlement } = await searchBatch(deps.calls, call, requests, pricePerResult);
+  run: ({ deps, call }, requests) =>
+    searchBatch(deps.calls, call, requests, deps.catalogue().search.pricePerResult),
+  answer({ deps, call }, requests, { found, settlement }) {
     const { requestId } = call;
     const items = found.map((item, index) => {
       const query = requests[index]?.query ?? "";

@@ -50,14 +50,16 @@ interface RouteToAsk extends Pick<ServedRoute, "buying"> {
 export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   const fallback = new Fallback(deps);
   deps.board?.add("chat", fallback);
-  const ask = <Result>(
+  const ask = <Result, Answer>(
     model: ModelEntry,
     { account, signal, watch }: ChatOptions,
     attempt: (route: RouteToAsk) => Promise<Result>,
+    take: (served: Served<RouteToAsk, Result>) => Answer,
   ) =>
     fallback.first({
       candidates: routesOf(model, deps.catalogue()),
       attempt,
+      take,
       watch,
       account,
       signal,
@@ -65,33 +67,34 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
       message: `The model '${model.id}' does not answer right now`,
     });
 
-  async function complete(
+  function complete(
     model: ModelEntry,
     request: ChatRequest,
     options: ChatOptions,
   ): Promise<ServedReply> {
-    const { candidate, result, use } = await ask(model, options, (route) =>
+    const attempt = (route: RouteToAsk) =>
       route.server.kind === "guide"
         ? deps.guide.complete(request, options)
-        : completeUpstream(callTo(route, { deps, model, request, options })),
-    );
-    use.end("ok");
-    return { ...plausible(result, model), lane: candidate.server.name, buying: candidate.buying };
+        : completeUpstream(callTo(route, { deps, model, request, options }));
+    return ask(model, options, attempt, ({ candidate: { server, buying }, result, use }) => {
+      use.end("ok");
+      return { ...plausible(result, model), lane: server.name, buying };
+    });
   }
 
-  async function stream(
+  function stream(
     model: ModelEntry,
     request: ChatRequest,
     options: ChatOptions,
   ): Promise<ServedStream> {
-    const served = await ask(model, options, (route) => {
+    const attempt = (route: RouteToAsk) => {
       const batches =
         route.server.kind === "guide"
           ? deps.guide.stream(request, options)
           : streamUpstream(callTo(route, { deps, model, request, options }));
       return withFirst(pullable(batches));
-    });
-    return new Relay(served, model, options.signal);
+    };
+    return ask(model, options, attempt, (served) => new Relay(served, model, options.signal));
   }
 
   const isHealthy = (model: ModelEntry, account: string) =>

@@ -4,7 +4,8 @@
 import { ApiError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
 import type { PicoUsd } from "../../../core/money.ts";
-import { Fallback, type FallbackDeps, type Server } from "../../../upstream/fallback.ts";
+import { Fallback, type FallbackDeps } from "../../../upstream/fallback.ts";
+import type { Server } from "../../../upstream/known-servers.ts";
 import type { UpstreamBoard } from "../../../upstream/upstream-board.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { MapsAction, ParametersOf } from "../actions.ts";
@@ -90,19 +91,17 @@ export function createMapsProvider(deps: MapsProviderDeps): MapsProvider {
     parameters: ParametersOf<A>,
     options: AskOptions,
   ): Promise<MapsReply<A>> {
-    const { result, use } = await fallback.first({
+    return await fallback.first({
       candidates: ableOf(action, parameters),
-      attempt: async ({ service, kind, buying }) => ({
-        ...(await service.ask(parameters, options)),
-        provider: kind,
-        buying,
-      }),
+      attempt: ({ service }) => service.ask(parameters, options),
+      take({ candidate: { kind: provider, buying }, result, use }) {
+        use.end("ok");
+        return { ...result, provider, buying };
+      },
       ...options,
       subject: action,
       message: `No provider of the action ${action} answers right now`,
     });
-    use.end("ok");
-    return result;
   }
 
   return { check: (action, parameters) => void ableOf(action, parameters), ask };

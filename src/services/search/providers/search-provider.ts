@@ -75,26 +75,24 @@ export function createSearchProvider(deps: SearchProviderDeps): SearchProvider {
     return unsupported(servers().map((server) => lacksOf(server, request)));
   }
 
-  async function search(request: SearchRequest, options: SearchOptions): Promise<SearchReply> {
+  function search(request: SearchRequest, options: SearchOptions): Promise<SearchReply> {
     const candidates: { readonly server: SearchServer }[] = [];
     for (const server of servers()) {
       if (lacksOf(server, request).length === 0 && isReady(server)) candidates.push({ server });
     }
     const { account, signal } = options;
-    const { result, use } = await fallback.first({
+    return fallback.first({
       candidates,
-      attempt: async ({ server }) => ({
-        results: await ask(server, request, options),
-        provider: server.kind,
-        buying: server.buying,
-      }),
+      attempt: ({ server }) => ask(server, request, options),
+      take({ candidate: { server }, result, use }): SearchReply {
+        use.end("ok");
+        return { results: result, provider: server.kind, buying: server.buying };
+      },
       account,
       signal,
       subject: "search",
       message: "No search provider answers right now",
     });
-    use.end("ok");
-    return result;
   }
 
   function ask(server: SearchServer, request: SearchRequest, options: SearchOptions) {

@@ -1,0 +1,93 @@
+// What a process knows of upstream servers: how many requests each has now, and which are given up.
+
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../core/clock.ts";
+import { Breaker } from "./breaker.ts";
+import { Slots } from "./slots.ts";
+import type { ServerView } from "./upstream-board.ts";
+
+/** The part of a server that matters for choosing one. */
+export interface Server {
+  readonly name: string;
+  /** Distinguishes servers of the same name after the configuration has changed. */
+  readonly baseUrl: string;
+  /** The maximum of simultaneous requests; further ones go to the next server. */
+  readonly concurrencyMax: number;
+}
+
+interface KnownBreaker {
+  readonly server: string;
+  readonly subject: string;
+  readonly breaker: Breaker;
+}
+
+/**
+ * Servers, and subjects on them, that are remembered. A configuration has fewer; those of earlier
+ * configurations go first, and one that was forgotten begins anew.
+ */
+export const SERVERS_MAX = 1_024;
+export const BREAKERS_MAX = 4_096;
+
+/** Slots are of a server, whatever is requested. */
+const ALL_SUBJECTS = "";
+
+export class KnownServers {
+  readonly #clock: Pick<Clock, "monotonicMs">;
+  readonly #breakers = new LRUCache<string, KnownBreaker>({ max: BREAKERS_MAX });
+  readonly #slots = new LRUCache<string, Slots>({ max: SERVERS_MAX });
+  /** The names of breakers by subject: finding one by a new text costs several times as much. */
+  readonly #names = new WeakMap<Server, Map<string, string>>();
+
+  constructor(clock: Pick<Clock, "monotonicMs">) {
+    this.#clock = clock;
+  }
+
+  breakerOf(server: Server, subject: string): Breaker {
+    const { breaker } = entryOf(this.#breakers, this.#nameOf(server, subject), () => ({
+      ...{ server: server.name, subject },
+      breaker: new Breaker(() => this.#clock.monotonicMs()),
+    }));
+    return breaker;
+  }
+
+  slotsOf(server: Server): Slots {
+    const name = this.#nameOf(server, ALL_SUBJECTS);
+    const slots = entryOf(this.#slots, name, () => new Slots(server.concurrencyMax));
+    slots.resize(server.concurrencyMax);
+    return slots;
+  }
+
+  /** How each server does that was asked something. */
+  views(): ServerView[] {
+    return [...this.#breakers.values()].map(({ server, subject, breaker }) => {
+      const { isPassable, failures } = breaker;
+      return { server, subject, isPassable, failures };
+    });
+  }
+
+  #nameOf(server: Server, subject: string): string {
+    let names = this.#names.get(server);
+    if (names === undefined) {
+      names = new Map();
+      this.#names.set(server, names);
+    }
+    let name = names.get(subject);
+    if (name === undefined) {
+      name = `${server.name} ${server.baseUrl} ${subject}`;
+      names.set(subject, name);
+    }
+    return name;
+  }
+}
+
+function entryOf<Value extends object>(
+  cache: LRUCache<string, Value>,
+  name: string,
+  make: () => Value,
+): Value {
+  const known = cache.get(name);
+  if (known !== undefined) return known;
+  const made = make();
+  cache.set(name, made);
+  return made;
+}
