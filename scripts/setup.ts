@@ -9,6 +9,7 @@ import { createAccount, createKey } from "../src/accounts/administration.ts";
 import { migrateStores } from "../src/cli/migrate-command.ts";
 import { newId } from "../src/core/ids.ts";
 import { scopesOfSurface } from "../src/core/services.ts";
+import { StartError } from "../src/core/start-error.ts";
 import { makeSignInLink } from "../src/identity/sign-in-link.ts";
 import { loadStoreConfig, type StoreConfig } from "../src/settings/config.ts";
 import { Accounts } from "../src/store/accounts.ts";
@@ -17,7 +18,8 @@ import { ensureMember, ensurePerson } from "../src/store/known-people.ts";
 import { LogUpkeep } from "../src/store/log-upkeep.ts";
 import { Payments } from "../src/store/payments.ts";
 import { openRedis } from "../src/store/redis.ts";
-import { adoptSecrets, WrongSecret } from "../src/store/secrets.ts";
+import { adoptSecrets } from "../src/store/secrets.ts";
+import { orStartError } from "../src/store/store-away.ts";
 import { WalletRepository } from "../src/store/wallet-repository.ts";
 import { makePartitions } from "../workers/partitions.ts";
 import { readJson, writeJson } from "./home.mjs";
@@ -41,6 +43,8 @@ async function setUp(file: string, baseUrl: string): Promise<Demo> {
   const databaseUrl = directUrl ?? config.databaseUrl;
   const database = openDatabase(config.databaseUrl, { directUrl });
   const redis = openRedis(config.redisUrl);
+  // Failed commands throw their errors; without this listener the client also prints them.
+  redis.on("error", () => {});
   // At the first start Redis is new, which is no problem to tell.
   const log = existsSync(file) ? lineLog : { ...lineLog, warn: () => {} };
   const actors = new AccountActors({
@@ -135,8 +139,9 @@ function readDemo(file: string): Demo | null {
 
 const file = process.env.FAREBOX_DEMO_FILE;
 if (!file) throw new Error("FAREBOX_DEMO_FILE is not set; `npm start` sets it");
-const demo = await setUp(file, process.env.FAREBOX_BASE_URL ?? "").catch((error: unknown) => {
-  if (!(error instanceof WrongSecret)) throw error;
+const prepared = setUp(file, process.env.FAREBOX_BASE_URL ?? "");
+const demo = await orStartError(prepared).catch((error: unknown) => {
+  if (!(error instanceof StartError)) throw error;
   console.error(error.message);
   process.exit(1);
 });

@@ -1,8 +1,8 @@
+import { storeAway } from "../store/store-away.ts";
 import { platformFetch } from "../upstream/open-fetch.ts";
 import type { Command } from "./command.ts";
 import { CHECKS, type CheckContext, type Finding, problem } from "./doctor-checks.ts";
 import { table } from "./print.ts";
-import { redisAway } from "./redis-away.ts";
 import { serverSettings } from "./server-settings.ts";
 import type { Stores } from "./stores.ts";
 
@@ -41,8 +41,8 @@ async function examine(stores: Stores): Promise<Report[]> {
 }
 
 function reasonOf(error: unknown): string {
-  const away = redisAway(error);
-  if (away !== null) return away;
+  const away = storeAway(error);
+  if (away !== null) return away.words;
   const { message, cause } = error instanceof Error ? error : new Error(String(error));
   return cause instanceof Error ? `${message} (${cause.message})` : message;
 }

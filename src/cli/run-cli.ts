@@ -7,9 +7,9 @@ import { StartError } from "../core/start-error.ts";
 import { loadConsoleOrigin, loadStoreConfig } from "../settings/config.ts";
 import type { Environment } from "../settings/environment.ts";
 import { checkMigrated } from "../store/migrate.ts";
+import { storeAway } from "../store/store-away.ts";
 import { type Answer, UsageError } from "./command.ts";
 import { type Invocation, parseCommandLine } from "./commands.ts";
-import { redisAway } from "./redis-away.ts";
 import { OutputClosed } from "./sink.ts";
 import { openStores } from "./stores.ts";
 import { visible } from "./visible.ts";
@@ -84,12 +84,15 @@ function print({ json, text, failed }: Answer, asJson: boolean, { out, err }: Cl
 /** The code and message of an error. An unexpected error keeps its stack, because it is a bug. */
 function explain(error: unknown): { code: string; message: string } {
   if (error instanceof UsageError) return { code: "usage", message: error.message };
-  if (error instanceof StartError) return { code: "config", message: error.message };
   const isRefusal = error instanceof AdministrationError || error instanceof ConsoleError;
   if (isRefusal) return { code: error.code, message: error.message };
+  const away = storeAway(error);
+  if (away !== null) {
+    const { store, words } = away;
+    return { code: `${store}_away`, message: `${words} (farebox doctor says more)` };
+  }
+  if (error instanceof StartError) return { code: "config", message: error.message };
   const root = rootOf(error);
-  const away = redisAway(root);
-  if (away !== null) return { code: "redis_away", message: `${away} (farebox doctor says more)` };
   const reason = root instanceof Error ? root.message : String(root);
   if (error instanceof ApiError) {
     const message = root === error ? reason : `${error.message} (${reason})`;

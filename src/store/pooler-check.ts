@@ -5,6 +5,7 @@
 import postgres from "postgres";
 import { StartError } from "../core/start-error.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "./database.ts";
+import { orStartError } from "./store-away.ts";
 
 /** A pooler that the settings do not name; the message is for the operator. */
 export class UnknownPooler extends StartError {
@@ -17,10 +18,10 @@ const REFUSED = /unsupported startup parameter/i;
 
 /**
  * Resolves if what must lead to Postgres itself does.
- * @throws UnknownPooler
+ * @throws UnknownPooler, or StartError if Postgres is away
  */
 export async function checkDirect(url: string, directUrl: string | null): Promise<void> {
-  if (await isDirect(directUrl ?? url)) return;
+  if (await orStartError(isDirect(directUrl ?? url))) return;
   throw new UnknownPooler(
     directUrl === null
       ? "DATABASE_URL leads to a connection pooler, such as PgBouncer: set " +
@@ -37,7 +38,7 @@ const ABANDONED_MS = 30_000;
 
 /**
  * The database of a process that serves.
- * @throws UnknownPooler
+ * @throws UnknownPooler, or StartError if Postgres is away
  */
 export async function openChecked(
   urls: { readonly databaseUrl: string; readonly directDatabaseUrl: string | null },

@@ -2,6 +2,8 @@
 
 import type { Cluster, Redis } from "ioredis";
 import { REDIS_REFUSALS, redisRefusal } from "../core/redis-refusals.ts";
+import { StartError } from "../core/start-error.ts";
+import { orStartError } from "./store-away.ts";
 
 const VERSION_MIN = 7;
 
@@ -13,10 +15,15 @@ const REQUIRED = [
 ] as const;
 
 /**
- * Resolves with warnings. Throws if a server is too old or has an unsafe setting. A server that
- * does not allow reading its settings, as some hosted ones, only causes a warning.
+ * Resolves with warnings. A server that does not allow reading its settings, as some hosted ones,
+ * only causes a warning.
+ * @throws StartError if a server is away, is too old or has an unsafe setting
  */
 export async function checkRedis(redis: Redis | Cluster): Promise<string[]> {
+  return await orStartError(checkServers(redis));
+}
+
+async function checkServers(redis: Redis | Cluster): Promise<string[]> {
   await redis.ping();
   const servers = "nodes" in redis ? redis.nodes("master") : [redis];
   return (await Promise.all(servers.map(checkServer))).flat();
@@ -25,7 +32,7 @@ export async function checkRedis(redis: Redis | Cluster): Promise<string[]> {
 async function checkServer(server: Redis): Promise<string[]> {
   const version = /redis_version:(\d+)/.exec(await server.info("server"))?.[1];
   if (Number(version ?? 0) < VERSION_MIN) {
-    throw new Error(
+    throw new StartError(
       `Redis ${version ?? "of unknown version"} is too old: ${VERSION_MIN} is needed`,
     );
   }
@@ -35,7 +42,7 @@ async function checkServer(server: Redis): Promise<string[]> {
     if (value === null) {
       warnings.push(`Redis does not show '${setting}'; make sure that it is '${required}'`);
     } else if (value !== required) {
-      throw new Error(
+      throw new StartError(
         `Redis runs with '${setting} ${value}' and could lose money: set '${setting} ${required}'`,
       );
     }

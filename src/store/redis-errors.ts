@@ -18,6 +18,14 @@ const UNREACHABLE_MESSAGES = [
 ] as const;
 const LATE = "Command timed out";
 
+/** How Redis begins its reply where it does not know the user, or wants a password. */
+const LOGIN = /^(WRONGPASS|NOAUTH|NOPERM) /;
+
+/** True if Redis does not take the user or the password, or the user may not do this. */
+export function refusesLogin(error: Error): boolean {
+  return error.name === "ReplyError" && LOGIN.test(error.message);
+}
+
 /** Why Redis did not do what it was asked, and may do it later; null for any other error. */
 export function redisFault(error: unknown): "unreachable" | "late" | RedisRefusal | null {
   if (!(error instanceof Error)) return null;

@@ -162,8 +162,16 @@ test("a setting that is missing, and a store that is away, are told and exit 1",
   });
   const away = await cliOf(world, { DATABASE_URL: "postgres://127.0.0.1:1/x" });
   const { code, err } = await away("account", "show", ID);
-  expect([code, err]).toEqual([1, expect.stringContaining("ECONNREFUSED")]);
-  expect(err).not.toContain("    at ");
+  expect([code, err]).toEqual([
+    1,
+    "Postgres cannot be reached: check its address (DATABASE_URL) and firewalls " +
+      "(connect ECONNREFUSED 127.0.0.1:1) (farebox doctor says more)\n",
+  ]);
+  const misspelt = await cliOf(world, { DATABASE_URL: `${world.databaseUrl}_misspelt` });
+  expect(await misspelt("account", "find")).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^Postgres refuses the connection, check DATABASE_URL: database /),
+  });
   const withoutRedis = await cliOf(world, { REDIS_URL: "redis://127.0.0.1:1" });
   const audited = await withoutRedis("audit");
   expect([audited.code, audited.err]).toEqual([

@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Redis } from "ioredis";
 import { freePort, launch, temporaryFolder } from "../../scripts/processes.mjs";
 import { newKey } from "../../src/core/keys.ts";
 import { eventually } from "../support/eventually.ts";
@@ -69,27 +70,45 @@ test("stores that go away are logged without their passwords", async () => {
 }, 60_000);
 
 const FAULTS = {
-  "a password that Redis does not take": async (redis: string, postgres: string) => ({
-    redis: withCanary(redis),
-    postgres,
-  }),
-  "a socket of Redis that is not there": async (_redis: string, postgres: string) => ({
-    redis: `unix:///nowhere/redis.sock?password=${CANARY}`,
-    postgres,
-  }),
-  "a Postgres that does not know the database": async (redis: string, postgres: string) => ({
-    redis,
-    postgres: withCanary(`${postgres}_gone`),
-  }),
-  "a Postgres that is not there": async (redis: string) => ({
-    redis,
-    postgres: `postgres://farebox:${CANARY}@127.0.0.1:${await freePort()}/farebox`,
-  }),
+  "a password that Redis does not take": {
+    of: async (redis: string, postgres: string) => ({ redis: withCanary(redis), postgres }),
+    words: "Redis refuses the user or the password: WRONGPASS",
+  },
+  "a socket of Redis that is not there": {
+    of: async (_redis: string, postgres: string) => ({
+      redis: `unix:///nowhere/redis.sock?password=${CANARY}`,
+      postgres,
+    }),
+    words: "Redis cannot be reached: check its address",
+  },
+  "a Redis that could lose money": {
+    of: async (redis: string, postgres: string) => {
+      const client = new Redis(redis);
+      await client.config("SET", "appendfsync", "everysec");
+      client.disconnect();
+      return { redis, postgres };
+    },
+    words: "Redis runs with 'appendfsync everysec' and could lose money: set 'appendfsync always'",
+  },
+  "a Postgres that does not know the database": {
+    of: async (redis: string, postgres: string) => ({
+      redis,
+      postgres: withCanary(`${postgres}_gone`),
+    }),
+    words: "Postgres refuses the connection, check DATABASE_URL: password ",
+  },
+  "a Postgres that is not there": {
+    of: async (redis: string) => ({
+      redis,
+      postgres: `postgres://farebox:${CANARY}@127.0.0.1:${await freePort()}/farebox`,
+    }),
+    words: "Postgres cannot be reached: check its address (DATABASE_URL) and firewalls",
+  },
 };
 
 for (const file of ["src/main.ts", "workers/main.ts"]) {
-  for (const [fault, of] of Object.entries(FAULTS)) {
-    test(`${file} ends at ${fault}, and says so without the password`, async () => {
+  for (const [fault, { of, words }] of Object.entries(FAULTS)) {
+    test(`${file} ends at ${fault}, and says so in words, without the password`, async () => {
       const folder = temporaryFolder("farebox-test-log-");
       await using redis = await startPrivateRedis();
       await using database = await createTestDatabase();
@@ -105,7 +124,7 @@ for (const file of ["src/main.ts", "workers/main.ts"]) {
       try {
         expect((await program.exited).code).not.toBe(0);
         const text = readFileSync(logFile, "utf8");
-        expect(text).toContain("could not start");
+        expect(text.trimEnd().split("\n").at(-1)).toStartWith(words);
         expectNone(text, [redis.url, database.url]);
       } finally {
         await program.kill9();

@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { freePort } from "../../scripts/processes.mjs";
 import { eventually } from "../support/eventually.ts";
 import { launcherHome, launchFarebox } from "../support/launcher.ts";
 
@@ -41,6 +42,16 @@ test("a backup of npm start is put back while its stores run alone", async () =>
   const found = await farebox(home.path, "account", "find", "ada");
   expect(found).toMatchObject({ code: 0, out: "There is nothing.\n" });
 }, 180_000);
+
+test("a Postgres of one's own that is away is named in words, without a stack", async () => {
+  using home = launcherHome();
+  const env = { DATABASE_URL: `postgres://127.0.0.1:${await freePort()}/farebox` };
+  await using refused = launchFarebox(home.path, { env });
+  expect(await refused.exited).toBe(1);
+  const told = refused.output().split("The database could not be prepared:\n")[1] ?? "";
+  expect(told).toStartWith("Postgres cannot be reached: check its address (DATABASE_URL)");
+  expect(told.trimEnd().split("\n")).toHaveLength(1);
+}, 60_000);
 
 test("an argument that npm start does not know is named, and nothing starts", async () => {
   using home = launcherHome();
