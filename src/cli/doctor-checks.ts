@@ -12,7 +12,7 @@ import type { ServerConfig } from "../settings/config.ts";
 import { Configurations } from "../store/configurations.ts";
 import { Ledger } from "../store/ledger.ts";
 import { compareMigrations } from "../store/migrate.ts";
-import { postgresFacts } from "../store/postgres-check.ts";
+import { postgresFacts, versionProblem } from "../store/postgres-check.ts";
 import { openRedis } from "../store/redis.ts";
 import { checkRedis, checkReplication, checkWrites } from "../store/redis-check.ts";
 import { parseRedisUrl } from "../store/redis-url.ts";
@@ -39,7 +39,6 @@ export interface CheckContext {
 export type Check = readonly [name: string, run: (context: CheckContext) => Promise<Finding[]>];
 
 const SKEW_MS_MAX = 1_000;
-const POSTGRES_VERSION_MIN = 18;
 const ANSWER_MS = 10_000;
 const SLOW_MS = 20;
 const ROUNDS = 5;
@@ -89,12 +88,10 @@ async function checkQueueRedis({ config, now }: CheckContext): Promise<Finding[]
 async function checkPostgres({ stores, now }: CheckContext): Promise<Finding[]> {
   await stores.checkPooler();
   const { version, nowMs } = await postgresFacts(stores.database);
-  const old =
-    version < POSTGRES_VERSION_MIN
-      ? [problem(`Version ${version} is too old: ${POSTGRES_VERSION_MIN} is needed`)]
-      : [];
+  const old = versionProblem(version);
   const skew = clockFinding("Postgres", nowMs - now());
-  return [...old, ...skew, answerFinding(await quickest(now, () => stores.database.ping()))];
+  const problems = old === null ? [] : [problem(old)];
+  return [...problems, ...skew, answerFinding(await quickest(now, () => stores.database.ping()))];
 }
 
 async function checkSchema({ stores }: CheckContext): Promise<Finding[]> {

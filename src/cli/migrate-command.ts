@@ -5,17 +5,23 @@ import { AdministrationError } from "../core/errors.ts";
 import { FirstLayoutRepository } from "../store/first-layout.ts";
 import { Ledger } from "../store/ledger.ts";
 import { fillMargins, repairMargins } from "../store/margin-repair.ts";
-import { migrate } from "../store/migrate.ts";
+import { checkBeginning, migrate } from "../store/migrate.ts";
+import { checkRedis } from "../store/redis-check.ts";
 import { fillUsage, repairUsage } from "../store/usage-repair.ts";
 import { WalletRepository } from "../store/wallet-repository.ts";
 import type { Command } from "./command.ts";
 import type { Stores } from "./stores.ts";
 
-/** Upgrades Postgres and Redis to this release. Running it again changes nothing. */
+/**
+ * Upgrades Postgres and Redis to this release. Running it again changes nothing.
+ * @throws StartError if they are none that a process would run on: then nothing was changed
+ */
 export async function migrateStores(
   stores: Pick<Stores, "database" | "databaseUrl" | "actors" | "warn">,
 ): Promise<FirstLayoutReport> {
   const { database, databaseUrl, actors, warn } = stores;
+  await checkRedis(actors.deps.redis);
+  await checkBeginning(database);
   await migrate(databaseUrl);
   const report = await upgradeFirstLayout({
     redis: actors.deps.redis,

@@ -5,6 +5,7 @@ import postgres from "postgres";
 import { StartError } from "../core/start-error.ts";
 import type { Database } from "./database.ts";
 import { despiteDeadlocks } from "./deadlocks.ts";
+import { checkPostgresVersion } from "./postgres-check.ts";
 
 const MIGRATIONS = `${import.meta.dir}/../../migrations`;
 /** An arbitrary lock number: processes that start together take turns. */
@@ -23,6 +24,20 @@ export async function migrate(databaseUrl: string): Promise<void> {
   } finally {
     await sql.end();
   }
+}
+
+/**
+ * Checks what an empty database is on. One with data stays usable by its release, so that an
+ * upgrade is not refused for its server (D-526).
+ * @throws StartError if it is too old
+ */
+export async function checkBeginning(database: Pick<Database, "sql">): Promise<void> {
+  if (!(await hasMigrations(database))) await checkPostgresVersion(database);
+}
+
+async function hasMigrations({ sql }: Pick<Database, "sql">): Promise<boolean> {
+  const [table] = await sql`SELECT to_regclass('drizzle.__drizzle_migrations') AS name`;
+  return table?.name != null;
 }
 
 /** The schema is not that of this release yet; the message is for the operator. */
@@ -53,8 +68,7 @@ export async function compareMigrations({
   const shipped = readMigrationFiles({ migrationsFolder: MIGRATIONS }).map(
     ({ folderMillis }) => folderMillis,
   );
-  const [table] = await sql`SELECT to_regclass('drizzle.__drizzle_migrations') AS name`;
-  if (table?.name == null) return { missing: shipped.length, newer: 0 };
+  if (!(await hasMigrations({ sql }))) return { missing: shipped.length, newer: 0 };
   const rows = await sql`SELECT created_at FROM drizzle.__drizzle_migrations`;
   const applied = rows.map((row) => Number(row.created_at));
   const [lastShipped, lastApplied] = [Math.max(0, ...shipped), Math.max(0, ...applied)];

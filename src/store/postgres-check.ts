@@ -1,4 +1,19 @@
+import { StartError } from "../core/start-error.ts";
 import type { Database } from "./database.ts";
+
+const VERSION_MIN = 18;
+
+/** What is wrong with a main version of Postgres; null if nothing is. */
+export function versionProblem(version: number): string | null {
+  if (version >= VERSION_MIN) return null;
+  return `Postgres ${version} is too old: ${VERSION_MIN} is needed`;
+}
+
+/** @throws StartError if the server is too old to begin with */
+export async function checkPostgresVersion(database: Pick<Database, "sql">): Promise<void> {
+  const problem = versionProblem((await postgresFacts(database)).version);
+  if (problem !== null) throw new StartError(problem);
+}
 
 /** The main version of Postgres, and its clock. */
 export async function postgresFacts({

@@ -43,15 +43,20 @@ test("a backup of npm start is put back while its stores run alone", async () =>
   expect(found).toMatchObject({ code: 0, out: "There is nothing.\n" });
 }, 180_000);
 
-test("a Postgres of one's own that is away is named in words, without a stack", async () => {
-  using home = launcherHome();
-  const env = { DATABASE_URL: `postgres://127.0.0.1:${await freePort()}/farebox` };
-  await using refused = launchFarebox(home.path, { env });
-  expect(await refused.exited).toBe(1);
-  const told = refused.output().split("The database could not be prepared:\n")[1] ?? "";
-  expect(told).toStartWith("Postgres cannot be reached: check its address (DATABASE_URL)");
-  expect(told.trimEnd().split("\n")).toHaveLength(1);
-}, 60_000);
+test("a store of one's own that is away is named in words, without a stack", async () => {
+  const nowhere = `127.0.0.1:${await freePort()}`;
+  for (const [env, words] of [
+    [{ DATABASE_URL: `postgres://${nowhere}/farebox` }, "Postgres cannot be reached: check its"],
+    [{ REDIS_URL: `redis://${nowhere}` }, "Redis cannot be reached: check its address"],
+  ] as const) {
+    using home = launcherHome();
+    await using refused = launchFarebox(home.path, { env });
+    expect(await refused.exited).toBe(1);
+    const told = refused.output().split("The database could not be prepared:\n")[1] ?? "";
+    expect(told).toStartWith(words);
+    expect(told.trimEnd().split("\n")).toHaveLength(1);
+  }
+}, 120_000);
 
 test("an argument that npm start does not know is named, and nothing starts", async () => {
   using home = launcherHome();

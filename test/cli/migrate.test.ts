@@ -1,0 +1,76 @@
+// `farebox migrate` as the first command on new stores: what no process could run on is refused.
+
+import { expect, test } from "bun:test";
+import { Redis } from "ioredis";
+import { freePort } from "../../scripts/processes.mjs";
+import { type Database, openDatabase } from "../../src/store/database.ts";
+import { compareMigrations } from "../../src/store/migrate.ts";
+import { cliOf } from "../support/run-cli.ts";
+import { createTestDatabase, startPrivateRedis } from "../support/services.ts";
+import { shared } from "../support/shared.ts";
+import { openWorld } from "../support/world.ts";
+
+const world = await shared(openWorld());
+
+/** Runs the test with a database in which nothing is, and its address. */
+async function withEmpty(run: (database: Database, url: string) => Promise<void>): Promise<void> {
+  await using created = await createTestDatabase();
+  const database = openDatabase(created.url);
+  try {
+    await database.sql.unsafe("DROP SCHEMA public, drizzle CASCADE; CREATE SCHEMA public");
+    await run(database, created.url);
+  } finally {
+    await database.close();
+  }
+}
+
+async function isEmpty(database: Database): Promise<boolean> {
+  const [row] = await database.sql`SELECT to_regclass('accounts') AS name`;
+  return row?.name == null && (await compareMigrations(database)).missing > 1;
+}
+
+test("a Redis that no process would take is refused, and nothing is migrated", async () => {
+  await using redis = await startPrivateRedis();
+  const client = new Redis(redis.url);
+  await client.config("SET", "appendonly", "no");
+  client.disconnect();
+  const unsafe = "Redis runs with 'appendonly no' and could lose money: set 'appendonly yes'";
+  await withEmpty(async (database, url) => {
+    for (const [address, words] of [
+      [`redis://127.0.0.1:${await freePort()}`, "Redis cannot be reached: check its address"],
+      [redis.url, unsafe],
+    ] as const) {
+      const cli = await cliOf(world, { DATABASE_URL: url, REDIS_URL: address });
+      const { code, err } = await cli("migrate");
+      expect([code, err]).toEqual([1, expect.stringContaining(words)]);
+      expect(await isEmpty(database)).toBe(true);
+    }
+  });
+});
+
+test("an empty database of a Postgres that is too old is refused", async () => {
+  await withEmpty(async (database, url) => {
+    const { sql } = database;
+    // The version that an older server would tell.
+    await sql.unsafe(`CREATE SCHEMA older;
+      CREATE FUNCTION older.current_setting(text) RETURNS text LANGUAGE sql
+        AS $$ SELECT CASE $1 WHEN 'server_version_num' THEN '170006'
+          ELSE pg_catalog.current_setting($1) END $$`);
+    const [row] = await sql<{ name: string }[]>`SELECT current_database() AS name`;
+    await sql.unsafe(`ALTER DATABASE ${row?.name} SET search_path = older, public, pg_catalog`);
+    const cli = await cliOf(world, { DATABASE_URL: url });
+    const { code, err } = await cli("migrate");
+    expect([code, err]).toEqual([1, "Postgres 17 is too old: 18 is needed\n"]);
+    expect(await isEmpty(database)).toBe(true);
+  });
+});
+
+test("sound stores are ready, and the command may be repeated", async () => {
+  await withEmpty(async (_, url) => {
+    const cli = await cliOf(world, { DATABASE_URL: url });
+    for (const _ of ["first", "again"]) {
+      const { code, out } = await cli("migrate");
+      expect([code, out]).toEqual([0, "Postgres and Redis are ready for this release.\n"]);
+    }
+  });
+});
