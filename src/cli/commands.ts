@@ -3,10 +3,10 @@
 import { accountCommands } from "./account-commands.ts";
 import { auditCommands } from "./audit-command.ts";
 import { backupCommands } from "./backup-commands.ts";
-import { type Command, parseArguments, UsageError } from "./command.ts";
+import { type Command, type ParsedArguments, parseArguments, UsageError } from "./command.ts";
 import { configCommands } from "./config-commands.ts";
 import { doctorCommands } from "./doctor-command.ts";
-import { commandHelp, overview } from "./help.ts";
+import { commandHelp, overview, PROCESSES } from "./help.ts";
 import { importCommands } from "./import-commands.ts";
 import { indexCommands } from "./index-commands.ts";
 import { journalCommands } from "./journal-commands.ts";
@@ -67,7 +67,7 @@ export type Invocation =
 export function parseCommandLine(args: readonly string[], nowMs: number): Invocation {
   const command = COMMANDS.find(({ name }) => isNamed(args, name));
   if (command === undefined) return helpOf(args);
-  const parsed = parseArguments(command, args.slice(command.name.split(" ").length));
+  const parsed = parsedArguments(command, args);
   if (parsed.help) return { kind: "help", text: commandHelp(command) };
   return {
     kind: "run",
@@ -75,6 +75,15 @@ export function parseCommandLine(args: readonly string[], nowMs: number): Invoca
     json: parsed.json,
     comparesSecrets: command.comparesSecrets !== false,
   };
+}
+
+function parsedArguments(command: Command, args: readonly string[]): ParsedArguments {
+  try {
+    return parseArguments(command, args.slice(command.name.split(" ").length));
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError(`${error.message}. 'farebox ${command.name} --help' shows what it takes`);
+  }
 }
 
 /** The help of all commands or of a group. @throws UsageError if no help was requested */
@@ -87,9 +96,22 @@ function helpOf(args: readonly string[]): Invocation {
     return { kind: "help", text: overview(known) };
   }
   if (args.length === 0) throw new UsageError(overview(COMMANDS));
-  const named = words.slice(0, group.length > 0 ? 2 : 1).join(" ");
-  const names = known.map(({ name }) => name).join(", ");
-  throw new UsageError(`Unknown command '${named}'. The commands are: ${names}`);
+  throw new UsageError(unknownCommand(words, group));
+}
+
+/** What is wrong with the words of a command that there is not; `group` has the first in common. */
+function unknownCommand([first = "", second]: readonly string[], group: readonly Command[]) {
+  const names = group.map(({ name }) => name).join(", ");
+  if (group.length === 0) {
+    const begin = new Set(COMMANDS.map(({ name }) => name.split(" ")[0]));
+    const words = [...begin, ...PROCESSES.map(([name]) => name)].join(", ");
+    return (
+      `Unknown command '${first}'. The first word is one of ${words} ` +
+      "('farebox --help' shows all)"
+    );
+  }
+  if (second === undefined) return `'${first}' needs a second word: ${names}`;
+  return `Unknown command '${first} ${second}'. There are: ${names}`;
 }
 
 function isNamed(args: readonly string[], name: string): boolean {

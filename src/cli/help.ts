@@ -2,10 +2,10 @@ import { type Command, optionText } from "./command.ts";
 import { indented, table } from "./print.ts";
 
 /** Started by scripts/farebox.mjs, not by the command-line tool. */
-const PROCESSES = [
-  ["farebox api", "Answer requests; any number of them may share one port"],
-  ["farebox worker", "Run the background jobs; at least one, any number of them"],
-  ["farebox start", "Run all of it with stores of its own, as npm start does"],
+export const PROCESSES = [
+  ["api", "Answer requests; any number of them may share one port"],
+  ["worker", "Run the background jobs; at least one, any number of them"],
+  ["start", "Run all of it with stores of its own, as npm start does"],
 ] as const;
 
 /** The help of one command. */
@@ -29,7 +29,7 @@ export function overview(commands: readonly Command[]): string {
     "Processes, which run until they are stopped; their settings are environment variables",
     "(docs/configuration.md):",
     "",
-    indented(table(PROCESSES)),
+    indented(table(PROCESSES.map(([name, what]) => [`farebox ${name}`, what]))),
     "",
     "Every command takes --json and --help. Exit codes: 0 done, 1 failed, 2 invalid command line.",
   ].join("\n");

@@ -22,13 +22,17 @@ const EXPORT = ["log", "export", ID, "--from", "2026-01-01", "--to"];
 describe("a wrong command line exits 2 and names what is wrong", () => {
   const cases: readonly (readonly [words: readonly string[], named: string])[] = [
     [[], "farebox <command>"],
-    [["acount"], "Unknown command 'acount'. The commands are: account create"],
-    [["account"], "Unknown command 'account'. The commands are: account create"],
-    [["account", "delete"], "Unknown command 'account delete'"],
+    [["acount"], "Unknown command 'acount'. The first word is one of account, grant, payment,"],
+    [["wroker"], "restore, migrate, api, worker, start ('farebox --help' shows all)"],
+    [["account"], "'account' needs a second word: account create, account show"],
+    [["account", "delete"], "Unknown command 'account delete'. There are: account create"],
     [["account", "show"], "'account show' needs ID"],
     [["account", "show", "acct_1"], "'acct_1' is not the id of an account"],
-    [["account", "show", ID, "more"], "Unexpected argument 'more'"],
-    [["account", "create", "--mail", "a@b.de"], "Unknown option --mail"],
+    [["account", "show", ID, "more"], "Unexpected argument 'more'. 'farebox account show --help'"],
+    [
+      ["account", "create", "--mail", "a@b.de"],
+      "Unknown option --mail. 'farebox account create --help' shows what it takes",
+    ],
     [["account", "create", "--email", "nobody"], "--email must be an email address"],
     [["account", "create", "--surface", "api"], "--surface must be one of gateway, application"],
     [["account", "contract", ID, "pro"], "must be 'enterprise' or 'none', but is 'pro'"],
