@@ -73,14 +73,16 @@ const list: Command = {
 const remove: Command = {
   name: "index remove",
   positionals: ["SOURCE"],
-  summary: "Remove the documents of a source, named as in 'index list'",
+  summary: "Remove the documents of a source, named as in 'index list' or as it was added",
   options: {},
   prepare(input) {
-    const source = input.positionals[0] ?? "";
+    const source = sourceOf(input);
     return async (stores) => {
       const documents = await (await openDocuments(stores)).remove(source);
-      if (documents === 0)
-        throw new AdministrationError("not_found", `There are no documents of ${source}`);
+      if (documents === 0) {
+        const none = `There are no documents of ${source}; 'farebox index list' names the sources`;
+        throw new AdministrationError("not_found", none);
+      }
       const text = `Removed ${counted(documents)} of ${source}.`;
       return { json: { source, documents }, text };
     };

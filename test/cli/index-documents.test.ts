@@ -189,7 +189,8 @@ test("sources are listed, and forgotten by their names", async () => {
   expect((await cli("index", "remove", path)).out).toContain("1 document of");
   expect(await find("numbat")).toEqual([]);
   const again = await cli("index", "remove", path);
-  expect([again.code, again.err]).toEqual([1, `There are no documents of ${path}\n`]);
+  const none = `There are no documents of ${path}; 'farebox index list' names the sources\n`;
+  expect([again.code, again.err]).toEqual([1, none]);
 });
 
 for (const [words, code, named] of [
@@ -207,3 +208,15 @@ for (const [words, code, named] of [
     expect(outcome.err).toContain(named);
   });
 }
+
+test("a source is removed by the words that added it", async () => {
+  writeFileSync(
+    join(folder, "near.jsonl"),
+    '{"url":"https://a.example/near","title":"t","text":"x"}',
+  );
+  expect(await cli("index", "add", "near.jsonl")).toMatchObject({ code: 0 });
+  expect(await cli("index", "remove", "near.jsonl")).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("Removed 1 document of "),
+  });
+});
