@@ -1,3 +1,4 @@
+import { isUnknownName } from "../store/sql-errors.ts";
 import { storeAway } from "../store/store-away.ts";
 import { platformFetch } from "../upstream/open-fetch.ts";
 import type { Command } from "./command.ts";
@@ -43,6 +44,7 @@ async function examine(stores: Stores): Promise<Report[]> {
 function reasonOf(error: unknown): string {
   const away = storeAway(error);
   if (away !== null) return away.words;
+  if (isUnknownName(error)) return "can be read after farebox migrate";
   const { message, cause } = error instanceof Error ? error : new Error(String(error));
   return cause instanceof Error ? `${message} (${cause.message})` : message;
 }

@@ -7,6 +7,7 @@ import { StartError } from "../core/start-error.ts";
 import { loadConsoleOrigin, loadStoreConfig } from "../settings/config.ts";
 import type { Environment } from "../settings/environment.ts";
 import { checkMigrated } from "../store/migrate.ts";
+import { isUnknownName } from "../store/sql-errors.ts";
 import { storeAway } from "../store/store-away.ts";
 import { type Answer, UsageError } from "./command.ts";
 import { type Invocation, parseCommandLine } from "./commands.ts";
@@ -28,8 +29,6 @@ export interface CliContext {
 
 const FAILED = 1;
 const WRONG_USAGE = 2;
-/** Postgres's codes of an unknown table and an unknown column. */
-const UNKNOWN_NAMES = ["42P01", "42703"];
 
 /** Runs the command in these arguments and returns the exit code. Never throws. */
 export async function runCli(args: readonly string[], given: CliContext): Promise<number> {
@@ -67,8 +66,7 @@ async function withStores(
     if (comparesSecrets) await stores.compareSecrets();
     return await run(stores);
   } catch (error) {
-    // Postgres does not know a table or column: most often `farebox migrate` was not run yet.
-    if (UNKNOWN_NAMES.includes(codeOf(rootOf(error)) ?? "")) await checkMigrated(stores.database);
+    if (isUnknownName(rootOf(error))) await checkMigrated(stores.database);
     throw error;
   } finally {
     await stores.close();

@@ -71,6 +71,14 @@ export function isDeadlock(error: unknown): boolean {
   return codeOf(thrownByDriver(error)) === DEADLOCK;
 }
 
+/** Of a table and of a column. */
+const UNKNOWN_NAMES: ReadonlySet<string> = new Set(["42P01", "42703"]);
+
+/** True if Postgres does not know a table or column: most often `farebox migrate` did not run. */
+export function isUnknownName(error: unknown): boolean {
+  return UNKNOWN_NAMES.has(codeOf(thrownByDriver(error)));
+}
+
 /** drizzle wraps what the driver throws. */
 function thrownByDriver(error: unknown): unknown {
   return error instanceof Error && error.cause !== undefined ? error.cause : error;

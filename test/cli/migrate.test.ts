@@ -5,7 +5,7 @@ import { Redis } from "ioredis";
 import { freePort } from "../../scripts/processes.mjs";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { compareMigrations } from "../../src/store/migrate.ts";
-import { cliOf } from "../support/run-cli.ts";
+import { cliOf, cliProcessOf } from "../support/run-cli.ts";
 import { createTestDatabase, startPrivateRedis } from "../support/services.ts";
 import { shared } from "../support/shared.ts";
 import { openWorld } from "../support/world.ts";
@@ -62,6 +62,16 @@ test("an empty database of a Postgres that is too old is refused", async () => {
     const { code, err } = await cli("migrate");
     expect([code, err]).toEqual([1, "Postgres 17 is too old: 18 is needed\n"]);
     expect(await isEmpty(database)).toBe(true);
+  });
+});
+
+test("doctor names the step for all that an empty database lacks", async () => {
+  await withEmpty(async (_, url) => {
+    const env = { DATABASE_URL: url, PORT: String(await freePort()) };
+    const { code, err } = await cliProcessOf(world, { env })("doctor");
+    const problems = err.split("\n").filter((line) => line.startsWith("PROBLEM"));
+    expect([code, problems.length]).toEqual([1, 4]);
+    for (const line of problems) expect(line).toContain("farebox migrate");
   });
 });
 
