@@ -1,9 +1,10 @@
 // The files of deploy/ and the pages that go with them: they name only what exists.
 
 import { expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BUN_SETTINGS } from "../scripts/bun-settings.mjs";
+import { temporaryFolder } from "../scripts/processes.mjs";
 import { SERVER_VARIABLES, STORE_VARIABLES } from "../src/settings/variables.ts";
 
 const PROJECT = join(import.meta.dir, "..");
@@ -68,6 +69,49 @@ test("containers and units set only variables that Farebox reads", () => {
   ];
   expect(set.length).toBeGreaterThan(8);
   expect(set.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test("the tool for root has the settings of the units", async () => {
+  const folder = temporaryFolder("farebox-tool-");
+  const at = (path: string) => join(folder.path, path);
+  const moved = (text: string) =>
+    text.replaceAll(/\/(?:etc|opt|var\/lib)\/farebox/g, (path) => at(path));
+  for (const path of ["etc/farebox", "opt/farebox/scripts"])
+    mkdirSync(at(path), { recursive: true });
+  writeFileSync(at("etc/farebox/farebox.env"), "DATABASE_URL='postgres://a:$b&c@d/e'\n");
+  writeFileSync(at("etc/farebox/session_secret"), "");
+  const shown = "console.log(JSON.stringify([process.env, process.argv.slice(2)]))";
+  writeFileSync(at("opt/farebox/scripts/farebox.mjs"), shown);
+  writeFileSync(at("farebox"), moved(read("deploy/systemd/farebox")));
+  try {
+    const tool = Bun.spawn(["sh", at("farebox"), "audit", "a b"], {
+      env: { PATH: process.env.PATH ?? "" },
+    });
+    const [env, args] = JSON.parse(await new Response(tool.stdout).text());
+    expect(args).toEqual(["audit", "a b"]);
+    expect(env.DATABASE_URL).toBe("postgres://a:$b&c@d/e");
+    for (const unit of ["farebox-api@.service", "farebox-worker.service"]) {
+      const text = moved(read(join("deploy/systemd", unit)));
+      const files = [...text.matchAll(/^#?LoadCredential=(\w+):(.*)$/gm)];
+      expect(files).toHaveLength(3);
+      for (const [, name = "", file] of files) expect(env[`${name.toUpperCase()}_FILE`]).toBe(file);
+      expect(text).toContain(`Environment=FAREBOX_DATA=${env.FAREBOX_DATA} `);
+    }
+  } finally {
+    folder.remove();
+  }
+});
+
+test("the SearXNG of the compose file answers requests for JSON", () => {
+  const { searxng } = (
+    Bun.YAML.parse(read("deploy/compose.yaml")) as {
+      readonly services: { readonly searxng: { readonly volumes: readonly string[] } };
+    }
+  ).services;
+  const [source, target] = searxng.volumes[0]?.split(":") ?? [];
+  expect(target).toBe("/etc/searxng/settings.yml");
+  const settings = Bun.YAML.parse(read(join("deploy", source ?? "")));
+  expect(settings).toMatchObject({ search: { formats: ["html", "json"] } });
 });
 
 test("the chart sets only variables that Farebox reads, secrets as files", () => {
