@@ -223,7 +223,7 @@ export const SERVER_VARIABLES = {
   BUN_CONFIG_MAX_HTTP_REQUESTS: {
     kind: whole(0, 65_336),
     default: "256",
-    shown: "256; `npm start` sets 20000",
+    shown: "20000 by `farebox` and the image, else 256",
     about:
       "upstream requests that run at once through a proxy (`HTTP_PROXY`, `HTTPS_PROXY`), all " +
       "upstreams together; the rest wait, so set it high",
