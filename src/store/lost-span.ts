@@ -146,10 +146,17 @@ async function compare(tx: Transaction): Promise<LostSpan> {
       SELECT FROM backup_operations b JOIN backup_accounts c ON c.number = b.account
       WHERE c.id = a.id AND b.number = o.number)
     ORDER BY a.number, o.number`;
-  // The spending of months has every charge, and is far smaller than the ledger.
+  // The spending of months has every charge, and is far smaller than the ledger. What a new
+  // database lacks of a backup is no charge that anybody gets back.
   const [spent] = await tx<{ more: string }[]>`
-    SELECT ((SELECT coalesce(sum(spent), 0) FROM month_spend)
-      - (SELECT coalesce(sum(spent), 0) FROM backup_month_spend))::text AS more`;
+    SELECT coalesce(sum(greatest(now.spent - coalesce(kept.spent, 0), 0)), 0)::text AS more
+    FROM (
+      SELECT a.id, m.month, sum(m.spent) AS spent FROM month_spend m
+      JOIN accounts a ON a.number = m.account GROUP BY a.id, m.month) AS now
+    LEFT JOIN (
+      SELECT a.id, m.month, sum(m.spent) AS spent FROM backup_month_spend m
+      JOIN backup_accounts a ON a.number = m.account GROUP BY a.id, m.month) AS kept
+    USING (id, month)`;
   return {
     ...{ keys, revokedKeys, states },
     accounts: accounts.map((one) => ({ ...one, at: new Date(one.at) })),

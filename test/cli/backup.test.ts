@@ -8,6 +8,7 @@ import type { TestAccount } from "../support/accounts.ts";
 import { auditDeps } from "../support/audit-lab.ts";
 import { openPaymentLab, SECRET_KEY, WEBHOOK_SECRET } from "../support/payment-lab.ts";
 import { type Cli, cliOf, cliProcessOf, jsonOf } from "../support/run-cli.ts";
+import { createTestDatabase } from "../support/services.ts";
 import { shared, sharedFolder } from "../support/shared.ts";
 import { DONE, hold, usd } from "../support/world.ts";
 
@@ -115,6 +116,16 @@ test("a restore goes back in time, loses no payment and names the rest", async (
   expect(keys.find(({ id }: { id: string }) => id === holder.keyId).revoked_at).not.toBeNull();
   expect(await run("backup", "check")).toMatchObject({ ok: true, payments: 3 });
   expect((await audit(auditDeps(lab.world), null)).difference).toBeNull();
+});
+
+test("a restore into a new database gives no charges back", async () => {
+  const holder = await payer();
+  await call(holder, "6");
+  await run("backup", folderOf("moved"));
+  await using created = await createTestDatabase();
+  const moved = await cliOf(lab.world, { DATABASE_URL: created.url });
+  const { lost } = jsonOf(await moved("restore", folderOf("moved"), "--dry-run", "--json"));
+  expect(lost.charged_usd).toBe("0");
 });
 
 describe("a restore changes nothing", () => {
