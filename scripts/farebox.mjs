@@ -13,6 +13,7 @@ import {
   PROJECT,
   readRuntime,
   secrets,
+  whyNoneRuns,
 } from "./home.mjs";
 import { ensureBun, ensurePackages } from "./packages.mjs";
 import { exitCodeOf, run } from "./processes.mjs";
@@ -103,10 +104,7 @@ function environmentOf(args) {
   const DATABASE_URL = given.DATABASE_URL || runtime?.database_url;
   if (!REDIS_URL || !DATABASE_URL) {
     if (args.length === 0 || args.includes("--help")) return given;
-    throw new Error(
-      `No Farebox runs with its data in ${home}. Start it with 'npm start', set FAREBOX_HOME to ` +
-        "the folder of the one that runs, or set REDIS_URL and DATABASE_URL.",
-    );
+    throw new Error(whyNoneRuns(home));
   }
   const held = secrets(home, { make: false });
   if (runtime !== null && runtime.secrets_fingerprint !== fingerprint(held)) {

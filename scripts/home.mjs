@@ -8,6 +8,7 @@
 
 import { createHash, randomBytes } from "node:crypto";
 import {
+  accessSync,
   chmodSync,
   closeSync,
   existsSync,
@@ -291,4 +292,22 @@ export function writeRuntime(home, facts) {
 export function readRuntime(home) {
   const runtime = readJson(join(home, "runtime.json"));
   return isAlive({ ...runtime }) ? runtime : null;
+}
+
+/**
+ * Why `readRuntime` finds no running Farebox, in words. A home of another user looks empty.
+ * @param {string} home
+ */
+export function whyNoneRuns(home) {
+  try {
+    accessSync(join(home, "runtime.json"));
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === "EACCES") {
+      return `${home} belongs to another user: run this as the one who started Farebox.`;
+    }
+  }
+  return (
+    `No Farebox runs with its data in ${home}. Start it with 'npm start', set FAREBOX_HOME to ` +
+    "the folder of the one that runs, or set REDIS_URL and DATABASE_URL."
+  );
 }
