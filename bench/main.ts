@@ -1,4 +1,4 @@
-// `bun run bench`: Farebox with billing against a proxy without, and against Portkey's gateway,
+// `npm run bench`: Farebox with billing against a proxy without, and against Portkey's gateway,
 // all on this machine and in one run. docs/performance.md says what the figures mean.
 
 import { temporaryFolder } from "../scripts/processes.mjs";

@@ -1,8 +1,8 @@
-// The command line of `bun run bench`.
+// The command line of `npm run bench`.
 
 import { parseArgs } from "node:util";
 
-export const USAGE = `Usage: bun run bench [--quick] [--json FILE]
+export const USAGE = `Usage: npm run bench -- [--quick] [--json FILE]
                      [--against REF | --accounts | --masters]
 
   --quick        a rough answer in a minute and a half instead of a good one in five
