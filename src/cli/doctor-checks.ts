@@ -161,8 +161,13 @@ async function checkModels({ stores, config, fetch }: CheckContext): Promise<Fin
     remote.map(async (provider) => {
       const checked = await checkProvider(provider, { fetch, timeoutMs: ANSWER_MS });
       if (!checked.ok) return problem(`${provider.name}: ${checked.problem}`);
-      const { models: count } = checked;
-      return ok(`${provider.name} answers${count === null ? "" : ` and has ${count} models`}`);
+      if (checked.models !== null) {
+        return ok(`${provider.name} answers and has ${checked.models} models`);
+      }
+      return warning(
+        `${provider.name} has no list of models (${checked.status}): is its base_url whole? Most ` +
+          "end with /v1",
+      );
     }),
   );
   const summary =

@@ -80,6 +80,28 @@ test("all that is wrong is named at once, and the exit code is 1", async () => {
   expect(problems.join("\n")).toContain("mail: 127.0.0.1: the server cannot be reached");
 });
 
+test("a model server that knows no list, as below a wrong base_url, is a warning", async () => {
+  using upstream = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: ({ url }) => new Response("no", { status: url.endsWith("/v1/models") ? 503 : 404 }),
+  });
+  const lookAt = async (path: string) => {
+    const file = catalogueFile(`${upstream.url.origin}${path}`);
+    const { findings } = await examine({ FAREBOX_CONFIG: file, UPSTREAM_KEY: "key" });
+    return findings.filter(({ text }) => text.startsWith("upstream"));
+  };
+  expect(await lookAt("")).toMatchObject([
+    {
+      state: "warning",
+      text: "upstream has no list of models (404): is its base_url whole? Most end with /v1",
+    },
+  ]);
+  expect(await lookAt("/v1")).toMatchObject([
+    { state: "problem", text: "upstream: The server fails (503)" },
+  ]);
+});
+
 test("the provider of single sign-on is asked for its metadata and keys", async () => {
   await using issuer = await OidcIssuer.start(["http://127.0.0.1/dashboard/sso"]);
   const settings = (address: string) => ({

@@ -15,13 +15,17 @@ import type { UpstreamResponse } from "../../../upstream/upstream-response.ts";
 import type { ProviderEntry } from "../catalogue.ts";
 
 const LIST_BYTES_MAX = 8 * 1_024 * 1_024;
+/** From here on a status says that the server is at fault. */
+const FAILURES = 500;
 const UNAUTHORIZED: ReadonlySet<number> = new Set([401, 403]);
 
 export type ProviderCheck =
-  | { readonly ok: true; readonly models: number | null }
+  | { readonly ok: true; readonly models: number }
+  /** It answers, but with no list of models: not all servers have one. */
+  | { readonly ok: true; readonly models: null; readonly status: number }
   | { readonly ok: false; readonly problem: string };
 
-/** Never rejects. A server without a list of models is fine: not all have one. */
+/** Never rejects. */
 export async function checkProvider(
   provider: ProviderEntry,
   { fetch, timeoutMs }: { readonly fetch: Fetch; readonly timeoutMs: number },
@@ -46,11 +50,13 @@ async function readList(response: UpstreamResponse): Promise<ProviderCheck> {
     await giveUpBody(response);
     return { ok: false, problem: `The server refuses the key (${response.status})` };
   }
-  if (response.status !== OK) {
+  const { status } = response;
+  if (status !== OK) {
     await giveUpBody(response);
-    return { ok: true, models: null };
+    if (status >= FAILURES) return { ok: false, problem: `The server fails (${status})` };
+    return { ok: true, models: null, status };
   }
   const list = parseJson(await readText(response, LIST_BYTES_MAX));
   const data = isObject(list) && Array.isArray(list.data) ? list.data : null;
-  return { ok: true, models: data?.length ?? null };
+  return data === null ? { ok: true, models: null, status } : { ok: true, models: data.length };
 }
