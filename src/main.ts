@@ -115,8 +115,8 @@ function listen(app: ReturnType<typeof createApp>, config: ServerConfig): void {
     app.listen({ ...LISTEN_OPTIONS, hostname, port, reusePort });
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    const problem = `PORT ${port} cannot be listened on at ${hostname}: ${why}`;
-    throw new StartError(`${problem} Set it to a free port.`, { cause });
+    const problem = `PORT ${port} cannot be listened on at ${hostname} (${why})`;
+    throw new StartError(`${problem}. Set it to a free port.`, { cause });
   }
 }
 

@@ -65,7 +65,7 @@ function listen(
     if (isNamed) {
       const why = cause instanceof Error ? cause.message : String(cause);
       throw new MetricsPortTaken(
-        `METRICS_PORT ${port} cannot be listened on at ${host}: ${why}. Set it to a free port.`,
+        `METRICS_PORT ${port} cannot be listened on at ${host} (${why}). Set it to a free port.`,
         { cause },
       );
     }

@@ -25,7 +25,8 @@ test("a named port that is taken is an error that names variable and port", asyn
   const named = { host: HOST, port: other.port ?? 0, isNamed: true };
   expect(() => serveMetrics(registry, named, silent)).toThrow(MetricsPortTaken);
   expect(() => serveMetrics(registry, named, silent)).toThrow(
-    `METRICS_PORT ${other.port} cannot be listened on at 127.0.0.1`,
+    `METRICS_PORT ${other.port} cannot be listened on at 127.0.0.1 ` +
+      `(Failed to start server. Is port ${other.port} in use?). Set it to a free port.`,
   );
 });
 
