@@ -66,9 +66,10 @@ const END = { timeout: 5 } as const;
 const RECONNECT_SECONDS_MAX = 0.5;
 /**
  * What counts in our sessions, whatever is set for the server, the database or the role (D-520):
- * drizzle makes a Date of the text of Postgres.
+ * drizzle makes a Date of the text of Postgres. It is spelled as Postgres spells it: where that
+ * differs, PgBouncer sets it in front of each statement.
  */
-const DATES = { DateStyle: "ISO" } as const;
+const DATES = { DateStyle: "ISO, MDY" } as const;
 /**
  * PgBouncer, which keeps the style of dates for each client, refuses these. The driver reads bytes
  * as hexadecimal digits, and whoever has waited for a lock must see what was stored meanwhile.

@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { usd } from "../../src/core/money.ts";
 import { type AccountRow, Accounts } from "../../src/store/accounts.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
+import { eventually } from "../support/eventually.ts";
 import { hasPooler, startPooler } from "../support/pooler.ts";
 import { random } from "../support/random.ts";
 import { createTestDatabase } from "../support/services.ts";
@@ -14,6 +15,7 @@ setDefaultTimeout(60_000);
 
 /** The fifth of November, or the eleventh of May where day and month change places. */
 const NOW = new Date("2026-11-05T13:14:15.678Z");
+const STATEMENTS = 200;
 
 const { url } = await shared(createTestDatabase());
 const operator = await shared(open(url));
@@ -61,6 +63,28 @@ describe("a date is read as it was written", () => {
     await using database = open(pooler.url, url);
     expect((await newAccount(accountsOf(database))).createdAt).toEqual(NOW);
   });
+});
+
+test.skipIf(!hasPooler())("a pooler adds no statement of its own to each of ours", async () => {
+  await using pooler = await startPooler(url);
+  await using database = open(pooler.url, url);
+  let sent = 0;
+  const transactions = async () => {
+    // Postgres counts them at the latest when it is told to.
+    await database.sql`SELECT pg_stat_force_next_flush()`;
+    sent += 2;
+    const [row] = await database.sql<{ count: number }[]>`
+      SELECT xact_commit::int AS count FROM pg_stat_database WHERE datname = current_database()`;
+    return row?.count ?? 0;
+  };
+  const before = await transactions();
+  for (; sent < STATEMENTS; sent += 1) await database.ping();
+  let counted = 0;
+  await eventually("they are counted", async () => {
+    counted = (await transactions()) - before;
+    return counted >= STATEMENTS;
+  });
+  expect(counted).toBeLessThan(1.5 * sent);
 });
 
 test("bytes are read as they were written, in whatever form Postgres writes them", async () => {
