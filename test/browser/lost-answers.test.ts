@@ -6,6 +6,7 @@ import { sharedStage } from "../support/browser-stage.ts";
 import { closedGate } from "../support/gate.ts";
 
 const CHARGE = "**/top-ups/charge";
+const KEYS = "**/console/api/accounts/*/keys";
 const MODELS = "**/console/api/models";
 const UNREACHABLE = "The server cannot be reached.";
 
@@ -91,9 +92,36 @@ describe.skipIf(!canRun)("a charge of a saved card", () => {
   });
 });
 
+test.skipIf(!canRun)(
+  "the dialog of a new key stays until the key that it makes is shown",
+  async () => {
+    const answer = closedGate();
+    await ada.page.route(KEYS, async (route) => {
+      if (route.request().method() === "POST") await answer.pass();
+      await route.continue();
+    });
+    await ada.go(`${account}/keys?new=key`);
+    await dialog().getByLabel(/^Name/).fill("shown once");
+    const making = ada.page.waitForRequest((request) => request.method() === "POST");
+    await Promise.all([making, dialog().getByRole("button", { name: "New key" }).click()]);
+    await ada.page.keyboard.press("Escape");
+    await ada.page.mouse.click(5, 5);
+    expect(await dialog().getByRole("button", { name: "Cancel" }).isDisabled()).toBe(true);
+    answer.open();
+    await dialog()
+      .getByText(/^svc_live_/)
+      .first()
+      .waitFor();
+    await ada.page.keyboard.press("Escape");
+    await dialog().waitFor({ state: "detached" });
+    await ada.page.unroute(KEYS);
+    expect(ada.complaints.splice(0)).toEqual([]);
+  },
+);
+
 test.skipIf(!canRun)("a change whose answer is lost may have been made, and says so", async () => {
   await ada.page.route(
-    "**/console/api/accounts/*/keys",
+    KEYS,
     async (route) => {
       if (route.request().method() === "GET") return await route.fallback();
       await route.fetch();

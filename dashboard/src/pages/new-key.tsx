@@ -3,12 +3,12 @@
 import { Button, Checkbox, Modal, Textarea, TextInput } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { useState } from "react";
-import type { KeysReply } from "../../../src/console/keys-schema.ts";
+import type { KeysReply, NewKeyBody } from "../../../src/console/keys-schema.ts";
 import { createKey } from "../api/money-changes.ts";
 import { outdateAccount } from "../api/queries.ts";
 import { typedUsd } from "../money.ts";
 import { newKeys } from "../new-keys.ts";
-import { Problem, useChange } from "../parts/ask.tsx";
+import { type Change, Problem, useChange, whenIdle } from "../parts/ask.tsx";
 import { Code } from "../parts/code.tsx";
 import { Form } from "../parts/form.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -27,10 +27,17 @@ interface NewKeyProps {
 
 export function NewKey({ opened, close, account, query }: NewKeyProps) {
   const [made, setMade] = useState<string | null>(null);
-  const end = () => {
+  const change = useChange(async (order: NewKeyBody) => {
+    const { key, created } = await createKey(account.id, order);
+    newKeys.set(account.id, { id: created.id, key });
+    setMade(key);
+    await outdateAccount(account.id);
+  });
+  const end = whenIdle({ busy: change.busy && made === null }, () => {
     close();
     setMade(null);
-  };
+    change.clear();
+  });
   const isApplication = account.surface === "application";
   const title = isApplication ? t.work.keys.createTitleApplication : t.work.keys.createTitle;
   return (
@@ -46,7 +53,7 @@ export function NewKey({ opened, close, account, query }: NewKeyProps) {
         <MadeKey value={made} account={account} close={end} />
       ) : (
         <Loaded query={query} height={120}>
-          {(reply) => <KeyForm account={account} reply={reply} done={setMade} close={end} />}
+          {(reply) => <KeyForm account={account} reply={reply} change={change} close={end} />}
         </Loaded>
       )}
     </Modal>
@@ -56,11 +63,11 @@ export function NewKey({ opened, close, account, query }: NewKeyProps) {
 interface KeyFormProps {
   readonly account: Account;
   readonly reply: KeysReply;
-  readonly done: (key: string) => void;
+  readonly change: Change<[NewKeyBody]>;
   readonly close: () => void;
 }
 
-function KeyForm({ account, reply, done, close }: KeyFormProps) {
+function KeyForm({ account, reply, change, close }: KeyFormProps) {
   const isApplication = account.surface === "application";
   const inTier = reply.scopes.filter((one) => one.in_tier).map(({ scope }) => scope);
   const [name, setName] = useState("");
@@ -69,19 +76,15 @@ function KeyForm({ account, reply, done, close }: KeyFormProps) {
   const [limit, setLimit] = useState("");
   const budget = limit.trim() === "" ? null : typedUsd(limit);
   const isWrongLimit = limit.trim() !== "" && budget === null;
-  const change = useChange(async () => {
-    const { key, created } = await createKey(account.id, {
+  const order = () =>
+    change.start({
       name: name.trim(),
       scopes,
       ip_allowlist: ips.split(/[\s,]+/).filter((one) => one !== ""),
       ...(budget !== null && { monthly_limit_usd: budget }),
     });
-    newKeys.set(account.id, { id: created.id, key });
-    done(key);
-    await outdateAccount(account.id);
-  });
   return (
-    <Form submit={() => !isWrongLimit && change.start()}>
+    <Form submit={() => !isWrongLimit && order()}>
       <TextInput
         data-autofocus
         label={t.work.keys.name}
@@ -114,7 +117,7 @@ function KeyForm({ account, reply, done, close }: KeyFormProps) {
       />
       <Problem error={change.error} />
       <div className="row" data-end="">
-        <Button variant="default" onClick={close}>
+        <Button variant="default" disabled={change.busy} onClick={close}>
           {t.actions.cancel}
         </Button>
         <Button type="submit" loading={change.busy} disabled={scopes.length === 0}>

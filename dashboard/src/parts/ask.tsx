@@ -51,30 +51,32 @@ export function Ask(props: AskProps) {
   );
 }
 
-export interface Change {
+export interface Change<Order extends readonly unknown[] = []> {
   readonly busy: boolean;
   readonly error: Error | null;
-  readonly start: () => Promise<void>;
+  readonly start: (...order: Order) => Promise<void>;
   readonly clear: () => void;
 }
 
 /** Closes a dialog, unless what was begun in it is under way: closing would not stop that. */
-export function whenIdle({ busy }: Change, close: () => void): () => void {
+export function whenIdle({ busy }: Pick<Change, "busy">, close: () => void): () => void {
   return () => {
     if (!busy) close();
   };
 }
 
 /** Runs something once at a time and keeps what it failed with. */
-export function useChange(run: () => Promise<unknown>): Change {
+export function useChange<Order extends readonly unknown[] = []>(
+  run: (...order: Order) => Promise<unknown>,
+): Change<Order> {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<Error | null>(null);
-  const start = async () => {
+  const start = async (...order: Order) => {
     if (busy) return;
     setBusy(true);
     setError(null);
     try {
-      await run();
+      await run(...order);
     } catch (thrown) {
       setError(thrown instanceof Error ? thrown : new Error(String(thrown)));
     } finally {
