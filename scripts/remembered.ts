@@ -16,6 +16,7 @@ import {
   CACHE_CHARACTERS_MAX,
   MAPS_PENDING_MAX,
 } from "../src/services/maps/providers/embedded/atlas.ts";
+import { LOOKUPS_MAX } from "../src/services/maps/providers/maps-provider.ts";
 import { TIME_ZONES_MAX } from "../src/services/maps/providers/territory.ts";
 import { SEARCHES_PENDING_MAX } from "../src/services/search/providers/embedded-search.ts";
 import { LOG_WAITING_MAX } from "../src/settings/log-output.ts";
@@ -164,8 +165,8 @@ export const REMEMBERED: readonly Remembered[] = [
   },
   {
     holders: ["src/upstream/turns.ts #waiting"],
-    what: "requests to a worker thread: searches, maps, texts to count",
-    most: `${SEARCHES_PENDING_MAX}, ${MAPS_PENDING_MAX}, 1`,
+    what: "look-ups of places; requests to a worker thread: searches, maps, texts to count",
+    most: `${LOOKUPS_MAX}; ${SEARCHES_PENDING_MAX}, ${MAPS_PENDING_MAX}, 1`,
     beyond: "the next server is asked; texts wait with their prompt",
   },
   {

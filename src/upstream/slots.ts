@@ -54,7 +54,10 @@ export class Slots {
     return true;
   }
 
-  /** Waits for a slot; false if that took too long, or if too many wait already. */
+  /**
+   * Waits for a slot. False if that took too long, if too many wait already, or if the place was
+   * given to another account.
+   */
   wait(account: string, { clock, forMs, signal }: WaitOptions): Promise<boolean> {
     if (this.take(account)) return Promise.resolve(true);
     if (signal.aborted || !this.#hasPlaceFor(account)) return Promise.resolve(false);

@@ -42,7 +42,9 @@ interface Candidate<A extends MapsAction> {
   readonly service: Service<A>;
 }
 
-const EMBEDDED_SERVER: Server = { name: EMBEDDED, baseUrl: "", concurrencyMax: 256 };
+/** So many look-ups of places may wait for their turn. */
+export const LOOKUPS_MAX = 256;
+const EMBEDDED_SERVER: Server = { name: EMBEDDED, baseUrl: "", concurrencyMax: LOOKUPS_MAX };
 /** For what is drawn: as many slots as places in the atlas's queue; no account fills it (D-448). */
 const ATLAS: Server = { name: EMBEDDED, baseUrl: "atlas", concurrencyMax: MAPS_PENDING_MAX };
 const DRAWN: ReadonlySet<MapsAction> = new Set(["site_image", "site_images"]);
