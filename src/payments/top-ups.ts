@@ -2,7 +2,7 @@
 
 import { dollars } from "../core/audit-finding.ts";
 import { AdministrationError } from "../core/errors.ts";
-import { HOUR_MS } from "../core/limits.ts";
+import { DAY_MS, HOUR_MS } from "../core/limits.ts";
 import { add, type NanoUsd, subtract, toCents, ZERO } from "../core/money.ts";
 import { TOP_UP_MIN, topUpCapsOf } from "../core/top-up-caps.ts";
 import { bonusOf, feeOf } from "../core/top-up-terms.ts";
@@ -171,12 +171,14 @@ async function create(deps: PaymentDeps, payer: Payer, terms: Terms): Promise<Cr
 
 /** Ends pages for so much together, the oldest ones first. */
 async function endPages(deps: PaymentDeps, { number }: Payer, amount: NanoUsd): Promise<void> {
-  const { topUps, provider } = deps;
+  const { topUps, provider, now } = deps;
+  const dayMs = now() - DAY_MS;
   let ended = ZERO;
   for (const page of await topUps.unpaidPages(provider.name, number, PAGES_MAX)) {
     if (ended >= amount) return;
-    const { status } = await endPage(deps, page);
-    if (status === "expired") ended = add(ended, page.amount);
+    const { status, createdAt } = await endPage(deps, page);
+    // An older one, whose end was not read yet, took no room in the cap.
+    if (status === "expired" && createdAt.getTime() > dayMs) ended = add(ended, page.amount);
   }
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { HOUR_MS } from "../../src/core/limits.ts";
 import { chargeCard, startCheckout } from "../../src/payments/top-ups.ts";
 import type { TopUp } from "../../src/store/top-ups.ts";
 import { CARDS, openPaymentLab } from "../support/payment-lab.ts";
@@ -95,6 +96,21 @@ describe("a page of the provider", () => {
     expect((await payAt(second)).ok).toBe(true);
     await lab.settle();
     expect(await lab.credited(account)).toBe(usd("40.01"));
+  });
+
+  test("makes room in that cap behind one of the day before that was not read", async () => {
+    const account = await lab.account();
+    const start = (amount: string) =>
+      startCheckout(lab.payments, account.row, { amount: usd(amount), savesCard: false });
+    await start("50");
+    lab.aheadMs += 25 * HOUR_MS;
+    try {
+      const second = await start("50");
+      expect(await start("20")).toMatchObject({ status: "open" });
+      expect(await lab.topUp(second.id)).toMatchObject({ status: "expired" });
+    } finally {
+      lab.aheadMs = 0;
+    }
   });
 
   test("that was paid a moment before another order counts in that cap", async () => {
