@@ -78,20 +78,30 @@ test.each(["cut", "overwritten", "no file of SQLite"])(
     const path = copyPath(machine, (await documents.state()).identity);
     const { size } = statSync(path);
     if (how === "cut") truncateSync(path, size / 2);
-    else {
-      const damage = openSync(path, "r+");
-      writeSync(
-        damage,
-        Buffer.alloc(size / 2, "x"),
-        0,
-        size / 2,
-        how === "overwritten" ? 8_192 : 0,
-      );
-      closeSync(damage);
-    }
+    else overwrite(path, how === "overwritten" ? 8_192 : 0);
     expect(await found("about")).toHaveLength(200);
   },
 );
+
+test("who searches a copy that another process has made again searches the new one", async () => {
+  await documents.replace("a", [ONE]);
+  expect(await found("about")).toEqual(["One"]);
+  const path = copyPath(machine, (await documents.state()).identity);
+  const open = new OwnDocuments(path);
+  expect(open.index()?.size).toBe(1);
+  overwrite(path, 8_192);
+  await documents.replace("b", [TWO]);
+  await updateCopy(documents, machine);
+  expect(open.index()?.size).toBe(2);
+});
+
+/** Overwrites the half of a file, as a broken disk may. */
+function overwrite(path: string, at: number): void {
+  const damage = openSync(path, "r+");
+  const { size } = statSync(path);
+  writeSync(damage, Buffer.alloc(size / 2, "x"), 0, size / 2, at);
+  closeSync(damage);
+}
 
 test("a source is replaced whole, and no other one with it", async () => {
   expect(await documents.replace("a", [ONE])).toBe(1);

@@ -3,7 +3,7 @@
 // of them writes to it.
 
 import { Database, SQLiteError } from "bun:sqlite";
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DocumentSource, IndexedDocuments } from "../../../store/indexed-documents.ts";
 import { createIndexTables, IndexWriter, SearchIndex } from "./search-index.ts";
@@ -22,7 +22,7 @@ export function copyPath(directory: string, identity: string): string {
 /** Opens the copy for writing, and creates it if it is missing or damaged. */
 function openForWriting(path: string): Database {
   mkdirSync(dirname(path), { recursive: true });
-  // All of it is in Postgres. A process that has a removed one open fails at it, and opens this.
+  // All of it is in Postgres, and a process that has the removed one open sees that it is another.
   if (isDamaged(path)) for (const end of ["", "-wal", "-shm"]) rmSync(path + end, { force: true });
   const db = new Database(path, { create: true, strict: true });
   db.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
@@ -143,22 +143,32 @@ function hasTable(db: Database, name: string): boolean {
   return db.query("SELECT 1 FROM sqlite_schema WHERE name = ?").get(name) !== null;
 }
 
-/** Reads the copy, which may appear at any time. */
+interface OpenCopy {
+  readonly index: SearchIndex;
+  /** The number of its file. */
+  readonly file: number;
+}
+
+/** Reads the copy, which may appear, and be made again, at any time. */
 export class OwnDocuments {
-  #index: SearchIndex | null = null;
+  #open: OpenCopy | null = null;
 
   /** Null where there is none. */
   constructor(readonly path: string | null) {}
 
   /** The current index; null while there are no documents. */
   index(): SearchIndex | null {
-    if (this.#index === null && this.path !== null && existsSync(this.path)) {
-      const db = new Database(this.path, { readwrite: true, strict: true });
-      db.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
-      db.run("PRAGMA query_only = ON");
-      if (hasTable(db, "sources")) this.#index = new SearchIndex(db);
-      else db.close();
+    if (this.path === null) return null;
+    const file = statSync(this.path, { throwIfNoEntry: false })?.ino;
+    if (file === undefined || file === this.#open?.file) return this.#open?.index ?? null;
+    const db = new Database(this.path, { readwrite: true, strict: true });
+    db.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
+    db.run("PRAGMA query_only = ON");
+    if (!hasTable(db, "sources")) db.close();
+    else {
+      this.#open?.index.db.close();
+      this.#open = { index: new SearchIndex(db), file };
     }
-    return this.#index;
+    return this.#open?.index ?? null;
   }
 }
