@@ -21,7 +21,8 @@ export async function openSink(file: string | null): Promise<Sink> {
 
 async function fileSink(file: string): Promise<Sink> {
   const partial = `${file}.part`;
-  const handle = await named(file, open(partial, "w", 0o600));
+  // Two commands that write one file at once would mix their rows.
+  const handle = await named(file, open(partial, "wx", 0o600));
   let finished = false;
   return {
     write: async (text) => {
@@ -39,11 +40,13 @@ async function fileSink(file: string): Promise<Sink> {
   };
 }
 
-/** @throws UsageError that names the file as it was given, without its ending `.part` */
+/** @throws UsageError that names the file as it was given, and says what to do */
 async function named<T>(file: string, step: Promise<T>): Promise<T> {
-  return await step.catch((error: NodeJS.ErrnoException) => {
+  return await step.catch(({ code }: NodeJS.ErrnoException) => {
     throw new UsageError(
-      `--out: '${file}' cannot be written (${error.code}): is its folder there?`,
+      code === "EEXIST"
+        ? `--out: another command writes '${file}'; if none does, delete '${file}.part'`
+        : `--out: '${file}' cannot be written (${code}): is its folder there?`,
     );
   });
 }

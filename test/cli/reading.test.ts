@@ -1,16 +1,18 @@
 // The command line reads what the pages read.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { openSink } from "../../src/cli/sink.ts";
 import { cliOf, environmentOf, jsonOf } from "../support/run-cli.ts";
-import { shared } from "../support/shared.ts";
+import { shared, sharedFolder } from "../support/shared.ts";
 import { DONE, hold, openAccount, openWorld, usd } from "../support/world.ts";
 
 setDefaultTimeout(60_000);
 
 const world = await shared(openWorld());
 const cli = await cliOf(world);
+const exports = sharedFolder("exports");
 
 test("usage, log, receipt, ledger and overview of an account", async () => {
   const account = await openAccount(world, { paid: "20" });
@@ -43,6 +45,25 @@ test("usage, log, receipt, ledger and overview of an account", async () => {
   expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining("zone must be")]);
   const old = await cli("usage", "show", id, ...range, "--step", "1d", "--zone", "US/Pacific-New");
   expect([old.code, old.err]).toEqual([1, expect.stringContaining("zone must be")]);
+});
+
+test("a log that another command exports to the same file is left whole", async () => {
+  const { id } = (await openAccount(world, { paid: "20" })).row;
+  const file = join(exports, "month.csv");
+  const command = ["log", "export", id, "--from", "2026-11-01", "--to", "2026-12-01"];
+  const other = await openSink(file);
+  await other.write("rows of the other command\n");
+  const refused = await cli(...command, "--out", file);
+  const why = `--out: another command writes '${file}'; if none does, delete '${file}.part'\n`;
+  expect([refused.code, refused.err]).toEqual([2, why]);
+  await other.finish();
+  await other.close();
+  expect(readFileSync(file, "utf8")).toBe("rows of the other command\n");
+  expect((await cli(...command, "--out", file)).code).toBe(0);
+  expect([readFileSync(file, "utf8"), readdirSync(exports)]).toEqual([
+    expect.stringMatching(/^"?time/),
+    ["month.csv"],
+  ]);
 });
 
 test("the margin of a month, for people, as CSV and as JSON", async () => {
