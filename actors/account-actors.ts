@@ -7,7 +7,6 @@ import type { WalletRepository } from "../src/store/wallet-repository.ts";
 import type { AccountActors as Actors } from "./account.ts";
 import { AccountActor, type ActorDeps } from "./account-actor.ts";
 import { announceProcess, retractProcess } from "./layout-upgrade.ts";
-import type { UnknownLayout } from "./layouts.ts";
 import { ProcessLeases } from "./process-leases.ts";
 import { type ForcedRebuild, type RecoveryDeps, verifyBuckets } from "./recovery.ts";
 import { RedisClock } from "./redis-clock.ts";
@@ -20,8 +19,6 @@ import type { TopUpListener } from "./top-up-trigger.ts";
 const IDLE_ROUNDS = 60;
 /** With more actors, the oldest without open calls is dropped; it is made again when it is used. */
 export const ACTORS_MAX = 50_000;
-/** Without this interval, every refused call would write the same line. */
-const REFUSAL_LOG_MS = 10_000;
 
 export interface AccountActorsDeps {
   readonly redis: RedisClient;
@@ -56,7 +53,6 @@ export class AccountActors implements Actors {
   /** The version of the configuration that this process runs; null if it uses none. */
   #configuration: () => number | null = () => null;
   #round = 0;
-  #refusalLoggedMs = 0;
 
   constructor(readonly deps: AccountActorsDeps) {
     const scriptTime = deps.scriptTime ?? (() => 0);
@@ -64,7 +60,7 @@ export class AccountActors implements Actors {
     this.scripts = new ScriptRunner(deps.redis, () => verifyBuckets(this.#recovery()), {
       openClient: deps.openScripts,
       timing: deps.timing,
-      onUnknownLayout: (error) => this.#logUnknownLayout(error),
+      onUnknownLayout: (error) => deps.log.error({ err: error }, "Calls are refused"),
     });
     const { scripts } = this;
     this.leases = new ProcessLeases({ scripts, scriptTime, owner: deps.processId, log: deps.log });
@@ -139,13 +135,6 @@ export class AccountActors implements Actors {
     await send(redis, processId).catch((error) =>
       log.warn({ err: error }, "Redis was not told whether this process serves"),
     );
-  }
-
-  #logUnknownLayout(error: UnknownLayout): void {
-    const nowMs = this.deps.now();
-    if (nowMs < this.#refusalLoggedMs + REFUSAL_LOG_MS) return;
-    this.#refusalLoggedMs = nowMs;
-    this.deps.log.error({ err: error }, "Calls are refused");
   }
 
   /** One round: renews the leases of this process, and drops actors that were idle for long. */

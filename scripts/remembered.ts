@@ -5,6 +5,7 @@ import { ACTORS_MAX } from "../actors/account-actors.ts";
 import { REFUSED_KEYS_MAX } from "../actors/refusal-brake.ts";
 import { OUT_BYTES_KEPT } from "../actors/resp-connection.ts";
 import { BUCKETS } from "../src/core/limits.ts";
+import { CAUSES_MAX } from "../src/core/log.ts";
 import { PRICES_KNOWN_MAX } from "../src/core/price-version.ts";
 import { BODY_BYTES_AT_ONCE } from "../src/http/body-shares.ts";
 import { ADDRESSES_REMEMBERED_MAX } from "../src/http/client-info.ts";
@@ -266,6 +267,14 @@ export const REMEMBERED: readonly Remembered[] = [
     count: LOG_WAITING_MAX,
     bytes: 1,
     beyond: "further lines are lost, and counted",
+  },
+  {
+    holders: ["src/core/log.ts #recent"],
+    what: "causes of the log lines of the last second",
+    most: `${number(CAUSES_MAX)}, and each message once`,
+    count: CAUSES_MAX,
+    bytes: 4_000,
+    beyond: "lines of one message are counted as one cause",
   },
   {
     ...{ holders: ["src/http/metrics.ts #known"], what: "values of a label of metrics" },

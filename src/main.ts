@@ -64,7 +64,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
       config.payments === null || queue === null
         ? null
         : openWebhook({
-            ...{ config: config.payments, database, queue, registry, now: clock.now, log },
+            ...{ config: config.payments, database, queue, registry, now: clock.now },
           }),
     mail: { ...stores.mail, ...config.mail, secrets: config.secrets.KEY_PEPPER, random },
     console: await consoleOf(config, stores, providers, log),

@@ -1,7 +1,7 @@
 // Has BullMQ run each scheduled job on one of the workers, however many there are.
 
 import { type ConnectionOptions, Queue, Worker } from "bullmq";
-import { type Log, seldom } from "../src/core/log.ts";
+import type { Log } from "../src/core/log.ts";
 import { QUEUE_STREAMS } from "../src/store/queue-streams.ts";
 import { openRedis } from "../src/store/redis.ts";
 import { ON_TIMERS } from "./jobs.ts";
@@ -35,9 +35,7 @@ export function startJobQueue(
     maxStalledCount: 5,
   });
   worker.on("failed", (job, error) => log.error({ job: job?.name, err: error }, "A job failed"));
-  const onQueueError = seldom(now, ({ err, omitted }) => {
-    log.warn({ err, omitted }, "The queue is not reachable");
-  });
+  const onQueueError = (err: Error) => log.warn({ err }, "The queue is not reachable");
   worker.on("error", onQueueError);
   queue.on("error", onQueueError);
   // Repeats until it succeeds: the queue's Redis may be full or away at the start, or lose its data

@@ -7,7 +7,7 @@ import type { Registry } from "prom-client";
 import type { AccountActors } from "../actors/account-actors.ts";
 import { type BalanceMailDeps, sendBalanceMails } from "../src/accounts/balance-mails.ts";
 import type { Clock } from "../src/core/clock.ts";
-import { type Log, seldom } from "../src/core/log.ts";
+import type { Log } from "../src/core/log.ts";
 import { retryDelayMs } from "../src/core/mail.ts";
 import { counter } from "../src/http/metrics.ts";
 import { bounceAddress } from "../src/services/mail/bounce-address.ts";
@@ -69,14 +69,12 @@ const CONVERSATIONS = 2;
 const SINK_TIMEOUT_MS = 10_000;
 
 export async function startMailWorker(parts: MailWorkerParts): Promise<MailWorker> {
-  const { config, log, accounts, now } = parts;
+  const { config, log, accounts } = parts;
   await using resources = new AsyncDisposableStack();
   const relay = config.mail.relay ?? (await openSink(log, resources));
   const deps = deliveryDeps(parts, relay, resources);
   await listenForBounces(parts, resources);
-  const onQueueError = seldom(now, ({ err, omitted }) => {
-    log.warn({ err, omitted }, "The mail queue is not reachable");
-  });
+  const onQueueError = (err: Error) => log.warn({ err }, "The mail queue is not reachable");
   const connection = openRedis(config.queueRedisUrl, "queue");
   connection.on("error", onQueueError);
   resources.defer(() => connection.disconnect());
@@ -190,7 +188,7 @@ function balanceMailDeps({ config, database, accounts }: MailWorkerParts): Balan
 }
 
 async function listenForBounces(
-  { config, database, now, log }: MailWorkerParts,
+  { config, database, log }: MailWorkerParts,
   resources: AsyncDisposableStack,
 ): Promise<void> {
   const { bounces } = config.mail;
@@ -199,7 +197,6 @@ async function listenForBounces(
     ...bounces,
     secrets: config.secrets.KEY_PEPPER,
     messages: new MailMessages(database),
-    now,
     log,
   });
   resources.defer(() => listener.close());

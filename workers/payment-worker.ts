@@ -5,7 +5,7 @@ import { type ConnectionOptions, Worker } from "bullmq";
 import type { Registry } from "prom-client";
 import type { AccountActors } from "../actors/account-actors.ts";
 import type { RandomBytes } from "../src/core/ids.ts";
-import { type Log, seldom } from "../src/core/log.ts";
+import type { Log } from "../src/core/log.ts";
 import { nano } from "../src/core/money.ts";
 import { type AutoDeps, type AutoNeed, topUpAutomatically } from "../src/payments/auto-top-up.ts";
 import { openPayments } from "../src/payments/open-payments.ts";
@@ -65,9 +65,7 @@ export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
     service: config.mail.service,
   });
   const payments = { ...opened, actors: accounts };
-  const onQueueError = seldom(now, ({ err, omitted }) => {
-    log.warn({ err, omitted }, "The queue of payments is not reachable");
-  });
+  const onQueueError = (err: Error) => log.warn({ err }, "The queue of payments is not reachable");
   const connection = openRedis(config.queueRedisUrl, "queue");
   connection.on("error", onQueueError);
   const worker = new Worker<PaymentJob>(

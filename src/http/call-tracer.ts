@@ -27,7 +27,7 @@ import type { Call, CallTerms } from "../calls/call.ts";
 import type { CallTracer } from "../calls/meter.ts";
 import type { Clock } from "../core/clock.ts";
 import { type ApiError, ERRORS } from "../core/errors.ts";
-import { type Log, seldom } from "../core/log.ts";
+import type { Log } from "../core/log.ts";
 import type { NanoUsd } from "../core/money.ts";
 
 export interface CallTracerOptions {
@@ -60,9 +60,8 @@ const CLOSE_MS = 5_000;
 
 /** Begins to trace calls; nothing is sent before the first one. */
 export function openCallTracer(options: CallTracerOptions): OpenCallTracer {
-  const { serviceName, version, clock, log } = options;
-  // At full load each of these comes many times a second.
-  const tell = seldom(clock.now, ({ err, omitted }) => log.warn({ omitted }, `Traces: ${err}`));
+  const { serviceName, version, log } = options;
+  const tell = (reason: string) => log.warn({ reason }, "Calls were not traced");
   const none = () => {};
   diag.setLogger(
     { debug: none, info: none, verbose: none, warn: tell, error: tell },

@@ -1,14 +1,13 @@
 // The webhook's part of payments, opened for an API process.
 
 import type { Registry } from "prom-client";
-import type { Log } from "../core/log.ts";
 import { BoundedLabel, counter } from "../http/metrics.ts";
 import type { Database } from "../store/database.ts";
 import type { PaymentQueue } from "../store/payment-queue.ts";
 import { ProviderEvents } from "../store/provider-events.ts";
 import type { PaymentConfig } from "./payment-config.ts";
 import { createStripeProvider } from "./providers/stripe-provider.ts";
-import { refusalLog, type WebhookServices } from "./webhook-endpoint.ts";
+import type { WebhookServices } from "./webhook-endpoint.ts";
 
 export interface OpenWebhookParts {
   readonly config: PaymentConfig;
@@ -16,7 +15,6 @@ export interface OpenWebhookParts {
   readonly queue: PaymentQueue;
   readonly registry: Registry;
   readonly now: () => number;
-  readonly log: Pick<Log, "warn">;
 }
 
 /** The provider has some 270 types of events. */
@@ -24,7 +22,7 @@ const EVENT_TYPES_MAX = 300;
 
 /** Opens it; nothing is asked of the provider. */
 export function openWebhook(parts: OpenWebhookParts): WebhookServices {
-  const { config, database, queue, registry, now, log } = parts;
+  const { config, database, queue, registry, now } = parts;
   const events = counter(registry, "farebox_payment_events_total");
   const types = new BoundedLabel(EVENT_TYPES_MAX);
   return {
@@ -32,6 +30,5 @@ export function openWebhook(parts: OpenWebhookParts): WebhookServices {
     events: new ProviderEvents(database),
     queue,
     onEvent: (type, result) => events.inc({ type: types.of(type), result }),
-    onRefused: refusalLog(now, log),
   };
 }

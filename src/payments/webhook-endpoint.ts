@@ -3,7 +3,7 @@
 import type { Clock } from "../core/clock.ts";
 import { ApiError, ERRORS, OK } from "../core/errors.ts";
 import { newTimedId, type RandomBytes } from "../core/ids.ts";
-import { type Log, seldom } from "../core/log.ts";
+import type { Log } from "../core/log.ts";
 import type { BodyShares } from "../http/body-shares.ts";
 import { type ClientIp, networkOf } from "../http/client-ip.ts";
 import { plainEndpoint } from "../http/endpoint.ts";
@@ -22,13 +22,6 @@ export interface WebhookServices {
   readonly queue: Pick<PaymentQueue, "addEvent">;
   /** Called for each event, with its type and what became of it. */
   readonly onEvent: (type: string, result: string) => void;
-  /** Tells the log of an event that was refused. */
-  readonly onRefused: (refused: RefusedEvent) => void;
-}
-
-interface RefusedEvent {
-  readonly requestId: string;
-  readonly reason: string;
 }
 
 export interface WebhookDeps {
@@ -71,7 +64,7 @@ async function answer(deps: WebhookDeps, raw: RawRequest, requestId: string): Pr
     if (refused !== null) {
       const { code, reason, message } = refused;
       payments.onEvent("refused", reason);
-      payments.onRefused({ requestId, reason });
+      log.warn({ requestId, reason }, "An event was refused");
       return refusal(code, message, requestId);
     }
     payments.onEvent("refused", "not_stored");
@@ -79,16 +72,6 @@ async function answer(deps: WebhookDeps, raw: RawRequest, requestId: string): Pr
     const message = "The event could not be stored; send it again";
     return refusal("service_unavailable", message, requestId);
   }
-}
-
-/** Logs one of ten seconds: anybody can send as many as they like. */
-export function refusalLog(
-  now: () => number,
-  log: Pick<Log, "warn">,
-): WebhookServices["onRefused"] {
-  return seldom(now, ({ err: { requestId, reason }, omitted }) =>
-    log.warn({ requestId, reason, omitted }, "An event was refused"),
-  );
 }
 
 /** Why an event is not taken: what it is, or how its body came. Null for a fault of ours. */

@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { pino } from "pino";
 import { messageOf } from "../core/error-message.ts";
-import type { Log } from "../core/log.ts";
+import { type Log, SeldomLog } from "../core/log.ts";
 import { LogOutput } from "./log-output.ts";
 
 /** Of errors that are many in one, as many are logged. */
@@ -15,10 +15,20 @@ const STDOUT = 1;
 
 type ProcessName = "api" | "worker" | "sandbox";
 
-/** JSON lines on stdout: of an error only what tells what happened, never what it was about. */
+/**
+ * JSON lines on stdout: of an error only what tells what happened, never what it was about. Those
+ * that repeat are bounded.
+ */
 export function createLog(name: ProcessName, level: string): Log {
   const onLost = (lines: number) => log.error({ lines }, "Log lines were lost: nobody took them");
-  const log: Log = pino(optionsOf(name, level), new LogOutput(process.stdout, onLost));
+  const lines: Log = pino(optionsOf(name, level), new LogOutput(process.stdout, onLost));
+  const log = new SeldomLog(lines, {
+    after(delayMs, run) {
+      const timer = setTimeout(run, delayMs).unref();
+      return () => clearTimeout(timer);
+    },
+  });
+  process.on("exit", () => log.flush());
   return log;
 }
 

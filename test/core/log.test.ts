@@ -1,39 +1,77 @@
 import { expect, test } from "bun:test";
-import { seldom } from "../../src/core/log.ts";
+import { CAUSES_MAX, SeldomLog } from "../../src/core/log.ts";
+import { FakeClock } from "../support/fake-clock.ts";
 
-test("an error that repeats is logged at once, and then once in ten seconds", () => {
-  let nowMs = 1_000_000;
-  const lines: object[] = [];
-  const warn = seldom(
-    () => nowMs,
-    (fields) => lines.push(fields),
+function openLog() {
+  const clock = new FakeClock();
+  const lines: unknown[][] = [];
+  const line = (level: string) => (fields: object, message: string) => {
+    lines.push([level, message, fields]);
+  };
+  const log = new SeldomLog(
+    { info: line("info"), warn: line("warn"), error: line("error") },
+    clock,
   );
-  for (let times = 0; times < 100; times += 1) warn("first");
-  expect(lines).toEqual([{ err: "first", omitted: 0 }]);
-  nowMs += 9_999;
-  warn("first");
-  expect(lines).toHaveLength(1);
-  nowMs += 1;
-  warn("second");
-  warn("second");
-  expect(lines[1]).toEqual({ err: "second", omitted: 100 });
-  nowMs += 10_000;
-  warn("third");
-  expect(lines[2]).toEqual({ err: "third", omitted: 1 });
+  /** What was written since the last look. */
+  return { clock, log, written: () => lines.splice(0) };
+}
+
+test("a cause is logged at once, then once a second with the number of what was left out", () => {
+  const { clock, log, written } = openLog();
+  const fail = (requestId: string) => log.error({ requestId, err: new Error("away") }, "It failed");
+  fail("req_1");
+  expect(written()).toMatchObject([["error", "It failed", { requestId: "req_1" }]]);
+  for (let request = 2; request <= 1_001; request += 1) fail(`req_${request}`);
+  clock.advance(999);
+  expect(written()).toEqual([]);
+  clock.advance(1);
+  const err = expect.objectContaining({ message: "away" });
+  const latest = { requestId: "req_1001", err, omitted: 999 };
+  expect(written()).toEqual([["error", "It failed", latest]]);
+  fail("req_1002");
+  clock.advance(1_000);
+  expect(written()).toEqual([["error", "It failed", { requestId: "req_1002", err }]]);
+  clock.advance(1_000);
+  expect([written(), clock.pending]).toEqual([[], 0]);
+  fail("req_1003");
+  expect(written()).toHaveLength(1);
 });
 
-test("an error is logged although the clock was set back", () => {
-  let nowMs = 1_000_000;
-  const lines: object[] = [];
-  const warn = seldom(
-    () => nowMs,
-    (fields) => lines.push(fields),
-  );
-  warn("before");
-  nowMs -= 500_000;
-  warn("after");
-  expect(lines).toEqual([
-    { err: "before", omitted: 0 },
-    { err: "after", omitted: 0 },
+test("what differs in more than its request is logged at once", () => {
+  const { log, written } = openLog();
+  const away = new Error("Redis is away", { cause: new Error("Failed to connect") });
+  const other = new Error("Redis is away", { cause: new Error("Out of memory") });
+  const coded = Object.assign(new Error("Redis is away"), { code: "ENOENT" });
+  for (const err of [away, other, coded, "a text"]) {
+    log.warn({ requestId: "req_1", err }, "It failed");
+    log.error({ requestId: "req_1", err }, "It failed");
+    log.error({ requestId: "req_1", err }, "It failed in another way");
+    log.error({ requestId: "req_1", err, accountId: "acct_1" }, "It failed");
+    log.error({ requestId: "req_1", err, accountId: "acct_2" }, "It failed");
+  }
+  expect(written()).toHaveLength(20);
+  for (const times of [1, 2, 3]) log.info({ times }, "It began");
+  expect(written()).toHaveLength(3);
+});
+
+test("causes without end take one line a second of each message, and none hides another", () => {
+  const { clock, log, written } = openLog();
+  for (let cause = 0; cause < CAUSES_MAX; cause += 1) log.warn({ cause }, "It failed");
+  expect(written()).toHaveLength(CAUSES_MAX);
+  for (let cause = 0; cause < 1_000; cause += 1) log.warn({ cause: -1 - cause }, "It failed");
+  log.warn({}, "It failed in another way");
+  expect(written()).toEqual([
+    ["warn", "It failed", { cause: -1 }],
+    ["warn", "It failed in another way", {}],
   ]);
+  clock.advance(1_000);
+  expect(written()).toEqual([["warn", "It failed", { cause: -1_000, omitted: 998 }]]);
+});
+
+test("an error that is its own cause is logged", () => {
+  const { log, written } = openLog();
+  const err = new Error("round");
+  err.cause = err;
+  log.error({ err }, "It failed");
+  expect(written()).toHaveLength(1);
 });

@@ -5,6 +5,7 @@ import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
+import { SeldomLog } from "../../src/core/log.ts";
 import {
   type CallTracerOptions,
   type OpenCallTracer,
@@ -14,7 +15,7 @@ import { openTracer } from "../../src/http/open-tracer.ts";
 import { loadServerConfig } from "../../src/settings/config.ts";
 import { daysAgo, type TestAccount } from "../support/accounts.ts";
 import { chatBody } from "../support/api-world.ts";
-import { realClock } from "../support/fake-clock.ts";
+import { FakeClock, realClock } from "../support/fake-clock.ts";
 import { MODEL } from "../support/models.ts";
 import { LANE, USAGE } from "../support/scripted-chat.ts";
 import { sharedServer } from "../support/shared.ts";
@@ -203,7 +204,8 @@ const SPANS = 2_000;
 
 test("a collector that refuses spans keeps no process from its end, and fills no log", async () => {
   const logged: string[] = [];
-  opened({ log: { warn: (fields, message) => logged.push(`${message} ${inspect(fields)}`) } });
+  const warn = (fields: object) => logged.push(inspect(fields));
+  opened({ log: new SeldomLog({ ...silent, warn }, new FakeClock()) });
   answer = () => new Response("the marmalade".repeat(10_000), { status: 413 });
   const narrow = await api.account({ scopes: ["search"] });
   expect((await api.post(narrow, chatBody({}))).status).toBe(403);
@@ -217,12 +219,13 @@ test("a collector that refuses spans keeps no process from its end, and fills no
 });
 
 test("a collector that asks for patience is told in words", async () => {
-  const logged: string[] = [];
-  opened({ log: { warn: (_, message) => logged.push(message) } });
+  const logged: object[] = [];
+  opened({ log: { warn: (fields) => logged.push(fields) } });
   answer = () => new Response("", { status: 503, headers: { "retry-after": "3600" } });
   await (await api.post(account, chatBody({}))).text();
   await tracer.close();
-  expect(logged).toEqual(["Traces: spans were not taken: Export failed with retryable status"]);
+  const reason = "spans were not taken: Export failed with retryable status";
+  expect(logged).toEqual([{ reason }]);
 });
 
 test("of the collector's address the log has no password and no token", async () => {

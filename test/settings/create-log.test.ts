@@ -45,3 +45,16 @@ test("an error that is its own cause is logged, as far down as any other", () =>
   }
   expect(messages).toEqual(["round", "and", "round", "and", "round", "and"]);
 });
+
+test("a process that ends says how many lines of its last second it left out", () => {
+  const script = `import { createLog } from ${JSON.stringify(CREATE_LOG)};
+    const log = createLog("worker", "info");
+    for (const requestId of [1, 2, 3, 4]) log.error({ requestId }, "A request failed");
+    process.exit(0);`;
+  const { stdout } = Bun.spawnSync([process.execPath, "-e", script]);
+  const lines = String(stdout).trim().split("\n");
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { requestId: 1 },
+    { requestId: 4, omitted: 2 },
+  ]);
+});

@@ -63,7 +63,7 @@ export async function openBillingLab(
     const queue = {
       addEvent: (event: Parameters<typeof processEvent>[1]) => processEvent(cashier, event),
     };
-    const payments = { provider, events, queue, onEvent: () => {}, onRefused: () => {} };
+    const payments = { provider, events, queue, onEvent: () => {} };
     return { payments, ...app, services: { cashier, ...services } };
   });
   if (opened === null) throw new Error("Payments were not opened");

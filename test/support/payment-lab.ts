@@ -17,7 +17,7 @@ import {
 } from "../../src/payments/providers/sandbox/sandbox-server.ts";
 import type { PaymentDeps } from "../../src/payments/read-top-up.ts";
 import { startCheckout } from "../../src/payments/top-ups.ts";
-import { refusalLog, stripeWebhook } from "../../src/payments/webhook-endpoint.ts";
+import { stripeWebhook } from "../../src/payments/webhook-endpoint.ts";
 import type { EventRef } from "../../src/store/provider-events.ts";
 import type { TopUp } from "../../src/store/top-ups.ts";
 import type { AccountTerms, TestAccount } from "./accounts.ts";
@@ -143,7 +143,6 @@ interface Served {
 function serveWebhook(lab: { readonly payments: PaymentDeps | null }, served: Served) {
   const { inbox, answered, log } = served;
   const limits = { bodies: new BodyShares(), clientIp: createClientIp([]) };
-  const onRefused = refusalLog(Date.now, log);
   return Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -152,7 +151,7 @@ function serveWebhook(lab: { readonly payments: PaymentDeps | null }, served: Se
       const { provider, events } = lab.payments;
       const queue = { addEvent: async (event: EventRef) => void inbox.push(event) };
       const onEvent = (type: string, result: string) => void answered.push([type, result]);
-      const payments = { provider, events, queue, onEvent, onRefused };
+      const payments = { provider, events, queue, onEvent };
       const deps = { payments, ...limits, clock: realClock, random, log };
       return await stripeWebhook.answer(deps, { request, server });
     },

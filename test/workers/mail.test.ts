@@ -229,7 +229,6 @@ async function bounceListener(): Promise<AsyncDisposable & { readonly port: numb
     port: 0,
     secrets: ["secret"],
     messages: world.api.parts.stores.mail.messages,
-    now: Date.now,
     log: silent,
   });
   return { port, [Symbol.asyncDispose]: close };

@@ -3,7 +3,7 @@
 
 import type { AddressInfo } from "node:net";
 import { SMTPServer } from "smtp-server";
-import { type Log, seldom } from "../../../core/log.ts";
+import type { Log } from "../../../core/log.ts";
 import type { SecretList } from "../../../core/secrets.ts";
 import { bouncedMessage } from "../bounce-address.ts";
 
@@ -15,7 +15,6 @@ export interface BounceListenerOptions {
   readonly secrets: SecretList;
   /** `bounce` resolves to false if the bounce must come again. */
   readonly messages: { bounce(messageId: string): Promise<boolean> };
-  readonly now: () => number;
   readonly log: Pick<Log, "info" | "warn">;
 }
 
@@ -34,7 +33,7 @@ const QUIET_MS = 30_000;
  * recipients.
  */
 export async function startBounceListener(options: BounceListenerOptions): Promise<BounceListener> {
-  const { domain, secrets, messages, now, log } = options;
+  const { domain, secrets, messages, log } = options;
   const messageOf = (address: string) => bouncedMessage(address, secrets, domain);
   const server = new SMTPServer({
     name: domain,
@@ -72,11 +71,7 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
       });
     },
   });
-  // Anybody can be one, and hang up as often as they like.
-  const onFailed = seldom(now, ({ err, omitted }) =>
-    log.warn({ err, omitted }, "A client of the bounce listener failed"),
-  );
-  server.on("error", onFailed);
+  server.on("error", (err) => log.warn({ err }, "A client of the bounce listener failed"));
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.server.once("error", reject);
   server.listen(options.port, options.host, resolve);
