@@ -76,6 +76,17 @@ describe.skipIf(!canRun)("a page", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
+  test("of a receipt that is not there can be closed", async () => {
+    await ada.go(`${account}/requests?open=req_0000000000000000000000`);
+    const receipt = ada.page.getByRole("complementary", { name: "Receipt" });
+    await receipt.getByRole("alert").waitFor();
+    await ada.inspect("no-receipt");
+    await receipt.getByRole("button", { name: "Close" }).click();
+    await receipt.waitFor({ state: "detached" });
+    expect(ada.page.url()).toEndWith(`${account}/requests`);
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
   test("says that a new cap is not yet in force on all servers", async () => {
     const reply = { own_cap_usd: "3", applied: false };
     await ada.page.route("**/limits/cap", (route) => route.fulfill({ json: reply }));

@@ -28,9 +28,19 @@ export function Ticket({ account, id, close }: TicketProps) {
   const query = useQuery(receiptQuery(account, id));
   return (
     <aside aria-label={t.usage.ticket.title}>
-      <Loaded query={query} height={320}>
-        {(receipt) => <Receipt receipt={receipt} account={account} close={close} />}
-      </Loaded>
+      <section className="panel ticket">
+        <div className="row" data-apart="">
+          <h2 className="ticket-title">{t.usage.ticket.title}</h2>
+          <div className="row">
+            {query.data !== undefined && <Outcome receipt={query.data} />}
+            <CloseButton size="sm" aria-label={t.actions.close} onClick={close} />
+          </div>
+        </div>
+        <p className="mono tiny dim">{id}</p>
+        <Loaded query={query} height={320}>
+          {(receipt) => <Receipt receipt={receipt} account={account} />}
+        </Loaded>
+      </section>
     </aside>
   );
 }
@@ -38,21 +48,11 @@ export function Ticket({ account, id, close }: TicketProps) {
 interface ReceiptProps {
   readonly receipt: ReceiptReply;
   readonly account: string;
-  readonly close: () => void;
 }
 
-function Receipt({ receipt, account, close }: ReceiptProps) {
-  const { request } = receipt;
+function Receipt({ receipt, account }: ReceiptProps) {
   return (
-    <section className="panel ticket">
-      <div className="row" data-apart="">
-        <h2 className="ticket-title">{t.usage.ticket.title}</h2>
-        <div className="row">
-          <Outcome receipt={receipt} />
-          <CloseButton size="sm" aria-label={t.actions.close} onClick={close} />
-        </div>
-      </div>
-      <p className="mono tiny dim">{request.id}</p>
+    <>
       <div className="row ticket-sum" data-apart="">
         <span className="figure">
           <Money usd={receipt.charged_usd} />
@@ -76,9 +76,9 @@ function Receipt({ receipt, account, close }: ReceiptProps) {
       <hr className="tear" data-soft="" />
       <TimingRows receipt={receipt} />
       <div className="row ticket-actions">
-        <Copy text={request.id} label={t.usage.ticket.id} name={t.usage.ticket.copyId} />
+        <Copy text={receipt.request.id} label={t.usage.ticket.id} name={t.usage.ticket.copyId} />
       </div>
-    </section>
+    </>
   );
 }
 
@@ -183,7 +183,7 @@ const MEND_PATHS = {
   tier: "/$account/limits",
 } as const;
 
-function Refusal({ receipt, account }: Pick<ReceiptProps, "receipt" | "account">) {
+function Refusal({ receipt, account }: ReceiptProps) {
   const { refusal, request } = receipt;
   if (refusal === null) return null;
   const mended = MENDED_BY[refusal.code];
