@@ -9,6 +9,7 @@ import "./styles/frame.css";
 import "./styles/parts.css";
 import "./styles/pages.css";
 import "./styles/operator.css";
+import "./styles/print.css";
 import "uplot/dist/uPlot.min.css";
 import { MantineProvider } from "@mantine/core";
 import { Notifications } from "@mantine/notifications";

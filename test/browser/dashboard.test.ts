@@ -2,10 +2,15 @@
 // to a paid call that is seen in usage. Each page is looked at in light, dark and on a phone.
 
 import { describe, expect, test } from "bun:test";
+import { PHONE, WIDE } from "../support/browser.ts";
 import { sharedStage } from "../support/browser-stage.ts";
 import { postChat } from "../support/chat-client.ts";
 
 const SEEN_MS = 20_000;
+/** What can be seen, and its colour. */
+const SEEN = "[document.body.innerText, getComputedStyle(document.querySelector('.ticket')).color]";
+const INK = "rgb(23, 26, 31)";
+const EMPTY_PAPER_BYTES = 2_000;
 
 const { canRun, running, ...stage } = await sharedStage();
 const ada = await stage.visitor();
@@ -62,6 +67,24 @@ describe.skipIf(!canRun)("a new customer", () => {
     await ticket.getByText("charged", { exact: true }).waitFor();
     expect(await ada.text(ticket.locator(".figure"))).toBe(shown(reply.svc.cost_usd));
     await ada.inspect("request");
+    expect(ada.complaints.splice(0)).toEqual([]);
+  });
+
+  test("prints a receipt alone, dark on white, from any screen", async () => {
+    const { page } = ada;
+    for (const [role, size] of [["complementary", WIDE] as const, ["dialog", PHONE] as const]) {
+      await page.emulateMedia({ media: null, colorScheme: "dark" });
+      await page.setViewportSize(size);
+      await page.getByRole(role).locator(".ticket .figure").waitFor();
+      // Paper is narrower than a wide screen.
+      expect((await page.pdf()).length).toBeGreaterThan(EMPTY_PAPER_BYTES);
+      await page.emulateMedia({ media: "print" });
+      const alone = expect.stringMatching(/^Receipt\s+charged\s+req_.+Route\s+fake$/s);
+      expect(await page.evaluate(SEEN)).toEqual([alone, INK]);
+      await ada.picture(`receipt-printed-${role}`);
+    }
+    await page.emulateMedia({ media: null, colorScheme: "light" });
+    await page.setViewportSize(WIDE);
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 

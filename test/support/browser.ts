@@ -11,8 +11,8 @@ const SCREENSHOTS = join(import.meta.dir, "../../.farebox/screenshots");
 const KEEPS_SCREENSHOTS = process.env.FAREBOX_SCREENSHOTS === "1";
 /** Of every person of the tests. */
 export const PASSWORD = "correct horse battery staple";
-const WIDE = { width: 1280, height: 860 };
-const PHONE = { width: 390, height: 844 };
+export const WIDE = { width: 1280, height: 860 };
+export const PHONE = { width: 390, height: 844 };
 
 /** A person's own window, with cookies of its own. */
 export class Visitor implements AsyncDisposable {
@@ -106,7 +106,7 @@ export class Visitor implements AsyncDisposable {
     for (const scheme of ["light", "dark"] as const) {
       await this.page.emulateMedia({ colorScheme: scheme });
       await this.settled();
-      await this.#picture(`${name}-${scheme}`);
+      await this.picture(`${name}-${scheme}`);
       await this.#axe(name, scheme);
     }
     const isCut = await this.page.evaluate(
@@ -116,7 +116,7 @@ export class Visitor implements AsyncDisposable {
     await this.page.emulateMedia({ colorScheme: "light" });
     await this.page.setViewportSize(PHONE);
     await this.settled();
-    await this.#picture(`${name}-phone`);
+    await this.picture(`${name}-phone`);
     const isWider = await this.page.evaluate(
       "document.documentElement.scrollWidth > window.innerWidth + 1",
     );
@@ -124,7 +124,8 @@ export class Visitor implements AsyncDisposable {
     await this.page.setViewportSize(WIDE);
   }
 
-  async #picture(name: string): Promise<void> {
+  /** Keeps a picture of the page with FAREBOX_SCREENSHOTS=1. */
+  async picture(name: string): Promise<void> {
     if (!KEEPS_SCREENSHOTS) return;
     await this.page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
   }

@@ -1,8 +1,8 @@
 // The request log by time, newest first, with filters in the address; a row opens as a receipt.
 
 import { Button, Drawer } from "@mantine/core";
-import { useMediaQuery } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
 import { withQuery } from "../api/client.ts";
 import { ofAccount, requestsQuery } from "../api/queries.ts";
 import { AsOf } from "../parts/as-of.tsx";
@@ -31,7 +31,7 @@ export function RequestsPage() {
     ...requestsQuery(account.id, page),
     placeholderData: (before) => before,
   });
-  const isNarrow = useMediaQuery(NARROW);
+  const isNarrow = useIsNarrow();
   const { open } = fields;
   const close = () => change({ open: undefined });
   const ticket = open !== undefined && (
@@ -74,7 +74,7 @@ export function RequestsPage() {
         {!isNarrow && ticket}
       </div>
       <Drawer
-        opened={isNarrow === true && open !== undefined}
+        opened={isNarrow && open !== undefined}
         onClose={close}
         position="bottom"
         size="85%"
@@ -84,6 +84,20 @@ export function RequestsPage() {
       </Drawer>
     </>
   );
+}
+
+/** Whether the screen is narrow. Paper is, but while a page is printed it must not be rebuilt. */
+function useIsNarrow(): boolean {
+  const [isNarrow, setNarrow] = useState(() => window.matchMedia(NARROW).matches);
+  useEffect(() => {
+    const narrow = window.matchMedia(NARROW);
+    const look = () => {
+      if (!window.matchMedia("print").matches) setNarrow(narrow.matches);
+    };
+    narrow.addEventListener("change", look);
+    return () => narrow.removeEventListener("change", look);
+  }, []);
+  return isNarrow;
 }
 
 function NoRequests({ filters }: { readonly filters: Fields }) {
