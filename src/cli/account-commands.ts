@@ -184,7 +184,7 @@ const grant: Command = {
 };
 
 const REASON = { value: "TEXT", help: "the reason, which is recorded", required: true };
-const REFERENCE = { value: "REF", help: "your own id; the same id is booked only once" };
+const REFERENCE = { value: "REF", help: "your own id; a repeat with it changes nothing" };
 
 const adjust: Command = {
   name: "account adjust",

@@ -13,7 +13,7 @@ import { paymentJson, paymentsText } from "./payment-print.ts";
 import { dollars, utc } from "./print.ts";
 import { amountOf, idOf, nameAmong, positiveAmountOf, referenceOf, timeOf } from "./values.ts";
 
-const REFERENCE = { value: "REF", help: "your own id; the same id is booked only once" };
+const REFERENCE = { value: "REF", help: "your own id; a repeat with it changes nothing" };
 
 const record: Command = {
   name: "payment record",

@@ -66,6 +66,19 @@ test("an --id that stands for something else is refused", async () => {
   expect((await show(two.row.id)).balance.paid_usd).toBe(0);
 });
 
+test("the id of a payment may be that of an adjustment too, and each is booked once", async () => {
+  const account = await openAccount(world);
+  const { id } = account.row;
+  const more = ["--reason", "a discount", "--id", "invoice 1"];
+  for (const _ of ["booked", "repeated"]) {
+    await run("payment", "record", id, "--usd", "5", "--id", "invoice 1");
+    await run("account", "adjust", id, "--usd", "2", ...more);
+  }
+  expect((await show(id)).balance.paid_usd).toBe(7);
+  expect((await cli("account", "forgive", id, "--usd", "1", ...more)).code).toBe(1);
+  expect(await found(world, account)).toBe("");
+});
+
 test("a refund takes what is left, and more than that is refused by name", async () => {
   const { row } = await openAccount(world);
   const { id } = await run("payment", "record", row.id, "--usd", "20");
