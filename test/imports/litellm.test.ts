@@ -223,6 +223,9 @@ async function fillPeople(): Promise<void> {
     ...{ key_name: "sk-...dddd", user_id: "unlimited", expires: new Date("2099-01-01T00:00:00Z") },
   });
   await key("service", { key_name: "sk-...eeee", max_budget: 10, spend: 1, models: [] });
+  await litellm.run(
+    `UPDATE "LiteLLM_VerificationToken" SET expires = '290000-01-01' WHERE key_alias = 'service'`,
+  );
   await key("blocked", { user_id: "ada", blocked: true });
   await key("expired", { user_id: "ada", expires: new Date("2020-01-01T00:00:00Z") });
   await key("used up", { user_id: "ada", max_budget: 1, spend: 1 });

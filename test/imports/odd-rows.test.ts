@@ -34,6 +34,21 @@ test("a key without anything left gets no new key, however far below zero it is"
   expect(plan.accounts.flatMap(({ keys }) => keys)).toEqual([]);
 });
 
+test("a key that ends in no calendar does not end, and one that never began has ended", () => {
+  const ends = [Date.UTC(2099, 0), Date.UTC(9999, 11, 31), Date.UTC(10_000, 0), Number.NaN];
+  const { accounts, notes } = liteLlm({
+    keys: [...ends.map((ms) => new Date(ms)), Infinity, -Infinity].map((expires, at) => ({
+      ...{ token: at, user_id: "ada", key_alias: `${at}`, expires },
+    })),
+  });
+  expect(accounts[0]?.keys.map(({ name }) => name)).toEqual(["0", "1", "2", "3", "4"]);
+  const said = notes.filter((note) => note.includes("end")).map((note) => note.slice(0, 50));
+  expect(said).toEqual([
+    expect.stringContaining("'0' (…): ends on 2099-01-01 there"),
+    expect.stringContaining("'1' (…): ends on 9999-12-31 there"),
+  ]);
+});
+
 test("a key with budgets for several periods has the smallest as its limit each month", () => {
   const windows = [
     { budget_duration: "1d", max_budget: 20, reset_at: null },

@@ -9,6 +9,7 @@ import type { Unseal } from "./litellm-secrets.ts";
 import {
   amountOf,
   emailFrom,
+  endNote,
   type ImportPlan,
   isSet,
   jsonValue,
@@ -127,15 +128,12 @@ class LiteLlmPlan {
       return null;
     };
     if (isSet(key.blocked)) return refuse("blocked there");
-    const expires = key.expires instanceof Date ? key.expires : null;
-    if (expires !== null && expires.getTime() <= this.terms.nowMs) return refuse("expired there");
+    const expiresMs = Number(key.expires ?? Number.POSITIVE_INFINITY);
+    if (expiresMs <= this.terms.nowMs) return refuse("expired there");
     const limit = isAlone ? null : this.#limit(subject, this.#budgetOf(key));
     const monthlyLimit = limit === "used up" ? limit : this.#smallest(subject, limit, key);
     if (monthlyLimit === "used up") return refuse("its budget is used up");
-    if (expires !== null) {
-      const day = expires.toISOString().slice(0, 10);
-      this.#notes.push(`${subject}: ends on ${day} there; the new key does not end by itself`);
-    }
+    this.#notes.push(...endNote(subject, expiresMs));
     this.#restrictions(subject, key);
     const name = nameFrom(textOf(key.key_alias) ?? textOf(key.key_name), "imported");
     const lastFour = lastFourOf(key);

@@ -8,6 +8,7 @@ import { oneApiCatalogue } from "./one-api-models.ts";
 import {
   allowlistFrom,
   emailFrom,
+  endNote,
   type ImportPlan,
   isSet,
   jsonObject,
@@ -26,8 +27,6 @@ const ENABLED = 1n;
 const DISABLED = 2n;
 const ADMINISTRATOR = 10n;
 const NEVER = -1n;
-/** A key that ends later does not end: some have times of no calendar. */
-const FAR_MS = Date.UTC(10_000, 0);
 const TOKEN_STATES: Readonly<Record<string, string>> = {
   2: "disabled",
   3: "expired",
@@ -122,8 +121,8 @@ class OneApiPlan {
     const status = String(wholeOf(token.status));
     if (status !== "1") return refuse(`${TOKEN_STATES[status] ?? `of the state ${status}`} there`);
     const expires = wholeOf(token.expired_time) ?? NEVER;
-    const expiresMs = Number(expires) * 1_000;
-    if (expires !== NEVER && expiresMs <= this.terms.nowMs) return refuse("expired there");
+    const expiresMs = expires === NEVER ? Number.POSITIVE_INFINITY : Number(expires) * 1_000;
+    if (expiresMs <= this.terms.nowMs) return refuse("expired there");
     const ipAllowlist = allowlistFrom(
       (textOf(token.allow_ips ?? token.subnet) ?? "").split(/[\n,]/),
     );
@@ -134,10 +133,7 @@ class OneApiPlan {
     }
     const monthlyLimit = this.#limit(subject, token);
     if (monthlyLimit !== null && monthlyLimit <= 0n) return refuse("its quota is used up");
-    if (expires !== NEVER && expiresMs < FAR_MS) {
-      const day = new Date(expiresMs).toISOString().slice(0, 10);
-      this.#notes.push(`${subject}: ends on ${day} there; the new key does not end by itself`);
-    }
+    this.#notes.push(...endNote(subject, expiresMs));
     this.#restrictions(subject, token);
     return [{ origin: `key:${id}`, name, lastFour, monthlyLimit, ipAllowlist }];
   }

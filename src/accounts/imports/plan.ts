@@ -162,6 +162,17 @@ export function allowlistFrom(entries: readonly string[]): readonly string[] | n
   }
 }
 
+/** A key that ends later does not end: some have times of no calendar. */
+const FAR_MS = Date.UTC(10_000, 0);
+
+/** Says of a key that ends there that its new key does not end by itself. */
+export function endNote(subject: string, expiresMs: number): string[] {
+  // A time beyond those that a Date can have is no number.
+  if (!(expiresMs < FAR_MS)) return [];
+  const day = new Date(expiresMs).toISOString().slice(0, 10);
+  return [`${subject}: ends on ${day} there; the new key does not end by itself`];
+}
+
 /** True for an id that our models may have. */
 export function isModelId(id: string): boolean {
   return MODEL_ID.test(id);
