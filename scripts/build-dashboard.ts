@@ -18,6 +18,7 @@ import { brotliCompressSync, constants } from "node:zlib";
 import project from "../package.json";
 import { DASHBOARD_FOLDER, DASHBOARD_PATH } from "../src/http/dashboard-files.ts";
 import { loadDataDirectory } from "../src/settings/config.ts";
+import { removeStaleDrafts } from "../src/upstream/data-file.ts";
 
 const PROJECT = join(import.meta.dir, "..");
 const SOURCES = join(PROJECT, "dashboard");
@@ -49,6 +50,7 @@ export async function buildDashboard(directory: string): Promise<void> {
   mkdirSync(directory, { recursive: true });
   const draft = mkdtempSync(join(directory, "dashboard-draft-"));
   try {
+    removeStaleDrafts(directory, draft);
     await buildInto(draft);
     const place = join(directory, DASHBOARD_FOLDER);
     rmSync(place, { recursive: true, force: true });

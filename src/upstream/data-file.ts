@@ -147,10 +147,11 @@ function writeThrough(path: string): void {
   }
 }
 
-function removeStaleDrafts(directory: string, own: string): void {
+/** Removes the drafts in a folder that a build left which was killed long before `own` began. */
+export function removeStaleDrafts(directory: string, own: string): void {
   const nowMs = statSync(own).mtimeMs;
   for (const entry of readdirSync(directory)) {
-    if (!/\.draft-\w+$/.test(entry)) continue;
+    if (!/[.-]draft-\w+$/.test(entry)) continue;
     const folder = join(directory, entry);
     // Another process may just have finished it.
     const changedMs = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? nowMs;

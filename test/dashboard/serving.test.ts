@@ -1,7 +1,7 @@
 // The built dashboard: how large it is, and how it is served.
 
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { buildDashboard, isDashboardBuilt, staticImports } from "../../scripts/build-dashboard.ts";
 import { DASHBOARD_FOLDER, openDashboard } from "../../src/http/dashboard-files.ts";
@@ -15,6 +15,10 @@ const STYLE_BYTES_MAX = 25 * KB;
 const folder = sharedFolder("dashboard");
 const assets = join(folder, DASHBOARD_FOLDER, "assets");
 
+/** What two builds left: one was killed, the other goes on. */
+const LEFT = ["dashboard-draft-stale1", "dashboard-draft-fresh1"] as const;
+for (const name of LEFT) mkdirSync(join(folder, name));
+utimesSync(join(folder, LEFT[0]), 0, 0);
 await buildDashboard(folder);
 const { get } = appAlone({ dashboard: openDashboard(folder) });
 
@@ -28,6 +32,10 @@ test("a build is made once for the same sources", async () => {
   expect(isDashboardBuilt(folder)).toBe(true);
   await buildDashboard(folder);
   expect(readFileSync(join(folder, DASHBOARD_FOLDER, "page.html"), "utf8")).toBe(before);
+});
+
+test("a build removes what one that was killed long ago left, and no other", () => {
+  expect(readdirSync(folder).sort()).toEqual([DASHBOARD_FOLDER, LEFT[1]]);
 });
 
 test("what the first page needs stays within its budget", async () => {
