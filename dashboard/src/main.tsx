@@ -14,11 +14,12 @@ import "uplot/dist/uPlot.min.css";
 import { MantineProvider } from "@mantine/core";
 import { Notifications } from "@mantine/notifications";
 import { QueryClientProvider } from "@tanstack/react-query";
-import { RouterProvider } from "@tanstack/react-router";
+import { CatchBoundary, RouterProvider } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { createRoot } from "react-dom/client";
 import { IS_OPERATORS, queryClient } from "./api/queries.ts";
 import { router } from "./router.tsx";
+import { Broken } from "./shell/broken.tsx";
 import { schemeManager, theme, variables } from "./theme.ts";
 
 /** Loaded only by operators. */
@@ -42,9 +43,11 @@ createRoot(root).render(
   >
     <QueryClientProvider client={queryClient}>
       {IS_OPERATORS ? (
-        <Suspense>
-          <OperatorApp />
-        </Suspense>
+        <CatchBoundary getResetKey={() => "operators"} errorComponent={Broken}>
+          <Suspense>
+            <OperatorApp />
+          </Suspense>
+        </CatchBoundary>
       ) : (
         <RouterProvider router={router} />
       )}

@@ -2,12 +2,15 @@
 // against the real product.
 
 import { describe, expect, test } from "bun:test";
+import type { Visitor } from "../support/browser.ts";
 import { sharedStage } from "../support/browser-stage.ts";
 import { closedGate } from "../support/gate.ts";
 
 const CHARGE = "**/top-ups/charge";
 const KEYS = "**/console/api/accounts/*/keys";
 const MODELS = "**/console/api/models";
+/** So often a page is loaded before it gives up. */
+const TRIES = 6;
 const UNREACHABLE = "The server cannot be reached.";
 
 const { canRun, running, ...stage } = await sharedStage();
@@ -217,6 +220,51 @@ describe.skipIf(!canRun)("what cannot be loaded", () => {
     await ada.page.context().setOffline(false);
     await ada.sees("No request matches");
     expect(ada.complaints.splice(0)).toEqual([]);
+  });
+});
+
+/** The address of each page that a window has loaded. */
+function loadsOf({ page }: Visitor): string[] {
+  const loads: string[] = [];
+  page.on("domcontentloaded", () => loads.push(page.url()));
+  return loads;
+}
+
+describe.skipIf(!canRun)("a page of another release than the server of its files", () => {
+  const files = "**/dashboard/assets/main-*";
+  const missing = { status: 404, body: "" };
+
+  test("is loaded again until it has them", async () => {
+    await using bob = await stage.visitor();
+    const loads = loadsOf(bob);
+    await bob.page.route(files, (route) =>
+      loads.length < 2 ? route.fulfill(missing) : route.continue(),
+    );
+    await bob.go("sign-in");
+    await bob.button("Sign in").first().waitFor();
+    expect(loads).toHaveLength(3);
+  });
+
+  test("of operators says that it is of another release", async () => {
+    await using bob = await stage.visitor();
+    await bob.page.route("**/dashboard/assets/operator-app-*", (route) => route.fulfill(missing));
+    await bob.page.goto(`${running.url}/operator`);
+    await bob.button("Reload").waitFor();
+  });
+
+  test("stops after some tries and says so; the next time it tries again", async () => {
+    await using bob = await stage.visitor();
+    const loads = loadsOf(bob);
+    for (const _ of ["first", "second"]) {
+      await bob.page.route(files, (route) => route.fulfill(missing));
+      loads.length = 0;
+      await bob.go("sign-in");
+      await bob.page.getByRole("alert").filter({ hasText: "cannot be loaded" }).waitFor();
+      expect(loads).toHaveLength(TRIES);
+      await bob.page.unroute(files);
+      await bob.go("sign-in");
+      await bob.button("Sign in").first().waitFor();
+    }
   });
 });
 
