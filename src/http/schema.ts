@@ -70,7 +70,7 @@ TypeRegistry.Set<{ readonly enum: readonly unknown[] }>(CHOICE, (schema, value) 
 );
 
 /** True if a text has more code points than this. */
-function isLonger(text: string, charactersMax: number): boolean {
+export function isLonger(text: string, charactersMax: number): boolean {
   if (text.length <= charactersMax) return false;
   return text.length > 2 * charactersMax || [...text].length > charactersMax;
 }

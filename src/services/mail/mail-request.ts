@@ -6,8 +6,9 @@ import { MAIL, TIERS } from "../../core/limits.ts";
 import { isRoleAddress } from "../../core/mail.ts";
 import { distinct, isWithin, type MailAddress, parseAddress } from "../../core/mail-address.ts";
 import { invalid, isAbsent } from "../../http/checks.ts";
+import { isLonger } from "../../http/schema.ts";
 import type { MailFields } from "./mail-contract.ts";
-import { characters, utf8Bytes } from "./mail-text.ts";
+import { utf8Bytes } from "./mail-text.ts";
 import type { MailCall } from "./send-mail.ts";
 
 /**
@@ -83,8 +84,7 @@ function readName(value: string): string {
 
 function readHeaderText(value: string, field: string, charactersMax: number): string {
   const text = headerText(value);
-  const mayFit = text !== "" && text.length <= 2 * charactersMax;
-  if (mayFit && characters(text) <= charactersMax) return text;
+  if (text !== "" && !isLonger(text, charactersMax)) return text;
   throw invalid(field, `must have 1 to ${charactersMax} characters`);
 }
 

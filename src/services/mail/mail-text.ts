@@ -2,13 +2,6 @@
 
 import { escapeHtml } from "../../core/html.ts";
 
-/** The number of Unicode code points. */
-export function characters(text: string): number {
-  let count = 0;
-  for (const _ of text) count += 1;
-  return count;
-}
-
 /** The size in UTF-8. */
 export function utf8Bytes(text: string): number {
   return Buffer.byteLength(text, "utf8");

@@ -2,6 +2,7 @@
 // in the query string.
 
 import {
+  isLonger,
   numberFrom,
   oneOf,
   shortText,
@@ -81,7 +82,7 @@ export function text(charactersMax: number): Kind<string> {
     rule: `must be one line of 1 to ${charactersMax} characters`,
     read: (raw) => {
       const value = raw.trim();
-      const isLong = value.length > charactersMax && [...value].length > charactersMax;
+      const isLong = isLonger(value, charactersMax);
       return value === "" || isLong || CONTROL.test(value) ? undefined : value;
     },
   };

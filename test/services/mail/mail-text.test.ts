@@ -1,10 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { headerText } from "../../../src/core/header-text.ts";
-import {
-  characters,
-  withHtmlFooter,
-  withTextFooter,
-} from "../../../src/services/mail/mail-text.ts";
+import { withHtmlFooter, withTextFooter } from "../../../src/services/mail/mail-text.ts";
 
 test("headerText() lets no line break, control or bidi control into a header", () => {
   expect(headerText("a\r\nBcc: e@x.test")).toBe("aBcc: e@x.test");
@@ -13,10 +9,6 @@ test("headerText() lets no line break, control or bidi control into a header", (
   expect(headerText("\u202eevil\u2066x\u2069\u200f\u061c")).toBe("evilx");
   expect(headerText("\r\n \u2028")).toBe("");
   expect(headerText("👩‍👩‍👧 Grüße")).toBe("👩‍👩‍👧 Grüße");
-});
-
-test("characters() counts code points", () => {
-  expect(characters("😀".repeat(200))).toBe(200);
 });
 
 test("withTextFooter() puts the footer behind the signature mark", () => {
