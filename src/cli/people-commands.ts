@@ -44,7 +44,7 @@ const invite: Command = {
       const now = new Date(input.nowMs);
       const wish = { email, name: "", isOperator: true, opensAccount: false };
       const personId = await ensurePerson(database, wish, { random, now });
-      return await linkFor(stores, { email, personId, nowMs: input.nowMs });
+      return await linkFor(stores, { email, personId, nowMs: input.nowMs, next: "/operator" });
     };
   },
 };
@@ -237,14 +237,22 @@ function originOf({ consoleOrigin }: Stores): string {
   throw new UsageError("CONSOLE_URL is not set: it is the origin where people open the dashboard");
 }
 
+interface LinkWish {
+  readonly email: string;
+  readonly personId: string;
+  readonly nowMs: number;
+  readonly next?: string;
+}
+
 async function linkFor(
   stores: Stores,
-  { email, personId, nowMs }: { email: string; personId: string; nowMs: number },
+  { email, personId, nowMs, next }: LinkWish,
 ): Promise<Answer> {
   const { database, random } = stores;
   const origin = originOf(stores);
   const terms = { random, now: new Date(nowMs) };
-  const url = await makeSignInLink(database, { personId, origin }, terms);
+  const link = { personId, origin, ...(next !== undefined && { next }) };
+  const url = await makeSignInLink(database, link, terms);
   return {
     json: { email, link: url, minutes: LINK_MINUTES },
     text: `This link signs ${email} in once, within ${LINK_MINUTES} minutes:\n${url}`,

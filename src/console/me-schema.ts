@@ -16,6 +16,9 @@ export const Me = reply({
         description: "What the pages of operators ask of this session; null for everybody else",
       }),
     ),
+    is_by_sso: Type.Boolean({
+      description: "This session began at the provider of single sign-on; a passkey begins another",
+    }),
     proved_at: time("When the password, a code or a link was last given"),
   }),
   accounts: list(
@@ -46,6 +49,7 @@ export const ME_EXAMPLE: MeReply = {
     is_operator: false,
     has_two_factor: false,
     operator_pages: null,
+    is_by_sso: false,
     proved_at: "2026-11-22T09:00:00.000Z",
   },
   accounts: [

@@ -58,6 +58,7 @@ const me = personEndpoint({
         is_operator: person.isOperator,
         has_two_factor: row?.twoFactorEnabled === true,
         operator_pages: operatorPages(person, sso?.config.isRequired === true),
+        is_by_sso: person.isBySso,
         proved_at: new Date(person.provedAtMs).toISOString(),
       },
       accounts: accounts.map(({ account, role }) => ({

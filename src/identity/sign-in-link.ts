@@ -9,14 +9,22 @@ import { linkName } from "./auth-terms.ts";
 export const LINK_MINUTES = 15;
 const MINUTE_MS = 60_000;
 
+interface SignInLink {
+  readonly personId: string;
+  readonly origin: string;
+  /** The page that it leads to; else the dashboard of the person's own accounts. */
+  readonly next?: string;
+}
+
 /** The address of a page that signs the person in once, by a button; it ends after 15 minutes. */
 export async function makeSignInLink(
   database: Database,
-  { personId, origin }: { readonly personId: string; readonly origin: string },
+  { personId, origin, next }: SignInLink,
   { random, now }: { readonly random: RandomBytes; readonly now: Date },
 ): Promise<string> {
   const token = newToken(random);
   const expiresAt = new Date(now.getTime() + LINK_MINUTES * MINUTE_MS);
   await addSignInLink(database, { personId, name: linkName(token), expiresAt }, random);
-  return `${origin}/dashboard/link#token=${token}`;
+  const query = next === undefined ? "" : `?next=${encodeURIComponent(next)}`;
+  return `${origin}/dashboard/link${query}#token=${token}`;
 }

@@ -2,9 +2,12 @@
 // an account found, credited, refunded, suspended and resumed, and the trail of it.
 
 import { describe, expect, test } from "bun:test";
+import { makeSignInLink } from "../../src/identity/sign-in-link.ts";
 import { Configurations } from "../../src/store/configurations.ts";
+import { ensurePerson } from "../../src/store/known-people.ts";
 import { PASSWORD, type Visitor } from "../support/browser.ts";
 import { sharedStage } from "../support/browser-stage.ts";
+import { random } from "../support/random.ts";
 import { totp } from "../support/totp.ts";
 
 const OPERATOR = "ops@example.com";
@@ -18,7 +21,8 @@ async function open(who: Visitor, path = ""): Promise<void> {
   await who.page.goto(`${running.url}/operator${path}`);
 }
 
-const dialog = () => ops.page.getByRole("dialog");
+const dialogOf = ({ page }: Visitor) => page.getByRole("dialog");
+const dialog = () => dialogOf(ops);
 
 /** Fills the fields of a question by their labels, and sends it. */
 async function answer(fields: Readonly<Record<string, string>>, action: string): Promise<void> {
@@ -233,5 +237,68 @@ describe.skipIf(!canRun)("an operator", () => {
     await sql`DELETE FROM sessions`;
     await ops.page.waitForURL(/sign-in\?next=%2Foperator%2Facct_/);
     expect(ops.complaints.splice(0)).toEqual([]);
+  });
+});
+
+describe.skipIf(!canRun)("an operator who was invited, without a password or a mail", () => {
+  /** Signs in by a link, as `operator invite` and a second one make it. */
+  async function followLink(visitor: Visitor): Promise<void> {
+    const { database } = running.product.operator;
+    const now = new Date();
+    const wish = { email: "new@example.com", name: "", isOperator: true, opensAccount: false };
+    const personId = await ensurePerson(database, wish, { random, now });
+    const link = { personId, origin: visitor.base, next: "/operator" };
+    await visitor.page.goto(await makeSignInLink(database, link, { random, now }));
+    await visitor.button("Sign in").click();
+    await visitor.sees("Set up your second factor");
+  }
+
+  test("gets in by a passkey, also with one that was made before", async () => {
+    // Browsers make passkeys for host names alone.
+    await using invited = await stage.visitor(running.url.replace("127.0.0.1", "localhost"));
+    await invited.addAuthenticator();
+    await followLink(invited);
+    await invited.settled();
+    expect(await invited.button("Sign in with a passkey").isVisible()).toBe(false);
+    await invited.inspect("operator-set-up-passkey");
+    await invited.button("Add a passkey").click();
+    await invited.field(/^A name for it/).fill("Laptop");
+    await invited.inspect("operator-passkey-add");
+    await invited.button("Continue").click();
+    await invited.page.getByRole("heading", { name: "Accounts" }).waitFor();
+
+    await invited.context.clearCookies();
+    await followLink(invited);
+    await invited.button("Sign in with a passkey").click();
+    await invited.page.getByRole("heading", { name: "Accounts" }).waitFor();
+    expect(invited.complaints).toEqual([]);
+  });
+
+  test("is asked who they are if the link was used long ago", async () => {
+    await using invited = await stage.visitor(running.url.replace("127.0.0.1", "localhost"));
+    await invited.addAuthenticator();
+    await followLink(invited);
+    const { sql } = running.product.operator.database;
+    await sql`UPDATE sessions SET proved_at = now() - interval '6 minutes',
+      created_at = now() - interval '6 minutes'`;
+    await invited.button("Add a passkey").click();
+    await invited.field(/^A name for it/).fill("Phone");
+    await invited.button("Continue").click();
+    await invited.sees("Enter your password again to do this");
+    await invited.button("Use a mailed code instead").click();
+    await invited.button("Mail me a code").click();
+    await invited.typeCode(await invited.text(dialogOf(invited).locator(".notice code")));
+    await invited.button("Continue").click();
+    await invited.page.getByRole("heading", { name: "Accounts" }).waitFor();
+    expect(invited.complaints).toEqual([]);
+  });
+
+  test("has the app alone where passkeys cannot be, at an address of numbers", async () => {
+    await using invited = await stage.visitor();
+    await followLink(invited);
+    await invited.sees("Passkeys work where the dashboard is opened by a host name on HTTPS");
+    expect(await invited.button("Add a passkey").isVisible()).toBe(false);
+    await invited.button("Turn on").waitFor();
+    expect(invited.complaints).toEqual([]);
   });
 });

@@ -128,18 +128,7 @@ describe.skipIf(!canRun)("a passkey", () => {
     // Browsers make passkeys for host names alone.
     const base = running.url.replace("127.0.0.1", "localhost");
     await using owner = await stage.visitor(base);
-    const cdp = await owner.context.newCDPSession(owner.page);
-    await cdp.send("WebAuthn.enable");
-    await cdp.send("WebAuthn.addVirtualAuthenticator", {
-      options: {
-        protocol: "ctap2",
-        transport: "internal",
-        hasResidentKey: true,
-        hasUserVerification: true,
-        isUserVerified: true,
-        automaticPresenceSimulation: true,
-      },
-    });
+    await owner.addAuthenticator();
     await fillPassword(owner, NEW_PASSWORD);
     await owner.page.waitForURL(/overview/);
     await owner.go(`${account}/settings`);

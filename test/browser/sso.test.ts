@@ -21,8 +21,8 @@ const ops = await stage.operator(OPERATOR);
 const sso = () => ops.button("Sign in with SSO");
 
 /** Whoever signs in at the provider next. */
-function signsIn(email: string): void {
-  issuer.somebody = { sub: email, email, email_verified: true, amr: ["mfa"] };
+function signsIn(email: string, amr = ["mfa"]): void {
+  issuer.somebody = { sub: email, email, email_verified: true, amr };
 }
 
 describe.skipIf(!canRun)("an operator", () => {
@@ -49,6 +49,18 @@ describe.skipIf(!canRun)("an operator", () => {
     await sso().click();
     await ops.page.waitForURL(/\/operator\/mails$/);
     await ops.page.getByRole("heading", { name: "Mails" }).waitFor();
+    expect(ops.complaints.splice(0)).toEqual([]);
+  });
+
+  test("whose provider says no second factor is offered an app, and no passkey", async () => {
+    await ops.page.context().clearCookies();
+    signsIn(OPERATOR, ["pwd"]);
+    await ops.page.goto(`${ops.base}/operator`);
+    await sso().click();
+    await ops.sees("Set up your second factor");
+    await ops.button("Turn on").waitFor();
+    // A passkey begins a session that is none of the provider.
+    expect(await ops.page.getByText("Passkeys").count()).toBe(0);
     expect(ops.complaints.splice(0)).toEqual([]);
   });
 

@@ -22,7 +22,9 @@ test("operator invite makes an operator with a link, and operator remove ends it
   const people = new PeopleStore(world.database);
   const invited = jsonOf(await cli("operator", "invite", "Root@Example.com", "--json"));
   expect(invited).toMatchObject({ email: "root@example.com", minutes: 15 });
-  expect(invited.link).toStartWith("https://console.example.com/dashboard/link#token=");
+  expect(invited.link).toStartWith(
+    "https://console.example.com/dashboard/link?next=%2Foperator#token=",
+  );
   expect((await people.findByEmail("root@example.com"))?.isOperator).toBe(true);
   expect((await cli("operator", "remove", "root@example.com")).code).toBe(0);
   expect((await people.findByEmail("root@example.com"))?.isOperator).toBe(false);

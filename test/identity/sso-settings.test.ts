@@ -15,7 +15,9 @@ test("with OPERATOR_OIDC_ONLY no password is enough, whatever our second factor"
   const ops = await lab.operator("ops@example.com");
   expect(await operatorPage(ops)).toBe("403 sso_required");
   const me = await ops.get("/console/api/me");
-  expect(me.body.person).toMatchObject({ is_operator: true, operator_pages: "need_sso" });
+  expect(me.body.person).toMatchObject({
+    ...{ is_operator: true, is_by_sso: false, operator_pages: "need_sso" },
+  });
   const { body } = await ops.auth("/two-factor/enable", { password: PASSWORD });
   const secret = new URL(body.totpURI).searchParams.get("secret") ?? "";
   await ops.auth("/two-factor/verify-totp", { code: totp(secret) });
@@ -29,7 +31,7 @@ test("with OPERATOR_OIDC_ONLY no password is enough, whatever our second factor"
   expect(code.status).toBe(200);
   expect(await operatorPage(visitor)).toBe("open");
   const opened = await visitor.get("/console/api/me");
-  expect(opened.body.person.operator_pages).toBe("open");
+  expect(opened.body.person).toMatchObject({ is_by_sso: true, operator_pages: "open" });
 });
 
 test("with OPERATOR_OIDC_ONLY a provider that is away leaves no other way", async () => {

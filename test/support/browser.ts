@@ -63,6 +63,22 @@ export class Visitor implements AsyncDisposable {
     return this.page.getByLabel(name, { exact: typeof name === "string" });
   }
 
+  /** Gives the browser a device for passkeys, which agrees to whatever it is asked. */
+  async addAuthenticator(): Promise<void> {
+    const cdp = await this.context.newCDPSession(this.page);
+    await cdp.send("WebAuthn.enable");
+    await cdp.send("WebAuthn.addVirtualAuthenticator", {
+      options: {
+        protocol: "ctap2",
+        transport: "internal",
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+  }
+
   /** Types a code of six digits into its boxes, once they are there. */
   async typeCode(code: string): Promise<void> {
     await this.field("Digit 1").click();

@@ -7,7 +7,6 @@ import { useQuery } from "@tanstack/react-query";
 import { Outlet, useParams } from "@tanstack/react-router";
 import { Suspense, useEffect } from "react";
 import { SsoButton } from "../entry/sso.tsx";
-import { TwoFactorPanel } from "../pages/two-factor-panel.tsx";
 import { Waiting } from "../parts/loaded.tsx";
 import { Brand } from "../parts/mark.tsx";
 import { PageHead } from "../parts/panel.tsx";
@@ -18,6 +17,7 @@ import { ot } from "../texts/operator.ts";
 import { Go, useGo } from "./go.tsx";
 import { NoSuchPage } from "./no-such-page.tsx";
 import { accountQuery } from "./operator-queries.ts";
+import { SetUp } from "./set-up.tsx";
 
 type PageName = keyof typeof ot.nav.pages;
 
@@ -45,7 +45,7 @@ export function OperatorShell() {
     );
   }
   if (person.operator_pages === "need_sso") return <NeedsSso />;
-  if (person.operator_pages === "need_second_factor") return <SetUp />;
+  if (person.operator_pages === "need_second_factor") return <NeedsFactor />;
   return <Frame />;
 }
 
@@ -64,15 +64,12 @@ function NeedsSso() {
   );
 }
 
-function SetUp() {
+function NeedsFactor() {
   return (
     <div className="operator">
       <Bar />
       <main className="entry">
-        <div>
-          <PageHead title={ot.setUp} about={ot.setUpAbout} />
-          <TwoFactorPanel />
-        </div>
+        <SetUp />
       </main>
     </div>
   );

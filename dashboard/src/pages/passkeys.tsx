@@ -1,9 +1,10 @@
 // The passkeys of a person: listed, added and removed, each after a proof of who it is.
 
 import { Button, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { PasskeysReply } from "../../../src/console/passkeys-schema.ts";
+import { RequestError } from "../api/client.ts";
 import { addPasskey, canUsePasskeys, listPasskeys, removePasskey } from "../api/passkeys.ts";
 import { queryClient } from "../api/queries.ts";
 import { Ask } from "../parts/ask.tsx";
@@ -17,8 +18,10 @@ type Passkey = PasskeysReply["passkeys"][number];
 
 const KEY = ["passkeys"];
 
+export const passkeysQuery = queryOptions({ queryKey: KEY, queryFn: listPasskeys });
+
 export function PasskeysPanel() {
-  const query = useQuery({ queryKey: KEY, queryFn: listPasskeys });
+  const query = useQuery(passkeysQuery);
   const [adding, setAdding] = useState(false);
   const [removing, setRemoving] = useState<Passkey | null>(null);
   const canAdd = canUsePasskeys();
@@ -36,7 +39,7 @@ export function PasskeysPanel() {
           </Button>
         </div>
       </div>
-      {adding && <Add close={() => setAdding(false)} />}
+      {adding && <AddPasskey close={() => setAdding(false)} />}
       {removing !== null && <Remove passkey={removing} close={() => setRemoving(null)} />}
     </Panel>
   );
@@ -87,14 +90,27 @@ function Table({ passkeys, remove }: TableProps) {
   );
 }
 
-function Add({ close }: { readonly close: () => void }) {
+interface AddPasskeyProps {
+  readonly close: () => void;
+  /** True right after a sign-in: the person is asked only if the server wants it. */
+  readonly isProved?: boolean;
+  readonly added?: () => Promise<void>;
+}
+
+export function AddPasskey({ close, isProved = false, added }: AddPasskeyProps) {
   const [name, setName] = useState("");
+  const [asks, setAsks] = useState(!isProved);
   const { proof, setProof, give } = useProof();
   const run = async () => {
-    if (proof === null) return;
-    await give();
-    await addPasskey(name.trim());
+    if (asks) await give();
+    try {
+      await addPasskey(name.trim());
+    } catch (error) {
+      if (error instanceof RequestError && error.code === "sign_in_again") setAsks(true);
+      throw error;
+    }
     await queryClient.invalidateQueries({ queryKey: KEY });
+    void added?.();
   };
   return (
     <Ask
@@ -104,7 +120,7 @@ function Add({ close }: { readonly close: () => void }) {
       action={t.actions.continue}
       run={run}
       done={t.people.passkeyAdded(name.trim())}
-      disabled={name.trim() === "" || proof === null}
+      disabled={name.trim() === "" || (asks && proof === null)}
       calm
     >
       <TextInput
@@ -116,7 +132,7 @@ function Add({ close }: { readonly close: () => void }) {
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
       />
-      <ProofFields change={setProof} />
+      {asks && <ProofFields change={setProof} />}
     </Ask>
   );
 }

@@ -29,7 +29,11 @@ export const ot = {
   missingAbout: "The address may be mistyped, or you are signed in as somebody else.",
   setUp: "Set up your second factor",
   setUpAbout:
-    "Operators need a second factor. Turn it on here; the pages of operators open after that.",
+    "Operators need one: a passkey, or codes of an authenticator app. The pages of operators " +
+    "open after that.",
+  setUpProof:
+    "For five minutes after you have signed in, no password is asked for. A new link to sign in " +
+    "with is made by farebox operator invite.",
   needsSso: "Sign in with SSO",
   needsSsoAbout: "This installation opens the pages of operators only through its provider.",
   search: "Search",
