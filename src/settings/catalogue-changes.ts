@@ -44,7 +44,7 @@ function changesIn(
     }
   } catch (error) {
     if (!(error instanceof CatalogueError)) throw error;
-    lines.push(`compared with nothing: ${error.message}`);
+    lines.push(`compared with nothing: ${error.message.replaceAll("\n", "; ")}`);
   }
   lines.push(...catalogueChanges(old, after));
   const more = lines.length - LINES_MAX;

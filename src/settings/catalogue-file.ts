@@ -20,7 +20,14 @@ import { COSTLY_PARAMETERS, OWN_PARAMETERS } from "../services/chat/chat-body.ts
 import { type Catalogue, catalogueOf } from "./catalogue.ts";
 import { CatalogueFile } from "./catalogue-document.ts";
 import type { Auto, Band, Model, Provider } from "./catalogue-schema.ts";
-import { apiKeyOf, baseUrlOf, priceDigits, type Refuse } from "./catalogue-values.ts";
+import {
+  type ApiKeys,
+  apiKeysIn,
+  baseUrlOf,
+  type Fault,
+  priceDigits,
+  type Refuse,
+} from "./catalogue-values.ts";
 import type { Environment } from "./environment.ts";
 import {
   JsonSyntaxError,
@@ -44,9 +51,16 @@ export class CatalogueError extends StartError {
     /** Null when the file could not even be read. */
     readonly line: number | null,
     problem: string,
+    /** What else is wrong. */
+    others: readonly { readonly line: number; readonly problem: string }[] = [],
   ) {
-    super(line === null ? `${fileName}: ${problem}` : `${fileName} line ${line}: ${problem}`);
+    const first = line === null ? `${fileName}: ${problem}` : atLine(fileName, line, problem);
+    super([first, ...others.map((one) => atLine(fileName, one.line, one.problem))].join("\n"));
   }
+}
+
+function atLine(fileName: string, line: number, problem: string): string {
+  return `${fileName} line ${line}: ${problem}`;
 }
 
 export interface CatalogueFileOptions {
@@ -67,18 +81,22 @@ export function parseCatalogue(
     throw new CatalogueError(fileName, line, "a NUL character is not allowed here");
   }
   const json = readJson(text, fileName);
-  const refuse: Refuse = (pointer, problem) => {
-    const path = readablePath(pointer);
-    const subject = path === "" ? "the file" : path;
-    throw new CatalogueError(fileName, json.lineOf(pointer), `${subject} ${problem}`);
+  const located = ({ pointer, problem }: Fault) => ({
+    line: json.lineOf(pointer),
+    problem: `${readablePath(pointer) || "the file"} ${problem}`,
+  });
+  const refuse: Refuse = (pointer, wrong) => {
+    const { line, problem } = located({ pointer, problem: wrong });
+    throw new CatalogueError(fileName, line, problem);
   };
   if (!Value.Check(CatalogueFile, json.value)) {
     const error = tellingError(json.value);
     return refuse(error?.path ?? "", error === undefined ? "is not right" : problemOf(error));
   }
   const file = json.value;
+  const keys = apiKeysIn(env);
   const providers = Object.entries(file.providers).map(([key, one]) =>
-    toProvider(key, one, { env, refuse }),
+    toProvider(key, one, { keys, refuse }),
   );
   const known = new Set(providers.map((one) => one.name));
   const ids = new Set<string>(RESERVED_MODELS);
@@ -91,9 +109,11 @@ export function parseCatalogue(
     ids.add(model.id);
     return toModel(model, { pointer, known, json, refuse });
   });
-  const search = toSearchOffer(file.search, { env, json, refuse });
-  const maps = toMapsConfig(file.maps, { env, json, refuse });
+  const search = toSearchOffer(file.search, { keys, json, refuse });
+  const maps = toMapsConfig(file.maps, { keys, json, refuse });
   const auto = toAutoRules(file.auto ?? {}, { ids, refuse });
+  const [first, ...others] = keys.faults.map(located);
+  if (first !== undefined) throw new CatalogueError(fileName, first.line, first.problem, others);
   return catalogueOf(models, providers, { search, maps, auto });
 }
 
@@ -130,14 +150,14 @@ function problemOf(error: ValueError): string {
 }
 
 interface ProviderContext {
-  readonly env: Environment;
+  readonly keys: ApiKeys;
   readonly refuse: Refuse;
 }
 
 function toProvider(
   key: string,
   file: Static<typeof Provider>,
-  { env, refuse }: ProviderContext,
+  { keys, refuse }: ProviderContext,
 ): ProviderEntry {
   const pointer = pointerTo("/providers", key);
   if (key === GUIDE_PROVIDER) refuse(pointer, "is reserved for Farebox itself");
@@ -145,7 +165,7 @@ function toProvider(
     name: key,
     kind: "openai",
     baseUrl: baseUrlOf(file.base_url, (problem) => refuse(`${pointer}/base_url`, problem)),
-    apiKey: apiKeyOf(file.api_key_env, env, (problem) => refuse(`${pointer}/api_key_env`, problem)),
+    apiKey: keys.of(pointer, file.api_key_env),
     firstByteTimeoutMs: file.timeouts?.first_byte_ms ?? PROVIDER_DEFAULTS.firstByteTimeoutMs,
     replyTimeoutMs: file.timeouts?.reply_ms ?? PROVIDER_DEFAULTS.replyTimeoutMs,
     idleTimeoutMs: file.timeouts?.idle_ms ?? PROVIDER_DEFAULTS.idleTimeoutMs,

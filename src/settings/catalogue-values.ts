@@ -27,33 +27,62 @@ export function baseUrlOf(text: string, refuse: RefuseValue): string {
   return url.href.replace(/\/+$/, "");
 }
 
-/** The key that a variable, or the file of `NAME_FILE`, holds; null where none is named. */
-export function apiKeyOf(
-  variable: string | undefined,
-  env: Environment,
-  refuse: RefuseValue,
-): string | null {
-  if (variable === undefined) return null;
-  if (OWN_VARIABLES.has(variable)) refuse(`names '${variable}', a setting of Farebox itself`);
-  const key = keyText(variable, env, refuse).trim();
+/** What is wrong at a JSON pointer. */
+export interface Fault {
+  readonly pointer: string;
+  readonly problem: string;
+}
+
+/** The keys that a file names. */
+export interface ApiKeys {
+  /** What is wrong with those that were read: told at once, since each is one step to set up. */
+  readonly faults: readonly Fault[];
+  /** The key of the server at a pointer; null where it names none, or where that is a fault. */
+  of(server: string, variable: string | undefined): string | null;
+}
+
+/** The keys of one file, as this environment has them. */
+export function apiKeysIn(env: Environment): ApiKeys {
+  const faults: Fault[] = [];
+  return {
+    faults,
+    of(server, variable) {
+      if (variable === undefined) return null;
+      try {
+        return apiKeyOf(variable, env);
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+        faults.push({ pointer: `${server}/api_key_env`, problem: error.message });
+        return null;
+      }
+    },
+  };
+}
+
+/** The key that a variable, or the file of `NAME_FILE`, holds. Throws a RangeError without it. */
+function apiKeyOf(variable: string, env: Environment): string {
+  if (OWN_VARIABLES.has(variable)) {
+    throw new RangeError(`names '${variable}', a setting of Farebox itself`);
+  }
+  const key = keyText(variable, env).trim();
   if (key === "") {
     // Whoever wrote the key itself in this place must not find it in a log.
     const shown = /^[A-Z_][A-Z0-9_]*$/.test(variable) ? ` '${variable}'` : "";
-    return refuse(`names an environment variable${shown} that is not set`);
+    throw new RangeError(`names an environment variable${shown} that is not set`);
   }
   // The key itself is never repeated.
   if (!/^[\x21-\x7e]{1,4096}$/.test(key)) {
-    return refuse(`names '${variable}', whose value cannot be sent as a key`);
+    throw new RangeError(`names '${variable}', whose value cannot be sent as a key`);
   }
   return key;
 }
 
-function keyText(variable: string, env: Environment, refuse: RefuseValue): string {
+function keyText(variable: string, env: Environment): string {
   try {
     return secretOf(variable, env).text ?? "";
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    return refuse(`cannot be read: ${error.message}`);
+    throw new RangeError(`cannot be read: ${error.message}`, { cause: error });
   }
 }
 

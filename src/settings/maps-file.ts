@@ -13,12 +13,11 @@ import {
   type MapsServer,
 } from "../services/maps/servers.ts";
 import type { Maps, MapsServerFile } from "./catalogue-schema.ts";
-import { apiKeyOf, baseUrlOf, pricePerThousand, type Refuse } from "./catalogue-values.ts";
-import type { Environment } from "./environment.ts";
+import { type ApiKeys, baseUrlOf, pricePerThousand, type Refuse } from "./catalogue-values.ts";
 import { type LocatedJson, pointerTo } from "./located-json.ts";
 
 interface Context {
-  readonly env: Environment;
+  readonly keys: ApiKeys;
   readonly json: LocatedJson;
   readonly refuse: Refuse;
 }
@@ -64,7 +63,7 @@ function priceAt(
 }
 
 function toServer(name: string, file: Static<typeof MapsServerFile>, context: Context): MapsServer {
-  const { env, refuse } = context;
+  const { keys, refuse } = context;
   const { buying_usd_per_k: buying } = file;
   const pointer = pointerTo("/maps/providers", name);
   const at = (field: string) => (problem: string) => refuse(`${pointer}/${field}`, problem);
@@ -76,7 +75,7 @@ function toServer(name: string, file: Static<typeof MapsServerFile>, context: Co
       file.kind === "static-map"
         ? templateOf(file.base_url, at("base_url"))
         : baseUrlOf(file.base_url, at("base_url")),
-    apiKey: apiKeyOf(file.api_key_env, env, at("api_key_env")),
+    apiKey: keys.of(pointer, file.api_key_env),
     timeoutMs: file.timeout_ms ?? MAPS_SERVER_DEFAULTS.timeoutMs,
     concurrencyMax: file.concurrency ?? MAPS_SERVER_DEFAULTS.concurrencyMax,
     ...(buying !== undefined && {

@@ -12,17 +12,16 @@ import {
 } from "../services/search/search-catalogue.ts";
 import type { Search, SearchServerFile } from "./catalogue-schema.ts";
 import {
-  apiKeyOf,
+  type ApiKeys,
   baseUrlOf,
   priceDigits,
   pricePerThousand,
   type Refuse,
 } from "./catalogue-values.ts";
-import type { Environment } from "./environment.ts";
 import type { LocatedJson } from "./located-json.ts";
 
 interface Context {
-  readonly env: Environment;
+  readonly keys: ApiKeys;
   readonly json: LocatedJson;
   readonly refuse: Refuse;
 }
@@ -66,7 +65,7 @@ function toServer(
   pointer: string,
   context: Context,
 ): SearchServer {
-  const { env, refuse } = context;
+  const { keys, refuse } = context;
   const { buying_usd_per_k: buying } = file;
   const { kind, name = kind } = file;
   const at = (field: string) => (problem: string) => refuse(`${pointer}/${field}`, problem);
@@ -84,7 +83,7 @@ function toServer(
     name,
     kind,
     baseUrl: baseUrl ?? at("base_url")(`is missing: where is your ${kind}?`),
-    apiKey: apiKeyOf(file.api_key_env, env, at("api_key_env")),
+    apiKey: keys.of(pointer, file.api_key_env),
     timeoutMs: file.timeout_ms ?? SEARCH_SERVER_DEFAULTS.timeoutMs,
     concurrencyMax: file.concurrency ?? SEARCH_SERVER_DEFAULTS.concurrencyMax,
     ...(buying !== undefined && {

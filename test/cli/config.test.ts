@@ -92,8 +92,13 @@ test("a file that the servers would refuse is refused by line and field", async 
     ],
     [
       [],
-      { providers: { p: { base_url: "http://h.example", api_key_env: "NOBODY_SET_IT" } } },
-      /api_key_env names an environment variable 'NOBODY_SET_IT' that is not set/,
+      {
+        providers: {
+          p: { base_url: "http://h.example", api_key_env: "NOBODY_SET_IT" },
+          q: { base_url: "http://h.example", api_key_env: "NOR_THIS" },
+        },
+      },
+      /api_key_env names .* 'NOBODY_SET_IT' that is not set\n.* 'NOR_THIS' that is not set/,
     ],
     [
       [],

@@ -354,6 +354,24 @@ describe("a wrong file is refused by line", () => {
     expect(message).not.toContain("two words");
   });
 
+  test("all keys that the environment lacks at once, each by its line", () => {
+    const server = '"base_url": "https://more.example"';
+    const more = `{ "kind": "brave", "api_key_env": "SEARCH_KEY" }`;
+    const maps = `"places": { "kind": "tomtom", ${server}, "api_key_env": "MAPS_KEY" }`;
+    const sections = `"search": { "providers": [${more}] },\n"maps": { "providers": { ${maps} } },`;
+    const text = GOOD.replace('"models": [', `${sections}\n"models": [`);
+    const { line, message } = refusal(text, { MAPS_KEY_FILE: "/none" });
+    expect(line).toBe(5);
+    expect(message.split("\n")).toEqual([
+      "farebox.config.json line 5: providers.one.api_key_env names an environment variable " +
+        "'ONE_KEY' that is not set",
+      "farebox.config.json line 9: search.providers[0].api_key_env names an environment variable " +
+        "'SEARCH_KEY' that is not set",
+      "farebox.config.json line 10: maps.providers.places.api_key_env cannot be read: " +
+        "MAPS_KEY_FILE names '/none', which cannot be read",
+    ]);
+  });
+
   test("an API key can be in a file", () => {
     using folder = launcherHome();
     const file = join(folder.path, "key");

@@ -98,7 +98,13 @@ export function ConfigurationsPage() {
           <Paged query={query}>
             {({ versions, in_force: inForce, running, refused }) => (
               <>
-                {refused !== null && <Notice tone="owed">{refused}</Notice>}
+                {refused !== null && (
+                  <Notice tone="owed">
+                    {refused.split("\n").map((line) => (
+                      <p key={line}>{line}</p>
+                    ))}
+                  </Notice>
+                )}
                 {inForce !== null && <p className="small dim">{words.runs(running)}</p>}
                 <Rows
                   rows={versions}
