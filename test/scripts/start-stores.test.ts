@@ -1,7 +1,7 @@
 // `npm start -- --stores`: the way to a restore where no stores but its own are there.
 
 import { expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../../scripts/processes.mjs";
 import { eventually } from "../support/eventually.ts";
@@ -65,3 +65,18 @@ test("an argument that npm start does not know is named, and nothing starts", as
   expect(refused.output()).toStartWith("Unknown argument '--store'");
   expect(existsSync(join(home.path, "lock.json"))).toBe(false);
 });
+
+test("SIGTERM to npm stops all that npm start has started", async () => {
+  using home = launcherHome();
+  const lock = join(home.path, "lock.json");
+  await using stores = launchFarebox(home.path, { args: ["--stores"], byNpm: true });
+  await eventually("they run", () => stores.output().includes("Only the stores"), 60_000);
+  const launcher = JSON.parse(readFileSync(lock, "utf8"));
+  try {
+    process.kill(stores.pid, "SIGTERM");
+    await eventually("the home is free", () => !existsSync(lock), 30_000);
+  } finally {
+    if (existsSync(lock)) process.kill(launcher.pid, "SIGTERM");
+  }
+  expect(await stores.exited).toBe(0);
+}, 120_000);

@@ -19,6 +19,8 @@ export interface Launcher extends AsyncDisposable {
 export interface LauncherOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
+  /** Whether npm runs it, as for a person: `pid` is then that of npm. */
+  readonly byNpm?: boolean;
 }
 
 /** A folder for a home, removed with the test. */
@@ -29,7 +31,9 @@ export function launcherHome(): { readonly path: string } & Disposable {
 
 /** Runs `scripts/start.mjs`; ending it also ends everything that it started. */
 export function launchFarebox(home: string, options: LauncherOptions = {}): Launcher {
-  const child = Bun.spawn(["node", join(PROJECT, "scripts/start.mjs"), ...(options.args ?? [])], {
+  const { args = [], byNpm = false } = options;
+  const command = byNpm ? ["npm", "start", "--"] : ["node", join(PROJECT, "scripts/start.mjs")];
+  const child = Bun.spawn([...command, ...args], {
     cwd: PROJECT,
     env: {
       PATH: process.env.PATH ?? "",
