@@ -25,9 +25,11 @@ import { emailArgumentOf, idOf, nameAmong, nameOf, newEmailArgumentOf, oneOf } f
 
 interface Team {
   readonly account: AccountRow;
-  readonly deps: TeamDeps;
+  readonly deps: TeamDeps & { readonly mails: IdentityMails };
   readonly by: TeamActor;
   readonly stores: Stores;
+  /** Whether the tool knows of a mail server. */
+  readonly hasRelay: boolean;
 }
 
 /** A change of an account's people, by the operator. */
@@ -37,7 +39,7 @@ function teamCommand(input: Input, run: (team: Team) => Promise<Answer>) {
     const { administration, database, random, consoleOrigin } = stores;
     const account = await findAccount(administration, id);
     const { now } = administration;
-    const { service } = loadMailConfig();
+    const { service, relay } = loadMailConfig();
     // Only an invitation has a link, and asks for the address of the dashboard.
     const dashboard = `${consoleOrigin ?? ""}/dashboard`;
     const mails = new IdentityMails({ database, now, service, dashboard });
@@ -49,7 +51,8 @@ function teamCommand(input: Input, run: (team: Team) => Promise<Answer>) {
       noted: byOperator,
       alsoNoted: byOperator,
     } as const;
-    return await run({ account, deps: { database, random, mails, now }, by, stores });
+    const deps = { database, random, mails, now };
+    return await run({ account, deps, by, stores, hasRelay: relay !== null });
   };
 }
 
@@ -71,6 +74,11 @@ const list: Command = {
     }),
 };
 
+/** The worker delivers the mail, and may have settings that the tool has not. */
+const NO_RELAY =
+  "MAIL_SMTP_URL is not set here. Unless the worker has it, no mail arrives: hand on this link. " +
+  "It works for seven days, for whoever signs in with that address:";
+
 const invite: Command = {
   name: "team invite",
   positionals: ["ID", "EMAIL"],
@@ -79,15 +87,22 @@ const invite: Command = {
   prepare(input) {
     const email = newEmailArgumentOf(input, 1);
     const role: Role = oneOf(input, "role", ROLES, "viewer");
-    return teamCommand(input, async ({ account, deps, by, stores }) => {
+    return teamCommand(input, async ({ account, deps, by, stores, hasRelay }) => {
       if (stores.consoleOrigin === null) {
         throw new UsageError(
           "CONSOLE_URL is not set: it is the origin where people open the dashboard",
         );
       }
-      const id = await inviteToAccount(deps, account, { email, role }, by);
-      const text = `An invitation is on its way to ${email}, as ${role}: ${id}.`;
-      return { json: { id, email, role }, text };
+      const { result: id, proof } = await deps.mails.watch(() =>
+        inviteToAccount(deps, account, { email, role }, by),
+      );
+      if (hasRelay) {
+        const text = `An invitation is on its way to ${email}, as ${role}: ${id}.`;
+        return { json: { id, email, role }, text };
+      }
+      const link = proof?.link ?? "";
+      const text = `${email} is invited as ${role}: ${id}. ${NO_RELAY}\n${link}`;
+      return { json: { id, email, role, link }, text };
     });
   },
 };

@@ -170,6 +170,24 @@ test("a person who is made a member is in the account's activity by the address"
   });
 });
 
+test("team invite shows the link where the tool knows of no mail server", async () => {
+  const account = jsonOf(await cli("account", "create", "--json"));
+  const id = String(account.id);
+  const { out } = await cli("team", "invite", id, "fay@example.com", "--role", "admin");
+  expect(out).toContain("fay@example.com is invited as admin");
+  expect(out).toContain("MAIL_SMTP_URL is not set here");
+  expect(out).not.toContain("on its way");
+  expect(out).toContain("\nhttps://console.example.com/dashboard/invitation#token=");
+  const invited = jsonOf(await cli("team", "invite", id, "gus@example.com", "--json"));
+  expect(invited.link).toStartWith("https://console.example.com/dashboard/invitation#token=");
+  const mails = { MAIL_SMTP_URL: "smtp://127.0.0.1:2525", MAIL_DOMAIN: "mail.example.com" };
+  const env = { CONSOLE_URL: "https://console.example.com", ...mails };
+  const mailing = cliProcessOf(world, { env });
+  const sent = await mailing("team", "invite", id, "hal@example.com");
+  expect(sent.out).toContain("An invitation is on its way to hal@example.com, as viewer: ");
+  expect(sent.out).not.toContain("#token=");
+});
+
 test("people of an account are listed, invited, given roles, removed as on the page", async () => {
   const account = jsonOf(await cli("account", "create", "--json"));
   const id = String(account.id);
