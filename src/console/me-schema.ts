@@ -35,7 +35,7 @@ export const Me = reply({
     version: text(),
     payments: nullable(oneOf(["stripe", "sandbox"])),
     mail_sink: Type.Boolean({
-      description: "Mails are not sent but kept where `farebox mail` shows them",
+      description: "Mails reach nobody: no mail server is configured",
     }),
   }),
 });

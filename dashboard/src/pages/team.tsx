@@ -19,7 +19,7 @@ import { Ask, Problem, say, useChange } from "../parts/ask.tsx";
 import { Form } from "../parts/form.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Facts, PageHead, Panel } from "../parts/panel.tsx";
-import { type Account, mayAct, type Role, useAccount } from "../session.tsx";
+import { type Account, mayAct, type Role, useAccount, useMe } from "../session.tsx";
 import { t } from "../texts.ts";
 import { day } from "../time.ts";
 
@@ -190,13 +190,15 @@ function MemberRow({ member, account, canChange, remove }: MemberRowProps) {
 }
 
 function Invite({ account }: { readonly account: Account }) {
+  const { installation } = useMe();
   const [email, setEmail] = useState("");
   const [role, setRole] = useState<Role>("viewer");
   const [mailed, setMailed] = useState<MailedReply["development"] | null>(null);
   const change = useChange(async () => {
     const { development } = await invite(account.id, email.trim(), role);
     setMailed(development ?? null);
-    say(t.people.invited(email.trim()));
+    const { invited, invitedUnmailed } = t.people;
+    say((installation.mail_sink ? invitedUnmailed : invited)(email.trim()));
     setEmail("");
     await outdateAccount(account.id);
   });

@@ -57,6 +57,8 @@ export const peopleTexts = {
   leaveAbout: "You lose access at once. Somebody who stays can invite you again.",
   invite: "Invite",
   invited: (email: string) => `An invitation is on its way to ${email}.`,
+  invitedUnmailed: (email: string) =>
+    `${email} is invited. No mail was sent: there is no mail server here.`,
   invitationFacts: (by: string, end: string) => `by ${by} · until ${end}`,
   noInvitations: "No invitation is open.",
   withdraw: "Withdraw",
