@@ -334,20 +334,30 @@ describe("a batch", () => {
     expect((await api.view(account)).paid).toBe(usd("4.9985"));
   });
 
-  test("a query whose provider fails is an error in its place that costs nothing", async () => {
-    const account = await payer();
-    api.search.reply = (request) =>
-      request.query === "b"
-        ? Promise.reject(new ApiError("upstream_unreachable", "Nobody answers"))
-        : Promise.resolve(replyOf(2));
-    const batch = ["a", "b", "c"].map((query) => ({ query }));
-    const response = await api.postTo(BATCH, account, batch);
-    const [first, second, third] = await items(response);
-    expect(second?.error).toMatchObject({ code: "upstream_unreachable" });
-    expect(second?.svc.cost_usd).toBe(0);
-    expect([first?.results_count, third?.results_count]).toEqual([2, 2]);
-    expect(response.headers.get("x-svc-cost-usd")).toBe("0.002");
-  });
+  for (const [when, fail] of [
+    ["later", (error: ApiError) => Promise.reject(error)],
+    [
+      "at once",
+      (error: ApiError) => {
+        throw error;
+      },
+    ],
+  ] as const) {
+    test(`a query that fails ${when} is an error in its place that costs nothing`, async () => {
+      const account = await payer();
+      api.search.reply = (request) =>
+        request.query === "b"
+          ? fail(new ApiError("upstream_unreachable", "Nobody answers"))
+          : Promise.resolve(replyOf(2));
+      const batch = ["a", "b", "c"].map((query) => ({ query }));
+      const response = await api.postTo(BATCH, account, batch);
+      const [first, second, third] = await items(response);
+      expect(second?.error).toMatchObject({ code: "upstream_unreachable" });
+      expect(second?.svc.cost_usd).toBe(0);
+      expect([first?.results_count, third?.results_count]).toEqual([2, 2]);
+      expect(response.headers.get("x-svc-cost-usd")).toBe("0.002");
+    });
+  }
 
   test("one mistake refuses all of it before anything is asked, named by its index", async () => {
     const account = await payer();
@@ -464,11 +474,8 @@ describe("a batch", () => {
 
 test("a fault of ours after the admission leaves no hold", async () => {
   const account = await payer();
-  api.search.reply = () => {
-    throw new TypeError("A bug");
-  };
-  await refusedWith(await api.postTo(BATCH, account, [{ query: "x" }]), "internal_error");
   api.search.reply = () => Promise.resolve({ ...replyOf(1), results: null as never });
+  await refusedWith(await api.postTo(BATCH, account, [{ query: "x" }]), "internal_error");
   await refusedWith(await api.postTo(ONE, account, { query: "x" }), "internal_error");
   expect(api.openCalls).toBe(0);
   expect((await api.view(account)).heldPaid).toBe(usd("0"));

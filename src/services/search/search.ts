@@ -164,11 +164,13 @@ async function askAll(
   const work = async () => {
     for (const [index, request] of left) {
       if (call.signal.aborted) return;
-      const reply = deps.search.search(request, {
-        account: call.identity.accountId,
-        signal: call.signal,
-      });
-      replies[index] = await reply.catch((error: unknown) => reported(deps, call, error));
+      const options = { account: call.identity.accountId, signal: call.signal };
+      // Also what is thrown at once concerns only this query.
+      try {
+        replies[index] = await deps.search.search(request, options);
+      } catch (error) {
+        replies[index] = reported(deps, call, error);
+      }
     }
   };
   await Promise.all(Array.from({ length: SEARCH.batchAtOnce }, work));
