@@ -74,12 +74,12 @@ export function admit(
 }
 
 /** The same, and resolves with what `decide` makes of the reply: no promise more in every call. */
-export function admitThen<Result>(
+function admitThen<Result>(
   deps: CallDeps,
   call: Call,
   terms: CallTerms,
   options: AdmitOptions,
-  decide: (admission: Admission) => Result | Promise<Result>,
+  decide: (admission: Admission) => Result,
 ): Promise<Result> {
   const { identity } = call;
   const decision = deps.accounts.of(identity.accountId, identity.bucket).admit({
