@@ -233,6 +233,40 @@ test("a settlement to which Redis says only that it must be prepared is sent aga
   await expectSound(world, account);
 });
 
+test("only a call that holds money has its lease renewed, however the others ended", async () => {
+  await using other = await second();
+  const account = await served(other);
+  let sent = 0;
+  let isAway = false;
+  tapScripts(other.redis, async (send) => {
+    sent += 1;
+    if (isAway) throw new ConnectionLost("Redis is not reachable", false);
+    return await send();
+  });
+  const admit = (bound: string, more = {}) =>
+    of(other, account).admit(ask(account.keyId, usd(bound), more));
+  const isRenewed = async () => {
+    sent = 0;
+    await other.accounts.renewLeases();
+    return sent > 0;
+  };
+  expect(await admit("100")).toMatchObject({ verdict: "refused" });
+  expect(await admit("100", { tentative: true })).toMatchObject({ verdict: "short" });
+  const queued = await admit("1", { isDetached: true });
+  isAway = true;
+  await expect(admit("1")).rejects.toMatchObject(UNAVAILABLE);
+  isAway = false;
+  expect(await isRenewed()).toBe(false);
+  const open = await admit("1");
+  expect(await isRenewed()).toBe(true);
+  for (const admission of [queued, open]) {
+    if (admission.verdict !== "admitted") throw new Error(admission.verdict);
+    await admission.hold.release(DONE);
+  }
+  expect(await isRenewed()).toBe(false);
+  expect(await balances(account)).toEqual({ paid: usd("10"), free: usd("5"), held: NONE });
+});
+
 test("an actor that nobody uses is forgotten, one with an open call or in use is not", async () => {
   await using other = await second();
   const [idle, used, open] = [await served(other), await served(other), await served(other)];
