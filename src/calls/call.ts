@@ -73,7 +73,7 @@ export function admit(
   return admitThen(deps, call, terms, options, (admission) => admission);
 }
 
-/** The same, and resolves with what `decide` makes of the reply: no promise more in every call. */
+/** The same, but resolves with what `decide` makes of the reply, without one more promise. */
 function admitThen<Result>(
   deps: CallDeps,
   call: Call,

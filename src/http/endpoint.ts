@@ -106,7 +106,7 @@ export function plainEndpoint<Deps>({ run, ...info }: PlainDefinition<Deps>): En
   return { ...info, ...none, access: "anybody", isBilled: false, answer };
 }
 
-// One function, because each `async` one takes objects and turns of its own in every call.
+// One function, because every `async` function more costs each call objects and time.
 async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
   deps: Deps,
   raw: RawRequest,

@@ -53,7 +53,7 @@ export interface RequestWatch {
 }
 
 /** For whom a request is, and the servers for it, in order. */
-interface Request<Candidate> {
+interface Asked<Candidate> {
   readonly candidates: readonly Candidate[];
   /** The account of the call: servers are shared fairly between accounts. */
   readonly account: string;
@@ -67,7 +67,7 @@ interface Request<Candidate> {
 
 /** What is requested, and what becomes of it. */
 export interface Question<Candidate extends { readonly server: Server }, Result, Answer>
-  extends Request<Candidate> {
+  extends Asked<Candidate> {
   readonly attempt: (candidate: Candidate) => Promise<Result>;
   /** Makes the answer. It must end the use of the server, or hand it on. */
   readonly take: (served: Served<Candidate, Result>) => Answer;
@@ -167,7 +167,7 @@ export class Fallback implements BoardMember {
 
   /** The next server with a free slot, which is taken. */
   #free<Candidate extends { readonly server: Server }>(
-    { candidates, account, subject }: Request<Candidate>,
+    { candidates, account, subject }: Asked<Candidate>,
     tries: Tries<Candidate>,
   ): Choice<Candidate> | null {
     for (;;) {
@@ -184,7 +184,7 @@ export class Fallback implements BoardMember {
 
   /** The first server that was full, once it has a slot; it is waited for only once. */
   async #freed<Candidate>(
-    { account, signal }: Request<unknown>,
+    { account, signal }: Asked<unknown>,
     tries: Tries<Candidate>,
   ): Promise<Choice<Candidate> | null> {
     const { full } = tries;
@@ -196,7 +196,7 @@ export class Fallback implements BoardMember {
 
   /** Notes a failed attempt. Throws its error if no other server can help. */
   #fail(
-    { signal, subject }: Request<unknown>,
+    { signal, subject }: Asked<unknown>,
     { failures, errors }: Tries<unknown>,
     failed: {
       readonly server: Server;
@@ -230,16 +230,13 @@ function resultOf(error: unknown): "failed" | "unreachable" | "ignored" {
 }
 
 /** If several servers answered with a failure, the request is most likely at fault. */
-function blameRequest({ signal }: Request<unknown>, { failures }: Tries<unknown>): void {
+function blameRequest({ signal }: Asked<unknown>, { failures }: Tries<unknown>): void {
   throwIfCancelled(signal);
   const isRequests = failures.length > 1 && failures.every(({ outcome }) => outcome === "failed");
   if (isRequests) for (const { attempt } of failures) attempt.end("ignored");
 }
 
-function unanswered(
-  { candidates, message }: Request<unknown>,
-  { errors }: Tries<unknown>,
-): ApiError {
+function unanswered({ candidates, message }: Asked<unknown>, { errors }: Tries<unknown>): ApiError {
   const [refusal, ...others] = errors.flatMap((error) =>
     error instanceof UnableFailure ? [error.refusal] : [],
   );
