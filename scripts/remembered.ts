@@ -271,10 +271,8 @@ export const REMEMBERED: readonly Remembered[] = [
   {
     holders: ["src/core/log.ts #recent"],
     what: "causes of the log lines of the last second",
-    most: `${number(CAUSES_MAX)}, and each message once`,
-    count: CAUSES_MAX,
-    bytes: 4_000,
-    beyond: "lines of one message are counted as one cause",
+    most: `${number(CAUSES_MAX)} of each message`,
+    beyond: "the further ones of a message are counted as one cause",
   },
   {
     ...{ holders: ["src/http/metrics.ts #known"], what: "values of a label of metrics" },

@@ -9,10 +9,12 @@ export interface Log {
 }
 
 const REPEATED_EVERY_MS = 1_000;
-/** So many causes are told apart in a second; of further ones, lines of one message are alike. */
+/** So many causes of one message are told apart in a second; its further ones are alike. */
 export const CAUSES_MAX = 100;
-/** So far down the causes of an error are looked at: one may lead back to its own effect. */
-const LEVELS_MAX = 5;
+/** So far down a value is looked at: an error may be its own cause. */
+const LEVELS_MAX = 6;
+/** The cause of the further ones. */
+const OTHERS = "";
 
 interface Line {
   readonly level: "warn" | "error";
@@ -28,8 +30,8 @@ interface Line {
  * before it that it `omitted` (D-519). A cause is all that a line says, but for its request.
  */
 export class SeldomLog implements Log {
-  /** What came in the last second, by cause. */
-  readonly #recent = new Map<string, Line>();
+  /** What came in the last second, by message and cause: none takes the place of another. */
+  readonly #recent = new Map<string, Map<string, Line>>();
 
   constructor(
     readonly lines: Log,
@@ -50,27 +52,30 @@ export class SeldomLog implements Log {
 
   /** Writes what waits for the end of its second. */
   flush(): void {
-    for (const line of this.#recent.values()) this.#write(line);
+    for (const causes of this.#recent.values())
+      for (const line of causes.values()) this.#write(line);
   }
 
   #take(line: Line): void {
+    const causes = this.#recent.get(line.message) ?? new Map<string, Line>();
+    this.#recent.set(line.message, causes);
     const exact = causeOf(line);
-    const isKnown = this.#recent.has(exact) || this.#recent.size < CAUSES_MAX;
-    const cause = isKnown ? exact : line.message;
-    const recent = this.#recent.get(cause);
-    if (recent === undefined) this.#begin(cause, line);
+    const cause = causes.has(exact) || causes.size < CAUSES_MAX ? exact : OTHERS;
+    const recent = causes.get(cause);
+    if (recent === undefined) this.#begin(causes, cause, line);
     else {
       recent.fields = line.fields;
       recent.count += 1;
     }
   }
 
-  #begin(cause: string, line: Line): void {
+  #begin(causes: Map<string, Line>, cause: string, line: Line): void {
     this.#write(line);
-    this.#recent.set(cause, line);
+    causes.set(cause, line);
     this.clock.after(REPEATED_EVERY_MS, () => {
-      this.#recent.delete(cause);
-      if (line.count > 0) this.#begin(cause, line);
+      causes.delete(cause);
+      if (line.count > 0) this.#begin(causes, cause, line);
+      else if (causes.size === 0) this.#recent.delete(line.message);
     });
   }
 
@@ -82,14 +87,21 @@ export class SeldomLog implements Log {
   }
 }
 
-function causeOf({ level, message, fields }: Line): string {
+function causeOf({ level, fields }: Line): string {
   const { requestId: _, ...others } = fields as Readonly<Record<string, unknown>>;
-  const texts = Object.entries(others).map(([name, value]) => `${name} ${textOf(value)}`);
-  return [level, message, ...texts].join("\n");
+  return `${level}\n${textOf(others)}`;
 }
 
+/** All that a value says. */
 function textOf(value: unknown, levels = LEVELS_MAX): string {
-  if (!(value instanceof Error)) return String(value);
-  const cause = levels === 0 ? "" : textOf(value.cause, levels - 1);
-  return [value.name, messageOf(value), "code" in value ? value.code : "", cause].join("\n");
+  if (typeof value !== "object" || value === null) return String(value);
+  if (levels === 0) return "";
+  const below = (one: unknown) => textOf(one, levels - 1);
+  if (!(value instanceof Error)) {
+    return Object.entries(value)
+      .map(([name, one]) => `${name} ${below(one)}`)
+      .join("\n");
+  }
+  const { name, cause, code, errors }: Error & { code?: unknown; errors?: unknown } = value;
+  return [name, messageOf(value), code, cause, errors].map(below).join("\n");
 }

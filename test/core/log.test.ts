@@ -50,6 +50,10 @@ test("what differs in more than its request is logged at once", () => {
     log.error({ requestId: "req_1", err, accountId: "acct_2" }, "It failed");
   }
   expect(written()).toHaveLength(20);
+  for (const event of ["evt_1", "evt_2"]) log.warn({ job: { event } }, "It failed");
+  for (const code of [1, 2]) log.warn({ err: new AggregateError([code], "all") }, "It failed");
+  log.warn({ err: Object.create(null) }, "It failed");
+  expect(written()).toHaveLength(5);
   for (const times of [1, 2, 3]) log.info({ times }, "It began");
   expect(written()).toHaveLength(3);
 });
@@ -59,10 +63,12 @@ test("causes without end take one line a second of each message, and none hides 
   for (let cause = 0; cause < CAUSES_MAX; cause += 1) log.warn({ cause }, "It failed");
   expect(written()).toHaveLength(CAUSES_MAX);
   for (let cause = 0; cause < 1_000; cause += 1) log.warn({ cause: -1 - cause }, "It failed");
-  log.warn({}, "It failed in another way");
+  for (const accountId of ["a", "b", "c"]) log.warn({ accountId }, "It failed in another way");
   expect(written()).toEqual([
     ["warn", "It failed", { cause: -1 }],
-    ["warn", "It failed in another way", {}],
+    ["warn", "It failed in another way", { accountId: "a" }],
+    ["warn", "It failed in another way", { accountId: "b" }],
+    ["warn", "It failed in another way", { accountId: "c" }],
   ]);
   clock.advance(1_000);
   expect(written()).toEqual([["warn", "It failed", { cause: -1_000, omitted: 998 }]]);
