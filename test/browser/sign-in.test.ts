@@ -30,6 +30,13 @@ async function fillPassword(visitor: Visitor, password: string, page = "sign-in"
   await visitor.button("Sign in").click();
 }
 
+async function oneTimeLink(next?: string): Promise<string> {
+  const { database } = running.product.operator;
+  const person = await new PeopleStore(database).findByEmail(EMAIL);
+  const link = { personId: person?.id ?? "", origin: running.url, ...(next && { next }) };
+  return await makeSignInLink(database, link, { random, now: new Date() });
+}
+
 test.skipIf(!canRun)(
   "an invitation waits for a sign-in, and no server is sent its token",
   async () => {
@@ -100,11 +107,7 @@ describe.skipIf(!canRun)("somebody gets in by", () => {
   });
 
   test("a one-time link of the operator, by a button", async () => {
-    const { database } = running.product.operator;
-    const person = await new PeopleStore(database).findByEmail(EMAIL);
-    const parts = { random, now: new Date() };
-    const link = { personId: person?.id ?? "", origin: running.url };
-    const url = await makeSignInLink(database, link, parts);
+    const url = await oneTimeLink();
     await enter(async (visitor) => {
       await visitor.page.goto(url);
       await visitor.inspect("link");
@@ -167,7 +170,7 @@ describe.skipIf(!canRun)("a passkey", () => {
 
 describe.skipIf(!canRun)("a second factor", () => {
   let secret = "";
-  let backupCode = "";
+  let backupCodes: readonly string[] = [];
 
   test("is set up with the password and a first code", async () => {
     await ada.go(`${account}/settings`);
@@ -178,7 +181,7 @@ describe.skipIf(!canRun)("a second factor", () => {
     await ada.inspect("two-factor-set-up");
     secret = await ada.text(ada.page.getByLabel("The secret", { exact: true }));
     const codes = await ada.text(ada.page.getByLabel("Backup codes", { exact: true }));
-    [backupCode = ""] = codes.split("\n");
+    backupCodes = codes.split("\n");
     await ada.typeCode(totp(secret));
     await ada.page.getByRole("dialog").getByRole("button", { name: "Turn on" }).click();
     await ada.sees("The second factor is on.");
@@ -197,7 +200,18 @@ describe.skipIf(!canRun)("a second factor", () => {
       await fillPassword(visitor, NEW_PASSWORD);
       await visitor.button("Use a backup code").click();
       await visitor.inspect("two-factor-backup");
-      await visitor.page.getByRole("textbox").fill(backupCode);
+      await visitor.page.getByRole("textbox").fill(backupCodes[0] ?? "");
+      await visitor.button("Continue").click();
+    });
+  });
+
+  test("is asked for after a one-time link, which then leads where it should", async () => {
+    const url = await oneTimeLink(`/dashboard/${account}/overview`);
+    await enter(async (visitor) => {
+      await visitor.page.goto(url);
+      await visitor.button("Sign in").click();
+      await visitor.button("Use a backup code").click();
+      await visitor.page.getByRole("textbox").fill(backupCodes[1] ?? "");
       await visitor.button("Continue").click();
     });
   });

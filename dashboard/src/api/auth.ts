@@ -6,7 +6,7 @@ import { post } from "./client.ts";
 const AUTH = "/console/auth";
 
 /** What an answer to a sign-in says. */
-interface SignInReply {
+export interface SignInReply {
   /** True if a code of the second factor is needed now. */
   readonly twoFactorRedirect?: boolean;
 }
@@ -90,6 +90,6 @@ export async function changePassword(currentPassword: string, newPassword: strin
 }
 
 /** Signs in by a one-time link. */
-export async function redeemLink(token: string): Promise<void> {
-  await post(`${AUTH}/sign-in/link`, { token });
+export async function redeemLink(token: string): Promise<SignInReply> {
+  return await post<SignInReply>(`${AUTH}/sign-in/link`, { token });
 }

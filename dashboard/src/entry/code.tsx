@@ -1,7 +1,7 @@
 // Sign-in by a code that is sent to the inbox.
 
 import { PinInput } from "@mantine/core";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { sendCode, signInByCode } from "../api/auth.ts";
 import { t } from "../texts.ts";
@@ -16,19 +16,12 @@ export function SignInByCode() {
   const [email, setEmail] = useState(useField("email"));
   const [sent, setSent] = useState<{ code?: string } | null>(null);
   const [code, setCode] = useState("");
-  const next = useField("next");
-  const navigate = useNavigate();
   const enter = useEnter();
   const ask = async () => {
     const { development } = await sendCode(email);
     setSent(development ?? {});
   };
-  const use = async () => {
-    const { twoFactorRedirect } = await signInByCode(email, code);
-    if (twoFactorRedirect)
-      return await navigate({ to: "/two-factor", search: { next }, hash: true });
-    await enter();
-  };
+  const use = async () => await enter(await signInByCode(email, code));
   const foot = <Link to="/sign-in">{t.entry.toSignIn}</Link>;
   if (sent === null) {
     return (

@@ -3,6 +3,7 @@
 import { Button } from "@mantine/core";
 import { useNavigate, useRouterState, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import type { SignInReply } from "../api/auth.ts";
 import { RequestError } from "../api/client.ts";
 import { queryClient } from "../api/queries.ts";
 import { useChange } from "../parts/ask.tsx";
@@ -71,12 +72,17 @@ export function isOperatorPage(address: string): boolean {
   return /^\/operator(?=[/?]|$)[^\s\\#]*$/.test(address);
 }
 
-/** Goes on to where somebody wanted to go; only to pages of this dashboard. */
-export function useEnter(): () => Promise<void> {
+/**
+ * Goes on to where somebody wanted to go, by way of the second factor where the reply to a sign-in
+ * asks for it; only to pages of this dashboard.
+ */
+export function useEnter(): (reply?: SignInReply) => Promise<void> {
   const next = useField("next");
   const hash = useHash();
   const navigate = useNavigate();
-  return async () => {
+  return async (reply) => {
+    if (reply?.twoFactorRedirect)
+      return await navigate({ to: "/two-factor", search: { next }, hash: true });
     queryClient.clear();
     if (isOperatorPage(next)) return window.location.assign(next);
     const isOurs = /^\/(?![/\\])[^\s\\]*$/.test(next) && !next.startsWith("/sign-in");

@@ -12,10 +12,7 @@ export function OneTimeLink() {
   const foot = <Link to="/sign-in">{t.entry.toSignIn}</Link>;
   if (token === "")
     return <EntryCard title={t.entry.link} about={t.entry.brokenLink} foot={foot} />;
-  const run = async () => {
-    await redeemLink(token);
-    await enter();
-  };
+  const run = async () => await enter(await redeemLink(token));
   return (
     <EntryCard title={t.entry.link} about={t.entry.linkAbout} foot={foot}>
       <EntryForm action={t.entry.signIn} run={run} />

@@ -1,7 +1,7 @@
 // Sign-in with e-mail and password, or with a passkey.
 
 import { Button, PasswordInput } from "@mantine/core";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { signIn } from "../api/auth.ts";
 import { canUsePasskeys, signInByPasskey } from "../api/passkeys.ts";
@@ -15,15 +15,9 @@ import { SsoButton } from "./sso.tsx";
 export function SignIn() {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
-  const navigate = useNavigate();
   const next = useField("next");
   const enter = useEnter();
-  const run = async () => {
-    const { twoFactorRedirect } = await signIn({ email, password });
-    if (twoFactorRedirect)
-      return await navigate({ to: "/two-factor", search: { next }, hash: true });
-    await enter();
-  };
+  const run = async () => await enter(await signIn({ email, password }));
   const foot = (
     <>
       <Link to="/code" search={{ next, email }} hash={true}>
