@@ -100,15 +100,13 @@ function helpOf(args: readonly string[]): Invocation {
 }
 
 /** What is wrong with the words of a command that there is not; `group` has the first in common. */
-function unknownCommand([first = "", second]: readonly string[], group: readonly Command[]) {
+function unknownCommand([first, second]: readonly string[], group: readonly Command[]) {
   const names = group.map(({ name }) => name).join(", ");
   if (group.length === 0) {
     const begin = new Set(COMMANDS.map(({ name }) => name.split(" ")[0]));
     const words = [...begin, ...PROCESSES.map(([name]) => name)].join(", ");
-    return (
-      `Unknown command '${first}'. The first word is one of ${words} ` +
-      "('farebox --help' shows all)"
-    );
+    const wrong = first === undefined ? "No command is named" : `Unknown command '${first}'`;
+    return `${wrong}. The first word is one of ${words} ('farebox --help' shows all)`;
   }
   if (second === undefined) return `'${first}' needs a second word: ${names}`;
   return `Unknown command '${first} ${second}'. There are: ${names}`;

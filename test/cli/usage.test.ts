@@ -23,6 +23,7 @@ describe("a wrong command line exits 2 and names what is wrong", () => {
   const cases: readonly (readonly [words: readonly string[], named: string])[] = [
     [[], "farebox <command>"],
     [["acount"], "Unknown command 'acount'. The first word is one of account, grant, payment,"],
+    [["--version"], "No command is named. The first word is one of account, grant, payment,"],
     [["wroker"], "restore, migrate, api, worker, start ('farebox --help' shows all)"],
     [["account"], "'account' needs a second word: account create, account show"],
     [["account", "delete"], "Unknown command 'account delete'. There are: account create"],
