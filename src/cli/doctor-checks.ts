@@ -165,8 +165,8 @@ async function checkModels({ stores, config, fetch }: CheckContext): Promise<Fin
         return ok(`${provider.name} answers and has ${checked.models} models`);
       }
       return warning(
-        `${provider.name} has no list of models (${checked.status}): is its base_url whole? Most ` +
-          "end with /v1",
+        `${provider.name} answers ${checked.status} in place of a list of models: is its ` +
+          "base_url whole? Most end with /v1",
       );
     }),
   );

@@ -84,7 +84,10 @@ test("a model server that knows no list, as below a wrong base_url, is a warning
   using upstream = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    fetch: ({ url }) => new Response("no", { status: url.endsWith("/v1/models") ? 503 : 404 }),
+    fetch: ({ url }) => {
+      const statuses: Readonly<Record<string, number>> = { "/v1/models": 503, "/busy/models": 429 };
+      return new Response("no", { status: statuses[new URL(url).pathname] ?? 404 });
+    },
   });
   const lookAt = async (path: string) => {
     const file = catalogueFile(`${upstream.url.origin}${path}`);
@@ -94,8 +97,11 @@ test("a model server that knows no list, as below a wrong base_url, is a warning
   expect(await lookAt("")).toMatchObject([
     {
       state: "warning",
-      text: "upstream has no list of models (404): is its base_url whole? Most end with /v1",
+      text: expect.stringMatching(/^upstream answers 404 in place of .* Most end with \/v1$/),
     },
+  ]);
+  expect(await lookAt("/busy")).toMatchObject([
+    { state: "warning", text: expect.stringContaining("answers 429 in place of a list") },
   ]);
   expect(await lookAt("/v1")).toMatchObject([
     { state: "problem", text: "upstream: The server fails (503)" },
