@@ -34,7 +34,12 @@ async function examine(stores: Stores): Promise<Report[]> {
   const context: CheckContext = { stores, config: serverSettings(), fetch: platformFetch, now };
   const reports = await Promise.all(
     CHECKS.map(async ([check, run]) => {
-      const findings = await run(context).catch((error: unknown) => [problem(reasonOf(error))]);
+      const findings = await run(context).catch((error: unknown) =>
+        // A configuration says in one line each which keys it lacks.
+        reasonOf(error)
+          .split("\n")
+          .map((line) => problem(line)),
+      );
       return findings.map((finding) => ({ check, ...finding }));
     }),
   );

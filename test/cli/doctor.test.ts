@@ -29,7 +29,7 @@ async function examine(env: Record<string, string> = {}) {
   return { code, err, findings, problems: problems.map(({ check, text }) => `${check}: ${text}`) };
 }
 
-function catalogueFile(baseUrl: string): string {
+function catalogueFile(baseUrl: string, others: object = {}): string {
   const path = join(folder, "farebox.config.json");
   const model = {
     id: "one",
@@ -41,7 +41,7 @@ function catalogueFile(baseUrl: string): string {
     routes: [{ provider: "upstream", model: "one" }],
   };
   const providers = { upstream: { base_url: baseUrl, api_key_env: "UPSTREAM_KEY" } };
-  writeFileSync(path, JSON.stringify({ providers, models: [model] }));
+  writeFileSync(path, JSON.stringify({ providers, models: [model], ...others }));
   return path;
 }
 
@@ -78,6 +78,16 @@ test("all that is wrong is named at once, and the exit code is 1", async () => {
   expect(checks).toEqual(["Redis of the queue", "models", "mail", "payments"]);
   expect(problems.join("\n")).toContain("models: upstream: The server refuses the key (401)");
   expect(problems.join("\n")).toContain("mail: 127.0.0.1: the server cannot be reached");
+});
+
+test("each key that a configuration lacks is a finding of its own", async () => {
+  const search = { providers: [{ kind: "brave", api_key_env: "SEARCH_KEY" }] };
+  const file = catalogueFile("http://127.0.0.1:1", { search });
+  const { problems } = await examine({ FAREBOX_CONFIG: file });
+  expect(problems).toEqual([
+    expect.stringMatching(/^models: .* an environment variable 'UPSTREAM_KEY' that is not set$/),
+    expect.stringMatching(/^models: .* an environment variable 'SEARCH_KEY' that is not set$/),
+  ]);
 });
 
 test("a model server that knows no list, as below a wrong base_url, is a warning", async () => {
