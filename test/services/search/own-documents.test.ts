@@ -7,6 +7,7 @@ import {
   existsSync,
   mkdirSync,
   openSync,
+  readdirSync,
   statSync,
   truncateSync,
   writeSync,
@@ -94,6 +95,21 @@ test("who searches a copy that another process has made again searches the new o
   await updateCopy(documents, machine);
   expect(open.index()?.size).toBe(2);
 });
+
+test("a copy that cannot be read is left closed at each look", async () => {
+  await documents.replace("a", [ONE]);
+  await updateCopy(documents, machine);
+  const path = copyPath(machine, (await documents.state()).identity);
+  overwrite(path, 0);
+  const copy = new OwnDocuments(path);
+  const before = filesOpen();
+  for (let look = 0; look < 20; look += 1) expect(() => copy.index()).toThrow("not a database");
+  expect(filesOpen()).toBeLessThan(before + 20);
+});
+
+function filesOpen(): number {
+  return readdirSync("/dev/fd").length;
+}
 
 /** Overwrites the half of a file, as a broken disk may. */
 function overwrite(path: string, at: number): void {

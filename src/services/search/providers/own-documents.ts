@@ -143,6 +143,20 @@ function hasTable(db: Database, name: string): boolean {
   return db.query("SELECT 1 FROM sqlite_schema WHERE name = ?").get(name) !== null;
 }
 
+/** Null while the copy is being made. Leaves no file open if it cannot be read. */
+function openForReading(path: string): SearchIndex | null {
+  const db = new Database(path, { readwrite: true, strict: true });
+  let index: SearchIndex | null = null;
+  try {
+    db.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
+    db.run("PRAGMA query_only = ON");
+    if (hasTable(db, "sources")) index = new SearchIndex(db);
+    return index;
+  } finally {
+    if (index === null) db.close();
+  }
+}
+
 interface OpenCopy {
   readonly index: SearchIndex;
   /** The number of its file. */
@@ -161,13 +175,10 @@ export class OwnDocuments {
     if (this.path === null) return null;
     const file = statSync(this.path, { throwIfNoEntry: false })?.ino;
     if (file === undefined || file === this.#open?.file) return this.#open?.index ?? null;
-    const db = new Database(this.path, { readwrite: true, strict: true });
-    db.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
-    db.run("PRAGMA query_only = ON");
-    if (!hasTable(db, "sources")) db.close();
-    else {
+    const index = openForReading(this.path);
+    if (index !== null) {
       this.#open?.index.db.close();
-      this.#open = { index: new SearchIndex(db), file };
+      this.#open = { index, file };
     }
     return this.#open?.index ?? null;
   }
