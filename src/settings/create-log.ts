@@ -19,7 +19,7 @@ type ProcessName = "api" | "worker" | "sandbox";
  * JSON lines on stdout: of an error only what tells what happened, never what it was about. Those
  * that repeat are bounded.
  */
-export function createLog(name: ProcessName, level: string): Log {
+export function createLog(name: ProcessName, level: string): SeldomLog {
   const onLost = (lines: number) => log.error({ lines }, "Log lines were lost: nobody took them");
   const lines: Log = pino(optionsOf(name, level), new LogOutput(process.stdout, onLost));
   const log = new SeldomLog(lines, {

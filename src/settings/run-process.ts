@@ -1,7 +1,7 @@
 // What the API and the worker share as processes: settings and log, how a signal ends them, and how
 // an error does.
 
-import type { Log } from "../core/log.ts";
+import type { Log, SeldomLog } from "../core/log.ts";
 import { StartError } from "../core/start-error.ts";
 import { loadServerConfig, type ServerConfig } from "./config.ts";
 import { createLastLog, createLog } from "./create-log.ts";
@@ -17,14 +17,17 @@ export interface Program {
 /** Runs a program until SIGTERM or SIGINT. Never rejects: an error ends the process with 1. */
 export async function runProcess(program: Program): Promise<void> {
   const { name, metricsPort, start } = program;
+  let log: SeldomLog | null = null;
   try {
     const config = loadServerConfig(metricsPort);
-    const log = createLog(name, config.logLevel);
+    log = createLog(name, config.logLevel);
     logLostPromises(log);
-    endOnLostErrors(createLastLog(name, config.logLevel));
+    endOnLostErrors(log, createLastLog(name, config.logLevel));
     const signals = endOnSignals(log);
     signals.started(await start(config, log));
   } catch (error) {
+    // The last line says why the process ends.
+    log?.flush();
     if (error instanceof StartError) process.stderr.write(`${error.message}\n`);
     // Log the error in the log's own format: the runtime's output may contain a store's address.
     else createLastLog(name, "info").error({ err: error }, `The ${WORDS[name]} could not start`);
@@ -38,8 +41,9 @@ function logLostPromises(log: Log): void {
   process.on("unhandledRejection", (error) => log.error({ err: error }, "A promise was lost"));
 }
 
-function endOnLostErrors(log: Log): void {
+function endOnLostErrors(usual: SeldomLog, log: Log): void {
   process.on("uncaughtException", (error) => {
+    usual.flush();
     // The runtime would print the error with all that it carries, such as a statement's values.
     log.error({ err: error }, "An error was not caught: the process ends");
     process.exit(1);

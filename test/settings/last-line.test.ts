@@ -25,3 +25,12 @@ test("why a process ends is in its log even if the log is read late", async () =
     err: { type: "RangeError", message: "the end" },
   });
 });
+
+test("why a process ends is told after what it had left out of its log", async () => {
+  const code = `for (const requestId of [1, 2]) log.warn({ requestId }, "It failed");
+    setImmediate(() => { throw new RangeError("the end"); });`;
+  const program = startLogging(code, 'exec "$BUN" -e "$PROGRAM"');
+  const lines = (await program.log()).split("\n").filter((line) => line !== "");
+  const told = lines.map((line) => JSON.parse(line).msg);
+  expect(told).toEqual(["It failed", "It failed", expect.stringContaining("was not caught")]);
+});
