@@ -1,4 +1,5 @@
-import { open, rename, rm } from "node:fs/promises";
+import { type FileHandle, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { UsageError } from "./command.ts";
 
 /** The destination of a long output. `write` waits until there is room for more. */
@@ -19,10 +20,12 @@ export async function openSink(file: string | null): Promise<Sink> {
   return file === null ? standardOutput() : await fileSink(file);
 }
 
+/** A part that was not written to for so long belongs to no command that runs. */
+const PART_MS_MAX = 3_600_000;
+
 async function fileSink(file: string): Promise<Sink> {
-  const partial = `${file}.part`;
-  // Two commands that write one file at once would mix their rows.
-  const handle = await named(file, open(partial, "wx", 0o600));
+  const { partial, handle } = await named(file, openPart(file));
+  await removeAbandoned(file, (await handle.stat()).mtimeMs);
   let finished = false;
   return {
     write: async (text) => {
@@ -40,14 +43,37 @@ async function fileSink(file: string): Promise<Sink> {
   };
 }
 
+/** A new file beside it: another command may write the same file at the same time. */
+async function openPart(file: string, count = 1): Promise<{ partial: string; handle: FileHandle }> {
+  const partial = `${file}.part-${count}`;
+  try {
+    return { partial, handle: await open(partial, "wx", 0o600) };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    return await openPart(file, count + 1);
+  }
+}
+
+/** Removes what was left of the file by commands that were killed. */
+async function removeAbandoned(file: string, nowMs: number): Promise<void> {
+  const folder = dirname(file);
+  const start = `${basename(file)}.part-`;
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(start) || !/^\d+$/.test(name.slice(start.length))) continue;
+    const part = join(folder, name);
+    // Another command may just have finished it.
+    const changedMs = await stat(part).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => nowMs,
+    );
+    if (nowMs - changedMs > PART_MS_MAX) await rm(part, { force: true });
+  }
+}
+
 /** @throws UsageError that names the file as it was given, and says what to do */
 async function named<T>(file: string, step: Promise<T>): Promise<T> {
   return await step.catch(({ code }: NodeJS.ErrnoException) => {
-    throw new UsageError(
-      code === "EEXIST"
-        ? `--out: another command writes '${file}'; if none does, delete '${file}.part'`
-        : `--out: '${file}' cannot be written (${code}): is its folder there?`,
-    );
+    throw new UsageError(`--out: '${file}' cannot be written (${code}): is its folder there?`);
   });
 }
 

@@ -1,7 +1,7 @@
 // The command line reads what the pages read.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openSink } from "../../src/cli/sink.ts";
 import { cliOf, environmentOf, jsonOf } from "../support/run-cli.ts";
@@ -47,22 +47,39 @@ test("usage, log, receipt, ledger and overview of an account", async () => {
   expect([old.code, old.err]).toEqual([1, expect.stringContaining("zone must be")]);
 });
 
-test("a log that another command exports to the same file is left whole", async () => {
+test("two commands that export a log to one file at once each write it whole", async () => {
   const { id } = (await openAccount(world, { paid: "20" })).row;
   const file = join(exports, "month.csv");
   const command = ["log", "export", id, "--from", "2026-11-01", "--to", "2026-12-01"];
   const other = await openSink(file);
   await other.write("rows of the other command\n");
-  const refused = await cli(...command, "--out", file);
-  const why = `--out: another command writes '${file}'; if none does, delete '${file}.part'\n`;
-  expect([refused.code, refused.err]).toEqual([2, why]);
+  expect((await cli(...command, "--out", file)).code).toBe(0);
+  expect(readFileSync(file, "utf8")).toMatch(/^"?time/);
   await other.finish();
   await other.close();
-  expect(readFileSync(file, "utf8")).toBe("rows of the other command\n");
-  expect((await cli(...command, "--out", file)).code).toBe(0);
   expect([readFileSync(file, "utf8"), readdirSync(exports)]).toEqual([
-    expect.stringMatching(/^"?time/),
+    "rows of the other command\n",
     ["month.csv"],
+  ]);
+});
+
+test("what a killed export left is removed by a later one, and nothing else", async () => {
+  const { id } = (await openAccount(world, { paid: "20" })).row;
+  const command = ["log", "export", id, "--from", "2026-11-01", "--to", "2026-12-01"];
+  const old = new Date(Date.now() - 2 * 3_600_000);
+  const names = ["killed.csv.part-1", "other.csv.part-1", "killed.csv.part-two"];
+  for (const name of names) {
+    writeFileSync(join(exports, name), "half of a row");
+    utimesSync(join(exports, name), old, old);
+  }
+  writeFileSync(join(exports, "killed.csv.part-2"), "another runs");
+  expect((await cli(...command, "--out", join(exports, "killed.csv"))).code).toBe(0);
+  const left = readdirSync(exports).filter((name) => name !== "month.csv");
+  expect(left.sort()).toEqual([
+    "killed.csv",
+    "killed.csv.part-2",
+    "killed.csv.part-two",
+    "other.csv.part-1",
   ]);
 });
 
