@@ -143,7 +143,7 @@ type Terms = Pick<
   "kind" | "amount" | "card" | "consentVersion" | "nextAttemptAt" | "request"
 >;
 
-/** The order would fit the cap if pages that nobody has paid were ended. */
+/** The order is too large for the cap now, and fits after unpaid pages have been ended. */
 class PagesInTheWay extends AdministrationError {
   constructor(
     message: string,

@@ -21,7 +21,7 @@ const LATE = "Command timed out";
 /** How Redis begins its reply where it does not know the user, or wants a password. */
 const LOGIN = /^(WRONGPASS|NOAUTH|NOPERM) /;
 
-/** True if Redis does not take the user or the password, or the user may not do this. */
+/** True if Redis refuses the user, the password, or a command that the user has no right to. */
 export function refusesLogin(error: Error): boolean {
   return error.name === "ReplyError" && LOGIN.test(error.message);
 }
