@@ -1,5 +1,6 @@
-import { type FileHandle, open, readdir, rename, rm, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import { removeStaleDrafts } from "../upstream/data-file.ts";
 import { UsageError } from "./command.ts";
 
 /** The destination of a long output. `write` waits until there is room for more. */
@@ -20,12 +21,9 @@ export async function openSink(file: string | null): Promise<Sink> {
   return file === null ? standardOutput() : await fileSink(file);
 }
 
-/** A part that was not written to for so long belongs to no command that runs. */
-const PART_MS_MAX = 3_600_000;
-
 async function fileSink(file: string): Promise<Sink> {
   const { partial, handle } = await named(file, openPart(file));
-  await removeAbandoned(file, (await handle.stat()).mtimeMs);
+  removeStaleDrafts(dirname(file), partial, partsOf(basename(file)));
   let finished = false;
   return {
     write: async (text) => {
@@ -43,6 +41,11 @@ async function fileSink(file: string): Promise<Sink> {
   };
 }
 
+/** The names of the parts of a file. */
+function partsOf(name: string): RegExp {
+  return new RegExp(`^${RegExp.escape(name)}\\.part-\\d+$`);
+}
+
 /** A new file beside it: another command may write the same file at the same time. */
 async function openPart(file: string, count = 1): Promise<{ partial: string; handle: FileHandle }> {
   const partial = `${file}.part-${count}`;
@@ -51,22 +54,6 @@ async function openPart(file: string, count = 1): Promise<{ partial: string; han
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     return await openPart(file, count + 1);
-  }
-}
-
-/** Removes what was left of the file by commands that were killed. */
-async function removeAbandoned(file: string, nowMs: number): Promise<void> {
-  const folder = dirname(file);
-  const start = `${basename(file)}.part-`;
-  for (const name of await readdir(folder)) {
-    if (!name.startsWith(start) || !/^\d+$/.test(name.slice(start.length))) continue;
-    const part = join(folder, name);
-    // Another command may just have finished it.
-    const changedMs = await stat(part).then(
-      ({ mtimeMs }) => mtimeMs,
-      () => nowMs,
-    );
-    if (nowMs - changedMs > PART_MS_MAX) await rm(part, { force: true });
   }
 }
 

@@ -44,6 +44,7 @@ const PAGES_AT = 28;
 const PAGE_BYTES_MAX = 65_536;
 /** A draft that was not touched for this long was left behind by a build that was killed. */
 const DRAFT_MS_MAX = 3_600_000;
+const DRAFT_NAMES = /[.-]draft-\w+$/;
 
 /**
  * Opens the file read-only, and builds it first if it is missing. If several processes build at
@@ -147,15 +148,15 @@ function writeThrough(path: string): void {
   }
 }
 
-/** Removes the drafts in a folder that a build left which was killed long before `own` began. */
-export function removeStaleDrafts(directory: string, own: string): void {
+/** Removes the drafts in a folder that were left by what was killed long before `own` began. */
+export function removeStaleDrafts(directory: string, own: string, names = DRAFT_NAMES): void {
   const nowMs = statSync(own).mtimeMs;
   for (const entry of readdirSync(directory)) {
-    if (!/[.-]draft-\w+$/.test(entry)) continue;
-    const folder = join(directory, entry);
+    if (!names.test(entry)) continue;
+    const draft = join(directory, entry);
     // Another process may just have finished it.
-    const changedMs = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? nowMs;
-    if (nowMs - changedMs > DRAFT_MS_MAX) rmSync(folder, { recursive: true, force: true });
+    const changedMs = statSync(draft, { throwIfNoEntry: false })?.mtimeMs ?? nowMs;
+    if (nowMs - changedMs > DRAFT_MS_MAX) rmSync(draft, { recursive: true, force: true });
   }
 }
 
