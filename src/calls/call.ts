@@ -70,17 +70,6 @@ export function admit(
   terms: CallTerms,
   options: AdmitOptions = {},
 ): Promise<Admission> {
-  return admitThen(deps, call, terms, options, (admission) => admission);
-}
-
-/** The same, but resolves with what `decide` makes of the reply, without one more promise. */
-function admitThen<Result>(
-  deps: CallDeps,
-  call: Call,
-  terms: CallTerms,
-  options: AdmitOptions,
-  decide: (admission: Admission) => Result,
-): Promise<Result> {
   const { identity } = call;
   const decision = deps.accounts.of(identity.accountId, identity.bucket).admit({
     requestId: call.requestId,
@@ -111,13 +100,13 @@ function admitThen<Result>(
     if (admission.verdict !== "short") call.rate = admission.rate;
     if (admission.verdict === "admitted") deps.tracer?.admitted(call, terms, admission.hold);
     if (admission.verdict === "refused") deps.tracer?.refused(call, terms, admission.error);
-    return decide(admission);
+    return admission;
   });
 }
 
 /** Admits a call in one try and returns its hold. Throws the refusal. */
 export function takeHold(deps: CallDeps, call: Call, terms: CallTerms): Promise<Hold> {
-  return admitThen(deps, call, terms, {}, holdOf);
+  return admit(deps, call, terms).then(holdOf);
 }
 
 function holdOf(admission: Admission): Hold {
