@@ -14,7 +14,12 @@ import type { ClientInfo } from "./http/client-info.ts";
 import { createClientIp } from "./http/client-ip.ts";
 import type { DashboardFiles } from "./http/dashboard-files.ts";
 import type { Endpoint } from "./http/endpoint-info.ts";
-import type { AnonymousWindow, KeyDirectory, RawRequest } from "./http/frame.ts";
+import {
+  type AnonymousWindow,
+  type KeyDirectory,
+  namesHost,
+  type RawRequest,
+} from "./http/frame.ts";
 import type { HealthWarnings, ReadinessCheck, SharedVersions } from "./http/health.ts";
 import { openEndOf, pathOf } from "./http/open-end.ts";
 import { noEndpoint, unrouted } from "./http/unknown-route.ts";
@@ -26,6 +31,7 @@ import {
   type ConsoleDeps,
   GATEWAY,
   type GatewayDeps,
+  HEALTH,
   OPERATOR,
   PROGRAM,
 } from "./routes.ts";
@@ -111,15 +117,23 @@ export function createApp(deps: AppDeps) {
   );
   for (const one of GATEWAY) addRoute(app, one, (raw) => one.answer(gateway, raw));
   for (const one of APPLICATION) addRoute(app, one, (raw) => one.answer(application, raw));
+  // With a malformed Host the router takes a part of the path for the host, and may take another
+  // endpoint for the one that is asked. Endpoints with keys look at the Host themselves.
+  const addHosted: typeof addRoute = (to, one, answer) =>
+    addRoute(to, one, (raw) => (namesHost(raw.request) ? answer(raw) : noSuchPath(raw)));
   const program = { ...deps, bodies: shared.bodies, clientIp: shared.clientIp };
-  for (const one of PROGRAM) addRoute(app, one, (raw) => one.answer(program, raw));
+  for (const one of PROGRAM) {
+    // Probes of HTTP/1.0 send no Host.
+    const add = HEALTH.includes(one) ? addRoute : addHosted;
+    add(app, one, (raw) => one.answer(program, raw));
+  }
   if (deps.console !== null) {
     const { clock, log } = deps;
     const callApi = apiCaller(shared);
     const people: ConsoleDeps = { ...shared, ...deps.console, clock, log, callApi };
-    for (const one of CONSOLE) addRoute(app, one, (raw) => one.answer(people, raw));
+    for (const one of CONSOLE) addHosted(app, one, (raw) => one.answer(people, raw));
     const operators: OperatorDeps = { ...people, ...deps.console, noSuchPath };
-    for (const one of OPERATOR) addRoute(app, one, (raw) => one.answer(operators, raw));
+    for (const one of OPERATOR) addHosted(app, one, (raw) => one.answer(operators, raw));
   }
   return app;
 }

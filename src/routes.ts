@@ -107,7 +107,8 @@ export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
 /** The operators' own API; to everybody else it is not there. */
 export const OPERATOR: readonly ConsoleEndpoint<OperatorDeps>[] = OPERATOR_ENDPOINTS;
 
-const HEALTH: readonly Endpoint<HealthDeps>[] = [healthz, readyz];
+/** What probes ask. */
+export const HEALTH: readonly Endpoint<ProgramDeps>[] = [healthz, readyz];
 
 /** What is documented; the documentation itself is not. */
 export const DOCUMENTED: DocumentedLists = {

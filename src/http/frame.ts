@@ -97,10 +97,15 @@ export function arrive(deps: FrameDeps, { request, server }: RawRequest): Reques
   };
 }
 
-/** Routing never uses the Host, but a malformed one shows a broken or hostile client. */
-export function checkHost(request: Request): void {
+/** True if the header Host names one host. */
+export function namesHost(request: Request): boolean {
   const host = request.headers.get("host");
-  if (host === null || !HOST.test(host)) {
+  return host !== null && HOST.test(host);
+}
+
+/** Refuses a malformed Host: it can hide the path from the router, and shows a broken client. */
+export function checkHost(request: Request): void {
+  if (!namesHost(request)) {
     throw new ApiError("invalid_parameter", "The header Host must name one host");
   }
 }

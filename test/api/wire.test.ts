@@ -187,6 +187,31 @@ describe("a request that is not what it seems", () => {
     }
   });
 
+  test("is refused for its Host at pages and documentation, but not at probes", async () => {
+    const ask = (path: string) =>
+      talk(`GET ${path} HTTP/1.1\r\nHost: \r\nConnection: close\r\n\r\n`);
+    // The router reads a path of these from the twelfth character on.
+    for (const path of [
+      "/dashboard/keys",
+      "/docs/a/b/openapi.json",
+      "/nothing-at/dashboard/keys",
+      "/nothing-at/docs",
+      "/docs",
+    ]) {
+      const { status, body } = await ask(path);
+      expect([path, status, JSON.parse(body).error.message]).toEqual([
+        path,
+        400,
+        "The header Host must name one host",
+      ]);
+    }
+    for (const path of ["/healthz", "/readyz"]) {
+      expect([path, (await ask(path)).status]).toEqual([path, 200]);
+      const old = await talk(`GET ${path} HTTP/1.0\r\n\r\n`);
+      expect([path, old.status]).toEqual([path, 200]);
+    }
+  });
+
   test("is refused without a Host, even where HTTP/1.0 needs none", async () => {
     const answer = await talk("GET /v1/models HTTP/1.0\r\n\r\n");
     expect(answer.status).toBe(400);
