@@ -4,7 +4,6 @@
 
 import { decideAccess, lacksAllowance, parseDocument } from "../src/core/access.ts";
 import type { ApiError } from "../src/core/errors.ts";
-import { metadataText } from "../src/core/journal.ts";
 import { invalidKey } from "../src/core/keys.ts";
 import { type NanoUsd, ZERO } from "../src/core/money.ts";
 import type { Account, AccountView, Admission, AdmissionRequest, Settlement } from "./account.ts";
@@ -14,6 +13,7 @@ import { viewOf } from "./account-view.ts";
 import { type Access, type Attempt, argsOf } from "./admission-attempt.ts";
 import { type AdmitReply, admit } from "./admit-script.ts";
 import type { HoldRef } from "./call-scripts.ts";
+import { type CallTexts, KeyTexts } from "./key-texts.ts";
 import { MAIL_OWNER } from "./keys.ts";
 import { type HoldAccount, OpenHold, releaseWhenBack } from "./open-hold.ts";
 import type { LeasedAccount, ProcessLeases } from "./process-leases.ts";
@@ -70,8 +70,6 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     }
     const refused = this.deps.brake.refuse(request);
     if (refused !== null) return refused;
-    const metadata = metadataText(request.metadata);
-    const text = `${this.accountId}\t${request.keyId}\t${metadata}`;
     const ref = this.#holdRef(request);
     let readsLeft = 2;
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
@@ -96,6 +94,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       const refusal = request.isOpen === true ? null : decision.refusal;
       const limits = limitsOf(request, tier);
       const cap = capOf(access.document, tier);
+      const { metadata, text } = this.#textsOf(access, request);
       const tried = { request, access, key, tier, limits, cap, ref, metadata, text, refusal };
       const isDetached = request.isDetached === true;
       if (!isDetached) this.deps.leases.opening(this.bucket, request.requestId);
@@ -235,7 +234,16 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   }
 
   #adopt(version: number, document: string): Access {
-    this.#access = { version, document: parseDocument(document) };
+    this.#access = { version, document: parseDocument(document), texts: new Map() };
     return this.#access;
+  }
+
+  #textsOf({ texts }: Access, { keyId, metadata }: AdmissionRequest): CallTexts {
+    let known = texts.get(keyId);
+    if (known === undefined) {
+      known = new KeyTexts(this.accountId, keyId);
+      texts.set(keyId, known);
+    }
+    return known.of(metadata);
   }
 }

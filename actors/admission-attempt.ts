@@ -8,12 +8,15 @@ import type { NanoUsd } from "../src/core/money.ts";
 import type { AdmissionRequest, Limit } from "./account.ts";
 import { type AdmitArgs, attemptOf } from "./admit-script.ts";
 import type { HoldRef } from "./call-scripts.ts";
+import type { KeyTexts } from "./key-texts.ts";
 import type { AccountKeys } from "./keys.ts";
 import type { ScriptTime } from "./script.ts";
 
 export interface Access {
   readonly version: number;
   readonly document: AccessDocument;
+  /** By key id, for keys that have made calls. */
+  readonly texts: Map<string, KeyTexts>;
 }
 
 /** The request, and what was decided before Redis runs the script. */

@@ -4,7 +4,7 @@ import { BEFORE_WINDOW, type ErrorCode, isErrorCode } from "../src/core/errors.t
 import { REFUSED_ROWS_PER_MINUTE } from "../src/core/limits.ts";
 import { type NanoUsd, nanoOf, toDouble } from "../src/core/money.ts";
 import type { AdmissionRequest, Limit, RateLimits } from "./account.ts";
-import { holdsKey, keyStateKey, opKey } from "./keys.ts";
+import { holdsKey, opKey, stateKey } from "./keys.ts";
 import admitLua from "./lua/admit.lua" with { type: "text" };
 import {
   bytesOf,
@@ -92,7 +92,7 @@ export const admit: Script<AdmitArgs, AdmitReply> = {
     const names = [
       keys.bucket,
       keys.wallet,
-      keyStateKey(keys.number, keyId),
+      stateKey(keys, keyId),
       holdsKey(keys.number, owner),
       keys.events,
       opKey(keys.number, requestId),

@@ -6,9 +6,9 @@ import {
   type AccountKeys,
   type BucketKeys,
   holdsKey,
-  keyStateKey,
   MAIL_OWNER,
   opKey,
+  stateKey,
 } from "./keys.ts";
 import type { OwnerRef } from "./lease-scripts.ts";
 import extendLua from "./lua/extend.lua" with { type: "text" };
@@ -59,7 +59,7 @@ function holdKeys(hold: {
   return [
     keys.bucket,
     keys.wallet,
-    keyStateKey(keys.number, keyId),
+    stateKey(keys, keyId),
     holdsKey(keys.number, owner),
     keys.events,
   ];
@@ -145,7 +145,7 @@ export const settleLate: Script<SettleLateArgs, SettleReply> = {
   keys: ({ keys, keyId, requestId }) => [
     keys.bucket,
     keys.wallet,
-    keyStateKey(keys.number, keyId),
+    stateKey(keys, keyId),
     opKey(keys.number, requestId),
     keys.events,
   ],
@@ -237,12 +237,7 @@ export const view: Script<Timed & OfAccount & { readonly keyId: string }, ViewRe
   name: "view",
   lua: viewLua,
   flags: ["no-writes"],
-  keys: ({ keys, keyId }) => [
-    keys.bucket,
-    keys.wallet,
-    keys.document,
-    keyStateKey(keys.number, keyId),
-  ],
+  keys: ({ keys, keyId }) => [keys.bucket, keys.wallet, keys.document, stateKey(keys, keyId)],
   args: (a) => [pack(a.nowMs)],
   reply: (raw) => (verdictOf(raw) === "ok" ? parseView(raw as readonly RawReply[]) : null),
 };

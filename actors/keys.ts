@@ -20,7 +20,12 @@ export interface BucketKeys {
 export interface AccountKeys extends BucketKeys {
   readonly wallet: string;
   readonly document: string;
+  /** The names of its keys' states, by key id, as `stateKey` has made them. */
+  readonly states: Map<string, string>;
 }
+
+/** An account's keys can be many; those with calls at the same time are few. */
+export const STATE_NAMES_MAX = 1_000;
 
 /** The owner of holds that belong to no process: those of messages that wait for a mail server. */
 export const MAIL_OWNER = "mail";
@@ -42,6 +47,7 @@ export function accountKeys(accountId: string, bucket: number): AccountKeys {
     ...bucketKeys(bucket),
     wallet: `${tag}:account:${accountId}`,
     document: `${tag}:document:${accountId}`,
+    states: new Map(),
   };
 }
 
@@ -65,10 +71,29 @@ export function keyStateKey(bucket: number, keyId: string): string {
   return nameIn(KEY_PREFIXES, bucket, keyId);
 }
 
+/** The same for the keys of one account, which its calls name again and again. */
+export function stateKey({ number, states }: AccountKeys, keyId: string): string {
+  const known = states.get(keyId);
+  if (known !== undefined) return known;
+  if (states.size >= STATE_NAMES_MAX) states.clear();
+  const name = keyStateKey(number, keyId);
+  states.set(keyId, name);
+  return name;
+}
+
 /** The open holds of one owner: a process, or MAIL_OWNER. */
 export function holdsKey(bucket: number, owner: string): string {
-  return nameIn(HOLDS_PREFIXES, bucket, owner);
+  if (owner !== lastOwner.owner) lastOwner = { owner, names: new Array(BUCKETS) };
+  const name = lastOwner.names[bucket] ?? nameIn(HOLDS_PREFIXES, bucket, owner);
+  lastOwner.names[bucket] = name;
+  return name;
 }
+
+/** The owner that was named last: a process names itself with each call. */
+let lastOwner: { readonly owner: string; readonly names: (string | undefined)[] } = {
+  owner: "",
+  names: [],
+};
 
 /** The count for one of an account's limits in time. */
 export function limitKey({ bucket, account }: { bucket: number; account: string }, name: string) {

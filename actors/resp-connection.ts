@@ -39,8 +39,9 @@ const OUT_BYTES = 64 * 1024;
 export const OUT_BYTES_KEPT = 1024 * 1024;
 /** Commands with replies are removed from the list this many at a time. */
 const ANSWERED_KEPT = 1024;
-/** What comes before a part of so many bytes: the lengths that almost all parts have. */
-const HEADS: readonly string[] = Array.from({ length: 256 }, (_, length) => `\r\n$${length}\r\n`);
+/** More than a length and what is around it: a sign, and two line ends. */
+const HEAD_BYTES_MAX = 24;
+const [ASTERISK, DOLLAR, ZERO, CR, LF] = [0x2a, 0x24, 0x30, 0x0d, 0x0a];
 
 export class RespConnection {
   readonly #socket: Socket<undefined>;
@@ -151,41 +152,32 @@ export class RespConnection {
     this.#next = 0;
   }
 
-  // Assumes that a text has as many bytes as characters. If it is not ASCII, that is wrong, and the
-  // command is encoded again.
+  // Writes each part where it goes: one text of all would be a copy more. Assumes that a text has
+  // as many bytes as characters. If it is not ASCII, that is wrong, and the command is encoded
+  // again.
   #encode(parts: readonly Part[]): void {
-    const used = this.#outEnd - this.#outStart;
-    let text = `*${parts.length}`;
-    let isAscii = true;
+    let most = HEAD_BYTES_MAX;
+    // A UTF-16 unit takes at most three bytes in UTF-8.
+    for (const part of parts) most += HEAD_BYTES_MAX + 3 * part.length;
+    this.#reserve(most);
+    const out = this.#out;
+    let at = writeLength(out, this.#outEnd, ASTERISK, parts.length);
     for (const part of parts) {
       const { length } = part;
-      const head = HEADS[length] ?? `\r\n$${length}\r\n`;
+      at = writeLength(out, at, DOLLAR, length);
       if (typeof part === "string") {
-        text = `${text}${head}${part}`;
+        if (out.write(part, at) !== length) {
+          this.#encode(parts.map(bytesOf));
+          return;
+        }
       } else {
-        isAscii = this.#writeText(text + head) && isAscii;
-        this.#writeBytes(part);
-        text = "";
+        out.set(part, at);
       }
+      out[at + length] = CR;
+      out[at + length + 1] = LF;
+      at += length + 2;
     }
-    if (this.#writeText(`${text}\r\n`) && isAscii) return;
-    this.#outEnd = this.#outStart + used;
-    this.#encode(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)));
-  }
-
-  /** False if the text was not ASCII. */
-  #writeText(text: string): boolean {
-    // A UTF-16 unit takes at most three bytes in UTF-8.
-    this.#reserve(text.length * 3);
-    const written = this.#out.write(text, this.#outEnd);
-    this.#outEnd += written;
-    return written === text.length;
-  }
-
-  #writeBytes(bytes: Buffer): void {
-    this.#reserve(bytes.length);
-    this.#out.set(bytes, this.#outEnd);
-    this.#outEnd += bytes.length;
+    this.#outEnd = at;
   }
 
   #reserve(length: number): void {
@@ -199,4 +191,25 @@ export class RespConnection {
     this.#outStart = 0;
     this.#outEnd = used;
   }
+}
+
+/** Writes a sign, a length and the end of a line; returns where they end. */
+function writeLength(out: Buffer, start: number, sign: number, length: number): number {
+  let at = start;
+  out[at++] = sign;
+  if (length < 10) {
+    out[at++] = ZERO + length;
+  } else if (length < 100) {
+    out[at++] = ZERO + Math.trunc(length / 10);
+    out[at++] = ZERO + (length % 10);
+  } else {
+    at += out.write(String(length), at);
+  }
+  out[at++] = CR;
+  out[at++] = LF;
+  return at;
+}
+
+function bytesOf(part: Part): Buffer {
+  return typeof part === "string" ? Buffer.from(part) : part;
 }

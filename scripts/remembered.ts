@@ -2,6 +2,7 @@
 // constants of the code; a test finds what is missing here.
 
 import { ACTORS_MAX } from "../actors/account-actors.ts";
+import { STATE_NAMES_MAX } from "../actors/keys.ts";
 import { REFUSED_KEYS_MAX } from "../actors/refusal-brake.ts";
 import { OUT_BYTES_KEPT } from "../actors/resp-connection.ts";
 import { BUCKETS } from "../src/core/limits.ts";
@@ -60,9 +61,15 @@ export const REMEMBERED: readonly Remembered[] = [
     what: "accounts used in the last 5 minutes, with their access documents",
     most: `${number(ACTORS_MAX)}, and those with open calls`,
     count: ACTORS_MAX,
-    bytes: 1_700,
+    bytes: 2_000,
     beyond: "the oldest is read from Redis again",
   },
+  {
+    holders: ["actors/keys.ts states", "actors/account-actor.ts texts", "actors/keys.ts names"],
+    what: "names and texts of the keys of these accounts that make calls, 600 bytes for each",
+    most: `${number(STATE_NAMES_MAX)} keys of an account`,
+  },
+  { holders: ["src/core/deadlines.ts #lines"], what: "time limits", most: "one for each length" },
   {
     holders: ["actors/refusal-brake.ts #counts", "actors/refusal-brake.ts #reports"],
     what: "keys refused in this minute, and counts that Redis did not take yet",

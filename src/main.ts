@@ -9,6 +9,7 @@ import project from "../package.json";
 import { type AppDeps, createApp } from "./app.ts";
 import { openConsole } from "./console/open-console.ts";
 import type { Clock } from "./core/clock.ts";
+import { deadlines } from "./core/deadlines.ts";
 import { LEASE_MS } from "./core/limits.ts";
 import type { Log } from "./core/log.ts";
 import { StartError } from "./core/start-error.ts";
@@ -38,6 +39,7 @@ const clock: Clock = {
     const timer = setTimeout(run, delayMs);
     return () => clearTimeout(timer);
   },
+  deadline: (limitMs, owner) => deadlines.begin(limitMs, owner),
 };
 
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));

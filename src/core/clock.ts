@@ -1,5 +1,7 @@
 // Time as the program sees it. The composition roots pass in the real clock, tests their own.
 
+import type { Deadline, Expiring } from "./deadlines.ts";
+
 export interface Clock {
   /** Milliseconds since 1970, for times that are shown or stored. */
   now(): number;
@@ -7,4 +9,6 @@ export interface Clock {
   monotonicMs(): number;
   /** Calls `run` once after `delayMs`; the returned function cancels that. */
   after(delayMs: number, run: () => void): () => void;
+  /** Tells `owner` when so much time is over, for time limits that every request has. */
+  deadline(limitMs: number, owner: Expiring): Deadline;
 }

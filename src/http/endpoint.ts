@@ -23,7 +23,7 @@ import type { JsonBody } from "./json-body.ts";
 import { countByKey } from "./optional-key.ts";
 import { LateBody, readText } from "./read-body.ts";
 import { bytesResponse, jsonResponse } from "./respond.ts";
-import { allowQuiet, endQuiet } from "./server.ts";
+import { QuietConnection } from "./server.ts";
 import { eventStream, type FrameSource } from "./sse.ts";
 
 /** A request with a known key. */
@@ -113,7 +113,7 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
   definition: KeyedDefinition<Deps, Input, Prepared, Result>,
 ): Promise<Response> {
   const arrival = arrive(deps, raw);
-  const { request, server } = arrival;
+  const { request } = raw;
   let call: Call | null = null;
   try {
     checkHost(request);
@@ -138,12 +138,12 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
       return await refuseCall(context, arrival, definition, error);
     }
     // The connection may be idle until the answer begins: a call has its own time limits.
-    allowQuiet(server, request);
+    const quiet = new QuietConnection(deps.calls.clock, raw);
     try {
       const result = await definition.run(context, prepared);
       return respond(context, definition, definition.answer(context, prepared, result));
     } finally {
-      endQuiet(server, request);
+      quiet.end();
     }
   } catch (error) {
     return await answerError(deps, arrival, error, call?.rate ?? null);

@@ -22,7 +22,7 @@ export interface HealthDeps {
   readonly checks: Readonly<Record<string, ReadinessCheck>>;
   readonly versions: () => SharedVersions;
   readonly warnings?: HealthWarnings;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, "after">;
 }
 
 const CHECK_MS_MAX = 2_000;
@@ -117,7 +117,7 @@ async function runWarnings({ warnings = {}, clock }: HealthDeps): Promise<Record
   return Object.fromEntries((await Promise.all(texts)).filter(([, text]) => text !== ""));
 }
 
-async function stateOf(read: () => Promise<string>, clock: Clock): Promise<string> {
+async function stateOf(read: () => Promise<string>, clock: HealthDeps["clock"]): Promise<string> {
   const late = Promise.withResolvers<string>();
   const callOff = clock.after(CHECK_MS_MAX, () => late.resolve("late"));
   try {

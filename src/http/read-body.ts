@@ -2,6 +2,7 @@
 // UTF-8.
 
 import type { Clock } from "../core/clock.ts";
+import type { Deadline, Expiring } from "../core/deadlines.ts";
 import { ApiError } from "../core/errors.ts";
 import type { BodyShare } from "./body-shares.ts";
 import { checkJsonShape } from "./json-shape.ts";
@@ -38,11 +39,11 @@ export function readText(request: Request, rules: BodyRules): Promise<string> {
 }
 
 /** A body that is being read. A class, because every request has one: functions would take more. */
-class Reading {
+class Reading implements Expiring {
   readonly #rules: BodyRules;
   readonly #resolve: (text: string) => void;
   readonly #reject: (error: ApiError) => void;
-  readonly #callOff: () => void;
+  readonly #deadline: Deadline;
 
   constructor(
     rules: BodyRules,
@@ -52,7 +53,11 @@ class Reading {
     this.#rules = rules;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#callOff = rules.clock.after(BODY_MS_MAX, () => this.#fail(new LateBody()));
+    this.#deadline = rules.clock.deadline(BODY_MS_MAX, this);
+  }
+
+  expire(): void {
+    this.#fail(new LateBody());
   }
 
   begin(request: Request): void {
@@ -82,7 +87,7 @@ class Reading {
   }
 
   #end(): void {
-    this.#callOff();
+    this.#deadline.end();
     this.#rules.share?.end();
   }
 }

@@ -1,6 +1,8 @@
 // How the server listens, and how long a connection may be idle.
 
 import type { Server } from "bun";
+import type { Clock } from "../core/clock.ts";
+import type { Deadline, Expiring } from "../core/deadlines.ts";
 
 /**
  * Bun closes a connection that is idle for this long, unless the answer to a call on it has yet to
@@ -27,12 +29,35 @@ export function peerOf(server: RequestServer | null, request: Request): string {
   return server?.requestIP(request)?.address ?? "";
 }
 
-/** Lets a connection be idle for longer until the answer to a call begins. */
-export function allowQuiet(server: RequestServer | null, request: Request): void {
-  server?.timeout(request, 0);
+interface ConnectionRequest {
+  readonly server: RequestServer | null;
+  readonly request: Request;
 }
 
-/** Ends that; otherwise the connection would stay open forever after the call. */
-export function endQuiet(server: RequestServer | null, request: Request): void {
-  server?.timeout(request, IDLE_SECONDS);
+/** A connection that is quiet for less than this needs no longer time. */
+const QUIET_MS = 60_000;
+
+/** Lets a connection be idle for longer until the answer to a call begins. */
+export class QuietConnection implements Expiring {
+  readonly #server: RequestServer | null;
+  readonly #request: Request;
+  readonly #deadline: Deadline;
+  #isLong = false;
+
+  constructor(clock: Pick<Clock, "deadline">, { server, request }: ConnectionRequest) {
+    this.#server = server;
+    this.#request = request;
+    this.#deadline = clock.deadline(QUIET_MS, this);
+  }
+
+  expire(): void {
+    this.#isLong = true;
+    this.#server?.timeout(this.#request, 0);
+  }
+
+  /** The answer begins: otherwise the connection would stay open forever after the call. */
+  end(): void {
+    this.#deadline.end();
+    if (this.#isLong) this.#server?.timeout(this.#request, IDLE_SECONDS);
+  }
 }

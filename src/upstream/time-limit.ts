@@ -1,24 +1,27 @@
 // The time limit of requests to a server, and the caller who may leave before it: one signal for
-// both. No timer is left when the requests are over.
+// both.
 
 import { Cancellation, type CancelSignal } from "../core/cancellation.ts";
+import { type Deadline, deadlines, type Expiring } from "../core/deadlines.ts";
 import { RouteFailure } from "./route-failure.ts";
 
 /** Its signal is for the requests; the reason is a RouteFailure, or the caller's own. */
-export class TimeLimit extends Cancellation {
+export class TimeLimit extends Cancellation implements Expiring {
   readonly #caller: CancelSignal | null;
-  readonly #timer: Timer;
+  readonly #deadline: Deadline;
   #isOver = false;
 
   /** The time begins now. `caller` is aborted when nobody waits for the replies any more. */
   constructor(limitMs: number, caller: CancelSignal | null = null) {
     super();
     this.#caller = caller;
-    this.#timer = setTimeout(() => {
-      this.abort(new RouteFailure("The server did not answer in time"));
-    }, limitMs);
+    this.#deadline = deadlines.begin(limitMs, this);
     caller?.addEventListener("abort", this);
     if (caller?.aborted === true) this.handleEvent();
+  }
+
+  expire(): void {
+    this.abort(new RouteFailure("The server did not answer in time"));
   }
 
   /** The caller has left. */
@@ -28,7 +31,7 @@ export class TimeLimit extends Cancellation {
 
   /** Call this when the requests are over. */
   end(): void {
-    clearTimeout(this.#timer);
+    this.#deadline.end();
     // The listener stays: the caller's signal ends with the call, and removing costs more.
     this.#isOver = true;
   }

@@ -24,15 +24,24 @@ const api = await sharedApiOn(clock);
 
 const STREAM = chatBody({ stream: true });
 
+/** When a call without streaming begins to listen to its caller. */
+const LISTENS_MS = 250;
+let pendingBefore = 0;
+
 /** Sends a call and leaves once the upstream has it. */
 async function leave(account: TestAccount, body = chatBody()): Promise<void> {
   const leaving = new AbortController();
   const { open } = api.chat;
   const response = api.post(account, body, { signal: leaving.signal });
   await until(() => api.chat.open === open + 1, "the upstream was asked");
+  clock.advance(LISTENS_MS);
+  pendingBefore = clock.pending;
   leaving.abort();
   await response.catch(() => {});
 }
+
+/** The service has heard that the caller of a plain call has left, and waits for the reply. */
+const heard = () => until(() => clock.pending > pendingBefore, "the service heard of it");
 
 describe("a plain call that is left", () => {
   test("is charged what the upstream reports", async () => {
@@ -40,7 +49,7 @@ describe("a plain call that is left", () => {
     const reply = Promise.withResolvers<ChatReply>();
     api.chat.reply = () => reply.promise;
     await leave(account);
-    await until(() => clock.pending > 0, "the service heard of it");
+    await heard();
     reply.resolve(wholeReply("Hello"));
     await until(() => api.openCalls === 0, "the call was settled");
     expect(api.chat.aborted).toBe(0);
@@ -53,7 +62,7 @@ describe("a plain call that is left", () => {
     const account = await api.account({ paid: "1" });
     api.chat.reply = (_request, { signal }) => silence(signal);
     await leave(account);
-    await until(() => clock.pending > 0, "the service heard of it");
+    await heard();
     clock.advance(59_999);
     expect(api.openCalls).toBe(1);
     clock.advance(1);
@@ -73,7 +82,7 @@ describe("a plain call that is left", () => {
     const count = spyOn(TokenCounter.prototype, "countPrompt");
     count.mockRejectedValueOnce(new Error("a fault of ours"));
     await leave(account);
-    await until(() => clock.pending > 0, "the service heard of it");
+    await heard();
     clock.advance(60_000);
     await until(() => api.openCalls === 0, "the hold was given back");
     count.mockRestore();
@@ -86,7 +95,7 @@ describe("a plain call that is left", () => {
     api.chat.reply = () => reply.promise;
     const errors = api.errors.length;
     await leave(account);
-    await until(() => clock.pending > 0, "the service heard of it");
+    await heard();
     reply.reject(new ApiError("upstream_unreachable", "No"));
     await until(() => api.openCalls === 0, "the hold was given back");
     expect((await api.view(account)).paid).toBe(usd("1"));

@@ -131,19 +131,35 @@ test("a call's own time is all but what it waited for a provider, the answer mad
 });
 
 describe("a connection may be idle without a limit", () => {
-  test("from when a call runs until its answer begins", async () => {
+  const QUIET_MS = 60_000;
+  const waits = () => clock.advance(QUIET_MS);
+
+  test("once a call has run for a minute, until its answer begins", async () => {
+    faults.set("work", waits);
     let before: number[] = [];
-    faults.set("prepare", () => {
+    faults.set("answer", () => {
       before = [...idleSeconds];
     });
     await call();
-    expect(before).toEqual([]);
+    expect(before).toEqual([0]);
     expect(idleSeconds).toEqual([0, idleTimeout]);
   });
 
-  for (const part of ["run", "work", "answer"] as const) {
+  test("but not because of one that is answered before", async () => {
+    faults.set("work", () => clock.advance(QUIET_MS - RUN_MS - ANSWER_MS - 1));
+    await call();
+    clock.advance(QUIET_MS);
+    expect(idleSeconds).toEqual([]);
+  });
+
+  for (const part of ["work", "answer"] as const) {
     test(`until the end of one that fails in its ${part}`, async () => {
-      faults.set(part, throws(new TypeError("A bug")));
+      faults.set("work", waits);
+      const fails = throws(new TypeError("A bug"));
+      faults.set(part, () => {
+        if (part === "work") waits();
+        fails();
+      });
       expect((await call()).status).toBe(500);
       expect(idleSeconds).toEqual([0, idleTimeout]);
     });

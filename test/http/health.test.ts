@@ -3,7 +3,7 @@ import { type HealthWarnings, type ReadinessCheck, readyz } from "../../src/http
 import { RedisNotWritable } from "../../src/store/redis-check.ts";
 
 const versions = () => ({ configuration: 3, documents: 12 });
-const clock = { now: () => 0, monotonicMs: () => 0, after: () => () => {} };
+const clock = { after: () => () => {} };
 
 async function ready(checks: Readonly<Record<string, ReadinessCheck>>, warnings: HealthWarnings) {
   const request = new Request("http://localhost/readyz");

@@ -1,37 +1,23 @@
 import { describe, expect, test } from "bun:test";
-import type { Clock } from "../../src/core/clock.ts";
 import { ApiError, type ErrorCode } from "../../src/core/errors.ts";
 import { type JsonBody, jsonBody } from "../../src/http/json-body.ts";
 import { VALUES_MAX } from "../../src/http/json-shape.ts";
 import { readText } from "../../src/http/read-body.ts";
 import { Type } from "../../src/http/schema.ts";
+import { FakeClock } from "../support/fake-clock.ts";
 
 const KIB = 1024;
 const anyBody = jsonBody(Type.Object({}), { bytesMax: 64 * KIB });
 const parseObject: JsonBody<unknown>["parse"] = (text) => anyBody.check(anyBody.parse(text));
-
-/** A clock whose timers strike when the test says so. */
-function handClock(): Clock & { strike(): void } {
-  const due = new Set<() => void>();
-  return {
-    now: () => 0,
-    monotonicMs: () => 0,
-    after(_delayMs, run) {
-      due.add(run);
-      return () => void due.delete(run);
-    },
-    strike: () => {
-      for (const run of due) run();
-    },
-  };
-}
 
 async function read(
   body: string | Uint8Array | ReadableStream<Uint8Array> | null,
   headers: Record<string, string> = {},
 ) {
   const request = new Request("http://x/", { method: "POST", body, headers });
-  return parseObject(await readText(request, { bytesMax: anyBody.bytesMax, clock: handClock() }));
+  return parseObject(
+    await readText(request, { bytesMax: anyBody.bytesMax, clock: new FakeClock() }),
+  );
 }
 
 async function codeOf(reading: Promise<unknown> | (() => unknown)): Promise<ErrorCode | "none"> {
@@ -109,11 +95,11 @@ describe("a JSON body", () => {
   });
 
   test("gives up a body that does not come", async () => {
-    const clock = handClock();
+    const clock = new FakeClock();
     const body = new ReadableStream<Uint8Array>({ start: () => {} });
     const request = new Request("http://x/", { method: "POST", body });
     const reading = codeOf(readText(request, { bytesMax: KIB, clock }));
-    clock.strike();
+    clock.advance(10_000);
     expect(await reading).toBe("invalid_json");
   });
 });

@@ -1,4 +1,5 @@
 import type { Clock } from "../../src/core/clock.ts";
+import type { Deadline, Expiring } from "../../src/core/deadlines.ts";
 
 /** A clock that only the test moves. */
 export class FakeClock implements Clock {
@@ -17,6 +18,10 @@ export class FakeClock implements Clock {
     const timer = { atMs: this.#elapsedMs + delayMs, run };
     this.#timers.add(timer);
     return () => void this.#timers.delete(timer);
+  }
+
+  deadline(limitMs: number, owner: Expiring): Deadline {
+    return { end: this.after(limitMs, () => owner.expire()) };
   }
 
   /** Lets time pass; timers strike in their order, each at its own time. */
@@ -38,12 +43,17 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Real time. */
-export const realClock: Clock = {
-  now: () => Date.now(),
+const timers = {
   monotonicMs: () => performance.now(),
-  after(delayMs, run) {
+  after(delayMs: number, run: () => void) {
     const timer = setTimeout(run, delayMs);
     return () => clearTimeout(timer);
   },
+};
+
+/** Real time. */
+export const realClock: Clock = {
+  ...timers,
+  now: () => Date.now(),
+  deadline: (limitMs, owner) => ({ end: timers.after(limitMs, () => owner.expire()) }),
 };

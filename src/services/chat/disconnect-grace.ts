@@ -5,15 +5,19 @@
 import { clientLeft } from "../../calls/settling.ts";
 import { Cancellation, type CancelSignal } from "../../core/cancellation.ts";
 import type { Clock } from "../../core/clock.ts";
+import type { Deadline, Expiring } from "../../core/deadlines.ts";
 import type { RequestWatch } from "../../upstream/fallback.ts";
 
 /** How long to wait for the reply after the caller has left (D-174). */
 const REPLY_MS = 60_000;
+/** A call that is answered before does not listen to its caller: that costs more than looking. */
+const LISTEN_AFTER_MS = 250;
 
 /** Delays the abort of upstream requests, which have its signal, after the caller has left. */
-export class DisconnectGrace extends Cancellation implements RequestWatch {
+export class DisconnectGrace extends Cancellation implements RequestWatch, Expiring {
   readonly #clock: Clock;
   readonly #caller: CancelSignal;
+  readonly #listenAfter: Deadline;
   #isUnderWay = false;
   #isOver = false;
   #callOff: (() => void) | null = null;
@@ -25,8 +29,14 @@ export class DisconnectGrace extends Cancellation implements RequestWatch {
     super();
     this.#clock = clock;
     this.#caller = caller;
-    caller.addEventListener("abort", this);
+    this.#listenAfter = clock.deadline(LISTEN_AFTER_MS, this);
     if (caller.aborted) this.handleEvent();
+  }
+
+  /** The call takes time: from now on the caller may leave at any moment. */
+  expire(): void {
+    if (this.#caller.aborted) this.handleEvent();
+    else this.#caller.addEventListener("abort", this);
   }
 
   /** A request to a server begins. Throws if the caller has left already. */
@@ -42,7 +52,8 @@ export class DisconnectGrace extends Cancellation implements RequestWatch {
 
   /** Call this when the call is over. */
   close(): void {
-    // The listener stays: the caller's signal ends with the request, and removing costs more.
+    this.#listenAfter.end();
+    // A listener stays: the caller's signal ends with the request, and removing costs more.
     this.#isOver = true;
     this.#callOff?.();
   }

@@ -1,0 +1,58 @@
+// Names and texts that are kept from call to call: each call must get its own.
+
+import { expect, test } from "bun:test";
+import { KeyTexts } from "../../actors/key-texts.ts";
+import {
+  accountKeys,
+  holdsKey,
+  keyStateKey,
+  MAIL_OWNER,
+  STATE_NAMES_MAX,
+  stateKey,
+} from "../../actors/keys.ts";
+import { type CallMetadata, metadataText } from "../../src/core/journal.ts";
+import { BUCKETS } from "../../src/core/limits.ts";
+
+test("the name of a key's state is that of its bucket and key, however many there are", () => {
+  const [one, other] = [accountKeys("acct_a", 3), accountKeys("acct_b", 4)];
+  for (let round = 0; round < 2; round += 1) {
+    for (let key = 0; key <= STATE_NAMES_MAX; key += 1) {
+      expect(stateKey(one, `key_${key}`)).toBe(keyStateKey(3, `key_${key}`));
+      expect(one.states.size).toBeLessThanOrEqual(STATE_NAMES_MAX);
+    }
+    expect(stateKey(other, "key_0")).toBe("{b4}:key:key_0");
+  }
+});
+
+test("the name of holds is that of their bucket and owner, whoever was named before", () => {
+  for (const owner of ["proc_a", MAIL_OWNER, "proc_b", "proc_a"]) {
+    for (const bucket of [0, 7, BUCKETS - 1, 7]) {
+      expect(holdsKey(bucket, owner)).toBe(`{b${bucket}}:holds:${owner}`);
+    }
+  }
+  expect(() => holdsKey(BUCKETS, "proc_a")).toThrow(RangeError);
+});
+
+test("a call's text has its own metadata, whichever field differs from the call before", () => {
+  const first: CallMetadata = {
+    endpoint: "/v1/chat/completions",
+    service: "models",
+    model: "small",
+    country: "AT",
+    ipHash: "00ff",
+    priceVersion: "1a2b",
+  };
+  const others: CallMetadata[] = [
+    { ...first, endpoint: "/v1/search" },
+    { ...first, service: "search" },
+    { ...first, model: null },
+    { ...first, country: "DE" },
+    { ...first, ipHash: "00fe" },
+    { ...first, priceVersion: null },
+  ];
+  const texts = new KeyTexts("acct_a", "key_b");
+  for (const metadata of others.flatMap((other) => [first, { ...first }, other, first])) {
+    const text = metadataText(metadata);
+    expect(texts.of(metadata)).toEqual({ metadata: text, text: `acct_a\tkey_b\t${text}` });
+  }
+});
