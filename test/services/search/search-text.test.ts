@@ -146,6 +146,13 @@ describe("pageUrl()", () => {
       "xn--a.example",
       "A.example",
       "a..b",
+      "a..b.example",
+      "a--b.example",
+      "a-.example",
+      "-a.example",
+      "a.b-cd",
+      "a.b-c1",
+      "a.1-cd",
     );
     const addresses = part("1.2.3.4", "0x7f.1", "a.0x7f", "[::1]", "a", "", "user@a.example");
     const plain = part("/", "/x", "/x.html", "?", "&=+~!$(*),;:@");
