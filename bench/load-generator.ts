@@ -6,19 +6,25 @@ import { HttpClient } from "../src/upstream/http-client.ts";
 import type { UpstreamInit } from "../src/upstream/upstream-http.ts";
 import type { UpstreamResponse } from "../src/upstream/upstream-response.ts";
 import { callBody, type LoadPlan, type LoadResult } from "./load.ts";
+import { PlainCaller, requestBytes } from "./plain-caller.ts";
 
 const plan = JSON.parse(process.argv[2] ?? "") as LoadPlan;
 const body = callBody(plan);
+const url = new URL(plan.url);
 const client = new HttpClient({ monotonicMs: () => performance.now() });
+const IDENTITY = { "accept-encoding": "identity" };
 const inits = plan.callers.map(
   (headers): UpstreamInit => ({
     method: "POST",
-    headers: { "content-type": "application/json", "accept-encoding": "identity", ...headers },
+    headers: { "content-type": "application/json", ...IDENTITY, ...headers },
     body,
     signal: null,
     redirect: "manual",
     timeout: false,
   }),
+);
+const requests = plan.callers.map((headers) =>
+  requestBytes(url, { ...IDENTITY, ...headers }, body),
 );
 
 const startMs = performance.now();
@@ -47,11 +53,13 @@ console.log(JSON.stringify(result));
 process.exit(0);
 
 async function callUntilTheEnd(): Promise<void> {
+  const caller = new PlainCaller(url);
   for (let beganMs = performance.now(); beganMs < endMs; beganMs = performance.now()) {
-    const init = inits[calls % inits.length];
+    const index = calls % plan.callers.length;
     calls += 1;
     try {
-      if (init !== undefined) await call(init);
+      if (plan.stream) await openStream(index);
+      else await call(caller, index);
     } catch (error) {
       failures += 1;
       firstFailure ??= String(error);
@@ -63,13 +71,20 @@ async function callUntilTheEnd(): Promise<void> {
   }
 }
 
-async function call(init: UpstreamInit): Promise<void> {
+async function call(caller: PlainCaller, index: number): Promise<void> {
+  const request = requests[index];
+  if (request === undefined) throw new Error(`There is no caller ${index}`);
+  const { status, costUsd, body: text } = await caller.call(request);
+  if (status !== 200) throw new Error(`${status}: ${text}`);
+  if (costUsd !== null) cost += usd(costUsd);
+}
+
+async function openStream(index: number): Promise<void> {
+  const init = inits[index];
+  if (init === undefined) throw new Error(`There is no caller ${index}`);
   const response = await client.fetch(plan.url, init);
   if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
-  if (plan.stream) return await readStream(response);
-  const paid = response.headers.get("x-svc-cost-usd");
-  if (paid !== null) cost += usd(paid);
-  await response.text();
+  await readStream(response);
 }
 
 async function readStream(response: UpstreamResponse): Promise<void> {
