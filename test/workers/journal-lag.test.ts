@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { newTimedId } from "../../src/core/ids.ts";
+import { type Outcome, outcomeText } from "../../src/core/journal.ts";
 import { usd } from "../../src/core/money.ts";
 import { createRegistry } from "../../src/http/metrics-server.ts";
 import { Ledger } from "../../src/store/ledger.ts";
@@ -104,4 +105,44 @@ test("what a late settlement gives back lets the others of its flush be counted"
   // Prometheus takes a counter that goes back for one that began anew.
   expect(text).toMatch(/^farebox_charged_usd_total\{.*\} 0\.02$/m);
   expect(text).toMatch(/^farebox_journal_rejected_total\{.*\} 1$/m);
+});
+
+test("entries of one flush are counted by service and status, each with what it has", async () => {
+  await using lab = await openJournalLab();
+  const registry = createRegistry("worker");
+  const metrics = journalMetrics({
+    registry,
+    lag: async () => null,
+    openRejections: () => lab.rejected.countOpen(),
+    log: silent,
+  });
+  const account = await lab.account(7);
+  const end = {
+    ...{ status: 200, errorCode: null, latencyMs: 5, firstTokenMs: null },
+    ...{ promptTokens: 60, cachedTokens: 20, completionTokens: 50, requests: 1, lane: "stub" },
+  };
+  const chat = (other: Partial<Outcome>) => ({ outcome: outcomeText({ ...end, ...other }) });
+  await account.call(CENT, chat({ upstreamCost: usd("0.004") }));
+  await account.call(CENT, chat({ promptTokens: 1, cachedTokens: 0, completionTokens: 2 }));
+  await account.call(usd("0.02"), chat({ status: 499, errorCode: "client_disconnected" }));
+  await lab.flush(metrics);
+  const lines = (await registry.metrics()).split("\n");
+  const counted = (start: string) =>
+    lines
+      .find((line) => line.startsWith(start))
+      ?.split(" ")
+      .at(-1);
+  expect(lines.filter((line) => line.startsWith("farebox_calls_total{"))).toHaveLength(2);
+  expect(
+    [
+      'farebox_calls_total{service="models",status="200"',
+      'farebox_calls_total{service="models",status="499"',
+      'farebox_charged_usd_total{service="models"',
+      'farebox_upstream_cost_usd_total{service="models"',
+      'farebox_tokens_total{type="input"',
+      'farebox_tokens_total{type="cached"',
+      'farebox_tokens_total{type="output"',
+      "farebox_expired_holds_total",
+    ].map(counted),
+  ).toEqual(["2", "1", "0.04", "0.004", "61", "20", "52", "0"]);
 });
