@@ -158,7 +158,9 @@ export class RespConnection {
   #encode(parts: readonly Part[]): void {
     let most = HEAD_BYTES_MAX;
     // A UTF-16 unit takes at most three bytes in UTF-8.
-    for (const part of parts) most += HEAD_BYTES_MAX + 3 * part.length;
+    for (const part of parts) {
+      most += HEAD_BYTES_MAX + (typeof part === "string" ? 3 : 1) * part.length;
+    }
     this.#reserve(most);
     const out = this.#out;
     let at = writeLength(out, this.#outEnd, ASTERISK, parts.length);

@@ -62,11 +62,15 @@ class Line {
     return place;
   }
 
-  remove({ previous, next }: Place): void {
+  remove(place: Place): void {
+    const { previous, next } = place;
     if (previous === null) this.#first = next;
     else previous.next = next;
     if (next === null) this.#last = previous;
     else next.previous = previous;
+    // Who keeps a place that has ended, as a long call does, must not keep all that came after it.
+    place.previous = null;
+    place.next = null;
   }
 
   #wait(delayMs: number): void {

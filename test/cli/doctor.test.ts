@@ -95,7 +95,11 @@ test("a model server that knows no list, as below a wrong base_url, is a warning
     port: 0,
     hostname: "127.0.0.1",
     fetch: ({ url }) => {
-      const statuses: Readonly<Record<string, number>> = { "/v1/models": 503, "/busy/models": 429 };
+      const statuses: Readonly<Record<string, number>> = {
+        "/v1/models": 503,
+        "/busy/models": 429,
+        "/without/models": 501,
+      };
       return new Response("no", { status: statuses[new URL(url).pathname] ?? 404 });
     },
   });
@@ -112,6 +116,9 @@ test("a model server that knows no list, as below a wrong base_url, is a warning
   ]);
   expect(await lookAt("/busy")).toMatchObject([
     { state: "warning", text: expect.stringContaining("answers 429 in place of a list") },
+  ]);
+  expect(await lookAt("/without")).toMatchObject([
+    { state: "warning", text: expect.stringContaining("answers 501 in place of a list") },
   ]);
   expect(await lookAt("/v1")).toMatchObject([
     { state: "problem", text: "upstream: The server fails (503)" },

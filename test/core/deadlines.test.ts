@@ -99,3 +99,24 @@ test("one that throws keeps no other from being told", () => {
   clock.advance(0);
   expect(told).toEqual(["good"]);
 });
+
+test("an ended one that is kept keeps none of those that began after it", () => {
+  const { clock, begin } = setUp();
+  const kept = begin(10, "kept");
+  const owners: WeakRef<() => void>[] = [];
+  // Each ends after the next has begun, as calls at the same time do.
+  let last = kept;
+  for (let calls = 0; calls < 1_000; calls += 1) {
+    const expire = () => void calls;
+    owners.push(new WeakRef(expire));
+    const next = begin(10, "later", expire);
+    last.end();
+    last = next;
+  }
+  last.end();
+  clock.advance(10);
+  Bun.gc(true);
+  // The engine may still have the last few on its stack.
+  expect(owners.filter((owner) => owner.deref() !== undefined).length).toBeLessThan(10);
+  kept.end();
+});

@@ -41,7 +41,11 @@ export class DisconnectGrace extends Cancellation implements RequestWatch, Expir
 
   /** A request to a server begins. Throws if the caller has left already. */
   begin(): void {
-    if (this.#caller.aborted) throw clientLeft();
+    if (this.#caller.aborted) {
+      // It may not have been heard yet. Without this, the next model would be asked.
+      this.abort();
+      throw clientLeft();
+    }
     this.#isUnderWay = true;
   }
 

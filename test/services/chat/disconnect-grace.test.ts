@@ -51,6 +51,16 @@ test("what waits for its turn ends when the caller leaves, in a young call soon 
   expect(old.grace.aborted).toBe(true);
 });
 
+test("a caller who has left ends the call at its next request, however young it is", () => {
+  const { caller, grace } = setUp();
+  grace.begin();
+  grace.end();
+  caller.abort();
+  expect(grace.aborted).toBe(false);
+  expect(() => grace.begin()).toThrow();
+  expect(grace.aborted).toBe(true);
+});
+
 test("a caller who has left before has no requests at all", () => {
   const caller = new Cancellation();
   caller.abort();

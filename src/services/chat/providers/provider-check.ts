@@ -17,6 +17,8 @@ import type { ProviderEntry } from "../catalogue.ts";
 const LIST_BYTES_MAX = 8 * 1_024 * 1_024;
 /** From here on a status says that the server is at fault. */
 const FAILURES = 500;
+/** Of these only this one says that the server has no such list. */
+const NOT_IMPLEMENTED = 501;
 const UNAUTHORIZED: ReadonlySet<number> = new Set([401, 403]);
 
 export type ProviderCheck =
@@ -53,7 +55,8 @@ async function readList(response: UpstreamResponse): Promise<ProviderCheck> {
   const { status } = response;
   if (status !== OK) {
     await giveUpBody(response);
-    if (status >= FAILURES) return { ok: false, problem: `The server fails (${status})` };
+    const isFailure = status >= FAILURES && status !== NOT_IMPLEMENTED;
+    if (isFailure) return { ok: false, problem: `The server fails (${status})` };
     return { ok: true, models: null, status };
   }
   const list = parseJson(await readText(response, LIST_BYTES_MAX));
