@@ -68,6 +68,7 @@ export const REMEMBERED: readonly Remembered[] = [
     holders: ["actors/keys.ts states", "actors/account-actor.ts texts", "actors/keys.ts names"],
     what: "names and texts of the keys of these accounts that make calls, 600 bytes for each",
     most: `${number(STATE_NAMES_MAX)} keys of an account`,
+    beyond: "they are made again",
   },
   { holders: ["src/core/deadlines.ts #lines"], what: "time limits", most: "one for each length" },
   {
