@@ -1,5 +1,5 @@
 // A connection of the load generator for calls that are not streamed. It speaks HTTP by hand, since
-// what it takes is missing to what is measured: a third less than the client of the product.
+// what it takes is missing to what is measured: a quarter less than the client of the product.
 
 import type { Socket } from "bun";
 

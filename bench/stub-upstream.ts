@@ -64,7 +64,7 @@ setInterval(() => held.forEach(advance), HELD_TICK_MS);
 
 const NOTHING = Buffer.alloc(0);
 
-// By hand, because a server of the platform takes as much CPU for a call as half of the gateway.
+// By hand, because a server of the platform takes a third more CPU for a call.
 const server = Bun.listen<Connection | undefined>({
   hostname: "127.0.0.1",
   port: Number(process.env.PORT),
