@@ -7,6 +7,7 @@ import { type NanoUsd, nano } from "../src/core/money.ts";
 import type { DetachedHold, Outcome, Settlement } from "./account.ts";
 import type { AccountActor } from "./account-actor.ts";
 import { extend } from "./call-scripts.ts";
+import { callText } from "./key-texts.ts";
 import { MAIL_OWNER } from "./keys.ts";
 import { settleOnce, unusedOf, weightsOf } from "./open-hold.ts";
 
@@ -45,7 +46,7 @@ export async function settleDetached(
     outcome: outcomeText(outcome),
     unused: unusedOf(terms.limits, unused),
   };
-  const text = `${accountId}\t${keyId}\t${metadata}`;
+  const text = callText(accountId, keyId, metadata);
   return await settleOnce(actor, call, { text, admittedAtMs, cap, budget });
 }
 

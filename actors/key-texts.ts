@@ -24,11 +24,16 @@ export class KeyTexts {
   of(metadata: CallMetadata): CallTexts {
     if (this.#last === null || !areEqual(this.#last, metadata)) {
       const text = metadataText(metadata);
-      this.#texts = { metadata: text, text: `${this.#accountId}\t${this.#keyId}\t${text}` };
+      this.#texts = { metadata: text, text: callText(this.#accountId, this.#keyId, text) };
       this.#last = metadata;
     }
     return this.#texts;
   }
+}
+
+/** Account, key and metadata as the scripts take them. */
+export function callText(accountId: string, keyId: string, metadata: string): string {
+  return `${accountId}\t${keyId}\t${metadata}`;
 }
 
 function areEqual(one: CallMetadata, other: CallMetadata): boolean {

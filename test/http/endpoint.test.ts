@@ -135,13 +135,18 @@ describe("a connection may be idle without a limit", () => {
   const waits = () => clock.advance(QUIET_MS);
 
   test("once a call has run for a minute, until its answer begins", async () => {
-    faults.set("work", waits);
     let before: number[] = [];
-    faults.set("answer", () => {
+    let meanwhile: number[] = [];
+    faults.set("prepare", () => {
+      waits();
       before = [...idleSeconds];
     });
+    faults.set("work", waits);
+    faults.set("answer", () => {
+      meanwhile = [...idleSeconds];
+    });
     await call();
-    expect(before).toEqual([0]);
+    expect([before, meanwhile]).toEqual([[], [0]]);
     expect(idleSeconds).toEqual([0, idleTimeout]);
   });
 
@@ -152,13 +157,11 @@ describe("a connection may be idle without a limit", () => {
     expect(idleSeconds).toEqual([]);
   });
 
-  for (const part of ["work", "answer"] as const) {
+  for (const part of ["run", "work", "answer"] as const) {
     test(`until the end of one that fails in its ${part}`, async () => {
-      faults.set("work", waits);
-      const fails = throws(new TypeError("A bug"));
       faults.set(part, () => {
-        if (part === "work") waits();
-        fails();
+        waits();
+        throws(new TypeError("A bug"))();
       });
       expect((await call()).status).toBe(500);
       expect(idleSeconds).toEqual([0, idleTimeout]);

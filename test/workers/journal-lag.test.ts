@@ -4,13 +4,23 @@ import { type Outcome, outcomeText } from "../../src/core/journal.ts";
 import { usd } from "../../src/core/money.ts";
 import { createRegistry } from "../../src/http/metrics-server.ts";
 import { Ledger } from "../../src/store/ledger.ts";
-import { JournalLag } from "../../workers/journal-lag.ts";
+import { JournalLag, type Lag } from "../../workers/journal-lag.ts";
 import { journalMetrics } from "../../workers/journal-metrics.ts";
 import { AT_MS, openJournalLab } from "../support/journal-lab.ts";
 import { random } from "../support/random.ts";
 import { silent } from "../support/silent-log.ts";
 
 const CENT = usd("0.01");
+
+type Lab = Awaited<ReturnType<typeof openJournalLab>>;
+
+/** The metrics of a worker that flushes the journal of this lab. */
+function metricsOf({ rejected }: Lab, lag: Lag | null = null) {
+  const registry = createRegistry("worker");
+  const openRejections = () => rejected.countOpen();
+  const metrics = journalMetrics({ registry, lag: async () => lag, openRejections, log: silent });
+  return { registry, metrics };
+}
 
 test("the lag counts what waits and its age, also while Postgres does not answer", async () => {
   await using lab = await openJournalLab();
@@ -58,13 +68,7 @@ test("an entry that does not say when it was written is as old as it has been se
 
 test("metrics name rejections, negative balances and the lag", async () => {
   await using lab = await openJournalLab();
-  const registry = createRegistry("worker");
-  const metrics = journalMetrics({
-    registry,
-    lag: async () => ({ entries: 3, oldestSeconds: 1.5 }),
-    openRejections: () => lab.rejected.countOpen(),
-    log: { warn: () => {} },
-  });
+  const { registry, metrics } = metricsOf(lab, { entries: 3, oldestSeconds: 1.5 });
   const account = await lab.account(7);
   await account.call(CENT);
   await account.call(CENT, { paidAfter: usd("-1") });
@@ -85,13 +89,7 @@ test("metrics name rejections, negative balances and the lag", async () => {
 
 test("what a late settlement gives back lets the others of its flush be counted", async () => {
   await using lab = await openJournalLab();
-  const registry = createRegistry("worker");
-  const metrics = journalMetrics({
-    registry,
-    lag: async () => null,
-    openRejections: () => lab.rejected.countOpen(),
-    log: silent,
-  });
+  const { registry, metrics } = metricsOf(lab);
   const account = await lab.account(7);
   const request = newTimedId("request", random, AT_MS);
   await account.call(CENT, { type: "expired", request });
@@ -109,13 +107,7 @@ test("what a late settlement gives back lets the others of its flush be counted"
 
 test("entries of one flush are counted by service and status, each with what it has", async () => {
   await using lab = await openJournalLab();
-  const registry = createRegistry("worker");
-  const metrics = journalMetrics({
-    registry,
-    lag: async () => null,
-    openRejections: () => lab.rejected.countOpen(),
-    log: silent,
-  });
+  const { registry, metrics } = metricsOf(lab);
   const account = await lab.account(7);
   const end = {
     ...{ status: 200, errorCode: null, latencyMs: 5, firstTokenMs: null },

@@ -42,7 +42,8 @@ export class DisconnectGrace extends Cancellation implements RequestWatch, Expir
   /** A request to a server begins. Throws if the caller has left already. */
   begin(): void {
     if (this.#caller.aborted) {
-      // It may not have been heard yet. Without this, the next model would be asked.
+      // Nothing may have told us yet that the caller left. The abort keeps other models from being
+      // asked.
       this.abort();
       throw clientLeft();
     }
