@@ -8,7 +8,14 @@ import { type Completion, completeChat, openChatStream } from "./chat.ts";
 import type { ChatCall, ChatCallDeps } from "./chat-admission.ts";
 import type { ChatFields } from "./chat-body.ts";
 import { unsupportedFields } from "./chat-extras.ts";
-import { ChatFrames, type CompletionMeta, completionJson, type ServedModels } from "./chat-json.ts";
+import {
+  ChatFrames,
+  type CompletionMeta,
+  completionJson,
+  type ServedModels,
+  unixSeconds,
+  writeCompletion,
+} from "./chat-json.ts";
 import { type ChatInput, toChatInput } from "./chat-request.ts";
 import { ChatStream } from "./chat-stream.ts";
 
@@ -54,8 +61,8 @@ export function runChat(
   { deps, call }: EndpointContext<ChatDeps>,
   { chat }: PreparedChat,
 ): Promise<Completion | ChatStream> {
-  const run = chat.stream ? openChatStream : completeChat;
-  return run(deps.calls, call, chat);
+  if (chat.stream) return openChatStream(deps.calls, call, chat);
+  return completeChat(deps.calls, call, chat, writeCompletion);
 }
 
 /** What the caller gets of a reply, or of a stream that has begun. */
@@ -65,7 +72,9 @@ export function answerChat(
   result: Completion | ChatStream,
 ): Answer {
   if (result instanceof ChatStream) {
-    return { events: new ChatFrames(result, metaOf(context, prepared, result.served)) };
+    const created = unixSeconds(context.deps.calls.clock);
+    const meta = { ...metaOf(context, prepared, result.served), created };
+    return { events: new ChatFrames(result, meta) };
   }
   const costUsd = toDecimal(result.settlement.charged);
   const meta = metaOf(context, prepared, result);
@@ -76,11 +85,10 @@ function metaOf(
   { deps, call }: EndpointContext<ChatDeps>,
   { hasUsageFrame, unknown, svcMembers }: PreparedChat,
   served: ServedModels,
-): CompletionMeta {
+): Omit<CompletionMeta, "created"> {
   return {
     call,
     served,
-    created: Math.floor(deps.calls.clock.now() / 1000),
     surface: deps.surface,
     hasUsageFrame,
     ignored: unsupportedFields(served.model, unknown),

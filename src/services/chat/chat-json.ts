@@ -3,6 +3,7 @@
 
 import type { Settlement } from "../../../actors/account.ts";
 import type { Call } from "../../calls/call.ts";
+import type { Clock } from "../../core/clock.ts";
 import { sameId } from "../../core/ids.ts";
 import type { Surface } from "../../core/keys.ts";
 import { toDecimal } from "../../core/money.ts";
@@ -16,7 +17,7 @@ import {
   KEEP_ALIVE_FRAME,
 } from "../../http/sse.ts";
 import type { ModelEntry } from "./catalogue.ts";
-import type { Completion } from "./chat.ts";
+import type { Completion, WriteReply } from "./chat.ts";
 import type { ChatStream } from "./chat-stream.ts";
 import type { ChatDelta, ChatUsage } from "./providers/provider.ts";
 import type { StreamEvent, StreamTaker } from "./stream-event.ts";
@@ -41,22 +42,31 @@ export interface CompletionMeta {
   readonly svcMembers: (served: ServedModels, settlement: Settlement) => string;
 }
 
-/** The body of a reply that is not streamed. */
+/** A reply that is not streamed, as the beginning of an object: its cost is not known yet. */
+export const writeCompletion: WriteReply = ({ clock }, { requestId }, { model, reply, usage }) => {
+  const body = JSON.stringify({
+    id: sameId(requestId, "completion"),
+    object: "chat.completion",
+    created: unixSeconds(clock),
+    model: model.id,
+    system_fingerprint: reply.fingerprint ?? undefined,
+    choices: reply.choices,
+    usage: usageJson(usage),
+  });
+  return body.slice(0, -1);
+};
+
+/** The body of a reply that is not streamed, from what `writeCompletion` wrote. */
 export function completionJson(
-  meta: CompletionMeta,
-  completion: Completion,
+  meta: Omit<CompletionMeta, "created">,
+  { text, settlement }: Completion,
   costUsd: string,
 ): string {
-  const body = JSON.stringify({
-    id: sameId(meta.call.requestId, "completion"),
-    object: "chat.completion",
-    created: meta.created,
-    model: meta.served.model.id,
-    system_fingerprint: completion.reply.fingerprint ?? undefined,
-    choices: completion.reply.choices,
-    usage: usageJson(completion.usage),
-  });
-  return `${body.slice(0, -1)},${svcField(meta, completion.settlement, costUsd)}}`;
+  return `${text},${svcField(meta, settlement, costUsd)}}`;
+}
+
+export function unixSeconds(clock: Pick<Clock, "now">): number {
+  return Math.floor(clock.now() / 1000);
 }
 
 /**
@@ -218,7 +228,7 @@ function usageJson(usage: ChatUsage): object {
 
 // Built by hand, because JSON.stringify with raw number literals takes six times as long.
 function svcField(
-  { call, served, ignored, svcMembers }: CompletionMeta,
+  { call, served, ignored, svcMembers }: Omit<CompletionMeta, "created">,
   settlement: Settlement,
   costUsd: string,
 ): string {

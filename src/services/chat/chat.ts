@@ -26,9 +26,19 @@ import { SILENT_UPSTREAM } from "./stream-interruptions.ts";
 import { countUsage } from "./token-meter.ts";
 import { promptTokensMax } from "./tokens.ts";
 
-export interface Completion extends Omit<ModelAnswer<ServedReply>, "result"> {
+/** A reply with its usage, by the model that gave it. */
+export interface CountedReply {
+  readonly model: ModelEntry;
   readonly reply: ServedReply;
   readonly usage: ChatUsage;
+}
+
+/** Writes a reply for the caller, without its cost. */
+export type WriteReply = (deps: ChatCallDeps, call: Call, reply: CountedReply) => string;
+
+export interface Completion extends Omit<ModelAnswer<unknown>, "result"> {
+  /** The reply as `WriteReply` wrote it. */
+  readonly text: string;
   readonly settlement: Settlement;
 }
 
@@ -41,6 +51,7 @@ export async function completeChat(
   deps: ChatCallDeps,
   call: Call,
   chat: ChatCall,
+  write: WriteReply,
 ): Promise<Completion> {
   const promptBytes = promptTokensMax(chat.request);
   const admitted = await admitChat(deps, call, chat, promptBytes);
@@ -61,8 +72,10 @@ export async function completeChat(
     const by = servedOutcome({ model, tried, route: reply }, usage);
     const outcome = chargedOutcome(deps, call, usage, by);
     const cost = exactCost(model.bands, usage);
+    // Before the settlement is waited for, while the processor's caches have what was just read.
+    const text = write(deps, call, { model, reply, usage });
     const settlement = await settle(deps, { hold, cost, outcome });
-    return { model, tried, reply, usage, settlement };
+    return { model, tried, text, settlement };
   } catch (error) {
     if (grace.hasTimedOut) return await chargePrompt(deps, call, { hold, model: lastAsked, chat });
     return await giveBack(deps, call, hold, error);

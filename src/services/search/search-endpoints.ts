@@ -7,10 +7,16 @@ import { toDecimal } from "../../core/money.ts";
 import { type EndpointContext, endpoint } from "../../http/endpoint.ts";
 import type { FrameDeps } from "../../http/frame.ts";
 import { jsonBody } from "../../http/json-body.ts";
-import { checkBatchSize, type SearchCallDeps, searchBatch, searchOnce } from "./search.ts";
+import {
+  checkBatchSize,
+  type OneSearch,
+  type SearchCallDeps,
+  searchBatch,
+  searchOnce,
+} from "./search.ts";
 import type { SearchOffer } from "./search-catalogue.ts";
 import { BATCH_EXAMPLES, SEARCH_EXAMPLES } from "./search-examples.ts";
-import { batchJson, searchJson } from "./search-json.ts";
+import { batchJson, searchJson, writeReply } from "./search-json.ts";
 import { toSearchRequest, toSearchRequests } from "./search-request.ts";
 import { BatchAnswer, BatchBody, SearchAnswer, SearchBody } from "./search-schema.ts";
 
@@ -42,13 +48,13 @@ export const search = endpoint({
     if (refusal !== null) refuseUnserved(deps, [refusal], () => "");
     return request;
   },
-  run: ({ deps, call }, request) =>
-    searchOnce(deps.calls, call, request, deps.catalogue().search.pricePerResult),
-  answer({ call }, request, { reply, settlement }) {
-    const { requestId } = call;
-    const facts = { id: sameId(requestId, "search"), requestId, query: request.query };
+  run({ deps, call }, request) {
+    const { pricePerResult } = deps.catalogue().search;
+    return searchOnce(deps.calls, call, request, { pricePerResult, write });
+  },
+  answer({ call }, _, { text, settlement }) {
     const costUsd = toDecimal(settlement.charged);
-    return { json: searchJson(facts, reply, settlement), costUsd };
+    return { json: searchJson(text, call, settlement), costUsd };
   },
 });
 
@@ -86,6 +92,9 @@ export const batchSearch = endpoint({
     return { json: batchJson(items), costUsd: toDecimal(settlement.charged) };
   },
 });
+
+const write: OneSearch["write"] = ({ requestId }, { query }, reply) =>
+  writeReply({ id: sameId(requestId, "search"), query }, reply);
 
 /**
  * Throws if well-formed searches cannot be served. What no provider supports comes before what none

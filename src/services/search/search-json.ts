@@ -13,13 +13,13 @@ export interface SearchFacts {
   readonly query: string;
 }
 
-/** The body of one search. */
+/** The body of one search, from its results as `writeReply` wrote them. */
 export function searchJson(
-  facts: SearchFacts,
-  reply: SearchReply,
+  text: string,
+  facts: Pick<SearchFacts, "requestId">,
   { charged, free }: Settlement,
 ): string {
-  return replyJson(facts, reply, charged, free);
+  return withSvc(text, facts, charged, free);
 }
 
 /** The body of a batch: an array in the order of its queries. */
@@ -29,21 +29,20 @@ export function batchJson(
   const bodies = items.map(({ facts, found }) =>
     "error" in found
       ? failedJson(facts, found.error)
-      : replyJson(facts, found.reply, found.cost, ZERO),
+      : withSvc(writeReply(facts, found.reply), facts, found.cost, ZERO),
   );
   return `[${bodies.join(",")}]`;
 }
 
-function replyJson(
-  facts: SearchFacts,
+/** Results as the beginning of an object: their cost is not known yet. */
+export function writeReply(
+  { id, query }: Pick<SearchFacts, "id" | "query">,
   { results, provider }: SearchReply,
-  cost: NanoUsd,
-  free: NanoUsd,
 ): string {
-  const body = JSON.stringify({
-    id: facts.id,
+  return JSON.stringify({
+    id,
     object: "search",
-    query: facts.query,
+    query,
     results: results.map((result, index) => ({
       title: result.title,
       url: result.url,
@@ -56,19 +55,23 @@ function replyJson(
     })),
     results_count: results.length,
     provider,
-  });
-  return withSvc(body, facts, cost, free);
+  }).slice(0, -1);
 }
 
 function failedJson(facts: SearchFacts, error: ApiError): string {
-  return withSvc(errorBody(error, "gateway"), facts, ZERO, ZERO);
+  return withSvc(errorBody(error, "gateway").slice(0, -1), facts, ZERO, ZERO);
 }
 
 /**
- * Adds the cost to a JSON object. By hand, because JSON.stringify prints an amount with all of its
- * digits only as a literal, and takes several times as long for all that is around one.
+ * Ends a JSON object with the cost. By hand, because JSON.stringify prints an amount with all of
+ * its digits only as a literal, and takes several times as long for all that is around one.
  */
-function withSvc(body: string, { requestId }: SearchFacts, cost: NanoUsd, free: NanoUsd): string {
+function withSvc(
+  text: string,
+  { requestId }: Pick<SearchFacts, "requestId">,
+  cost: NanoUsd,
+  free: NanoUsd,
+): string {
   const costs = `"cost_usd":${toDecimal(cost)},"free_credit_usd":${toDecimal(free)}`;
-  return `${body.slice(0, -1)},"svc":{"request_id":"${requestId}",${costs}}}`;
+  return `${text},"svc":{"request_id":"${requestId}",${costs}}}`;
 }

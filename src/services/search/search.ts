@@ -40,6 +40,19 @@ export interface Batch {
   readonly settlement: Settlement;
 }
 
+/** How one query is paid and answered. */
+export interface OneSearch {
+  readonly pricePerResult: PicoUsd;
+  /** Writes a reply for the caller, without its cost. */
+  readonly write: (call: Call, request: SearchRequest, reply: SearchReply) => string;
+}
+
+interface Written {
+  /** The reply as `write` wrote it. */
+  readonly text: string;
+  readonly settlement: Settlement;
+}
+
 /**
  * One query. Zero results cost nothing. If the caller disconnects before the results are there, the
  * call costs nothing; after that it is charged, delivered or not.
@@ -48,8 +61,8 @@ export async function searchOnce(
   deps: SearchCallDeps,
   call: Call,
   request: SearchRequest,
-  pricePerResult: PicoUsd,
-): Promise<{ readonly reply: SearchReply; readonly settlement: Settlement }> {
+  { pricePerResult, write }: OneSearch,
+): Promise<Written> {
   const hold = await takeHold(deps, call, {
     ...SEARCH_TERMS,
     bound: charge([[request.maxResults, pricePerResult]]),
@@ -65,7 +78,9 @@ export async function searchOnce(
       lane: provider,
       upstreamCost: buying === undefined ? undefined : charge([[1, buying]]),
     };
-    return { reply, settlement: await settle(deps, { hold, cost, outcome }) };
+    // Before the settlement is waited for, while the processor's caches have what was just read.
+    const text = write(call, request, reply);
+    return { text, settlement: await settle(deps, { hold, cost, outcome }) };
   } catch (error) {
     return await giveBack(deps, call, hold, error);
   }
