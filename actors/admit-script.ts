@@ -4,7 +4,7 @@ import { BEFORE_WINDOW, type ErrorCode, isErrorCode } from "../src/core/errors.t
 import { REFUSED_ROWS_PER_MINUTE } from "../src/core/limits.ts";
 import { type NanoUsd, nanoOf, toDouble } from "../src/core/money.ts";
 import type { AdmissionRequest, Limit, RateLimits } from "./account.ts";
-import { holdsKey, opKey, stateKey } from "./keys.ts";
+import { callKeys, opKey } from "./keys.ts";
 import admitLua from "./lua/admit.lua" with { type: "text" };
 import {
   bytesOf,
@@ -89,15 +89,7 @@ export const admit: Script<AdmitArgs, AdmitReply> = {
   flags: [],
   keys: (a) => {
     const { keys, keyId, requestId, owner, limits } = a;
-    const names = [
-      keys.bucket,
-      keys.wallet,
-      stateKey(keys, keyId),
-      holdsKey(keys.number, owner),
-      keys.events,
-      opKey(keys.number, requestId),
-      keys.refused,
-    ];
+    const names = [callKeys(keys, keyId, owner), opKey(keys.number, requestId), keys.refused];
     return withLimitKeys(names, a, limits);
   },
   args: (a) => {

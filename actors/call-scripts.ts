@@ -2,14 +2,8 @@
 
 import { type NanoUsd, nanoOf, toDouble } from "../src/core/money.ts";
 import type { Limit, Settlement } from "./account.ts";
-import {
-  type AccountKeys,
-  type BucketKeys,
-  holdsKey,
-  MAIL_OWNER,
-  opKey,
-  stateKey,
-} from "./keys.ts";
+import type { FixedParts } from "./fixed-parts.ts";
+import { type BucketKeys, callKeys, holdsKey, keyStateKey, MAIL_OWNER, opKey } from "./keys.ts";
 import type { OwnerRef } from "./lease-scripts.ts";
 import extendLua from "./lua/extend.lua" with { type: "text" };
 import forgetEndedLua from "./lua/forget_ended.lua" with { type: "text" };
@@ -50,19 +44,8 @@ export interface HoldRef extends OfAccount {
 }
 
 /** The keys of a script that resolves a hold. */
-function holdKeys(hold: {
-  readonly keys: AccountKeys;
-  readonly keyId: string;
-  readonly owner: string;
-}): string[] {
-  const { keys, keyId, owner } = hold;
-  return [
-    keys.bucket,
-    keys.wallet,
-    stateKey(keys, keyId),
-    holdsKey(keys.number, owner),
-    keys.events,
-  ];
+function holdKeys({ keys, keyId, owner }: Pick<HoldRef, "keys" | "keyId" | "owner">): FixedParts {
+  return callKeys(keys, keyId, owner);
 }
 
 type SettleReply = Settlement | null;
@@ -96,7 +79,7 @@ const settleOwned: Script<SettleOpenArgs, SettleReply> = {
   name: "settle",
   lua: settleLua,
   flags: ["allow-oom"],
-  keys: (a) => withLimitKeys(holdKeys(a), a, a.unused),
+  keys: (a) => withLimitKeys([holdKeys(a)], a, a.unused),
   args: (a) => settleArgs(pack(toDouble(a.cost)), a),
   reply: parseSettlement,
 };
@@ -106,7 +89,7 @@ const settleOwnerless: Script<SettleOpenArgs, SettleReply> = {
   name: "settle_ownerless",
   lua: settleOwnerlessLua,
   flags: ["allow-oom"],
-  keys: (a) => withLimitKeys([...holdKeys(a), opKey(a.keys.number, a.requestId)], a, a.unused),
+  keys: (a) => withLimitKeys([holdKeys(a), opKey(a.keys.number, a.requestId)], a, a.unused),
   args: (a) => settleArgs(pack(toDouble(a.cost), REPEAT_MS), a),
   reply: parseSettlement,
 };
@@ -145,7 +128,7 @@ export const settleLate: Script<SettleLateArgs, SettleReply> = {
   keys: ({ keys, keyId, requestId }) => [
     keys.bucket,
     keys.wallet,
-    stateKey(keys, keyId),
+    keyStateKey(keys.number, keyId),
     opKey(keys.number, requestId),
     keys.events,
   ],
@@ -174,7 +157,7 @@ export const sweep: Script<SweepArgs, "ok" | "alive" | "gone"> = {
   name: "sweep",
   lua: sweepLua,
   flags: ["allow-oom"],
-  keys: (a) => [...holdKeys(a), opKey(a.keys.number, a.requestId), a.keys.leases],
+  keys: (a) => [holdKeys(a), opKey(a.keys.number, a.requestId), a.keys.leases],
   args: (a) => [pack(a.nowMs, LATE_MS), a.requestId, a.owner, a.outcome],
   reply: (raw) => verdictOf(raw) as "ok" | "alive" | "gone",
 };
@@ -237,7 +220,12 @@ export const view: Script<Timed & OfAccount & { readonly keyId: string }, ViewRe
   name: "view",
   lua: viewLua,
   flags: ["no-writes"],
-  keys: ({ keys, keyId }) => [keys.bucket, keys.wallet, keys.document, stateKey(keys, keyId)],
+  keys: ({ keys, keyId }) => [
+    keys.bucket,
+    keys.wallet,
+    keys.document,
+    keyStateKey(keys.number, keyId),
+  ],
   args: (a) => [pack(a.nowMs)],
   reply: (raw) => (verdictOf(raw) === "ok" ? parseView(raw as readonly RawReply[]) : null),
 };

@@ -2,6 +2,7 @@
 // can use them together on Redis Cluster.
 
 import { BUCKETS } from "../src/core/limits.ts";
+import { FixedParts } from "./fixed-parts.ts";
 
 /** The keys of one bucket. */
 export interface BucketKeys {
@@ -20,12 +21,17 @@ export interface BucketKeys {
 export interface AccountKeys extends BucketKeys {
   readonly wallet: string;
   readonly document: string;
-  /** The names of its keys' states, by key id, as `stateKey` has made them. */
-  readonly states: Map<string, string>;
+  /** What `callKeys` has made, by API key. */
+  readonly calls: Map<string, CallKeys>;
 }
 
-/** An account's keys can be many; those with calls at the same time are few. */
-export const STATE_NAMES_MAX = 1_000;
+interface CallKeys {
+  readonly owner: string;
+  readonly names: FixedParts;
+}
+
+/** An account's API keys can be many; those with calls at the same time are few. */
+export const CALL_KEYS_MAX = 1_000;
 
 /** The owner of holds that belong to no process: those of messages that wait for a mail server. */
 export const MAIL_OWNER = "mail";
@@ -47,7 +53,7 @@ export function accountKeys(accountId: string, bucket: number): AccountKeys {
     ...bucketKeys(bucket),
     wallet: `${tag}:account:${accountId}`,
     document: `${tag}:document:${accountId}`,
-    states: new Map(),
+    calls: new Map(),
   };
 }
 
@@ -71,29 +77,25 @@ export function keyStateKey(bucket: number, keyId: string): string {
   return nameIn(KEY_PREFIXES, bucket, keyId);
 }
 
-/** The same for the keys of one account, which its calls name again and again. */
-export function stateKey({ number, states }: AccountKeys, keyId: string): string {
-  const known = states.get(keyId);
-  if (known !== undefined) return known;
-  if (states.size >= STATE_NAMES_MAX) states.clear();
-  const name = keyStateKey(number, keyId);
-  states.set(keyId, name);
-  return name;
-}
-
 /** The open holds of one owner: a process, or MAIL_OWNER. */
 export function holdsKey(bucket: number, owner: string): string {
-  if (owner !== lastOwner.owner) lastOwner = { owner, names: new Array(BUCKETS) };
-  const name = lastOwner.names[bucket] ?? nameIn(HOLDS_PREFIXES, bucket, owner);
-  lastOwner.names[bucket] = name;
-  return name;
+  return nameIn(HOLDS_PREFIXES, bucket, owner);
 }
 
-/** The owner that was named last: a process names itself with each call. */
-let lastOwner: { readonly owner: string; readonly names: (string | undefined)[] } = {
-  owner: "",
-  names: [],
-};
+/**
+ * What both scripts of a call name first: bucket, wallet, the state of the API key, the holds of
+ * the owner, and the journal. Kept, because the calls of an API key name the same again and again.
+ */
+export function callKeys(keys: AccountKeys, keyId: string, owner: string): FixedParts {
+  const { number, bucket, wallet, events, calls } = keys;
+  const known = calls.get(keyId);
+  if (known !== undefined && known.owner === owner) return known.names;
+  if (calls.size >= CALL_KEYS_MAX) calls.clear();
+  const state = keyStateKey(number, keyId);
+  const names = new FixedParts([bucket, wallet, state, holdsKey(number, owner), events]);
+  calls.set(keyId, { owner, names });
+  return names;
+}
 
 /** The count for one of an account's limits in time. */
 export function limitKey({ bucket, account }: { bucket: number; account: string }, name: string) {

@@ -4,8 +4,9 @@
 
 import type { Socket, TLSOptions } from "bun";
 import { isRedisSocket, parseRedisSocket } from "../src/core/redis-socket.ts";
+import { FixedParts } from "./fixed-parts.ts";
 import { ConnectionLost, type Part, RespConnection } from "./resp-connection.ts";
-import type { Argument, Reply, ScriptClient } from "./script-client.ts";
+import type { Argument, Keys, Reply, ScriptClient } from "./script-client.ts";
 
 export type Command = (...parts: readonly Part[]) => Promise<Reply>;
 
@@ -27,6 +28,11 @@ export interface RespClientOptions {
   readonly onError?: (error: Error) => void;
 }
 
+interface Head {
+  readonly keyCount: number;
+  readonly parts: FixedParts;
+}
+
 interface Waiting {
   readonly parts: readonly Part[];
   readonly tick: number;
@@ -46,6 +52,8 @@ export class RespClient implements ScriptClient {
   readonly sendsTwice = false;
   readonly #options: RespClientOptions;
   readonly #server: RedisServer;
+  /** By function. */
+  readonly #heads = new Map<string, Head>();
   readonly #clock: Timer;
   #tick = 0;
   /** The connection that takes commands; null until one is ready. */
@@ -66,11 +74,22 @@ export class RespClient implements ScriptClient {
     this.#connect();
   }
 
-  fcall(name: string, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
-    const parts: Part[] = ["FCALL", name, String(keys.length)];
+  fcall(name: string, keys: readonly Keys[], args: readonly Argument[]): Promise<Reply> {
+    let count = 0;
+    for (const key of keys) count += typeof key === "string" ? 1 : key.parts.length;
+    const parts: Part[] = [this.#headOf(name, count)];
     for (const key of keys) parts.push(key);
     for (const arg of args) parts.push(typeof arg === "number" ? String(arg) : arg);
     return this.#send(parts);
+  }
+
+  /** What a command begins with. A function mostly has the same number of keys. */
+  #headOf(name: string, keyCount: number): FixedParts {
+    const known = this.#heads.get(name);
+    if (known?.keyCount === keyCount) return known.parts;
+    const parts = new FixedParts(["FCALL", name, String(keyCount)]);
+    this.#heads.set(name, { keyCount, parts });
+    return parts;
   }
 
   /** Sends any command that has one reply. */

@@ -3,10 +3,11 @@
 
 import type { Socket } from "bun";
 import { isOfReplica } from "../src/core/redis-replica.ts";
+import { FixedParts } from "./fixed-parts.ts";
 import { ReplyReader } from "./resp-reader.ts";
 import type { Reply } from "./script-client.ts";
 
-export type Part = string | Buffer;
+export type Part = string | Buffer | FixedParts;
 
 /** The connection ended, or there was none. */
 export class ConnectionLost extends Error {
@@ -157,14 +158,23 @@ export class RespConnection {
   // again.
   #encode(parts: readonly Part[]): void {
     let most = HEAD_BYTES_MAX;
-    // A UTF-16 unit takes at most three bytes in UTF-8.
+    let count = 0;
     for (const part of parts) {
-      most += HEAD_BYTES_MAX + (typeof part === "string" ? 3 : 1) * part.length;
+      const isFixed = part instanceof FixedParts;
+      count += isFixed ? part.parts.length : 1;
+      // A UTF-16 unit takes at most three bytes in UTF-8.
+      if (isFixed) most += part.bytes.length;
+      else most += HEAD_BYTES_MAX + (typeof part === "string" ? 3 : 1) * part.length;
     }
     this.#reserve(most);
     const out = this.#out;
-    let at = writeLength(out, this.#outEnd, ASTERISK, parts.length);
+    let at = writeLength(out, this.#outEnd, ASTERISK, count);
     for (const part of parts) {
+      if (part instanceof FixedParts) {
+        out.set(part.bytes, at);
+        at += part.bytes.length;
+        continue;
+      }
       const { length } = part;
       at = writeLength(out, at, DOLLAR, length);
       if (typeof part === "string") {
@@ -212,6 +222,6 @@ function writeLength(out: Buffer, start: number, sign: number, length: number): 
   return at;
 }
 
-function bytesOf(part: Part): Buffer {
+function bytesOf(part: Part): Buffer | FixedParts {
   return typeof part === "string" ? Buffer.from(part) : part;
 }

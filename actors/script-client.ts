@@ -2,6 +2,7 @@
 // deployment, and `RespClient` for a single server, at less CPU per command.
 
 import type { Cluster, Redis } from "ioredis";
+import { type FixedParts, plainParts } from "./fixed-parts.ts";
 
 /** Text is a Buffer too: a reply may contain packed records, which are not UTF-8. */
 export type Reply = Buffer | number | null | Error | readonly Reply[];
@@ -9,13 +10,16 @@ export type Reply = Buffer | number | null | Error | readonly Reply[];
 /** An argument of a function; a number is sent as its decimal digits. */
 export type Argument = string | number | Buffer;
 
+/** The name of a key, or those of several. */
+export type Keys = string | FixedParts;
+
 export interface ScriptClient {
   /**
    * Calls a function of a library that the server has. Rejects with an Error: either its message
    * begins with the server's code (`ERR Function not found`), or the server sent no reply. In the
    * second case the function may have run.
    */
-  fcall(name: string, keys: readonly string[], args: readonly Argument[]): Promise<Reply>;
+  fcall(name: string, keys: readonly Keys[], args: readonly Argument[]): Promise<Reply>;
   /** True if it may send a function twice: a reply then says nothing about the first copy. */
   readonly sendsTwice: boolean;
   /** Ends the connection if the client has its own. */
@@ -36,7 +40,8 @@ export class IoredisScriptClient implements ScriptClient {
     this.#redis = redis as unknown as BufferCommands;
   }
 
-  fcall(name: string, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
-    return this.#redis.fcallBuffer(name, keys.length, ...keys, ...args);
+  fcall(name: string, keys: readonly Keys[], args: readonly Argument[]): Promise<Reply> {
+    const names = plainParts(keys);
+    return this.#redis.fcallBuffer(name, names.length, ...names, ...args);
   }
 }

@@ -29,6 +29,7 @@ const SCRIPTS: readonly ScriptDefinition[] = [
 ];
 
 const NAME_PREFIX = "farebox_";
+const VERIFIED_SCRIPT = "verified";
 const VERIFICATION = "local is_verified = false";
 const VERIFIED = `
 local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
@@ -41,6 +42,8 @@ export class ScriptLibrary {
   readonly #shared: string;
   readonly #scripts: readonly ScriptDefinition[];
   readonly #version: string;
+  /** By script. */
+  readonly #functions: Readonly<Record<string, string>>;
 
   constructor(shared: string, scripts: readonly ScriptDefinition[]) {
     this.#shared = shared;
@@ -49,6 +52,8 @@ export class ScriptLibrary {
     const all = JSON.stringify([VERIFICATION, shared, scripts]);
     this.#version = new Bun.CryptoHasher("sha256").update(all).digest("hex").slice(0, 12);
     this.name = `${NAME_PREFIX}${this.#version}`;
+    const names = [...scripts.map(({ name }) => name), VERIFIED_SCRIPT];
+    this.#functions = Object.fromEntries(names.map((name) => [name, `${name}_${this.#version}`]));
     this.code = [
       `#!lua name=${this.name}`,
       shared,
@@ -60,7 +65,7 @@ export class ScriptLibrary {
           flags,
         ),
       ),
-      this.#register("verified", VERIFIED, ["no-writes"]),
+      this.#register(VERIFIED_SCRIPT, VERIFIED, ["no-writes"]),
     ].join("\n");
   }
 
@@ -72,7 +77,9 @@ export class ScriptLibrary {
 
   /** The name of a script's function on a server that has this library. */
   functionOf(script: string): string {
-    return `${script}_${this.#version}`;
+    const name = this.#functions[script];
+    if (name === undefined) throw new Error(`There is no script '${script}'`);
+    return name;
   }
 
   /** Gives a server the library, if it does not have it. */
@@ -89,7 +96,7 @@ export class ScriptLibrary {
    * was restarted since.
    */
   async verified(server: RedisServer, runId: string): Promise<boolean> {
-    return (await server.fcall(this.functionOf("verified"), 0, runId)) === 1;
+    return (await server.fcall(this.functionOf(VERIFIED_SCRIPT), 0, runId)) === 1;
   }
 
   #register(name: string, lua: string, flags: readonly string[]): string {

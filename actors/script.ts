@@ -1,8 +1,9 @@
 // A Lua script with typed arguments and a typed reply.
 
 import type { Cluster, Redis } from "ioredis";
+import { plainParts } from "./fixed-parts.ts";
 import type { AccountKeys } from "./keys.ts";
-import type { Argument } from "./script-client.ts";
+import type { Argument, Keys } from "./script-client.ts";
 import { withShared } from "./shared-lua.ts";
 
 export type RedisClient = Redis | Cluster;
@@ -35,7 +36,7 @@ export interface OfAccount {
 }
 
 export interface Script<Input, Reply> extends ScriptDefinition {
-  readonly keys: (input: Input) => readonly string[];
+  readonly keys: (input: Input) => readonly Keys[];
   readonly args: (input: Input) => readonly Argument[];
   readonly reply: (raw: RawReply) => Reply;
 }
@@ -85,7 +86,7 @@ export async function runUnloaded<Input, Reply>(
   script: Script<Input, Reply>,
   input: Input,
 ): Promise<Reply> {
-  const keys = script.keys(input);
+  const keys = plainParts(script.keys(input));
   const args = script.args(input);
   const raw = await asBytes(redis).evalBuffer(
     withShared(script.lua),

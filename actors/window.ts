@@ -5,6 +5,7 @@ import type { Limit } from "./account.ts";
 import { limitKey } from "./keys.ts";
 import countLua from "./lua/count.lua" with { type: "text" };
 import { type OfAccount, pack, type RawReply, type Script, type Timed } from "./script.ts";
+import type { Keys } from "./script-client.ts";
 
 /** Milliseconds as whole seconds, at least one. */
 export function inSeconds(ms: number): number {
@@ -13,10 +14,10 @@ export function inSeconds(ms: number): number {
 
 /** Adds the keys of the limits that a call counts against. Most calls have none. */
 export function withLimitKeys(
-  names: string[],
+  names: Keys[],
   { account, keys }: OfAccount,
   limits: readonly Pick<Limit, "name">[],
-): readonly string[] {
+): readonly Keys[] {
   for (const { name } of limits) names.push(limitKey({ bucket: keys.number, account }, name));
   return names;
 }

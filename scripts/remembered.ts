@@ -2,7 +2,7 @@
 // constants of the code; a test finds what is missing here.
 
 import { ACTORS_MAX } from "../actors/account-actors.ts";
-import { STATE_NAMES_MAX } from "../actors/keys.ts";
+import { CALL_KEYS_MAX } from "../actors/keys.ts";
 import { REFUSED_KEYS_MAX } from "../actors/refusal-brake.ts";
 import { OUT_BYTES_KEPT } from "../actors/resp-connection.ts";
 import { BUCKETS } from "../src/core/limits.ts";
@@ -65,11 +65,12 @@ export const REMEMBERED: readonly Remembered[] = [
     beyond: "the oldest is read from Redis again",
   },
   {
-    holders: ["actors/keys.ts states", "actors/account-actor.ts texts", "actors/keys.ts names"],
-    what: "names and texts of the keys of these accounts that make calls, 600 bytes for each",
-    most: `${number(STATE_NAMES_MAX)} keys of an account`,
+    holders: ["actors/keys.ts calls", "actors/account-actor.ts texts"],
+    what: "names and texts of the keys of these accounts that make calls, 1,700 bytes for each",
+    most: `${number(CALL_KEYS_MAX)} keys of an account`,
     beyond: "they are made again",
   },
+  { holders: ["actors/resp-client.ts #heads"], what: "heads of commands", most: "one a script" },
   { holders: ["src/core/deadlines.ts #lines"], what: "time limits", most: "one for each length" },
   {
     holders: ["actors/refusal-brake.ts #counts", "actors/refusal-brake.ts #reports"],

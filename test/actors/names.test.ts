@@ -1,27 +1,44 @@
 // Names and texts that are kept from call to call: each call must get its own.
 
 import { expect, test } from "bun:test";
+import { FixedParts, plainParts } from "../../actors/fixed-parts.ts";
 import { KeyTexts } from "../../actors/key-texts.ts";
 import {
   accountKeys,
+  CALL_KEYS_MAX,
+  callKeys,
   holdsKey,
   keyStateKey,
   MAIL_OWNER,
-  STATE_NAMES_MAX,
-  stateKey,
 } from "../../actors/keys.ts";
 import { type CallMetadata, metadataText } from "../../src/core/journal.ts";
 import { BUCKETS } from "../../src/core/limits.ts";
 
-test("the name of a key's state is that of its bucket and key, however many there are", () => {
+test("a call names what is of its own bucket, key and owner, however many there are", () => {
   const [one, other] = [accountKeys("acct_a", 3), accountKeys("acct_b", 4)];
   for (let round = 0; round < 2; round += 1) {
-    for (let key = 0; key <= STATE_NAMES_MAX; key += 1) {
-      expect(stateKey(one, `key_${key}`)).toBe(keyStateKey(3, `key_${key}`));
-      expect(one.states.size).toBeLessThanOrEqual(STATE_NAMES_MAX);
+    for (let key = 0; key <= CALL_KEYS_MAX; key += 1) {
+      for (const owner of ["proc_a", MAIL_OWNER]) {
+        const { parts } = callKeys(one, `key_${key}`, owner);
+        expect(parts).toEqual([
+          "{b3}:bucket",
+          "{b3}:account:acct_a",
+          keyStateKey(3, `key_${key}`),
+          holdsKey(3, owner),
+          "{b3}:events",
+        ]);
+      }
+      expect(one.calls.size).toBeLessThanOrEqual(CALL_KEYS_MAX);
     }
-    expect(stateKey(other, "key_0")).toBe("{b4}:key:key_0");
+    expect(callKeys(other, "key_0", "proc_a").parts[2]).toBe("{b4}:key:key_0");
   }
+});
+
+test("parts that are kept are sent as the same parts one by one", () => {
+  const parts = ["FCALL", "schlüssel", "", "\r\n$5\r\n", "a😀b", "{b3}:events"];
+  const bulks = parts.map((part) => `$${Buffer.byteLength(part)}\r\n${part}\r\n`);
+  expect(new FixedParts(parts).bytes.toString()).toBe(bulks.join(""));
+  expect(plainParts(["first", new FixedParts(parts), "last"])).toEqual(["first", ...parts, "last"]);
 });
 
 test("the name of holds is that of their bucket and owner, whoever was named before", () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { Redis } from "ioredis";
+import { FixedParts } from "../../actors/fixed-parts.ts";
 import { RespClient } from "../../actors/resp-client.ts";
 import { IoredisScriptClient, type Reply, type ScriptClient } from "../../actors/script-client.ts";
 import { eventually } from "../support/eventually.ts";
@@ -80,6 +81,12 @@ for (const [name, open] of Object.entries(CLIENTS)) {
 
     test("hands over keys and arguments, and answers every kind of reply", async () => {
       expect(readable(await client.fcall("keys", ["a", "b"], ["c"]))).toEqual(["a", 2, "c"]);
+      // Keys that are kept, between others: also where another number of them follows.
+      for (const more of [["z"], [], ["y", "ä"]]) {
+        const keys = [new FixedParts(["ä", "b", ""]), ...more];
+        const got = readable(await client.fcall("keys", keys, ["c"]));
+        expect(got).toEqual(["ä", 3 + more.length, "c"]);
+      }
       const reply = await client.fcall("kinds", [], []);
       expect(readable(reply)).toEqual([1, -7, "text", null, [2, []], "FINE"]);
     });
