@@ -20,7 +20,8 @@ import type { LeasedAccount, ProcessLeases } from "./process-leases.ts";
 import { inactive, MONEY_REFUSALS, refusalError } from "./refusal.ts";
 import type { RefusalBrake } from "./refusal-brake.ts";
 import type { ScriptTime } from "./script.ts";
-import { fromPostgres, mayHaveRun, type ScriptRunner, unavailable } from "./script-runner.ts";
+import { unavailable } from "./script-run.ts";
+import { fromPostgres, mayHaveRun, type ScriptRunner } from "./script-runner.ts";
 import { type TopUpListener, TopUpTrigger } from "./top-up-trigger.ts";
 import { type UpkeepDeps, WalletUpkeep } from "./wallet-upkeep.ts";
 

@@ -12,7 +12,8 @@ import { type ForcedRebuild, type RecoveryDeps, verifyBuckets } from "./recovery
 import { RedisClock } from "./redis-clock.ts";
 import { RefusalBrake } from "./refusal-brake.ts";
 import type { RedisClient, ScriptTime } from "./script.ts";
-import { type OpenScriptClient, ScriptRunner, type ScriptTiming } from "./script-runner.ts";
+import type { ScriptTiming } from "./script-run.ts";
+import { type OpenScriptClient, ScriptRunner } from "./script-runner.ts";
 import type { TopUpListener } from "./top-up-trigger.ts";
 
 /** An actor without open calls is dropped after this many renewal rounds without use. */

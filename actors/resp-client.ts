@@ -6,7 +6,7 @@ import type { Socket, TLSOptions } from "bun";
 import { isRedisSocket, parseRedisSocket } from "../src/core/redis-socket.ts";
 import { FixedParts } from "./fixed-parts.ts";
 import { ConnectionLost, type Part, RespConnection } from "./resp-connection.ts";
-import type { Argument, Keys, Reply, ScriptClient } from "./script-client.ts";
+import type { Argument, Keys, Reply, ScriptClient, Waiting } from "./script-client.ts";
 
 export type Command = (...parts: readonly Part[]) => Promise<Reply>;
 
@@ -33,11 +33,10 @@ interface Head {
   readonly parts: FixedParts;
 }
 
-interface Waiting {
+/** A command that was not sent yet. */
+interface Unsent {
   readonly parts: readonly Part[];
-  readonly tick: number;
-  resolve(reply: Reply): void;
-  reject(error: Error): void;
+  readonly waiting: Waiting;
 }
 
 /** A command's time limit in ticks. All commands share one clock. */
@@ -61,7 +60,7 @@ export class RespClient implements ScriptClient {
   /** The open connection, ready or not. */
   #open: RespConnection | null = null;
   /** Commands that came while no connection was ready; none was sent. */
-  #waiting: Waiting[] = [];
+  #unsent: Unsent[] = [];
   #failures = 0;
   #retry: Timer | null = null;
   #isClosed = false;
@@ -74,13 +73,13 @@ export class RespClient implements ScriptClient {
     this.#connect();
   }
 
-  fcall(name: string, keys: readonly Keys[], args: readonly Argument[]): Promise<Reply> {
+  fcall(name: string, keys: readonly Keys[], args: readonly Argument[], waiting: Waiting): void {
     let count = 0;
     for (const key of keys) count += typeof key === "string" ? 1 : key.parts.length;
     const parts: Part[] = [this.#headOf(name, count)];
     for (const key of keys) parts.push(key);
     for (const arg of args) parts.push(typeof arg === "number" ? String(arg) : arg);
-    return this.#send(parts);
+    this.#send(parts, waiting);
   }
 
   /** What a command begins with. A function mostly has the same number of keys. */
@@ -94,16 +93,14 @@ export class RespClient implements ScriptClient {
 
   /** Sends any command that has one reply. */
   command(...parts: readonly Part[]): Promise<Reply> {
-    return this.#send(parts);
+    return new Promise((resolve, reject) => this.#send(parts, { tick: 0, resolve, reject }));
   }
 
-  #send(parts: readonly Part[]): Promise<Reply> {
-    return new Promise((resolve, reject) => {
-      const tick = this.#tick;
-      if (this.#ready !== null) this.#ready.send(parts, { tick, resolve, reject });
-      else if (this.#isClosed) reject(new ConnectionLost(CLOSED, false));
-      else this.#waiting.push({ parts, tick, resolve, reject });
-    });
+  #send(parts: readonly Part[], waiting: Waiting): void {
+    waiting.tick = this.#tick;
+    if (this.#ready !== null) this.#ready.send(parts, waiting);
+    else if (this.#isClosed) waiting.reject(new ConnectionLost(CLOSED, false));
+    else this.#unsent.push({ parts, waiting });
   }
 
   /** Ends the connection at once; open commands are rejected. */
@@ -190,7 +187,7 @@ export class RespClient implements ScriptClient {
     if (this.#open !== connection) return;
     this.#failures = 0;
     this.#ready = connection;
-    for (const { parts, ...pending } of this.#waiting.splice(0)) connection.send(parts, pending);
+    for (const { parts, waiting } of this.#unsent.splice(0)) connection.send(parts, waiting);
   }
 
   /** Handles a connection that ended or failed: another attempt follows after a delay. */
@@ -209,18 +206,18 @@ export class RespClient implements ScriptClient {
   }
 
   #rejectWaiting(message: string, cause?: Error): void {
-    for (const { reject } of this.#waiting.splice(0)) {
-      reject(new ConnectionLost(message, false, cause));
+    for (const { waiting } of this.#unsent.splice(0)) {
+      waiting.reject(new ConnectionLost(message, false, cause));
     }
   }
 
   #onTick(): void {
     this.#tick += 1;
     this.#open?.expire(this.#tick, TICKS);
-    const tooEarly = this.#waiting.findIndex(({ tick }) => this.#tick - tick <= TICKS);
-    const late = tooEarly < 0 ? this.#waiting.length : tooEarly;
-    for (const { reject } of this.#waiting.splice(0, late)) {
-      reject(new ConnectionLost("Redis was not reachable in time", false));
+    const tooEarly = this.#unsent.findIndex(({ waiting }) => this.#tick - waiting.tick <= TICKS);
+    const late = tooEarly < 0 ? this.#unsent.length : tooEarly;
+    for (const { waiting } of this.#unsent.splice(0, late)) {
+      waiting.reject(new ConnectionLost("Redis was not reachable in time", false));
     }
   }
 }

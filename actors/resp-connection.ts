@@ -5,7 +5,7 @@ import type { Socket } from "bun";
 import { isOfReplica } from "../src/core/redis-replica.ts";
 import { FixedParts } from "./fixed-parts.ts";
 import { ReplyReader } from "./resp-reader.ts";
-import type { Reply } from "./script-client.ts";
+import type { Reply, Waiting } from "./script-client.ts";
 
 export type Part = string | Buffer | FixedParts;
 
@@ -27,14 +27,6 @@ export class CommandTimeout extends Error {
   override readonly name = "CommandTimeout";
 }
 
-/** A command that waits for its reply. */
-export interface Pending {
-  /** The tick of the clock when the command was given. */
-  readonly tick: number;
-  resolve(reply: Reply): void;
-  reject(error: Error): void;
-}
-
 const OUT_BYTES = 64 * 1024;
 /** A larger buffer is replaced by a small one once it is empty. */
 export const OUT_BYTES_KEPT = 1024 * 1024;
@@ -48,7 +40,7 @@ export class RespConnection {
   readonly #socket: Socket<undefined>;
   readonly #reader = new ReplyReader((reply) => this.#answer(reply));
   /** Commands without a reply, oldest first, from index `#next` on. */
-  #pending: Pending[] = [];
+  #pending: Waiting[] = [];
   #next = 0;
   /** Commands before this index have timed out; their replies are still to come. */
   #expired = 0;
@@ -66,7 +58,7 @@ export class RespConnection {
     this.#heardTick = tick;
   }
 
-  send(parts: readonly Part[], pending: Pending): void {
+  send(parts: readonly Part[], pending: Waiting): void {
     if (this.#isEnded) {
       pending.reject(new ConnectionLost("The connection to Redis was lost", false));
       return;

@@ -13,13 +13,21 @@ export type Argument = string | number | Buffer;
 /** The name of a key, or those of several. */
 export type Keys = string | FixedParts;
 
+/** What waits for a reply. */
+export interface Waiting {
+  /** When it was sent, by the clock of its client, which sets it. */
+  tick: number;
+  resolve(reply: Reply): void;
+  reject(error: Error): void;
+}
+
 export interface ScriptClient {
   /**
    * Calls a function of a library that the server has. Rejects with an Error: either its message
    * begins with the server's code (`ERR Function not found`), or the server sent no reply. In the
    * second case the function may have run.
    */
-  fcall(name: string, keys: readonly Keys[], args: readonly Argument[]): Promise<Reply>;
+  fcall(name: string, keys: readonly Keys[], args: readonly Argument[], waiting: Waiting): void;
   /** True if it may send a function twice: a reply then says nothing about the first copy. */
   readonly sendsTwice: boolean;
   /** Ends the connection if the client has its own. */
@@ -40,8 +48,11 @@ export class IoredisScriptClient implements ScriptClient {
     this.#redis = redis as unknown as BufferCommands;
   }
 
-  fcall(name: string, keys: readonly Keys[], args: readonly Argument[]): Promise<Reply> {
+  fcall(name: string, keys: readonly Keys[], args: readonly Argument[], waiting: Waiting): void {
     const names = plainParts(keys);
-    return this.#redis.fcallBuffer(name, names.length, ...names, ...args);
+    this.#redis.fcallBuffer(name, names.length, ...names, ...args).then(
+      (reply) => waiting.resolve(reply),
+      (error) => waiting.reject(error),
+    );
   }
 }

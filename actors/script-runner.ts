@@ -7,15 +7,10 @@ import { UnknownLayout } from "./layouts.ts";
 import { serversOf } from "./redis-servers.ts";
 import { ConnectionLost } from "./resp-connection.ts";
 import { ReplyError } from "./resp-reader.ts";
-import {
-  type RawReply,
-  type RedisClient,
-  type RedisServer,
-  type Script,
-  verdictOf,
-} from "./script.ts";
+import type { RedisClient, RedisServer, Script } from "./script.ts";
 import { IoredisScriptClient, type ScriptClient } from "./script-client.ts";
 import { runIdOf, SCRIPT_LIBRARY, type ScriptLibrary } from "./script-library.ts";
+import { type RunContext, ScriptRun, type ScriptTiming, unavailable } from "./script-run.ts";
 
 /**
  * Makes the client that runs scripts. `connected` must be awaited on every new
@@ -33,12 +28,6 @@ export interface ScriptRunnerOptions {
   readonly onUnknownLayout?: (error: UnknownLayout) => void;
 }
 
-/** Measures scripts by a clock that never goes back. */
-export interface ScriptTiming {
-  readonly monotonicMs: () => number;
-  readonly onRun: (script: string, seconds: number) => void;
-}
-
 /** Redis could not be prepared for a script, which did not run. */
 class NotBegun extends Error {
   override readonly name = "NotBegun";
@@ -46,17 +35,10 @@ class NotBegun extends Error {
 
 /** How often one call compares a Redis that keeps restarting. */
 const VERIFICATIONS_MAX = 3;
-/**
- * How often one call has Redis prepared because its bucket is not set up. A Redis that is emptied
- * once may need two: it can happen while it is being compared.
- */
-const PREPARATIONS_MAX = 8;
 
 export class ScriptRunner {
-  readonly #client: ScriptClient;
+  readonly #context: RunContext;
   readonly #library: ScriptLibrary;
-  readonly #onUnknownLayout: (error: UnknownLayout) => void;
-  readonly #timing: ScriptTiming | undefined;
   #preparing: Promise<void> | null = null;
   /** The replication id of the server that was last compared with Postgres. */
   #serverId: string | null = null;
@@ -69,54 +51,34 @@ export class ScriptRunner {
     options: ScriptRunnerOptions = {},
   ) {
     const { openClient, library = SCRIPT_LIBRARY, onUnknownLayout = () => {}, timing } = options;
-    this.#timing = timing;
     this.#library = library;
-    this.#onUnknownLayout = onUnknownLayout;
-    if (openClient !== undefined) {
-      this.#client = openClient((replication) => this.#connected(replication));
-    } else {
-      this.#client = new IoredisScriptClient(redis);
-      if ("nodes" in redis) return;
-      redis.on("ready", () => this.#askServer(redis));
-      // The client is already connected: record this server, to recognise another one later.
-      if (redis.status === "ready") this.#askServer(redis);
-    }
+    const client =
+      openClient?.((replication) => this.#connected(replication)) ?? new IoredisScriptClient(redis);
+    const prepareFor: RunContext["prepareFor"] = (...script) => this.#prepareFor(...script);
+    this.#context = { client, redis, timing, onUnknownLayout, prepareFor };
+    if (openClient !== undefined || "nodes" in redis) return;
+    redis.on("ready", () => this.#askServer(redis));
+    // The client is already connected: record this server, to recognise another one later.
+    if (redis.status === "ready") this.#askServer(redis);
   }
 
   /** Ends the client of the scripts if it is a separate one. */
   close(): void {
-    this.#client.close?.();
+    this.#context.client.close?.();
   }
 
-  /** Runs a script. Throws `service_unavailable` if Redis does not reply. */
-  async run<Input, Reply>(script: Script<Input, Reply>, input: Input): Promise<Reply> {
-    const name = this.#library.functionOf(script.name);
-    const keys = script.keys(input);
-    const args = script.args(input);
-    if (this.#preparing !== null) await this.#prepareFor(script.name, true);
-    for (let attempt = 0; ; attempt++) {
-      try {
-        const startMs = this.#timing?.monotonicMs() ?? 0;
-        const raw = (await this.#client.fcall(name, keys, args)) as RawReply;
-        this.#timing?.onRun(script.name, (this.#timing.monotonicMs() - startMs) / 1_000);
-        if (verdictOf(raw) !== "recover") return script.reply(raw);
-        // Not a reply of the script: to take it for one would settle a call whose hold is open.
-        if (attempt >= PREPARATIONS_MAX) {
-          throw new Error("Redis was prepared, and still has to be");
-        }
-      } catch (error) {
-        this.#checkLayout(error);
-        if (isMoved(error) && attempt <= 2) {
-          await refreshSlots(this.redis);
-          continue;
-        }
-        if (!isUnknownFunction(error) || attempt > 2) throw unavailable(error);
-      }
-      await this.#prepareFor(script.name, !this.#client.sendsTwice);
-    }
+  /** Runs a script. Rejects with `service_unavailable` if Redis does not reply. */
+  run<Input, Result>(script: Script<Input, Result>, input: Input): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const name = this.#library.functionOf(script.name);
+      const keys = script.keys(input);
+      const args = script.args(input);
+      const run = new ScriptRun(this.#context, { script, name, keys, args }, resolve, reject);
+      if (this.#preparing === null) run.send();
+      else run.sendPrepared();
+    });
   }
 
-  /** Prepares Redis for a script. A failure names whether the script certainly did not run. */
   async #prepareFor(name: string, isUnsent: boolean): Promise<void> {
     try {
       await this.prepare();
@@ -124,13 +86,6 @@ export class ScriptRunner {
       if (!isUnsent) throw error;
       throw unavailable(new NotBegun(`'${name}' waits for a prepared Redis`, { cause: error }));
     }
-  }
-
-  #checkLayout(error: unknown): void {
-    const unknown = unknownLayoutOf(error);
-    if (unknown === null) return;
-    this.#onUnknownLayout(unknown);
-    throw unavailable(unknown);
   }
 
   /**
@@ -184,42 +139,6 @@ export class ScriptRunner {
     if (isAnother) await this.prepare();
     this.#serverId = id;
   }
-}
-
-/** The bucket's slot is on another server of the Cluster by now: the script did not run. */
-function isMoved(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return error.message.startsWith("MOVED ") || error.message.startsWith(OTHER_SERVER);
-}
-
-/** What ioredis says before it sends anything, if its map of the slots is too old. */
-const OTHER_SERVER = "All keys in the pipeline should belong to the same slots allocation group";
-
-async function refreshSlots(redis: RedisClient): Promise<void> {
-  if (!("nodes" in redis)) return;
-  // A failure shows in the next attempt.
-  await new Promise<void>((resolve) => redis.refreshSlotsCache(() => resolve()));
-}
-
-function isUnknownFunction(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith("ERR Function not found");
-}
-
-/** Recognises the error of `read_bucket` in records.lua for an unknown layout. */
-function unknownLayoutOf(error: unknown): UnknownLayout | null {
-  const layout = error instanceof Error ? /\bLAYOUT (\d+) is in force/.exec(error.message) : null;
-  return layout === null ? null : new UnknownLayout(Number(layout[1]));
-}
-
-/**
- * Paid calls fail closed: if no decision is possible, the call is refused and nothing is charged.
- */
-export function unavailable(cause: unknown): ApiError {
-  if (cause instanceof ApiError) return cause;
-  return new ApiError("service_unavailable", "The service cannot take calls right now", {
-    retryAfterSeconds: 1,
-    cause,
-  });
 }
 
 /** False if it is certain that a script that failed with this did not run. */

@@ -79,7 +79,11 @@ async function measure(atOnce: number): Promise<void> {
 async function run(client: ScriptClient, calls: number, atOnce: number) {
   let left = calls;
   const worker = async () => {
-    while (left-- > 0) await client.fcall("bench", KEYS, ARGS);
+    while (left-- > 0) {
+      await new Promise((resolve, reject) =>
+        client.fcall("bench", KEYS, ARGS, { tick: 0, resolve, reject }),
+      );
+    }
   };
   const startMs = performance.now();
   const before = process.cpuUsage();

@@ -5,6 +5,7 @@ import { holdsKey } from "../../actors/keys.ts";
 import { scriptsOfOneServer } from "../../actors/open-scripts.ts";
 import { ConnectionLost } from "../../actors/resp-connection.ts";
 import { ReplyError } from "../../actors/resp-reader.ts";
+import type { Reply } from "../../actors/script-client.ts";
 import type { OpenScriptClient } from "../../actors/script-runner.ts";
 import type { Database } from "../../src/store/database.ts";
 import { WalletRepository } from "../../src/store/wallet-repository.ts";
@@ -123,11 +124,14 @@ test("an admission that waited in vain for a prepared Redis needs no release", a
     return {
       sendsTwice: client.sendsTwice,
       close: () => client.close?.(),
-      async fcall(...call) {
+      fcall(name, keys, args, waiting) {
         tries += 1;
-        const reply = await client.fcall(...call);
-        if (isLost) throw new ConnectionLost("The connection to Redis was lost", true);
-        return reply;
+        const reject = (error: Error) => waiting.reject(error);
+        const resolve = (reply: Reply) => {
+          if (isLost) reject(new ConnectionLost("The connection to Redis was lost", true));
+          else waiting.resolve(reply);
+        };
+        client.fcall(name, keys, args, { tick: 0, resolve, reject });
       },
     };
   };
@@ -214,10 +218,13 @@ test("a settlement to which Redis says only that it must be prepared is sent aga
       sendsTwice: client.sendsTwice,
       close: () => client.close?.(),
       // As a Redis that is restarted after each comparison.
-      fcall: async (name, ...call) => {
-        if (!name.startsWith("settle_") || unprepared === 0) return client.fcall(name, ...call);
+      fcall(name, keys, args, waiting) {
+        if (!name.startsWith("settle_") || unprepared === 0) {
+          client.fcall(name, keys, args, waiting);
+          return;
+        }
         unprepared -= 1;
-        return [Buffer.from("recover")];
+        queueMicrotask(() => waiting.resolve([Buffer.from("recover")]));
       },
     };
   };

@@ -4,6 +4,7 @@ import { Redis } from "ioredis";
 import { FixedParts } from "../../actors/fixed-parts.ts";
 import { RespClient } from "../../actors/resp-client.ts";
 import { IoredisScriptClient, type Reply, type ScriptClient } from "../../actors/script-client.ts";
+import { callFunction } from "../support/call-function.ts";
 import { eventually } from "../support/eventually.ts";
 import { startPrivateRedis } from "../support/services.ts";
 import { shared } from "../support/shared.ts";
@@ -80,45 +81,49 @@ for (const [name, open] of Object.entries(CLIENTS)) {
     afterAll(() => opened.close());
 
     test("hands over keys and arguments, and answers every kind of reply", async () => {
-      expect(readable(await client.fcall("keys", ["a", "b"], ["c"]))).toEqual(["a", 2, "c"]);
+      expect(readable(await callFunction(client, "keys", ["a", "b"], ["c"]))).toEqual([
+        "a",
+        2,
+        "c",
+      ]);
       // Keys that are kept, between others: also where another number of them follows.
       for (const more of [["z"], [], ["y", "ä"]]) {
         const keys = [new FixedParts(["ä", "b", ""]), ...more];
-        const got = readable(await client.fcall("keys", keys, ["c"]));
+        const got = readable(await callFunction(client, "keys", keys, ["c"]));
         expect(got).toEqual(["ä", 3 + more.length, "c"]);
       }
-      const reply = await client.fcall("kinds", [], []);
+      const reply = await callFunction(client, "kinds");
       expect(readable(reply)).toEqual([1, -7, "text", null, [2, []], "FINE"]);
     });
 
     test("keeps every byte of arguments and replies as it is", async () => {
       const every = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
       const args = [every, "", "\r\n$5\r\n", "Grüße", "a😀b", "\ud800", Buffer.alloc(0), "plain"];
-      const reply = (await client.fcall("echo", ["schlüssel"], args)) as Buffer[];
+      const reply = (await callFunction(client, "echo", ["schlüssel"], args)) as Buffer[];
       expect(reply).toEqual(args.map((arg) => Buffer.from(arg as string)));
     });
 
     test("rejects with the server's own code, and answers an error inside a reply", async () => {
-      await expect(client.fcall("fail", [], [])).rejects.toThrow(/^BAD luck/);
-      await expect(client.fcall("unknown", [], [])).rejects.toThrow(/^ERR Function not found/);
-      const nested = (await client.fcall("nested", [], [])) as Reply[];
+      await expect(callFunction(client, "fail")).rejects.toThrow(/^BAD luck/);
+      await expect(callFunction(client, "unknown")).rejects.toThrow(/^ERR Function not found/);
+      const nested = (await callFunction(client, "nested")) as Reply[];
       expect(nested[1]).toBeInstanceOf(Error);
       expect(String(nested[1])).toContain("ODD inside");
     });
 
     test("takes a reply of 10 MB and an argument of 10 MB", async () => {
       const piece = "0123456789".repeat(1024);
-      const reply = (await client.fcall("repeat", [], [piece, "1024"])) as Buffer;
+      const reply = (await callFunction(client, "repeat", [], [piece, "1024"])) as Buffer;
       expect(reply.equals(Buffer.from(piece.repeat(1024)))).toBe(true);
       const large = randomBytes(10 * 1024 * 1024);
-      const [back] = (await client.fcall("echo", [], [large])) as Buffer[];
+      const [back] = (await callFunction(client, "echo", [], [large])) as Buffer[];
       expect(back?.equals(large)).toBe(true);
     });
 
     test("answers 10,000 commands at once, each with its own reply", async () => {
       const record = (at: number) => Buffer.from(`${at}`.padEnd(at % 300, "x"));
       const replies = await Promise.all(
-        Array.from({ length: 10_000 }, (_, at) => client.fcall("echo", [], [record(at)])),
+        Array.from({ length: 10_000 }, (_, at) => callFunction(client, "echo", [], [record(at)])),
       );
       for (const [at, reply] of replies.entries()) expect(reply).toEqual([record(at)]);
     });
@@ -127,16 +132,16 @@ for (const [name, open] of Object.entries(CLIENTS)) {
       const expected = [1, -7, "text", null, [2, []], "FINE"];
       await using proxy = new TcpProxy(redis.port);
       const slow = open(proxy.urlOf(redis.url));
-      await slow.client.fcall("kinds", [], []);
+      await callFunction(slow.client, "kinds");
       try {
         // The reply is some fifty bytes long; a cut at each place gives two reads.
         for (let at = 1; at < 60; at += 1) {
           proxy.cutAt(at);
-          expect(readable(await slow.client.fcall("kinds", [], []))).toEqual(expected);
+          expect(readable(await callFunction(slow.client, "kinds"))).toEqual(expected);
         }
         // One byte at a time.
         proxy.cutAt(1, "everywhere");
-        expect(readable(await slow.client.fcall("kinds", [], []))).toEqual(expected);
+        expect(readable(await callFunction(slow.client, "kinds"))).toEqual(expected);
       } finally {
         slow.close();
       }
@@ -144,15 +149,15 @@ for (const [name, open] of Object.entries(CLIENTS)) {
 
     test("rejects what a hanging server does not answer in time, and goes on after", async () => {
       const hasty = open(redis.url, 300);
-      await hasty.client.fcall("echo", [], ["before"]);
+      await callFunction(hasty.client, "echo", [], ["before"]);
       redis.hang();
       try {
-        await expect(hasty.client.fcall("echo", [], ["lost"])).rejects.toThrow();
+        await expect(callFunction(hasty.client, "echo", [], ["lost"])).rejects.toThrow();
       } finally {
         redis.resume();
       }
       await eventually("it answers again", async () => {
-        return (await outcome(hasty.client.fcall("echo", [], ["after"]))) === "after";
+        return (await outcome(callFunction(hasty.client, "echo", [], ["after"]))) === "after";
       });
       hasty.close();
     });
@@ -161,7 +166,7 @@ for (const [name, open] of Object.entries(CLIENTS)) {
       await redis.kill9();
       await redis.start();
       await eventually("the new server answers", async () => {
-        return (await outcome(client.fcall("echo", [], ["again"]))) === "again";
+        return (await outcome(callFunction(client, "echo", [], ["again"]))) === "again";
       });
     });
   });

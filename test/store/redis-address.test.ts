@@ -5,6 +5,7 @@ import { expect, test } from "bun:test";
 import { Redis } from "ioredis";
 import { scriptsOfOneServer } from "../../actors/open-scripts.ts";
 import { openRedis } from "../../src/store/redis.ts";
+import { callFunction } from "../support/call-function.ts";
 import { eventually } from "../support/eventually.ts";
 import { type PrivateRedis, startPrivateRedis } from "../support/services.ts";
 import { shared } from "../support/shared.ts";
@@ -24,7 +25,7 @@ const CLIENTS: Record<string, (url: string) => Opened> = {
   "the client of scripts": (url) => {
     const target = { kind: "server", url, tls: undefined } as const;
     const client = scriptsOfOneServer(target, () => {})(() => Promise.resolve());
-    return { write: () => client.fcall("write", [], []), close: () => client.close?.() };
+    return { write: () => callFunction(client, "write"), close: () => client.close?.() };
   },
 };
 

@@ -7,6 +7,7 @@ import { scriptsOfOneServer } from "../../actors/open-scripts.ts";
 import type { ScriptClient } from "../../actors/script-client.ts";
 import { openRedis } from "../../src/store/redis.ts";
 import { parseRedisUrl } from "../../src/store/redis-url.ts";
+import { callFunction } from "../support/call-function.ts";
 import { eventually } from "../support/eventually.ts";
 import { startProduct } from "../support/product.ts";
 import { cliProcessOf, jsonOf } from "../support/run-cli.ts";
@@ -81,16 +82,16 @@ test("scripts, commands and jobs of a queue go over the socket, with its passwor
   await client.function("LOAD", "REPLACE", LIBRARY);
   expect(await client.client("INFO")).toMatch(/ addr=\/\S+redis\.sock:0 /);
   const large = "x".repeat(LARGE_BYTES);
-  expect(String(await scripts(url).fcall("echo", [], [large])) === large).toBe(true);
+  expect(String(await callFunction(scripts(url), "echo", [], [large])) === large).toBe(true);
   expect(await queue()("a job")).toEqual({ text: "a job" });
 });
 
 test("the socket refuses who does not know the password", async () => {
   const open = withoutPassword();
   await expect(general(open).get("key")).rejects.toThrow("NOAUTH");
-  const refused = await scripts(open)
-    .fcall("echo", [], ["x"])
-    .catch((error: Error) => error.cause);
+  const refused = await callFunction(scripts(open), "echo", [], ["x"]).catch(
+    (error: Error) => error.cause,
+  );
   expect(String(refused)).toContain("NOAUTH");
 });
 
@@ -102,7 +103,7 @@ test("a user and a database of the address count for every client", async () => 
   const client = general(mine);
   expect(await client.call("ACL", ["WHOAMI"])).toBe("me");
   await client.set("peer", "of database 3");
-  expect(String(await scripts(mine).fcall("peer", [], []))).toBe("of database 3");
+  expect(String(await callFunction(scripts(mine), "peer"))).toBe("of database 3");
   expect(await admin.get("peer")).toBeNull();
 });
 
@@ -111,7 +112,7 @@ test("every client comes back when Redis was killed and starts again", async () 
   const [client, script, work] = [general(url), scripts(url), queue()];
   const uses = {
     commands: () => client.ping(),
-    scripts: () => script.fcall("echo", [], ["x"]),
+    scripts: () => callFunction(script, "echo", [], ["x"]),
   };
   for (const use of Object.values(uses)) await use();
   await work("before");

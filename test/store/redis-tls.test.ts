@@ -10,6 +10,7 @@ import { freePort, launch } from "../../scripts/processes.mjs";
 import { redisCommand } from "../../scripts/redis.mjs";
 import { openRedis } from "../../src/store/redis.ts";
 import { parseRedisUrl } from "../../src/store/redis-url.ts";
+import { callFunction } from "../support/call-function.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { eventually } from "../support/eventually.ts";
 import { startProduct } from "../support/product.ts";
@@ -77,7 +78,7 @@ test("one server", async () => {
   const target = parseRedisUrl(`${url}${ca()}`);
   if (target.kind !== "server") throw new Error("One server was expected");
   const scripts = scriptsOfOneServer(target, () => {})(async () => {});
-  const reply = await scripts.fcall("none", [], []).catch((error: unknown) => String(error));
+  const reply = await callFunction(scripts, "none").catch((error: unknown) => String(error));
   expect(reply).toContain("Function not found");
   scripts.close?.();
 });

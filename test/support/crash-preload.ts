@@ -18,17 +18,22 @@ function arm(point: string, at: number): void {
   };
   const { fcall } = RespClient.prototype;
   const script = ["admit", "settle"].find((name) => point.endsWith(name));
-  const armed: ScriptClient["fcall"] = async function (this: RespClient, name, ...rest) {
+  const armed: ScriptClient["fcall"] = function (this: RespClient, name, keys, args, waiting) {
     if (script === undefined || name !== SCRIPT_LIBRARY.functionOf(script)) {
-      return await fcall.call(this, name, ...rest);
+      fcall.call(this, name, keys, args, waiting);
+      return;
     }
     if (point.startsWith("before")) pass();
-    const reply = fcall.call(this, name, ...rest);
+    fcall.call(this, name, keys, args, {
+      tick: 0,
+      resolve(reply) {
+        if (point.startsWith("after")) pass();
+        waiting.resolve(reply);
+      },
+      reject: (error) => waiting.reject(error),
+    });
     // The client collects the commands of one turn of the event loop and writes them at its end.
     if (point.startsWith("amid")) setImmediate(pass);
-    const answer = await reply;
-    if (point.startsWith("after")) pass();
-    return answer;
   };
   Object.defineProperty(RespClient.prototype, "fcall", { value: armed, configurable: true });
 }
