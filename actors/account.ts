@@ -134,7 +134,8 @@ export interface Hold {
   checkpoint(cost: NanoUsd): void;
   /**
    * Takes min(cost, hold), returns the rest, and writes the log row. Idempotent. `unused` says, by
-   * the name of a minute or day limit, how much to give back.
+   * the name of a minute or day limit, how much to give back. Never rejects: what Redis does not
+   * take is delivered later.
    */
   settle(
     cost: NanoUsd,

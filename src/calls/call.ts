@@ -64,14 +64,27 @@ export const NO_COST = { bound: ZERO, freeEligible: true, stream: false, isBrief
 export type AdmitOptions = Pick<AdmissionRequest, "tentative" | "counted" | "refusal" | "isOpen">;
 
 /** Asks the account's actor for admission, once. The call keeps the rate limits of the reply. */
-export function admit(
+export async function admit(
+  deps: CallDeps,
+  call: Call,
+  terms: CallTerms,
+  options: AdmitOptions = {},
+): Promise<Admission> {
+  return decided(deps, call, terms, await askForAdmission(deps, call, terms, options));
+}
+
+/**
+ * The first step of `admit`; its answer must be passed to `decided`. For functions that wait for
+ * it: another one in between would cost each call more than what it says.
+ */
+export function askForAdmission(
   deps: CallDeps,
   call: Call,
   terms: CallTerms,
   options: AdmitOptions = {},
 ): Promise<Admission> {
   const { identity } = call;
-  const decision = deps.accounts.of(identity.accountId, identity.bucket).admit({
+  return deps.accounts.of(identity.accountId, identity.bucket).admit({
     requestId: call.requestId,
     keyId: identity.keyId,
     scope: terms.scope,
@@ -96,20 +109,24 @@ export function admit(
     refusal: options.refusal,
     isOpen: options.isOpen,
   });
-  return decision.then((admission) => {
-    if (admission.verdict !== "short") call.rate = admission.rate;
-    if (admission.verdict === "admitted") deps.tracer?.admitted(call, terms, admission.hold);
-    if (admission.verdict === "refused") deps.tracer?.refused(call, terms, admission.error);
-    return admission;
-  });
+}
+
+/** The second step: the call keeps the rate limits, and its trace learns what was decided. */
+export function decided(
+  { tracer }: Pick<CallDeps, "tracer">,
+  call: Call,
+  terms: CallTerms,
+  admission: Admission,
+): Admission {
+  if (admission.verdict !== "short") call.rate = admission.rate;
+  if (admission.verdict === "admitted") tracer?.admitted(call, terms, admission.hold);
+  if (admission.verdict === "refused") tracer?.refused(call, terms, admission.error);
+  return admission;
 }
 
 /** Admits a call in one try and returns its hold. Throws the refusal. */
-export function takeHold(deps: CallDeps, call: Call, terms: CallTerms): Promise<Hold> {
-  return admit(deps, call, terms).then(holdOf);
-}
-
-function holdOf(admission: Admission): Hold {
+export async function takeHold(deps: CallDeps, call: Call, terms: CallTerms): Promise<Hold> {
+  const admission = decided(deps, call, terms, await askForAdmission(deps, call, terms));
   if (admission.verdict === "admitted") return admission.hold;
   if (admission.verdict === "refused") throw admission.error;
   throw new Error("A final admission was answered 'short'");

@@ -2,7 +2,7 @@
 
 import type { Hold, Outcome, Settlement } from "../../actors/account.ts";
 import { ApiError, DISCONNECTED, toApiError } from "../core/errors.ts";
-import { min, type NanoUsd, ZERO } from "../core/money.ts";
+import { type NanoUsd, ZERO } from "../core/money.ts";
 import { type Call, type CallDeps, outcomeOf } from "./call.ts";
 
 export interface SettleRequest {
@@ -15,19 +15,24 @@ export interface SettleRequest {
  * Settles a hold. If Redis is away, the actor tries again, and the sweep settles it to this cost if
  * this process dies meanwhile: the caller receives this cost in any case.
  */
-export async function settle(
-  deps: CallDeps,
-  { hold, cost, outcome }: SettleRequest,
+export function settle(deps: CallDeps, request: SettleRequest): Promise<Settlement> {
+  const { hold, cost, outcome } = request;
+  const settling = hold.settle(cost, outcome);
+  return deps.tracer === undefined ? settling : traced(deps, request, settling);
+}
+
+async function traced(
+  { tracer, log }: CallDeps,
+  { hold, outcome }: SettleRequest,
+  settling: Promise<Settlement>,
 ): Promise<Settlement> {
-  hold.checkpoint(cost);
+  const settlement = await settling;
   try {
-    const settlement = await hold.settle(cost, outcome);
-    deps.tracer?.ended(hold, outcome, settlement.charged);
-    return settlement;
+    tracer?.ended(hold, outcome, settlement.charged);
   } catch (error) {
-    deps.log.error({ requestId: hold.id, err: error }, "A call could not be settled");
-    return { charged: min(cost, hold.amount), free: ZERO, left: null, ownedPaid: null };
+    log.error({ requestId: hold.id, err: error }, "A call could not be traced");
   }
+  return settlement;
 }
 
 /** Gives a hold back whole: nothing is charged. */

@@ -4,7 +4,14 @@
 
 import type { AccountView, Funds, Hold } from "../../../actors/account.ts";
 import { spendableOf } from "../../calls/account.ts";
-import { admit, type Call, type CallDeps, type CallTerms } from "../../calls/call.ts";
+import {
+  admit,
+  askForAdmission,
+  type Call,
+  type CallDeps,
+  type CallTerms,
+  decided,
+} from "../../calls/call.ts";
 import { giveBack } from "../../calls/settling.ts";
 import { ApiError, type ErrorCode } from "../../core/errors.ts";
 import { CHAT } from "../../core/limits.ts";
@@ -90,7 +97,9 @@ export async function admitChat(
 ): Promise<AdmittedChat> {
   const { request } = chat;
   const loose = planOf(chat.models, request, looseTokens, outputTokensMax);
-  const first = await admit(deps, call, termsOf(chat, loose), { tentative: true });
+  const terms = termsOf(chat, loose);
+  const asked = askForAdmission(deps, call, terms, { tentative: true });
+  const first = decided(deps, call, terms, await asked);
   if (first.verdict === "admitted") {
     const length = promptLength(deps, call, { models: loose.models, request, looseTokens });
     return fitContext(deps, call, request, { hold: first.hold, models: loose.models, length });

@@ -14,14 +14,14 @@ import { admitChat, type ChatCall, type ChatCallDeps } from "./chat-admission.ts
 import { ChatStream } from "./chat-stream.ts";
 import { DisconnectGrace } from "./disconnect-grace.ts";
 import {
-  firstAnswer,
-  type ModelAnswer,
+  type AnsweringModel,
+  ModelTurns,
   type ServedOutcome,
   servedOutcome,
   standInOf,
 } from "./model-fallback.ts";
 import { pullable } from "./providers/batches.ts";
-import type { ChatUsage, ServedReply } from "./providers/provider.ts";
+import type { ChatUsage, ServedReply, ServedStream } from "./providers/provider.ts";
 import { SILENT_UPSTREAM } from "./stream-interruptions.ts";
 import { countUsage } from "./token-meter.ts";
 import { promptTokensMax } from "./tokens.ts";
@@ -36,7 +36,7 @@ export interface CountedReply {
 /** Writes a reply for the caller, without its cost. */
 export type WriteReply = (deps: ChatCallDeps, call: Call, reply: CountedReply) => string;
 
-export interface Completion extends Omit<ModelAnswer<unknown>, "result"> {
+export interface Completion extends AnsweringModel {
   /** The reply as `WriteReply` wrote it. */
   readonly text: string;
   readonly settlement: Settlement;
@@ -59,15 +59,24 @@ export async function completeChat(
   const account = call.identity.accountId;
   const grace = new DisconnectGrace(deps.clock, call.signal);
   const { signal } = grace;
-  let [lastAsked] = models;
+  let [model] = models;
   let room: BodyShare | null = null;
   try {
     room = deps.prompts.take(account, promptBytes);
-    const answer = await firstAnswer(deps, call, { models, signal }, (one) => {
-      lastAsked = one;
-      return deps.chat.complete(one, admitted.requestFor(one), { account, signal, watch: grace });
-    });
-    const { model, tried, result: reply } = answer;
+    const turns = new ModelTurns(deps, call, models, signal);
+    let reply: ServedReply | null = null;
+    while (reply === null) {
+      model = turns.begin();
+      const options = { account, signal, watch: grace };
+      try {
+        reply = await deps.chat.complete(model, admitted.requestFor(model), options);
+      } catch (error) {
+        turns.failed(error);
+      } finally {
+        turns.end();
+      }
+    }
+    const { tried } = turns;
     const usage = reply.usage ?? (await countUsage(deps.tokens, account, { ...chat, reply }));
     const by = servedOutcome({ model, tried, route: reply }, usage);
     const outcome = chargedOutcome(deps, call, usage, by);
@@ -77,7 +86,7 @@ export async function completeChat(
     const settlement = await settle(deps, { hold, cost, outcome });
     return { model, tried, text, settlement };
   } catch (error) {
-    if (grace.hasTimedOut) return await chargePrompt(deps, call, { hold, model: lastAsked, chat });
+    if (grace.hasTimedOut) return await chargePrompt(deps, call, { hold, model, chat });
     return await giveBack(deps, call, hold, error);
   } finally {
     room?.end();
@@ -150,13 +159,23 @@ export async function openChatStream(
     const { request } = chat;
     room = deps.prompts.take(account, promptBytes);
     turn = await deps.abandoned.turn(call.identity, call.rate?.limit ?? 0, signal);
-    const { result, model, tried } = await firstAnswer(deps, call, { models, signal }, (one) =>
-      deps.chat.stream(one, admitted.requestFor(one), { account, signal }),
-    );
-    const batches = pullable(result);
-    const { lane, buying } = result;
+    const turns = new ModelTurns(deps, call, models, signal);
+    let [model] = models;
+    let answer: ServedStream | null = null;
+    while (answer === null) {
+      model = turns.begin();
+      try {
+        answer = await deps.chat.stream(model, admitted.requestFor(model), { account, signal });
+      } catch (error) {
+        turns.failed(error);
+      } finally {
+        turns.end();
+      }
+    }
+    const batches = pullable(answer);
+    const { lane, buying } = answer;
     const { maxTokens } = admitted.requestFor(model);
-    const served = { model, tried, route: { lane, buying }, batches, maxTokens };
+    const served = { model, tried: turns.tried, route: { lane, buying }, batches, maxTokens };
     return new ChatStream(deps, { call, request, room, hold, interruption, turn, ...served });
   } catch (error) {
     room?.end();

@@ -12,38 +12,49 @@ import type { ModelEntry } from "./catalogue.ts";
 import type { ChatCallDeps } from "./chat-admission.ts";
 import type { ServedRoute } from "./providers/provider.ts";
 
-/** A model that answered. */
-export interface ModelAnswer<Result> {
-  readonly model: ModelEntry;
-  /** The models asked, in order; the last one answered. */
-  readonly tried: readonly ModelEntry[];
-  readonly result: Result;
-}
+/**
+ * The models of a call in the order in which they are asked. Who asks waits for them itself: a
+ * function that waits in between would cost each call more than what it says.
+ */
+export class ModelTurns {
+  /** The models asked so far, the last one being asked or answered. */
+  readonly tried: ModelEntry[] = [];
+  readonly #deps: ChatCallDeps;
+  readonly #call: Call;
+  readonly #models: Models;
+  readonly #signal: CancelSignal;
+  #failure: ApiError | null = null;
+  #startMs = 0;
 
-/** Throws the error of the last model. An invalid request or a leaving caller ends it at once. */
-export async function firstAnswer<Result>(
-  deps: ChatCallDeps,
-  call: Call,
-  { models, signal }: { readonly models: Models; readonly signal: CancelSignal },
-  ask: (model: ModelEntry) => Promise<Result>,
-): Promise<ModelAnswer<Result>> {
-  const tried: ModelEntry[] = [];
-  let failure: ApiError | null = null;
-  for (const model of models) {
-    tried.push(model);
-    const startMs = beginWaiting(deps, call);
-    try {
-      return { model, tried, result: await ask(model) };
-    } catch (error) {
-      if (signal.aborted || !isUnanswered(error)) throw error;
-      failure = withEarliestRetry(failure, error);
-      if (models.length > 1)
-        deps.log.warn({ requestId: call.requestId, model: model.id }, "A model did not answer");
-    } finally {
-      endWaiting(deps, call, startMs);
-    }
+  constructor(deps: ChatCallDeps, call: Call, models: Models, signal: CancelSignal) {
+    this.#deps = deps;
+    this.#call = call;
+    this.#models = models;
+    this.#signal = signal;
   }
-  throw failure;
+
+  /** The model to ask now. Throws what the last one failed by if none is left. */
+  begin(): ModelEntry {
+    const model = this.#models[this.tried.length];
+    if (model === undefined) throw this.#failure;
+    this.tried.push(model);
+    this.#startMs = beginWaiting(this.#deps, this.#call);
+    return model;
+  }
+
+  /** Throws the error again if an invalid request or a leaving caller ends it at once. */
+  failed(error: unknown): void {
+    if (this.#signal.aborted || !isUnanswered(error)) throw error;
+    this.#failure = withEarliestRetry(this.#failure, error);
+    if (this.#models.length === 1) return;
+    const { requestId } = this.#call;
+    this.#deps.log.warn({ requestId, model: this.tried.at(-1)?.id }, "A model did not answer");
+  }
+
+  /** The model is waited for no more. */
+  end(): void {
+    endWaiting(this.#deps, this.#call, this.#startMs);
+  }
 }
 
 /** The last failure, with the earlier retry time of both. */
@@ -58,8 +69,15 @@ function isUnanswered(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === "upstream_unreachable";
 }
 
+/** The model that answered. */
+export interface AnsweringModel {
+  readonly model: ModelEntry;
+  /** The models asked, in order; it is the last one. */
+  readonly tried: readonly ModelEntry[];
+}
+
 /** The model and the route that serve a call. */
-export interface ServedBy extends Omit<ModelAnswer<unknown>, "result"> {
+export interface ServedBy extends AnsweringModel {
   readonly route: ServedRoute;
 }
 
