@@ -126,7 +126,11 @@ export function decided(
 
 /** Admits a call in one try and returns its hold. Throws the refusal. */
 export async function takeHold(deps: CallDeps, call: Call, terms: CallTerms): Promise<Hold> {
-  const admission = decided(deps, call, terms, await askForAdmission(deps, call, terms));
+  return holdOf(decided(deps, call, terms, await askForAdmission(deps, call, terms)));
+}
+
+/** The hold of a call that was asked for in one try. Throws the refusal. */
+export function holdOf(admission: Admission): Hold {
   if (admission.verdict === "admitted") return admission.hold;
   if (admission.verdict === "refused") throw admission.error;
   throw new Error("A final admission was answered 'short'");

@@ -2,7 +2,7 @@
 // Only if the funds do not cover it are the tokens counted for a tighter bound (SPEC 8.7.1). If
 // several models can serve the call, the hold covers the most expensive one.
 
-import type { AccountView, Funds, Hold } from "../../../actors/account.ts";
+import type { AccountView, Admission, Funds, Hold } from "../../../actors/account.ts";
 import { spendableOf } from "../../calls/account.ts";
 import {
   admit,
@@ -13,14 +13,14 @@ import {
   decided,
 } from "../../calls/call.ts";
 import { giveBack } from "../../calls/settling.ts";
-import { ApiError, type ErrorCode } from "../../core/errors.ts";
-import { CHAT } from "../../core/limits.ts";
-import { type NanoUsd, toDecimal, ZERO } from "../../core/money.ts";
+import { ApiError } from "../../core/errors.ts";
+import { type NanoUsd, ZERO } from "../../core/money.ts";
 import { priceVersionOf } from "../../core/price-version.ts";
 import { affordableOutputTokens, affordablePromptTokens, upperBound } from "../../core/pricing.ts";
 import type { AbandonedStreams } from "./abandoned-streams.ts";
 import { affordableModels, type Models } from "./auto-router.ts";
 import type { ModelEntry } from "./catalogue.ts";
+import { freeMessage, moneyMessage } from "./money-messages.ts";
 import type { OpenPrompts } from "./open-prompts.ts";
 import {
   modelsWithRoom,
@@ -72,41 +72,63 @@ export class AdmittedChat {
 
 /** The most models to ask for one request, because the caller waits for each of them. */
 const MODELS_ASKED_MAX = 3;
-/** The most models that an error message names. */
-const MODELS_NAMED_MAX = 5;
 /** The tokenizer of a model may count up to this factor more tokens than ours. */
 const TOKENIZER_MARGIN = 1.3;
 
-const HELD_BY_BYTES =
-  `For a prompt of more than ${ESTIMATED_BYTES_MAX / 1024} KB, one token per byte is held, ` +
-  "but only its real tokens are charged";
-const FUNDS_NAMES: Partial<Record<ErrorCode, string>> = {
-  key_budget_exceeded: "The monthly budget of the key has",
-  monthly_limit_reached: "The monthly limit of the account has",
-};
+/** The first attempt of a call. Who takes it must wait for `answer`, and pass it on. */
+export interface AskedChat {
+  readonly chat: ChatCall;
+  /** The bound of the prompt in bytes. */
+  readonly looseTokens: number;
+  readonly plan: Plan;
+  readonly terms: CallTerms;
+  readonly answer: Promise<Admission>;
+}
 
 /**
- * Admits a chat call or throws the refusal. If money is missing, the message says what would fit.
- * `looseTokens` is the bound of the prompt in bytes.
+ * Asks for admission. Its answer is waited for by the caller: a function that waits in between
+ * would cost each call more than what it says.
  */
-export async function admitChat(
+export function askToAdmit(
   deps: ChatCallDeps,
   call: Call,
   chat: ChatCall,
   looseTokens: number,
-): Promise<AdmittedChat> {
-  const { request } = chat;
-  const loose = planOf(chat.models, request, looseTokens, outputTokensMax);
-  const terms = termsOf(chat, loose);
-  const asked = askForAdmission(deps, call, terms, { tentative: true });
-  const first = decided(deps, call, terms, await asked);
-  if (first.verdict === "admitted") {
-    const length = promptLength(deps, call, { models: loose.models, request, looseTokens });
-    return fitContext(deps, call, request, { hold: first.hold, models: loose.models, length });
-  }
-  if (first.verdict === "refused") throw first.error;
+): AskedChat {
+  const plan = planOf(chat.models, chat.request, looseTokens, outputTokensMax);
+  const terms = termsOf(chat, plan);
+  const answer = askForAdmission(deps, call, terms, { tentative: true });
+  return { chat, looseTokens, plan, terms, answer };
+}
 
-  const spendable = await spendableBy(deps, call, chat, first.funds);
+/**
+ * Admits a chat call by the answer to its first attempt, or throws the refusal. If money is
+ * missing, the message says what would fit. No promise if nothing has to be counted.
+ */
+export function admitChat(
+  deps: ChatCallDeps,
+  call: Call,
+  asked: AskedChat,
+  answer: Admission,
+): AdmittedChat | Promise<AdmittedChat> {
+  const { chat, looseTokens, plan, terms } = asked;
+  const { request } = chat;
+  const first = decided(deps, call, terms, answer);
+  if (first.verdict === "refused") throw first.error;
+  if (first.verdict === "short") return admitTightly(deps, call, asked, first.funds);
+  const length = promptLength(deps, call, { models: plan.models, request, looseTokens });
+  return fitContext(deps, call, request, { hold: first.hold, models: plan.models, length });
+}
+
+/** The second attempt, with the tokens of the prompt counted. */
+async function admitTightly(
+  deps: ChatCallDeps,
+  call: Call,
+  { chat, looseTokens }: AskedChat,
+  funds: Funds,
+): Promise<AdmittedChat> {
+  const { request, offered } = chat;
+  const spendable = await spendableBy(deps, call, chat, funds);
   const length = await countedLength(deps, call, { chat, looseTokens, spendable });
   const promptTokens = length.bound;
   const outputTokens = (model: ModelEntry) => Math.max(1, outputTokensFor(model, request, length));
@@ -119,16 +141,18 @@ export async function admitChat(
   if (second.verdict === "short") throw new Error("A final admission was answered 'short'");
   if (second.funds === null) throw second.error;
   const { code } = second.error;
-  const left = second.funds.spendable;
-  const [model] = tight.models;
+  const { spendable: left } = second.funds;
+  const {
+    models: [model],
+    bound,
+  } = tight;
   if (code === "insufficient_credits" && !model.freeCreditEligible) {
     const { free } = await viewOf(deps, call);
-    if (free > ZERO) throw new ApiError(code, freeMessage(model, tight.bound, left, free, chat));
+    if (free > ZERO) throw new ApiError(code, freeMessage(model, { bound, left, free }, offered));
   }
   const fitting = affordableOutputTokens(model.bands, promptTokens, left);
-  const message = moneyMessage(code, tight.bound, left, fitting);
   const isByBytes = looseTokens > ESTIMATED_BYTES_MAX;
-  throw new ApiError(code, isByBytes ? `${message}. ${HELD_BY_BYTES}` : message);
+  throw new ApiError(code, moneyMessage(code, { bound, left, fitting, isByBytes }));
 }
 
 /** The models to ask, and the most that any of them can cost. */
@@ -276,33 +300,4 @@ async function countedLength(
 function tightBound(request: ChatRequest, counted: number, loose: number): number {
   const tight = Math.ceil(counted * TOKENIZER_MARGIN) + templateTokensMax(request);
   return Math.min(loose, tight);
-}
-
-/** Why a call is refused although there is free credit, and for which models it can pay. */
-function freeMessage(
-  { id }: ModelEntry,
-  bound: NanoUsd,
-  paid: NanoUsd,
-  free: NanoUsd,
-  { offered }: ChatCall,
-): string {
-  const eligible = [...offered.values()].filter(({ freeCreditEligible }) => freeCreditEligible);
-  const named = eligible.slice(0, MODELS_NAMED_MAX).map((model) => model.id);
-  const others = eligible.length - named.length;
-  const end = others === 0 ? "" : ` and ${others} more, which have svc.free_credit_eligible`;
-  return (
-    `Free credit cannot pay for '${id}'. The call can cost up to $${toDecimal(bound)}, and ` +
-    `$${toDecimal(paid)} of paid credit is left. The free credit of $${toDecimal(free)} can pay ` +
-    `for ${named.join(", ")}${end}`
-  );
-}
-
-function moneyMessage(code: ErrorCode, bound: NanoUsd, left: NanoUsd, tokens: number): string {
-  const fits = Math.min(tokens, CHAT.maxTokensMax);
-  const advice =
-    fits < 1
-      ? "Not even max_tokens 1 would fit"
-      : `It would fit with max_tokens of at most ${fits}`;
-  const leftText = `${FUNDS_NAMES[code] ?? "The balance has"} $${toDecimal(left)} left`;
-  return `The call can cost up to $${toDecimal(bound)}. ${leftText}. ${advice}`;
 }

@@ -10,7 +10,7 @@ import { exactCost, type TokenUsage } from "../../core/pricing.ts";
 import type { BodyShare } from "../../http/body-shares.ts";
 import type { StreamTurn } from "./abandoned-streams.ts";
 import type { ModelEntry } from "./catalogue.ts";
-import { admitChat, type ChatCall, type ChatCallDeps } from "./chat-admission.ts";
+import { admitChat, askToAdmit, type ChatCall, type ChatCallDeps } from "./chat-admission.ts";
 import { ChatStream } from "./chat-stream.ts";
 import { DisconnectGrace } from "./disconnect-grace.ts";
 import {
@@ -54,7 +54,8 @@ export async function completeChat(
   write: WriteReply,
 ): Promise<Completion> {
   const promptBytes = promptTokensMax(chat.request);
-  const admitted = await admitChat(deps, call, chat, promptBytes);
+  const asked = askToAdmit(deps, call, chat, promptBytes);
+  const admitted = await admitChat(deps, call, asked, await asked.answer);
   const { hold, models } = admitted;
   const account = call.identity.accountId;
   const grace = new DisconnectGrace(deps.clock, call.signal);
@@ -145,7 +146,8 @@ export async function openChatStream(
   chat: ChatCall,
 ): Promise<ChatStream> {
   const promptBytes = promptTokensMax(chat.request);
-  const admitted = await admitChat(deps, call, chat, promptBytes);
+  const asked = askToAdmit(deps, call, chat, promptBytes);
+  const admitted = await admitChat(deps, call, asked, await asked.answer);
   const { hold, models } = admitted;
   const interruption = new Interruption(call.signal, hold);
   const callOff = deps.clock.after(CHAT.streamIdleMs, () =>

@@ -2,9 +2,14 @@
 
 import type { Outcome, Settlement } from "../../../actors/account.ts";
 import {
+  askForAdmission,
+  beginWaiting,
   type Call,
   type CallDeps,
   type CallTerms,
+  decided,
+  endWaiting,
+  holdOf,
   outcomeOf,
   takeHold,
   waitForProvider,
@@ -63,14 +68,21 @@ export async function searchOnce(
   request: SearchRequest,
   { pricePerResult, write }: OneSearch,
 ): Promise<Written> {
-  const hold = await takeHold(deps, call, {
+  const terms = {
     ...SEARCH_TERMS,
     bound: charge([[request.maxResults, pricePerResult]]),
     priceVersion: priceVersionOfUnit(pricePerResult),
-  });
+  };
+  const hold = holdOf(decided(deps, call, terms, await askForAdmission(deps, call, terms)));
   try {
     const options = { account: call.identity.accountId, signal: call.signal };
-    const reply = await waitForProvider(deps, call, () => deps.search.search(request, options));
+    const startMs = beginWaiting(deps, call);
+    let reply: SearchReply;
+    try {
+      reply = await deps.search.search(request, options);
+    } finally {
+      endWaiting(deps, call, startMs);
+    }
     const { results, provider, buying } = reply;
     const cost = charge([[results.length, pricePerResult]]);
     const outcome = {

@@ -1,0 +1,58 @@
+// Why a chat is refused for money, and what the account can pay for.
+
+import type { ErrorCode } from "../../core/errors.ts";
+import { CHAT } from "../../core/limits.ts";
+import { type NanoUsd, toDecimal } from "../../core/money.ts";
+import type { ModelEntry } from "./catalogue.ts";
+import { ESTIMATED_BYTES_MAX } from "./token-counter.ts";
+
+/** The most models that an error message names. */
+const MODELS_NAMED_MAX = 5;
+const HELD_BY_BYTES =
+  `For a prompt of more than ${ESTIMATED_BYTES_MAX / 1024} KB, one token per byte is held, ` +
+  "but only its real tokens are charged";
+const FUNDS_NAMES: Partial<Record<ErrorCode, string>> = {
+  key_budget_exceeded: "The monthly budget of the key has",
+  monthly_limit_reached: "The monthly limit of the account has",
+};
+
+/** Why a call is refused although there is free credit, and for which models it can pay. */
+export function freeMessage(
+  { id }: ModelEntry,
+  { bound, left, free }: Readonly<Record<"bound" | "left" | "free", NanoUsd>>,
+  offered: ReadonlyMap<string, ModelEntry>,
+): string {
+  const eligible = [...offered.values()].filter(({ freeCreditEligible }) => freeCreditEligible);
+  const named = eligible.slice(0, MODELS_NAMED_MAX).map((model) => model.id);
+  const others = eligible.length - named.length;
+  const end = others === 0 ? "" : ` and ${others} more, which have svc.free_credit_eligible`;
+  return (
+    `Free credit cannot pay for '${id}'. The call can cost up to $${toDecimal(bound)}, and ` +
+    `$${toDecimal(left)} of paid credit is left. The free credit of $${toDecimal(free)} can pay ` +
+    `for ${named.join(", ")}${end}`
+  );
+}
+
+interface Missing {
+  readonly bound: NanoUsd;
+  readonly left: NanoUsd;
+  /** The output tokens that the rest would pay for. */
+  readonly fitting: number;
+  /** True if the prompt is held for by its bytes. */
+  readonly isByBytes: boolean;
+}
+
+/** What would fit. */
+export function moneyMessage(
+  code: ErrorCode,
+  { bound, left, fitting, isByBytes }: Missing,
+): string {
+  const fits = Math.min(fitting, CHAT.maxTokensMax);
+  const advice =
+    fits < 1
+      ? "Not even max_tokens 1 would fit"
+      : `It would fit with max_tokens of at most ${fits}`;
+  const leftText = `${FUNDS_NAMES[code] ?? "The balance has"} $${toDecimal(left)} left`;
+  const message = `The call can cost up to $${toDecimal(bound)}. ${leftText}. ${advice}`;
+  return isByBytes ? `${message}. ${HELD_BY_BYTES}` : message;
+}
