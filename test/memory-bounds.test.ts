@@ -35,6 +35,7 @@ describe("the table", () => {
     "src/http/openapi-schema.ts #sources",
     "src/services/chat/chat-extras.ts NO_EXTRAS",
     "src/services/chat/chat-stream.ts #unread",
+    "src/services/chat/model-fallback.ts tried",
     "src/services/maps/providers/embedded/label-space.ts #taken",
     "src/settings/located-json.ts numbers",
     "src/settings/located-json.ts offsets",
