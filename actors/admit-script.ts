@@ -88,8 +88,8 @@ export const admit: Script<AdmitArgs, AdmitReply> = {
   lua: admitLua,
   flags: [],
   keys: (a) => {
-    const { keys, keyId, requestId, owner, limits } = a;
-    const names = [callKeys(keys, keyId, owner), opKey(keys.number, requestId), keys.refused];
+    const { keys, requestId, limits } = a;
+    const names = [callKeys(a), opKey(keys.number, requestId), keys.refused];
     return withLimitKeys(names, a, limits);
   },
   args: (a) => {

@@ -2,7 +2,6 @@
 
 import { type NanoUsd, nanoOf, toDouble } from "../src/core/money.ts";
 import type { Limit, Settlement } from "./account.ts";
-import type { FixedParts } from "./fixed-parts.ts";
 import { type BucketKeys, callKeys, holdsKey, keyStateKey, MAIL_OWNER, opKey } from "./keys.ts";
 import type { OwnerRef } from "./lease-scripts.ts";
 import extendLua from "./lua/extend.lua" with { type: "text" };
@@ -43,11 +42,6 @@ export interface HoldRef extends OfAccount {
   readonly owner: string;
 }
 
-/** The keys of a script that resolves a hold. */
-function holdKeys({ keys, keyId, owner }: Pick<HoldRef, "keys" | "keyId" | "owner">): FixedParts {
-  return callKeys(keys, keyId, owner);
-}
-
 type SettleReply = Settlement | null;
 
 /** Null if the hold no longer exists. */
@@ -79,7 +73,7 @@ const settleOwned: Script<SettleOpenArgs, SettleReply> = {
   name: "settle",
   lua: settleLua,
   flags: ["allow-oom"],
-  keys: (a) => withLimitKeys([holdKeys(a)], a, a.unused),
+  keys: (a) => withLimitKeys([callKeys(a)], a, a.unused),
   args: (a) => settleArgs(pack(toDouble(a.cost)), a),
   reply: parseSettlement,
 };
@@ -89,7 +83,7 @@ const settleOwnerless: Script<SettleOpenArgs, SettleReply> = {
   name: "settle_ownerless",
   lua: settleOwnerlessLua,
   flags: ["allow-oom"],
-  keys: (a) => withLimitKeys([holdKeys(a), opKey(a.keys.number, a.requestId)], a, a.unused),
+  keys: (a) => withLimitKeys([callKeys(a), opKey(a.keys.number, a.requestId)], a, a.unused),
   args: (a) => settleArgs(pack(toDouble(a.cost), REPEAT_MS), a),
   reply: parseSettlement,
 };
@@ -157,7 +151,7 @@ export const sweep: Script<SweepArgs, "ok" | "alive" | "gone"> = {
   name: "sweep",
   lua: sweepLua,
   flags: ["allow-oom"],
-  keys: (a) => [holdKeys(a), opKey(a.keys.number, a.requestId), a.keys.leases],
+  keys: (a) => [callKeys(a), opKey(a.keys.number, a.requestId), a.keys.leases],
   args: (a) => [pack(a.nowMs, LATE_MS), a.requestId, a.owner, a.outcome],
   reply: (raw) => verdictOf(raw) as "ok" | "alive" | "gone",
 };

@@ -82,11 +82,17 @@ export function holdsKey(bucket: number, owner: string): string {
   return nameIn(HOLDS_PREFIXES, bucket, owner);
 }
 
+interface HeldBy {
+  readonly keys: AccountKeys;
+  readonly keyId: string;
+  readonly owner: string;
+}
+
 /**
  * What both scripts of a call name first: bucket, wallet, the state of the API key, the holds of
  * the owner, and the journal. Kept, because the calls of an API key name the same again and again.
  */
-export function callKeys(keys: AccountKeys, keyId: string, owner: string): FixedParts {
+export function callKeys({ keys, keyId, owner }: HeldBy): FixedParts {
   const { number, bucket, wallet, events, calls } = keys;
   const known = calls.get(keyId);
   if (known !== undefined && known.owner === owner) return known.names;

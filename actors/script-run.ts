@@ -47,6 +47,8 @@ export class ScriptRun<Result> implements Waiting {
   readonly #reject: (error: unknown) => void;
   #attempt = 0;
   #startMs = 0;
+  /** What comes now is too late: a client that gave a script up may still receive its reply. */
+  #isOver = false;
 
   constructor(
     context: RunContext,
@@ -72,6 +74,7 @@ export class ScriptRun<Result> implements Waiting {
   }
 
   resolve(reply: Reply): void {
+    if (this.#isOver) return;
     const { timing, client } = this.#context;
     const { script } = this.#prepared;
     const raw = reply as RawReply;
@@ -79,32 +82,39 @@ export class ScriptRun<Result> implements Waiting {
     if (verdictOf(raw) === "recover") {
       // Not a reply of the script: to take it for one would settle a call whose hold is open.
       if (this.#attempt < PREPARATIONS_MAX) this.#sendAfter(this.#prepare(!client.sendsTwice));
-      else this.#reject(unavailable(new Error("Redis was prepared, and still has to be")));
+      else this.#fail(new Error("Redis was prepared, and still has to be"));
       return;
     }
     let result: Result;
     try {
       result = script.reply(raw);
     } catch (error) {
-      this.#reject(unavailable(error));
+      this.#fail(error);
       return;
     }
+    this.#isOver = true;
     this.#resolve(result);
   }
 
   reject(error: unknown): void {
+    if (this.#isOver) return;
     const { client, redis, onUnknownLayout } = this.#context;
     const unknown = unknownLayoutOf(error);
     if (unknown !== null) {
       onUnknownLayout(unknown);
-      this.#reject(unavailable(unknown));
+      this.#fail(unknown);
     } else if (this.#attempt < REPAIRS_MAX && isMoved(error)) {
       this.#sendAfter(refreshSlots(redis));
     } else if (this.#attempt < REPAIRS_MAX && isUnknownFunction(error)) {
       this.#sendAfter(this.#prepare(!client.sendsTwice));
     } else {
-      this.#reject(unavailable(error));
+      this.#fail(error);
     }
+  }
+
+  #fail(error: unknown): void {
+    this.#isOver = true;
+    this.#reject(unavailable(error));
   }
 
   /** Sends it once Redis is prepared. */

@@ -74,8 +74,8 @@ export async function admit(
 }
 
 /**
- * The first step of `admit`; its answer must be passed to `decided`. For functions that wait for
- * it: another one in between would cost each call more than what it says.
+ * The first step of `admit`, for who waits for the answer itself, because each function that waits
+ * costs every call objects and time (D-541). The answer must be passed to `decided`.
  */
 export function askForAdmission(
   deps: CallDeps,

@@ -19,7 +19,7 @@ test("a call names what is of its own bucket, key and owner, however many there 
   for (let round = 0; round < 2; round += 1) {
     for (let key = 0; key <= CALL_KEYS_MAX; key += 1) {
       for (const owner of ["proc_a", MAIL_OWNER]) {
-        const { parts } = callKeys(one, `key_${key}`, owner);
+        const { parts } = callKeys({ keys: one, keyId: `key_${key}`, owner });
         expect(parts).toEqual([
           "{b3}:bucket",
           "{b3}:account:acct_a",
@@ -30,7 +30,9 @@ test("a call names what is of its own bucket, key and owner, however many there 
       }
       expect(one.calls.size).toBeLessThanOrEqual(CALL_KEYS_MAX);
     }
-    expect(callKeys(other, "key_0", "proc_a").parts[2]).toBe("{b4}:key:key_0");
+    expect(callKeys({ keys: other, keyId: "key_0", owner: "proc_a" }).parts[2]).toBe(
+      "{b4}:key:key_0",
+    );
   }
 });
 

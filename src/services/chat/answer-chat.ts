@@ -85,7 +85,7 @@ function metaOf(
   { deps, call }: EndpointContext<ChatDeps>,
   { hasUsageFrame, unknown, svcMembers }: PreparedChat,
   served: ServedModels,
-): Omit<CompletionMeta, "created"> {
+): CompletionMeta {
   return {
     call,
     served,

@@ -85,10 +85,7 @@ export interface AskedChat {
   readonly answer: Promise<Admission>;
 }
 
-/**
- * Asks for admission. Its answer is waited for by the caller: a function that waits in between
- * would cost each call more than what it says.
- */
+/** Asks for admission. Who calls this waits for the answer itself (D-541). */
 export function askToAdmit(
   deps: ChatCallDeps,
   call: Call,

@@ -31,8 +31,6 @@ export interface ServedModels {
 export interface CompletionMeta {
   readonly call: Pick<Call, "requestId">;
   readonly served: ServedModels;
-  /** Unix time in seconds. */
-  readonly created: number;
   readonly surface: Surface;
   /** True if the stream ends with a separate frame for usage and cost, without a choice. */
   readonly hasUsageFrame: boolean;
@@ -40,6 +38,11 @@ export interface CompletionMeta {
   readonly ignored: readonly string[];
   /** The members of `svc` besides id and costs, as JSON with a comma before each. */
   readonly svcMembers: (served: ServedModels, settlement: Settlement) => string;
+}
+
+interface StreamMeta extends CompletionMeta {
+  /** Unix time in seconds. */
+  readonly created: number;
 }
 
 /** A reply that is not streamed, as the beginning of an object: its cost is not known yet. */
@@ -58,7 +61,7 @@ export const writeCompletion: WriteReply = ({ clock }, { requestId }, { model, r
 
 /** The body of a reply that is not streamed, from what `writeCompletion` wrote. */
 export function completionJson(
-  meta: Omit<CompletionMeta, "created">,
+  meta: CompletionMeta,
   { text, settlement }: Completion,
   costUsd: string,
 ): string {
@@ -76,7 +79,7 @@ export function unixSeconds(clock: Pick<Clock, "now">): number {
  */
 export class ChatFrames implements FrameSource, StreamTaker {
   readonly #stream: ChatStream;
-  readonly #meta: CompletionMeta;
+  readonly #meta: StreamMeta;
   /** The part of a chunk before its choices; the same in all chunks of one fingerprint. */
   #head: string;
   #fingerprint: string | null = null;
@@ -89,7 +92,7 @@ export class ChatFrames implements FrameSource, StreamTaker {
   #finish: string | null = null;
   #hasSentFinish = false;
 
-  constructor(stream: ChatStream, meta: CompletionMeta) {
+  constructor(stream: ChatStream, meta: StreamMeta) {
     this.#stream = stream;
     this.#meta = meta;
     this.#head = chunkHead(meta, null);
@@ -203,7 +206,7 @@ function fieldsOf(value: object): number {
   return fields;
 }
 
-function chunkHead({ call, created, served }: CompletionMeta, fingerprint: string | null): string {
+function chunkHead({ call, created, served }: StreamMeta, fingerprint: string | null): string {
   const head = JSON.stringify({
     id: sameId(call.requestId, "completion"),
     object: "chat.completion.chunk",
@@ -228,7 +231,7 @@ function usageJson(usage: ChatUsage): object {
 
 // Built by hand, because JSON.stringify with raw number literals takes six times as long.
 function svcField(
-  { call, served, ignored, svcMembers }: Omit<CompletionMeta, "created">,
+  { call, served, ignored, svcMembers }: CompletionMeta,
   settlement: Settlement,
   costUsd: string,
 ): string {
