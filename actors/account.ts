@@ -142,7 +142,7 @@ export interface Hold {
     outcome: Outcome,
     unused?: Readonly<Record<string, number>>,
   ): Promise<Settlement>;
-  /** Returns the whole hold, gives back all it counted, and writes the log row. Idempotent. */
+  /** The same with the whole hold, and all that it counted. */
   release(outcome: Outcome): Promise<void>;
   readonly detached: DetachedHold;
   /**

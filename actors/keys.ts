@@ -96,7 +96,7 @@ export function callKeys({ keys, keyId, owner }: HeldBy): FixedParts {
   const { number, bucket, wallet, events, calls } = keys;
   const known = calls.get(keyId);
   if (known !== undefined && known.owner === owner) return known.names;
-  if (calls.size >= CALL_KEYS_MAX) calls.clear();
+  if (known === undefined && calls.size >= CALL_KEYS_MAX) calls.clear();
   const state = keyStateKey(number, keyId);
   const names = new FixedParts([bucket, wallet, state, holdsKey(number, owner), events]);
   calls.set(keyId, { owner, names });

@@ -36,6 +36,8 @@ interface Head {
 /** A command that was not sent yet. */
 interface Unsent {
   readonly parts: readonly Part[];
+  /** When it was given. */
+  readonly tick: number;
   readonly waiting: Waiting;
 }
 
@@ -93,14 +95,14 @@ export class RespClient implements ScriptClient {
 
   /** Sends any command that has one reply. */
   command(...parts: readonly Part[]): Promise<Reply> {
-    return new Promise((resolve, reject) => this.#send(parts, { tick: 0, resolve, reject }));
+    return new Promise((resolve, reject) => this.#send(parts, { resolve, reject }));
   }
 
   #send(parts: readonly Part[], waiting: Waiting): void {
-    waiting.tick = this.#tick;
-    if (this.#ready !== null) this.#ready.send(parts, waiting);
+    const tick = this.#tick;
+    if (this.#ready !== null) this.#ready.send(parts, tick, waiting);
     else if (this.#isClosed) waiting.reject(new ConnectionLost(CLOSED, false));
-    else this.#unsent.push({ parts, waiting });
+    else this.#unsent.push({ parts, tick, waiting });
   }
 
   /** Ends the connection at once; open commands are rejected. */
@@ -110,7 +112,7 @@ export class RespClient implements ScriptClient {
     if (this.#retry !== null) clearTimeout(this.#retry);
     this.#ready = null;
     this.#open?.end(CLOSED);
-    this.#rejectWaiting(CLOSED);
+    this.#rejectUnsent(CLOSED);
   }
 
   #connect(): void {
@@ -176,7 +178,7 @@ export class RespClient implements ScriptClient {
     const { user, password, database } = this.#server;
     const command: Command = (...parts) =>
       new Promise((resolve, reject) => {
-        connection.send(parts, { tick: this.#tick, resolve, reject });
+        connection.send(parts, this.#tick, { resolve, reject });
       });
     if (password !== "") await command("AUTH", ...(user === "" ? [] : [user]), password);
     if (database !== "") await command("SELECT", database);
@@ -187,7 +189,9 @@ export class RespClient implements ScriptClient {
     if (this.#open !== connection) return;
     this.#failures = 0;
     this.#ready = connection;
-    for (const { parts, waiting } of this.#unsent.splice(0)) connection.send(parts, waiting);
+    for (const { parts, tick, waiting } of this.#unsent.splice(0)) {
+      connection.send(parts, tick, waiting);
+    }
   }
 
   /** Handles a connection that ended or failed: another attempt follows after a delay. */
@@ -198,14 +202,14 @@ export class RespClient implements ScriptClient {
     connection?.end("The connection to Redis was lost", error);
     if (this.#isClosed) return;
     // A command may wait for one more connection attempt, but not forever.
-    if (!wasReady) this.#rejectWaiting("Redis is not reachable", error);
+    if (!wasReady) this.#rejectUnsent("Redis is not reachable", error);
     this.#failures += 1;
     const delayMs = Math.min(RECONNECT_STEP_MS * this.#failures, RECONNECT_MAX_MS);
     this.#retry = setTimeout(() => this.#connect(), delayMs);
     this.#options.onError?.(error);
   }
 
-  #rejectWaiting(message: string, cause?: Error): void {
+  #rejectUnsent(message: string, cause?: Error): void {
     for (const { waiting } of this.#unsent.splice(0)) {
       waiting.reject(new ConnectionLost(message, false, cause));
     }
@@ -214,7 +218,7 @@ export class RespClient implements ScriptClient {
   #onTick(): void {
     this.#tick += 1;
     this.#open?.expire(this.#tick, TICKS);
-    const tooEarly = this.#unsent.findIndex(({ waiting }) => this.#tick - waiting.tick <= TICKS);
+    const tooEarly = this.#unsent.findIndex(({ tick }) => this.#tick - tick <= TICKS);
     const late = tooEarly < 0 ? this.#unsent.length : tooEarly;
     for (const { waiting } of this.#unsent.splice(0, late)) {
       waiting.reject(new ConnectionLost("Redis was not reachable in time", false));

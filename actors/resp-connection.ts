@@ -40,7 +40,9 @@ export class RespConnection {
   readonly #socket: Socket<undefined>;
   readonly #reader = new ReplyReader((reply) => this.#answer(reply));
   /** Commands without a reply, oldest first, from index `#next` on. */
-  #pending: Waiting[] = [];
+  #pending: (Waiting | null)[] = [];
+  /** The ticks of the clock at which these were given. */
+  #ticks: number[] = [];
   #next = 0;
   /** Commands before this index have timed out; their replies are still to come. */
   #expired = 0;
@@ -58,13 +60,15 @@ export class RespConnection {
     this.#heardTick = tick;
   }
 
-  send(parts: readonly Part[], pending: Waiting): void {
+  /** Sends a command that was given at this tick of the clock. */
+  send(parts: readonly Part[], tick: number, waiting: Waiting): void {
     if (this.#isEnded) {
-      pending.reject(new ConnectionLost("The connection to Redis was lost", false));
+      waiting.reject(new ConnectionLost("The connection to Redis was lost", false));
       return;
     }
     this.#encode(parts);
-    this.#pending.push(pending);
+    this.#pending.push(waiting);
+    this.#ticks.push(tick);
     if (this.#isScheduled || this.#isBlocked) return;
     this.#isScheduled = true;
     // Runs after all sockets of this turn were read, so their commands share one write.
@@ -88,14 +92,16 @@ export class RespConnection {
    */
   expire(tick: number, ticks: number): void {
     this.#expired = Math.max(this.#expired, this.#next);
-    for (; this.#expired < this.#pending.length; this.#expired += 1) {
-      const pending = this.#pending[this.#expired];
-      if (pending === undefined || tick - pending.tick <= ticks) break;
-      pending.reject(new CommandTimeout("Redis did not answer in time"));
+    while (tick - (this.#ticks[this.#expired] ?? tick) > ticks) {
+      const waiting = this.#pending[this.#expired];
+      // Its reply is still to come, and nobody waits for it any more.
+      this.#pending[this.#expired] = null;
+      this.#expired += 1;
+      waiting?.reject(new CommandTimeout("Redis did not answer in time"));
     }
-    const oldest = this.#pending[this.#next];
+    const oldest = this.#ticks[this.#next];
     if (oldest === undefined) return;
-    if (tick - Math.max(oldest.tick, this.#heardTick) > 2 * ticks) this.#socket.terminate();
+    if (tick - Math.max(oldest, this.#heardTick) > 2 * ticks) this.#socket.terminate();
   }
 
   /** Ends the connection. It is unknown which of the open commands ran. */
@@ -104,11 +110,12 @@ export class RespConnection {
     this.#socket.terminate();
     const open = this.#pending.slice(this.#next);
     this.#pending = [];
+    this.#ticks = [];
     this.#next = 0;
     this.#expired = 0;
     this.#outStart = 0;
     this.#outEnd = 0;
-    for (const pending of open) pending.reject(new ConnectionLost(message, true, cause));
+    for (const waiting of open) waiting?.reject(new ConnectionLost(message, true, cause));
   }
 
   readonly #flush = (): void => {
@@ -126,21 +133,22 @@ export class RespConnection {
   };
 
   #answer(reply: Reply): void {
-    const pending = this.#pending[this.#next];
-    if (pending === undefined) throw new Error("Redis sent a reply that nobody asked for");
+    const waiting = this.#pending[this.#next];
+    if (waiting === undefined) throw new Error("Redis sent a reply that nobody asked for");
     this.#next += 1;
     if (this.#next >= ANSWERED_KEPT || this.#next === this.#pending.length) this.#forgetAnswered();
     if (reply instanceof Error) {
-      pending.reject(reply);
+      waiting?.reject(reply);
       // Who receives this ends the connection: its address may lead elsewhere by now (D-432).
       if (isOfReplica(reply)) throw reply;
     } else {
-      pending.resolve(reply);
+      waiting?.resolve(reply);
     }
   }
 
   #forgetAnswered(): void {
     this.#pending = this.#pending.slice(this.#next);
+    this.#ticks = this.#ticks.slice(this.#next);
     this.#expired = Math.max(0, this.#expired - this.#next);
     this.#next = 0;
   }

@@ -13,17 +13,15 @@ export type Argument = string | number | Buffer;
 /** The name of a key, or those of several. */
 export type Keys = string | FixedParts;
 
-/** What waits for a reply. */
+/** What waits for a reply. One of both is called, once; neither may throw. */
 export interface Waiting {
-  /** When it was sent, by the clock of its client, which sets it. */
-  tick: number;
   resolve(reply: Reply): void;
   reject(error: Error): void;
 }
 
 export interface ScriptClient {
   /**
-   * Calls a function of a library that the server has. Rejects with an Error: either its message
+   * Calls a function of a library that the server has. It fails with an Error: either its message
    * begins with the server's code (`ERR Function not found`), or the server sent no reply. In the
    * second case the function may have run.
    */

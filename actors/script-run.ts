@@ -1,4 +1,4 @@
-// One run of a script: sent until Redis has answered it, and then what its promise becomes.
+// One run of a script: it is sent until Redis answers it, or says that it never will.
 
 import { ApiError } from "../src/core/errors.ts";
 import { UnknownLayout } from "./layouts.ts";
@@ -11,7 +11,7 @@ export interface ScriptTiming {
   readonly onRun: (script: string, seconds: number) => void;
 }
 
-/** What runs need of what they have in common. */
+/** What all runs of a process share. */
 export interface RunContext {
   readonly client: ScriptClient;
   readonly redis: RedisClient;
@@ -40,15 +40,12 @@ const PREPARATIONS_MAX = 8;
 
 /** By callbacks, because every call runs two scripts: an `async` function costs it more. */
 export class ScriptRun<Result> implements Waiting {
-  tick = 0;
   readonly #context: RunContext;
   readonly #prepared: PreparedScript<Result>;
   readonly #resolve: (result: Result) => void;
   readonly #reject: (error: unknown) => void;
   #attempt = 0;
   #startMs = 0;
-  /** What comes now is too late: a client that gave a script up may still receive its reply. */
-  #isOver = false;
 
   constructor(
     context: RunContext,
@@ -74,46 +71,46 @@ export class ScriptRun<Result> implements Waiting {
   }
 
   resolve(reply: Reply): void {
-    if (this.#isOver) return;
-    const { timing, client } = this.#context;
-    const { script } = this.#prepared;
-    const raw = reply as RawReply;
-    timing?.onRun(script.name, (timing.monotonicMs() - this.#startMs) / 1_000);
-    if (verdictOf(raw) === "recover") {
-      // Not a reply of the script: to take it for one would settle a call whose hold is open.
-      if (this.#attempt < PREPARATIONS_MAX) this.#sendAfter(this.#prepare(!client.sendsTwice));
-      else this.#fail(new Error("Redis was prepared, and still has to be"));
-      return;
-    }
-    let result: Result;
     try {
-      result = script.reply(raw);
+      this.#take(reply as RawReply);
     } catch (error) {
       this.#fail(error);
-      return;
     }
-    this.#isOver = true;
-    this.#resolve(result);
   }
 
   reject(error: unknown): void {
-    if (this.#isOver) return;
+    try {
+      this.#repair(error);
+    } catch (fault) {
+      this.#fail(fault);
+    }
+  }
+
+  #take(raw: RawReply): void {
+    const { timing, client } = this.#context;
+    const { script } = this.#prepared;
+    timing?.onRun(script.name, (timing.monotonicMs() - this.#startMs) / 1_000);
+    // Not a reply of the script: to take it for one would settle a call whose hold is open.
+    if (verdictOf(raw) !== "recover") this.#resolve(script.reply(raw));
+    else if (this.#attempt < PREPARATIONS_MAX) this.#sendAfter(this.#prepare(!client.sendsTwice));
+    else throw new Error("Redis was prepared, and still has to be");
+  }
+
+  /** Sends it again if what it failed by can be repaired. */
+  #repair(error: unknown): void {
     const { client, redis, onUnknownLayout } = this.#context;
     const unknown = unknownLayoutOf(error);
     if (unknown !== null) {
       onUnknownLayout(unknown);
-      this.#fail(unknown);
-    } else if (this.#attempt < REPAIRS_MAX && isMoved(error)) {
-      this.#sendAfter(refreshSlots(redis));
-    } else if (this.#attempt < REPAIRS_MAX && isUnknownFunction(error)) {
-      this.#sendAfter(this.#prepare(!client.sendsTwice));
-    } else {
-      this.#fail(error);
+      throw unknown;
     }
+    if (this.#attempt >= REPAIRS_MAX) throw error;
+    if (isMoved(error)) this.#sendAfter(refreshSlots(redis));
+    else if (isUnknownFunction(error)) this.#sendAfter(this.#prepare(!client.sendsTwice));
+    else throw error;
   }
 
   #fail(error: unknown): void {
-    this.#isOver = true;
     this.#reject(unavailable(error));
   }
 

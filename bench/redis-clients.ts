@@ -81,7 +81,7 @@ async function run(client: ScriptClient, calls: number, atOnce: number) {
   const worker = async () => {
     while (left-- > 0) {
       await new Promise((resolve, reject) =>
-        client.fcall("bench", KEYS, ARGS, { tick: 0, resolve, reject }),
+        client.fcall("bench", KEYS, ARGS, { resolve, reject }),
       );
     }
   };

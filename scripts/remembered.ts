@@ -86,7 +86,11 @@ export const REMEMBERED: readonly Remembered[] = [
     most: number(BUCKETS),
   },
   {
-    holders: ["actors/resp-client.ts #unsent", "actors/resp-connection.ts #pending"],
+    holders: [
+      "actors/resp-client.ts #unsent",
+      "actors/resp-connection.ts #pending",
+      "actors/resp-connection.ts #ticks",
+    ],
     what: "commands that wait for Redis",
     most: "those of the open calls",
     beyond: "each is rejected after its time limit",

@@ -15,34 +15,30 @@ export interface SettleRequest {
  * Settles a hold. If Redis is away, the actor tries again, and the sweep settles it to this cost if
  * this process dies meanwhile: the caller receives this cost in any case.
  */
-export function settle(deps: CallDeps, request: SettleRequest): Promise<Settlement> {
-  const { hold, cost, outcome } = request;
+export function settle(
+  deps: CallDeps,
+  { hold, cost, outcome }: SettleRequest,
+): Promise<Settlement> {
   const settling = hold.settle(cost, outcome);
-  return deps.tracer === undefined ? settling : traced(deps, request, settling);
+  if (deps.tracer === undefined) return settling;
+  return settling.then((settlement) => {
+    trace(deps, hold, outcome, settlement.charged);
+    return settlement;
+  });
 }
 
-async function traced(
-  { tracer, log }: CallDeps,
-  { hold, outcome }: SettleRequest,
-  settling: Promise<Settlement>,
-): Promise<Settlement> {
-  const settlement = await settling;
+function trace({ tracer, log }: CallDeps, hold: Hold, outcome: Outcome, charged: NanoUsd): void {
   try {
-    tracer?.ended(hold, outcome, settlement.charged);
+    tracer?.ended(hold, outcome, charged);
   } catch (error) {
     log.error({ requestId: hold.id, err: error }, "A call could not be traced");
   }
-  return settlement;
 }
 
 /** Gives a hold back whole: nothing is charged. */
 export async function release(deps: CallDeps, hold: Hold, outcome: Outcome): Promise<void> {
-  try {
-    await hold.release(outcome);
-    deps.tracer?.ended(hold, outcome, ZERO);
-  } catch (error) {
-    deps.log.error({ requestId: hold.id, err: error }, "A hold could not be released");
-  }
+  await hold.release(outcome);
+  trace(deps, hold, outcome, ZERO);
 }
 
 /** Releases the hold of a failed call, and throws the error of the failure. */

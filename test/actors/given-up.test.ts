@@ -131,7 +131,7 @@ test("an admission that waited in vain for a prepared Redis needs no release", a
           if (isLost) reject(new ConnectionLost("The connection to Redis was lost", true));
           else waiting.resolve(reply);
         };
-        client.fcall(name, keys, args, { tick: 0, resolve, reject });
+        client.fcall(name, keys, args, { resolve, reject });
       },
     };
   };

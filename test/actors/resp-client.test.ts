@@ -155,6 +155,34 @@ test("a late reply goes to the command it belongs to", async () => {
   expect(String(await next)).toBe("next");
 });
 
+test("who waits is told once, also where a reply or the end comes after the time limit", async () => {
+  const client = open(redis.url, { commandTimeoutMs: 400 });
+  await client.command("PING");
+  const told: string[] = [];
+  const waiting = {
+    resolve: (reply: unknown) => void told.push(`a reply: ${reply}`),
+    reject: (error: Error) => void told.push(error.name),
+  };
+  redis.hang();
+  try {
+    client.fcall("nothing", [], [], waiting);
+    await eventually("its time is over", () => told.length > 0);
+  } finally {
+    redis.resume();
+  }
+  // Its reply comes before this one.
+  await client.command("PING");
+  redis.hang();
+  try {
+    client.fcall("nothing", [], [], waiting);
+    await eventually("its time is over again", () => told.length > 1);
+    client.close();
+  } finally {
+    redis.resume();
+  }
+  expect(told).toEqual(["CommandTimeout", "CommandTimeout"]);
+});
+
 test("rejects everything once it is closed", async () => {
   const client = open(redis.url);
   await client.command("PING");

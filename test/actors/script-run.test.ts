@@ -2,7 +2,6 @@
 
 import { expect, test } from "bun:test";
 import { UnknownLayout } from "../../actors/layouts.ts";
-import { CommandTimeout } from "../../actors/resp-connection.ts";
 import { ReplyError } from "../../actors/resp-reader.ts";
 import type { RedisClient } from "../../actors/script.ts";
 import type { Reply, Waiting } from "../../actors/script-client.ts";
@@ -21,10 +20,15 @@ interface Played {
   readonly layouts: UnknownLayout[];
 }
 
-function play(
-  answer: (waiting: Waiting, copy: number) => void,
-  options: { readonly sendsTwice?: boolean; readonly failure?: Error } = {},
-): Played {
+interface PlayOptions {
+  readonly sendsTwice?: boolean;
+  /** Why Redis cannot be prepared. */
+  readonly failure?: Error;
+  readonly onRun?: () => void;
+  readonly onUnknownLayout?: () => void;
+}
+
+function play(answer: (waiting: Waiting, copy: number) => void, options: PlayOptions = {}): Played {
   const played = { sent: [], prepared: [], timed: [], layouts: [] } as Omit<Played, "result">;
   const context: RunContext = {
     client: {
@@ -35,8 +39,17 @@ function play(
       },
     },
     redis: {} as RedisClient,
-    timing: { monotonicMs: () => 0, onRun: (script) => void played.timed.push(script) },
-    onUnknownLayout: (error) => void played.layouts.push(error),
+    timing: {
+      monotonicMs: () => 0,
+      onRun(script) {
+        options.onRun?.();
+        played.timed.push(script);
+      },
+    },
+    onUnknownLayout(error) {
+      options.onUnknownLayout?.();
+      played.layouts.push(error);
+    },
     prepareFor(_name, isUnsent) {
       played.prepared.push(isUnsent);
       return options.failure === undefined ? Promise.resolve() : Promise.reject(options.failure);
@@ -124,25 +137,15 @@ test("a layout that this release does not know is reported, and ends the run", a
   expect(sent).toHaveLength(1);
 });
 
-test("what comes after a run has ended changes nothing, and is not sent again", async () => {
-  const late = new CommandTimeout("Redis did not answer in time");
-  for (const after of [RECOVER, FINE]) {
-    const played = play((waiting) => {
-      waiting.reject(late);
-      waiting.resolve(after);
-      waiting.reject(UNKNOWN);
-    });
-    await expect(played.result).rejects.toMatchObject({ cause: late });
-    expect(played.sent).toHaveLength(1);
-    expect(played.prepared).toEqual([]);
-    expect(played.timed).toEqual([]);
+test("a fault of what measures or reports a run ends it, and nothing else", async () => {
+  const fault = new RangeError("A fault of ours");
+  const throwing = () => {
+    throw fault;
+  };
+  const measured = play((waiting) => waiting.resolve(FINE), { onRun: throwing });
+  const unknown = new ReplyError("ERR LAYOUT 9 is in force");
+  const reported = play((waiting) => waiting.reject(unknown), { onUnknownLayout: throwing });
+  for (const { result } of [measured, reported]) {
+    await expect(result).rejects.toMatchObject({ code: "service_unavailable", cause: fault });
   }
-  const answered = play((waiting) => {
-    waiting.resolve(FINE);
-    waiting.reject(UNKNOWN);
-    waiting.resolve(RECOVER);
-  });
-  expect(await answered.result).toBe("fine");
-  expect(answered.sent).toHaveLength(1);
-  expect(answered.prepared).toEqual([]);
 });

@@ -8,7 +8,5 @@ export function callFunction(
   keys: readonly Keys[] = [],
   args: readonly Argument[] = [],
 ): Promise<Reply> {
-  return new Promise((resolve, reject) =>
-    client.fcall(name, keys, args, { tick: 0, resolve, reject }),
-  );
+  return new Promise((resolve, reject) => client.fcall(name, keys, args, { resolve, reject }));
 }

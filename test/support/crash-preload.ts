@@ -25,7 +25,6 @@ function arm(point: string, at: number): void {
     }
     if (point.startsWith("before")) pass();
     fcall.call(this, name, keys, args, {
-      tick: 0,
       resolve(reply) {
         if (point.startsWith("after")) pass();
         waiting.resolve(reply);

@@ -75,7 +75,7 @@ const MODELS_ASKED_MAX = 3;
 /** The tokenizer of a model may count up to this factor more tokens than ours. */
 const TOKENIZER_MARGIN = 1.3;
 
-/** The first attempt of a call. Who takes it must wait for `answer`, and pass it on. */
+/** The first attempt of a call, to be passed to `admitChat` with its answer. */
 export interface AskedChat {
   readonly chat: ChatCall;
   /** The bound of the prompt in bytes. */

@@ -46,7 +46,10 @@ interface StreamMeta extends CompletionMeta {
 }
 
 /** A reply that is not streamed, as the beginning of an object: its cost is not known yet. */
-export const writeCompletion: WriteReply = ({ clock }, { requestId }, { model, reply, usage }) => {
+export function writeCompletion(
+  ...[{ clock }, { requestId }, counted]: Parameters<WriteReply>
+): string {
+  const { model, reply, usage } = counted;
   const body = JSON.stringify({
     id: sameId(requestId, "completion"),
     object: "chat.completion",
@@ -57,7 +60,7 @@ export const writeCompletion: WriteReply = ({ clock }, { requestId }, { model, r
     usage: usageJson(usage),
   });
   return body.slice(0, -1);
-};
+}
 
 /** The body of a reply that is not streamed, from what `writeCompletion` wrote. */
 export function completionJson(

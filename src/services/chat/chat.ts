@@ -82,7 +82,7 @@ export async function completeChat(
     const by = servedOutcome({ model, tried, route: reply }, usage);
     const outcome = chargedOutcome(deps, call, usage, by);
     const cost = exactCost(model.bands, usage);
-    // Before the settlement is waited for, while the processor's caches have what was just read.
+    // Before it is charged: a reply that cannot be written costs nothing (D-541).
     const text = write(deps, call, { model, reply, usage });
     const settlement = await settle(deps, { hold, cost, outcome });
     return { model, tried, text, settlement };

@@ -48,7 +48,7 @@ export class ModelTurns {
     this.#deps.log.warn({ requestId, model: this.tried.at(-1)?.id }, "A model did not answer");
   }
 
-  /** The model is waited for no more. */
+  /** The model is no longer waited for. */
   end(): void {
     endWaiting(this.#deps, this.#call, this.#startMs);
   }

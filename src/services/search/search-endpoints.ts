@@ -93,8 +93,9 @@ export const batchSearch = endpoint({
   },
 });
 
-const write: OneSearch["write"] = ({ requestId }, { query }, reply) =>
-  writeReply({ id: sameId(requestId, "search"), query }, reply);
+function write(...[{ requestId }, { query }, reply]: Parameters<OneSearch["write"]>): string {
+  return writeReply({ id: sameId(requestId, "search"), query }, reply);
+}
 
 /**
  * Throws if well-formed searches cannot be served. What no provider supports comes before what none

@@ -90,7 +90,7 @@ export async function searchOnce(
       lane: provider,
       upstreamCost: buying === undefined ? undefined : charge([[1, buying]]),
     };
-    // Before the settlement is waited for, while the processor's caches have what was just read.
+    // Before it is charged: a reply that cannot be written costs nothing (D-541).
     const text = write(call, request, reply);
     return { text, settlement: await settle(deps, { hold, cost, outcome }) };
   } catch (error) {
