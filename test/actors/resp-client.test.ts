@@ -155,7 +155,7 @@ test("a late reply goes to the command it belongs to", async () => {
   expect(String(await next)).toBe("next");
 });
 
-test("who waits is told once, also where a reply or the end comes after the time limit", async () => {
+test("who waits is told once, also if a reply or the end comes after the time limit", async () => {
   const client = open(redis.url, { commandTimeoutMs: 400 });
   await client.command("PING");
   const told: string[] = [];

@@ -12,7 +12,7 @@ import type { ModelEntry } from "./catalogue.ts";
 import type { ChatCallDeps } from "./chat-admission.ts";
 import type { ServedRoute } from "./providers/provider.ts";
 
-/** The models of a call in the order in which they are asked. Who asks them waits itself (D-541). */
+/** The models of a call, in the order of asking. Who asks one waits for it itself (D-541). */
 export class ModelTurns {
   /** The models asked so far, the last one being asked or answered. */
   readonly tried: ModelEntry[] = [];
