@@ -24,16 +24,29 @@ type Settings = postgres.Options<Record<string, postgres.PostgresType>>;
 const PAUSE_MS = { first: 100, most: 10_000 } as const;
 const END = { timeout: 0 } as const;
 
+/** Does not keep a program from ending. */
+function unreferencedPause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}
+
 /** Follows a channel over a connection of its own. */
 export class Subscription {
   readonly #sql: postgres.Sql;
   readonly #statement: string;
   readonly #listener: ChannelListener;
+  readonly #pause: (ms: number) => Promise<void>;
   /** Called when the connection is lost, or nobody listens any more. */
   #onLost: () => void = () => {};
   #hasEnded = false;
 
-  constructor(url: string, settings: Settings, channel: string, listener: ChannelListener) {
+  /** `pause` replaces the waiting between two attempts. */
+  constructor(
+    url: string,
+    settings: Settings,
+    channel: string,
+    listener: ChannelListener,
+    pause = unreferencedPause,
+  ) {
     const own = {
       ...{ max: 1, max_lifetime: null, fetch_types: false },
       onnotify: () => this.#listener.onChange(),
@@ -42,6 +55,7 @@ export class Subscription {
     this.#sql = postgres(url, { ...settings, ...own });
     this.#statement = `LISTEN "${channel}"`;
     this.#listener = listener;
+    this.#pause = pause;
   }
 
   /** Resolves once notifications come. Rejects if they cannot be had at first. */
@@ -73,7 +87,7 @@ export class Subscription {
       } catch (error) {
         if (this.#hasEnded) return ENDED;
         this.#listener.onRefused(error);
-        await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
+        await this.#pause(pauseMs);
       }
     }
   }

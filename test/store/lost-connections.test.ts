@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import type { Row } from "postgres";
 import { type Database, type DatabaseOptions, openDatabase } from "../../src/store/database.ts";
 import { codeOf, isUnavailable } from "../../src/store/sql-errors.ts";
-import type { ChannelListener } from "../../src/store/subscription.ts";
+import { type ChannelListener, Subscription } from "../../src/store/subscription.ts";
 import { eventLoopTurns, eventually } from "../support/eventually.ts";
 import { rejection } from "../support/rejection.ts";
 import { startPrivatePostgres } from "../support/services.ts";
@@ -169,6 +169,32 @@ test("notifications that were refused after a lost connection are asked for agai
   const before = calls;
   await operator.sql`NOTIFY changes`;
   await eventually("a notification is heard", () => calls > before);
+});
+
+test("notifications are asked for again after longer and longer, at most ten seconds", async () => {
+  await using proxy = new TcpProxy(primary.port);
+  let calls = 0;
+  let refusals = 0;
+  const pauses: number[] = [];
+  const listener = { onChange: () => (calls += 1), onRefused: () => (refusals += 1) };
+  const subscription = new Subscription(
+    proxy.urlOf(primary.url),
+    { backoff: () => 0 },
+    "changes",
+    listener,
+    async (ms) => {
+      pauses.push(ms);
+      if (pauses.length === 9) proxy.restore();
+    },
+  );
+  await subscription.start();
+  const before = calls;
+  proxy.hangUpAfter(0);
+  proxy.hangUp();
+  await eventually("it listens again", () => calls > before);
+  expect(pauses).toEqual([100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000]);
+  expect(refusals).toBe(9);
+  await subscription.end();
 });
 
 function heard(onChange: () => void): ChannelListener {
