@@ -41,7 +41,6 @@ export class ScriptLibrary {
   readonly code: string;
   readonly #shared: string;
   readonly #scripts: readonly ScriptDefinition[];
-  readonly #version: string;
   /** By script. */
   readonly #functions: Readonly<Record<string, string>>;
 
@@ -50,10 +49,10 @@ export class ScriptLibrary {
     this.#scripts = scripts;
     // Function names are unique on a server, so two releases must use different ones.
     const all = JSON.stringify([VERIFICATION, shared, scripts]);
-    this.#version = new Bun.CryptoHasher("sha256").update(all).digest("hex").slice(0, 12);
-    this.name = `${NAME_PREFIX}${this.#version}`;
+    const version = new Bun.CryptoHasher("sha256").update(all).digest("hex").slice(0, 12);
+    this.name = `${NAME_PREFIX}${version}`;
     const names = [...scripts.map(({ name }) => name), VERIFIED_SCRIPT];
-    this.#functions = Object.fromEntries(names.map((name) => [name, `${name}_${this.#version}`]));
+    this.#functions = Object.fromEntries(names.map((name) => [name, `${name}_${version}`]));
     this.code = [
       `#!lua name=${this.name}`,
       shared,

@@ -126,7 +126,7 @@ export function decided(
 
 /** Admits a call in one try and returns its hold. Throws the refusal. */
 export async function takeHold(deps: CallDeps, call: Call, terms: CallTerms): Promise<Hold> {
-  return holdOf(decided(deps, call, terms, await askForAdmission(deps, call, terms)));
+  return holdOf(await admit(deps, call, terms));
 }
 
 /** The hold of a call that was asked for in one try. Throws the refusal. */

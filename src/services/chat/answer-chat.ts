@@ -12,12 +12,12 @@ import {
   ChatFrames,
   type CompletionMeta,
   completionJson,
-  type ServedModels,
   unixSeconds,
   writeCompletion,
 } from "./chat-json.ts";
 import { type ChatInput, toChatInput } from "./chat-request.ts";
 import { ChatStream } from "./chat-stream.ts";
+import type { AnsweringModel } from "./model-fallback.ts";
 
 export interface ChatDeps extends FrameDeps {
   readonly calls: ChatCallDeps;
@@ -84,7 +84,7 @@ export function answerChat(
 function metaOf(
   { deps, call }: EndpointContext<ChatDeps>,
   { hasUsageFrame, unknown, svcMembers }: PreparedChat,
-  served: ServedModels,
+  served: AnsweringModel,
 ): CompletionMeta {
   return {
     call,

@@ -139,10 +139,8 @@ async function admitTightly(
   if (second.funds === null) throw second.error;
   const { code } = second.error;
   const { spendable: left } = second.funds;
-  const {
-    models: [model],
-    bound,
-  } = tight;
+  const { models, bound } = tight;
+  const [model] = models;
   if (code === "insufficient_credits" && !model.freeCreditEligible) {
     const { free } = await viewOf(deps, call);
     if (free > ZERO) throw new ApiError(code, freeMessage(model, { bound, left, free }, offered));

@@ -16,28 +16,22 @@ import {
   type FrameTaker,
   KEEP_ALIVE_FRAME,
 } from "../../http/sse.ts";
-import type { ModelEntry } from "./catalogue.ts";
-import type { Completion, WriteReply } from "./chat.ts";
+import type { Completion, CountedReply } from "./chat.ts";
 import type { ChatStream } from "./chat-stream.ts";
+import type { AnsweringModel } from "./model-fallback.ts";
 import type { ChatDelta, ChatUsage } from "./providers/provider.ts";
 import type { StreamEvent, StreamTaker } from "./stream-event.ts";
 
-/** The model that answered, and all models that were asked, in order. */
-export interface ServedModels {
-  readonly model: ModelEntry;
-  readonly tried: readonly ModelEntry[];
-}
-
 export interface CompletionMeta {
   readonly call: Pick<Call, "requestId">;
-  readonly served: ServedModels;
+  readonly served: AnsweringModel;
   readonly surface: Surface;
   /** True if the stream ends with a separate frame for usage and cost, without a choice. */
   readonly hasUsageFrame: boolean;
   /** Names of fields of the body that had no effect. */
   readonly ignored: readonly string[];
   /** The members of `svc` besides id and costs, as JSON with a comma before each. */
-  readonly svcMembers: (served: ServedModels, settlement: Settlement) => string;
+  readonly svcMembers: (served: AnsweringModel, settlement: Settlement) => string;
 }
 
 interface StreamMeta extends CompletionMeta {
@@ -47,9 +41,10 @@ interface StreamMeta extends CompletionMeta {
 
 /** A reply that is not streamed, as the beginning of an object: its cost is not known yet. */
 export function writeCompletion(
-  ...[{ clock }, { requestId }, counted]: Parameters<WriteReply>
+  { clock }: { readonly clock: Pick<Clock, "now"> },
+  { requestId }: Pick<Call, "requestId">,
+  { model, reply, usage }: CountedReply,
 ): string {
-  const { model, reply, usage } = counted;
   const body = JSON.stringify({
     id: sameId(requestId, "completion"),
     object: "chat.completion",

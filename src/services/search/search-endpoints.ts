@@ -1,5 +1,6 @@
 // POST /v1/search and /v1/search/batch (SPEC 4.3, 4.4).
 
+import type { Call } from "../../calls/call.ts";
 import { ApiError } from "../../core/errors.ts";
 import { newId, sameId } from "../../core/ids.ts";
 import { SEARCH } from "../../core/limits.ts";
@@ -7,16 +8,11 @@ import { toDecimal } from "../../core/money.ts";
 import { type EndpointContext, endpoint } from "../../http/endpoint.ts";
 import type { FrameDeps } from "../../http/frame.ts";
 import { jsonBody } from "../../http/json-body.ts";
-import {
-  checkBatchSize,
-  type OneSearch,
-  type SearchCallDeps,
-  searchBatch,
-  searchOnce,
-} from "./search.ts";
+import type { SearchReply, SearchRequest } from "./providers/provider.ts";
+import { checkBatchSize, type SearchCallDeps, searchBatch, searchOnce } from "./search.ts";
 import type { SearchOffer } from "./search-catalogue.ts";
 import { BATCH_EXAMPLES, SEARCH_EXAMPLES } from "./search-examples.ts";
-import { batchJson, searchJson, writeReply } from "./search-json.ts";
+import { batchJson, withSvc, writeReply } from "./search-json.ts";
 import { toSearchRequest, toSearchRequests } from "./search-request.ts";
 import { BatchAnswer, BatchBody, SearchAnswer, SearchBody } from "./search-schema.ts";
 
@@ -54,7 +50,7 @@ export const search = endpoint({
   },
   answer({ call }, _, { text, settlement }) {
     const costUsd = toDecimal(settlement.charged);
-    return { json: searchJson(text, call, settlement), costUsd };
+    return { json: withSvc(text, call, settlement), costUsd };
   },
 });
 
@@ -93,7 +89,7 @@ export const batchSearch = endpoint({
   },
 });
 
-function write(...[{ requestId }, { query }, reply]: Parameters<OneSearch["write"]>): string {
+function write({ requestId }: Call, { query }: SearchRequest, reply: SearchReply): string {
   return writeReply({ id: sameId(requestId, "search"), query }, reply);
 }
 

@@ -2,7 +2,7 @@
 
 import type { Settlement } from "../../../actors/account.ts";
 import type { ApiError } from "../../core/errors.ts";
-import { type NanoUsd, toDecimal, ZERO } from "../../core/money.ts";
+import { toDecimal, ZERO } from "../../core/money.ts";
 import { errorBody } from "../../http/respond.ts";
 import type { SearchReply } from "./providers/provider.ts";
 import type { Found } from "./search.ts";
@@ -13,15 +13,6 @@ export interface SearchFacts {
   readonly query: string;
 }
 
-/** The body of one search, from its results as `writeReply` wrote them. */
-export function searchJson(
-  text: string,
-  facts: Pick<SearchFacts, "requestId">,
-  { charged, free }: Settlement,
-): string {
-  return withSvc(text, facts, charged, free);
-}
-
 /** The body of a batch: an array in the order of its queries. */
 export function batchJson(
   items: readonly { readonly facts: SearchFacts; readonly found: Found }[],
@@ -29,7 +20,7 @@ export function batchJson(
   const bodies = items.map(({ facts, found }) =>
     "error" in found
       ? failedJson(facts, found.error)
-      : withSvc(writeReply(facts, found.reply), facts, found.cost, ZERO),
+      : withSvc(writeReply(facts, found.reply), facts, { charged: found.cost, free: ZERO }),
   );
   return `[${bodies.join(",")}]`;
 }
@@ -59,19 +50,18 @@ export function writeReply(
 }
 
 function failedJson(facts: SearchFacts, error: ApiError): string {
-  return withSvc(errorBody(error, "gateway").slice(0, -1), facts, ZERO, ZERO);
+  return withSvc(errorBody(error, "gateway").slice(0, -1), facts, { charged: ZERO, free: ZERO });
 }
 
 /**
  * Ends a JSON object with the cost. By hand, because JSON.stringify prints an amount with all of
  * its digits only as a literal, and takes several times as long for all that is around one.
  */
-function withSvc(
+export function withSvc(
   text: string,
   { requestId }: Pick<SearchFacts, "requestId">,
-  cost: NanoUsd,
-  free: NanoUsd,
+  { charged, free }: Pick<Settlement, "charged" | "free">,
 ): string {
-  const costs = `"cost_usd":${toDecimal(cost)},"free_credit_usd":${toDecimal(free)}`;
+  const costs = `"cost_usd":${toDecimal(charged)},"free_credit_usd":${toDecimal(free)}`;
   return `${text},"svc":{"request_id":"${requestId}",${costs}}}`;
 }
