@@ -126,6 +126,8 @@ export interface Hold {
   readonly amount: NanoUsd;
   /** The part that free credit pays. */
   readonly free: NanoUsd;
+  /** What a settlement to this cost brings, unless the hold has ended: free credit pays first. */
+  expected(cost: NanoUsd): Settlement;
   /**
    * Aborted when the key was revoked, the account was suspended or closed, or the lease was lost.
    */

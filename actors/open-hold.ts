@@ -150,8 +150,7 @@ export class OpenHold implements Hold {
     await this.settle(ZERO, outcome, weightsOf(this.terms.limits));
   }
 
-  /** What the script will return for a hold that still exists: free credit pays first. */
-  #computed(cost: NanoUsd): Settlement {
+  expected(cost: NanoUsd): Settlement {
     const charged = min(cost, this.amount);
     return { ...NOT_SETTLED, charged, free: min(charged, this.terms.free) };
   }
@@ -170,7 +169,7 @@ export class OpenHold implements Hold {
     } catch (error) {
       this.account.onSettleRetry(this.id, error);
       void this.#deliverLater(ending);
-      return this.#computed(ending.cost);
+      return this.expected(ending.cost);
     }
   }
 

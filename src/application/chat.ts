@@ -1,12 +1,11 @@
 import { CHAT } from "../core/limits.ts";
-import { toDecimal } from "../core/money.ts";
+import { toJsonNumber } from "../core/money.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import { jsonBody } from "../http/json-body.ts";
 import {
   answerChat,
   type ChatDeps,
   type ChooseModels,
-  type PreparedChat,
   prepareChat,
   runChat,
 } from "../services/chat/answer-chat.ts";
@@ -16,6 +15,7 @@ import { ApplicationChatBody } from "../services/chat/chat-body.ts";
 import { CHAT_DESCRIPTION } from "../services/chat/chat-endpoint.ts";
 import { chatExamples } from "../services/chat/chat-examples.ts";
 import { withAcceptedExtras } from "../services/chat/chat-extras.ts";
+import type { SvcMembers } from "../services/chat/chat-json.ts";
 import { applicationReplies } from "../services/chat/chat-reply.ts";
 import { isPaused, toChatCall } from "../services/chat/chat-request.ts";
 import { promptTokensMax } from "../services/chat/tokens.ts";
@@ -47,8 +47,9 @@ export const applicationChat = endpoint({
 });
 
 /** What the account can still spend; null if the settlement has not been confirmed yet. */
-const creditsLeft: PreparedChat["svcMembers"] = (_, { left }) =>
-  `,"credits_left_usd":${left === null ? "null" : toDecimal(left)}`;
+const creditsLeft: SvcMembers = (_, { left }) => ({
+  credits_left_usd: left === null ? null : toJsonNumber(left),
+});
 
 const choose: ChooseModels = (deps, input, catalogue, account) =>
   input.model === AUTO_MODEL
@@ -69,9 +70,9 @@ const chooseAuto: ChooseModels = ({ calls, pauses }, input, catalogue, account) 
   const request = withAcceptedExtras(choice.models, input.request, input.extras);
   return {
     chat: { models: choice.models, request, stream, offered: catalogue.models },
-    svcMembers: (served, settlement) => {
-      const why = JSON.stringify(explainChoice(choice, served.tried));
-      return `${creditsLeft(served, settlement)},"auto":${why}`;
-    },
+    svcMembers: (served, settlement) => ({
+      ...creditsLeft(served, settlement),
+      auto: explainChoice(choice, served.tried),
+    }),
   };
 };

@@ -27,6 +27,37 @@ export function settle(
   });
 }
 
+/** What the caller gets of a call that is settled. */
+export interface Settled<Reply> {
+  readonly reply: Reply;
+  readonly charged: NanoUsd;
+}
+
+/** Writes a reply for the caller. */
+export interface ReplyWriter<Reply> {
+  /** It may be called again, if the call is settled otherwise than expected. */
+  readonly write: (settlement: Settlement) => Reply;
+  /** True if the reply says what is left of the balance, which only the settlement tells. */
+  readonly saysWhatIsLeft?: boolean;
+}
+
+/**
+ * Settles a hold and writes the reply. It is written before the call is charged, because a reply
+ * that cannot be written must cost nothing, and because the settlement is waited for (D-541).
+ */
+export async function settleWith<Reply>(
+  deps: CallDeps,
+  request: SettleRequest,
+  { write, saysWhatIsLeft = false }: ReplyWriter<Reply>,
+): Promise<Settled<Reply>> {
+  const expected = request.hold.expected(request.cost);
+  const reply = write(expected);
+  const settlement = await settle(deps, request);
+  const { charged, free } = settlement;
+  const isExpected = charged === expected.charged && free === expected.free && !saysWhatIsLeft;
+  return { reply: isExpected ? reply : write(settlement), charged };
+}
+
 function trace({ tracer, log }: CallDeps, hold: Hold, outcome: Outcome, charged: NanoUsd): void {
   try {
     tracer?.ended(hold, outcome, charged);

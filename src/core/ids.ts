@@ -31,12 +31,12 @@ export type RandomBytes = (count: number) => Uint8Array;
 
 /** A new id such as `acct_7n42DGM5Tflk9n8mt7Fhc7`; a completion id joins with "-" (SPEC 2.4). */
 export function newId(kind: IdKind, random: RandomBytes): string {
-  return withPrefix(kind, base62(random(16)));
+  return base62(beginningOf(kind), random(16));
 }
 
 /** The part of an id after its prefix, for ids of other kinds. */
 export function newSuffix(random: RandomBytes): string {
-  return base62(random(16));
+  return base62("", random(16));
 }
 
 /** An id that begins with 48 bits of time, so new rows go to the end of an index. */
@@ -51,7 +51,7 @@ export function newTimedId(kind: IdKind, random: RandomBytes, nowMs: number): st
   bytes[3] = low >>> 16;
   bytes[4] = low >>> 8;
   bytes[5] = low;
-  return withPrefix(kind, base62(bytes));
+  return base62(beginningOf(kind), bytes);
 }
 
 /** The same digits with the prefix of another kind: the completion id of a request id. */
@@ -109,21 +109,29 @@ export function bucketOf(accountId: string): number {
 }
 
 function withPrefix(kind: IdKind, body: string): string {
-  return `${PREFIXES[kind]}${kind === "completion" ? "-" : "_"}${body}`;
+  return beginningOf(kind) + body;
+}
+
+/** What the ids of a kind begin with. */
+function beginningOf(kind: IdKind): string {
+  return `${PREFIXES[kind]}${kind === "completion" ? "-" : "_"}`;
 }
 
 /** Three digits at a time, in plain numbers: a loop over a bigint takes eight times as long. */
 const DIGITS = 3;
 /** 62 ** DIGITS. The compiler must know it: computed, it makes `base62` six times slower. */
 const RADIX = 238_328;
-/** The digits of one id, written from the end; the first two of these places are always zero. */
-const written = Buffer.alloc(LENGTH + 2);
+/** Where the digits of an id begin, after the longest prefix. */
+const DIGITS_FROM = 16;
+/** One id, its digits written from the end. Two places more, before them, are always zero. */
+const written = Buffer.alloc(DIGITS_FROM + LENGTH);
 const ALPHABET_BYTES = Buffer.from(ALPHABET);
 
-function base62(bytes: Uint8Array): string {
+/** The prefix and the digits in one text: joined later, each id would take memory twice. */
+function base62(prefix: string, bytes: Uint8Array): string {
   // Without a DataView: asking a small array for its buffer would move it to the heap.
   const limbs = [limb(bytes, 0), limb(bytes, 4), limb(bytes, 8), limb(bytes, 12)];
-  for (let at = written.length - DIGITS; at >= 0; at -= DIGITS) {
+  for (let at = written.length - DIGITS; at >= DIGITS_FROM - 2; at -= DIGITS) {
     let remainder = 0;
     for (let i = 0; i < limbs.length; i++) {
       // Below 2^50, so exact.
@@ -139,7 +147,9 @@ function base62(bytes: Uint8Array): string {
     written[at + 1] = digitByte(others % 62);
     written[at + 2] = digitByte(last % 62);
   }
-  return written.toString("latin1", 2);
+  const start = DIGITS_FROM - prefix.length;
+  for (let at = 0; at < prefix.length; at++) written[start + at] = prefix.charCodeAt(at);
+  return written.toString("latin1", start);
 }
 
 function limb(bytes: Uint8Array, at: number): number {

@@ -32,6 +32,7 @@ export function nano(count: bigint | string): NanoUsd {
 
 /** Converts a double that holds an amount exactly; any other is a RangeError. */
 export function nanoOf(double: number): NanoUsd {
+  if (double === 0) return ZERO;
   if (!Number.isSafeInteger(double)) throw new RangeError(`${double} is no whole nano-USD`);
   return BigInt(double) as NanoUsd;
 }
@@ -107,14 +108,30 @@ export function affordableQuantity(
 
 function sum(parts: Quantities): bigint {
   let pico = 0n;
-  for (const [quantity, unit] of parts) pico += BigInt(quantity) * unit;
+  // Most calls have no cached tokens.
+  for (const [quantity, unit] of parts) if (quantity !== 0) pico += BigInt(quantity) * unit;
   return pico;
 }
 
 const DIGIT_ZERO = 48;
+/** From here on, and up to the next, a number of USD prints with all digits of its amount. */
+const PLAIN_MIN = 1_000;
+/** Two amounts of at most 15 digits are never the same double. */
+const PLAIN_MAX = 1e15 - 1;
+const NANO = 1e9;
+
+/** The amount in USD as a number that prints with the digits of `toDecimal`; null if none does. */
+function plainNumber(amount: NanoUsd): number | null {
+  const count = Number(amount);
+  const size = Math.abs(count);
+  return (size >= PLAIN_MIN && size <= PLAIN_MAX) || size === 0 ? count / NANO : null;
+}
 
 /** The decimal USD digits of an amount, never in exponent form: "0.0000375", "5", "-1.5". */
 export function toDecimal(amount: NanoUsd): string {
+  const plain = plainNumber(amount);
+  // A fraction of the time that the steps below take.
+  if (plain !== null) return String(plain);
   const sign = amount < 0n ? "-" : "";
   const digits = (amount < 0n ? -amount : amount).toString().padStart(10, "0");
   const point = digits.length - 9;
@@ -136,9 +153,7 @@ export function toDollars(amount: NanoUsd): string {
  * times as long to print.
  */
 export function toJsonNumber(amount: NanoUsd): object | number {
-  const digits = toDecimal(amount);
-  const number = Number(digits);
-  return String(number) === digits ? number : rawJson(digits);
+  return plainNumber(amount) ?? rawJson(toDecimal(amount));
 }
 
 /** A price per million units as decimal USD digits: "0.0375". */

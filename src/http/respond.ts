@@ -53,7 +53,12 @@ export function errorResponse(error: ApiError, facts: ResponseMeta, surface: Sur
 
 /** The body of an error. It is also sent as a frame when a stream is cut. */
 export function errorBody(error: ApiError, surface: Surface): string {
-  return JSON.stringify({ error: ERROR_SHAPES[surface](error) });
+  return JSON.stringify(errorShape(error, surface));
+}
+
+/** The same for a larger body. */
+export function errorShape(error: ApiError, surface: Surface): { readonly error: object } {
+  return { error: ERROR_SHAPES[surface](error) };
 }
 
 /** The Gateway's errors are as in SPEC 7; those of the Application API have OpenAI's own shape. */

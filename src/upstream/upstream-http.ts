@@ -3,6 +3,7 @@
 import type { CancelSignal } from "../core/cancellation.ts";
 import { ApiError } from "../core/errors.ts";
 import { RouteFailure } from "./route-failure.ts";
+import type { TimeLimit } from "./time-limit.ts";
 import type { ResponseHeaders, UpstreamResponse } from "./upstream-response.ts";
 
 /** Sends requests: `HttpClient`, or the platform's `fetch`. */
@@ -38,8 +39,10 @@ export interface UpstreamRequest {
   readonly method: "GET" | "POST";
   readonly headers: UpstreamInit["headers"];
   readonly body?: string | undefined;
-  /** Aborted when nobody waits for the reply any more; a TimeLimit has such a signal. */
+  /** Aborted when nobody waits for the reply any more. */
   readonly signal?: CancelSignal | undefined;
+  /** In place of a signal: it ends the request, and is ended when the response was read. */
+  readonly limit?: TimeLimit | undefined;
   /** The name that the certificate must be for, where the URL names an address. */
   readonly serverName?: string | undefined;
 }
@@ -56,11 +59,12 @@ export function exchange<T>(
   request: UpstreamRequest,
   read: (response: UpstreamResponse) => Promise<T> | T,
 ): Promise<T> {
-  return readResponse(send(request), request.signal ?? null, read);
+  const { limit = null, signal = limit } = request;
+  return readResponse(send(request, signal), { signal, limit }, read);
 }
 
-function send(request: UpstreamRequest): Promise<UpstreamResponse> {
-  const { fetch, url, method, headers, body = null, signal = null, serverName } = request;
+function send(request: UpstreamRequest, signal: CancelSignal | null): Promise<UpstreamResponse> {
+  const { fetch, url, method, headers, body = null, serverName } = request;
   const init: UpstreamInit = {
     method,
     headers,
@@ -72,10 +76,16 @@ function send(request: UpstreamRequest): Promise<UpstreamResponse> {
   return fetch(url, serverName === undefined ? init : { ...init, tls: { servername: serverName } });
 }
 
+/** What ends a request, and what ends with it. */
+interface Ends {
+  readonly signal: CancelSignal | null;
+  readonly limit: TimeLimit | null;
+}
+
 /** Must not know the request: what waits for a response would keep its body in memory. */
 async function readResponse<T>(
   sent: Promise<UpstreamResponse>,
-  signal: CancelSignal | null,
+  { signal, limit }: Ends,
   read: (response: UpstreamResponse) => Promise<T> | T,
 ): Promise<T> {
   let response: UpstreamResponse | null = null;
@@ -88,6 +98,8 @@ async function readResponse<T>(
     if (signal?.aborted) throw signal.reason;
     if (error instanceof RouteFailure || error instanceof ApiError) throw error;
     throw response === null ? connectionFailure(error) : brokenReply(error);
+  } finally {
+    limit?.end();
   }
 }
 
@@ -155,6 +167,15 @@ async function readTextWithin(response: UpstreamResponse, bytesMax: number): Pro
     text += decoder.decode(bytes, { stream: true });
   }
   return text + decoder.decode();
+}
+
+/** The same for the text of a refusal, which may be missing: it only says more of it. */
+export async function readRefusal(response: UpstreamResponse, bytesMax: number): Promise<string> {
+  try {
+    return await readText(response, bytesMax);
+  } catch {
+    return "";
+  }
 }
 
 /** The same for bytes. */

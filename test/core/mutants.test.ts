@@ -274,8 +274,12 @@ describe("money.ts", () => {
       ["a difference is not bounded", replaced("return nano(a - b)", "return (a - b) as NanoUsd")],
       ["an amount below a dollar loses its zero", replaced("padStart(10,", "padStart(9,")],
       [
-        "an amount goes through a float",
-        replaced("String(number) === digits ? number", "true ? Number(amount) / 1e9"),
+        "an amount goes through a float that has not all of its digits",
+        replaced("PLAIN_MAX = 1e15 - 1", "PLAIN_MAX = 1e16"),
+      ],
+      [
+        "a small amount is printed with an exponent",
+        replaced("PLAIN_MIN = 1_000", "PLAIN_MIN = 1"),
       ],
       ["a sign is lost", replaced('const sign = amount < 0n ? "-" : ""', 'const sign = ""')],
       ["decimals beyond the last are cut", replaced("fraction.length > places", "false")],

@@ -2,14 +2,22 @@
 // (D-541), and the time of waiting for the provider is not ours.
 
 import { expect, test } from "bun:test";
+import type { Settlement } from "../../actors/account.ts";
 import type { Call } from "../../src/calls/call.ts";
 import { ApiError } from "../../src/core/errors.ts";
-import { price, subtract, usd } from "../../src/core/money.ts";
+import { type NanoUsd, price, subtract, toDecimal, usd } from "../../src/core/money.ts";
+import type { Paid } from "../../src/http/svc.ts";
 import { AbandonedStreams } from "../../src/services/chat/abandoned-streams.ts";
 import { completeChat, openChatStream } from "../../src/services/chat/chat.ts";
 import type { ChatCall, ChatCallDeps } from "../../src/services/chat/chat-admission.ts";
 import { OpenPrompts } from "../../src/services/chat/open-prompts.ts";
-import { type SearchCallDeps, searchOnce } from "../../src/services/search/search.ts";
+import { askMaps, type MapsCall, type MapsCallDeps } from "../../src/services/maps/maps.ts";
+import {
+  type OneSearch,
+  type SearchCallDeps,
+  searchBatch,
+  searchOnce,
+} from "../../src/services/search/search.ts";
 import { toSearchRequest } from "../../src/services/search/search-request.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { modelOf } from "../support/chat-routes.ts";
@@ -100,11 +108,11 @@ const begin = () => "{";
 
 test("a chat whose reply cannot be written costs nothing, and holds nothing", async () => {
   const account = await openAccount(world, { paid: "5", free: "0" });
-  const written = await completeChat(chatDeps, callOf(account, "req_written"), CHAT, begin);
-  const { charged } = written.settlement;
+  const chat = (id: string, write: () => string) =>
+    completeChat(chatDeps, callOf(account, id), CHAT, { write, saysWhatIsLeft: false });
+  const { charged } = await chat("req_written", begin);
   expect(charged).toBeGreaterThan(NONE);
-  const failing = completeChat(chatDeps, callOf(account, "req_unwritten"), CHAT, fail);
-  await expect(failing).rejects.toMatchObject({ code: "internal_error" });
+  await expect(chat("req_unwritten", fail)).rejects.toMatchObject({ code: "internal_error" });
   const { paid, held } = await balances(account);
   expect(paid).toBe(subtract(usd("5"), charged));
   expect(held).toBe(NONE);
@@ -114,7 +122,7 @@ test("a search whose results cannot be written costs nothing, and holds nothing"
   const account = await openAccount(world, { paid: "100", contract: "enterprise" });
   const search = (id: string, write: () => string) =>
     searchOnce(searchDeps, callOf(account, id), REQUEST, { pricePerResult: PRICE, write });
-  const { charged } = (await search("req_found", begin)).settlement;
+  const { charged } = await search("req_found", begin);
   expect(charged).toBeGreaterThan(NONE);
   await expect(search("req_lost", fail)).rejects.toMatchObject({ code: "internal_error" });
   const { paid, held } = await balances(account);
@@ -122,12 +130,98 @@ test("a search whose results cannot be written costs nothing, and holds nothing"
   expect(held).toBe(NONE);
 });
 
+test("a batch whose results cannot be written costs nothing, and holds nothing", async () => {
+  const account = await openAccount(world, { paid: "100", contract: "enterprise" });
+  const batch = (id: string, write: () => string) => {
+    const requests = [REQUEST, REQUEST];
+    const options = { requests, pricePerResult: PRICE, write };
+    return searchBatch(searchDeps, callOf(account, id), options);
+  };
+  const { charged } = await batch("req_batch", begin);
+  expect(charged).toBeGreaterThan(NONE);
+  await expect(batch("req_batch_lost", fail)).rejects.toMatchObject({ code: "internal_error" });
+  const { paid, held } = await balances(account);
+  expect([paid, held]).toEqual([subtract(usd("100"), charged), NONE]);
+});
+
+test("an answer of maps that cannot be written costs nothing, and holds nothing", async () => {
+  const account = await openAccount(world, { paid: "100", contract: "enterprise" });
+  const maps = { ask: async () => ({ data: {}, provider: "one" }) };
+  const deps = { ...searchDeps, maps } as unknown as MapsCallDeps;
+  const asked = { action: "geocode", cost: usd("0.002"), priceVersion: "1" };
+  const ask = (id: string, write: () => string) =>
+    askMaps(deps, callOf(account, id), asked as MapsCall<"geocode">, write);
+  const { charged } = await ask("req_map", begin);
+  expect(charged).toBe(asked.cost);
+  await expect(ask("req_map_lost", fail)).rejects.toMatchObject({ code: "internal_error" });
+  const { paid, held } = await balances(account);
+  expect([paid, held]).toEqual([subtract(usd("100"), charged), NONE]);
+});
+
+/** Accounts whose holds are settled as the test says. */
+function settledTo(settled: Partial<Settlement>): SearchCallDeps["accounts"] {
+  const hold = {
+    free: NONE,
+    expected: (charged: NanoUsd) => ({ charged, free: NONE, left: null }),
+    settle: async (charged: NanoUsd) => ({ charged, free: NONE, left: usd("7"), ...settled }),
+  };
+  const admit = async () => ({ verdict: "admitted", hold, rate: null });
+  return { of: () => ({ admit }) } as unknown as SearchCallDeps["accounts"];
+}
+
+const print = ({ charged, free }: Paid) => `${toDecimal(charged)} ${toDecimal(free)}`;
+const OTHERWISE = { charged: usd("0.002"), free: usd("0.001") };
+
+test("a search tells what was charged, also where its hold had ended", async () => {
+  const accounts = settledTo(OTHERWISE);
+  const call = callOf(await openAccount(world, { paid: "1" }), "req_late");
+  const write: OneSearch["write"] = (_, paid) => print(paid);
+  const options = { pricePerResult: PRICE, write };
+  const { reply, charged } = await searchOnce({ ...searchDeps, accounts }, call, REQUEST, options);
+  expect(reply).toBe("0.002 0.001");
+  expect(charged).toBe(OTHERWISE.charged);
+});
+
+test("a chat tells what was charged, also where its hold had ended", async () => {
+  const call = callOf(await openAccount(world, { paid: "1" }), "req_late_chat");
+  const deps = { ...chatDeps, accounts: settledTo(OTHERWISE) };
+  const writer = { write: (_: unknown, paid: Paid) => print(paid), saysWhatIsLeft: false };
+  const { reply, charged } = await completeChat(deps, call, CHAT, writer);
+  expect(reply).toBe("0.002 0.001");
+  expect(charged).toBe(OTHERWISE.charged);
+});
+
+test("a reply that says what is left says it after the settlement", async () => {
+  const call = callOf(await openAccount(world, { paid: "1" }), "req_left");
+  const deps = { ...chatDeps, accounts: settledTo({}) };
+  const write = (_: unknown, { left }: Settlement) => (left === null ? "?" : toDecimal(left));
+  const { reply } = await completeChat(deps, call, CHAT, { write, saysWhatIsLeft: true });
+  expect(reply).toBe("7");
+});
+
+test("a search whose caller left before its results costs nothing, noticed or not", async () => {
+  const account = await openAccount(world, { paid: "100", contract: "enterprise" });
+  const caller = new AbortController();
+  const call = { ...callOf(account, "req_gone"), signal: caller.signal };
+  const search = {
+    async search() {
+      caller.abort();
+      return { results: [RESULT], provider: "searxng" };
+    },
+  } as unknown as SearchCallDeps["search"];
+  const options = { pricePerResult: PRICE, write: begin };
+  const searching = searchOnce({ ...searchDeps, search }, call, REQUEST, options);
+  await expect(searching).rejects.toMatchObject({ code: "upstream_unreachable" });
+  const { paid, held } = await balances(account);
+  expect([paid, held]).toEqual([usd("100"), NONE]);
+});
+
 test("the time of waiting for a provider is not ours, also where it does not answer", async () => {
   const account = await openAccount(world, { paid: "100", contract: "enterprise" });
   const [chat, stream, search] = ["req_chat", "req_stream", "req_search"].map((id) =>
     callOf(account, id),
   ) as [Call, Call, Call];
-  await completeChat(chatDeps, chat, CHAT, begin);
+  await completeChat(chatDeps, chat, CHAT, { write: begin, saysWhatIsLeft: false });
   const opening = openChatStream(chatDeps, stream, { ...CHAT, stream: true });
   await expect(opening).rejects.toMatchObject({ code: "upstream_unreachable" });
   await searchOnce(searchDeps, search, REQUEST, { pricePerResult: PRICE, write: begin });

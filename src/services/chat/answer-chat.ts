@@ -1,20 +1,15 @@
 // Chat completions of both surfaces: builds the call from a checked body, and its answer.
 
+import type { Settled } from "../../calls/settling.ts";
 import { toDecimal } from "../../core/money.ts";
 import type { Answer, EndpointContext } from "../../http/endpoint.ts";
 import type { FrameDeps } from "../../http/frame.ts";
 import type { ChatCatalogue } from "./catalogue.ts";
-import { type Completion, completeChat, openChatStream } from "./chat.ts";
+import { completeChat, openChatStream } from "./chat.ts";
 import type { ChatCall, ChatCallDeps } from "./chat-admission.ts";
 import type { ChatFields } from "./chat-body.ts";
 import { unsupportedFields } from "./chat-extras.ts";
-import {
-  ChatFrames,
-  type CompletionMeta,
-  completionJson,
-  unixSeconds,
-  writeCompletion,
-} from "./chat-json.ts";
+import { ChatFrames, type CompletionMeta, completionJson, unixSeconds } from "./chat-json.ts";
 import { type ChatInput, toChatInput } from "./chat-request.ts";
 import { ChatStream } from "./chat-stream.ts";
 import type { AnsweringModel } from "./model-fallback.ts";
@@ -58,27 +53,29 @@ export function prepareChat(
 
 /** Runs a call, whole or streamed. */
 export function runChat(
-  { deps, call }: EndpointContext<ChatDeps>,
-  { chat }: PreparedChat,
-): Promise<Completion | ChatStream> {
+  context: EndpointContext<ChatDeps>,
+  prepared: PreparedChat,
+): Promise<Settled<string> | ChatStream> {
+  const { deps, call } = context;
+  const { chat, svcMembers } = prepared;
   if (chat.stream) return openChatStream(deps.calls, call, chat);
-  return completeChat(deps.calls, call, chat, writeCompletion);
+  return completeChat(deps.calls, call, chat, {
+    saysWhatIsLeft: svcMembers !== null,
+    write: (reply, settlement) =>
+      completionJson(metaOf(context, prepared, reply), reply, settlement),
+  });
 }
 
 /** What the caller gets of a reply, or of a stream that has begun. */
 export function answerChat(
   context: EndpointContext<ChatDeps>,
   prepared: PreparedChat,
-  result: Completion | ChatStream,
+  result: Settled<string> | ChatStream,
 ): Answer {
   if (result instanceof ChatStream) {
-    const created = unixSeconds(context.deps.calls.clock);
-    const meta = { ...metaOf(context, prepared, result.served), created };
-    return { events: new ChatFrames(result, meta) };
+    return { events: new ChatFrames(result, metaOf(context, prepared, result.served)) };
   }
-  const costUsd = toDecimal(result.settlement.charged);
-  const meta = metaOf(context, prepared, result);
-  return { json: completionJson(meta, result, costUsd), costUsd };
+  return { json: result.reply, costUsd: toDecimal(result.charged) };
 }
 
 function metaOf(
@@ -88,6 +85,7 @@ function metaOf(
 ): CompletionMeta {
   return {
     call,
+    created: unixSeconds(deps.calls.clock),
     served,
     surface: deps.surface,
     hasUsageFrame,

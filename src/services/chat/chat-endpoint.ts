@@ -49,9 +49,7 @@ export const chat = endpoint({
   answer: answerChat,
 });
 
-const nothingMore = () => "";
-
 const choose: ChooseModels = ({ pauses }, input, catalogue) => ({
   chat: toChatCall(input, catalogue, pauses),
-  svcMembers: nothingMore,
+  svcMembers: null,
 });

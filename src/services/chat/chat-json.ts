@@ -6,7 +6,7 @@ import type { Call } from "../../calls/call.ts";
 import type { Clock } from "../../core/clock.ts";
 import { sameId } from "../../core/ids.ts";
 import type { Surface } from "../../core/keys.ts";
-import { toDecimal } from "../../core/money.ts";
+import type { toJsonNumber } from "../../core/money.ts";
 import { errorBody } from "../../http/respond.ts";
 import {
   type Cutter,
@@ -16,13 +16,16 @@ import {
   type FrameTaker,
   KEEP_ALIVE_FRAME,
 } from "../../http/sse.ts";
-import type { Completion, CountedReply } from "./chat.ts";
+import { svcOf } from "../../http/svc.ts";
+import type { CountedReply } from "./chat.ts";
 import type { ChatStream } from "./chat-stream.ts";
 import type { AnsweringModel } from "./model-fallback.ts";
 import type { ChatDelta, ChatUsage } from "./providers/provider.ts";
 import type { StreamEvent, StreamTaker } from "./stream-event.ts";
 
 export interface CompletionMeta {
+  /** Unix time in seconds. */
+  readonly created: number;
   readonly call: Pick<Call, "requestId">;
   readonly served: AnsweringModel;
   readonly surface: Surface;
@@ -30,40 +33,36 @@ export interface CompletionMeta {
   readonly hasUsageFrame: boolean;
   /** Names of fields of the body that had no effect. */
   readonly ignored: readonly string[];
-  /** The members of `svc` besides id and costs, as JSON with a comma before each. */
-  readonly svcMembers: (served: AnsweringModel, settlement: Settlement) => string;
+  /** What `svc` says besides; null for nothing. */
+  readonly svcMembers: SvcMembers | null;
 }
 
-interface StreamMeta extends CompletionMeta {
-  /** Unix time in seconds. */
-  readonly created: number;
-}
+/** Members of `svc` besides id and costs, in the order in which they are sent. */
+export type SvcMembers = (
+  served: AnsweringModel,
+  settlement: Settlement,
+) => {
+  readonly credits_left_usd: ReturnType<typeof toJsonNumber> | null;
+  /** Why this model. */
+  readonly auto?: string;
+};
 
-/** A reply that is not streamed, as the beginning of an object: its cost is not known yet. */
-export function writeCompletion(
-  { clock }: { readonly clock: Pick<Clock, "now"> },
-  { requestId }: Pick<Call, "requestId">,
+/** A reply that is not streamed. */
+export function completionJson(
+  meta: CompletionMeta,
   { model, reply, usage }: CountedReply,
+  settlement: Settlement,
 ): string {
-  const body = JSON.stringify({
-    id: sameId(requestId, "completion"),
+  return JSON.stringify({
+    id: sameId(meta.call.requestId, "completion"),
     object: "chat.completion",
-    created: unixSeconds(clock),
+    created: meta.created,
     model: model.id,
     system_fingerprint: reply.fingerprint ?? undefined,
     choices: reply.choices,
     usage: usageJson(usage),
+    svc: chatSvc(meta, settlement),
   });
-  return body.slice(0, -1);
-}
-
-/** The body of a reply that is not streamed, from what `writeCompletion` wrote. */
-export function completionJson(
-  meta: CompletionMeta,
-  { text, settlement }: Completion,
-  costUsd: string,
-): string {
-  return `${text},${svcField(meta, settlement, costUsd)}}`;
 }
 
 export function unixSeconds(clock: Pick<Clock, "now">): number {
@@ -77,7 +76,7 @@ export function unixSeconds(clock: Pick<Clock, "now">): number {
  */
 export class ChatFrames implements FrameSource, StreamTaker {
   readonly #stream: ChatStream;
-  readonly #meta: StreamMeta;
+  readonly #meta: CompletionMeta;
   /** The part of a chunk before its choices; the same in all chunks of one fingerprint. */
   #head: string;
   #fingerprint: string | null = null;
@@ -90,7 +89,7 @@ export class ChatFrames implements FrameSource, StreamTaker {
   #finish: string | null = null;
   #hasSentFinish = false;
 
-  constructor(stream: ChatStream, meta: StreamMeta) {
+  constructor(stream: ChatStream, meta: CompletionMeta) {
     this.#stream = stream;
     this.#meta = meta;
     this.#head = chunkHead(meta, null);
@@ -148,8 +147,8 @@ export class ChatFrames implements FrameSource, StreamTaker {
 
   #end(tokens: ChatUsage, settlement: Settlement): string {
     const usage = JSON.stringify(usageJson(tokens));
-    const svc = svcField(this.#meta, settlement, toDecimal(settlement.charged));
-    const bill = `],"usage":${usage},${svc}}\n\n${DONE_FRAME}`;
+    const svc = JSON.stringify(chatSvc(this.#meta, settlement));
+    const bill = `],"usage":${usage},"svc":${svc}}\n\n${DONE_FRAME}`;
     if (!this.#meta.hasUsageFrame) return `${this.#head}${finishChoice(this.#finish)}${bill}`;
     // The finish_reason was sent when it arrived. If none arrived, it is sent now.
     const finish = this.#hasSentFinish ? "" : this.#frame(finishChoice(this.#finish));
@@ -204,7 +203,7 @@ function fieldsOf(value: object): number {
   return fields;
 }
 
-function chunkHead({ call, created, served }: StreamMeta, fingerprint: string | null): string {
+function chunkHead({ call, created, served }: CompletionMeta, fingerprint: string | null): string {
   const head = JSON.stringify({
     id: sameId(call.requestId, "completion"),
     object: "chat.completion.chunk",
@@ -227,16 +226,19 @@ function usageJson(usage: ChatUsage): object {
   };
 }
 
-// Built by hand, because JSON.stringify with raw number literals takes six times as long.
-function svcField(
+/** A field that is undefined is left out of the JSON. */
+function chatSvc(
   { call, served, ignored, svcMembers }: CompletionMeta,
   settlement: Settlement,
-  costUsd: string,
-): string {
-  const { charged, free } = settlement;
-  const freeUsd = free === charged ? costUsd : toDecimal(free);
-  const costs = `"cost_usd":${costUsd},"free_credit_usd":${freeUsd}`;
-  const unread = ignored.length === 0 ? "" : `,"ignored":${JSON.stringify(ignored)}`;
-  const more = svcMembers(served, settlement);
-  return `"svc":{"request_id":"${call.requestId}",${costs}${more}${unread}}`;
+): object {
+  const more = svcMembers?.(served, settlement);
+  const { request_id, cost_usd, free_credit_usd } = svcOf(call.requestId, settlement);
+  return {
+    request_id,
+    cost_usd,
+    free_credit_usd,
+    credits_left_usd: more?.credits_left_usd,
+    auto: more?.auto,
+    ignored: ignored.length === 0 ? undefined : ignored,
+  };
 }

@@ -3,7 +3,14 @@
 import type { Hold, Outcome, Settlement } from "../../../actors/account.ts";
 import { type Call, elapsedMs } from "../../calls/call.ts";
 import { Interruption } from "../../calls/interruption.ts";
-import { clientLeft, giveBack, settle } from "../../calls/settling.ts";
+import {
+  clientLeft,
+  giveBack,
+  type ReplyWriter,
+  type Settled,
+  settle,
+  settleWith,
+} from "../../calls/settling.ts";
 import { DISCONNECTED, OK } from "../../core/errors.ts";
 import { CHAT } from "../../core/limits.ts";
 import { exactCost, type TokenUsage } from "../../core/pricing.ts";
@@ -26,20 +33,15 @@ import { SILENT_UPSTREAM } from "./stream-interruptions.ts";
 import { countUsage } from "./token-meter.ts";
 import { promptTokensMax } from "./tokens.ts";
 
-/** A reply with its usage, by the model that gave it. */
-export interface CountedReply {
-  readonly model: ModelEntry;
+/** A reply with its usage. */
+export interface CountedReply extends AnsweringModel {
   readonly reply: ServedReply;
   readonly usage: ChatUsage;
 }
 
-/** Writes a reply for the caller, without its cost. */
-export type WriteReply = (deps: ChatCallDeps, call: Call, reply: CountedReply) => string;
-
-export interface Completion extends AnsweringModel {
-  /** The reply as `WriteReply` wrote it. */
-  readonly text: string;
-  readonly settlement: Settlement;
+/** Writes a reply for the caller. */
+export interface CompletionWriter extends Pick<ReplyWriter<string>, "saysWhatIsLeft"> {
+  readonly write: (reply: CountedReply, settlement: Settlement) => string;
 }
 
 /**
@@ -51,8 +53,8 @@ export async function completeChat(
   deps: ChatCallDeps,
   call: Call,
   chat: ChatCall,
-  write: WriteReply,
-): Promise<Completion> {
+  { write, saysWhatIsLeft = false }: CompletionWriter,
+): Promise<Settled<string>> {
   const promptBytes = promptTokensMax(chat.request);
   const asked = askToAdmit(deps, call, chat, promptBytes);
   const admitted = await admitChat(deps, call, asked, await asked.answer);
@@ -82,10 +84,12 @@ export async function completeChat(
     const by = servedOutcome({ model, tried, route: reply }, usage);
     const outcome = chargedOutcome(deps, call, usage, by);
     const cost = exactCost(model.bands, usage);
-    // Before it is charged: a reply that cannot be written costs nothing (D-541).
-    const text = write(deps, call, { model, reply, usage });
-    const settlement = await settle(deps, { hold, cost, outcome });
-    return { model, tried, text, settlement };
+    const counted = { model, tried, reply, usage };
+    return await settleWith(
+      deps,
+      { hold, cost, outcome },
+      { write: (settlement) => write(counted, settlement), saysWhatIsLeft },
+    );
   } catch (error) {
     if (grace.hasTimedOut) return await chargePrompt(deps, call, { hold, model, chat });
     return await giveBack(deps, call, hold, error);

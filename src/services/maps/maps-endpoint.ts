@@ -1,13 +1,15 @@
-import { toDecimal, toJsonNumber } from "../../core/money.ts";
+import { toDecimal } from "../../core/money.ts";
 import { priceVersionOf } from "../../core/price-version.ts";
 import { type EndpointContext, endpoint } from "../../http/endpoint.ts";
 import type { FrameDeps } from "../../http/frame.ts";
+import { type Paid, svcOf } from "../../http/svc.ts";
 import type { MapsAction, ParametersOf } from "./actions.ts";
-import { askMaps, type MapsCall, type MapsCallDeps, type MapsResult } from "./maps.ts";
+import { askMaps, type MapsCall, type MapsCallDeps } from "./maps.ts";
 import { MAPS_EXAMPLES, MAPS_PARAMETERS } from "./maps-documentation.ts";
 import { readAction, readQuery } from "./maps-query.ts";
 import { MapsAnswer } from "./maps-replies.ts";
 import { costOf } from "./prices.ts";
+import type { MapsReply } from "./providers/provider.ts";
 import { readParameters } from "./read-parameters.ts";
 import type { MapsConfig } from "./servers.ts";
 
@@ -49,40 +51,33 @@ does not have is refused. Nothing found is an answer, and costs what any answer 
     const priceVersion = priceVersionOf(prices);
     return { action, parameters, cost: costOf(action, prices), priceVersion };
   },
-  run: ({ deps, call }, mapsCall) => askMaps(deps.calls, call, mapsCall),
-  answer({ call }, mapsCall, result) {
-    const costUsd = toDecimal(result.settlement.charged);
-    const bytes = pictureOf(mapsCall, result);
-    if (bytes !== null) return { bytes, costUsd };
-    return { json: bodyOf(call.requestId, mapsCall.action, result), costUsd };
-  },
+  run: ({ deps, call }, mapsCall) =>
+    askMaps(deps.calls, call, mapsCall, (reply, paid) => {
+      const bytes = pictureOf(mapsCall, reply);
+      return bytes === null ? { json: bodyOf(call.requestId, mapsCall, reply, paid) } : { bytes };
+    }),
+  answer: (_, __, { reply, charged }) => ({ ...reply, costUsd: toDecimal(charged) }),
 });
 
-function bodyOf(requestId: string, action: MapsAction, result: MapsResult<MapsAction>): string {
-  const { reply, settlement } = result;
-  return JSON.stringify({
-    object: "maps.result",
-    action,
-    data: reply.data,
-    attribution: reply.attribution,
-    provider: reply.provider,
-    svc: {
-      request_id: requestId,
-      cost_usd: toJsonNumber(settlement.charged),
-      free_credit_usd: toJsonNumber(settlement.free),
-    },
-  });
+function bodyOf(
+  requestId: string,
+  { action }: MapsCall<MapsAction>,
+  { data, attribution, provider }: MapsReply<MapsAction>,
+  paid: Paid,
+): string {
+  const svc = svcOf(requestId, paid);
+  return JSON.stringify({ object: "maps.result", action, data, attribution, provider, svc });
 }
 
 /** The bytes of the picture, if requested; the data have it as a `data:` URL. */
 function pictureOf(
   { action, parameters }: MapsCall<MapsAction>,
-  { reply }: MapsResult<MapsAction>,
+  reply: MapsReply<MapsAction>,
 ): Uint8Array<ArrayBuffer> | null {
   if (action !== "site_image") return null;
   const { format } = parameters as ParametersOf<"site_image">;
   if (format === "json") return null;
-  const { image } = (reply as MapsResult<"site_image">["reply"]).data;
+  const { image } = (reply as MapsReply<"site_image">).data;
   if (!image.url.startsWith(PNG_URL)) throw new Error("A site_image is no PNG");
   return Uint8Array.fromBase64(image.url.slice(PNG_URL.length));
 }

@@ -8,7 +8,7 @@ import {
   takeHold,
   waitForProvider,
 } from "../../calls/call.ts";
-import { giveBack, settle } from "../../calls/settling.ts";
+import { giveBack, type Settled, settleWith } from "../../calls/settling.ts";
 import { OK } from "../../core/errors.ts";
 import { charge, type NanoUsd } from "../../core/money.ts";
 import type { MapsAction, ParametersOf } from "./actions.ts";
@@ -27,20 +27,22 @@ export interface MapsCall<A extends MapsAction> {
   readonly priceVersion: string;
 }
 
-export interface MapsResult<A extends MapsAction> {
-  readonly reply: MapsReply<A>;
-  readonly settlement: Settlement;
-}
+/** Writes the answer for the caller. */
+export type WriteAnswer<A extends MapsAction, Answer> = (
+  reply: MapsReply<A>,
+  paid: Settlement,
+) => Answer;
 
 /**
  * Answers a call. It costs nothing if no provider answered, or if the caller disconnected before
  * the answer. "Nothing found" is an answer and is charged like any other.
  */
-export async function askMaps<A extends MapsAction>(
+export async function askMaps<A extends MapsAction, Answer>(
   deps: MapsCallDeps,
   call: Call,
   { action, parameters, cost, priceVersion }: MapsCall<A>,
-): Promise<MapsResult<A>> {
+  write: WriteAnswer<A, Answer>,
+): Promise<Settled<Answer>> {
   const hold = await takeHold(deps, call, {
     scope: "maps",
     service: "maps",
@@ -60,7 +62,7 @@ export async function askMaps<A extends MapsAction>(
       ...{ ...end, lane },
       ...(buying !== undefined && { upstreamCost: charge([[1, buying]]) }),
     };
-    return { reply, settlement: await settle(deps, { hold, cost, outcome }) };
+    return await settleWith(deps, { hold, cost, outcome }, { write: (paid) => write(reply, paid) });
   } catch (error) {
     return await giveBack(deps, call, hold, error);
   }

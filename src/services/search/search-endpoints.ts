@@ -1,6 +1,5 @@
 // POST /v1/search and /v1/search/batch (SPEC 4.3, 4.4).
 
-import type { Call } from "../../calls/call.ts";
 import { ApiError } from "../../core/errors.ts";
 import { newId, sameId } from "../../core/ids.ts";
 import { SEARCH } from "../../core/limits.ts";
@@ -8,11 +7,16 @@ import { toDecimal } from "../../core/money.ts";
 import { type EndpointContext, endpoint } from "../../http/endpoint.ts";
 import type { FrameDeps } from "../../http/frame.ts";
 import { jsonBody } from "../../http/json-body.ts";
-import type { SearchReply, SearchRequest } from "./providers/provider.ts";
-import { checkBatchSize, type SearchCallDeps, searchBatch, searchOnce } from "./search.ts";
+import {
+  checkBatchSize,
+  type Found,
+  type SearchCallDeps,
+  searchBatch,
+  searchOnce,
+} from "./search.ts";
 import type { SearchOffer } from "./search-catalogue.ts";
 import { BATCH_EXAMPLES, SEARCH_EXAMPLES } from "./search-examples.ts";
-import { batchJson, withSvc, writeReply } from "./search-json.ts";
+import { batchJson, replyJson } from "./search-json.ts";
 import { toSearchRequest, toSearchRequests } from "./search-request.ts";
 import { BatchAnswer, BatchBody, SearchAnswer, SearchBody } from "./search-schema.ts";
 
@@ -45,13 +49,14 @@ export const search = endpoint({
     return request;
   },
   run({ deps, call }, request) {
-    const { pricePerResult } = deps.catalogue().search;
-    return searchOnce(deps.calls, call, request, { pricePerResult, write });
+    const { requestId } = call;
+    const facts = { id: sameId(requestId, "search"), requestId, query: request.query };
+    return searchOnce(deps.calls, call, request, {
+      pricePerResult: deps.catalogue().search.pricePerResult,
+      write: (reply, paid) => replyJson(facts, reply, paid),
+    });
   },
-  answer({ call }, _, { text, settlement }) {
-    const costUsd = toDecimal(settlement.charged);
-    return { json: withSvc(text, call, settlement), costUsd };
-  },
+  answer: (_, __, { reply, charged }) => ({ json: reply, costUsd: toDecimal(charged) }),
 });
 
 export const batchSearch = endpoint({
@@ -77,21 +82,20 @@ export const batchSearch = endpoint({
     refuseUnserved(deps, refusals, (index) => `[${index}]: `);
     return requests;
   },
-  run: ({ deps, call }, requests) =>
-    searchBatch(deps.calls, call, requests, deps.catalogue().search.pricePerResult),
-  answer({ deps, call }, requests, { found, settlement }) {
+  run({ deps, call }, requests) {
     const { requestId } = call;
-    const items = found.map((item, index) => {
+    const itemOf = (found: Found, index: number) => {
       const query = requests[index]?.query ?? "";
-      return { facts: { id: newId("search", deps.random), requestId, query }, found: item };
+      return { facts: { id: newId("search", deps.random), requestId, query }, found };
+    };
+    return searchBatch(deps.calls, call, {
+      requests,
+      pricePerResult: deps.catalogue().search.pricePerResult,
+      write: (found) => batchJson(found.map(itemOf)),
     });
-    return { json: batchJson(items), costUsd: toDecimal(settlement.charged) };
   },
+  answer: (_, __, { reply, charged }) => ({ json: reply, costUsd: toDecimal(charged) }),
 });
-
-function write({ requestId }: Call, { query }: SearchRequest, reply: SearchReply): string {
-  return writeReply({ id: sameId(requestId, "search"), query }, reply);
-}
 
 /**
  * Throws if well-formed searches cannot be served. What no provider supports comes before what none

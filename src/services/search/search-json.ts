@@ -1,9 +1,9 @@
 // Search results for the caller: the fields of Perplexity's search, and the cost.
 
-import type { Settlement } from "../../../actors/account.ts";
 import type { ApiError } from "../../core/errors.ts";
-import { toDecimal, ZERO } from "../../core/money.ts";
-import { errorBody } from "../../http/respond.ts";
+import { ZERO } from "../../core/money.ts";
+import { errorShape } from "../../http/respond.ts";
+import { type Paid, svcOf } from "../../http/svc.ts";
 import type { SearchReply } from "./providers/provider.ts";
 import type { Found } from "./search.ts";
 
@@ -20,15 +20,16 @@ export function batchJson(
   const bodies = items.map(({ facts, found }) =>
     "error" in found
       ? failedJson(facts, found.error)
-      : withSvc(writeReply(facts, found.reply), facts, { charged: found.cost, free: ZERO }),
+      : replyJson(facts, found.reply, { charged: found.cost, free: ZERO }),
   );
   return `[${bodies.join(",")}]`;
 }
 
-/** Results as the beginning of an object: their cost is not known yet. */
-export function writeReply(
-  { id, query }: Pick<SearchFacts, "id" | "query">,
+/** The results of a query, and what they cost. */
+export function replyJson(
+  { id, requestId, query }: SearchFacts,
   { results, provider }: SearchReply,
+  paid: Paid,
 ): string {
   return JSON.stringify({
     id,
@@ -46,22 +47,11 @@ export function writeReply(
     })),
     results_count: results.length,
     provider,
-  }).slice(0, -1);
+    svc: svcOf(requestId, paid),
+  });
 }
 
-function failedJson(facts: SearchFacts, error: ApiError): string {
-  return withSvc(errorBody(error, "gateway").slice(0, -1), facts, { charged: ZERO, free: ZERO });
-}
-
-/**
- * Ends a JSON object with the cost. By hand, because JSON.stringify prints an amount with all of
- * its digits only as a literal, and takes several times as long for all that is around one.
- */
-export function withSvc(
-  text: string,
-  { requestId }: Pick<SearchFacts, "requestId">,
-  { charged, free }: Pick<Settlement, "charged" | "free">,
-): string {
-  const costs = `"cost_usd":${toDecimal(charged)},"free_credit_usd":${toDecimal(free)}`;
-  return `${text},"svc":{"request_id":"${requestId}",${costs}}}`;
+function failedJson({ requestId }: SearchFacts, error: ApiError): string {
+  const svc = svcOf(requestId, { charged: ZERO, free: ZERO });
+  return JSON.stringify({ ...errorShape(error, "gateway"), svc });
 }

@@ -1,6 +1,6 @@
 // The life of a search: admit with the upper bound, ask the providers, settle to the results.
 
-import type { Outcome, Settlement } from "../../../actors/account.ts";
+import type { Outcome } from "../../../actors/account.ts";
 import {
   askForAdmission,
   beginWaiting,
@@ -14,11 +14,13 @@ import {
   takeHold,
   waitForProvider,
 } from "../../calls/call.ts";
-import { clientLeft, giveBack, settle } from "../../calls/settling.ts";
+import { CallerWatch } from "../../calls/caller-watch.ts";
+import { clientLeft, giveBack, type Settled, settleWith } from "../../calls/settling.ts";
 import { ApiError, DISCONNECTED, OK, toApiError } from "../../core/errors.ts";
 import { SEARCH, TIERS } from "../../core/limits.ts";
 import { charge, type NanoUsd, type PicoUsd, subtract, ZERO } from "../../core/money.ts";
 import { priceVersionOfUnit } from "../../core/price-version.ts";
+import type { Paid } from "../../http/svc.ts";
 import type { SearchProvider, SearchReply, SearchRequest } from "./providers/provider.ts";
 
 /** What the search use cases need. */
@@ -40,22 +42,18 @@ export type Found =
   | { readonly reply: SearchReply; readonly cost: NanoUsd }
   | { readonly error: ApiError };
 
-export interface Batch {
-  readonly found: readonly Found[];
-  readonly settlement: Settlement;
-}
-
 /** How one query is paid and answered. */
 export interface OneSearch {
   readonly pricePerResult: PicoUsd;
-  /** Writes a reply for the caller, without its cost. */
-  readonly write: (call: Call, request: SearchRequest, reply: SearchReply) => string;
+  /** Writes a reply for the caller. */
+  readonly write: (reply: SearchReply, paid: Paid) => string;
 }
 
-interface Written {
-  /** The reply as `write` wrote it. */
-  readonly text: string;
-  readonly settlement: Settlement;
+/** The same for several. */
+export interface SearchBatch {
+  readonly requests: readonly SearchRequest[];
+  readonly pricePerResult: PicoUsd;
+  readonly write: (found: readonly Found[]) => string;
 }
 
 /**
@@ -67,15 +65,16 @@ export async function searchOnce(
   call: Call,
   request: SearchRequest,
   { pricePerResult, write }: OneSearch,
-): Promise<Written> {
+): Promise<Settled<string>> {
   const terms = {
     ...SEARCH_TERMS,
     bound: charge([[request.maxResults, pricePerResult]]),
     priceVersion: priceVersionOfUnit(pricePerResult),
   };
   const hold = holdOf(decided(deps, call, terms, await askForAdmission(deps, call, terms)));
+  const caller = new CallerWatch(deps.clock, call.signal);
   try {
-    const options = { account: call.identity.accountId, signal: call.signal };
+    const options = { account: call.identity.accountId, signal: caller, watch: caller };
     const startMs = beginWaiting(deps, call);
     let reply: SearchReply;
     try {
@@ -83,6 +82,7 @@ export async function searchOnce(
     } finally {
       endWaiting(deps, call, startMs);
     }
+    if (call.signal.aborted) throw clientLeft();
     const { results, provider, buying } = reply;
     const cost = charge([[results.length, pricePerResult]]);
     const outcome = {
@@ -90,11 +90,11 @@ export async function searchOnce(
       lane: provider,
       upstreamCost: buying === undefined ? undefined : charge([[1, buying]]),
     };
-    // Before it is charged: a reply that cannot be written costs nothing (D-541).
-    const text = write(call, request, reply);
-    return { text, settlement: await settle(deps, { hold, cost, outcome }) };
+    return await settleWith(deps, { hold, cost, outcome }, { write: (paid) => write(reply, paid) });
   } catch (error) {
     return await giveBack(deps, call, hold, error);
+  } finally {
+    caller.close();
   }
 }
 
@@ -106,16 +106,15 @@ export async function searchOnce(
 export async function searchBatch(
   deps: SearchCallDeps,
   call: Call,
-  requests: readonly SearchRequest[],
-  pricePerResult: PicoUsd,
-): Promise<Batch> {
+  { requests, pricePerResult, write }: SearchBatch,
+): Promise<Settled<string>> {
   const resultsMax = requests.reduce((sum, { maxResults }) => sum + maxResults, 0);
   const hold = await takeHold(deps, call, {
     ...SEARCH_TERMS,
     bound: charge([[resultsMax, pricePerResult]]),
     priceVersion: priceVersionOfUnit(pricePerResult),
   });
-  let batch: Batch;
+  let settled: Settled<string>;
   try {
     const replies = await waitForProvider(deps, call, () => askAll(deps, call, requests));
     const { found, cost } = foundIn(replies, pricePerResult);
@@ -128,12 +127,12 @@ export async function searchBatch(
       ...lanesOf(answered),
       ...upstreamCost(answered),
     };
-    batch = { found, settlement: await settle(deps, { hold, cost, outcome }) };
+    settled = await settleWith(deps, { hold, cost, outcome }, { write: () => write(found) });
   } catch (error) {
     return await giveBack(deps, call, hold, error);
   }
   if (call.signal.aborted) throw clientLeft();
-  return batch;
+  return settled;
 }
 
 /** What was found, and what it costs: each part to the digit, and their sum in one charge. */

@@ -57,6 +57,8 @@ describe("textOfHtml()", () => {
         "&",
         "&amp;",
         "&lt;b&gt;",
+        "&#39;",
+        "&nbsp;",
         "<",
         "<b>",
         "é",

@@ -110,8 +110,7 @@ export class LocalModels {
     const limit = new TimeLimit(PROBE_MS);
     try {
       const url = `http://127.0.0.1:${port}/v1/models`;
-      const { signal } = limit;
-      const request = { fetch: this.#probe, url, method: "GET", headers: {}, signal } as const;
+      const request = { fetch: this.#probe, url, method: "GET", headers: {}, limit } as const;
       const list = await exchange(request, async (response) => {
         if (response.status !== OK) throw await refusalOf(response);
         return await readText(response, LIST_BYTES_MAX);
@@ -120,8 +119,6 @@ export class LocalModels {
     } catch {
       // No server listens there, or a server with another protocol.
       return null;
-    } finally {
-      limit.end();
     }
   }
 }

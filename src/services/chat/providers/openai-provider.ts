@@ -12,6 +12,7 @@ import {
   isObject,
   jsonOrNull,
   parseJson,
+  readRefusal,
   readText,
   statusFailure,
   type UpstreamRequest,
@@ -63,14 +64,9 @@ export async function completeUpstream(call: UpstreamCall): Promise<ChatReply> {
   const parts = partsOf(call);
   const bytesMax = parts.logprobs ? LOGPROBS_BYTES_MAX : REPLY_BYTES_MAX;
   const limit = new TimeLimit(call.provider.replyTimeoutMs, call.signal);
-  let text: string;
-  try {
-    text = await exchange(requestOf(call, false, limit.signal), (response) =>
-      response.status === OK ? readText(response, bytesMax) : refuse(response, call),
-    );
-  } finally {
-    limit.end();
-  }
+  const text = await exchange(requestOf(call, false, { limit }), (response) =>
+    response.status === OK ? readText(response, bytesMax) : refuse(response, call),
+  );
   const body = parseJson(text);
   if (readErrorMessage(body) !== null) {
     throw new RouteFailure(`The reply is an error${codeOf(body)}`);
@@ -129,7 +125,7 @@ class UpstreamStream extends Batches implements BodyTaker {
 
   #open(): void {
     const call = this.#call;
-    exchange(requestOf(call, true, this.#timeout.signal), (response) => {
+    exchange(requestOf(call, true, { signal: this.#timeout.signal }), (response) => {
       if (response.status !== OK) return refuse(response, call);
       if (response.body === null) throw new RouteFailure("The stream has no body");
       return response.body.getReader();
@@ -219,11 +215,15 @@ async function readToEnd(body: BodyReader, timeout: IdleTimeout): Promise<void> 
   }
 }
 
-function requestOf(call: UpstreamCall, stream: boolean, signal: CancelSignal): UpstreamRequest {
+function requestOf(
+  call: UpstreamCall,
+  stream: boolean,
+  { limit, signal }: Pick<UpstreamRequest, "limit" | "signal">,
+): UpstreamRequest {
   const { provider, fetch } = call;
   const { url, reply, events } = requestsTo(provider);
   const headers = stream ? events : reply;
-  return { fetch, url, method: "POST", headers, body: bodyOf(call, stream), signal };
+  return { fetch, url, method: "POST", headers, body: bodyOf(call, stream), limit, signal };
 }
 
 /** What all requests to a provider have in common. */
@@ -259,7 +259,7 @@ function requestsTo(provider: ProviderEntry): ProviderRequests {
 
 /** Throws what a status other than 200 means. */
 async function refuse(response: UpstreamResponse, call: UpstreamCall): Promise<never> {
-  const text = await readText(response, ERROR_BYTES_MAX).catch(() => "");
+  const text = await readRefusal(response, ERROR_BYTES_MAX);
   if (CALLER_FAULTS.has(response.status)) throw callerFault(text, call);
   throw statusFailure(response, {
     isHealthy: response.status === FORBIDDEN,

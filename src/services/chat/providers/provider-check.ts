@@ -38,12 +38,9 @@ export async function checkProvider(
   const limit = new TimeLimit(timeoutMs);
   try {
     const url = `${baseUrl}/models`;
-    const { signal } = limit;
-    return await exchange({ fetch, url, method: "GET", headers, signal }, readList);
+    return await exchange({ fetch, url, method: "GET", headers, limit }, readList);
   } catch (error) {
     return { ok: false, problem: error instanceof Error ? error.message : String(error) };
-  } finally {
-    limit.end();
   }
 }
 

@@ -33,15 +33,15 @@ type Page = Pick<URL, "href" | "hostname">;
  * A URL that parsing would not change: a name in small letters that is no address, no port, and a
  * path and query of characters that need no escape. A name with "--" may be one in Punycode.
  */
-const NORMAL = /^https?:\/\/((?:[a-z0-9]+[.-])+[a-z]{2,})\/[\w~!$&()*+,;=:@/?.-]*$/;
+const NORMAL = /^https?:\/\/(?:[a-z0-9]+[.-])+[a-z]{2,}\/[\w~!$&()*+,;=:@/?.-]*$/;
 
 /** As `pageUrl`, without parsing most URLs: that took half of the time of a result. */
 export function pageAt(value: unknown): Page | null {
   if (typeof value !== "string" || value.length > URL_LENGTH_MAX) return null;
-  const hostname = NORMAL.exec(value)?.[1];
   // A segment that begins with a dot may lead to another path.
-  if (hostname === undefined || value.includes("/.")) return pageUrl(value);
-  return { href: value, hostname };
+  if (!NORMAL.test(value) || value.includes("/.")) return pageUrl(value);
+  const start = value.indexOf("//") + 2;
+  return { href: value, hostname: value.slice(start, value.indexOf("/", start)) };
 }
 
 /** An http or https URL without credentials and of acceptable length, or null. */

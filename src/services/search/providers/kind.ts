@@ -106,11 +106,12 @@ export function queryOf(values: Readonly<Record<string, string | number | null>>
 }
 
 const NEEDS_ESCAPE = /[^\w*. -]/;
+const SPACE = / /g;
 /** What a form escapes and `encodeURIComponent` does not. */
 const FORM_ONLY = /[!'()~]/g;
 
 function escaped(text: string): string {
-  if (!NEEDS_ESCAPE.test(text)) return text.replaceAll(" ", "+");
+  if (!NEEDS_ESCAPE.test(text)) return text.replace(SPACE, "+");
   return encodeURIComponent(text.toWellFormed())
     .replaceAll("%20", "+")
     .replace(FORM_ONLY, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);

@@ -3,6 +3,7 @@
 import type { CancelSignal } from "../../../core/cancellation.ts";
 import type { ApiError } from "../../../core/errors.ts";
 import type { PicoUsd } from "../../../core/money.ts";
+import type { RequestWatch } from "../../../upstream/fallback.ts";
 import type { SearchKind } from "../search-catalogue.ts";
 
 export const FRESHNESS = ["day", "week", "month", "year"] as const;
@@ -66,6 +67,8 @@ export interface SearchOptions {
   readonly account: string;
   /** Aborted when the caller is gone; this also ends the request to the server. */
   readonly signal: CancelSignal;
+  /** Is told of each request. */
+  readonly watch?: RequestWatch;
 }
 
 export interface SearchProvider {

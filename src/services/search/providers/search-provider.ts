@@ -80,7 +80,7 @@ export function createSearchProvider(deps: SearchProviderDeps): SearchProvider {
     for (const server of servers()) {
       if (lacksOf(server, request).length === 0 && isReady(server)) candidates.push({ server });
     }
-    const { account, signal } = options;
+    const { account, signal, watch } = options;
     return fallback.first({
       candidates,
       attempt: ({ server }) => ask(server, request, options),
@@ -88,6 +88,7 @@ export function createSearchProvider(deps: SearchProviderDeps): SearchProvider {
         use.end("ok");
         return { results: result, provider: server.kind, buying: server.buying };
       },
+      watch,
       account,
       signal,
       subject: "search",

@@ -11,6 +11,7 @@ import {
   jsonOrNull,
   parseJson,
   readBytes,
+  readRefusal,
   readText,
   refusalOf,
   statusFailure,
@@ -104,7 +105,7 @@ async function readReply(response: UpstreamResponse) {
   if (status === OK) return { status, headers, text: await readText(response, REPLY_BYTES_MAX) };
   if (!REFUSALS.has(status)) throw await failureOf(response);
   // The status counts, also with a body that is too large or breaks off.
-  const text = await readText(response, REFUSAL_BYTES_MAX).catch(() => "");
+  const text = await readRefusal(response, REFUSAL_BYTES_MAX);
   return { status, headers, text };
 }
 
@@ -112,7 +113,7 @@ async function failureOf(response: UpstreamResponse): Promise<RouteFailure> {
   return await refusalOf(response, { isHealthy: response.status === FORBIDDEN });
 }
 
-async function send<T>(
+function send<T>(
   upstream: Upstream,
   { path, query = {}, body }: UpstreamRequest,
   signal: CancelSignal,
@@ -128,12 +129,7 @@ async function send<T>(
   const url = `${server.baseUrl}${path}${search({ ...query, ...key })}`;
   const limit = new TimeLimit(server.timeoutMs, signal);
   const method = body === undefined ? "GET" : "POST";
-  const request = { fetch, url, method, headers, body: body?.text, signal: limit.signal } as const;
-  try {
-    return await exchange(request, read);
-  } finally {
-    limit.end();
-  }
+  return exchange({ fetch, url, method, headers, body: body?.text, limit }, read);
 }
 
 function search(query: Query): string {

@@ -1,0 +1,16 @@
+// The field `svc` of a reply that may cost something (schema `Cost` in reply-schema.ts).
+
+import type { Settlement } from "../../actors/account.ts";
+import { toJsonNumber } from "../core/money.ts";
+
+/** What a caller is told of the cost of a call. */
+export type Paid = Pick<Settlement, "charged" | "free">;
+
+/** The members that every `svc` has, for JSON. */
+export function svcOf(requestId: string, { charged, free }: Paid) {
+  return {
+    request_id: requestId,
+    cost_usd: toJsonNumber(charged),
+    free_credit_usd: toJsonNumber(free),
+  };
+}
