@@ -99,7 +99,7 @@ export function fromUuid(kind: IdKind, uuid: string): string {
 
 /** True if `text` has the form of an id of this kind. */
 export function isId(kind: IdKind, text: string): boolean {
-  const prefix = withPrefix(kind, "");
+  const prefix = beginningOf(kind);
   return text.startsWith(prefix) && BODY.test(text.slice(prefix.length));
 }
 

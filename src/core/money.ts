@@ -118,7 +118,7 @@ const DIGIT_ZERO = 48;
 const PLAIN_MIN = 1_000;
 /** Two amounts of at most 15 digits are never the same double. */
 const PLAIN_MAX = 1e15 - 1;
-const NANO = 1e9;
+const NANO = Number(NANO_PER_USD);
 
 /** The amount in USD as a number that prints with the digits of `toDecimal`; null if none does. */
 function plainNumber(amount: NanoUsd): number | null {

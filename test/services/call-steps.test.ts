@@ -4,6 +4,7 @@
 import { expect, test } from "bun:test";
 import type { Settlement } from "../../actors/account.ts";
 import type { Call } from "../../src/calls/call.ts";
+import type { Settled } from "../../src/calls/settling.ts";
 import { ApiError } from "../../src/core/errors.ts";
 import { type NanoUsd, price, subtract, toDecimal, usd } from "../../src/core/money.ts";
 import type { Paid } from "../../src/http/svc.ts";
@@ -19,7 +20,7 @@ import {
   searchOnce,
 } from "../../src/services/search/search.ts";
 import { toSearchRequest } from "../../src/services/search/search-request.ts";
-import type { TestAccount } from "../support/accounts.ts";
+import type { AccountTerms, TestAccount } from "../support/accounts.ts";
 import { modelOf } from "../support/chat-routes.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { shared } from "../support/shared.ts";
@@ -106,56 +107,58 @@ const searchDeps = {
 
 const begin = () => "{";
 
-test("a chat whose reply cannot be written costs nothing, and holds nothing", async () => {
-  const account = await openAccount(world, { paid: "5", free: "0" });
-  const chat = (id: string, write: () => string) =>
-    completeChat(chatDeps, callOf(account, id), CHAT, { write, saysWhatIsLeft: false });
-  const { charged } = await chat("req_written", begin);
-  expect(charged).toBeGreaterThan(NONE);
-  await expect(chat("req_unwritten", fail)).rejects.toMatchObject({ code: "internal_error" });
-  const { paid, held } = await balances(account);
-  expect(paid).toBe(subtract(usd("5"), charged));
-  expect(held).toBe(NONE);
-});
+const MAPS_CALL = { action: "geocode", cost: usd("0.002"), priceVersion: "1" };
+const maps = { ask: async () => ({ data: {}, provider: "one" }) };
+const mapsDeps = { ...searchDeps, maps } as unknown as MapsCallDeps;
+const BOUGHT = { paid: "100", contract: "enterprise" } as const;
 
-test("a search whose results cannot be written costs nothing, and holds nothing", async () => {
-  const account = await openAccount(world, { paid: "100", contract: "enterprise" });
-  const search = (id: string, write: () => string) =>
-    searchOnce(searchDeps, callOf(account, id), REQUEST, { pricePerResult: PRICE, write });
-  const { charged } = await search("req_found", begin);
-  expect(charged).toBeGreaterThan(NONE);
-  await expect(search("req_lost", fail)).rejects.toMatchObject({ code: "internal_error" });
-  const { paid, held } = await balances(account);
-  expect(paid).toBe(subtract(usd("100"), charged));
-  expect(held).toBe(NONE);
-});
+type Ask = (call: Call, write: () => string) => Promise<Settled<string>>;
 
-test("a batch whose results cannot be written costs nothing, and holds nothing", async () => {
-  const account = await openAccount(world, { paid: "100", contract: "enterprise" });
-  const batch = (id: string, write: () => string) => {
-    const requests = [REQUEST, REQUEST];
-    const options = { requests, pricePerResult: PRICE, write };
-    return searchBatch(searchDeps, callOf(account, id), options);
-  };
-  const { charged } = await batch("req_batch", begin);
-  expect(charged).toBeGreaterThan(NONE);
-  await expect(batch("req_batch_lost", fail)).rejects.toMatchObject({ code: "internal_error" });
-  const { paid, held } = await balances(account);
-  expect([paid, held]).toEqual([subtract(usd("100"), charged), NONE]);
-});
+/** Each call with a reply, by what its account has. */
+const CALLS: readonly (readonly [name: string, AccountTerms & { readonly paid: string }, Ask])[] = [
+  [
+    "a chat",
+    { paid: "5", free: "0" },
+    (call, write) => completeChat(chatDeps, call, CHAT, { write, saysWhatIsLeft: false }),
+  ],
+  [
+    "a search",
+    BOUGHT,
+    (call, write) => searchOnce(searchDeps, call, REQUEST, { pricePerResult: PRICE, write }),
+  ],
+  [
+    "a batch",
+    BOUGHT,
+    (call, write) => {
+      const requests = [REQUEST, REQUEST];
+      return searchBatch(searchDeps, call, { requests, pricePerResult: PRICE, write });
+    },
+  ],
+  [
+    "maps",
+    BOUGHT,
+    (call, write) => askMaps(mapsDeps, call, MAPS_CALL as MapsCall<"geocode">, write),
+  ],
+];
 
-test("an answer of maps that cannot be written costs nothing, and holds nothing", async () => {
-  const account = await openAccount(world, { paid: "100", contract: "enterprise" });
-  const maps = { ask: async () => ({ data: {}, provider: "one" }) };
-  const deps = { ...searchDeps, maps } as unknown as MapsCallDeps;
-  const asked = { action: "geocode", cost: usd("0.002"), priceVersion: "1" };
-  const ask = (id: string, write: () => string) =>
-    askMaps(deps, callOf(account, id), asked as MapsCall<"geocode">, write);
-  const { charged } = await ask("req_map", begin);
-  expect(charged).toBe(asked.cost);
-  await expect(ask("req_map_lost", fail)).rejects.toMatchObject({ code: "internal_error" });
-  const { paid, held } = await balances(account);
-  expect([paid, held]).toEqual([subtract(usd("100"), charged), NONE]);
+for (const [name, funds, ask] of CALLS) {
+  test(`${name}: a reply that cannot be written costs nothing, and holds nothing`, async () => {
+    const account = await openAccount(world, funds);
+    const id = name.replace(" ", "_");
+    const { charged } = await ask(callOf(account, `req_${id}`), begin);
+    expect(charged).toBeGreaterThan(NONE);
+    const failing = ask(callOf(account, `req_${id}_lost`), fail);
+    await expect(failing).rejects.toMatchObject({ code: "internal_error" });
+    const { paid, held } = await balances(account);
+    expect([paid, held]).toEqual([subtract(usd(funds.paid), charged), NONE]);
+  });
+}
+
+test("an answer of maps costs its price", async () => {
+  const account = await openAccount(world, BOUGHT);
+  const call = callOf(account, "req_price");
+  const { charged } = await askMaps(mapsDeps, call, MAPS_CALL as MapsCall<"geocode">, begin);
+  expect(charged).toBe(MAPS_CALL.cost);
 });
 
 /** Accounts whose holds are settled as the test says. */

@@ -40,7 +40,7 @@ export interface CountedReply extends AnsweringModel {
 }
 
 /** Writes a reply for the caller. */
-export interface CompletionWriter extends Pick<ReplyWriter<string>, "saysWhatIsLeft"> {
+export interface CompletionWriter extends Required<Pick<ReplyWriter<string>, "saysWhatIsLeft">> {
   readonly write: (reply: CountedReply, settlement: Settlement) => string;
 }
 
@@ -53,7 +53,7 @@ export async function completeChat(
   deps: ChatCallDeps,
   call: Call,
   chat: ChatCall,
-  { write, saysWhatIsLeft = false }: CompletionWriter,
+  { write, saysWhatIsLeft }: CompletionWriter,
 ): Promise<Settled<string>> {
   const promptBytes = promptTokensMax(chat.request);
   const asked = askToAdmit(deps, call, chat, promptBytes);

@@ -65,11 +65,10 @@ hours is given the first answer, with the header \`Idempotent-Replayed: true\`, 
     toMailCall(fields, request.headers, deps.mail.domain),
   run: ({ deps, call }, mail) => sendMail(deps.calls, deps.mail, call, mail),
   answer({ deps, call }, _, result) {
-    const costUsd = toDecimal(result.cost);
     const { isRepeat } = result;
     return {
-      json: resultJson(result, call.identity.accountId, deps.mail.domain, costUsd),
-      costUsd,
+      json: resultJson(result, call.identity.accountId, deps.mail.domain),
+      costUsd: toDecimal(result.cost),
       status: result.status === "queued" ? ACCEPTED : OK,
       isRepeat,
     };

@@ -1,6 +1,7 @@
 // A message for the caller (SPEC 2.5).
 
 import { senderAddress } from "../../core/mail.ts";
+import { toJsonNumber } from "../../core/money.ts";
 import type { MailMessage } from "../../store/mail-messages.ts";
 import type { MailResult } from "./mail-result.ts";
 
@@ -8,14 +9,13 @@ const OBJECT = "mail.message";
 
 /** The reply to a send; a repeat gets that of the first request. */
 export function resultJson(
-  { message, status }: MailResult,
+  { message, status, cost }: MailResult,
   accountId: string,
   mailDomain: string,
-  costUsd: string,
 ): string {
   const { id, recipients, accepted, requestId } = message;
   const taken = status === "sent" ? accepted : 0;
-  const body = JSON.stringify({
+  return JSON.stringify({
     id,
     object: OBJECT,
     status,
@@ -23,8 +23,8 @@ export function resultJson(
     recipients,
     accepted: taken,
     rejected: status === "sent" ? recipients - taken : 0,
+    svc: { request_id: requestId, cost_usd: toJsonNumber(cost) },
   });
-  return `${body.slice(0, -1)},"svc":{"request_id":"${requestId}","cost_usd":${costUsd}}}`;
 }
 
 /** The reply to a look-up. */
