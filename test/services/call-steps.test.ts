@@ -86,9 +86,10 @@ const RESULT = {
   url: "https://example.org/",
   snippet: "",
   date: null,
-  lastUpdated: null,
+  last_updated: null,
   source: "example.org",
   score: null,
+  position: 1,
 };
 const REQUEST = toSearchRequest({ query: "a page" });
 const PRICE = price("5", 1_000);

@@ -35,19 +35,21 @@ const fullReply = async ({ maxResults }: SearchRequest) => replyOf(maxResults);
 
 /** A reply with so many results. */
 export function replyOf(count: number, title = "Result"): SearchReply {
-  const results = Array.from({ length: count }, (_, index) => resultOf(`${title} ${index + 1}`));
+  const results = Array.from({ length: count }, (_, index) => resultOf(title, index + 1));
   return { results, provider: "embedded" };
 }
 
-function resultOf(title: string): SearchResult {
+function resultOf(name: string, position: number): SearchResult {
+  const title = `${name} ${position}`;
   const page = encodeURIComponent(title.toLowerCase());
   return {
     title,
     url: `https://docs.example.org/${page}`,
     snippet: `About ${title}`,
     date: "2026-11-20",
-    lastUpdated: null,
+    last_updated: null,
     source: "docs.example.org",
     score: 0.5,
+    position,
   };
 }

@@ -66,9 +66,11 @@ export async function searchOnce(
   request: SearchRequest,
   { pricePerResult, write }: OneSearch,
 ): Promise<Settled<string>> {
+  const { maxResults } = request;
+  const bound = charge([[maxResults, pricePerResult]]);
   const terms = {
     ...SEARCH_TERMS,
-    bound: charge([[request.maxResults, pricePerResult]]),
+    bound,
     priceVersion: priceVersionOfUnit(pricePerResult),
   };
   const hold = holdOf(decided(deps, call, terms, await askForAdmission(deps, call, terms)));
@@ -84,7 +86,8 @@ export async function searchOnce(
     }
     if (call.signal.aborted) throw clientLeft();
     const { results, provider, buying } = reply;
-    const cost = charge([[results.length, pricePerResult]]);
+    const isFull = results.length === maxResults;
+    const cost = isFull ? bound : charge([[results.length, pricePerResult]]);
     const outcome = {
       ...outcomeOf(deps, call, { status: OK, errorCode: null }),
       lane: provider,

@@ -8,7 +8,10 @@ import type { Log } from "../../../src/core/log.ts";
 import { loadGuideDocuments } from "../../../src/services/chat/providers/guide.ts";
 import { EmbeddedIndex } from "../../../src/services/search/providers/embedded-search.ts";
 import { copyPath, updateCopy } from "../../../src/services/search/providers/own-documents.ts";
-import type { SearchRequest } from "../../../src/services/search/providers/provider.ts";
+import type {
+  SearchRequest,
+  SearchResult,
+} from "../../../src/services/search/providers/provider.ts";
 import {
   createIndexTables,
   documentOf,
@@ -98,7 +101,10 @@ describe("the shipped documents", () => {
     const all = await find(index, "array", { maxResults: 20 });
     const first = await find(index, "array", { maxResults: 10 });
     const second = await find(index, "array", { maxResults: 10, page: 2 });
-    expect([...first, ...second]).toEqual(all);
+    const unplaced = (results: readonly SearchResult[]) =>
+      results.map((result) => ({ ...result, position: 0 }));
+    expect(unplaced([...first, ...second])).toEqual(unplaced(all));
+    expect(second.map(({ position }) => position)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
 
   test("domains are exact, with what is below them", async () => {

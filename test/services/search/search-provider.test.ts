@@ -1,6 +1,9 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { ApiError } from "../../../src/core/errors.ts";
-import type { SearchRequest } from "../../../src/services/search/providers/provider.ts";
+import type {
+  SearchRequest,
+  SearchResult,
+} from "../../../src/services/search/providers/provider.ts";
 import type { EmbeddedSearch } from "../../../src/services/search/providers/search-provider.ts";
 import { eventually } from "../../support/eventually.ts";
 import {
@@ -40,6 +43,8 @@ function ask(servers: ReturnType<typeof searchOver>, fields: Partial<SearchReque
   return servers.search.search(searchFor(QUERY, fields), open());
 }
 
+const placesOf = (results: readonly SearchResult[]) => results.map(({ position }) => position);
+
 async function failureOf(asked: Promise<unknown>): Promise<ApiError> {
   const error = await asked.then(
     () => null,
@@ -58,7 +63,10 @@ for (const name of NAMES) {
         "https://docs.example.org/fares",
         "https://news.example.com/ride",
       ]);
-      expect(JSON.stringify([...(fake(name).questions[0]?.headers ?? [])])).toContain(SEARCH_KEY);
+      expect(placesOf(reply.results)).toEqual([1, 2]);
+      const [question] = fake(name).questions;
+      expect(Object.values({ ...question?.parameters, ...question?.json })).toContain(QUERY);
+      expect(JSON.stringify([...(question?.headers ?? [])])).toContain(SEARCH_KEY);
     });
 
     for (const mood of BAD_MOODS.split(" ")) {
@@ -128,6 +136,7 @@ describe("pages", () => {
     const servers = searchOver([at("searxng")]);
     const { results } = await ask(servers, { maxResults: 10, page: 2 });
     expect(results.map(({ url }) => url)).toEqual(paged(10, 10));
+    expect(placesOf(results)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     expect(fake("searxng").questions.map(({ parameters }) => parameters.pageno)).toEqual([
       "1",
       "2",
@@ -148,6 +157,7 @@ describe("pages", () => {
       fake(name).answer = () => Response.json(replyWith(name, paged(0, 20)));
       const { results } = await ask(searchOver([at(name)]), { maxResults: 5, page: 3 });
       expect(results.map(({ url }) => url)).toEqual(paged(10, 5));
+      expect(placesOf(results)).toEqual([1, 2, 3, 4, 5]);
     });
   }
 });

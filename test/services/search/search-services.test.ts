@@ -3,17 +3,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { brave } from "../../../src/services/search/providers/brave.ts";
-import { cleanResult } from "../../../src/services/search/providers/clean-result.ts";
+import { candidateOf, cleanResults } from "../../../src/services/search/providers/clean-result.ts";
 import { exa } from "../../../src/services/search/providers/exa.ts";
 import { queryOf, type ServiceKind } from "../../../src/services/search/providers/kind.ts";
 import type { SearchRequest } from "../../../src/services/search/providers/provider.ts";
 import { searxng } from "../../../src/services/search/providers/searxng.ts";
 import { serper } from "../../../src/services/search/providers/serper.ts";
 import { tavily } from "../../../src/services/search/providers/tavily.ts";
-import {
-  SEARCH_SERVER_DEFAULTS,
-  type SearchServer,
-} from "../../../src/services/search/search-catalogue.ts";
 import { REPLIES, type ServiceName } from "../../support/search-replies.ts";
 import { searchFor } from "../../support/search-servers.ts";
 
@@ -27,28 +23,16 @@ const SERVICES: Readonly<Record<ServiceName, ServiceKind>> = {
 const NAMES = Object.keys(SERVICES) as ServiceName[];
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 
-function sent(kind: ServiceName, fields: Partial<SearchRequest> = {}, page = 1) {
-  const server: SearchServer = {
-    ...SEARCH_SERVER_DEFAULTS,
-    name: kind,
-    kind,
-    baseUrl: "http://search.test",
-    apiKey: "secret-key",
-  };
-  const { method, path, headers, body } = SERVICES[kind].toRequest(
-    searchFor("fares", fields),
-    server,
-    {
-      page,
-      nowMs: NOW_MS,
-    },
-  );
-  const url = new URL(path, "http://search.test");
+function sent(name: ServiceName, fields: Partial<SearchRequest> = {}, page = 1) {
+  const kind = SERVICES[name];
+  const { method, path } = kind;
+  const headers = kind.headersWith("secret-key");
+  const parameters = kind.parametersOf(searchFor("fares", fields), { page, nowMs: NOW_MS });
   const isJson = headers["content-type"] === "application/json";
   const values: unknown = isJson
-    ? JSON.parse(body ?? "")
-    : Object.fromEntries(new URLSearchParams(body ?? url.search));
-  return { method, path: url.pathname, headers, values };
+    ? JSON.parse(parameters)
+    : Object.fromEntries(new URLSearchParams(parameters));
+  return { method, path, headers, values };
 }
 
 const EVERYTHING = {
@@ -101,15 +85,8 @@ describe("what is sent", () => {
 
   test("to SearXNG: no word of a caller as a command", () => {
     const q = (query: string) => {
-      const server = {
-        ...SEARCH_SERVER_DEFAULTS,
-        name: "s",
-        kind: "searxng",
-        apiKey: null,
-      } as const;
-      const turn = { page: 1, nowMs: NOW_MS };
-      const request = searxng.toRequest(searchFor(query), { ...server, baseUrl: "" }, turn);
-      return new URLSearchParams(request.body).get("q");
+      const parameters = searxng.parametersOf(searchFor(query), { page: 1, nowMs: NOW_MS });
+      return new URLSearchParams(parameters).get("q");
     };
     expect(q("!!g fares")).toBe("g fares");
     expect(q("!wp\u001f:de\u0085<60 \t!:<!images a")).toBe("wp\u001fde\u008560 \timages a");
@@ -194,7 +171,8 @@ describe("what is read", () => {
     test(`${name}: its documented reply, in one form`, () => {
       const found = SERVICES[name].toResults(REPLIES[name]) ?? [];
       expect(found).toHaveLength(3);
-      const [first, second, third] = found.map((result) => cleanResult(result, NOW_MS));
+      const candidates = found.flatMap((result) => candidateOf(result) ?? []);
+      const [first, second, third] = cleanResults(candidates, NOW_MS);
       expect(first).toMatchObject({
         title: "Fares & tickets",
         url: "https://docs.example.org/fares",
@@ -203,7 +181,7 @@ describe("what is read", () => {
         source: "docs.example.org",
       });
       expect(second).toMatchObject({ title: "The ride", snippet: "", date: null });
-      expect(third).toBeNull();
+      expect(third).toBeUndefined();
     });
 
     test(`${name}: anything else is no reply`, () => {

@@ -3,13 +3,18 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  cleanResult,
+  candidateOf,
+  cleanResults,
   isAllowed,
   pageAt,
   pageUrl,
 } from "../../../src/services/search/providers/clean-result.ts";
 import { pageTextOf } from "../../../src/services/search/providers/page-text.ts";
-import { plainText, textOfHtml } from "../../../src/services/search/providers/plain-text.ts";
+import {
+  plainText,
+  textOfHtml,
+  textsOfHtml,
+} from "../../../src/services/search/providers/plain-text.ts";
 import { isPublic } from "../../../src/services/search/providers/public-fetch.ts";
 import { dayOf, freshSince } from "../../../src/services/search/providers/result-date.ts";
 
@@ -44,10 +49,13 @@ describe("textOfHtml()", () => {
   }
 
   test("what is no text is none", () => {
-    for (const value of [null, undefined, 1, {}, ["x"]]) expect(textOfHtml(value, 10)).toBe("");
+    const values = [null, undefined, 1, {}, ["x"]];
+    for (const value of values) expect(textOfHtml(value, 10)).toBe("");
+    expect(textsOfHtml([...values, "a"], 10)).toEqual(["", "", "", "", "", "a"]);
+    expect(textsOfHtml([], 10)).toEqual([]);
   });
 
-  test("text that is left alone is what cleaning would make of it", () => {
+  test("text that is left alone, or seen with others, is what cleaning would make of it", () => {
     const piece = fc.oneof(
       fc.constantFrom(
         " ",
@@ -58,7 +66,12 @@ describe("textOfHtml()", () => {
         "&amp;",
         "&lt;b&gt;",
         "&#39;",
+        "&amp;lt;",
+        "&lt;&amp;amp;",
         "&nbsp;",
+        "\u00a0",
+        "\u2003",
+        "\u3000",
         "<",
         "<b>",
         "é",
@@ -67,11 +80,13 @@ describe("textOfHtml()", () => {
       fc.string({ unit: "binary", maxLength: 3 }),
     );
     const text = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(""));
+    const texts = fc.array(text, { maxLength: 5 });
     fc.assert(
       // Markup that shows nothing has the text cleaned.
-      fc.property(text, fc.integer({ min: 20, max: 40 }), (html, charactersMax) => {
-        const cleaned = textOfHtml(`${html}<b></b>`, charactersMax);
-        expect(textOfHtml(html, charactersMax)).toBe(cleaned);
+      fc.property(texts, fc.integer({ min: 20, max: 40 }), (htmls, charactersMax) => {
+        const cleaned = htmls.map((html) => textOfHtml(`${html}<b></b>`, charactersMax));
+        expect(htmls.map((html) => textOfHtml(html, charactersMax))).toEqual(cleaned);
+        expect(textsOfHtml(htmls, charactersMax)).toEqual(cleaned);
       }),
       { numRuns: 20_000 },
     );
@@ -192,19 +207,31 @@ describe("pageUrl()", () => {
 
   test("a result without a title is called by its host", () => {
     const found = { title: "<b></b>", url: "https://www.a.example/x", snippet: null, score: "NaN" };
-    expect(cleanResult(found, NOW_MS)).toMatchObject({
-      title: "a.example",
-      snippet: "",
-      score: null,
-    });
+    const candidate = candidateOf(found);
+    expect(cleanResults(candidate ? [candidate] : [], NOW_MS)).toMatchObject([
+      { title: "a.example", snippet: "", score: null, position: 1 },
+    ]);
   });
 });
 
+test("a result has the day of its last change apart from that of its publication", () => {
+  const candidate = candidateOf({
+    title: "A page",
+    url: "https://a.example/x",
+    snippet: "",
+    date: "2026-03-05",
+    lastUpdated: "2026-03-06T10:00:00Z",
+  });
+  expect(cleanResults(candidate ? [candidate] : [], NOW_MS)).toMatchObject([
+    { date: "2026-03-05", last_updated: "2026-03-06" },
+  ]);
+});
+
 test("isAllowed() knows a host by its name with and without the dot of the root", () => {
-  const url = "https://docs.evil.example./x";
+  const page = { hostname: "docs.evil.example." };
   const none = { includeDomains: [], excludeDomains: [] };
-  expect(isAllowed(url, { ...none, excludeDomains: ["evil.example"] })).toBe(false);
-  expect(isAllowed(url, { ...none, includeDomains: ["evil.example"] })).toBe(true);
+  expect(isAllowed(page, { ...none, excludeDomains: ["evil.example"] })).toBe(false);
+  expect(isAllowed(page, { ...none, includeDomains: ["evil.example"] })).toBe(true);
 });
 
 describe("dayOf()", () => {
@@ -218,7 +245,12 @@ describe("dayOf()", () => {
     ["3 days ago", "2026-11-18"],
     ["1 hour ago", "2026-11-21"],
     ["2 weeks ago", "2026-11-07"],
+    ["2024-02-29", "2024-02-29"],
+    ["2026-02-29", null],
     ["2026-02-30", null],
+    ["1900-01-01", "1900-01-01"],
+    ["1899-12-31", null],
+    ["0001-01-01", null],
     ["2027-01-01", null],
     ["yesterday", null],
     ["Mar 5", null],

@@ -41,6 +41,11 @@ const QUERY_CHARACTERS_MAX = 400;
 const QUERY_WORDS_MAX = 50;
 
 export const brave: ServiceKind = {
+  method: "GET",
+  path: "/res/v1/web/search",
+
+  headersWith: (apiKey) => ({ accept: "application/json", "x-subscription-token": apiKey ?? "" }),
+
   lacks(request) {
     const fields: SearchField[] = [];
     const { country, language } = request;
@@ -53,8 +58,8 @@ export const brave: ServiceKind = {
 
   windowOf: () => SAME_PAGES,
 
-  toRequest(request, server) {
-    const query = queryOf({
+  parametersOf(request) {
+    return queryOf({
       q: withDomains(request),
       count: request.maxResults,
       offset: request.page - 1,
@@ -65,11 +70,6 @@ export const brave: ServiceKind = {
       text_decorations: "false",
       result_filter: "web",
     });
-    return {
-      method: "GET",
-      path: `/res/v1/web/search?${query}`,
-      headers: { accept: "application/json", "x-subscription-token": server.apiKey ?? "" },
-    };
   },
 
   toResults(body) {

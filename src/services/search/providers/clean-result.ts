@@ -1,7 +1,7 @@
 // Makes an untrusted result safe for a caller.
 
 import type { FoundResult } from "./kind.ts";
-import { plainText, textOfHtml } from "./plain-text.ts";
+import { plainText, textOfHtml, textsOfHtml } from "./plain-text.ts";
 import type { SearchRequest, SearchResult } from "./provider.ts";
 import { dayOf } from "./result-date.ts";
 import type { IndexHit } from "./search-index.ts";
@@ -10,37 +10,53 @@ const TITLE_CHARACTERS_MAX = 300;
 const SNIPPET_CHARACTERS_MAX = 1_000;
 const URL_LENGTH_MAX = 2_048;
 
-/** The result with checked fields; null if a caller should not open its URL. */
-export function cleanResult(found: FoundResult, nowMs: number): SearchResult | null {
-  const page = pageAt(found.url);
-  if (page === null) return null;
-  const source = sourceOf(page);
-  const { score } = found;
-  return {
-    title: textOfHtml(found.title, TITLE_CHARACTERS_MAX) || source,
-    url: page.href,
-    snippet: textOfHtml(found.snippet, SNIPPET_CHARACTERS_MAX),
-    date: dayOf(found.date, nowMs),
-    lastUpdated: dayOf(found.lastUpdated, nowMs),
-    source,
-    score: typeof score === "number" && Number.isFinite(score) ? score : null,
-  };
+/** A result as a server sent it, with a page that a caller may open. */
+export interface Candidate extends Page {
+  readonly found: FoundResult;
 }
 
 type Page = Pick<URL, "href" | "hostname">;
 
+/** Null if a caller should not open its URL. */
+export function candidateOf(found: FoundResult): Candidate | null {
+  const page = pageAt(found.url);
+  return page === null ? null : { found, href: page.href, hostname: page.hostname };
+}
+
+/** The results of one page, with checked fields. */
+export function cleanResults(candidates: readonly Candidate[], nowMs: number): SearchResult[] {
+  const titles = textsOfHtml(candidates.map(titleOf), TITLE_CHARACTERS_MAX);
+  return candidates.map((candidate, index) => {
+    const { found, href } = candidate;
+    const source = sourceOf(candidate);
+    const { score } = found;
+    return {
+      title: titles[index] || source,
+      url: href,
+      snippet: textOfHtml(found.snippet, SNIPPET_CHARACTERS_MAX),
+      date: dayOf(found.date, nowMs),
+      last_updated: dayOf(found.lastUpdated, nowMs),
+      source,
+      score: typeof score === "number" && Number.isFinite(score) ? score : null,
+      position: index + 1,
+    };
+  });
+}
+
+const titleOf = ({ found }: Candidate) => found.title;
+
 /**
  * A URL that parsing would not change: a name in small letters that is no address, no port, and a
- * path and query of characters that need no escape. A name with "--" may be one in Punycode.
+ * path and query of characters that need no escape, in which no segment begins with a dot: that may
+ * lead to another path. A name with "--" may be one in Punycode.
  */
-const NORMAL = /^https?:\/\/(?:[a-z0-9]+[.-])+[a-z]{2,}\/[\w~!$&()*+,;=:@/?.-]*$/;
+const NORMAL = /^https?:\/\/(?:[a-z0-9]+[.-])+[a-z]{2,}(?:\/(?!\.)[\w~!$&()*+,;=:@?.-]*)+$/;
 
 /** As `pageUrl`, without parsing most URLs: that took half of the time of a result. */
 export function pageAt(value: unknown): Page | null {
   if (typeof value !== "string" || value.length > URL_LENGTH_MAX) return null;
-  // A segment that begins with a dot may lead to another path.
-  if (!NORMAL.test(value) || value.includes("/.")) return pageUrl(value);
-  const start = value.indexOf("//") + 2;
+  if (!NORMAL.test(value)) return pageUrl(value);
+  const start = value.startsWith("https") ? "https://".length : "http://".length;
   return { href: value, hostname: value.slice(start, value.indexOf("/", start)) };
 }
 
@@ -61,26 +77,30 @@ export function sourceOf({ hostname }: Pick<URL, "hostname">): string {
 
 /** True if the domain filters of a request accept this page. */
 export function isAllowed(
-  url: string,
+  page: Pick<Page, "hostname">,
   { includeDomains, excludeDomains }: Pick<SearchRequest, "includeDomains" | "excludeDomains">,
 ): boolean {
   if (includeDomains.length === 0 && excludeDomains.length === 0) return true;
   // The dot of the root may end a name, and leads to the same host.
-  const hostname = new URL(url).hostname.replace(/\.$/, "");
+  const hostname = page.hostname.replace(/\.$/, "");
   const isBelow = (domain: string) => hostname === domain || hostname.endsWith(`.${domain}`);
   if (excludeDomains.some(isBelow)) return false;
   return includeDomains.length === 0 || includeDomains.some(isBelow);
 }
 
 /** A hit of our own index; its texts are plain already. */
-export function cleanHit({ title, url, snippet, date, score }: IndexHit): SearchResult {
+export function cleanHit(
+  { title, url, snippet, date, score }: IndexHit,
+  index: number,
+): SearchResult {
   return {
     title: plainText(title, TITLE_CHARACTERS_MAX),
     url,
     snippet: plainText(snippet, SNIPPET_CHARACTERS_MAX),
     date,
-    lastUpdated: date,
+    last_updated: date,
     source: sourceOf(new URL(url)),
     score: Math.round(score * 1_000) / 1_000,
+    position: index + 1,
   };
 }

@@ -9,6 +9,11 @@ const RESULTS_MAX = 100;
 const SNIPPET_CHARACTERS = 1_000;
 
 export const exa: ServiceKind = {
+  method: "POST",
+  path: "/search",
+
+  headersWith: (apiKey) => ({ ...JSON_HEADERS, "x-api-key": apiKey ?? "" }),
+
   lacks(request) {
     const fields: SearchField[] = used(request, "language");
     if (endOf(request) > RESULTS_MAX) fields.push("page");
@@ -17,25 +22,20 @@ export const exa: ServiceKind = {
 
   windowOf: fromTheStart,
 
-  toRequest(request, server, { nowMs }) {
+  parametersOf(request, { nowMs }) {
     const { query, country, freshness, safesearch, includeDomains, excludeDomains } = request;
     const since = freshness === null ? null : freshSince(freshness, nowMs);
-    return {
-      method: "POST",
-      path: "/search",
-      headers: { ...JSON_HEADERS, "x-api-key": server.apiKey ?? "" },
-      body: JSON.stringify({
-        query,
-        type: "auto",
-        numResults: endOf(request),
-        contents: { text: { maxCharacters: SNIPPET_CHARACTERS } },
-        ...(country === null ? {} : { userLocation: country }),
-        ...(since === null ? {} : { startPublishedDate: since.toISOString() }),
-        ...(safesearch === null ? {} : { moderation: safesearch !== "off" }),
-        ...(includeDomains.length === 0 ? {} : { includeDomains }),
-        ...(excludeDomains.length === 0 ? {} : { excludeDomains }),
-      }),
-    };
+    return JSON.stringify({
+      query,
+      type: "auto",
+      numResults: endOf(request),
+      contents: { text: { maxCharacters: SNIPPET_CHARACTERS } },
+      ...(country === null ? {} : { userLocation: country }),
+      ...(since === null ? {} : { startPublishedDate: since.toISOString() }),
+      ...(safesearch === null ? {} : { moderation: safesearch !== "off" }),
+      ...(includeDomains.length === 0 ? {} : { includeDomains }),
+      ...(excludeDomains.length === 0 ? {} : { excludeDomains }),
+    });
   },
 
   toResults(body) {

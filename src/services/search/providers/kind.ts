@@ -1,16 +1,6 @@
 // What defines a kind of search service: pure mappings of requests and replies.
 
-import type { SearchServer } from "../search-catalogue.ts";
 import type { SearchField, SearchRequest } from "./provider.ts";
-
-/** One HTTP request to a server. */
-export interface UpstreamRequest {
-  readonly method: "GET" | "POST";
-  /** The path after the base URL, with its query. */
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
 
 /** A result as a server sent it, unchecked. */
 export interface FoundResult {
@@ -31,16 +21,23 @@ export interface Window {
 }
 
 export interface ServiceKind {
+  /** Whether the parameters of a search are the query of the URL or the body. */
+  readonly method: "GET" | "POST";
+  /** The path after the base URL. */
+  readonly path: string;
+  /** The headers of every request to a server. */
+  headersWith(apiKey: string | null): Readonly<Record<string, string>>;
   /** The fields that it supports neither by itself nor with our help. */
   lacks(request: SearchRequest): readonly SearchField[];
   windowOf(request: SearchRequest): Window;
-  /** The request for a page of the server, counted from 1. */
-  toRequest(request: SearchRequest, server: SearchServer, turn: Turn): UpstreamRequest;
+  /** What is searched for on a page of the server: a query string, or a body as the headers say. */
+  parametersOf(request: SearchRequest, turn: Turn): string;
   /** The results in a reply, or null if it is not one. */
   toResults(body: unknown): readonly FoundResult[] | null;
 }
 
 export interface Turn {
+  /** Counted from 1. */
   readonly page: number;
   readonly nowMs: number;
 }

@@ -40,18 +40,20 @@ export type SearchField =
   | "include_domains"
   | "exclude_domains";
 
-/** A result that is safe for a caller: plain bounded text, and an http or https URL. */
+/** A result as callers get it: plain bounded text, and an http or https URL. */
 export interface SearchResult {
   readonly title: string;
   readonly url: string;
   readonly snippet: string;
   /** The day on which it was published or last changed, as `2026-11-21`; null if unknown. */
   readonly date: string | null;
-  readonly lastUpdated: string | null;
+  readonly last_updated: string | null;
   /** The host of the page, without "www.". */
   readonly source: string;
   /** How well it matches, on the server's own scale. */
   readonly score: number | null;
+  /** On its page, from 1. */
+  readonly position: number;
 }
 
 export interface SearchReply {

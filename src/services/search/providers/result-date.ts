@@ -18,8 +18,8 @@ const YEAR_MIN = 1900;
 const YEAR = /(?<!\d)\d{4}(?!\d)/;
 const ISO = /^\d{4}-\d{2}-\d{2}(?:[T ].*)?$/;
 const ISO_LENGTH = 10;
-/** Days that exist in every month. */
-const OF_EVERY_MONTH = /-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
+/** The same, of a year from 1900 on, and of a day that every month has. */
+const COMMON_ISO = /^(?:19|[2-9]\d)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])(?:[T ].*)?$/;
 const AGO = /^(\d{1,4})\s+(second|minute|hour|day|week|month|year)s?\s+ago$/i;
 
 /** Documents are fresh if they are from this moment or later. */
@@ -30,6 +30,7 @@ export function freshSince(freshness: Freshness, nowMs: number): Date {
 /** A day as `2026-11-21`; null if it is not a date, or in the future. */
 export function dayOf(value: unknown, nowMs: number): string | null {
   if (typeof value !== "string" || value.length > DATE_LENGTH_MAX) return null;
+  if (COMMON_ISO.test(value)) return untilTomorrow(value.slice(0, ISO_LENGTH), nowMs);
   const text = value.trim();
   if (ISO.test(text)) return isoDay(text.slice(0, ISO_LENGTH), nowMs);
   const [, count, unit = ""] = AGO.exec(text) ?? [];
@@ -44,13 +45,17 @@ export function dayOf(value: unknown, nowMs: number): string | null {
   return Number.isNaN(known) || known > nowMs + DAY_MS ? null : dayAt(known);
 }
 
-/** The day if there is one, from 1900 on and until tomorrow. Days compare as their texts do. */
+/** The day if there is one, from 1900 on and until tomorrow. */
 function isoDay(day: string, nowMs: number): string | null {
-  if (day < String(YEAR_MIN) || day > dayAfter(nowMs)) return null;
-  if (OF_EVERY_MONTH.test(day)) return day;
+  if (day < String(YEAR_MIN)) return null;
   // JavaScript reads the 30th of February as the 2nd of March.
   const exists = new Date(day).getUTCDate() === Number(day.slice(8));
-  return exists ? day : null;
+  return exists ? untilTomorrow(day, nowMs) : null;
+}
+
+/** Days compare as their texts do. */
+function untilTomorrow(day: string, nowMs: number): string | null {
+  return day > dayAfter(nowMs) ? null : day;
 }
 
 let tomorrow = { startMs: 0, day: "" };

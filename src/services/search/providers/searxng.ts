@@ -14,12 +14,16 @@ const RESULTS_MAX = 50;
  */
 const COMMAND = /(^|[\s\p{Cc}])[<:!]+(?=\S)/gu;
 
-const FORM = {
-  accept: "application/json",
-  "content-type": "application/x-www-form-urlencoded",
-} as const;
-
 export const searxng: ServiceKind = {
+  method: "POST",
+  path: "/search",
+
+  headersWith: (apiKey) => ({
+    accept: "application/json",
+    "content-type": "application/x-www-form-urlencoded",
+    ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
+  }),
+
   lacks(request) {
     const fields: SearchField[] = [];
     if (endOf(request) > RESULTS_MAX) fields.push("page");
@@ -30,24 +34,18 @@ export const searxng: ServiceKind = {
 
   windowOf: ({ page, maxResults }) => ({ skip: (page - 1) * maxResults, pagesMax: PAGES_MAX }),
 
-  toRequest(request, server, { page }) {
+  parametersOf(request, { page }) {
     const { language, country, freshness, safesearch, includeDomains, excludeDomains } = request;
     const region = country === null ? "" : `-${country}`;
     const query = request.query.replace(COMMAND, "$1");
-    const { apiKey } = server;
-    return {
-      method: "POST",
-      path: "/search",
-      headers: apiKey === null ? FORM : { ...FORM, authorization: `Bearer ${apiKey}` },
-      body: queryOf({
-        q: withDomains({ query, includeDomains, excludeDomains }),
-        format: "json",
-        pageno: page,
-        language: language === null ? null : `${language}${region}`,
-        time_range: freshness,
-        safesearch: safesearch === null ? null : SAFESEARCH_LEVELS[safesearch],
-      }),
-    };
+    return queryOf({
+      q: withDomains({ query, includeDomains, excludeDomains }),
+      format: "json",
+      pageno: page,
+      language: language === null ? null : `${language}${region}`,
+      time_range: freshness,
+      safesearch: safesearch === null ? null : SAFESEARCH_LEVELS[safesearch],
+    });
   },
 
   toResults(body) {

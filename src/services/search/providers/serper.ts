@@ -12,25 +12,25 @@ const FRESHNESS_CODES: Readonly<Record<Freshness, string>> = {
 };
 
 export const serper: ServiceKind = {
+  method: "POST",
+  path: "/search",
+
+  headersWith: (apiKey) => ({ ...JSON_HEADERS, "x-api-key": apiKey ?? "" }),
+
   lacks: (request) => used(request, "safesearch"),
 
   windowOf: () => SAME_PAGES,
 
-  toRequest(request, server) {
+  parametersOf(request) {
     const { maxResults, page, country, language, freshness } = request;
-    return {
-      method: "POST",
-      path: "/search",
-      headers: { ...JSON_HEADERS, "x-api-key": server.apiKey ?? "" },
-      body: JSON.stringify({
-        q: withDomains(request),
-        num: maxResults,
-        page,
-        ...(country === null ? {} : { gl: country.toLowerCase() }),
-        ...(language === null ? {} : { hl: language }),
-        ...(freshness === null ? {} : { tbs: FRESHNESS_CODES[freshness] }),
-      }),
-    };
+    return JSON.stringify({
+      q: withDomains(request),
+      num: maxResults,
+      page,
+      ...(country === null ? {} : { gl: country.toLowerCase() }),
+      ...(language === null ? {} : { hl: language }),
+      ...(freshness === null ? {} : { tbs: FRESHNESS_CODES[freshness] }),
+    });
   },
 
   toResults(body) {

@@ -48,6 +48,11 @@ const COUNTRY_NAMES: Readonly<Record<string, string>> = {
 };
 
 export const tavily: ServiceKind = {
+  method: "POST",
+  path: "/search",
+
+  headersWith: (apiKey) => ({ ...JSON_HEADERS, authorization: `Bearer ${apiKey ?? ""}` }),
+
   lacks(request) {
     const fields: SearchField[] = used(request, "language", "safesearch");
     const { country } = request;
@@ -58,23 +63,18 @@ export const tavily: ServiceKind = {
 
   windowOf: fromTheStart,
 
-  toRequest(request, server) {
+  parametersOf(request) {
     const { query, country, freshness, includeDomains, excludeDomains } = request;
-    return {
-      method: "POST",
-      path: "/search",
-      headers: { ...JSON_HEADERS, authorization: `Bearer ${server.apiKey ?? ""}` },
-      body: JSON.stringify({
-        query,
-        topic: "general",
-        search_depth: "basic",
-        max_results: endOf(request),
-        ...(country === null ? {} : { country: COUNTRY_NAMES[country] }),
-        ...(freshness === null ? {} : { time_range: freshness }),
-        ...(includeDomains.length === 0 ? {} : { include_domains: includeDomains }),
-        ...(excludeDomains.length === 0 ? {} : { exclude_domains: excludeDomains }),
-      }),
-    };
+    return JSON.stringify({
+      query,
+      topic: "general",
+      search_depth: "basic",
+      max_results: endOf(request),
+      ...(country === null ? {} : { country: COUNTRY_NAMES[country] }),
+      ...(freshness === null ? {} : { time_range: freshness }),
+      ...(includeDomains.length === 0 ? {} : { include_domains: includeDomains }),
+      ...(excludeDomains.length === 0 ? {} : { exclude_domains: excludeDomains }),
+    });
   },
 
   toResults(body) {

@@ -13,8 +13,8 @@ import {
 } from "../../../upstream/upstream-http.ts";
 import type { UpstreamResponse } from "../../../upstream/upstream-response.ts";
 import type { SearchServer } from "../search-catalogue.ts";
-import { cleanResult, isAllowed } from "./clean-result.ts";
-import type { FoundResult, ServiceKind, UpstreamRequest } from "./kind.ts";
+import { type Candidate, candidateOf, cleanResults, isAllowed } from "./clean-result.ts";
+import type { FoundResult, ServiceKind } from "./kind.ts";
 import type { SearchRequest, SearchResult } from "./provider.ts";
 
 export interface UpstreamSearch {
@@ -35,26 +35,27 @@ export async function searchUpstream(search: UpstreamSearch): Promise<SearchResu
   const { kind, server, request, nowMs } = search;
   const { skip, pagesMax } = kind.windowOf(request);
   const end = skip + request.maxResults;
-  const results: SearchResult[] = [];
-  const urls = new Set<string>();
+  const candidates: Candidate[] = [];
   const limit = new TimeLimit(server.timeoutMs, search.signal);
   try {
-    for (let page = 1; page <= pagesMax && results.length < end; page += 1) {
-      const before = results.length;
-      const upstream = kind.toRequest(request, server, { page, nowMs });
-      for (const found of resultsIn(await send(search, upstream, limit.signal), kind)) {
-        const result = cleanResult(found, nowMs);
-        if (result === null || urls.has(result.url) || !isAllowed(result.url, request)) continue;
-        urls.add(result.url);
+    for (let page = 1; page <= pagesMax && candidates.length < end; page += 1) {
+      const before = candidates.length;
+      const reply = await send(search, kind.parametersOf(request, { page, nowMs }), limit.signal);
+      for (const found of resultsIn(reply, kind)) {
+        const candidate = candidateOf(found);
+        if (candidate === null) continue;
+        // There are at most a hundred: a set of them would cost more than to look at each.
+        if (candidates.some(({ href }) => href === candidate.href)) continue;
+        if (!isAllowed(candidate, request)) continue;
         // What follows is for a later page.
-        if (results.push(result) === end) break;
+        if (candidates.push(candidate) === end) break;
       }
-      if (results.length === before) break;
+      if (candidates.length === before) break;
     }
   } finally {
     limit.end();
   }
-  return skip === 0 ? results : results.slice(skip);
+  return cleanResults(skip === 0 ? candidates : candidates.slice(skip), nowMs);
 }
 
 function resultsIn(reply: string, kind: ServiceKind): readonly FoundResult[] {
@@ -64,12 +65,34 @@ function resultsIn(reply: string, kind: ServiceKind): readonly FoundResult[] {
 }
 
 function send(
-  { server, fetch }: UpstreamSearch,
-  { method, path, headers, body }: UpstreamRequest,
+  { kind, server, fetch }: UpstreamSearch,
+  parameters: string,
   signal: CancelSignal,
 ): Promise<string> {
-  const url = `${server.baseUrl}${path}`;
-  return exchange({ fetch, url, method, headers, body, signal }, textOf);
+  const { method } = kind;
+  const { url, headers } = requestsTo(server, kind);
+  const request =
+    method === "GET"
+      ? { fetch, url: `${url}?${parameters}`, method, headers, signal }
+      : { fetch, url, method, headers, body: parameters, signal };
+  return exchange(request, textOf);
+}
+
+/** What all requests to a server have in common. */
+interface ServerRequests {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const requests = new WeakMap<SearchServer, ServerRequests>();
+
+/** Made once for each server, because the client keeps what it makes of them. */
+function requestsTo(server: SearchServer, kind: ServiceKind): ServerRequests {
+  const known = requests.get(server);
+  if (known !== undefined) return known;
+  const made = { url: server.baseUrl + kind.path, headers: kind.headersWith(server.apiKey) };
+  requests.set(server, made);
+  return made;
 }
 
 function textOf(response: UpstreamResponse): Promise<string> {
