@@ -110,9 +110,11 @@ export const REMEMBERED: readonly Remembered[] = [
   },
   { holders: ["src/http/health.ts readings"], what: "the open reading for `/readyz`", most: "1" },
   {
-    holders: ["piece-tokens.ts #seen", "providers/openai-provider.ts requests"].map(
-      (place) => `src/services/chat/${place}`,
-    ),
+    holders: [
+      "chat/piece-tokens.ts #seen",
+      "chat/providers/openai-provider.ts requests",
+      "search/providers/upstream-search.ts requests",
+    ].map((place) => `src/services/${place}`),
     what: "the tokens a piece of a model's replies; the headers of a provider's requests",
     most: "those of the catalogue",
   },

@@ -38,7 +38,7 @@ export function textOfHtml(value: unknown, charactersMax: number): string {
   return plainText(text.includes("&") ? decodeHTMLStrict(text) : text, charactersMax);
 }
 
-/** The same for several short texts. Where ampersands are all that there is to decode, all at once. */
+/** The same for several short texts; where ampersands are all that is to be decoded, at once. */
 export function textsOfHtml(values: readonly unknown[], charactersMax: number): string[] {
   const lines = values.some(hasEntity) ? decodedTogether(values, charactersMax) : null;
   return lines ?? values.map((value) => textOfHtml(value, charactersMax));
