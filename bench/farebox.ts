@@ -196,10 +196,13 @@ export async function startWorker(
   });
 }
 
-/** The settings of Bun that a version starts its processes with; the first ones have none. */
+/** Versions without a file of settings set this one where they are started by `npm start`. */
+const FIRST_SETTINGS = { BUN_CONFIG_MAX_HTTP_REQUESTS: "20000" } as const;
+
+/** The settings of Bun that a version starts its processes with. */
 export async function bunSettingsOf(folder: string): Promise<Readonly<Record<string, string>>> {
   const file = join(folder, "scripts/bun-settings.mjs");
-  return existsSync(file) ? (await import(file)).BUN_SETTINGS : {};
+  return existsSync(file) ? (await import(file)).BUN_SETTINGS : FIRST_SETTINGS;
 }
 
 /** Waits until the journal is flushed to Postgres. */

@@ -27,7 +27,7 @@ test.skipIf(!hasHistory)("a ref that does not exist is refused by its name", () 
 test("each version is started with its own settings of Bun", async () => {
   const version = join(folder, "with-settings");
   mkdirSync(join(version, "scripts"), { recursive: true });
-  expect(await bunSettingsOf(version)).toEqual({});
+  expect(await bunSettingsOf(version)).toEqual({ BUN_CONFIG_MAX_HTTP_REQUESTS: "20000" });
   const file = join(version, "scripts/bun-settings.mjs");
   writeFileSync(file, 'export const BUN_SETTINGS = { BUN_OF_THEN: "1" };');
   expect(await bunSettingsOf(version)).toEqual({ BUN_OF_THEN: "1" });
