@@ -1,21 +1,28 @@
-// Installs the packages with `npm ci`, changed by patches/; Bun is one of them.
+// Installs the packages with npm, changed by patches/; Bun is one of them.
 
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { PROJECT, readJson } from "./home.mjs";
 import { PatchMisfit, patchPackages } from "./patch-packages.mjs";
-import { run } from "./processes.mjs";
+import { runQuietly } from "./processes.mjs";
 
 /**
- * Runs `npm ci` if a package of the lockfile is missing, has another version, or was changed by a
+ * Installs packages if one of the lockfile is missing, has another version, or was changed by a
  * patch of before. Applies patches that came since then.
- * @param {{ dev: boolean, progress: (line: string) => void }} options
+ * @param {{ dev: boolean, progress: (line: string) => void }} options `dev`: also those of tests
  */
 export async function ensurePackages({ dev, progress }) {
-  const missing = missingPackages(dev);
-  const why = missing.length > 0 ? `${missing.length} are missing` : await patchOrReason();
-  if (why === null) return;
-  await install({ dev, progress, why });
+  const needed = missingPackages((entry) => !entry.dev);
+  const tools = dev ? missingPackages((entry) => entry.dev === true) : [];
+  const missing = needed.length + tools.length;
+  const misfit = needed.length > 0 ? null : await patchOrReason();
+  if (missing === 0 && misfit === null) return;
+  const why = misfit ?? `${missing} missing`;
+  progress(`Installing packages with npm (${why}); this takes a minute.`);
+  // `npm ci` first removes all packages, also those with which a Farebox is running.
+  const isWhole = needed.length === 0 && misfit === null;
+  const command = isWhole ? ["install", "--no-save"] : ["ci"];
+  await npm([...command, dev ? "--include=dev" : "--omit=dev"]);
   await patchPackages();
 }
 
@@ -30,25 +37,29 @@ async function patchOrReason() {
   }
 }
 
-/** @param {{ dev: boolean, progress: (line: string) => void, why: string }} options */
-async function install({ dev, progress, why }) {
-  progress(`Installing packages with npm (${why}); this takes a minute.`);
-  const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ["npm"];
-  const include = dev ? ["--include=dev"] : [];
-  const command = [...npm, "ci", "--no-audit", "--no-fund", ...include];
-  const code = await run(command, { cwd: PROJECT });
-  if (code !== 0) throw new Error(`'npm ci' failed with exit code ${code}.`);
+/**
+ * Runs npm without its warnings: they compare packages with the Node that runs npm, and Bun runs
+ * them.
+ * @param {string[]} args
+ */
+async function npm(args) {
+  const { npm_execpath: script } = process.env;
+  const program = script ? [process.execPath, script] : ["npm"];
+  const command = [...program, ...args, "--loglevel=error", "--no-audit", "--no-fund"];
+  const code = await runQuietly(command, { cwd: PROJECT });
+  if (code !== 0) throw new Error(`'npm ${args.join(" ")}' failed with exit code ${code}.`);
 }
 
 /**
- * @param {boolean} dev
+ * The packages of the lockfile that are not installed in its version.
+ * @param {(entry: { dev?: boolean }) => boolean} filter
  * @returns {string[]}
  */
-function missingPackages(dev) {
+function missingPackages(filter) {
   const lock = readJson(join(PROJECT, "package-lock.json"));
   if (lock === null) throw new Error("package-lock.json is missing; this is no whole copy of it.");
   return Object.entries(lock.packages)
-    .filter(([path, entry]) => path !== "" && !entry.optional && (dev || !entry.dev))
+    .filter(([path, entry]) => path !== "" && !entry.optional && filter(entry))
     .filter(([path, entry]) => {
       return readJson(join(PROJECT, path, "package.json"))?.version !== entry.version;
     })

@@ -174,6 +174,26 @@ export function run([program = "", ...args], options = {}) {
 }
 
 /**
+ * Runs a command to its end, and shows its output only if it fails, where it says why.
+ * @param {string[]} command
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv }} [options]
+ * @returns {Promise<number>} its exit code; 127 when it does not exist
+ */
+export async function runQuietly(command, options = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "farebox-output-"));
+  const file = join(folder, "output");
+  const output = openSync(file, "a", 0o600);
+  try {
+    const code = await run(command, { ...options, stdio: ["ignore", output, output] });
+    if (code !== 0) process.stderr.write(readFileSync(file));
+    return code;
+  } finally {
+    closeSync(output);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
  * The exit code that a shell would report.
  * @param {Exit} exit
  */

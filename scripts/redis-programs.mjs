@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { run } from "./processes.mjs";
+import { runQuietly } from "./processes.mjs";
 
 /** @typedef {{ server: string, checkAof: string, version: string }} Found */
 
@@ -103,7 +103,7 @@ async function installRedis(progress) {
   for (const command of installer.commands) {
     progress(`Installing Redis: ${command.join(" ")}`);
     const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-    const code = await run(command, { env });
+    const code = await runQuietly(command, { env });
     if (code !== 0)
       throw new Error(`'${command.join(" ")}' failed with exit code ${code}. ${hint}`);
   }

@@ -12,6 +12,7 @@ import type { SecretList } from "./core/secrets.ts";
 import { BodyShares } from "./http/body-shares.ts";
 import type { ClientInfo } from "./http/client-info.ts";
 import { createClientIp } from "./http/client-ip.ts";
+import { frontDoor } from "./http/dashboard.ts";
 import type { DashboardFiles } from "./http/dashboard-files.ts";
 import type { Endpoint } from "./http/endpoint-info.ts";
 import {
@@ -112,9 +113,11 @@ export function createApp(deps: AppDeps) {
     const missing = noEndpoint(routes, raw.request.method, path);
     return unrouted(isApplication ? application : gateway, raw, error ?? missing);
   };
-  app.onError(({ code, error, request }) =>
-    noSuchPath({ request, server: app.server }, code === "NOT_FOUND" ? undefined : error),
-  );
+  app.onError(({ code, error, request }) => {
+    if (code !== "NOT_FOUND") return noSuchPath({ request, server: app.server }, error);
+    const door = namesHost(request) ? frontDoor(deps, request) : null;
+    return door ?? noSuchPath({ request, server: app.server });
+  });
   for (const one of GATEWAY) addRoute(app, one, (raw) => one.answer(gateway, raw));
   for (const one of APPLICATION) addRoute(app, one, (raw) => one.answer(application, raw));
   // With a malformed Host the router takes a part of the path for the host, and may take another

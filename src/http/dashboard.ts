@@ -29,6 +29,15 @@ export const DASHBOARD: readonly Endpoint<DashboardDeps>[] = [
   ...pageEndpoints("operatorPages", OPERATOR_PAGES, "The pages for operators"),
 ];
 
+/** For a browser that asks for `/`: the way to the dashboard; null for anybody else. */
+export function frontDoor({ dashboard }: DashboardDeps, request: Request): Response | null {
+  const isReading = request.method === "GET" || request.method === "HEAD";
+  if (!isReading || pathOf(request.url) !== "/" || dashboard() === null) return null;
+  if (!takes(request.headers.get("accept") ?? "", "text/html")) return null;
+  const headers = { location: DASHBOARD_PATH, "cache-control": "no-store", vary: "accept" };
+  return new Response(null, { status: 303, headers });
+}
+
 function pageEndpoints(id: string, path: string, summary: string): Endpoint<DashboardDeps>[] {
   return [
     pageEndpoint(id, path, summary),
@@ -108,9 +117,10 @@ function assetResponse({ type, plain, gzip, brotli }: DashboardAsset, accepts: s
   return new Response(bytes, { headers: { ...headers, "content-encoding": form } });
 }
 
-function takes(accepts: string, coding: string): boolean {
+/** True if a header such as Accept-Encoding names this choice, and does not weigh it with 0. */
+function takes(accepts: string, choice: string): boolean {
   return accepts.split(",").some((one) => {
     const [name = "", ...parameters] = one.split(";").map((part) => part.trim().toLowerCase());
-    return name === coding && !parameters.some((part) => /^q=0(\.0*)?$/.test(part));
+    return name === choice && !parameters.some((part) => /^q=0(\.0*)?$/.test(part));
   });
 }

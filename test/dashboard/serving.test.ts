@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { buildDashboard, isDashboardBuilt, staticImports } from "../../scripts/build-dashboard.ts";
 import { DASHBOARD_FOLDER, openDashboard } from "../../src/http/dashboard-files.ts";
 import { appAlone } from "../support/app-alone.ts";
+import { FakeClock } from "../support/fake-clock.ts";
 import { sharedFolder } from "../support/shared.ts";
 
 const KB = 1_000;
@@ -92,6 +93,47 @@ describe("the page", () => {
       nonces.push(nonce);
     }
     expect(nonces[0]).not.toBe(nonces[1]);
+  });
+});
+
+describe("the address of the server itself", () => {
+  const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+  test("leads a browser to the dashboard", async () => {
+    for (const path of ["/", "/?from=mail"]) {
+      const response = await get(path, { accept: BROWSER });
+      expect(response.status).toBe(303);
+      expect(response.headers.get("location")).toBe("/dashboard");
+    }
+  });
+
+  test("answers all others as it does without a dashboard, byte by byte", async () => {
+    const sameIds = { random: (bytes: number) => new Uint8Array(bytes), clock: new FakeClock() };
+    const withPages = appAlone({ ...sameIds, dashboard: openDashboard(folder) });
+    const without = appAlone(sameIds);
+    const whole = async (response: Response) => ({
+      status: response.status,
+      headers: [...response.headers],
+      body: await response.text(),
+    });
+    for (const [method, path, accept] of [
+      ["GET", "/", ""],
+      ["GET", "/", "*/*"],
+      ["GET", "/", "application/json"],
+      ["GET", "/", "application/json, text/html;q=0"],
+      ["POST", "/", BROWSER],
+      ["OPTIONS", "/", BROWSER],
+      ["GET", "//", BROWSER],
+      ["GET", "/v1", BROWSER],
+    ] as const) {
+      const init = { headers: { accept } };
+      const answer = await whole(await withPages.request(method, path, init));
+      expect(answer).toEqual(await whole(await without.request(method, path, init)));
+      expect(answer.status).toBe(404);
+      expect(JSON.parse(answer.body)).toMatchObject({ error: { code: "not_found" } });
+    }
+    const browser = await without.get("/", { accept: BROWSER });
+    expect(browser.status).toBe(404);
   });
 });
 
