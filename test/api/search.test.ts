@@ -221,6 +221,8 @@ describe("what is sent on", () => {
     [{ query: "x", exclude_domains: ["a.example", "127.0.0.1"] }, "exclude_domains[1]"],
     [{ query: "x", exclude_domains: ["a.example/path"] }, "exclude_domains[0]"],
     [{ query: "x", include_domains: ["a b.example"] }, "include_domains[0]"],
+    [{ query: "x", exclude_domains: ["example"] }, "exclude_domains[0]"],
+    [{ query: "x", exclude_domains: [""] }, "exclude_domains[0]"],
     [{ query: "x", include_domains: Array(21).fill("a.example") }, "include_domains"],
     [{ query: "x", search_after_date_filter: "1/1/2026" }, "search_after_date_filter"],
   ] as const) {

@@ -11,8 +11,8 @@ const searxng = {
   results: [
     {
       url: "https://docs.example.org/fares",
-      title: "Fares &amp; tickets",
-      content: "How <b>fares</b> are paid\nbefore the ride.",
+      title: "Fares & tickets",
+      content: "How fares are paid\nbefore the ride.",
       engine: "duckduckgo",
       engines: ["duckduckgo", "brave"],
       parsed_url: ["https", "docs.example.org", "/fares", "", "", ""],
@@ -69,7 +69,7 @@ const tavily = {
   images: [],
   results: [
     {
-      title: "Fares &amp; tickets",
+      title: "Fares & tickets",
       url: "https://docs.example.org/fares",
       content: "How fares are paid before the ride.",
       score: 0.91,
@@ -89,7 +89,7 @@ const serper = {
   knowledgeGraph: { title: "Fare", type: "Price" },
   organic: [
     {
-      title: "Fares &amp; tickets",
+      title: "Fares & tickets",
       link: "https://docs.example.org/fares",
       snippet: "How fares are paid before the ride.",
       date: "Mar 5, 2026",
@@ -110,7 +110,7 @@ const exa = {
   results: [
     {
       id: "https://docs.example.org/fares",
-      title: "Fares &amp; tickets",
+      title: "Fares & tickets",
       url: "https://docs.example.org/fares",
       publishedDate: "2026-03-05T09:30:00.000Z",
       author: "Someone",

@@ -35,15 +35,18 @@ export const sendMessage = endpoint({
   isBilled: true,
   summary: "Send a message",
   description: `Paid from paid credit only. A repeat with the same \`Idempotency-Key\` within 48
-hours is given the first answer, with the header \`Idempotent-Replayed: true\`, and sends nothing.`,
+hours is given the first answer, with the header \`Idempotent-Replayed: true\`, and sends nothing.
+With another body the key is refused as \`idempotency_key_reused\`.`,
   body: jsonBody(MailBody, { bytesMax: MAIL.bodyBytesMax }),
   parameters: [
     {
       name: "Idempotency-Key",
       in: "header",
       required: false,
-      description: `1 to ${MAIL.idempotencyKeyMax} printable ASCII characters`,
-      schema: shortText(MAIL.idempotencyKeyMax),
+      description:
+        `1 to ${MAIL.idempotencyKeyMax} printable ASCII characters; one that came with another ` +
+        "body in the last 48 hours is refused",
+      schema: shortText(MAIL.idempotencyKeyMax, { pattern: "^[!-~](?:[ -~]*[!-~])?$" }),
     },
   ],
   reply: MailAnswer,

@@ -64,9 +64,14 @@ function infoOf(name: string, uses: readonly Use[]): ParameterInfo {
     name,
     in: "query",
     required: false,
-    description: linesOf(uses).join("\n"),
+    description: [...linesOf(uses), ...refusalLine(uses)].join("\n"),
     schema,
   };
+}
+
+/** No schema of a query can say which parameters belong to which action. */
+function refusalLine(uses: readonly Use[]): readonly string[] {
+  return uses.length === NAMES.length ? [] : ["- any other action refuses it"];
 }
 
 /** One line for each distinct description, with its actions. */

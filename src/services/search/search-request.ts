@@ -4,10 +4,9 @@ import { isIP } from "node:net";
 import { SEARCH } from "../../core/limits.ts";
 import { invalid, isAbsent } from "../../http/checks.ts";
 import type { SearchRequest } from "./providers/provider.ts";
-import type { SearchFields } from "./search-schema.ts";
+import { DOMAIN_LENGTH_MAX, type SearchFields } from "./search-schema.ts";
 
 const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/;
-const DOMAIN_LENGTH_MAX = 253;
 
 type Domains = readonly string[];
 

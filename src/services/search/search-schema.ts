@@ -23,8 +23,19 @@ const letters = (description: string, must: string) =>
 const maxResults = (description: string) =>
   optional(whole(1, SEARCH.maxResultsMax, { description }));
 const freshness = (description: string) => optional(oneOf(FRESHNESS, { description }));
+/** Of a name in DNS. */
+export const DOMAIN_LENGTH_MAX = 253;
+/** Of any script: which letters a name can have is known only after its conversion. */
+const LETTER = "A-Za-z\\u0080-\\uffff";
+const label = (first: string) => `[${first}](?:[${LETTER}0-9-]{0,61}[${LETTER}0-9])`;
+const domain = text({
+  maxLength: DOMAIN_LENGTH_MAX,
+  pattern: `^\\s*-?(?:${label(`${LETTER}0-9`)}?\\.)+${label(LETTER)}\\s*$`,
+  must: "must be a domain such as example.com",
+  examples: ["docs.example.org"],
+});
 const domains = (description: string) =>
-  optional(Type.Array(text(), { maxItems: SEARCH.domainsMax, description }));
+  optional(Type.Array(domain, { maxItems: SEARCH.domainsMax, description }));
 const alias = (name: string) => `Another name of \`${name}\``;
 /** A filter of other search APIs. It is refused: ignoring it would answer another question. */
 const filter = notOffered({});

@@ -43,6 +43,25 @@ function ask(servers: ReturnType<typeof searchOver>, fields: Partial<SearchReque
   return servers.search.search(searchFor(QUERY, fields), open());
 }
 
+/** How each service says, beside no results, that its search failed. */
+const TOLD: Readonly<Record<ServiceName, readonly object[]>> = {
+  searxng: [
+    { suggestions: [], unresponsive_engines: [["google", "Suspended: CAPTCHA"]] },
+    { suggestions: [], unresponsive_engines: ["google"] },
+    { error: "search error" },
+  ],
+  brave: [
+    { type: "search", web: { results: [] }, error: { code: "RATE_LIMITED", status: 429 } },
+    { type: "ErrorResponse", web: undefined, error: { code: "QUOTA_LIMITED" } },
+  ],
+  tavily: [{ detail: { error: "This request exceeds your plan's set usage limit" } }],
+  serper: [{ message: "Not enough credits", statusCode: 400 }, { success: false }],
+  exa: [
+    { error: "The search engine timed out", tag: "INTERNAL_ERROR" },
+    { statuses: [{ id: "https://a.example/", status: "error", error: { tag: "CRAWL_TIMEOUT" } }] },
+  ],
+};
+
 const placesOf = (results: readonly SearchResult[]) => results.map(({ position }) => position);
 
 async function failureOf(asked: Promise<unknown>): Promise<ApiError> {
@@ -101,6 +120,17 @@ for (const name of NAMES) {
       expect((await ask(searchOver([at(name)]))).results).toEqual([]);
     });
 
+    for (const failure of TOLD[name]) {
+      test(`nothing but ${JSON.stringify(failure)} with status 200 is a failure`, async () => {
+        const spare = name === "tavily" ? "exa" : "tavily";
+        fake(name).answer = () => Response.json({ ...replyWith(name, []), ...failure });
+        const servers = searchOver([at(name), at(spare)]);
+        expect((await ask(servers)).provider).toBe(spare);
+        const alone = await failureOf(ask(searchOver([at(name)])));
+        expect(alone.code).toBe("upstream_unreachable");
+      });
+    }
+
     test("never brings more results than asked for, each URL once", async () => {
       const urls = Array.from({ length: 40 }, (_, index) => `https://a.example/${index % 30}`);
       fake(name).answer = () => Response.json(replyWith(name, urls));
@@ -142,6 +172,18 @@ describe("pages", () => {
       "2",
       "3",
     ]);
+  });
+
+  test("SearXNG: results are those of its pages until its engines fail", async () => {
+    const failed = { suggestions: [], unresponsive_engines: [["google", "timeout"]] };
+    const found = replyWith("searxng", ["https://a.example/1", "https://a.example/2"]);
+    const none = { ...replyWith("searxng", []), ...failed };
+    fake("searxng").answer = (_, index) => Response.json(index === 0 ? found : none);
+    const reply = await ask(searchOver([at("searxng")]));
+    expect(placesOf(reply.results)).toEqual([1, 2]);
+    fake("searxng").questions.length = 0;
+    const later = ask(searchOver([at("searxng")]), { maxResults: 2, page: 2 });
+    expect((await failureOf(later)).code).toBe("upstream_unreachable");
   });
 
   test("SearXNG: the end of its results is the end of ours", async () => {

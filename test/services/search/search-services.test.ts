@@ -10,6 +10,9 @@ import type { SearchRequest } from "../../../src/services/search/providers/provi
 import { searxng } from "../../../src/services/search/providers/searxng.ts";
 import { serper } from "../../../src/services/search/providers/serper.ts";
 import { tavily } from "../../../src/services/search/providers/tavily.ts";
+import { toSearchRequest } from "../../../src/services/search/search-request.ts";
+import { SearchBody } from "../../../src/services/search/search-schema.ts";
+import { misfit } from "../../support/contract.ts";
 import { REPLIES, type ServiceName } from "../../support/search-replies.ts";
 import { searchFor } from "../../support/search-servers.ts";
 
@@ -172,7 +175,7 @@ describe("what is read", () => {
       const found = SERVICES[name].toResults(REPLIES[name]) ?? [];
       expect(found).toHaveLength(3);
       const candidates = found.flatMap((result) => candidateOf(result) ?? []);
-      const [first, second, third] = cleanResults(candidates, NOW_MS);
+      const [first, second, third] = cleanResults(candidates, NOW_MS, SERVICES[name].textForm);
       expect(first).toMatchObject({
         title: "Fares & tickets",
         url: "https://docs.example.org/fares",
@@ -188,6 +191,34 @@ describe("what is read", () => {
       for (const body of [null, 1, "x", [], {}, { results: 1 }, { web: null }, { organic: {} }]) {
         expect(SERVICES[name].toResults(body)).toBeNull();
       }
+    });
+  }
+
+  for (const [name, sent, text] of [
+    ...NAMES.filter((name) => name !== "brave").flatMap(
+      (name) =>
+        [
+          [name, "std::vector<int> reference", "std::vector<int> reference"],
+          [name, "Escape &amp; as &amp;amp; in <b>", "Escape &amp; as &amp;amp; in <b>"],
+          [name, "<script>alert(1)</script>", "<script>alert(1)</script>"],
+          [name, "a\u0000b\u202e\n c", "ab c"],
+        ] as const,
+    ),
+    ["brave", "std::vector&lt;int&gt; <strong>reference</strong>", "std::vector<int> reference"],
+    ["brave", "Escape &amp;amp; in <b>bold</b>", "Escape &amp; in bold"],
+  ] as const) {
+    test(`${name}: ${JSON.stringify(sent)} is text of the form that it sends`, () => {
+      const found = {
+        title: sent,
+        url: "https://a.example/x?a=1&amp;b=<2>",
+        snippet: sent,
+        date: "2026-03-05",
+      };
+      const candidate = candidateOf(found);
+      const cleaned = cleanResults(candidate ? [candidate] : [], NOW_MS, SERVICES[name].textForm);
+      expect(cleaned).toMatchObject([
+        { title: text, snippet: text, url: "https://a.example/x?a=1&amp;b=%3C2%3E" },
+      ]);
     });
   }
 
@@ -234,4 +265,29 @@ describe("what a service lacks", () => {
     expect(lacks("exa", EVERYTHING)).toEqual(["language"]);
     expect(lacks("exa", { maxResults: 20, page: 6 })).toEqual(["page"]);
   });
+});
+
+test("every domain that the schema allows is taken, and nothing else", () => {
+  const schema = SearchBody.properties.exclude_domains;
+  const part = fc.stringMatching(/^[A-Za-z0-9-]{1,10}$/);
+  const name = fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.join("."));
+  const other = fc.constantFrom(
+    "127.0.0.1",
+    "a.0x7f",
+    "-a.example",
+    "a.example.",
+    " a.example",
+    "",
+  );
+  const excluded = (domain: string) => toSearchRequest({ query: "x", exclude_domains: [domain] });
+  fc.assert(
+    fc.property(fc.oneof(name, other), (domain) => {
+      // Punycode that says nothing is refused after its conversion.
+      fc.pre(!/xn--/i.test(domain));
+      const isTaken = misfit(schema, [domain]) === null;
+      if (isTaken) expect(excluded(domain).excludeDomains).toHaveLength(1);
+      else expect(() => excluded(domain)).toThrow("exclude_domains[0] must be a domain");
+    }),
+    { numRuns: 5_000 },
+  );
 });

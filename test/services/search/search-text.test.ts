@@ -132,6 +132,42 @@ test("tags nested to any depth are removed, in no more time than other text take
   }
 });
 
+test("cleaning takes time by the length, whatever hostile text has no end", () => {
+  // By the square of these lengths it would take hours, beyond the time of a test.
+  const length = 4_000_000;
+  for (const piece of [
+    "<script",
+    "<script>",
+    "<svg><style>",
+    "<!--",
+    "<!doctype ",
+    "<!doctype html <!-- <template>",
+    "</script   ",
+    "<script>x</script <style>",
+    "<a ",
+    "< <",
+    "&#x",
+    "&amp",
+    " \t",
+  ]) {
+    const html = piece.repeat(Math.ceil(length / piece.length));
+    expect(textOfHtml(html, length).length).toBeLessThanOrEqual(html.length);
+    expect(plainText(html, length).length).toBeLessThanOrEqual(html.length);
+  }
+});
+
+test("what is hidden from readers ends at its own end, and stays if it has none", () => {
+  for (const [html, text] of [
+    ["a<script>x</style>y</script >b", "a b"],
+    ["a<SCRIPT src='x'>y</Script>b<script>c", "a b c"],
+    ["a<!-- x <script> --> b </script>", "a b"],
+    ["a<!--> b", "a<!--> b"],
+    ["a<!doctype html>b<!doctype c", "a b<!doctype c"],
+  ] as const) {
+    expect(textOfHtml(html, 200)).toBe(text);
+  }
+});
+
 describe("pageUrl()", () => {
   test("http and https only, without credentials, of bearable length", () => {
     for (const good of ["https://a.example/x?y#z", "http://bücher.example/", "HTTPS://A.EXAMPLE"]) {
@@ -208,7 +244,7 @@ describe("pageUrl()", () => {
   test("a result without a title is called by its host", () => {
     const found = { title: "<b></b>", url: "https://www.a.example/x", snippet: null, score: "NaN" };
     const candidate = candidateOf(found);
-    expect(cleanResults(candidate ? [candidate] : [], NOW_MS)).toMatchObject([
+    expect(cleanResults(candidate ? [candidate] : [], NOW_MS, "html")).toMatchObject([
       { title: "a.example", snippet: "", score: null, position: 1 },
     ]);
   });
@@ -222,7 +258,7 @@ test("a result has the day of its last change apart from that of its publication
     date: "2026-03-05",
     lastUpdated: "2026-03-06T10:00:00Z",
   });
-  expect(cleanResults(candidate ? [candidate] : [], NOW_MS)).toMatchObject([
+  expect(cleanResults(candidate ? [candidate] : [], NOW_MS, "html")).toMatchObject([
     { date: "2026-03-05", last_updated: "2026-03-06" },
   ]);
 });

@@ -41,6 +41,7 @@ const QUERY_CHARACTERS_MAX = 400;
 const QUERY_WORDS_MAX = 50;
 
 export const brave: ServiceKind = {
+  textForm: "html",
   method: "GET",
   path: "/res/v1/web/search",
 

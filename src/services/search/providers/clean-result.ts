@@ -1,6 +1,6 @@
 // Makes an untrusted result safe for a caller.
 
-import type { FoundResult } from "./kind.ts";
+import type { FoundResult, TextForm } from "./kind.ts";
 import { plainText, textOfHtml, textsOfHtml } from "./plain-text.ts";
 import type { SearchRequest, SearchResult } from "./provider.ts";
 import { dayOf } from "./result-date.ts";
@@ -23,9 +23,14 @@ export function candidateOf(found: FoundResult): Candidate | null {
   return page === null ? null : { found, href: page.href, hostname: page.hostname };
 }
 
-/** The results of one page, with checked fields. */
-export function cleanResults(candidates: readonly Candidate[], nowMs: number): SearchResult[] {
-  const titles = textsOfHtml(candidates.map(titleOf), TITLE_CHARACTERS_MAX);
+/** The results of one page, with checked fields; `form` is that of their titles and snippets. */
+export function cleanResults(
+  candidates: readonly Candidate[],
+  nowMs: number,
+  form: TextForm,
+): SearchResult[] {
+  const { textOf, textsOf } = READERS[form];
+  const titles = textsOf(candidates.map(titleOf), TITLE_CHARACTERS_MAX);
   return candidates.map((candidate, index) => {
     const { found, href } = candidate;
     const source = sourceOf(candidate);
@@ -33,7 +38,7 @@ export function cleanResults(candidates: readonly Candidate[], nowMs: number): S
     return {
       title: titles[index] || source,
       url: href,
-      snippet: textOfHtml(found.snippet, SNIPPET_CHARACTERS_MAX),
+      snippet: textOf(found.snippet, SNIPPET_CHARACTERS_MAX),
       date: dayOf(found.date, nowMs),
       last_updated: dayOf(found.lastUpdated, nowMs),
       source,
@@ -42,6 +47,15 @@ export function cleanResults(candidates: readonly Candidate[], nowMs: number): S
     };
   });
 }
+
+const READERS = {
+  html: { textOf: textOfHtml, textsOf: textsOfHtml },
+  plain: {
+    textOf: plainText,
+    textsOf: (values: readonly unknown[], charactersMax: number) =>
+      values.map((value) => plainText(value, charactersMax)),
+  },
+} as const satisfies Record<TextForm, object>;
 
 const titleOf = ({ found }: Candidate) => found.title;
 

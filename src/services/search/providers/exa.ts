@@ -9,6 +9,7 @@ const RESULTS_MAX = 100;
 const SNIPPET_CHARACTERS = 1_000;
 
 export const exa: ServiceKind = {
+  textForm: "plain",
   method: "POST",
   path: "/search",
 
@@ -49,4 +50,6 @@ export const exa: ServiceKind = {
       score,
     }));
   },
+  // It says of each page how reading it went.
+  hasFailed: (body) => listAt(body, "statuses")?.some(({ status }) => status === "error") ?? false,
 };

@@ -20,7 +20,14 @@ export interface Window {
   readonly pagesMax: number;
 }
 
+/**
+ * How a server writes titles and snippets. In plain text a "<" or "&" is one that readers see; in
+ * HTML it belongs to a tag or an entity. URLs and dates are never HTML.
+ */
+export type TextForm = "plain" | "html";
+
 export interface ServiceKind {
+  readonly textForm: TextForm;
   /** Whether the parameters of a search are the query of the URL or the body. */
   readonly method: "GET" | "POST";
   /** The path after the base URL. */
@@ -34,6 +41,8 @@ export interface ServiceKind {
   parametersOf(request: SearchRequest, turn: Turn): string;
   /** The results in a reply, or null if it is not one. */
   toResults(body: unknown): readonly FoundResult[] | null;
+  /** True if a reply without results says that the search failed, in a way of its own. */
+  hasFailed?(body: unknown): boolean;
 }
 
 export interface Turn {
@@ -125,6 +134,13 @@ export function listAt(body: unknown, key: string): readonly Record<string, unkn
   const list: unknown = (body as Record<string, unknown>)[key];
   if (!Array.isArray(list)) return null;
   return list.every(isObject) ? list : list.filter(isObject);
+}
+
+/** True if an object has a list at a key that is not empty. */
+export function hasItems(body: unknown, key: string): boolean {
+  if (typeof body !== "object" || body === null) return false;
+  const list: unknown = (body as Record<string, unknown>)[key];
+  return Array.isArray(list) && list.length > 0;
 }
 
 function isObject(item: unknown): boolean {

@@ -3,9 +3,11 @@
 
 import { decodeHTMLStrict } from "entities";
 
-const TAG = /<(?:!--[\s\S]*?--|!doctype[^>]*|\/?[a-z][^<>]*)>/gi;
-/** Elements with content that readers do not see. */
-const HIDDEN = /<(script|style|noscript|template|svg)\b[^>]*>[\s\S]*?<\/\1\s*>/gi;
+const TAG = /<\/?[a-z][^<>]*>/gi;
+/** Where a comment or a document type begins. */
+const DECLARATION = /<!(?:--|doctype)/gi;
+/** The same, or where an element begins whose content readers do not see. */
+const HIDDEN = /<(?:!--|!doctype|(?:script|style|noscript|template|svg)\b)/gi;
 // Control characters, marks that change the direction of text, and invisible characters.
 const UNSEEN = String.raw`\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff`;
 const EACH_UNSEEN = new RegExp(`[${UNSEEN}]`, "g");
@@ -64,15 +66,60 @@ function isTidy(text: string, notTidy: RegExp): boolean {
 }
 
 function withoutTags(html: string): string {
-  let text = html.replace(HIDDEN, " ");
+  let text = withoutSpans(html, HIDDEN);
   // Removing a tag may leave text that is a tag again.
   for (let pass = 0; pass < PASSES_MAX; pass += 1) {
     const before = text;
+    text = withoutSpans(text, DECLARATION);
     text = text.replace(TAG, (tag) => (INLINE.test(tag) ? "" : " "));
     if (text === before) return text;
   }
   // Only hostile text goes on like this, and each pass takes time. Without `<`, nothing is a tag.
   return text.replaceAll("<", " ");
+}
+
+/**
+ * The text with a space for each span that has a beginning like this and an end. A single
+ * expression for both would look for the end anew from each beginning, also where there is none:
+ * that takes time by the square of the length of hostile text.
+ */
+function withoutSpans(html: string, beginning: RegExp): string {
+  const begin = new RegExp(beginning);
+  const ends = new Ends(html);
+  let text = "";
+  let done = 0;
+  for (let match = begin.exec(html); match !== null; match = begin.exec(html)) {
+    const end = endOfSpan(ends, match[0].toLowerCase(), begin.lastIndex);
+    if (end === null) continue;
+    text += `${html.slice(done, match.index)} `;
+    done = end;
+    begin.lastIndex = end;
+  }
+  return done === 0 ? html : text + html.slice(done);
+}
+
+function endOfSpan(ends: Ends, begin: string, from: number): number | null {
+  if (begin === "<!--") return ends.after("-->", from);
+  const opened = ends.after(">", from);
+  if (opened === null || begin === "<!doctype") return opened;
+  return ends.after(`</${begin.slice(1)}\\s*>`, opened);
+}
+
+/** Finds ends in a text; one that is not there is looked for once. */
+class Ends {
+  readonly #missing = new Set<string>();
+
+  constructor(readonly text: string) {}
+
+  /** The place after the first match of a pattern from a place on. Places only grow. */
+  after(pattern: string, from: number): number | null {
+    if (this.#missing.has(pattern)) return null;
+    const end = new RegExp(pattern, "gi");
+    end.lastIndex = from;
+    if (end.exec(this.text) !== null) return end.lastIndex;
+    this.#missing.add(pattern);
+    return null;
+  }
 }
 
 /** Tags inside of words, such as the emphasis of search terms. */

@@ -1,13 +1,15 @@
 // SearXNG, self-hosted (docs.searxng.org/dev/search_api). `json` must be among its
 // `search.formats`. POST keeps queries out of the access logs of proxies in front of it.
 
-import { endOf, listAt, queryOf, type ServiceKind, withDomains } from "./kind.ts";
+import { endOf, hasItems, listAt, queryOf, type ServiceKind, withDomains } from "./kind.ts";
 import type { Safesearch, SearchField } from "./provider.ts";
 
 const SAFESEARCH_LEVELS: Readonly<Record<Safesearch, number>> = { off: 0, moderate: 1, strict: 2 };
 /** A page has what its engines found, some ten to thirty results; the number cannot be chosen. */
 const PAGES_MAX = 5;
 const RESULTS_MAX = 50;
+/** The parts of a reply, besides results, that only an engine which answered can bring. */
+const ANSWERS = ["answers", "corrections", "infoboxes", "suggestions"] as const;
 /**
  * The beginning of a word that it takes for a command: another engine, language or time limit, or a
  * redirect to another site (D-447). It splits words at control characters too.
@@ -15,6 +17,7 @@ const RESULTS_MAX = 50;
 const COMMAND = /(^|[\s\p{Cc}])[<:!]+(?=\S)/gu;
 
 export const searxng: ServiceKind = {
+  textForm: "plain",
   method: "POST",
   path: "/search",
 
@@ -59,4 +62,7 @@ export const searxng: ServiceKind = {
       score,
     }));
   },
+  // Its page is empty if no engine answered: that is not "nothing found".
+  hasFailed: (body) =>
+    hasItems(body, "unresponsive_engines") && !ANSWERS.some((name) => hasItems(body, name)),
 };

@@ -12,6 +12,7 @@ const FRESHNESS_CODES: Readonly<Record<Freshness, string>> = {
 };
 
 export const serper: ServiceKind = {
+  textForm: "plain",
   method: "POST",
   path: "/search",
 

@@ -48,6 +48,7 @@ const COUNTRY_NAMES: Readonly<Record<string, string>> = {
 };
 
 export const tavily: ServiceKind = {
+  textForm: "plain",
   method: "POST",
   path: "/search",
 

@@ -4,6 +4,7 @@ import type { CancelSignal } from "../../../core/cancellation.ts";
 import { OK } from "../../../core/errors.ts";
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../upstream/time-limit.ts";
+import { tellsFailure } from "../../../upstream/told-failure.ts";
 import {
   exchange,
   type Fetch,
@@ -41,7 +42,11 @@ export async function searchUpstream(search: UpstreamSearch): Promise<SearchResu
     for (let page = 1; page <= pagesMax && candidates.length < end; page += 1) {
       const before = candidates.length;
       const reply = await send(search, kind.parametersOf(request, { page, nowMs }), limit.signal);
-      for (const found of resultsIn(reply, kind)) {
+      const results = resultsIn(reply, kind);
+      // The failure of a later page ends the results, if the caller's page has some.
+      if (results === null && candidates.length > skip) break;
+      if (results === null) throw new RouteFailure("The reply tells a failure in place of results");
+      for (const found of results) {
         const candidate = candidateOf(found);
         if (candidate === null) continue;
         // There are at most a hundred: a set of them would cost more than to look at each.
@@ -55,13 +60,17 @@ export async function searchUpstream(search: UpstreamSearch): Promise<SearchResu
   } finally {
     limit.end();
   }
-  return cleanResults(skip === 0 ? candidates : candidates.slice(skip), nowMs);
+  const wanted = skip === 0 ? candidates : candidates.slice(skip);
+  return cleanResults(wanted, nowMs, kind.textForm);
 }
 
-function resultsIn(reply: string, kind: ServiceKind): readonly FoundResult[] {
-  const results = kind.toResults(parseJson(reply));
+/** Null if there are none because the search failed. */
+function resultsIn(reply: string, kind: ServiceKind): readonly FoundResult[] | null {
+  const body = parseJson(reply);
+  const results = kind.toResults(body);
   if (results === null) throw new RouteFailure("The reply has no list of results");
-  return results;
+  if (results.length > 0) return results;
+  return tellsFailure(body) || (kind.hasFailed?.(body) ?? false) ? null : results;
 }
 
 function send(
