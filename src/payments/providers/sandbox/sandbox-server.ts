@@ -3,6 +3,9 @@
 import type { Clock } from "../../../core/clock.ts";
 import type { RandomBytes } from "../../../core/ids.ts";
 import type { Log } from "../../../core/log.ts";
+import { isLocalRequest } from "../../../http/local-request.ts";
+import { isOwnOrigin } from "../../../http/own-origin.ts";
+import { peerOf } from "../../../http/server.ts";
 import { SandboxActions } from "./sandbox-actions.ts";
 import { answerApi } from "./sandbox-api.ts";
 import { type ApiAnswer, type ApiRequest, keepAnswer, keptAnswer } from "./sandbox-keys.ts";
@@ -49,8 +52,10 @@ export function startSandbox(options: SandboxOptions): Sandbox {
     port: options.port,
     // Longer than a client waits: what does not answer is for the client to give up.
     idleTimeout: 120,
-    async fetch(request) {
-      const response = await answer(actions, options, request);
+    async fetch(request, self) {
+      const response = isOfThisMachine(request, peerOf(self, request))
+        ? await answer(actions, options, request)
+        : html(messagePage("Refused", "The sandbox is for pages of this machine alone."), 403);
       store.save();
       response.headers.set("farebox-sandbox", SANDBOX_HEADER["farebox-sandbox"]);
       return response;
@@ -66,6 +71,15 @@ export function startSandbox(options: SandboxOptions): Sandbox {
       await server.stop(true);
     },
   };
+}
+
+/**
+ * A page of a foreign site reaches this address too: by a name that its owner leads here, which the
+ * header Host shows, or by a form, which the header Origin shows.
+ */
+function isOfThisMachine(request: Request, peer: string): boolean {
+  const origin = request.headers.get("origin");
+  return isLocalRequest(peer, request.headers) && (origin === null || isOwnOrigin(request, null));
 }
 
 async function answer(
