@@ -1,10 +1,11 @@
 // The settings of the console that `npm start` makes by itself.
 
-import { LOOPBACK } from "./sandbox.mjs";
+import { isOnlyHere, LOOPBACK } from "./sandbox.mjs";
 
 /**
  * The settings of the console. None if other machines could reach it and no public address is set.
- * While no mail is delivered, people on this machine see in the replies what was mailed to them.
+ * While no mail is delivered and nobody else is led here, people on this machine see in the replies
+ * what was mailed to them.
  * @param {NodeJS.ProcessEnv} given
  * @param {{ SESSION_SECRET?: string }} kept
  * @returns {NodeJS.ProcessEnv}
@@ -15,6 +16,6 @@ export function consoleSettings(given, kept) {
   const isDelivered = Boolean(given.MAIL_SMTP_URL || given.MAIL_SMTP_URL_FILE);
   return {
     SESSION_SECRET: kept.SESSION_SECRET,
-    CONSOLE_SHOW_MAILS: given.CONSOLE_SHOW_MAILS || String(isLocal && !isDelivered),
+    CONSOLE_SHOW_MAILS: given.CONSOLE_SHOW_MAILS || String(isOnlyHere(given) && !isDelivered),
   };
 }

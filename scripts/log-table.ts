@@ -9,7 +9,7 @@ const CALL = /\blog\??\.(info|warn|error)\(/g;
 const FOLDERS = ["src", "actors", "workers"];
 /** Messages that are made elsewhere, by the variable that holds them. */
 const MADE: Readonly<Record<string, string>> = {
-  warning: "(what is unusual about the settings of Redis)",
+  warning: "(what is unusual about the settings, or those of Redis)",
   message: "(how many models the configuration file has)",
 };
 

@@ -7,6 +7,16 @@ import { chooseSandboxPort } from "./ports.mjs";
 export const LOOPBACK = ["", "127.0.0.1", "localhost", "::1"];
 
 /**
+ * True if no setting leads others to this installation. A proxy or a tunnel listens beside `HOST`,
+ * and only `CONSOLE_URL` tells of it (D-550).
+ * @param {NodeJS.ProcessEnv} env
+ */
+export function isOnlyHere({ HOST = "", CONSOLE_URL = "" }) {
+  const { hostname } = URL.parse(CONSOLE_URL) ?? { hostname: CONSOLE_URL };
+  return [HOST, hostname.replace(/^\[(.*)\]$/, "$1")].every((host) => LOOPBACK.includes(host));
+}
+
+/**
  * @typedef {object} Sandbox
  * @property {string} url
  * @property {Record<string, string>} env what processes need that use it
@@ -29,8 +39,7 @@ export function namesProvider(env) {
  * @returns {Promise<Sandbox | null>}
  */
 export async function planSandbox({ home, baseUrl, port }) {
-  const { HOST = "" } = process.env;
-  if (namesProvider(process.env) || !LOOPBACK.includes(HOST)) return null;
+  if (namesProvider(process.env) || !isOnlyHere(process.env)) return null;
   const own = await chooseSandboxPort(port);
   const url = `http://127.0.0.1:${own}`;
   return {

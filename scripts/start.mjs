@@ -121,7 +121,7 @@ async function main() {
   await untilReady(baseUrl, { home, isStopping: () => stopping });
   if (stopping) return;
   runs({ baseUrl, stores, kept, sandbox });
-  welcome({ baseUrl, home, showLogs, demo, sandbox: sandbox?.url ?? null });
+  welcome({ baseUrl, home, showLogs, demo, env, sandbox: sandbox?.url ?? null });
 }
 
 /**

@@ -22,9 +22,10 @@ Starts Farebox with everything it needs. --logs (or FAREBOX_LOGS=1) shows the lo
  * @param {string} started.home
  * @param {boolean} started.showLogs
  * @param {{ account: string, key: string, sign_in_link: string | null }} started.demo
+ * @param {NodeJS.ProcessEnv} started.env what the servers were started with
  * @param {string | null} started.sandbox where the sandbox of payments is
  */
-export function welcome({ baseUrl, home, showLogs, demo, sandbox }) {
+export function welcome({ baseUrl, home, showLogs, demo, env, sandbox }) {
   const { account, key, sign_in_link: link } = demo;
   const origin = link?.replace(/\/dashboard\/.*/, "");
   const dashboard = link === null ? "" : `\n  Dashboard  ${origin}/dashboard\n  Sign in    ${link}`;
@@ -56,7 +57,24 @@ const client = new OpenAI({ baseURL: "${baseUrl}/v1", apiKey: "${key}" });
 const messages = [{ role: "user", content: "What is a hold?" }];
 const reply = await client.chat.completions.create({ model: "farebox-guide", messages });
 console.log(reply.choices[0].message.content, reply.svc);
-${topUp}`);
+${topUp}${warningsOf(env, sandbox).join("\n")}`);
+}
+
+/**
+ * What must not stay as it is once others reach the installation.
+ * @param {NodeJS.ProcessEnv} env
+ * @param {string | null} sandbox
+ */
+export function warningsOf(env, sandbox) {
+  const isDevelopment = sandbox !== null || env.CONSOLE_SHOW_MAILS === "true";
+  const words = [
+    isDevelopment &&
+      `WARNING: this is for development on this machine. Whoever reaches port ${env.PORT} can read
+mailed codes or pay with test cards: before a proxy or a tunnel leads here, set CONSOLE_URL.`,
+    env.NODE_TLS_REJECT_UNAUTHORIZED === "0" &&
+      "WARNING: NODE_TLS_REJECT_UNAUTHORIZED is 0: no certificate is checked. Unset it.",
+  ];
+  return words.flatMap((line) => (line === false ? [] : [`\n${line}`]));
 }
 
 /**

@@ -75,6 +75,8 @@ export interface AppDeps {
   readonly tracer?: CallTracer | undefined;
   /** Addresses and CIDR blocks whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
+  /** Called once where a request came through a proxy on this machine that is not trusted. */
+  readonly onUntrustedProxy?: (address: string) => void;
   readonly keyPeppers: SecretList;
   /** What is stored about a caller's address. */
   readonly clientInfo: (ip: string) => ClientInfo;
@@ -196,7 +198,7 @@ function sharedDeps(deps: AppDeps): Omit<GatewayDeps, "surface"> {
     mail: deps.mail,
     random: deps.random,
     keyPeppers: deps.keyPeppers,
-    clientIp: createClientIp(deps.trustedProxies),
+    clientIp: createClientIp(deps.trustedProxies, deps.onUntrustedProxy),
     clientInfo: deps.clientInfo,
   };
 }

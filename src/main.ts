@@ -27,6 +27,7 @@ import { type ApiStores, openApiStores } from "./start/api-stores.ts";
 import { openProviders, type Providers } from "./start/providers.ts";
 import { checkWrites } from "./store/redis-check.ts";
 import { RejectedEntries } from "./store/rejected-entries.ts";
+import { UntrustedProxies } from "./store/untrusted-proxies.ts";
 import { openFetch } from "./upstream/open-fetch.ts";
 
 const METRICS_PORT = 9464;
@@ -54,6 +55,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     meter: metrics.upstream,
   });
   const rejected = new RejectedEntries(database);
+  const proxies = new UntrustedProxies(database, clock.now);
   const drain = new Drain();
   const tracer = await openTracer(config.traces, { version: project.version, clock, log });
   const app = createApp({
@@ -80,6 +82,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     warnings: { journal: () => rejectionWarning(rejected), ...providers.warnings },
     meter: metrics.meter,
     trustedProxies: config.trustedProxies,
+    onUntrustedProxy: (address) => proxies.report(address, log),
     keyPeppers: config.secrets.KEY_PEPPER,
     // Without the console the pages would have nothing to talk to.
     dashboard: config.console === null ? () => null : openDashboard(config.dataDirectory),

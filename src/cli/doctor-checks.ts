@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { probeKeys } from "../../actors/keys.ts";
 import { runningProcesses } from "../../actors/layout-upgrade.ts";
 import { JournalLag } from "../../workers/journal-lag.ts";
+import { allowlist, isListed } from "../core/access.ts";
 import { OidcClient } from "../identity/providers/oidc-client.ts";
 import { checkProvider } from "../services/chat/providers/provider-check.ts";
 import { greetRelay } from "../services/mail/providers/relay-check.ts";
@@ -17,6 +18,7 @@ import { openRedis } from "../store/redis.ts";
 import { checkRedis, checkReplication, checkWrites } from "../store/redis-check.ts";
 import { parseRedisUrl } from "../store/redis-url.ts";
 import { RejectedEntries } from "../store/rejected-entries.ts";
+import { UntrustedProxies } from "../store/untrusted-proxies.ts";
 import type { Fetch } from "../upstream/upstream-http.ts";
 import { openCatalogue } from "./server-settings.ts";
 import type { Stores } from "./stores.ts";
@@ -58,6 +60,7 @@ export const CHECKS: readonly Check[] = [
   ["payments", checkPayments],
   ["dashboard", checkDashboard],
   ["single sign-on", checkSso],
+  ["settings", checkSettings],
 ];
 
 async function checkMoneyRedis({ stores, now }: CheckContext): Promise<Finding[]> {
@@ -204,6 +207,16 @@ async function checkPayments({ stores, config, now }: CheckContext): Promise<Fin
 async function checkDashboard({ config }: CheckContext): Promise<Finding[]> {
   if (config.console !== null) return [ok(`people and operators open ${config.console.origin}`)];
   return [warning("None is served, nor a console for operators (SESSION_SECRET, CONSOLE_URL)")];
+}
+
+/** What is dangerous once others reach the installation, and proxies that nobody named. */
+async function checkSettings({ stores, config, now }: CheckContext): Promise<Finding[]> {
+  const trusted = allowlist(config.trustedProxies);
+  const proxies = await new UntrustedProxies(stores.database, now).warnings((address) =>
+    isListed(trusted, address),
+  );
+  const warnings = [...config.warnings, ...proxies].map(warning);
+  return warnings.length > 0 ? warnings : [ok("none is for development alone")];
 }
 
 async function checkSso({ config, now }: CheckContext): Promise<Finding[]> {

@@ -144,7 +144,7 @@ const askForEmail = personEndpoint({
     await countAttempt(identity, "sign_up", { clientIp, email });
     const asked = identity.mails.watch(() => identity.askForEmailChange(person.personId, email));
     const { proof } = await atLeast(deps, asked);
-    return { ok: true, ...(identity.showsMails && proof !== null && { development: proof }) };
+    return { ok: true, ...identity.shown(context, proof) };
   },
 });
 

@@ -5,7 +5,9 @@ import type { Log } from "../core/log.ts";
 import { Identity, type IdentityConfig, type IdentityServices } from "../identity/identity.ts";
 import type { MeDeps } from "./me.ts";
 
-interface PeopleConfig extends Omit<IdentityConfig, "service"> {
+interface PeopleConfig extends Omit<IdentityConfig, "service" | "showsMailsTo"> {
+  /** Whether answers show what was mailed, to requests of this machine. */
+  readonly showsMails: boolean;
   readonly configuredOrigin: string | null;
 }
 
@@ -21,13 +23,13 @@ interface OpenPeopleDeps extends Omit<IdentityServices, "onOpened"> {
 type PeopleServices = Pick<MeDeps, "identity" | "installation" | "people" | "consoleUrl">;
 
 export function openPeople(
-  { configuredOrigin, ...config }: PeopleConfig,
+  { configuredOrigin, showsMails, ...config }: PeopleConfig,
   { mail, payments, actors, ...services }: OpenPeopleDeps,
 ): PeopleServices {
   const onDelayed = (account: string, error: unknown) =>
     services.log.warn({ err: error, account }, "A new account is not in Redis yet");
   const identity = new Identity(
-    { ...config, service: mail.service },
+    { ...config, service: mail.service, showsMailsTo: mailsShown(showsMails) },
     {
       ...services,
       onOpened: (account) => apply({ actors, onDelayed }, account),
@@ -39,4 +41,9 @@ export function openPeople(
     mail_sink: mail.relay === null,
   };
   return { identity, installation, people: identity, consoleUrl: configuredOrigin };
+}
+
+/** To whom answers show what was mailed: to nobody, or to requests of this machine (D-550). */
+export function mailsShown(showsMails: boolean): IdentityConfig["showsMailsTo"] {
+  return ({ isLocal }) => showsMails && isLocal;
 }

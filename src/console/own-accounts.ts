@@ -46,12 +46,12 @@ const openAccount = personEndpoint({
     },
   ],
   async run(context: PersonContext<OwnAccountsDeps>, fields: { readonly name: string }) {
-    const { deps, person, request, clientIp } = context;
+    const { deps, person, request, clientIp, isLocal } = context;
     const { database, random } = deps.identity.services;
     await countAttempt(deps.identity, "open_account", { clientIp, email: person.email });
     const name = fields.name.trim();
     const { headers } = request;
-    const origin = deps.identity.allowanceOrigin(person.email, { headers, clientIp });
+    const origin = deps.identity.allowanceOrigin(person.email, { headers, clientIp, isLocal });
     const account = await openApplicationAccount(
       database,
       { ...person, name, origin, most: APPLICATION_ACCOUNTS_MAX },

@@ -107,7 +107,7 @@ const invite = accountEndpoint({
     const { proof } = await identity.mails.watch(() =>
       inviteToAccount(teamDeps(context), account, { email, role: fields.role }, byPerson(context)),
     );
-    return { ...OK, ...(identity.showsMails && proof !== null && { development: proof }) };
+    return { ...OK, ...identity.shown(context, proof) };
   },
 });
 

@@ -3,18 +3,33 @@
 
 import { isIP } from "node:net";
 import { allowlist, isListed } from "../core/access.ts";
+import { isLoopback } from "../core/loopback.ts";
 
 /** Finds the client's address from the socket's peer and the request's headers. */
 export type ClientIp = (peer: string, headers: Headers) => string;
 
 const MAPPED_V4 = "::ffff:";
 
-/** `trustedProxies` are addresses and CIDR blocks; a bad entry is a RangeError. */
-export function createClientIp(trustedProxies: readonly string[]): ClientIp {
-  if (trustedProxies.length === 0) return normalizeIp;
+/** Headers of which almost every proxy adds one. */
+const BY_PROXIES = ["x-forwarded-for", "forwarded", "x-real-ip"] as const;
+
+/**
+ * `trustedProxies` are addresses and CIDR blocks; a bad entry is a RangeError. The first request
+ * that came through a proxy on this machine that is not among them is reported, once.
+ */
+export function createClientIp(
+  trustedProxies: readonly string[],
+  onUntrustedProxy: (address: string) => void = () => {},
+): ClientIp {
   const trusted = allowlist(trustedProxies);
+  let isReported = false;
   return (peer, headers) => {
     let client = normalizeIp(peer);
+    if (!isReported && isLoopback(client) && !isListed(trusted, client)) {
+      isReported = BY_PROXIES.some((name) => headers.has(name));
+      if (isReported) onUntrustedProxy(client);
+    }
+    if (trustedProxies.length === 0) return client;
     // All lines of the header arrive joined by commas; the right-most hop was added last.
     const hops = headers.get("x-forwarded-for")?.split(",") ?? [];
     while (isListed(trusted, client)) {

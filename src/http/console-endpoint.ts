@@ -16,6 +16,7 @@ import { explain } from "./explain.ts";
 import { failureOf } from "./failure.ts";
 import type { RawRequest } from "./frame.ts";
 import type { JsonBody } from "./json-body.ts";
+import { isLocalRequest } from "./local-request.ts";
 import { isOwnOrigin } from "./own-origin.ts";
 import type { Membership, People, SignedIn } from "./people.ts";
 import { readText } from "./read-body.ts";
@@ -43,6 +44,8 @@ export interface VisitorContext<Deps> {
   readonly server: RawRequest["server"];
   readonly requestId: string;
   readonly clientIp: string;
+  /** Whether the request was sent on this machine itself. */
+  readonly isLocal: boolean;
   readonly client: ClientInfo;
   readonly params: Readonly<Record<string, string>>;
 }
@@ -182,9 +185,11 @@ export async function answerPage<Deps extends ConsoleFrameDeps>(
   try {
     if (request.method !== "GET" && request.method !== "HEAD") checkChange(deps, request);
     refuseNul(params);
-    const clientIp = deps.clientIp(peerOf(server, request), request.headers);
+    const peer = peerOf(server, request);
+    const clientIp = deps.clientIp(peer, request.headers);
+    const isLocal = isLocalRequest(peer, request.headers);
     const client = deps.clientInfo(clientIp);
-    const context = { deps, request, server, requestId, clientIp, client, params };
+    const context = { deps, request, server, requestId, clientIp, isLocal, client, params };
     return withHeaders(await run(context), requestId);
   } catch (error) {
     return refusal(deps, error, requestId);

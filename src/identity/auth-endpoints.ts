@@ -17,7 +17,7 @@ import { Type } from "../http/schema.ts";
 import { atLeast } from "./answer-time.ts";
 import { countAttempt, takeCode } from "./attempt-limits.ts";
 import { AUTH_PATHS, type AuthPath } from "./auth-paths.ts";
-import { AUTH_PATH, DEVICE_HEADER, IP_HEADER, LOCKED_SECONDS } from "./auth-terms.ts";
+import { AUTH_PATH, DEVICE_HEADER, IP_HEADER, LOCAL_HEADER, LOCKED_SECONDS } from "./auth-terms.ts";
 import { deviceOf } from "./device-cookie.ts";
 import { emailOf } from "./email-field.ts";
 import type { Identity } from "./identity.ts";
@@ -90,10 +90,11 @@ function authEndpoint(path: AuthPath): ConsoleEndpoint<IdentityDeps> {
 }
 
 async function forward(
-  { deps, request, clientIp }: VisitorContext<IdentityDeps>,
+  visitor: VisitorContext<IdentityDeps>,
   path: AuthPath,
   input: Fields,
 ): Promise<Response> {
+  const { deps, request, clientIp, isLocal } = visitor;
   const { identity } = deps;
   // Only known fields pass: what better-auth could do with others, such as a redirect, is off.
   const known = Object.keys(path.fields).filter((field) => Object.hasOwn(input, field));
@@ -120,6 +121,7 @@ async function forward(
     [ORIGIN_HEADER]: request.headers.get("origin") ?? "",
     [IP_HEADER]: clientIp,
     [DEVICE_HEADER]: device.id,
+    ...(isLocal && { [LOCAL_HEADER]: "1" }),
   });
   const inner = new Request(`${identity.origin}${AUTH_PATH}${path.opens ?? path.path}`, {
     method: "POST",
@@ -132,7 +134,7 @@ async function forward(
   if (holder !== null && result.status === CONSOLE_ERRORS.invalid_code.status) {
     await identity.tellIfLocked(holder);
   }
-  const answer = await ours(result, identity.showsMails ? proof : null);
+  const answer = await ours(result, identity.shown(visitor, proof));
   if (device.cookie !== null) answer.headers.append("set-cookie", device.cookie);
   return answer;
 }
@@ -163,7 +165,7 @@ function fieldOf(input: Fields, field: string): unknown {
 }
 
 /** The answer of better-auth in the form of the console's, without tokens. */
-async function ours(response: Response, proof: object | null): Promise<Response> {
+async function ours(response: Response, shown: object): Promise<Response> {
   const body = (await response.json().catch(() => null)) as Fields | null;
   const { status } = response;
   const isFine = status === OK;
@@ -173,7 +175,7 @@ async function ours(response: Response, proof: object | null): Promise<Response>
     throw new Error(`better-auth failed: ${status} ${code} ${message}`);
   }
   const answer = isFine
-    ? Response.json({ ...fields, ...(proof !== null && { development: proof }) })
+    ? Response.json({ ...fields, ...shown })
     : answerOf(known ?? { code: "not_possible", message: wordsOf(message) });
   for (const cookie of response.headers.getSetCookie()) answer.headers.append("set-cookie", cookie);
   return answer;

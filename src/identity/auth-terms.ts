@@ -26,6 +26,8 @@ export const PASSKEY_PATH = "/farebox/passkey";
 
 /** Headers that only auth-endpoints.ts writes; what a client sends under these names is dropped. */
 export const IP_HEADER = "x-farebox-ip";
+/** Sent where the request was sent on this machine itself. */
+export const LOCAL_HEADER = "x-farebox-local";
 export const DEVICE_HEADER = "x-farebox-device";
 
 /** The name under which a sign-in link is stored. */

@@ -18,14 +18,19 @@ import { type GrantMark, openFirstAccount, type SignUpOrigin } from "../store/si
 import { SsoLinks } from "../store/sso-links.ts";
 import { type AttemptLimitsDeps, isFirst, noteSignIn } from "./attempt-limits.ts";
 import { type Auth, createAuth, type PasswordHashes } from "./auth.ts";
-import { DEVICE_HEADER, IP_HEADER, LOCKED_SECONDS } from "./auth-terms.ts";
+import { DEVICE_HEADER, IP_HEADER, LOCAL_HEADER, LOCKED_SECONDS } from "./auth-terms.ts";
 import { ComparedHashes } from "./compared-hashes.ts";
 import { deviceOf } from "./device-cookie.ts";
-import { IdentityMails } from "./identity-mails.ts";
+import { IdentityMails, type MailedProof } from "./identity-mails.ts";
 import { inboxOf, isDisposable, signUpNetworkOf } from "./inbox.ts";
 import { Passkeys } from "./passkeys.ts";
 import type { FactorHolder } from "./second-factor-plugin.ts";
 import { Sso, type SsoConfig } from "./sso.ts";
+
+/** What a request says of where it was sent. */
+interface Visitor {
+  readonly isLocal: boolean;
+}
 
 export interface IdentityConfig {
   /** The origin of the console, such as `https://console.example.com`. */
@@ -33,8 +38,8 @@ export interface IdentityConfig {
   readonly secrets: SecretList;
   /** The service as recipients of mails read it. */
   readonly service: string;
-  /** Whether answers show what was mailed: only in development, where nothing is delivered. */
-  readonly showsMails: boolean;
+  /** Whether an answer shows what was mailed: only in development, where nothing is delivered. */
+  readonly showsMailsTo: (visitor: Visitor) => boolean;
   /** Whether a network gets free credit once, as an inbox does. */
   readonly countsNetworks: boolean;
   /** The provider of single sign-on for operators; null if there is none. */
@@ -113,8 +118,9 @@ export class Identity implements People, AttemptLimitsDeps {
     return this.config.origin;
   }
 
-  get showsMails(): boolean {
-    return this.config.showsMails;
+  /** What an answer shows of a mail besides its own fields: nothing but in development. */
+  shown(visitor: Visitor, proof: MailedProof | null): { readonly development?: MailedProof } {
+    return proof !== null && this.config.showsMailsTo(visitor) ? { development: proof } : {};
   }
 
   async signedIn(headers: Headers): Promise<SignedIn | null> {
@@ -200,11 +206,13 @@ export class Identity implements People, AttemptLimitsDeps {
   /** By what is known again whoever opens an account whose plan has an allowance (D-389). */
   allowanceOrigin(
     email: string,
-    { headers, clientIp: ip }: { readonly headers: Headers; readonly clientIp: string },
+    request: Visitor & { readonly headers: Headers; readonly clientIp: string },
   ): Pick<SignUpOrigin, "marks" | "isDisposable"> {
+    const { headers, clientIp, isLocal } = request;
     const { id: device } = deviceOf(headers, this.origin, this.services.random);
+    const network = isLocal ? null : signUpNetworkOf(clientIp);
     return {
-      marks: this.#marks("allowance", { email, ip, device }),
+      marks: this.#marks("allowance", { email, network, device }),
       isDisposable: isDisposable(email),
     };
   }
@@ -238,12 +246,13 @@ export class Identity implements People, AttemptLimitsDeps {
   async #onSession(personId: string, headers: Headers | null): Promise<void> {
     const { database, random, now, onOpened } = this.services;
     const ip = headers?.get(IP_HEADER) ?? null;
+    const network = ip === null || headers?.has(LOCAL_HEADER) ? null : signUpNetworkOf(ip);
     const device = headers?.get(DEVICE_HEADER) ?? null;
     const info = this.#infoOf(headers);
     const opened = await openFirstAccount(
       { database, random },
       personId,
-      (email) => this.#origin(email, ip, device, info),
+      (email) => this.#origin(email, network, device, info),
       new Date(now()),
     );
     if (opened !== null) await onOpened(opened);
@@ -258,11 +267,11 @@ export class Identity implements People, AttemptLimitsDeps {
 
   #origin(
     email: string,
-    ip: string | null,
+    network: string | null,
     device: string | null,
     info: ClientInfo | null,
   ): SignUpOrigin {
-    const marks = this.#marks("grant", { email, ip, device });
+    const marks = this.#marks("grant", { email, network, device });
     const { country = null, ipHash = null } = info ?? {};
     const actor = { name: email, personId: null, country, ipHash };
     return { marks, isDisposable: isDisposable(email), actor };
@@ -272,13 +281,12 @@ export class Identity implements People, AttemptLimitsDeps {
     purpose: "grant" | "allowance",
     {
       email,
-      ip,
+      network,
       device,
-    }: { readonly email: string; readonly ip: string | null; readonly device: string | null },
+    }: { readonly email: string; readonly network: string | null; readonly device: string | null },
   ): GrantMark[] {
     const { secrets, countsNetworks } = this.config;
-    const network = ip === null || !countsNetworks ? null : signUpNetworkOf(ip);
-    const marked = { inbox: inboxOf(email), network, device };
+    const marked = { inbox: inboxOf(email), network: countsNetworks ? network : null, device };
     return Object.entries(marked).flatMap(([kind, text]): GrantMark[] =>
       text === null
         ? []

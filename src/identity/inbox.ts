@@ -17,14 +17,13 @@ export function inboxOf(email: string): string {
   return GOOGLE.has(domain) ? `${local.replaceAll(".", "")}@gmail.com` : `${local}@${domain}`;
 }
 
-/** The network of an address: its /24, or /48 for IPv6; null for this machine itself. */
+/** The network of an address: its /24, or /48 for IPv6. */
 export function signUpNetworkOf(ip: string): string | null {
   const address = normalizeIp(ip);
   if (!address.includes(":")) {
     const groups = address.split(".");
-    return groups[0] === "127" || groups.length < 4 ? null : groups.slice(0, V4_GROUPS).join(".");
+    return groups.length < 4 ? null : groups.slice(0, V4_GROUPS).join(".");
   }
-  if (address === "::1") return null;
   const [head = "", tail = ""] = address.split("::");
   const left = head === "" ? [] : head.split(":");
   const right = tail === "" ? [] : tail.split(":");

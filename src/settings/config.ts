@@ -10,6 +10,7 @@ import { CONSOLE_VARIABLES } from "./console-variables.ts";
 import { ConfigError, type Environment, readVariables, type Values } from "./environment.ts";
 import { PAYMENT_VARIABLES } from "./payment-variables.ts";
 import { ALL_VARIABLES } from "./server-variables.ts";
+import { requireThisMachine, warningsOf } from "./this-machine.ts";
 import { type TraceConfig, traceConfigOf } from "./trace-variables.ts";
 import { DATA_VARIABLES, MAIL_VARIABLES, SERVER_VARIABLES, STORE_VARIABLES } from "./variables.ts";
 
@@ -43,6 +44,8 @@ export interface ServerConfig extends StoreConfig {
   readonly payments: PaymentConfig | null;
   /** Null: the process serves no console. */
   readonly console: ConsoleConfig | null;
+  /** What an operator should know of these settings, in words. */
+  readonly warnings: readonly string[];
   readonly logLevel: string;
   /** Null: there are no traces. */
   readonly traces: TraceConfig | null;
@@ -115,6 +118,11 @@ export function loadServerConfig(
   env: Environment = process.env,
 ): ServerConfig {
   const values = readVariables(ALL_VARIABLES, env);
+  const payments = paymentsOf(values);
+  if (payments?.name === "sandbox") {
+    requireThisMachine(values, "STRIPE_SECRET_KEY is a key of the sandbox");
+  }
+  const console = consoleConfigOf(values);
   return Object.freeze({
     ...storesOf(values),
     host: values.HOST,
@@ -136,8 +144,8 @@ export function loadServerConfig(
       required: values.FAREBOX_CONFIG !== null,
     }),
     mail: mailOf(values),
-    payments: paymentsOf(values),
-    console: consoleConfigOf(values),
+    ...{ payments, console },
+    warnings: warningsOf({ console, payments }, env),
     logLevel: values.LOG_LEVEL,
     traces: traceConfigOf(values),
     journalKeepMs: values.JOURNAL_KEEP_SECONDS,

@@ -6,6 +6,7 @@ import type { SsoConfig } from "../identity/sso.ts";
 import type { CONSOLE_VARIABLES } from "./console-variables.ts";
 import { ConfigError, type Values } from "./environment.ts";
 import { type SSO_VARIABLES, ssoConfigOf } from "./sso-variables.ts";
+import { requireThisMachine } from "./this-machine.ts";
 import type { MAIL_VARIABLES, SERVER_VARIABLES } from "./variables.ts";
 
 export interface ConsoleConfig {
@@ -45,10 +46,9 @@ export function consoleConfigOf(values: ConsoleValues): ConsoleConfig | null {
     throw new ConfigError("CONSOLE_URL must begin with https:// unless it is of this machine");
   }
   const showsMails = values.CONSOLE_SHOW_MAILS;
-  if (showsMails && (!isLoopback(host) || values.MAIL_SMTP_URL !== null)) {
-    throw new ConfigError(
-      "CONSOLE_SHOW_MAILS must be false if HOST is public or MAIL_SMTP_URL is set",
-    );
+  if (showsMails) requireThisMachine(values, "CONSOLE_SHOW_MAILS is true");
+  if (showsMails && values.MAIL_SMTP_URL !== null) {
+    throw new ConfigError("CONSOLE_SHOW_MAILS must be false if MAIL_SMTP_URL is set");
   }
   const authority = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
   return Object.freeze({

@@ -23,7 +23,8 @@ export const CONSOLE_VARIABLES = {
     default: "false",
     about:
       "whether answers show the links and codes that were mailed; only for development on this " +
-      "machine, where `npm start` sets it while no mail is delivered",
+      "machine, where `npm start` sets it while no mail is delivered; refused if `HOST` or " +
+      "`CONSOLE_URL` is not of this machine",
   },
   FREE_CREDIT_PER_NETWORK: {
     kind: oneOf(["once", "unlimited"]),

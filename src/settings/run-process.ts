@@ -23,6 +23,7 @@ export async function runProcess(program: Program): Promise<void> {
     log = createLog(name, config.logLevel);
     logLostPromises(log);
     endOnLostErrors(log, createLastLog(name, config.logLevel));
+    for (const warning of config.warnings) log.warn({}, warning);
     const signals = endOnSignals(log);
     signals.started(await start(config, log));
   } catch (error) {

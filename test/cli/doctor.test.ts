@@ -6,10 +6,13 @@ import { join } from "node:path";
 import { freePort } from "../../scripts/processes.mjs";
 import { openDatabase } from "../../src/store/database.ts";
 import { compareMigrations } from "../../src/store/migrate.ts";
+import { UntrustedProxies } from "../../src/store/untrusted-proxies.ts";
+import { eventually } from "../support/eventually.ts";
 import { OidcIssuer } from "../support/oidc-issuer.ts";
 import { cliOf, cliProcessOf, jsonOf } from "../support/run-cli.ts";
 import { createTestDatabase } from "../support/services.ts";
 import { shared, sharedFolder } from "../support/shared.ts";
+import { silent } from "../support/silent-log.ts";
 import { openWorld } from "../support/world.ts";
 
 const folder = sharedFolder("doctor");
@@ -186,4 +189,20 @@ test("a migration whose file was edited since it ran is not missing", async () =
     const hash = String(last?.hash);
     await sql`UPDATE drizzle.__drizzle_migrations SET hash = ${hash} WHERE id = ${id}`;
   }
+});
+
+test("certificates that nobody checks, and a proxy that nobody named, are warnings", async () => {
+  const warnings = async (env: Record<string, string>) => {
+    const { findings } = await examine(env);
+    return findings.filter(({ check, state }) => check === "settings" && state === "warning");
+  };
+  expect(await warnings({})).toEqual([]);
+  new UntrustedProxies(world.database, Date.now).report("127.0.0.1", silent);
+  await eventually("the proxy is remembered", async () => (await warnings({})).length === 1);
+  const both = await warnings({ NODE_TLS_REJECT_UNAUTHORIZED: "0" });
+  expect(both.map(({ text }) => text.split(" ")[0])).toEqual([
+    "NODE_TLS_REJECT_UNAUTHORIZED",
+    "Requests",
+  ]);
+  expect(await warnings({ TRUSTED_PROXIES: "127.0.0.0/8" })).toEqual([]);
 });

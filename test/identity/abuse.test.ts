@@ -126,7 +126,7 @@ describe("nobody learns whether an inbox is known", () => {
   ];
 
   test("by status or body", async () => {
-    const quiet = await PeopleLab.start({ config: { showsMails: false } });
+    const quiet = await PeopleLab.start({ config: { showsMailsTo: () => false } });
     await using _ = quiet;
     const { database } = quiet.stores;
     await database.sql`
