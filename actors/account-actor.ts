@@ -164,11 +164,14 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     reply: Exclude<AdmitReply, { verdict: "hydrate" | "stale" | "lease" | "late" }>,
     { request, access, key, tier, limits, cap, ref, metadata, text, refusal }: Attempt,
   ): Admission {
-    if (reply.verdict === "short") return { verdict: "short", funds: reply };
+    if (reply.verdict === "short") {
+      if (request.isAhead === true) this.deps.brake.notePass(request.keyId);
+      return { verdict: "short", funds: reply };
+    }
     this.deps.clock.observe(reply.nowMs);
     const { rate } = reply;
     if (reply.verdict === "refused") {
-      this.deps.brake.note({ accountId: this.accountId, keys: this.keys, request }, rate);
+      this.deps.brake.note({ accountId: this.accountId, keys: this.keys, request }, reply);
       const isAsked = this.#topUps.refused(access.document.autoTopUp, reply, request);
       const error = refusalError(reply, request, tier, { access: refusal?.message, isAsked });
       const funds = MONEY_REFUSALS.has(reply.code) ? reply : null;

@@ -160,6 +160,10 @@ export class AccountActors implements Actors {
   }
 
   /** The calls of this process that hold money now. */
+  refusesUnread(keyId: string): boolean {
+    return this.#brake.refusesUnread(keyId);
+  }
+
   get openCalls(): number {
     return this.leases.openCalls;
   }

@@ -56,10 +56,13 @@ export interface AdmissionRequest {
    * counted, but not refused or logged.
    */
   readonly tentative?: boolean | undefined;
-  /**
-   * The second try of a call whose first try returned `short`: the window has already counted it.
-   */
+  /** An earlier try of this request returned `short`: the window has already counted it. */
   readonly counted?: boolean | undefined;
+  /**
+   * The body is not read yet. The request is counted, and refused if that needs no body; otherwise
+   * the answer is `short`, and the request comes again as `counted`.
+   */
+  readonly isAhead?: boolean | undefined;
   /**
    * The hold outlives this process: it lives for 60 s, and longer if its deadline is extended
    * (detached-hold.ts). `bound` must be above 0: the wallet would not know of such a hold, and
@@ -91,7 +94,10 @@ export type Admission =
       /** Set when the refusal is about money (402), to tell the caller which amount would fit. */
       readonly funds: Funds | null;
     }
-  /** Only for a tentative admission: the upper bound does not fit. The request was counted. */
+  /**
+   * Tentative: the upper bound does not fit. Ahead of the body: it may be read. The request was
+   * counted.
+   */
   | { readonly verdict: "short"; readonly funds: Funds };
 
 export interface Settlement {
@@ -201,4 +207,9 @@ export interface Account {
 
 export interface AccountActors {
   of(accountId: string, bucket: number): Account;
+  /**
+   * True if the last call of this key was refused for what is known without its body. The next one
+   * is likely to be: it is asked about ahead of its body.
+   */
+  refusesUnread(keyId: string): boolean;
 }

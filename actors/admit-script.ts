@@ -26,6 +26,16 @@ import { inSeconds, withLimitKeys } from "./window.ts";
  */
 export const ADMISSION_VALID_MS = 7_500;
 
+/** As the script has them. */
+const ATTEMPTS = {
+  only: 0,
+  tentative: 1,
+  counted: 2,
+  open: 3,
+  ahead: 4,
+  countedTentative: 5,
+} as const;
+
 export interface AdmitArgs extends Timed, OfAccount {
   /** Redis's time as this process estimates it: when this is sent. */
   readonly aboutMs: number;
@@ -45,10 +55,12 @@ export interface AdmitArgs extends Timed, OfAccount {
   readonly cap: NanoUsd;
   readonly budget: NanoUsd | null;
   /**
-   * `tentative` counts the request and may return `short`; `second` follows such a reply. `open` is
-   * the only attempt of a request that an account may make although it owes.
+   * `tentative` counts the request and may return `short`; `counted` follows such a reply. `open`
+   * is the only attempt of a request that an account may make although it owes. `ahead` comes
+   * before the body: it only counts, and returns `short`; the others then are `countedTentative`
+   * or `counted`.
    */
-  readonly attempt: "only" | "tentative" | "second" | "open";
+  readonly attempt: keyof typeof ATTEMPTS;
   /** Account, key and metadata between tabs. */
   readonly text: string;
   readonly elapsedMs: number;
@@ -80,8 +92,6 @@ export type AdmitReply =
       /** True if the limit of open calls refused the call. */
       readonly byOpenCalls: boolean;
     };
-
-const ATTEMPTS = { only: 0, tentative: 1, second: 2, open: 3 } as const;
 
 export const admit: Script<AdmitArgs, AdmitReply> = {
   name: "admit",
@@ -128,9 +138,15 @@ function packNumbers(a: AdmitArgs): Buffer {
 }
 
 /** Which attempt of its request an admission is. */
-export function attemptOf({ tentative, counted, isOpen }: AdmissionRequest): AdmitArgs["attempt"] {
-  if (tentative) return "tentative";
-  if (counted) return "second";
+export function attemptOf({
+  tentative,
+  counted,
+  isAhead,
+  isOpen,
+}: AdmissionRequest): AdmitArgs["attempt"] {
+  if (isAhead) return "ahead";
+  if (tentative) return counted ? "countedTentative" : "tentative";
+  if (counted) return "counted";
   return isOpen ? "open" : "only";
 }
 

@@ -1,7 +1,7 @@
 // Keys that are refused again and again. Redis decides on every request, but a key that goes on
 // after three times its limit is answered from memory for the rest of each second (D-176).
 
-import { ApiError } from "../src/core/errors.ts";
+import { ApiError, BEFORE_BODY, type ErrorCode } from "../src/core/errors.ts";
 import { metadataText } from "../src/core/journal.ts";
 import type { Log } from "../src/core/log.ts";
 import type { Admission, AdmissionRequest, RateLimits } from "./account.ts";
@@ -42,6 +42,8 @@ interface Count {
   untilMs: number;
   /** Answered from memory, and not yet reported to Redis. */
   uncounted: number;
+  /** True if the last refusal needed no body. */
+  isUnread: boolean;
 }
 
 type Refused = Extract<Admission, { readonly verdict: "refused" }>;
@@ -80,8 +82,19 @@ export class RefusalBrake {
     return { verdict: "refused", error, rate: { ...rate, remaining: 0 }, funds: null };
   }
 
+  /** True if the last call of this key was refused for what is known without its body. */
+  refusesUnread(keyId: string): boolean {
+    return this.#counts.get(keyId)?.isUnread === true;
+  }
+
+  /** Notes that Redis lets this key's calls go on. */
+  notePass(keyId: string): void {
+    const count = this.#counts.get(keyId);
+    if (count !== undefined) count.isUnread = false;
+  }
+
   /** Notes that Redis refused a request. */
-  note(of: RefusedKey, rate: RateLimits): void {
+  note(of: RefusedKey, { code, rate }: { code: ErrorCode; rate: RateLimits }): void {
     const nowMs = this.#deps.clock.now();
     const minute = Math.floor(nowMs / MINUTE_MS);
     const { keyId } = of.request;
@@ -89,11 +102,12 @@ export class RefusalBrake {
     if (count === undefined || count.minute !== minute) {
       if (count === undefined && this.#counts.size >= REFUSED_KEYS_MAX) return;
       if (count !== undefined) this.#report(count);
-      count = { minute, of, refused: 0, rate, untilMs: 0, uncounted: 0 };
+      count = { minute, of, refused: 0, rate, untilMs: 0, uncounted: 0, isUnread: false };
       this.#counts.set(keyId, count);
     }
     count.refused += 1;
     count.rate = rate;
+    count.isUnread = BEFORE_BODY.has(code);
     if (count.refused <= TIMES_ITS_LIMIT * rate.limit) return;
     count.untilMs = (Math.floor(nowMs / SECOND_MS) + 1) * SECOND_MS;
   }

@@ -4,9 +4,10 @@
 -- ARGV  1 packed: now_ms or 0, version, window limit, bound, free credit may pay (0/1), takes a
 --         stream slot (0/1), stream limit, open call limit, cap, key budget or -1, deadline_ms of a
 --         hold without a process or 0, refusal precedes the window (0/1), attempt (0 only,
---         1 tentative, 2 second, 3 open to accounts that owe), refused requests a minute that get
---         rows of their own, latency of a refusal, ms, when this was sent, ms, how long it is
---         valid, ms; then a refusal code or ''
+--         1 tentative, 2 counted before, 3 open to accounts that owe, 4 ahead of its body,
+--         5 tentative and counted before), refused requests a minute that get rows of their own,
+--         latency of a refusal, ms, when this was sent, ms, how long it is valid, ms; then a
+--         refusal code or ''
 --       2 request  3 account, key and metadata between tabs
 --       4.. of each limit: kind, limit, weight, code (see limits.lua)
 -- Reply packed now_ms, limit, remaining, reset_ms, hold_paid, hold_free, admitted_ms
@@ -15,7 +16,8 @@
 --       { 'lease' } its process needs a lease (lease.lua) before it may hold anything here
 --       { 'late', packed now_ms } it was sent too long ago, or by a clock that is wrong; nothing
 --         was changed
---       { 'short', packed spendable } tentative only: the request was counted, nothing else changed
+--       { 'short', packed spendable } tentative: it does not fit; ahead of its body: it may go on.
+--         The request was counted, nothing else changed
 --       { error_code, packed now_ms, limit, remaining, reset_ms, spendable, retry_ms, by the
 --         limit of open calls (0/1) } refused; no money was changed
 --       error ENDED  a late copy: the call has ended already; nothing was changed
@@ -52,8 +54,9 @@ local budget_room = budget >= 0 and budget - month_use(k, month) or AMOUNT_MAX
 -- In the order of the error table.
 local full, exceeded = window.total >= limit, nil
 if limits then full, exceeded = check_limits(limits, full) end
--- True if the first try has counted this request, or if this try was sent before and counted it.
-local is_counted = attempt == 2 or (attempt == 1 and full and redis_call('GET', op) == 'S')
+-- True if a try before has counted this request, or if this try was sent before and counted it.
+local is_counted = attempt == 2 or attempt == 5
+  or ((attempt == 1 or attempt == 4) and full and redis_call('GET', op) == 'S')
 local window_full = full and not is_counted
 local code, refused_by = nil, ''
 if refusal == 'account_inactive' then code = refusal
@@ -75,7 +78,8 @@ end
 
 local for_money = code == 'key_budget_exceeded' or code == 'monthly_limit_reached'
   or code == 'insufficient_credits'
-if for_money and attempt == 1 and not sent_before(holds, request, bucket.epoch) then
+local goes_on = (for_money and (attempt == 1 or attempt == 5)) or (attempt == 4 and not code)
+if goes_on and not sent_before(holds, request, bucket.epoch) then
   -- The first try counts the request, so the window also limits how often a prompt is tokenised.
   if not redis_call('GET', op) then
     redis_call('SET', op, 'S', 'PX', 60000)

@@ -44,6 +44,8 @@ export interface Call {
   upstreamMs: number;
   /** The rate limits that admission returned, for the headers of the response. */
   rate: RateLimits | null;
+  /** What the account decided ahead of the body; null if it was not asked. */
+  ahead: "counted" | "refused" | null;
 }
 
 /** What a call requests from the account. */
@@ -61,7 +63,10 @@ export interface CallTerms
 /** The terms of a call that costs nothing and uses no upstream. */
 export const NO_COST = { bound: ZERO, freeEligible: true, stream: false, isBrief: true } as const;
 
-export type AdmitOptions = Pick<AdmissionRequest, "tentative" | "counted" | "refusal" | "isOpen">;
+export type AdmitOptions = Pick<
+  AdmissionRequest,
+  "tentative" | "counted" | "refusal" | "isOpen" | "isAhead"
+>;
 
 /** Asks the account's actor for admission, once. The call keeps the rate limits of the reply. */
 export async function admit(
@@ -105,7 +110,8 @@ export function askForAdmission(
     isDetached: terms.isDetached,
     elapsedMs: elapsedMs(deps, call),
     tentative: options.tentative,
-    counted: options.counted,
+    counted: options.counted ?? call.ahead === "counted",
+    isAhead: options.isAhead,
     refusal: options.refusal,
     isOpen: options.isOpen,
   });
@@ -153,6 +159,22 @@ export async function refuse(
     `A call that had to be refused with '${refusal.code}' was '${admission.verdict}'`,
   );
 }
+
+/**
+ * Counts a call ahead of its body. Throws what it is refused for without it: then it is counted and
+ * logged, and must not be refused again.
+ */
+export async function countAhead(
+  deps: CallDeps,
+  call: Call,
+  terms: Pick<CallTerms, "scope" | "service">,
+): Promise<void> {
+  const admission = await admit(deps, call, { ...terms, model: null, ...NO_COST }, AHEAD);
+  call.ahead = admission.verdict === "refused" ? "refused" : "counted";
+  if (admission.verdict === "refused") throw admission.error;
+}
+
+const AHEAD: AdmitOptions = { isAhead: true };
 
 /** Waits for a provider; this time is not our own. */
 export async function waitForProvider<Result>(

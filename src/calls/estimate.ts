@@ -3,6 +3,7 @@
 
 import type { AccountActors, Admission, AdmissionRequest } from "../../actors/account.ts";
 import { ApiError } from "../core/errors.ts";
+import { ZERO } from "../core/money.ts";
 
 type Asked = Pick<AdmissionRequest, "bound" | "scope" | "freeEligible">;
 
@@ -17,6 +18,7 @@ export interface Estimate {
 export function estimateCall(accounts: Pick<AccountActors, "of">): Estimate {
   let asked: Asked | null = null;
   const admit = async (request: AdmissionRequest): Promise<Admission> => {
+    if (request.isAhead === true) return { verdict: "short", funds: { spendable: ZERO } };
     if (request.refusal === undefined) asked = request;
     const error = request.refusal ?? new ApiError("service_unavailable", "This is an estimate");
     const rate = { limit: 1, remaining: 1, resetSeconds: 1 };
@@ -25,6 +27,7 @@ export function estimateCall(accounts: Pick<AccountActors, "of">): Estimate {
   return {
     accounts: {
       of: (id, bucket) => ({ admit, view: (keyId) => accounts.of(id, bucket).view(keyId) }),
+      refusesUnread: () => false,
     },
     asked: () => asked,
   };

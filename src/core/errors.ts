@@ -231,9 +231,15 @@ export class AdministrationError extends Error {
 }
 
 /** Codes that take precedence over the request window: such a refusal is never a 429. */
-export const BEFORE_WINDOW: ReadonlySet<ErrorCode> = new Set(
-  (Object.keys(ERRORS) as ErrorCode[]).slice(0, Object.keys(ERRORS).indexOf("rate_limit_exceeded")),
-);
+export const BEFORE_WINDOW: ReadonlySet<ErrorCode> = codesBefore("rate_limit_exceeded");
+
+/** Codes that are known without the body of a request, whatever its length. */
+export const BEFORE_BODY: ReadonlySet<ErrorCode> = codesBefore("body_too_large");
+
+function codesBefore(code: ErrorCode): ReadonlySet<ErrorCode> {
+  const codes = Object.keys(ERRORS) as ErrorCode[];
+  return new Set(codes.slice(0, codes.indexOf(code)));
+}
 
 export interface ApiErrorOptions {
   /** Whole seconds after which the same request can succeed; becomes `Retry-After`. */

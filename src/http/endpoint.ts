@@ -3,10 +3,10 @@
 // follow a request.
 
 import type { RateLimits } from "../../actors/account.ts";
-import { type Call, type CallTerms, refuse } from "../calls/call.ts";
+import { type Call, refuse } from "../calls/call.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Surface } from "../core/keys.ts";
-import { SERVICES } from "../core/services.ts";
+import { CallBody, checkAhead, checkPauses, termsOf } from "./ahead.ts";
 import { type Endpoint, type EndpointInfo, loggedName, methodsOf } from "./endpoint-info.ts";
 import {
   answerError,
@@ -128,13 +128,16 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
       // Without a body there is no input, whatever the type says.
       let input = undefined as Input;
       if (body !== undefined) {
-        const value = body.parse(await readBody(context, body));
+        const rules = new CallBody(context, definition, body.bytesMax);
+        if (rules.isAskedAhead) await checkAhead(context, definition);
+        const value = body.parse(await readText(request, rules));
         if (precheck !== undefined) await precheck(value, context);
         input = body.check(value);
       }
       prepared = definition.prepare(input, context);
       checkPauses(deps, definition);
     } catch (error) {
+      if (call.ahead === "refused") throw error;
       return await refuseCall(context, arrival, definition, error);
     }
     // The connection may be idle until the answer begins: a call has its own time limits.
@@ -162,15 +165,6 @@ function refuseCall<Deps extends FrameDeps>(
   return refuse(deps.calls, call, { ...termsOf(definition), model }, error);
 }
 
-/** Begins to read the body of a call. */
-function readBody(
-  { deps, call, request }: EndpointContext<FrameDeps>,
-  { bytesMax }: Pick<JsonBody<unknown>, "bytesMax">,
-): Promise<string> {
-  const share = deps.bodies.of(call.identity.accountId);
-  return readText(request, { bytesMax, clock: deps.calls.clock, share });
-}
-
 function checkMethod(
   { method }: Request,
   definition: Pick<Endpoint<never>, "method" | "isBilled">,
@@ -179,25 +173,6 @@ function checkMethod(
   if (allowed.includes(method)) return;
   const allow = allowed.join(", ");
   throw new ApiError("method_not_allowed", `Use ${allow}`, { allow });
-}
-
-function checkPauses(
-  { pauses }: FrameDeps,
-  { service, isBilled }: Pick<Endpoint<never>, "service" | "isBilled">,
-): void {
-  if (service === null || !isBilled || !pauses.isPaused(service)) return;
-  const { title, unavailable } = SERVICES[service];
-  throw new ApiError(unavailable, `${title} is paused`);
-}
-
-/** The scope that the key must have, and the service as the log names it. */
-function termsOf({
-  service,
-  access,
-}: Pick<Endpoint<never>, "service" | "access">): Pick<CallTerms, "scope" | "service"> {
-  if (service === null) return { scope: null, service: "account" };
-  const { scope } = SERVICES[service];
-  return { scope: access === "scope" ? scope : null, service: scope };
 }
 
 function respond<Deps extends FrameDeps>(

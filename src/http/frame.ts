@@ -16,6 +16,7 @@ import { failureOf } from "./failure.ts";
 import { readKey } from "./read-key.ts";
 import { errorResponse } from "./respond.ts";
 import { peerOf, type RequestServer } from "./server.ts";
+import { drainForCloser } from "./unread-body.ts";
 
 /** Finds what a key leads to, by its digests. */
 export interface KeyDirectory {
@@ -149,6 +150,7 @@ function callOf(
     upstreamFromMs: null,
     upstreamMs: 0,
     rate: null,
+    ahead: null,
   };
 }
 
@@ -193,6 +195,7 @@ export async function answerError(
     known = counted;
   }
   deps.calls.meter?.refused(error.code);
+  if (!arrival.isBodyLate) await drainForCloser(arrival.request, deps.calls.clock);
   const facts = { requestId, rate: known, closes: arrival.isBodyLate };
   return errorResponse(error, facts, deps.surface);
 }

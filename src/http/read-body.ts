@@ -9,12 +9,24 @@ import { checkJsonShape } from "./json-shape.ts";
 
 /** How long a client may take to send its body. */
 const BODY_MS_MAX = 10_000;
+/** A body that takes longer is slow. */
+const PROMPT_MS = 500;
 
 export interface BodyRules {
   readonly bytesMax: number;
   readonly clock: Clock;
+  /** The declared length; null if there is none. Without it, the headers are asked. */
+  readonly declared?: number | null;
   /** What the sender may have in memory; without it, only this body is bounded. */
   readonly share?: BodyShare;
+  /** Called when the body is slow. If it rejects, the body is refused so. */
+  readonly onSlow?: () => Promise<void>;
+}
+
+/** The length that the headers declare; null if they declare none. */
+export function declaredLength({ headers }: Request): number | null {
+  const declared = headers.get("content-length");
+  return declared === null ? null : Number(declared);
 }
 
 // Can be shared: decoding a whole text at once keeps no state.
@@ -43,7 +55,9 @@ class Reading implements Expiring {
   readonly #rules: BodyRules;
   readonly #resolve: (text: string) => void;
   readonly #reject: (error: ApiError) => void;
-  readonly #deadline: Deadline;
+  #deadline: Deadline;
+  /** What `onSlow` does; null as long as the body is not slow. */
+  #slow: Promise<void> | null = null;
 
   constructor(
     rules: BodyRules,
@@ -53,22 +67,38 @@ class Reading implements Expiring {
     this.#rules = rules;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#deadline = rules.clock.deadline(BODY_MS_MAX, this);
+    this.#deadline = rules.clock.deadline(PROMPT_MS, this);
   }
 
   expire(): void {
-    this.#fail(new LateBody());
+    if (this.#slow !== null) {
+      this.#fail(new LateBody());
+      return;
+    }
+    const rules = this.#rules;
+    this.#slow = rules.onSlow?.() ?? Promise.resolve();
+    this.#slow.catch((error) => this.#fail(error));
+    this.#deadline = rules.clock.deadline(BODY_MS_MAX - PROMPT_MS, this);
   }
 
   begin(request: Request): void {
     try {
       readBytes(request, this.#rules).then(
-        (bytes) => this.#complete(bytes),
+        (bytes) => this.#receive(bytes),
         (error) => this.#fail(error),
       );
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  #receive(bytes: Uint8Array): void {
+    if (this.#slow === null) this.#complete(bytes);
+    else
+      void this.#slow.then(
+        () => this.#complete(bytes),
+        () => {},
+      );
   }
 
   #complete(bytes: Uint8Array): void {
@@ -94,14 +124,14 @@ class Reading implements Expiring {
 
 /** Begins to read. Throws at once what the headers are refused for. */
 function readBytes(request: Request, rules: BodyRules): Promise<Uint8Array> {
-  const declared = request.headers.get("content-length");
-  if (declared !== null && Number(declared) > rules.bytesMax) throw tooLarge(rules.bytesMax);
+  const { declared = declaredLength(request) } = rules;
+  if (declared !== null && declared > rules.bytesMax) throw tooLarge(rules.bytesMax);
   const encoding = request.headers.get("content-encoding");
   if (encoding !== null && encoding.trim().toLowerCase() !== "identity") {
     throw new ApiError("invalid_json", "The body must not be compressed: drop Content-Encoding");
   }
   if (declared === null) return readStream(request, rules);
-  rules.share?.take(Number(declared));
+  rules.share?.take(declared);
   return request.bytes();
 }
 
