@@ -156,6 +156,10 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     else void this.#refresh().then(tell, (error) => this.#topUps.failed(error));
   }
 
+  saveCost(hold: OpenHold): void {
+    void this.deps.leases.saveCost(this.bucket, hold);
+  }
+
   onSettleRetry(requestId: string, error: unknown): void {
     this.deps.onSettleRetry(requestId, error);
   }

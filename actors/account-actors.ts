@@ -1,6 +1,6 @@
 // All account actors of this process: created on first use, dropped when idle.
 
-import { FREE_PLAN_ALLOWANCE, LEASE_RENEWAL_MS } from "../src/core/limits.ts";
+import { CHECKPOINT_MS, FREE_PLAN_ALLOWANCE, LEASE_RENEWAL_MS } from "../src/core/limits.ts";
 import type { Log } from "../src/core/log.ts";
 import type { NanoUsd } from "../src/core/money.ts";
 import type { WalletRepository } from "../src/store/wallet-repository.ts";
@@ -50,7 +50,7 @@ export class AccountActors implements Actors {
   readonly #brake: RefusalBrake;
   readonly #actors = new Map<string, { readonly actor: AccountActor; usedInRound: number }>();
   readonly #actorDeps: ActorDeps;
-  #timer: Timer | null = null;
+  #timers: readonly Timer[] = [];
   /** The version of the configuration that this process runs; null if it uses none. */
   #configuration: () => number | null = () => null;
   #round = 0;
@@ -108,21 +108,25 @@ export class AccountActors implements Actors {
     await verifyBuckets({ ...this.#recovery(), force });
   }
 
-  /** Starts the renewal of leases; `stop` ends it. `configuration` is announced to others. */
+  /**
+   * Starts the renewal of leases and the checkpoints of streams; `stop` ends them. `configuration`
+   * is announced to others.
+   */
   start(configuration: () => number | null = () => null): void {
     this.#configuration = configuration;
-    this.#timer = setInterval(() => {
+    const renewal = setInterval(() => {
       void this.renewLeases();
       void this.#announce();
     }, LEASE_RENEWAL_MS);
+    this.#timers = [renewal, setInterval(() => void this.leases.saveCosts(), CHECKPOINT_MS)];
     void this.#announce();
   }
 
   /** Resolves when Redis knows that this process has ended, unless it is away. */
   async stop(): Promise<void> {
-    if (this.#timer === null) return;
-    clearInterval(this.#timer);
-    this.#timer = null;
+    if (this.#timers.length === 0) return;
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#timers = [];
     await Promise.all([this.#brake.flush(), this.#notify(retractProcess)]);
   }
 

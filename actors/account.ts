@@ -126,6 +126,12 @@ export interface DetachedHold {
   readonly limits: readonly Pick<Limit, "name" | "kind" | "weight">[];
 }
 
+/** Tells what a call has cost so far, for the case that its process dies. */
+export interface CostSource {
+  /** A lower bound. Null if nothing was added since it was last asked. */
+  costSoFar(): Promise<NanoUsd> | null;
+}
+
 /** A reserved upper bound. Whoever takes it settles or releases it, or hands it over. */
 export interface Hold {
   readonly id: string;
@@ -138,8 +144,12 @@ export interface Hold {
    * Aborted when the key was revoked, the account was suspended or closed, or the lease was lost.
    */
   readonly signal: CancelSignal;
-  /** Reports the cost streamed so far; the next lease renewal stores it as the checkpoint. */
+  /** Reports the cost so far; the next renewal of the lease stores it as the checkpoint. */
   checkpoint(cost: NanoUsd): void;
+  /** From now on this source is asked for the cost so far, and Redis keeps it as the checkpoint. */
+  measure(source: CostSource): void;
+  /** Asks at once, because much was streamed since the last checkpoint. */
+  saveCost(): void;
   /**
    * Takes min(cost, hold), returns the rest, and writes the log row. Idempotent. `unused` says, by
    * the name of a minute or day limit, how much to give back. Never rejects: what Redis does not

@@ -7,6 +7,7 @@ import { NOTHING_COUNTED, outcomeText } from "../src/core/journal.ts";
 import { add, min, type NanoUsd, ZERO } from "../src/core/money.ts";
 import type {
   AdmissionRequest,
+  CostSource,
   DetachedHold,
   Hold,
   Limit,
@@ -33,6 +34,8 @@ export interface HoldAccount {
   closed(hold: OpenHold): void;
   /** Called with each settlement that Redis has confirmed. */
   onSettled(settlement: Settlement): void;
+  /** Called when the cost so far must be stored at once. */
+  saveCost(hold: OpenHold): void;
   /** Called for each failed attempt to deliver a settlement. It is retried without help. */
   onSettleRetry(requestId: string, error: unknown): void;
 }
@@ -82,6 +85,10 @@ export class OpenHold implements Hold {
   readonly id: string;
   readonly amount: NanoUsd;
   streamedCost: NanoUsd = ZERO;
+  /** The checkpoint that Redis has. */
+  #savedCost: NanoUsd = ZERO;
+  #source: CostSource | null = null;
+  #isCounting = false;
   #aborted: Cancellation | null = null;
   #settlement: Promise<Settlement> | null = null;
 
@@ -131,6 +138,38 @@ export class OpenHold implements Hold {
 
   checkpoint(cost: NanoUsd): void {
     this.streamedCost = min(cost, this.amount);
+  }
+
+  measure(source: CostSource): void {
+    this.#source = source;
+  }
+
+  saveCost(): void {
+    this.account.saveCost(this);
+  }
+
+  /** Asks for the cost so far. True if Redis has another checkpoint. */
+  async count(): Promise<boolean> {
+    // A source that is still counting is asked again later.
+    const counting = this.#isCounting ? null : (this.#source?.costSoFar() ?? null);
+    if (counting === null) return this.isUnsaved;
+    this.#isCounting = true;
+    try {
+      const cost = await counting;
+      if (this.#settlement === null) this.checkpoint(cost);
+    } finally {
+      this.#isCounting = false;
+    }
+    return this.isUnsaved;
+  }
+
+  get isUnsaved(): boolean {
+    return this.streamedCost > this.#savedCost;
+  }
+
+  /** Redis has this checkpoint. */
+  saved(cost: NanoUsd): void {
+    if (cost > this.#savedCost) this.#savedCost = cost;
   }
 
   settle(

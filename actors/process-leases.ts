@@ -42,6 +42,7 @@ interface Bucket {
   /** The count of document changes when the open calls were last checked. */
   documents: number | null;
   rounds: number;
+  isSaving: boolean;
 }
 
 export interface ProcessLeasesDeps {
@@ -86,7 +87,14 @@ export class ProcessLeases {
     let entry = this.#buckets.get(bucket);
     if (entry === undefined) {
       const keys = bucketKeys(bucket);
-      entry = { keys, open: new Map(), ended: [new RequestIds()], documents: null, rounds: 0 };
+      entry = {
+        keys,
+        open: new Map(),
+        ended: [new RequestIds()],
+        documents: null,
+        rounds: 0,
+        isSaving: false,
+      };
       this.#buckets.set(bucket, entry);
     }
     entry.open.set(requestId, null);
@@ -137,11 +145,50 @@ export class ProcessLeases {
     await Promise.all(rounds);
   }
 
+  /** Stores what each stream has cost so far, if it went on since that was last stored. */
+  async saveCosts(): Promise<void> {
+    const saving: Promise<void>[] = [];
+    for (const [number, { open }] of this.#buckets) {
+      for (const call of open.values()) {
+        if (call?.hold.isStream) saving.push(this.saveCost(number, call.hold));
+      }
+    }
+    await Promise.all(saving);
+  }
+
+  /**
+   * Stores what a stream has cost so far. All streams of a bucket that are counted while Redis is
+   * asked go into the next request together.
+   */
+  async saveCost(number: number, hold: OpenHold): Promise<void> {
+    const bucket = this.#buckets.get(number);
+    const isUnsaved = await hold.count().catch((error) => {
+      this.deps.log.error({ requestId: hold.id, err: error }, "Tokens were not counted");
+      return false;
+    });
+    if (bucket === undefined || bucket.isSaving || !isUnsaved) return;
+    bucket.isSaving = true;
+    try {
+      await this.#saveAll(bucket);
+    } catch {
+      // The renewal of the lease logs it, and this is tried again in a second.
+    }
+    bucket.isSaving = false;
+  }
+
+  async #saveAll(bucket: Bucket): Promise<void> {
+    for (;;) {
+      const unsaved = streamsOf(bucket).filter(({ isUnsaved }) => isUnsaved);
+      if (unsaved.length === 0) return;
+      await this.#renewLease(bucket, unsaved);
+    }
+  }
+
   async #renew(number: number, bucket: Bucket): Promise<void> {
     bucket.rounds += 1;
     const isTimeToCompare = bucket.rounds % ROUNDS_A_COMPARISON === 0;
     // Without open calls the lease ends without help; the next admission begins a new one.
-    const hadLease = bucket.open.size === 0 || (await this.#renewLease(bucket));
+    const hadLease = bucket.open.size === 0 || (await this.#renewLease(bucket, streamsOf(bucket)));
     await this.#forgetEnded(bucket);
     if (!isTimeToCompare && hadLease) return;
     const knowsAll = await this.#compare(bucket);
@@ -149,18 +196,20 @@ export class ProcessLeases {
   }
 
   /** False if Redis had no lease of this process, and so may have resolved its holds. */
-  async #renewLease(bucket: Bucket): Promise<boolean> {
+  async #renewLease(bucket: Bucket, holds: readonly OpenHold[]): Promise<boolean> {
     const { scripts, scriptTime, owner } = this.deps;
+    const streams = holds.map(({ id, streamedCost }) => ({
+      requestId: id,
+      checkpoint: streamedCost,
+    }));
     const reply = await scripts.run(renew, {
       nowMs: scriptTime(),
       keys: bucket.keys,
       owner,
       leaseMs: LEASE_MS,
-      streams: streamsOf(bucket).map(({ id, streamedCost }) => ({
-        requestId: id,
-        checkpoint: streamedCost,
-      })),
+      streams,
     });
+    for (const [at, { checkpoint }] of streams.entries()) holds[at]?.saved(checkpoint);
     for (const id of reply.lost) bucket.open.get(id)?.hold.abort(leaseLost());
     if (bucket.documents !== reply.documents) await this.#checkAccess(bucket, reply.documents);
     return reply.hadLease;

@@ -249,6 +249,13 @@ export const ANONYMOUS_REQUESTS_PER_MINUTE = 60;
 /** How long a hold lives without its process, and how often the process renews its lease. */
 export const LEASE_MS = 60_000;
 export const LEASE_RENEWAL_MS = 5_000;
+/**
+ * How often the cost of each open stream is stored. If a process is killed, at most 2 s of a stream
+ * are not charged: this time, and the time that counting and storing take (D-594).
+ */
+export const CHECKPOINT_MS = 1_000;
+/** With more that is not stored the cost is stored at once, so that about $0.01 is lost at most. */
+export const UNSAVED_MAX = usd("0.005");
 /** The audit reports a hold that is still open this long after its lease ended. */
 export const LEASE_OVERDUE_MS = 150_000;
 

@@ -446,33 +446,42 @@ describe("the time limits of a stream", () => {
 describe("the lease of a stream", () => {
   test("carries the cost so far, never more than was sent", async () => {
     const account = await api.account();
-    let send = Promise.withResolvers<void>();
+    const send = Promise.withResolvers<void>();
     api.chat.batches = async function* (_request, { signal }) {
-      for (;;) {
-        yield textBatch("one two three ");
-        await Promise.race([send.promise, silence(signal)]);
-      }
+      yield textBatch("one two three ");
+      await send.promise;
+      yield* thenSilence([textBatch("one two three ")], signal);
     };
     const leaving = new AbortController();
     const frames = await open(account, leaving.signal);
+    const checkpoint = async () => (await api.holdRecords(account))[0]?.checkpoint;
     await frames.next();
     await batchesTaken(1);
-    clock.advance(5_000);
+    expect(await checkpoint()).toBe(usd("0"));
+    await api.saveCosts();
+    const first = await checkpoint();
     send.resolve();
-    send = Promise.withResolvers();
     await frames.next();
     await batchesTaken(2);
-    let checkpoint = 0;
-    // Its tokens are counted in a thread.
-    await until(async () => {
-      await api.renewLeases();
-      const [record] = await api.holdRecords(account);
-      checkpoint = Number(record?.checkpoint);
-      return checkpoint > 0;
-    }, "the lease has a cost");
+    await api.saveCosts();
+    const second = (await checkpoint()) ?? usd("0");
+    expect(second).toBeGreaterThan(first ?? second);
     leaving.abort();
     await until(() => api.openCalls === 0, "the call was settled");
-    expect(checkpoint).toBeLessThanOrEqual(Number(await spent(account)));
+    expect(second).toBeLessThanOrEqual(await spent(account));
+  });
+
+  test("carries a cost of half a cent and more without waiting for its time", async () => {
+    const account = await api.account({ paid: "5" });
+    api.chat.batches = (_request, { signal }) => thenSilence([textBatch("one ")], signal);
+    const leaving = new AbortController();
+    const messages = [{ role: "user", content: "all work and no play ".repeat(20_000) }];
+    void api.post(account, { ...STREAM, messages }, { signal: leaving.signal });
+    await until(async () => {
+      const [record] = await api.holdRecords(account);
+      return (record?.checkpoint ?? usd("0")) > usd("0.005");
+    }, "Redis has the cost");
+    leaving.abort();
   });
 });
 

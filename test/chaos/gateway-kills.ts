@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import { toUuid } from "../../src/core/ids.ts";
-import { LEASE_RENEWAL_MS } from "../../src/core/limits.ts";
+import { CHECKPOINT_MS } from "../../src/core/limits.ts";
 import { CRASH_POINTS, type CrashPoint } from "../support/crash-points.ts";
 import { type Api, type Product, startProduct } from "../support/product.ts";
 import { must, type Proof, proveBooks } from "../support/product-checks.ts";
@@ -51,8 +51,7 @@ export async function killGateways({ times: kills, random, say }: ChaosOptions):
   await load.stop();
   const proof = await proveBooks(product, [...load.told, ...cut]);
   const checkpoints = cut.filter((one) => (chargeOf(proof, one) ?? 0n) > 0n).length;
-  // The second renewal has what was streamed until the first.
-  if (heldMs > 3 * LEASE_RENEWAL_MS) {
+  if (heldMs > 3 * CHECKPOINT_MS) {
     must(checkpoints === LONG_STREAMS, () => `${checkpoints} of the long streams were charged`);
   }
   const kinds = [...deaths].map(([death, times]) => `${times} ${death}`).join(", ");

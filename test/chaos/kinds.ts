@@ -14,6 +14,7 @@ import { takePostgresAway } from "./postgres-outage.ts";
 import { killRedis } from "./redis-kills.ts";
 import { drillRestore } from "./restore-drill.ts";
 import { failOver } from "./sentinel.ts";
+import { killStreams } from "./stream-kills.ts";
 
 export interface Kind {
   /** What `times` counts. */
@@ -25,6 +26,7 @@ export interface Kind {
 
 export const KINDS = {
   gateway: { counts: "kills", quick: 20, long: 500, run: killGateways },
+  streams: { counts: "kills", quick: 5, long: 100, run: killStreams },
   redis: { counts: "kills", quick: 10, long: 200, run: killRedis },
   cuts: { counts: "cuts", quick: 50, long: 500, run: cutAof },
   mail: { counts: "kills", quick: 10, long: 200, run: killMailWorkers },

@@ -155,6 +155,8 @@ export const TABLE_CHECKS: Checks<Limits> = {
     expect(limits.REFUSED_ROWS_PER_MINUTE).toBe(100);
     expect(limits.LEASE_MS).toBe(60_000);
     expect(limits.LEASE_RENEWAL_MS).toBe(5_000);
+    expect(limits.CHECKPOINT_MS).toBe(1_000);
+    expect(limits.UNSAVED_MAX).toBe((usd(1) / 200n) as NanoUsd);
     expect(limits.BUCKETS).toBe(64);
   },
 };

@@ -65,7 +65,8 @@ const MAIL_ITEM_FIELDS = [
 ];
 const CONSTANTS = [
   ...["FREE_CREDIT_DAYS", "IP_HASH_DAYS", "DAY_MS", "JSON_DEPTH_MAX", "LEASE_MS"],
-  ...["LEASE_RENEWAL_MS", "ANONYMOUS_REQUESTS_PER_MINUTE", "REFUSED_ROWS_PER_MINUTE", "BUCKETS"],
+  ...["LEASE_RENEWAL_MS", "CHECKPOINT_MS", "ANONYMOUS_REQUESTS_PER_MINUTE"],
+  ...["REFUSED_ROWS_PER_MINUTE", "BUCKETS"],
 ];
 
 /** One more and one less of each number below `anchor`, or of the number that follows it. */

@@ -220,6 +220,11 @@ export class ApiWorld implements AsyncDisposable {
     return this.parts.stores.actors.renewLeases();
   }
 
+  /** Stores what all open streams have cost so far, as happens every second. */
+  saveCosts(): Promise<void> {
+    return this.parts.stores.actors.leases.saveCosts();
+  }
+
   get openCalls(): number {
     return this.parts.stores.actors.openCalls;
   }

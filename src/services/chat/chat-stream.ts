@@ -6,7 +6,7 @@ import { type Call, elapsedMs, outcomeOf } from "../../calls/call.ts";
 import type { Interruption, InterruptionListener } from "../../calls/interruption.ts";
 import { settle } from "../../calls/settling.ts";
 import { type ApiError, OK, toApiError } from "../../core/errors.ts";
-import { CHAT, LEASE_RENEWAL_MS } from "../../core/limits.ts";
+import { CHAT } from "../../core/limits.ts";
 import { ZERO } from "../../core/money.ts";
 import { exactCost } from "../../core/pricing.ts";
 import type { BodyShare } from "../../http/body-shares.ts";
@@ -16,6 +16,7 @@ import type { ChatCallDeps } from "./chat-admission.ts";
 import { type ServedBy, servedOutcome } from "./model-fallback.ts";
 import type { Batches, BatchTaker } from "./providers/batches.ts";
 import type { ChatBatch, ChatDelta, ChatRequest, ChatUsage } from "./providers/provider.ts";
+import { StreamCost } from "./stream-cost.ts";
 import type { StreamEvent, StreamTaker } from "./stream-event.ts";
 import { KEEP_ALIVE_MS, NOT_READING, SILENT_UPSTREAM, TOO_LONG } from "./stream-interruptions.ts";
 import { StreamLimit } from "./stream-limit.ts";
@@ -46,6 +47,7 @@ export class ChatStream implements BatchTaker, InterruptionListener {
   readonly #parts: ChatStreamParts;
   readonly #usage: StreamUsage;
   readonly #limit: StreamLimit;
+  readonly #cost: StreamCost;
   readonly #openedMs: number;
   /** The deltas of the last event. They count as sent once the reader pulls again. */
   #unread: readonly ChatDelta[] = [];
@@ -55,7 +57,6 @@ export class ChatStream implements BatchTaker, InterruptionListener {
   #waitsFor: "upstream" | "client" = "client";
   /** When the last event was delivered, or the stream opened. */
   #deliveredMs: number;
-  #checkpointMs: number;
   #callOffWatch: (() => void) | null = null;
   #result: Promise<StreamResult> | null = null;
   #isOver = false;
@@ -71,9 +72,10 @@ export class ChatStream implements BatchTaker, InterruptionListener {
     this.#usage = usage;
     const tokensEach = deps.pieceTokens.expected(parts.model);
     this.#limit = new StreamLimit(parts, usage, tokensEach);
+    this.#cost = new StreamCost(parts, usage, tokensEach);
+    parts.hold.measure(this.#cost);
     this.#openedMs = deps.clock.monotonicMs();
     this.#deliveredMs = this.#openedMs;
-    this.#checkpointMs = this.#openedMs;
     interruption.listener = this;
     if (interruption.reason === null) this.#watch();
     else this.onInterrupt();
@@ -94,6 +96,7 @@ export class ChatStream implements BatchTaker, InterruptionListener {
     this.#usage.meter.add(this.#unread);
     this.#unread = [];
     if (this.#usage.meter.started) this.#parts.turn.end();
+    if (this.#cost.isDue) this.#parts.hold.saveCost();
     this.#waitsFor = "upstream";
     if (!this.#limit.isDue) this.#continue();
     else
@@ -160,10 +163,6 @@ export class ChatStream implements BatchTaker, InterruptionListener {
     this.#deliveredMs = nowMs;
     if (this.#firstTokenMs === null && deltas.some((delta) => textOf(delta) !== "")) {
       this.#firstTokenMs = elapsedMs(this.#deps, this.#parts.call);
-    }
-    if (this.#usage.meter.started && nowMs - this.#checkpointMs >= LEASE_RENEWAL_MS) {
-      this.#checkpointMs = nowMs;
-      void this.#checkpoint();
     }
     this.#taker?.onEvent({ kind: "deltas", deltas, fingerprint });
   }
@@ -254,18 +253,6 @@ export class ChatStream implements BatchTaker, InterruptionListener {
       },
     });
     return { usage: usage ?? NO_USAGE, settlement };
-  }
-
-  /** Records what was streamed so far, in case this process dies. */
-  async #checkpoint(): Promise<void> {
-    const { call, model, hold } = this.#parts;
-    try {
-      const usage = await this.#usage.settled();
-      if (this.#result !== null) return;
-      hold.checkpoint(exactCost(model.bands, usage));
-    } catch (error) {
-      this.#deps.log.error({ requestId: call.requestId, err: error }, "Tokens were not counted");
-    }
   }
 
   /** Checks both time limits with one timer, which is not reset for each batch. */

@@ -44,8 +44,8 @@ export class StreamUsage implements TextCounter {
   }
 
   /** A lower bound of the usage until now. */
-  async settled(): Promise<ChatUsage> {
-    const completionTokens = await this.meter.settledTokens();
+  async soFar(): Promise<ChatUsage> {
+    const completionTokens = await this.meter.tokensSoFar();
     const { promptTokens } = await this.prompt();
     return { promptTokens, cachedTokens: 0, completionTokens };
   }

@@ -17,6 +17,8 @@ const PIECE_LENGTH_MAX = 8;
 const PIECE_LENGTH = 4;
 /** Text without a safe place to cut is kept up to this length, then cut anywhere. */
 const UNCUT_LENGTH_MAX = 1024;
+/** The end of such a text that may yet become fewer tokens, together with what follows. */
+const OPEN_END = 16;
 
 /** The usage of a complete reply, counted by our tokenizer. */
 export async function countUsage(
@@ -93,6 +95,13 @@ export class TokenMeter {
   /** The tokens up to the last safe place to cut; never more than were streamed. */
   settledTokens(): Promise<number> {
     return this.#countTo(cutOf(this.#pending));
+  }
+
+  /** A lower bound of all tokens so far. Text without a place to cut is counted again later. */
+  async tokensSoFar(): Promise<number> {
+    const settled = this.settledTokens();
+    const uncut = this.#pending.slice(0, -OPEN_END);
+    return uncut === "" ? settled : (await settled) + (await this.#counter.count(uncut));
   }
 
   /** All tokens so far. */

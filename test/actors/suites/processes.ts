@@ -5,7 +5,7 @@ import { renewDetached, settleDetached } from "../../../actors/detached-hold.ts"
 import { bucketKeys, holdsKey } from "../../../actors/keys.ts";
 import { forgetOwner } from "../../../actors/lease-scripts.ts";
 import { LEASE_MS } from "../../../src/core/limits.ts";
-import { subtract } from "../../../src/core/money.ts";
+import { type NanoUsd, subtract } from "../../../src/core/money.ts";
 import { sweepExpired } from "../../../workers/sweep.ts";
 import { type AccountTerms, createTestKey, type TestAccount } from "../../support/accounts.ts";
 import {
@@ -68,6 +68,46 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
         usd("2"),
         usd("3"),
       ]);
+    });
+
+    test("the costs of all streams of a bucket are stored together when asked for", async () => {
+      await using other = await second();
+      const mine = await account();
+      const costs = [usd("1"), usd("2"), usd("3")];
+      const streams = await Promise.all(
+        costs.map(() => hold(of(other, mine), usd("3"), { stream: true })),
+      );
+      let scripts = 0;
+      tapScripts(other.redis, (send) => {
+        scripts += 1;
+        return send();
+      });
+      for (const [at, stream] of streams.entries()) {
+        const once = [Promise.resolve(costs[at] ?? NONE)];
+        stream.measure({ costSoFar: () => once.pop() ?? null });
+      }
+      await other.accounts.leases.saveCosts();
+      expect(scripts).toBeLessThanOrEqual(2);
+      await other.accounts.leases.saveCosts();
+      expect(scripts).toBeLessThanOrEqual(2);
+      clock.ms += LEASE_MS;
+      await sweep();
+      expect(await balances(mine)).toEqual({ paid: usd("4"), free: NONE, held: NONE });
+      await Promise.all(streams.map((stream) => stream.release(DONE)));
+    });
+
+    test("a count that comes after the settlement changes nothing of it", async () => {
+      await using other = await second();
+      const mine = await account();
+      const stream = await hold(of(other, mine), usd("4"), { stream: true });
+      const counted = Promise.withResolvers<NanoUsd>();
+      stream.measure({ costSoFar: () => counted.promise });
+      const saving = other.accounts.leases.saveCosts();
+      expect(await stream.settle(usd("3"), DONE)).toMatchObject({ charged: usd("3") });
+      counted.resolve(usd("1"));
+      await saving;
+      expect(await balances(mine)).toEqual({ paid: usd("7"), free: NONE, held: NONE });
+      await expectSound(world, mine);
     });
 
     test("a stream that was swept ends although its process has a new lease already", async () => {

@@ -1,0 +1,55 @@
+// What a stream has cost so far, for the checkpoints of its hold.
+
+import type { CostSource } from "../../../actors/account.ts";
+import { UNSAVED_MAX } from "../../core/limits.ts";
+import { type NanoUsd, nano, subtract } from "../../core/money.ts";
+import { affordableOutputTokens, exactCost, upperBound } from "../../core/pricing.ts";
+import type { StreamLimitParts } from "./stream-limit.ts";
+import type { StreamUsage } from "./stream-usage.ts";
+
+/** What was streamed, and a lower bound of its usage. */
+export type CountedUsage = Pick<StreamUsage, "meter" | "soFar">;
+
+export class StreamCost implements CostSource {
+  readonly #parts: StreamLimitParts;
+  readonly #usage: CountedUsage;
+  readonly #tokensEach: number;
+  /** The pieces that were sent when the cost was last asked for. */
+  #countedPieces = 0;
+  /** With more pieces the cost must be stored at once. */
+  #piecesMax: number;
+
+  /** `tokensEach`: what a piece is expected to have at most. */
+  constructor(parts: StreamLimitParts, usage: CountedUsage, tokensEach: number) {
+    this.#parts = parts;
+    this.#usage = usage;
+    this.#tokensEach = tokensEach;
+    // From its first token on a stream also costs its prompt, which has no checkpoint yet. Its
+    // bound is in bytes, and hardly any text has more than a token for two of them.
+    const { model, hold, maxTokens } = parts;
+    const bound = subtract(hold.amount, upperBound(model.bands, 0, maxTokens));
+    const prompt = nano(bound / 2n);
+    this.#piecesMax = this.#piecesWithin(subtract(UNSAVED_MAX, prompt));
+  }
+
+  /** True if so much was sent since the cost was last asked for that it must be stored at once. */
+  get isDue(): boolean {
+    return this.#usage.meter.pieces - this.#countedPieces > this.#piecesMax;
+  }
+
+  costSoFar(): Promise<NanoUsd> | null {
+    const { pieces } = this.#usage.meter;
+    if (pieces === this.#countedPieces) return null;
+    this.#countedPieces = pieces;
+    this.#piecesMax = this.#piecesWithin(UNSAVED_MAX);
+    return this.#count();
+  }
+
+  async #count(): Promise<NanoUsd> {
+    return exactCost(this.#parts.model.bands, await this.#usage.soFar());
+  }
+
+  #piecesWithin(cost: NanoUsd): number {
+    return affordableOutputTokens(this.#parts.model.bands, 0, cost) / this.#tokensEach;
+  }
+}
