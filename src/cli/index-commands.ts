@@ -9,11 +9,9 @@ import {
   sourceDocuments,
 } from "../services/search/providers/document-source.ts";
 import { withSpooled } from "../services/search/providers/document-spool.ts";
-import { takeOverEarlier } from "../services/search/providers/own-documents.ts";
 import { IndexedDocuments } from "../store/indexed-documents.ts";
 import { type Command, type Input, UsageError } from "./command.ts";
 import { table } from "./print.ts";
-import type { Stores } from "./stores.ts";
 import { nameAmong } from "./values.ts";
 
 const PAGES_DEFAULT = 1_000;
@@ -38,13 +36,12 @@ const add: Command = {
     if (input.values.has("private") && !allowPrivate) {
       throw new UsageError("--private must be 'allow'");
     }
-    return async (stores) => {
-      const { warn } = stores;
+    return async ({ database, warn }) => {
       const skipped: string[] = [];
       const onSkipped = (url: string, reason: string) => skipped.push(`${url}: ${reason}`);
       const { nowMs } = input;
       const given = { ...options, allowPrivate, nowMs, onSkipped };
-      const documents = await replaced(await openDocuments(stores), source, given);
+      const documents = await replaced(new IndexedDocuments(database), source, given);
       for (const line of skipped.slice(0, SKIPPED_LISTED_MAX)) warn(`Skipped: ${line}`);
       const more = skipped.length - SKIPPED_LISTED_MAX;
       if (more > 0) warn(`Skipped: ${more} more`);
@@ -61,13 +58,15 @@ const list: Command = {
   positionals: [],
   summary: "List the sources of the documents in the search index",
   options: {},
-  prepare: () => async (stores) => {
-    const sources = await (await openDocuments(stores)).counts();
-    const rows = sources.map(({ source, documents }) => [source, String(documents)]);
-    const text =
-      rows.length === 0 ? "There are no sources." : table([["source", "documents"], ...rows]);
-    return { json: { sources }, text };
-  },
+  prepare:
+    () =>
+    async ({ database }) => {
+      const sources = await new IndexedDocuments(database).counts();
+      const rows = sources.map(({ source, documents }) => [source, String(documents)]);
+      const text =
+        rows.length === 0 ? "There are no sources." : table([["source", "documents"], ...rows]);
+      return { json: { sources }, text };
+    },
 };
 
 const remove: Command = {
@@ -77,8 +76,8 @@ const remove: Command = {
   options: {},
   prepare(input) {
     const source = sourceOf(input);
-    return async (stores) => {
-      const documents = await (await openDocuments(stores)).remove(source);
+    return async ({ database }) => {
+      const documents = await new IndexedDocuments(database).remove(source);
       if (documents === 0) {
         const none = `There are no documents of ${source}; 'farebox index list' names the sources`;
         throw new AdministrationError("not_found", none);
@@ -89,13 +88,6 @@ const remove: Command = {
   },
 };
 
-/** With those that an earlier release kept in a file of this machine. */
-async function openDocuments({ database, dataDirectory }: Stores): Promise<IndexedDocuments> {
-  const documents = new IndexedDocuments(database);
-  await takeOverEarlier(documents, dataDirectory);
-  return documents;
-}
-
 async function replaced(
   documents: IndexedDocuments,
   source: string,
@@ -103,7 +95,7 @@ async function replaced(
 ): Promise<number> {
   try {
     const found = await sourceDocuments(source, options);
-    return (await withSpooled(found, (all) => documents.replace(source, all))) ?? 0;
+    return await withSpooled(found, (all) => documents.replace(source, all));
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error;
     throw new AdministrationError("unreadable_documents", error.message);

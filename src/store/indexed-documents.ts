@@ -72,19 +72,15 @@ export class IndexedDocuments {
 
   /**
    * Replaces all documents of a source; on an error, none. A document with the URL of another
-   * source's takes its place. Returns the number of documents; null if `onlyNew` and the source is
-   * known already: then nothing changes.
+   * source's takes its place. Returns the number of documents.
    */
   async replace(
     name: string,
     documents: AsyncIterable<IndexedDocument> | Iterable<IndexedDocument>,
-    { onlyNew = false }: { readonly onlyNew?: boolean } = {},
-  ): Promise<number | null> {
+  ): Promise<number> {
     await this.state();
     return await this.database.sql.begin(async (tx) => {
       await lock(tx);
-      const [known] = await tx`SELECT 1 FROM document_sources WHERE name = ${name}`;
-      if (known !== undefined && onlyNew) return null;
       const [source] = await tx<{ number: number }[]>`
         INSERT INTO document_sources (name, updated_at) VALUES (${name}, now())
         ON CONFLICT (name) DO UPDATE SET updated_at = excluded.updated_at RETURNING number`;

@@ -1,10 +1,8 @@
 // An operator's documents in Postgres, and the copies of them that machines search.
 
-import { Database as Sqlite } from "bun:sqlite";
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import {
   closeSync,
-  existsSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -20,10 +18,8 @@ import {
   updateCopy,
 } from "../../../src/services/search/providers/own-documents.ts";
 import {
-  createIndexTables,
   documentOf,
   type IndexDocument,
-  IndexWriter,
 } from "../../../src/services/search/providers/search-index.ts";
 import { IndexedDocuments } from "../../../src/store/indexed-documents.ts";
 import { searchFor } from "../../support/search-servers.ts";
@@ -194,20 +190,4 @@ test("two processes of a machine that look at once make one copy", async () => {
   // One may find the file busy; it looks again.
   expect(outcomes.some(({ status }) => status === "fulfilled")).toBe(true);
   expect(await found("about")).toHaveLength(300);
-});
-
-test("the file of an earlier release is taken over once, and Postgres wins", async () => {
-  const path = join(machine, "search-documents.sqlite");
-  const earlier = new Sqlite(path, { create: true, strict: true });
-  createIndexTables(earlier);
-  new IndexWriter(earlier).addAll([ONE], "a");
-  new IndexWriter(earlier).addAll([{ ...TWO, title: "Old" }], "b");
-  earlier.close();
-  await documents.replace("b", [TWO]);
-  expect(await found("about")).toEqual(["One", "Two"]);
-  // Another machine finds them too.
-  expect(await found("about", newMachine())).toEqual(["One", "Two"]);
-  await documents.remove("a");
-  expect(await found("about")).toEqual(["Two"]);
-  expect(existsSync(path)).toBe(true);
 });

@@ -11,8 +11,6 @@ import { createIndexTables, IndexWriter, SearchIndex } from "./search-index.ts";
 /** How long a writer waits for another one. */
 const BUSY_MS = 10_000;
 const DAMAGED: ReadonlySet<string> = new Set(["SQLITE_CORRUPT", "SQLITE_NOTADB"]);
-/** Of releases before documents were in Postgres. */
-const EARLIER_NAME = "search-documents.sqlite";
 
 /** The file of the copy; `identity` is that of the database. */
 export function copyPath(directory: string, identity: string): string {
@@ -58,7 +56,6 @@ export async function updateCopy(
   directory: string,
   onPage: () => void = () => {},
 ): Promise<number> {
-  await takeOverEarlier(documents, directory);
   const { identity, version } = await documents.state();
   const sources = await documents.sources();
   const db = openForWriting(copyPath(directory, identity));
@@ -108,36 +105,6 @@ async function copySource(
     db.run(isRead ? "COMMIT" : "ROLLBACK");
   }
 }
-
-/**
- * Puts the documents of an earlier release's file into Postgres, once for each database. A source
- * that Postgres knows stays as it is there. The file stays, for processes of that release.
- */
-export async function takeOverEarlier(
-  documents: IndexedDocuments,
-  directory: string,
-): Promise<void> {
-  const path = join(directory, EARLIER_NAME);
-  if (!existsSync(path)) return;
-  using db = new Database(path, { readwrite: true, strict: true });
-  db.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
-  db.run("CREATE TABLE IF NOT EXISTS taken_over (identity TEXT PRIMARY KEY)");
-  const { identity } = await documents.state();
-  const done = db.query("SELECT 1 FROM taken_over WHERE identity = ?").get(identity) !== null;
-  if (done) return;
-  if (hasTable(db, "documents")) {
-    const sources = db.query<{ source: string }, []>("SELECT DISTINCT source FROM documents").all();
-    for (const { source } of sources) {
-      const rows = db.query<EarlierRow, [string]>(
-        "SELECT url, title, text, keywords, date, language FROM documents WHERE source = ?",
-      );
-      await documents.replace(source, rows.iterate(source), { onlyNew: true });
-    }
-  }
-  db.query("INSERT OR IGNORE INTO taken_over VALUES (?)").run(identity);
-}
-
-type EarlierRow = Parameters<IndexWriter["add"]>[0];
 
 function hasTable(db: Database, name: string): boolean {
   return db.query("SELECT 1 FROM sqlite_schema WHERE name = ?").get(name) !== null;
