@@ -2,7 +2,7 @@
 // mail server. It belongs to MAIL_OWNER and lives until a deadline. Any process that has its terms
 // can extend the deadline and resolve the hold, with the same scripts as for every hold.
 
-import { metadataText, outcomeText } from "../src/core/journal.ts";
+import { outcomeText } from "../src/core/journal.ts";
 import { type NanoUsd, nano } from "../src/core/money.ts";
 import type { DetachedHold, Outcome, Settlement } from "./account.ts";
 import type { AccountActor } from "./account-actor.ts";
@@ -75,13 +75,8 @@ export function termsToText({ cap, budget, ...terms }: DetachedHold): string {
   });
 }
 
-/** Reads the output of `termsToText`, and that of the first layout, which had `facts`. */
+/** Reads the output of `termsToText`. */
 export function termsOfText(text: string): DetachedHold {
-  const { cap, budget, facts, ...terms } = JSON.parse(text);
-  return {
-    ...terms,
-    ...(facts !== undefined && { metadata: metadataText({ ...facts, priceVersion: null }) }),
-    cap: nano(cap),
-    budget: budget === null ? null : nano(budget),
-  };
+  const { cap, budget, ...terms } = JSON.parse(text);
+  return { ...terms, cap: nano(cap), budget: budget === null ? null : nano(budget) };
 }

@@ -5,6 +5,7 @@
 
 import project from "../package.json";
 import { BUCKETS } from "../src/core/limits.ts";
+import { Unreleased } from "../src/core/start-error.ts";
 import { bucketKeys, KEY_PATTERN, PROCESS_PATTERN, processKey, WALLET_PATTERN } from "./keys.ts";
 import { checkLayout, LAYOUT_MAX, LAYOUT_MIN } from "./layouts.ts";
 import raiseLayoutLua from "./lua/raise_layout.lua" with { type: "text" };
@@ -51,6 +52,16 @@ export class EarlierReleaseRuns extends Error {
         "Stop them, or wait a minute after they were killed, and try again.",
     );
   }
+}
+
+/**
+ * Refuses the layout of before the first release, whose buckets had a key of this name.
+ * @throws Unreleased
+ */
+export async function refuseFirstLayout(redis: RedisClient): Promise<void> {
+  const names = Array.from({ length: BUCKETS }, (_, bucket) => `{b${bucket}}:meta`);
+  const found = await Promise.all(names.map((name) => redis.exists(name)));
+  if (found.includes(1)) throw new Unreleased("Redis");
 }
 
 /**

@@ -33,7 +33,7 @@ export interface UpkeepDeps {
 /** Sanity limit: a wallet never changes this often during one request. */
 const ATTEMPTS_MAX = 20;
 /** One script applies at most this many operations; more would block Redis for too long. */
-export const OPERATIONS_AT_ONCE = 200;
+const OPERATIONS_AT_ONCE = 200;
 
 export class WalletUpkeep {
   readonly keys: AccountKeys;
@@ -145,7 +145,7 @@ export class WalletUpkeep {
 }
 
 /** The newest two months of each key. */
-export function spendingOf(months: WalletRecord["months"]): KeySpending[] {
+function spendingOf(months: WalletRecord["months"]): KeySpending[] {
   return [...Map.groupBy(months, ({ key }) => key)].map(([key, rows]) => {
     const [last, before] = rows.toSorted((a, b) => b.month - a.month);
     return {

@@ -54,10 +54,8 @@ async function setUp(file: string, baseUrl: string): Promise<Demo> {
     log,
     processId: newId("process", random),
   });
-  const warn = (line: string) => console.error(line);
   try {
-    const { buckets } = await migrateStores({ database, databaseUrl, actors, warn });
-    if (buckets > 0) warn(`The data of an earlier release was rebuilt (${buckets} buckets).`);
+    await migrateStores({ database, databaseUrl, actors });
     await adoptSecrets(database, config.secrets);
     const demo = await openDemo(file, baseUrl, { config, database, actors });
     await finishLayout(redis);

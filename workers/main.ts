@@ -10,7 +10,6 @@ import { createRegistry, serveMetrics } from "../src/http/metrics-server.ts";
 import { openPaymentQueue, topUpListener } from "../src/payments/top-up-listener.ts";
 import type { ServerConfig } from "../src/settings/config.ts";
 import { runProcess } from "../src/settings/run-process.ts";
-import { checkUpgraded } from "../src/store/first-layout.ts";
 import { checkMigrated } from "../src/store/migrate.ts";
 import { openChecked } from "../src/store/pooler-check.ts";
 import { openRedis } from "../src/store/redis.ts";
@@ -35,7 +34,6 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   for (const warning of await checkRedis(redis)) log.warn({}, warning);
   const database = await openChecked(config, { silentMs: POSTGRES_SILENT_MS });
   await checkMigrated(database);
-  await checkUpgraded(database.db);
   await adoptSecrets(database, config.secrets);
   const paymentQueue =
     config.payments === null ? null : openPaymentQueue(config.queueRedisUrl, log);

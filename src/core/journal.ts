@@ -125,8 +125,8 @@ export interface JournalEntry {
   readonly owedAfter: NanoUsd;
   readonly month: number | null;
   readonly operation: number | null;
-  /** What the call had reserved; null for entries of the first layout, which did not record it. */
-  readonly held: NanoUsd | null;
+  /** What the call had reserved. */
+  readonly held: NanoUsd;
   readonly writtenOff: NanoUsd;
   readonly overrun: NanoUsd;
 }

@@ -2,3 +2,16 @@
 
 /** An error whose message tells the operator in words why the process cannot start. */
 export class StartError extends Error {}
+
+/** The stores were filled before the first release; the message is for the operator. */
+export class Unreleased extends StartError {
+  override readonly name = "Unreleased";
+
+  constructor(store: "Postgres" | "Redis") {
+    super(
+      `${store} has data of a version from before 0.1.0, the first release, and no release can ` +
+        "use them. Nothing was changed. Begin with an empty database and an empty Redis; for " +
+        "`npm start`, move its folder .farebox away (docs/upgrading.md).",
+    );
+  }
+}

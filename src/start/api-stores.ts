@@ -12,7 +12,6 @@ import { createRegistry } from "../http/metrics-server.ts";
 import { openPaymentQueue, topUpListener } from "../payments/top-up-listener.ts";
 import type { ServerConfig } from "../settings/config.ts";
 import type { Database } from "../store/database.ts";
-import { checkUpgraded } from "../store/first-layout.ts";
 import { IpHashSecrets } from "../store/ip-hash-secrets.ts";
 import { KeyDirectory } from "../store/key-directory.ts";
 import { openMailStores } from "../store/mail-stores.ts";
@@ -46,7 +45,6 @@ export async function openApiStores(config: ServerConfig, { clock, random, log }
   for (const warning of await checkRedis(redis)) log.warn({}, warning);
   const database = await openChecked(config, { timeoutMs: POSTGRES_ANSWER_MS });
   await checkMigrated(database);
-  await checkUpgraded(database.db);
   await adoptSecrets(database, config.secrets);
   if (config.console !== null) await adoptSessionSecret(database, config.console.secrets);
   const { clientInfo, ipHashSecrets } = await openClientInfo(config, database, {

@@ -200,7 +200,7 @@ export function logRowOf(
     country: metadata.country,
     ip_hash: metadata.ipHash,
     lane: end.lane ?? null,
-    held: isRefusal(entry) || entry.held === null ? null : entry.held,
+    held: isRefusal(entry) ? null : entry.held,
     free_cost: -entry.freeDelta,
     price_version: end.priceVersion ?? metadata.priceVersion ?? null,
     refused_by: end.refusedBy ?? null,

@@ -4,7 +4,7 @@
 import type { TransactionSql } from "postgres";
 import { type BackupTable, type RowSource, replaceRows } from "./backup-tables.ts";
 import { arrayText, type Database } from "./database.ts";
-import { RECOVERY_LOCK } from "./first-layout.ts";
+import { RECOVERY_LOCK } from "./wallet-repository.ts";
 
 export interface RestoredRows extends RowSource {
   readonly tables: readonly BackupTable[];

@@ -9,12 +9,13 @@ import { grantAllowance } from "./allowance.ts";
 import { isAnyOf } from "./any-of.ts";
 import { arrayText, type Database } from "./database.ts";
 import { type AccountDocument, readDocument, readDocuments } from "./documents.ts";
-import { checkUpgraded, RECOVERY_LOCK } from "./first-layout.ts";
 import { type AppliedOperation, lostOperations } from "./lost-operations.ts";
 import { readMissing } from "./missing-entries.ts";
 import { operationsAfter } from "./operations.ts";
 import { journalCursors, ledgerEntries, monthSpend } from "./schema.ts";
 
+/** An arbitrary lock number: only one process at a time sets buckets up. */
+export const RECOVERY_LOCK = 720_314_002;
 const DOCUMENTS_PER_PAGE = 500;
 
 /** Everything that a wallet in Redis is built from, read in one snapshot. */
@@ -156,7 +157,6 @@ export class WalletRepository {
     const { db, withTimeout } = this.database;
     const recovering = db.transaction(async (tx) => {
       await tx.execute(sql`SELECT pg_advisory_xact_lock(${RECOVERY_LOCK})`);
-      await checkUpgraded(tx);
       const cursors = await tx.select().from(journalCursors).orderBy(asc(journalCursors.bucket));
       const rebuilt = await rebuild(cursors, (lost) => newEpochs(tx, lost));
       for await (const page of this.lostDocuments(tx, rebuilt)) await writeDocuments(page);

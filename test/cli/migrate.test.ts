@@ -1,14 +1,18 @@
 // `farebox migrate` as the first command on new stores: what no process could run on is refused.
 
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Redis } from "ioredis";
+import journal from "../../migrations/meta/_journal.json";
 import { freePort } from "../../scripts/processes.mjs";
+import { Unreleased } from "../../src/core/start-error.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
-import { compareMigrations } from "../../src/store/migrate.ts";
+import { checkMigrated, compareMigrations } from "../../src/store/migrate.ts";
 import { cliOf, cliProcessOf } from "../support/run-cli.ts";
 import { createTestDatabase, startPrivateRedis } from "../support/services.ts";
 import { shared } from "../support/shared.ts";
 import { openWorld } from "../support/world.ts";
+
+const FIRST_MIGRATION = Math.min(...journal.entries.map(({ when }) => when));
 
 const world = await shared(openWorld());
 
@@ -26,7 +30,7 @@ async function withEmpty(run: (database: Database, url: string) => Promise<void>
 
 async function isEmpty(database: Database): Promise<boolean> {
   const [row] = await database.sql`SELECT to_regclass('accounts') AS name`;
-  return row?.name == null && (await compareMigrations(database)).missing > 1;
+  return row?.name == null && (await compareMigrations(database)).missing > 0;
 }
 
 test("a Redis that no process would take is refused, and nothing is migrated", async () => {
@@ -62,6 +66,51 @@ test("an empty database of a Postgres that is too old is refused", async () => {
     const { code, err } = await cli("migrate");
     expect([code, err]).toEqual([1, "Postgres 17 is too old: 18 is needed\n"]);
     expect(await isEmpty(database)).toBe(true);
+  });
+});
+
+describe("what was stored before the first release is refused, and stays as it is:", () => {
+  const words = (store: string) => `${store} has data of a version from before 0.1.0`;
+
+  test("a database whose migrations no release has", async () => {
+    await withEmpty(async (database, url) => {
+      const { sql } = database;
+      await sql.unsafe(`CREATE SCHEMA drizzle;
+        CREATE TABLE drizzle.__drizzle_migrations (id serial, hash text, created_at bigint);
+        INSERT INTO drizzle.__drizzle_migrations (hash, created_at)
+          VALUES ('of another', ${FIRST_MIGRATION - 1}), ('of a later one', ${Date.now()});
+        CREATE TABLE accounts (id text);
+        INSERT INTO accounts VALUES ('acct_1')`);
+      const cli = await cliOf(world, { DATABASE_URL: url });
+      for (const command of ["migrate", "audit"]) {
+        const { code, out, err } = await cli(command);
+        expect([command, code, out + err]).toEqual([
+          command,
+          1,
+          expect.stringContaining(words("Postgres")),
+        ]);
+      }
+      await expect(checkMigrated(database)).rejects.toBeInstanceOf(Unreleased);
+      const tables = await sql`SELECT relname FROM pg_stat_user_tables ORDER BY relname`;
+      expect(tables.map(({ relname }) => relname)).toEqual(["__drizzle_migrations", "accounts"]);
+      expect([...(await sql`SELECT id FROM accounts`)]).toEqual([{ id: "acct_1" }]);
+    });
+  });
+
+  test("a Redis with wallets of the first layout", async () => {
+    await using redis = await startPrivateRedis();
+    const client = new Redis(redis.url);
+    await client.hset("{b7}:meta", { epoch: 1, entry: 2 });
+    await client.hset("{b7}:wallet:acct_1", { paid: "5" });
+    await withEmpty(async (database, url) => {
+      const cli = await cliOf(world, { DATABASE_URL: url, REDIS_URL: redis.url });
+      const { code, err } = await cli("migrate");
+      expect([code, err]).toEqual([1, expect.stringContaining(words("Redis"))]);
+      expect(await isEmpty(database)).toBe(true);
+    });
+    expect(await client.dbsize()).toBe(2);
+    expect(await client.hgetall("{b7}:wallet:acct_1")).toEqual({ paid: "5" });
+    client.disconnect();
   });
 });
 

@@ -71,7 +71,7 @@ export const commentedOutCode: Rule = (file) => {
     .map(({ at }) => `${at} is commented-out code`);
 };
 
-const SHARED_LUA = /\/(prelude|window|records|wallet|limits|leases|first_layout_window)\.lua$/;
+const SHARED_LUA = /\/(prelude|window|records|wallet|limits|leases)\.lua$/;
 
 /** Lua scripts whose head does not document purpose, KEYS, ARGV and reply. */
 export const luaWithoutHead: Rule = ({ path, text }) => {
