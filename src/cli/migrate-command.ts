@@ -5,10 +5,10 @@ import {
 } from "../../actors/layout-upgrade.ts";
 import { LAYOUT_MAX } from "../../actors/layouts.ts";
 import { AdministrationError } from "../core/errors.ts";
-import { fillMargins, repairMargins } from "../store/margin-repair.ts";
+import { repairMargins } from "../store/margin-repair.ts";
 import { checkBeginning, migrate } from "../store/migrate.ts";
 import { checkRedis } from "../store/redis-check.ts";
-import { fillUsage, repairUsage } from "../store/usage-repair.ts";
+import { repairUsage } from "../store/usage-repair.ts";
 import type { Command } from "./command.ts";
 import type { Stores } from "./stores.ts";
 
@@ -24,14 +24,12 @@ export async function migrateStores(
   await refuseFirstLayout(actors.deps.redis);
   await checkBeginning(database);
   await migrate(databaseUrl);
-  await fillUsage(database);
-  await fillMargins(database);
 }
 
 async function finish({ actors, database }: Stores): Promise<number> {
   try {
     const raised = await raiseLayouts(actors.deps.redis);
-    // An earlier release may have written to the log until now, and knew of no sums.
+    // An earlier release, with other sums, may have written to the log until now.
     await repairUsage(database, null);
     await repairMargins(database);
     return raised;

@@ -1,11 +1,8 @@
-// Computes the margin of days again from the request log: when it is first needed, and after an
-// upgrade during which an earlier release wrote to the log.
+// Computes the margin of days again from the request log, where the two differ.
 
 import type { TransactionSql } from "postgres";
 import type { Database } from "./database.ts";
 import { hasMarginSql } from "./margin-rollups.ts";
-
-const FILL_JOB = "margin-days";
 
 /** The months that the log has of a bucket, as they should be summed. Months dropped stay. */
 const RIGHT = `
@@ -49,14 +46,4 @@ async function isRight(tx: TransactionSql, bucket: number): Promise<boolean> {
   const differing = `(${RIGHT} EXCEPT ALL ${STORED}) UNION ALL (${STORED} EXCEPT ALL ${RIGHT})`;
   const [row] = await tx.unsafe(`SELECT FROM (${differing}) AS differing LIMIT 1`, [bucket]);
   return row === undefined;
-}
-
-/** Sums what was logged before there were these sums; once, however often it is called. */
-export async function fillMargins(database: Database): Promise<void> {
-  const { sql } = database;
-  const [done] = await sql`SELECT FROM upkeep_cursors WHERE job = ${FILL_JOB}`;
-  if (done !== undefined) return;
-  await repairMargins(database);
-  await sql`INSERT INTO upkeep_cursors (job, done_until) VALUES (${FILL_JOB}, now())
-    ON CONFLICT (job) DO NOTHING`;
 }

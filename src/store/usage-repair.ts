@@ -1,13 +1,11 @@
-// Compares the sums of the request log with the log and the ledger, and computes them again: when
-// they are first needed, and after an upgrade during which an earlier release wrote to the log.
+// Compares the sums of the request log with the log and the ledger, and computes them again where
+// they differ.
 
 import type { Sql, TransactionSql } from "postgres";
 import { BAND_STARTS } from "../core/latency-bands.ts";
 import { arrayText, type Database } from "./database.ts";
 import { callsSql, usageStatusSql } from "./usage-changes.ts";
 import { ROLLUP_MINUTES, UNKNOWN_SERVICE } from "./usage-schema.ts";
-
-const FILL_JOB = "usage-rollups";
 
 /** What three records say of an account: they must agree. */
 export interface UsageTotals {
@@ -149,14 +147,4 @@ export async function repairUsage({ sql }: Database, only: string | null): Promi
     });
   }
   return wrong;
-}
-
-/** Fills the sums from what was logged before there were any; once, however often it is called. */
-export async function fillUsage(database: Database): Promise<void> {
-  const { sql } = database;
-  const [done] = await sql`SELECT FROM upkeep_cursors WHERE job = ${FILL_JOB}`;
-  if (done !== undefined) return;
-  await repairUsage(database, null);
-  await sql`INSERT INTO upkeep_cursors (job, done_until) VALUES (${FILL_JOB}, now())
-    ON CONFLICT (job) DO NOTHING`;
 }
