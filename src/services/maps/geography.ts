@@ -72,5 +72,8 @@ export function isInside(area: Area, position: Position): boolean {
   if (area.box === null) return distance(area.around, position) <= area.radius;
   const { minLon, minLat, maxLon, maxLat } = area.box;
   const { lat, lon } = position;
-  return lat >= minLat && lat <= maxLat && lon >= minLon && lon <= maxLon;
+  if (lat < minLat || lat > maxLat) return false;
+  // The antimeridian has two longitudes.
+  const isOn = (meridian: number) => meridian >= minLon && meridian <= maxLon;
+  return isOn(lon) || (Math.abs(lon) === 180 && isOn(-lon));
 }

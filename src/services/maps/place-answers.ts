@@ -99,7 +99,7 @@ export type SitePicture = Checked<typeof SitePicture>;
 
 export const WeatherNow = named("WeatherNow", {
   time: text(),
-  temperature_c: Type.Number(),
+  temperature_c: nullable(Type.Number()),
   apparent_temperature_c: nullable(Type.Number()),
   humidity_percent: nullable(Type.Number({ description: "0 to 100" })),
   precipitation_mm: nullable(Type.Number({ description: "Of the last hour or less" })),

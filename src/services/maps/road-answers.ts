@@ -7,8 +7,8 @@ import { INCIDENT_KINDS, ROAD_CLASSES } from "./vocabulary.ts";
 export const RouteStep = named("RouteStep", {
   instruction: text(),
   road: nullable(text()),
-  distance_m: Type.Number(),
-  duration_s: Type.Number(),
+  distance_m: nullable(Type.Number()),
+  duration_s: nullable(Type.Number()),
   at: Position,
 });
 export type RouteStep = Checked<typeof RouteStep>;
@@ -24,7 +24,7 @@ export type RouteAnswer = Checked<typeof RouteAnswer>;
 export const TrafficRouteAnswer = named("TrafficRoute", {
   distance_m: Type.Number(),
   duration_s: Type.Number({ description: "With the traffic of the moment of departure" }),
-  traffic_delay_s: Type.Number({ description: "What of the duration is due to traffic" }),
+  traffic_delay_s: nullable(Type.Number({ description: "What of the duration is due to traffic" })),
   free_flow_duration_s: nullable(Type.Number()),
   departure: text(),
   arrival: text(),

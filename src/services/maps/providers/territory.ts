@@ -15,8 +15,32 @@ export interface Territory {
 export const TIME_ZONES_MAX = 512;
 const offsets = new LRUCache<string, Intl.DateTimeFormat>({ max: TIME_ZONES_MAX });
 
+const ANTIMERIDIAN = 180;
+/** In degrees: less than a metre. */
+const BESIDE = 1e-6;
+
+/**
+ * The position, or those on both sides of one on the antimeridian. Outlines of countries end there,
+ * so a position on it is in none of them.
+ */
+function sidesOf({ lat, lon }: Position): readonly Position[] {
+  if (Math.abs(lon) < ANTIMERIDIAN) return [{ lat, lon }];
+  return [
+    { lat, lon: ANTIMERIDIAN - BESIDE },
+    { lat, lon: BESIDE - ANTIMERIDIAN },
+  ];
+}
+
 /** The country, or the territory with its own ISO code; null at sea. */
-export function territoryAt({ lat, lon }: Position): Territory | null {
+export function territoryAt(position: Position): Territory | null {
+  for (const side of sidesOf(position)) {
+    const territory = territoryOf(side);
+    if (territory !== null) return territory;
+  }
+  return null;
+}
+
+function territoryOf({ lat, lon }: Position): Territory | null {
   const at: [number, number] = [lon, lat];
   // Some countries are not territories, but consist of several without codes of their own.
   const countryCode = iso1A2Code(at, { level: "territory" }) ?? iso1A2Code(at);
@@ -31,7 +55,10 @@ export function territoryAt({ lat, lon }: Position): Territory | null {
 }
 
 /** The IANA name of the time zone; at sea the nautical one. */
-export function timezoneAt({ lat, lon }: Position): string {
+export function timezoneAt(position: Position): string {
+  const sides = sidesOf(position);
+  const onLand = sides.length > 1 ? sides.find((side) => territoryOf(side) !== null) : undefined;
+  const { lat, lon } = onLand ?? sides[0] ?? position;
   return tzLookup(lat, lon);
 }
 

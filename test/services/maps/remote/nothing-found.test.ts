@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import type { MapsAction } from "../../../../src/services/maps/actions.ts";
 import type { MapsKind } from "../../../../src/services/maps/servers.ts";
 import { RouteFailure } from "../../../../src/upstream/route-failure.ts";
-import type { Case } from "../../../support/maps-cases.ts";
+import { CASES, type Case } from "../../../support/maps-cases.ts";
 import { NOMINATIM_NOTHING } from "../../../support/maps-fixtures/geocoders.ts";
 import {
   OPEN_METEO,
@@ -150,6 +150,37 @@ describe("what is no answer", () => {
     const reply = { ...OPEN_METEO, current };
     expect(await failureOf({ ...row, reply })).toBeInstanceOf(RouteFailure);
   });
+});
+
+/** How servers say with status 200, beside no results, that they failed. */
+const TOLD: readonly object[] = [
+  { error: "Internal error" },
+  { error: true, reason: "The minutely limit is exceeded" },
+  { error: { code: 500, message: "x" } },
+  { errors: [{ message: "x" }] },
+  { detailedError: { code: "OVER_QUERY_LIMIT" } },
+  { ok: false, message: "x" },
+  { success: false },
+  { status: "error", message: "x" },
+  { code: 503 },
+  { statusCode: 429 },
+];
+
+describe("a failure that is told with status 200 is no answer, whatever is beside it", () => {
+  for (const one of CASES) {
+    const { kind, action, reply } = one;
+    if (Array.isArray(reply) || reply instanceof Uint8Array) continue;
+    test(`of ${kind} to ${action}`, async () => {
+      const lists = Object.entries(reply).filter(([, value]) => Array.isArray(value));
+      const emptied = Object.fromEntries(lists.map(([name]) => [name, []]));
+      for (const failure of TOLD) {
+        for (const beside of [reply, { ...reply, ...emptied }]) {
+          const told = mapping.answered({ ...one, reply: { ...beside, ...failure } });
+          expect(await told.catch((error: unknown) => error)).toBeInstanceOf(RouteFailure);
+        }
+      }
+    });
+  }
 });
 
 const WINDOW = "query time 2031-02-03 04:05 is outside of loaded timetable window [2026-11-01, x[";

@@ -51,12 +51,22 @@ export function toJourney(item: Json): JourneyAnswer | null {
   const ends = listOf(item.legs, ({ from, to }) => ({ from, to }));
   const departure = zonedTime(item.startTime, zoneOf(ends.at(0)));
   const arrival = zonedTime(item.endTime, zoneOf(ends.at(-1)));
-  const duration = wholeOf(item.duration);
+  const duration = wholeOf(item.duration) ?? secondsBetween(item.startTime, item.endTime);
   const transfers = countOf(item.transfers);
   const legs = listOf(item.legs, toLeg);
   const isWhole = Array.isArray(item.legs) && legs.length === item.legs.length && legs.length > 0;
   if (departure === null || arrival === null || duration === null || !isWhole) return null;
-  return { departure, arrival, duration_s: duration, transfers: transfers ?? 0, legs };
+  const rides = legs.filter(({ line }) => line !== null).length;
+  return {
+    ...{ departure, arrival, duration_s: duration },
+    ...{ transfers: transfers ?? Math.max(0, rides - 1), legs },
+  };
+}
+
+/** For a reply that has times and no duration. */
+function secondsBetween(start: unknown, end: unknown): number | null {
+  const [from, to] = [timeOf(start), timeOf(end)];
+  return from === null || to === null ? null : wholeOf((Date.parse(to) - Date.parse(from)) / 1_000);
 }
 
 function toLeg(item: Json): JourneyLeg | null {
@@ -66,7 +76,7 @@ function toLeg(item: Json): JourneyLeg | null {
   const arrival = stopTime({ scheduled: scheduledEndTime, actual: endTime, tz }, realTime);
   const from = toEnd(item.from, departure);
   const to = toEnd(item.to, arrival);
-  const duration = wholeOf(item.duration);
+  const duration = wholeOf(item.duration) ?? secondsBetween(startTime, endTime);
   if (from === null || to === null || duration === null) return null;
   return {
     mode: lookUp(MOTIS_MODES, item.mode) ?? "other",

@@ -5,10 +5,10 @@ import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 import type { ParametersOf } from "../../actions.ts";
 import { distance, type Position } from "../../geography.ts";
 import type { NearbyPlace, PlaceAnswer } from "../../place-answers.ts";
-import type { Services } from "../provider.ts";
+import type { MapsAnswer, Services } from "../provider.ts";
 import { POI_KEYS, placeAt } from "./geocoder-place.ts";
 import { OPENSTREETMAP } from "./openstreetmap.ts";
-import { lookUp, objectOf, positionOf, requiredList, textOf } from "./read.ts";
+import { joined, lookUp, objectOf, positionOf, requiredList, textOf } from "./read.ts";
 import {
   degrees,
   jsonService,
@@ -70,17 +70,13 @@ export function nominatim(upstream: Upstream, now: () => number): Services {
     }),
     reverse: jsonService<"reverse">(upstream, {
       request: reverseRequest,
-      answer: (reply, at) => ({
-        data: { place: toNearbyPlace(reply, at) },
-        attribution: ATTRIBUTION,
-      }),
+      answer: (reply, at) => nearby(toNearbyPlace(reply, at)),
+      nothing: (refusal) => (isNothing(refusal) ? nearby(null) : null),
     }),
     place_at: jsonService<"place_at">(upstream, {
       request: reverseRequest,
-      answer: (reply, at) => ({
-        data: placeAt(toNearbyPlace(reply, at), at, now()),
-        attribution: ATTRIBUTION,
-      }),
+      answer: (reply, at) => located(toNearbyPlace(reply, at), at, now()),
+      nothing: (refusal, _, at) => (isNothing(refusal) ? located(null, at, now()) : null),
     }),
   };
 }
@@ -96,10 +92,21 @@ function viewboxAround({ lat, lon }: Position): string {
   return [west, south, east, north].map(degrees).join(",");
 }
 
-function toNearbyPlace(reply: unknown, at: Position): NearbyPlace | null {
+function nearby(place: NearbyPlace | null): MapsAnswer<"reverse"> {
+  return { data: { place }, attribution: ATTRIBUTION };
+}
+
+function located(place: NearbyPlace | null, at: Position, nowMs: number): MapsAnswer<"place_at"> {
+  return { data: placeAt(place, at, nowMs), attribution: ATTRIBUTION };
+}
+
+/** If it finds nothing, as at sea, it says so with status 200. */
+function isNothing(refusal: unknown): boolean {
+  return objectOf(refusal).error === "Unable to geocode";
+}
+
+function toNearbyPlace(reply: unknown, at: Position): NearbyPlace {
   if (!isObject(reply)) throw new RouteFailure("The reply has no place");
-  // If it finds nothing, as at sea, it says so with status 200.
-  if (reply.error === "Unable to geocode") return null;
   const place = toPlace(reply);
   if (place === null) throw new RouteFailure("The reply has no place that can be read");
   return { ...place, distance_m: Math.round(distance(at, place)) };
@@ -107,14 +114,15 @@ function toNearbyPlace(reply: unknown, at: Position): NearbyPlace | null {
 
 function toPlace(item: Json): PlaceAnswer | null {
   const at = positionOf(item.lat, item.lon);
-  const label = textOf(item.display_name);
-  if (at === null || label === null) return null;
   const address = objectOf(item.address);
+  const name = textOf(item.name);
+  const label = textOf(item.display_name) ?? joined(", ", name, textOf(address.country));
+  if (at === null || label === null) return null;
   const code = textOf(address.country_code, 2)?.toUpperCase() ?? null;
   const street = textOf(address.road);
   const houseNumber = textOf(address.house_number, 40);
   return {
-    name: textOf(item.name) ?? label.split(",")[0] ?? label,
+    name: name ?? label.split(",")[0] ?? label,
     label,
     kind: kindOf(item),
     ...at,

@@ -4,7 +4,7 @@ import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 import type { WeatherAnswer, WeatherDay, WeatherNow } from "../../place-answers.ts";
 import type { Services } from "../provider.ts";
-import { localTime, numberOf, objectOf, required, textOf } from "./read.ts";
+import { localTime, numberOf, objectOf, required, textOf, unreadable } from "./read.ts";
 import { degrees, jsonService, type Upstream } from "./upstream.ts";
 
 const ATTRIBUTION = ["Weather data by Open-Meteo.com, CC BY 4.0, https://open-meteo.com"];
@@ -58,17 +58,21 @@ export function openMeteo(upstream: Upstream): Services {
 function toWeather(reply: unknown, daysMax: number): WeatherAnswer {
   if (!isObject(reply)) throw new RouteFailure("The reply is no forecast");
   const offset = required(numberOf(reply.utc_offset_seconds, -DAY_S, DAY_S), "utc_offset_seconds");
-  return {
-    timezone: textOf(reply.timezone, 60),
-    current: toNow(objectOf(reply.current), offset),
-    days: toDays(objectOf(reply.daily), offset, daysMax),
-  };
+  const current = toNow(objectOf(reply.current), offset);
+  const days = toDays(objectOf(reply.daily), offset, daysMax);
+  if (![current, ...days].some(hasFigure)) throw unreadable("figure");
+  return { timezone: textOf(reply.timezone, 60), current, days };
+}
+
+/** A figure that is missing costs only itself; a forecast without any is none. */
+function hasFigure(part: WeatherNow | WeatherDay): boolean {
+  return Object.values(part).some((value) => typeof value === "number");
 }
 
 function toNow(current: Json, offset: number): WeatherNow {
   return {
     time: required(instantOf(current.time, offset), "time"),
-    temperature_c: required(celsius(current.temperature_2m), "temperature_2m"),
+    temperature_c: temperatureOf(current.temperature_2m),
     apparent_temperature_c: celsius(current.apparent_temperature),
     humidity_percent: percent(current.relative_humidity_2m),
     precipitation_mm: numberOf(current.precipitation, 0, 5_000),
@@ -83,7 +87,9 @@ function toNow(current: Json, offset: number): WeatherNow {
 function toDays(daily: Json, offset: number, daysMax: number): WeatherDay[] {
   const { time } = daily;
   if (!Array.isArray(time)) throw new RouteFailure("The reply has no days");
-  return time.slice(0, daysMax).map((start, index) => {
+  return time.slice(0, daysMax).flatMap((start, index) => {
+    const begin = instantOf(start, offset);
+    if (begin === null) return [];
     const at = (name: string) => {
       const column = daily[name];
       return Array.isArray(column) ? column[index] : null;
@@ -96,7 +102,7 @@ function toDays(daily: Json, offset: number, daysMax: number): WeatherDay[] {
       return isThatDay ? instantOf(seconds, offset) : null;
     };
     return {
-      date: required(instantOf(start, offset), "day").slice(0, 10),
+      date: begin.slice(0, 10),
       temperature_min_c: celsius(at("temperature_2m_min")),
       temperature_max_c: celsius(at("temperature_2m_max")),
       precipitation_mm: numberOf(at("precipitation_sum"), 0, 5_000),
@@ -112,6 +118,11 @@ function toDays(daily: Json, offset: number, daysMax: number): WeatherDay[] {
 function instantOf(value: unknown, offset: number): string | null {
   const seconds = numberOf(value, 0, TIME_MAX);
   return seconds === null ? null : localTime(seconds * 1_000, offset);
+}
+
+/** Null if there is none. One that nothing on earth has says that the reply is of another form. */
+function temperatureOf(value: unknown): number | null {
+  return value === null || value === undefined ? null : required(celsius(value), "temperature_2m");
 }
 
 function celsius(value: unknown): number | null {

@@ -7,7 +7,7 @@ import type { RouteAnswer, RouteStep } from "../../road-answers.ts";
 import type { MapsAnswer, Services } from "../provider.ts";
 import { OPENSTREETMAP } from "./openstreetmap.ts";
 import { instructionOf } from "./osrm-instruction.ts";
-import { countOf, lineOf, listOf, objectOf, pointOf, required, textOf, wholeOf } from "./read.ts";
+import { lineOf, listOf, objectOf, pointOf, required, textOf, wholeOf } from "./read.ts";
 import { degrees, jsonService, type Upstream } from "./upstream.ts";
 
 // The URL standard encodes the braces of a base URL.
@@ -72,15 +72,13 @@ function toRoute(reply: unknown, withSteps: boolean): RouteAnswer {
 function toStep(step: Json): RouteStep | null {
   const maneuver = objectOf(step.maneuver);
   const at = pointOf(maneuver.location);
-  const distance = countOf(step.distance);
-  const duration = countOf(step.duration);
-  if (at === null || distance === null || duration === null) return null;
+  if (at === null) return null;
   const road = textOf(step.name) ?? textOf(step.ref, 60);
   return {
     instruction: instructionOf(maneuver, road),
     road,
-    distance_m: Math.round(distance),
-    duration_s: Math.round(duration),
+    distance_m: wholeOf(step.distance),
+    duration_s: wholeOf(step.duration),
     at,
   };
 }

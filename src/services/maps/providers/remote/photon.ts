@@ -108,12 +108,14 @@ function toPlace(feature: Json): PlaceAnswer | null {
   const street = textOf(found.street) ?? (found.type === "street" ? textOf(found.name) : null);
   const houseNumber = textOf(found.housenumber, 40);
   const address = joined(" ", street, houseNumber);
-  const name = textOf(found.name) ?? address;
-  if (at === null || name === null) return null;
+  const own = textOf(found.name) ?? address;
   const country = textOf(found.country);
-  const city = textOf(found.city) ?? (found.type === "city" ? name : null);
+  const city = textOf(found.city) ?? (found.type === "city" ? own : null);
   const state = textOf(found.state);
   const postcode = textOf(found.postcode, 40);
+  // A place without a name of its own is called by what it is in.
+  const name = own ?? textOf(found.district) ?? city ?? state ?? country;
+  if (at === null || name === null) return null;
   const parts = [name, address, joined(" ", postcode, city), state, country];
   const line = parts.filter((part, index) => part !== null && parts.indexOf(part) === index);
   return {

@@ -88,10 +88,14 @@ export function truthOf(value: unknown): boolean | null {
   return typeof value === "boolean" ? value : null;
 }
 
-/** The position from two numbers, which some servers write as text. */
+/**
+ * The position from two numbers, which some servers write as text. A longitude beyond the
+ * antimeridian, as of a line that goes over it, is that of the other side.
+ */
 export function positionOf(lat: unknown, lon: unknown): Position | null {
-  const [y, x] = [numeral(lat, -90, 90), numeral(lon, -180, 180)];
-  return y === null || x === null ? null : { lat: y, lon: x };
+  const [y, x] = [numeral(lat, -90, 90), numeral(lon, -360, 360)];
+  if (y === null || x === null) return null;
+  return { lat: y, lon: x > 180 ? x - 360 : x < -180 ? x + 360 : x };
 }
 
 /** A GeoJSON position: longitude first. */
@@ -99,7 +103,7 @@ export function pointOf(value: unknown): Position | null {
   return Array.isArray(value) ? positionOf(value[1], value[0]) : null;
 }
 
-/** A line of at least two positions; null if one of them is invalid. */
+/** A line of the valid positions of a list; null if they are fewer than two. */
 export function lineOf(
   value: unknown,
   read: (point: unknown) => Position | null = pointOf,
@@ -108,10 +112,9 @@ export function lineOf(
   const coordinates: [number, number][] = [];
   for (const point of value) {
     const at = read(point);
-    if (at === null) return null;
-    coordinates.push([at.lon, at.lat]);
+    if (at !== null) coordinates.push([at.lon, at.lat]);
   }
-  return { type: "LineString", coordinates };
+  return coordinates.length < 2 ? null : { type: "LineString", coordinates };
 }
 
 /** An RFC 3339 time with its offset; missing seconds are added. */

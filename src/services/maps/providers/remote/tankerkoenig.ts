@@ -2,6 +2,7 @@
 
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
+import { distance, type Position } from "../../geography.ts";
 import type { FuelStationAnswer } from "../../road-answers.ts";
 import type { Services } from "../provider.ts";
 import {
@@ -31,10 +32,10 @@ export function tankerkoenig(upstream: Upstream): Services {
           type: "all",
         },
       }),
-      answer: (reply, { fuel, limit }) => {
+      answer: (reply, { fuel, limit, ...at }) => {
         // A wrong key also gets status 200.
         if (!isObject(reply) || reply.ok !== true) throw new RouteFailure("The reply is an error");
-        const all = requiredList(reply.stations, "stations", toStation);
+        const all = requiredList(reply.stations, "stations", (item) => toStation(item, at));
         const selling = fuel === null ? all : all.flatMap((one) => sellingOnly(one, fuel) ?? []);
         const stations = nearestFirst(selling, (one) => one.distance_m, limit);
         return { data: { stations }, attribution: ATTRIBUTION };
@@ -52,12 +53,12 @@ function sellingOnly(
   return { ...station, prices: { diesel: null, e5: null, e10: null, [fuel]: price } };
 }
 
-function toStation(item: Json): FuelStationAnswer | null {
+function toStation(item: Json, from: Position): FuelStationAnswer | null {
   const at = positionOf(item.lat, item.lng);
   const id = textOf(item.id, 60);
   const name = textOf(item.name) ?? textOf(item.brand);
+  if (at === null || id === null || name === null) return null;
   const kilometres = numberOf(item.dist, 0, 1_000);
-  if (at === null || id === null || name === null || kilometres === null) return null;
   const street = joined(" ", textOf(item.street), textOf(item.houseNumber, 40));
   const city = joined(" ", postcodeOf(item.postCode), textOf(item.place));
   return {
@@ -66,7 +67,7 @@ function toStation(item: Json): FuelStationAnswer | null {
     brand: textOf(item.brand),
     address: joined(", ", street, city),
     ...at,
-    distance_m: Math.round(kilometres * 1_000),
+    distance_m: Math.round(kilometres === null ? distance(from, at) : kilometres * 1_000),
     is_open: truthOf(item.isOpen),
     currency: "EUR",
     prices: { diesel: priceOf(item.diesel), e5: priceOf(item.e5), e10: priceOf(item.e10) },

@@ -1,6 +1,7 @@
 // TomTom: the traffic. The base URL is the one before `/traffic` and `/routing`.
 
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
+import type { Json } from "../../../../upstream/upstream-http.ts";
 import { areaOf, type ParametersOf } from "../../actions.ts";
 import { type Area, isInside, surfaceOf } from "../../geography.ts";
 import type { TrafficRouteAnswer } from "../../road-answers.ts";
@@ -164,6 +165,22 @@ function inArea(found: Found, area: Area): Found | null {
   return at === undefined ? null : { ...found, at };
 }
 
+/** Departure and arrival. One that is missing is that far from the other, in the other's offset. */
+function timesOf(summary: Json, duration: number): { departure: string; arrival: string } {
+  const departure = timeOf(summary.departureTime);
+  const arrival = timeOf(summary.arrivalTime);
+  return {
+    departure: departure ?? later(required(arrival, "departureTime"), -duration),
+    arrival: arrival ?? later(required(departure, "arrivalTime"), duration),
+  };
+}
+
+function later(time: string, seconds: number): string {
+  const [, sign, hours, minutes] = /([+-])(\d\d):(\d\d)$/.exec(time) ?? [];
+  const offset = Number(hours ?? 0) * 3_600 + Number(minutes ?? 0) * 60;
+  return localTime(Date.parse(time) + seconds * 1_000, sign === "-" ? -offset : offset);
+}
+
 function toRoute(reply: unknown): TrafficRouteAnswer {
   const { routes } = objectOf(reply);
   const [route] = requiredList(routes, "routes", (item) => item);
@@ -182,10 +199,9 @@ function toRoute(reply: unknown): TrafficRouteAnswer {
   return {
     distance_m: required(wholeOf(summary.lengthInMeters), "lengthInMeters"),
     duration_s: duration,
-    traffic_delay_s: Math.max(0, required(delay, "trafficDelayInSeconds")),
+    traffic_delay_s: delay === null ? null : Math.max(0, delay),
     free_flow_duration_s: freeFlow,
-    departure: required(timeOf(summary.departureTime), "departureTime"),
-    arrival: required(timeOf(summary.arrivalTime), "arrivalTime"),
+    ...timesOf(summary, duration),
     geometry: { type: "LineString", coordinates: legs.flatMap(({ coordinates }) => coordinates) },
   };
 }

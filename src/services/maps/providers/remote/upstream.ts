@@ -3,8 +3,9 @@
 
 import type { CancelSignal } from "../../../../core/cancellation.ts";
 import { OK } from "../../../../core/errors.ts";
-import { type RouteFailure, UnableFailure } from "../../../../upstream/route-failure.ts";
+import { RouteFailure, UnableFailure } from "../../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../../upstream/time-limit.ts";
+import { tellsFailure } from "../../../../upstream/told-failure.ts";
 import {
   exchange,
   type Fetch,
@@ -43,10 +44,17 @@ export interface UpstreamRequest {
 export interface Mapper<A extends MapsAction> {
   readonly unable?: (parameters: ParametersOf<A>) => ReturnType<NonNullable<Service<A>["unable"]>>;
   readonly request: (parameters: ParametersOf<A>) => UpstreamRequest;
-  /** For a reply with status 200. Throws a RouteFailure if it makes no sense. */
+  /** For a reply with status 200 without a failure; throws a RouteFailure if it makes no sense. */
   readonly answer: (reply: unknown, parameters: ParametersOf<A>) => MapsAnswer<A>;
-  /** The answer, if a refusal means that nothing was found; otherwise null. */
-  readonly nothing?: (refusal: unknown, status: number) => MapsAnswer<A> | null;
+  /**
+   * The answer, if a refusal means that nothing was found; otherwise null. A refusal may come with
+   * status 200.
+   */
+  readonly nothing?: (
+    refusal: unknown,
+    status: number,
+    parameters: ParametersOf<A>,
+  ) => MapsAnswer<A> | null;
   /** The parameter that the server cannot serve, if a refusal says so; otherwise null. */
   readonly unableBy?: (refusal: unknown, parameters: ParametersOf<A>) => Unable | null;
 }
@@ -71,13 +79,15 @@ export function jsonService<A extends MapsAction>(
     async ask(parameters, { signal }) {
       const request = mapper.request(parameters);
       const { text, ...response } = await send(upstream, request, signal, readReply);
-      if (response.status === OK) return mapper.answer(parseJson(text), parameters);
-      const refusal = jsonOrNull(text);
+      const isOk = response.status === OK;
+      const refusal = isOk ? parseJson(text) : jsonOrNull(text);
+      if (isOk && !tellsFailure(refusal)) return mapper.answer(refusal, parameters);
       if (refusal === null) throw statusFailure(response);
-      const nothing = mapper.nothing?.(refusal, response.status);
+      const nothing = mapper.nothing?.(refusal, response.status, parameters);
       if (nothing) return nothing;
       const unableBy = mapper.unableBy?.(refusal, parameters);
-      throw unableBy ? unableFailure(unableBy) : statusFailure(response);
+      if (unableBy) throw unableFailure(unableBy);
+      throw isOk ? new RouteFailure("The reply tells a failure") : statusFailure(response);
     },
   };
 }

@@ -17,6 +17,7 @@ import {
   required,
   requiredList,
   textOf,
+  wholeOf,
 } from "./read.ts";
 import { jsonService, type Upstream, type UpstreamRequest } from "./upstream.ts";
 
@@ -129,14 +130,13 @@ function toLeg(leg: Json, metres: number): { line: LineString; steps: RouteStep[
 function toStep(maneuver: Json, line: LineString, metres: number): RouteStep | null {
   const instruction = textOf(maneuver.instruction, 500);
   const length = countOf(maneuver.length);
-  const time = countOf(maneuver.time);
   const at = positionAt(line, maneuver.begin_shape_index);
-  if (instruction === null || length === null || time === null || at === null) return null;
+  if (instruction === null || at === null) return null;
   return {
     instruction,
     road: firstText(maneuver.street_names),
-    distance_m: Math.round(length * metres),
-    duration_s: Math.round(time),
+    distance_m: length === null ? null : Math.round(length * metres),
+    duration_s: wholeOf(maneuver.time),
     at,
   };
 }
@@ -158,7 +158,7 @@ function toRoads(reply: unknown): RoadAnswer[] {
     const way = objectOf(edge.edge_info).way_id;
     // Each direction of a road is an edge of its own; keep one.
     if (seen.has(way)) return null;
-    if (way !== undefined) seen.add(way);
+    if (typeof way === "number") seen.add(way);
     return toRoad(edge);
   });
 }
