@@ -268,6 +268,8 @@ function withHeaders(result: ConsoleAnswer, requestId: string): Response {
   // A call through the API has an id of its own, by which its log has it.
   if (!response.headers.has("x-request-id")) response.headers.set("x-request-id", requestId);
   response.headers.set("cache-control", "no-store");
+  response.headers.set("x-content-type-options", "nosniff");
+  response.headers.append("vary", "cookie");
   return response;
 }
 

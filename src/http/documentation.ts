@@ -22,7 +22,14 @@ export interface DocumentedLists extends Readonly<Record<Surface, readonly Docum
 
 const DOCUMENT_PATHS = { gateway: "/openapi.json", application: "/api/v1/openapi.json" } as const;
 const CACHE = { "cache-control": "public, max-age=300" };
-const PAGE_POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'none'";
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "form-action 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
 
 /** The OpenAPI document of a surface; the Gateway's also has the program's own endpoints. */
 export function documentOf(surface: Surface, lists: DocumentedLists): object {
@@ -74,7 +81,6 @@ function pageEndpoint(lists: DocumentedLists): Endpoint<DocumentationDeps> {
         ...CACHE,
         "content-type": "text/html; charset=utf-8",
         "content-security-policy": policy,
-        "x-content-type-options": "nosniff",
       };
       return new Response(page, { headers });
     },

@@ -101,9 +101,17 @@ export interface PlainDefinition<Deps>
 
 /** Defines an endpoint of the program itself. */
 export function plainEndpoint<Deps>({ run, ...info }: PlainDefinition<Deps>): Endpoint<Deps> {
-  const answer = async (deps: Deps, raw: RawRequest) => await run(deps, raw);
+  const answer = async (deps: Deps, raw: RawRequest) => guarded(await run(deps, raw));
   const none = { surface: null, service: null, errors: [] } as const;
   return { ...info, ...none, access: "anybody", isBilled: false, answer };
+}
+
+/** Nobody may take the response for another type than it has, or keep it unless it says so. */
+function guarded(response: Response): Response {
+  const { headers } = response;
+  headers.set("x-content-type-options", "nosniff");
+  if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
+  return response;
 }
 
 // One function, because every `async` function more costs each call objects and time.
@@ -177,11 +185,7 @@ function checkMethod(
 
 function respond<Deps extends FrameDeps>(
   context: EndpointContext<Deps>,
-  {
-    method,
-    isBilled,
-    mediaType,
-  }: Pick<EndpointInfo, "method" | "mediaType"> & { isBilled: boolean },
+  { mediaType }: Pick<EndpointInfo, "mediaType">,
   answer: Answer,
 ): Response {
   measureOwn(context);
@@ -191,10 +195,8 @@ function respond<Deps extends FrameDeps>(
     // Nothing is charged yet, and the header says so; the last frame has the real cost.
     return eventStream(answer.events, { requestId, rate });
   }
-  // Caches must not store a reply that was paid for, and a GET could be cached.
-  const isPrivate = method === "GET" && isBilled;
   const { costUsd, status, isRepeat } = answer;
-  const meta = { requestId, rate, costUsd, status, isRepeat, isPrivate };
+  const meta = { requestId, rate, costUsd, status, isRepeat };
   if ("json" in answer) return jsonResponse(answer.json, meta);
   return bytesResponse(answer.bytes, mediaType ?? BYTES, meta);
 }

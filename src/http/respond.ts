@@ -17,8 +17,6 @@ export interface ResponseMeta {
   readonly isRepeat?: boolean | undefined;
   /** True if the connection must end with this response, because the body did not come in time. */
   readonly closes?: boolean;
-  /** True if caches must not store the response: it answers a GET, and was paid for. */
-  readonly isPrivate?: boolean;
 }
 
 const JSON_TYPE = "application/json";
@@ -68,6 +66,16 @@ const ERROR_SHAPES: Record<Surface, (error: ApiError) => object> = {
 };
 
 /**
+ * What answers a key is for its holder alone, a refusal as well as a reply. Caches that store it
+ * all the same must not show it to another key, nor may a browser take it for a page.
+ */
+const PRIVATE = {
+  "cache-control": "no-store",
+  vary: "authorization, x-api-key",
+  "x-content-type-options": "nosniff",
+};
+
+/**
  * Headers that every response has. Each response copies them, so one object serves all: filling it
  * anew takes less time than making another, and most values are those of the response before.
  */
@@ -78,7 +86,7 @@ class CommonHeaders {
   #resetSeconds = Number.NaN;
 
   constructor(others: Readonly<Record<string, string>> = {}) {
-    this.#headers = new Headers(others);
+    this.#headers = new Headers({ ...PRIVATE, ...others });
   }
 
   /** Valid until the next call. */
@@ -106,7 +114,7 @@ class CommonHeaders {
 const commonHeaders = new CommonHeaders();
 /** The same for event streams. */
 const streamHeaders = new CommonHeaders({
-  "cache-control": "no-cache, no-transform",
+  "cache-control": "no-store, no-transform",
   "x-accel-buffering": "no",
 });
 
@@ -118,9 +126,7 @@ function responseOf(
   facts: ResponseMeta,
 ): Response {
   const headers = commonHeaders.for(contentType, facts);
-  const response = new Response(body, { status, headers });
-  if (facts.isPrivate === true) response.headers.set("cache-control", "no-store");
-  return response;
+  return new Response(body, { status, headers });
 }
 
 /**

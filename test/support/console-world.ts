@@ -15,7 +15,7 @@ import { Pauses } from "../../src/store/pauses.ts";
 import { UpstreamBoard } from "../../src/upstream/upstream-board.ts";
 import type { TestAccount } from "./accounts.ts";
 import { type ApiStores, ApiWorld, PEPPER } from "./api-world.ts";
-import { misfit } from "./contract.ts";
+import { misfit, mustBeGuarded } from "./contract.ts";
 import { identityOf } from "./identity-of.ts";
 import { random } from "./random.ts";
 import { silent } from "./silent-log.ts";
@@ -143,6 +143,7 @@ export class ConsoleWorld implements AsyncDisposable {
     const path = this.path + below;
     const init = { method, headers, ...(body !== undefined && { body }) };
     const response = await fetch(this.api.parts.url + path, init);
+    mustBeGuarded(init.method ?? "GET", path, response);
     const json = (await response.json()) as Body & { readonly error?: Record<string, string> };
     const problem = response.ok ? misfit(endpointOf(method, path).reply, json) : null;
     if (problem !== null) throw new Error(`${method} ${path} answered ${problem}`);

@@ -33,18 +33,41 @@ export function undocumented(
   return known.includes(error?.code) ? null : `${label} does not document '${error?.code}'`;
 }
 
-/** Throws if a JSON reply is not what the documentation of its endpoint says. */
+/** Throws if a reply may be kept or misread, or is not what its endpoint's documentation says. */
 export async function mustBeDocumented(
   method: string,
   path: string,
   response: Response,
 ): Promise<void> {
+  mustBeGuarded(method, path, response);
   const endpoint = endpointOf(method, path);
   const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
   if (endpoint === null || !isJson) return;
   const problem = undocumented(endpoint, response, await response.clone().json());
   if (problem !== null) throw new Error(problem);
 }
+
+/**
+ * Throws if a browser may take a response for another type, or if caches may store one to a key.
+ * Only documents and files of the pages are for everybody.
+ */
+export function mustBeGuarded(method: string, path: string, { headers }: Response): void {
+  const cache = headers.get("cache-control") ?? "";
+  const isPublic = cache.startsWith("public, ") && PUBLIC.test(path);
+  const isKept = !isPublic && !cache.split(", ").includes("no-store");
+  const isGuessed = headers.get("x-content-type-options") !== "nosniff";
+  if (isKept || isGuessed) {
+    throw new Error(`${method} ${path} has the headers ${JSON.stringify([...headers])}`);
+  }
+  if (!KEYED.test(path)) return;
+  const varies = headers.get("vary")?.split(", ") ?? [];
+  if (["authorization", "x-api-key"].every((name) => varies.includes(name))) return;
+  throw new Error(`${method} ${path} does not say that it varies with the key`);
+}
+
+const PUBLIC =
+  /^\/(?:docs(?:\/|$)|openapi\.json$|(?:api\/v1|console\/api)\/openapi\.json$|dashboard\/assets\/)/;
+const KEYED = /^\/(?:api\/)?v1\/(?!openapi\.json)/;
 
 const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();
 
