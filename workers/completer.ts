@@ -5,6 +5,7 @@ import { applyChanges, type ChangedAccount } from "../actors/changed-account.ts"
 import type { Log } from "../src/core/log.ts";
 import type { AccountRef } from "../src/store/accounts.ts";
 import type { PendingWork } from "../src/store/pending-work.ts";
+import { isRefusedByScript } from "../src/store/redis-errors.ts";
 
 /** An account's actor, reduced to what this worker needs. */
 export interface PendingAccount extends ChangedAccount {
@@ -52,7 +53,11 @@ async function forEach(
       await run(deps.accounts.of(id, bucket));
       done += 1;
     } catch (error) {
-      deps.log.error({ accountId: id, err: error }, "A change could not be given to Redis");
+      if (isRefusedByScript(error)) {
+        deps.log.error({ accountId: id }, "Redis can never apply an operation: set it aside");
+      } else {
+        deps.log.error({ accountId: id, err: error }, "A change could not be given to Redis");
+      }
     }
   }
   return done;

@@ -23,6 +23,7 @@ import { evictIdle } from "./eviction.ts";
 import { expireIpHashes } from "./ip-hash-expiry.ts";
 import { JournalLag } from "./journal-lag.ts";
 import { type JournalMetrics, journalMetrics } from "./journal-metrics.ts";
+import { watchLocks } from "./lock-watch.ts";
 import { flushJournal } from "./log-flush.ts";
 import { keepLogMonths, type RetentionDeps } from "./log-retention.ts";
 import { expireIdempotencyKeys } from "./mail-completer.ts";
@@ -52,7 +53,7 @@ export function timedJobs({ metrics, ...parts }: JobParts & { readonly metrics: 
   const flush = { ...flushDeps(parts), ...metrics };
   const { scripts } = parts.accounts;
   return {
-    "log-flush": { everyMs: 500, run: () => flushJournal(flush) },
+    "log-flush": { everyMs: 500, run: () => watchLocks(parts, () => flushJournal(flush)) },
     sweep: { everyMs: 5_000, run: () => sweepExpired({ scripts }) },
   } satisfies Readonly<Partial<Record<(typeof ON_TIMERS)[number], ScheduledJob>>>;
 }

@@ -110,7 +110,8 @@ export async function createKey(
 export async function grantFree(deps: AdministrationDeps, accountId: string): Promise<Done> {
   const account = await findAccount(deps, accountId);
   const { database } = deps.accounts.deps;
-  const result = await grantFreeCredit(database, account, new Date(deps.now()), deps.also);
+  const granting = grantFreeCredit(database, account, new Date(deps.now()), deps.also);
+  const result = await explained(account, granting);
   if (result === "granted") return { id: account.id, applied: await apply(deps, account) };
   if (result === "closed") throw closed(account);
   throw new AdministrationError(

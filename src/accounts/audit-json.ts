@@ -6,10 +6,11 @@ import { type NanoUsd, toDecimal } from "../core/money.ts";
 import type { AuditReport } from "./audit.ts";
 
 export function auditJson(report: AuditReport) {
-  const { difference, rejected, accounts, entries, openHolds, wallets } = report;
+  const { difference, differences, rejected, accounts, entries, openHolds, wallets } = report;
   return {
     ok: difference === null && rejected.length === 0,
     difference: difference === null ? null : findingJson(difference),
+    differences: differences.map(findingJson),
     rejected: rejected.map(findingJson),
     ...{ accounts, entries, open_holds: openHolds, wallets_in_redis: wallets },
     balance_usd: text(report.balance),

@@ -18,6 +18,7 @@ export function checkOperations(account: string, facts: Facts): AuditFinding | n
   return (
     checkNumbers(account, facts.operations) ??
     checkOwners(account, facts.operations) ??
+    checkSetAside(account, facts.operations) ??
     checkPayments(account, facts) ??
     checkSuspension(account, facts)
   );
@@ -37,6 +38,16 @@ function checkNumbers(
     );
   }
   return null;
+}
+
+function checkSetAside(
+  account: string,
+  operations: readonly ReplayOperation[],
+): AuditFinding | null {
+  const found = operations.find(({ isSetAside }) => isSetAside);
+  if (found === undefined) return null;
+  const fact = `operation ${found.number} (${found.kind}), which is set aside`;
+  return accountFinding(account, fact, "booked again (farebox operation book-again)", "not yet");
 }
 
 function checkOwners(account: string, operations: readonly ReplayOperation[]): AuditFinding | null {

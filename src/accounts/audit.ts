@@ -35,6 +35,8 @@ export interface AuditDeps extends AccountAuditDeps {
 export interface AuditReport {
   /** The first difference; null if everything is proven except rejected entries. */
   readonly difference: AuditFinding | null;
+  /** One of each account that has any, the first ones of many. */
+  readonly differences: readonly AuditFinding[];
   /** All journal entries of the audited accounts that Postgres refused (D-111). */
   readonly rejected: readonly AuditFinding[];
   readonly accounts: number;
@@ -58,9 +60,11 @@ export interface AuditReport {
 const LOOKS = 4;
 const LOOK_AGAIN_MS = 250;
 const ACCOUNTS_AT_ONCE = 4;
+const DIFFERENCES_MAX = 100;
 
 const NOTHING: AuditReport = {
   difference: null,
+  differences: [],
   rejected: [],
   accounts: 0,
   entries: 0,
@@ -75,7 +79,7 @@ const NOTHING: AuditReport = {
   wallets: 0,
 };
 
-/** Audits every account, or the given one. Stops at the first difference. */
+/** Audits every account, or the given one. An account with a difference does not stop it. */
 export async function audit(deps: AuditDeps, only: AccountRef | null): Promise<AuditReport> {
   const isLookedAt = (bucket: number) => only === null || only.bucket === bucket;
   // Before the flush: that would repair a bucket that is older than the ledger.
@@ -83,7 +87,7 @@ export async function audit(deps: AuditDeps, only: AccountRef | null): Promise<A
     (await lasting(deps, () => checkBuckets(deps, isLookedAt))) ??
     (await checkFlush(deps, isLookedAt)) ??
     (only === null ? await checkOrphans(deps) : null);
-  if (difference !== null) return { ...NOTHING, difference };
+  if (difference !== null) return { ...NOTHING, difference, differences: [difference] };
   if (only !== null) return withProof(NOTHING, await proveAccount(deps, only));
   const unattributed = await deps.repository.unattributed();
   let report: AuditReport = {
@@ -97,7 +101,6 @@ export async function audit(deps: AuditDeps, only: AccountRef | null): Promise<A
         accounts.map((account) => proveAccount(deps, account)),
       )) {
         report = withProof(report, proof);
-        if (proof.difference !== null) return report;
       }
       await deps.onProven?.(report.accounts);
     }
@@ -198,8 +201,10 @@ async function checkOrphans({ repository }: AuditDeps): Promise<AuditFinding | n
 }
 
 function withProof(report: AuditReport, proof: AccountProof): AuditReport {
+  const found = proof.difference === null ? [] : [proof.difference];
   return {
-    difference: proof.difference,
+    difference: report.difference ?? proof.difference,
+    differences: [...report.differences, ...found].slice(0, DIFFERENCES_MAX),
     rejected: [...report.rejected, ...proof.rejected],
     accounts: report.accounts + 1,
     entries: report.entries + proof.entries,

@@ -71,8 +71,11 @@ export async function refundPayment(
   refund: Refund,
   actor = OPERATOR,
 ): Promise<Changed> {
-  const reference = "reference" in refund ? refund.reference : null;
-  const terms = { actor, reason: "refund", reference };
+  const repeats =
+    "target" in refund
+      ? { reference: null }
+      : { reference: refund.reference, takes: refund.amount };
+  const terms = { actor, reason: "refund", ...repeats };
   return await change(deps, paymentId, terms, (payment) => refunded(payment, refund));
 }
 

@@ -29,9 +29,8 @@ const auditCommand: Command = {
     return async (stores) => {
       const account = id === null ? null : await findAccount(stores.administration, id);
       const report = await audit(auditDeps(stores), account);
-      const { difference } = report;
-      if (difference?.isBelowZero === true && difference.account !== null) {
-        await suspendBelowZero(stores.administration, difference.account);
+      for (const { isBelowZero, account: found } of report.differences) {
+        if (isBelowZero && found !== null) await suspendBelowZero(stores.administration, found);
       }
       return answerOf(id, report);
     };
@@ -43,9 +42,8 @@ export async function auditEverything(
   stores: Stores,
 ): Promise<{ readonly report: AuditReport; readonly problems: readonly string[] }> {
   const report = await audit(auditDeps(stores), null);
-  const { difference, rejected } = report;
-  const findings = difference === null ? rejected : [difference, ...rejected];
-  return { report, problems: findings.map(describe) };
+  const { differences, rejected } = report;
+  return { report, problems: [...differences, ...rejected].map(describe) };
 }
 
 function paymentsAnswer({ compared, findings }: PaymentAudit): Answer {
@@ -73,12 +71,13 @@ function auditDeps({ actors, database, flush }: Stores): AuditDeps {
 }
 
 function answerOf(id: string | null, report: AuditReport): Answer {
-  const { difference, rejected, accounts, entries, openHolds, wallets } = report;
+  const { difference, differences, rejected, accounts, entries, openHolds, wallets } = report;
   const isSound = difference === null && rejected.length === 0;
   const json = {
     id,
     ok: isSound,
     difference: difference === null ? null : findingJson(difference),
+    differences: differences.map(findingJson),
     rejected: rejected.map(findingJson),
     accounts,
     entries,
@@ -94,7 +93,7 @@ function answerOf(id: string | null, report: AuditReport): Answer {
   };
   if (!isSound) {
     const lines = [
-      ...(difference === null ? [] : [`Difference: ${describe(difference)}`]),
+      ...differences.map((finding) => `Difference: ${describe(finding)}`),
       ...rejected.map((finding) => `Rejected: ${describe(finding)}`),
     ];
     return { json, text: lines.join("\n"), failed: true };

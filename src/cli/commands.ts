@@ -15,6 +15,7 @@ import { logCommands } from "./log-commands.ts";
 import { mailCommands } from "./mail-commands.ts";
 import { migrateCommands } from "./migrate-command.ts";
 import { modelCommands } from "./model-commands.ts";
+import { operationCommands } from "./operation-commands.ts";
 import { operatorCommands } from "./operator-commands.ts";
 import { paymentCommands } from "./payment-commands.ts";
 import { peopleCommands } from "./people-commands.ts";
@@ -47,6 +48,7 @@ const COMMANDS: readonly Command[] = [
   ...reportCommands,
   ...readingCommands,
   ...journalCommands,
+  ...operationCommands,
   ...auditCommands,
   ...doctorCommands,
   ...backupCommands,

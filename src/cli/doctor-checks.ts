@@ -4,38 +4,21 @@
 import { existsSync } from "node:fs";
 import { probeKeys } from "../../actors/keys.ts";
 import { runningProcesses } from "../../actors/layout-upgrade.ts";
-import { JournalLag } from "../../workers/journal-lag.ts";
 import { allowlist, isListed } from "../core/access.ts";
 import { OidcClient } from "../identity/providers/oidc-client.ts";
 import { checkProvider } from "../services/chat/providers/provider-check.ts";
 import { greetRelay } from "../services/mail/providers/relay-check.ts";
-import type { ServerConfig } from "../settings/config.ts";
 import { Configurations } from "../store/configurations.ts";
-import { Ledger } from "../store/ledger.ts";
 import { compareMigrations } from "../store/migrate.ts";
 import { postgresFacts, versionProblem } from "../store/postgres-check.ts";
 import { openRedis } from "../store/redis.ts";
 import { checkRedis, checkReplication, checkWrites } from "../store/redis-check.ts";
 import { parseRedisUrl } from "../store/redis-url.ts";
-import { RejectedEntries } from "../store/rejected-entries.ts";
 import { UntrustedProxies } from "../store/untrusted-proxies.ts";
-import type { Fetch } from "../upstream/upstream-http.ts";
+import { type CheckContext, type Finding, ok, problem, warning } from "./doctor-finding.ts";
+import { checkJournal, checkLocks, checkOperations } from "./doctor-ledger.ts";
 import { openCatalogue } from "./server-settings.ts";
-import type { Stores } from "./stores.ts";
 import { paymentsOf } from "./top-up-commands.ts";
-
-export interface Finding {
-  /** `problem`: it must be mended. `warning`: somebody should know. */
-  readonly state: "ok" | "warning" | "problem";
-  readonly text: string;
-}
-
-export interface CheckContext {
-  readonly stores: Stores;
-  readonly config: ServerConfig;
-  readonly fetch: Fetch;
-  readonly now: () => number;
-}
 
 /** What is checked, as it is printed, and the check. What it throws is a problem. */
 export type Check = readonly [name: string, run: (context: CheckContext) => Promise<Finding[]>];
@@ -44,8 +27,6 @@ const SKEW_MS_MAX = 1_000;
 const ANSWER_MS = 10_000;
 const SLOW_MS = 20;
 const ROUNDS = 5;
-const LAG_SECONDS_MAX = 10;
-const NO_TIMER = () => () => {};
 
 export const CHECKS: readonly Check[] = [
   ["Redis", checkMoneyRedis],
@@ -54,6 +35,8 @@ export const CHECKS: readonly Check[] = [
   ["schema", checkSchema],
   ["secrets", checkSecrets],
   ["journal", checkJournal],
+  ["operations", checkOperations],
+  ["locks", checkLocks],
   ["configuration", checkConfiguration],
   ["models", checkModels],
   ["mail", checkMail],
@@ -109,28 +92,6 @@ async function checkSchema({ stores }: CheckContext): Promise<Finding[]> {
 async function checkSecrets({ stores }: CheckContext): Promise<Finding[]> {
   await stores.compareSecrets();
   return [ok("those that the servers use")];
-}
-
-async function checkJournal({ stores, now }: CheckContext): Promise<Finding[]> {
-  const { redis } = stores.actors.deps;
-  const ledger = new Ledger(stores.database);
-  const lag = await new JournalLag({ redis, ledger, now, after: NO_TIMER }).measure();
-  const rejected = await new RejectedEntries(stores.database).countOpen();
-  const findings: Finding[] = [];
-  if (rejected > 0) {
-    findings.push(warning(`${rejected} rejected entries: see farebox journal rejected`));
-  }
-  if (lag === null || lag.oldestSeconds <= LAG_SECONDS_MAX) {
-    return [...findings, ok(`${lag?.entries ?? 0} entries wait`)];
-  }
-  const seconds = Math.round(lag.oldestSeconds);
-  return [
-    ...findings,
-    problem(
-      `${lag.entries} entries wait, the oldest for ${seconds} s: does a worker run? Its log says ` +
-        "what stops the flush",
-    ),
-  ];
 }
 
 /** Whether all processes run the configuration that is in force. */
@@ -249,17 +210,4 @@ function clockFinding(server: string, aheadMs: number): Finding[] {
   const seconds = (Math.abs(aheadMs) / 1_000).toFixed(1);
   const side = aheadMs > 0 ? "ahead of" : "behind";
   return [warning(`The clock of ${server} is ${seconds} s ${side} this machine's: use NTP`)];
-}
-
-function ok(text: string): Finding {
-  return { state: "ok", text };
-}
-
-function warning(text: string): Finding {
-  return { state: "warning", text };
-}
-
-/** A finding that must be mended. */
-export function problem(text: string): Finding {
-  return { state: "problem", text };
 }

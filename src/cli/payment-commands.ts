@@ -29,13 +29,14 @@ const record: Command = {
     const account = idOf(input, "account");
     const amount = positiveAmountOf(input, "usd");
     const bonus = input.values.has("bonus") ? amountOf(input, "bonus") : ZERO;
-    const paidAt = timeOf(input, "at") ?? new Date(input.nowMs);
+    const at = timeOf(input, "at");
+    const paidAt = at ?? new Date(input.nowMs);
     const ref = referenceOf(input, "id");
     if (paidAt.getTime() > input.nowMs) {
       throw new UsageError(`--at must not be in the future, but is ${utc(paidAt)}`);
     }
     return async ({ administration }) => {
-      const terms = { amount, bonus, paidAt, ref };
+      const terms = { amount, bonus, paidAt, isPaidNow: at === null, ref };
       const about = `${dollars(amount)} credited as a payment`;
       const deps = notedChanges(administration, "operator_credit", about);
       const { id, payment, applied } = await recordPayment(deps, account, terms);

@@ -12,7 +12,9 @@ import { Ledger } from "../store/ledger.ts";
 import { Payments } from "../store/payments.ts";
 import { checkDirect } from "../store/pooler-check.ts";
 import { openRedis } from "../store/redis.ts";
+import { isRefusedByScript, REFUSED_BY_REDIS } from "../store/redis-errors.ts";
 import { compareSecrets } from "../store/secrets.ts";
+import { storeAway } from "../store/store-away.ts";
 import { WalletRepository } from "../store/wallet-repository.ts";
 
 export interface StoresDeps {
@@ -47,6 +49,17 @@ export interface Stores {
   close(): Promise<void>;
 }
 
+/** Why Redis does not have a change of an account yet, and what follows. */
+function delayedText(accountId: string, error: unknown): string {
+  const stored = `The change of ${accountId} is stored.`;
+  if (isRefusedByScript(error)) {
+    return `${stored} ${REFUSED_BY_REDIS}: see farebox operation open.`;
+  }
+  const away = storeAway(error);
+  const why = away === null ? "Redis does not have it yet" : away.words;
+  return `${stored} ${why}; the workers apply it later.`;
+}
+
 /** Opens the stores; nothing connects to Postgres before the first statement. */
 export function openStores({ config, consoleOrigin, now, random, warn }: StoresDeps): Stores {
   const { databaseUrl, directDatabaseUrl: directUrl } = config;
@@ -70,10 +83,7 @@ export function openStores({ config, consoleOrigin, now, random, warn }: StoresD
   const [keyPepper] = config.secrets.KEY_PEPPER;
   const accounts = new Accounts({ database, random, keyPepper });
   const payments = new Payments({ database, random });
-  const onDelayed = (accountId: string) =>
-    warn(
-      `The change of ${accountId} is stored. Redis does not answer: the workers apply it later.`,
-    );
+  const onDelayed = (accountId: string, error: unknown) => warn(delayedText(accountId, error));
   return {
     database,
     databaseUrl: directUrl ?? databaseUrl,

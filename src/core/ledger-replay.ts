@@ -34,6 +34,8 @@ export interface ReplayOperation {
   readonly createdAtMs: number;
   /** The payment's id; null if there is none, or if it is not a payment of this account. */
   readonly payment: string | null;
+  /** True if an operator set it aside and did not book it again; its amount here is then zero. */
+  readonly isSetAside?: boolean;
 }
 
 export class LedgerReplay {

@@ -73,7 +73,7 @@ const credit = accountAction({
     return actOnce(context, deed, input, (also) => {
       const { administration } = context.deps;
       const paidAt = new Date(administration.now());
-      const payment = { amount, paidAt, ref: `${REFERENCE}${input.id}` };
+      const payment = { amount, paidAt, isPaidNow: true, ref: `${REFERENCE}${input.id}` };
       return recordPayment({ ...administration, also }, account.id, payment);
     });
   },

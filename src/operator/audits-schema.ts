@@ -11,6 +11,9 @@ const Finding = Type.Object({ account: nullable(text()), message: text() });
 const Report = Type.Object({
   ok: Type.Boolean({ description: "True if everything was proven" }),
   difference: nullable(Finding),
+  differences: optional(
+    Type.Array(Finding, { description: "One of each account that has any, the first 100" }),
+  ),
   rejected: list(Finding),
   accounts: Type.Integer(),
   entries: Type.Integer({ description: "Ledger entries" }),
@@ -60,7 +63,7 @@ export const AUDITS_EXAMPLE: AuditsReply = {
       created_at: "2026-11-22T13:00:00.000Z",
       ended_at: "2026-11-22T13:00:21.000Z",
       report: {
-        ...{ ok: true, difference: null, rejected: [] },
+        ...{ ok: true, difference: null, differences: [], rejected: [] },
         ...{ accounts: 1204, entries: 812043, open_holds: 3, wallets_in_redis: 200 },
         ...{ balance_usd: "9120.5", owed_usd: "0", credited_usd: "30000", reversed_usd: "25" },
         ...{ repaid_usd: "0", charged_usd: "20854.5", expired_usd: "0" },

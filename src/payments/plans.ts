@@ -44,7 +44,8 @@ export async function orderPlan(
 ): Promise<PlanOrdered> {
   const now = new Date(deps.now());
   const first = request === null ? null : await deps.topUps.findRequest(account.number, request);
-  if (first !== null) return { topUp: repeated(first, plan), facts: await planOf(deps, account) };
+  if (first !== null)
+    return { topUp: repeated(first, { plan, cardId }), facts: await planOf(deps, account) };
   const { number: card } = await chargeableCard(deps, account, cardId);
   const order = { plan, card, provider: deps.provider.name, now };
   const decided = await decidePlan(
@@ -56,12 +57,12 @@ export async function orderPlan(
   const topUp = await charged(deps, decided.topUpId);
   await updateWallet(deps, account);
   // Another order by the same id may have been stored in between.
-  return { topUp: topUp && repeated(topUp, plan), facts: await planOf(deps, account) };
+  return { topUp: topUp && repeated(topUp, { plan, cardId }), facts: await planOf(deps, account) };
 }
 
 /** @throws AdministrationError if the id was used for another order */
-function repeated(first: TopUp, plan: PricedPlan): TopUp {
-  if (first.plan?.plan === plan) return first;
+function repeated(first: TopUp, { plan, cardId }: Pick<PlanOrder, "plan" | "cardId">): TopUp {
+  if (first.plan?.plan === plan && (cardId === null || first.cardId === cardId)) return first;
   throw new AdministrationError(
     "reference_reused",
     `The request '${first.request}' was for something else: ${first.id}`,

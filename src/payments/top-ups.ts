@@ -52,7 +52,8 @@ export async function startCheckout(
 ): Promise<TopUp> {
   const consent = savesCard ? { consentVersion: CONSENT_VERSION } : {};
   const terms = { kind: "checkout", amount, ...consent, ...asked(request) } as const;
-  const { topUp } = await create(deps, payer, terms);
+  const { topUp, isRepeat } = await create(deps, payer, terms);
+  if (isRepeat) refuseOther(topUp, { kind: "checkout", amount, savesCard, cardId: null });
   // A repeat of an order whose page was made, or which has ended.
   if (topUp.url !== null || topUp.status !== "open") return topUp;
   if (deps.now() - topUp.createdAt.getTime() > PAGELESS_MS) {
@@ -114,11 +115,15 @@ async function ordered(
   { amount, cardId, request }: ChargeOrder,
 ): Promise<Created> {
   const order = { kind: "card", amount, ...asked(request) } as const;
+  const repeat = { kind: "card", amount, savesCard: false, cardId } as const;
   const first = request === undefined ? null : await deps.topUps.findRequest(payer.number, request);
-  if (first !== null) return { topUp: repeated(first, order), isRepeat: true };
+  if (first !== null) return { topUp: refuseOther(first, repeat), isRepeat: true };
   const card = await chargeableCard(deps, payer, cardId);
   const nextAttemptAt = new Date(deps.now() + ATTEMPT_MS);
-  return await create(deps, payer, { ...order, card: card.number, nextAttemptAt });
+  const created = await create(deps, payer, { ...order, card: card.number, nextAttemptAt });
+  // Another order by the same id may have been stored in between.
+  if (created.isRepeat) refuseOther(created.topUp, repeat);
+  return created;
 }
 
 function asked(request: string | undefined): Pick<NewTopUp, "request"> {
@@ -202,16 +207,27 @@ async function createOnce(
   );
   const topUp = await topUps.find({ id });
   if (topUp === null) throw new Error("A top-up was not stored");
-  return { topUp: isRepeat ? repeated(topUp, terms) : topUp, isRepeat };
+  return { topUp, isRepeat };
 }
 
-/** @throws AdministrationError if the id was used for another order */
-function repeated(first: TopUp, { kind, amount }: Pick<Terms, "kind" | "amount">): TopUp {
-  if (first.kind === kind && first.amount === amount) return first;
+interface Repeat extends Pick<Terms, "kind" | "amount"> {
+  readonly savesCard: boolean;
+  /** Null: whichever card the first order charged. */
+  readonly cardId: string | null;
+}
+
+/** The first order. @throws AdministrationError if the id was used for another one */
+function refuseOther(first: TopUp, { kind, amount, savesCard, cardId }: Repeat): TopUp {
+  const isSame =
+    first.kind === kind &&
+    first.amount === amount &&
+    (first.consentVersion !== null) === savesCard &&
+    (cardId === null || first.cardId === cardId);
+  if (isSame) return first;
   throw new AdministrationError(
     "reference_reused",
     `The request '${first.request}' was for another top-up: ${first.id} of ` +
-      dollars(first.amount),
+      `${dollars(first.amount)}${first.cardId === null ? "" : ` by ${first.cardId}`}`,
   );
 }
 

@@ -185,6 +185,11 @@ export const operations = pgTable(
     booked: boolean("booked").notNull().default(false),
     /** True for free credit that has expired and of which nothing is left. */
     ended: boolean("ended").notNull().default(false),
+    /** When an operator gave it up because Redis can never apply it; it then changes nothing. */
+    setAsideAt: at("set_aside_at"),
+    setAsideReason: text("set_aside_reason"),
+    /** The number of the operation that was booked in its place. */
+    replacedBy: integer("replaced_by"),
   },
   (table) => [
     primaryKey({ columns: [table.account, table.number] }),

@@ -3,13 +3,13 @@
 
 import { and, eq, isNull } from "drizzle-orm";
 import type { AccountState } from "../core/account-states.ts";
+import { dollars } from "../core/audit-finding.ts";
 import { newId, type RandomBytes } from "../core/ids.ts";
 import { keyDigest, newKey, type Surface } from "../core/keys.ts";
 import type { PlanName, Scope } from "../core/limits.ts";
 import type { NanoUsd } from "../core/money.ts";
 import { secretId } from "../core/secrets.ts";
 import { accounts, keys, payments } from "./account-schema.ts";
-import { refuseTooLarge } from "./balance-limit.ts";
 import type { Database } from "./database.ts";
 import { refuseTooManyKeys } from "./key-limits.ts";
 import { bookFreeCredit, insertAccount } from "./new-account.ts";
@@ -279,13 +279,14 @@ export class Accounts {
       const locked = await lockAccount(tx, number);
       const first = reference === null ? null : await findOperation(tx, number, reference);
       if (first !== null) {
-        if (first.kind === kind) return first;
-        throw new ReferenceReused(`The reference '${reference}' belongs to a ${first.kind}`);
+        const isSame = first.amount === amount && first.reason === adjustment.reason;
+        if (first.kind === kind && isSame) return first;
+        throw new ReferenceReused(
+          `The reference '${reference}' stands for another change: ${first.kind} of ` +
+            `${dollars(first.amount)}${first.reason === null ? "" : `, '${first.reason}'`}`,
+        );
       }
-      if (kind === "adjustment" && amount > 0n) {
-        refuseClosed(locked);
-        await refuseTooLarge(tx, number, { credit: amount });
-      }
+      if (kind === "adjustment" && amount > 0n) refuseClosed(locked);
       const terms = { ...adjustment, balance: "paid", actor: "operator" } as const;
       const booked = await bookOperation(tx, number, terms);
       await also?.(tx, number);

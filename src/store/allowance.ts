@@ -4,7 +4,7 @@ import { and, eq } from "drizzle-orm";
 import type { NanoUsd } from "../core/money.ts";
 import { monthOf } from "../core/months.ts";
 import { accounts, operations } from "./account-schema.ts";
-import { BalanceTooLarge, refuseTooLarge } from "./balance-limit.ts";
+import { BalanceTooLarge } from "./balance-limit.ts";
 import type { Database } from "./database.ts";
 import { bookOperation, raiseVersion, type Transaction } from "./operations.ts";
 
@@ -44,7 +44,6 @@ async function insertAllowance(
     .from(operations)
     .where(and(eq(operations.account, account.number), eq(operations.allowanceMonth, month)));
   if (granted.length > 0) return;
-  await refuseTooLarge(tx, account.number, { credit: amount });
   const now = new Date(nowMs);
   await bookOperation(tx, account.number, {
     kind: "credit",

@@ -176,8 +176,11 @@ async function openSnapshot(tx: Queries, { id, bucket }: AccountRef): Promise<Au
 
 async function readOperations(tx: Queries, account: number): Promise<ReplayOperation[]> {
   const rows = await tx.execute<Record<string, string | null>>(sql`
-    SELECT o.number::text, o.kind, o.balance, o.amount::text, p.id AS payment,
-      (extract(epoch FROM o.expires_at) * 1000)::bigint::text AS expires,
+    SELECT o.number::text, o.kind, o.balance, p.id AS payment,
+      CASE WHEN o.set_aside_at IS NULL THEN o.amount ELSE 0 END::text AS amount,
+      (o.set_aside_at IS NOT NULL AND o.replaced_by IS NULL)::text AS is_set_aside,
+      CASE WHEN o.set_aside_at IS NULL
+        THEN (extract(epoch FROM o.expires_at) * 1000)::bigint::text END AS expires,
       (extract(epoch FROM o.created_at) * 1000)::bigint::text AS created
     FROM operations o LEFT JOIN payments p ON p.number = o.payment AND p.account = o.account
     WHERE o.account = ${account} ORDER BY o.number`);
@@ -189,6 +192,7 @@ async function readOperations(tx: Queries, account: number): Promise<ReplayOpera
     expiresAtMs: row.expires === null ? null : Number(row.expires),
     createdAtMs: Number(row.created),
     payment: row.payment ?? null,
+    isSetAside: row.is_set_aside === "true",
   }));
 }
 

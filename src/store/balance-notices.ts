@@ -48,9 +48,11 @@ export class BalanceNotices {
         CROSS JOIN LATERAL (
           SELECT number, payment, booked FROM operations
           WHERE account = a.number AND kind = 'credit' AND balance = 'paid'
+            AND set_aside_at IS NULL
           ORDER BY number DESC LIMIT 1) o
         CROSS JOIN LATERAL (
-          SELECT sum(amount) AS left_of_it FROM operations WHERE payment = o.payment) p
+          SELECT sum(amount) AS left_of_it FROM operations
+          WHERE payment = o.payment AND set_aside_at IS NULL) p
         CROSS JOIN LATERAL (
           SELECT paid_after FROM ledger_entries
           WHERE account = a.number ORDER BY seq DESC LIMIT 1) l

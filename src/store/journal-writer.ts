@@ -136,12 +136,19 @@ async function writeLedger(tx: TransactionSql, entries: readonly PreparedEntry[]
   await reopenFreeCredit(tx, rows);
   const booked = rows.filter(({ operation }) => operation !== null);
   if (booked.length === 0) return;
+  // One that was applied while it was set aside counts after all: the ledger has its amount.
   await tx`
-    UPDATE operations SET booked = true
+    UPDATE operations SET booked = true,
+      set_aside_at = CASE WHEN booked.change = 0 THEN set_aside_at END
     FROM unnest(${arrayText(booked.map(({ account }) => account))}::text::bigint[],
-      ${arrayText(booked.map(({ operation }) => operation))}::text::int[])
-      AS booked(account, number)
+      ${arrayText(booked.map(({ operation }) => operation))}::text::int[],
+      ${arrayText(booked.map(changeOf))}::text::bigint[])
+      AS booked(account, number, change)
     WHERE operations.account = booked.account AND operations.number = booked.number`;
+}
+
+function changeOf({ paid_delta, free_delta }: LedgerRow): bigint {
+  return amountOf(paid_delta) + amountOf(free_delta);
 }
 
 /**

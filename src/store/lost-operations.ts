@@ -61,6 +61,7 @@ const lostSql = (prefix: string) => `
     SELECT FROM ${prefix}operations o JOIN ${prefix}accounts a ON a.number = o.account
     WHERE a.id = row.account AND o.number = row.number AND o.kind = row.kind
       AND CASE
+        WHEN o.set_aside_at IS NOT NULL AND row.paid = 0 AND row.free = 0 THEN true
         WHEN o.kind = 'forgiven' THEN row.paid = 0 AND row.free = 0
         WHEN o.amount < 0 THEN row.free = 0 AND row.paid BETWEEN o.amount AND 0
         WHEN o.balance = 'paid' THEN row.paid = o.amount AND row.free = 0

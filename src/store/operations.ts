@@ -1,10 +1,11 @@
 // Operations: changes of a balance that are not calls. Their numbers are 1, 2, 3 … in each account,
 // so booking one requires the lock of the account's row.
 
-import { and, asc, eq, gt, sql } from "drizzle-orm";
+import { and, asc, eq, gt, isNull, sql } from "drizzle-orm";
 import type { Operation, OperationKind } from "../core/journal.ts";
-import { type NanoUsd, nano } from "../core/money.ts";
+import { type NanoUsd, nano, ZERO } from "../core/money.ts";
 import { accounts, operations } from "./account-schema.ts";
+import { refuseTooLarge } from "./balance-limit.ts";
 import type { Database } from "./database.ts";
 
 export type Transaction = Parameters<Parameters<Database["db"]["transaction"]>[0]>[0];
@@ -63,12 +64,16 @@ export async function nextOperation(tx: Transaction, account: number): Promise<n
   return (last?.number ?? 0) + 1;
 }
 
-/** Books an operation under the next number. The account's row must be locked. */
+/**
+ * Books an operation under the next number. The account's row must be locked.
+ * @throws BalanceTooLarge if Redis could not apply it
+ */
 export async function bookOperation(
   tx: Transaction,
   account: number,
   operation: NewOperation,
 ): Promise<OperationRow> {
+  await refuseTooLarge(tx, account, operation);
   const number = await nextOperation(tx, account);
   const [row] = await tx
     .insert(operations)
@@ -91,17 +96,20 @@ export async function findOperation(
   return row === undefined ? null : operationRow(row);
 }
 
-/** All operations of a payment, in order. */
+/** All operations of a payment that count, in order: without those that are set aside. */
 export async function operationsOf(tx: Transaction, payment: number): Promise<OperationRow[]> {
   const rows = await tx
     .select()
     .from(operations)
-    .where(eq(operations.payment, payment))
+    .where(and(eq(operations.payment, payment), isNull(operations.setAsideAt)))
     .orderBy(asc(operations.number));
   return rows.map(operationRow);
 }
 
-/** The operations with a number above `after`, in the order in which the wallet applies them. */
+/**
+ * The operations with a number above `after`, in the order in which the wallet applies them. One
+ * that is set aside changes nothing, so that those after it can be applied (D-587).
+ */
 export async function operationsAfter(
   queries: Pick<Database["db"], "select">,
   accountId: string,
@@ -117,8 +125,8 @@ export async function operationsAfter(
     number: operation.number,
     kind: operation.kind,
     balance: operation.balance,
-    amount: operation.amount,
-    expiresAtMs: operation.expiresAt?.getTime() ?? null,
+    amount: operation.setAsideAt === null ? operation.amount : ZERO,
+    expiresAtMs: operation.setAsideAt === null ? (operation.expiresAt?.getTime() ?? null) : null,
     createdAtMs: operation.createdAt.getTime(),
   }));
 }

@@ -71,7 +71,7 @@ export async function listGrants(
     SELECT a.id, a.name, o.amount, o.actor, o.allowance_month, o.created_at, o.expires_at,
       (extract(epoch FROM o.created_at) * 1000000)::bigint AS micros, o.account, o.number
     FROM operations o JOIN accounts a ON a.number = o.account
-    WHERE o.balance = 'free' AND o.kind = 'credit'
+    WHERE o.balance = 'free' AND o.kind = 'credit' AND o.set_aside_at IS NULL
       AND (${before?.micros ?? null}::text IS NULL OR (o.created_at, o.account, o.number) <
         (timestamptz 'epoch' + ${before?.micros ?? "0"}::text::bigint * interval '1 microsecond',
           ${before?.account ?? "0"}::text::bigint, ${before?.number ?? "0"}::text::int))

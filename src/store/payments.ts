@@ -32,6 +32,7 @@ import {
   raiseVersion,
   type Transaction,
 } from "./operations.ts";
+import { refuseOtherChange, refuseOtherPayment } from "./payment-repeats.ts";
 import { paymentOf, readPayment, readPayments } from "./payment-rows.ts";
 
 /** The provider of payments that an operator records. */
@@ -63,6 +64,8 @@ export interface NewPayment {
   readonly tax?: NanoUsd;
   readonly receiptUrl?: string | null;
   readonly paidAt: Date;
+  /** True if `paidAt` is only the time of the request: a repeat has another one. */
+  readonly isPaidNow?: boolean;
   /** By default `MANUAL`. */
   readonly provider?: string;
   /** The provider's or operator's id of the payment. The same id is booked only once. */
@@ -84,6 +87,8 @@ export interface ChangeTerms {
   readonly reason: string;
   /** The requester's own id: the same reference of an account is booked only once. */
   readonly reference: string | null;
+  /** What is to be taken back, null for all that is left: a repeat must say the same. */
+  readonly takes?: NanoUsd | null;
 }
 
 export interface ChangedPayment {
@@ -160,7 +165,10 @@ export async function recordPaymentIn(
   const locked = await lockAccount(tx, account);
   if (locked === null) throw new Error(`Account number ${account} is gone`);
   const first = await findByReference(tx, account, provider, ref);
-  if (first !== null) return first;
+  if (first !== null) {
+    if (provider === MANUAL) refuseOtherPayment(first, payment);
+    return first;
+  }
   if (provider === MANUAL) refuseClosed(locked);
   const stored = await insert(tx, newId("payment", random), account, payment);
   await bookCredit(tx, stored);
@@ -187,7 +195,11 @@ export async function changePaymentIn(
   const payment = await readPayment(tx, id);
   if (account === null || payment === null) return null;
   const first = await repeated(tx, payment, terms.reference);
-  if (first !== null) return await changed(tx, account, payment, first);
+  if (first !== null) {
+    const answer = await changed(tx, account, payment, first);
+    await refuseOtherChange(tx, answer, first, terms);
+    return answer;
+  }
   const change = decide(payment);
   if (change === null) return await changed(tx, account, payment, null);
   await tx.update(payments).set(change).where(eq(payments.number, payment.number));
@@ -228,8 +240,8 @@ async function insert(
 ): Promise<Payment> {
   const { amount, bonus = ZERO, fee = ZERO, tax = ZERO, receiptUrl = null, paidAt } = payment;
   const { provider = MANUAL, ref = null, standing = {}, purpose = "balance" } = payment;
-  const credit = purpose === "plan" ? 0n : amount + bonus;
-  await refuseTooLarge(tx, account, { credit });
+  const whole = { kind: "credit", amount: amount + bonus } as const;
+  if (purpose === "balance") await refuseTooLarge(tx, account, whole);
   const [row] = await tx
     .insert(payments)
     .values({
@@ -263,8 +275,6 @@ async function bookDifference(
   const amount = subtract(creditOf(after), creditOf(before));
   if (amount === 0n) return null;
   const { account, number: payment } = after;
-  const increase = amount > 0n ? { credit: amount } : { owed: subtract(ZERO, amount) };
-  await refuseTooLarge(tx, account, increase);
   const kind = amount > 0n ? "restore" : "reversal";
   return await bookOperation(tx, account, { kind, balance: "paid", amount, payment, ...terms });
 }

@@ -16,7 +16,13 @@ const UNREACHABLE_MESSAGES = [
   "None of startup nodes is available",
   "Too many Cluster redirections.",
 ] as const;
+/** The error of a script whose amounts Redis could not count exactly (prelude.lua). */
+const NOT_AN_AMOUNT = "not an amount";
 const LATE = "Command timed out";
+
+/** What an operator reads about an operation that no repeat can apply. */
+export const REFUSED_BY_REDIS =
+  "Redis refuses it and never can take it, and all later changes of the balance wait for it";
 
 /** How Redis begins its reply where it does not know the user, or wants a password. */
 const LOGIN = /^(WRONGPASS|NOAUTH|NOPERM) /;
@@ -24,6 +30,16 @@ const LOGIN = /^(WRONGPASS|NOAUTH|NOPERM) /;
 /** True if Redis refuses the user, the password, or a command that the user has no right to. */
 export function refusesLogin(error: Error): boolean {
   return error.name === "ReplyError" && LOGIN.test(error.message);
+}
+
+/**
+ * True if Redis answers, and refuses what a script is asked to do: a repeat would be refused too.
+ */
+export function isRefusedByScript(error: unknown): boolean {
+  let root = error;
+  while (root instanceof Error && root.cause instanceof Error) root = root.cause;
+  if (!(root instanceof Error && root.name === "ReplyError")) return false;
+  return redisFault(root) === null && !refusesLogin(root) && root.message.includes(NOT_AN_AMOUNT);
 }
 
 /** Why Redis did not do what it was asked, and may do it later; null for any other error. */

@@ -40,7 +40,8 @@ export interface TopUp {
   readonly url: string | null;
   /** The number of the card that is charged; null on the provider's page. */
   readonly card: number | null;
-  /** The provider's id of that card. */
+  /** Our id of that card, and the provider's. */
+  readonly cardId: string | null;
   readonly cardRef: string | null;
   readonly consentVersion: string | null;
   readonly attempts: number;
@@ -257,6 +258,7 @@ function select(queries: Queries) {
       accountId: accounts.id,
       bucket: accounts.bucket,
       surface: accounts.surface,
+      cardId: savedCards.id,
       cardRef: savedCards.ref,
       tax: payments.tax,
       receiptUrl: payments.receiptUrl,

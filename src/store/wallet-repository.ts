@@ -1,7 +1,7 @@
 // What the actors read from Postgres: the records that wallets are built from, operations, access
 // documents and the epochs of buckets.
 
-import { and, asc, desc, eq, gt, gte, lt, lte, not, or, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, gte, isNull, lt, lte, not, or, sql } from "drizzle-orm";
 import type { Operation } from "../core/journal.ts";
 import { type NanoUsd, nano } from "../core/money.ts";
 import { accounts, keys, operations } from "./account-schema.ts";
@@ -224,6 +224,7 @@ async function readWallet(tx: Queries, accountId: string): Promise<WalletRecord 
       and(
         eq(operations.account, account),
         eq(operations.balance, "free"),
+        isNull(operations.setAsideAt),
         lte(operations.number, operationsApplied),
       ),
     );

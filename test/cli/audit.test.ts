@@ -31,6 +31,7 @@ describe("a sound world", () => {
     const report = await auditOne(world, account);
     expect(report).toEqual({
       difference: null,
+      differences: [],
       rejected: [],
       accounts: 1,
       entries: 5,

@@ -12,7 +12,7 @@ import { WalletRepository } from "../../src/store/wallet-repository.ts";
 import { flushJournal } from "../../workers/log-flush.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { auditDeps } from "../support/audit-lab.ts";
-import { cliOf, jsonOf } from "../support/run-cli.ts";
+import { cliOf, cliProcessOf, jsonOf } from "../support/run-cli.ts";
 import { shared } from "../support/shared.ts";
 import { DONE, hold, openAccountAlone, openWorld, pay, usd } from "../support/world.ts";
 
@@ -87,6 +87,10 @@ test("an operation that Postgres lost is named, and none of its number is swallo
   expect(difference).toBeNull();
   const audited = await cli("audit", "--json");
   expect([audited.code, audited.out]).toEqual([1, expect.stringContaining(account.row.id)]);
+  const doctor = await cliProcessOf(world)("doctor", "--json");
+  expect(doctor.out + doctor.err).toMatch(
+    new RegExp(`"Bucket \\d+: Postgres lacks operation 3 of ${account.row.id}`),
+  );
 
   const { lost } = jsonOf(await cli("restore", "--dry-run", "--json"));
   expect(lost.wallets_ahead).toMatchObject([

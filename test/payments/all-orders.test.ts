@@ -26,7 +26,8 @@ const TOP_UP: TopUp = {
   ...{ number: 1, id: "topup_1", account: 1, accountId: "acct_1", bucket: 0, provider: "stripe" },
   surface: "gateway",
   ...{ kind: "checkout", amount: AMOUNT, fee: FEE, tax: ZERO, bonus: BONUS, status: "open" },
-  ...{ checkout: "cs_1", intent: null, url: null, card: null, cardRef: null, consentVersion: null },
+  ...{ checkout: "cs_1", intent: null, url: null, card: null, cardId: null, cardRef: null },
+  consentVersion: null,
   ...{ attempts: 0, failure: null, nextAttemptAt: null, concern: null, payment: null },
   ...{
     plan: null,

@@ -27,6 +27,7 @@ const TOP_UP: TopUp = {
   url: null,
   card: null,
   plan: null,
+  cardId: "card_1",
   cardRef: "pm_1",
   consentVersion: null,
   attempts: 1,

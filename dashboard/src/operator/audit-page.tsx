@@ -50,7 +50,8 @@ function Result({ run: { report, failure } }: { readonly run: Run }) {
   if (failure !== null) return <Tag tone="owed">{failure}</Tag>;
   if (report === null) return "–";
   const count = (value: number) => value.toLocaleString("en");
-  const findings = [...(report.difference === null ? [] : [report.difference]), ...report.rejected];
+  const first = report.difference === null ? [] : [report.difference];
+  const findings = [...(report.differences ?? first), ...report.rejected];
   return (
     <>
       <Tag tone={report.ok ? "paid" : "owed"}>{report.ok ? ot.clean : ot.difference}</Tag>

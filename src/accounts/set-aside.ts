@@ -1,0 +1,83 @@
+// An operation that Redis can never apply, because the balance would exceed what it counts exactly,
+// stops all later ones of its account. An operator sets it aside, and books it again when it fits.
+
+import { applyChanges, type ChangedAccount } from "../../actors/changed-account.ts";
+import type { WalletUpkeep } from "../../actors/wallet-upkeep.ts";
+import { AdministrationError } from "../core/errors.ts";
+import type { OperationRow } from "../store/operations.ts";
+import { isRefusedByScript } from "../store/redis-errors.ts";
+import { bookAgain, setOperationAside } from "../store/set-aside.ts";
+import { type AdministrationDeps, apply, explained, findAccount } from "./administration.ts";
+
+/** An account's actor, reduced to what setting aside needs. */
+type ReadAccount = ChangedAccount & Pick<WalletUpkeep, "state">;
+
+export interface SetAsideDeps extends AdministrationDeps {
+  readonly actors: { of(accountId: string, bucket: number): ReadAccount };
+}
+
+export interface OperationPlace {
+  readonly accountId: string;
+  readonly number: number;
+}
+
+/**
+ * Lets an operation that Redis refuses change nothing, and applies those after it.
+ * @throws AdministrationError
+ */
+export async function setAside(
+  deps: SetAsideDeps,
+  { accountId, number }: OperationPlace,
+  reason: string,
+): Promise<{ readonly applied: boolean }> {
+  const account = await findAccount(deps, accountId);
+  const { database } = deps.accounts.deps;
+  const first = await firstRefused(deps.actors.of(account.id, account.bucket));
+  if (first !== number) {
+    throw new AdministrationError(
+      "wrong_state",
+      first === null
+        ? `Redis refuses no operation of ${accountId}: there is nothing to set aside`
+        : `Of ${accountId} Redis refuses operation ${first}, not ${number}`,
+    );
+  }
+  const place = { account: account.number, number };
+  const isSet = await setOperationAside(database, place, reason, deps.also);
+  if (!isSet) {
+    throw new AdministrationError("wrong_state", `Operation ${number} was applied meanwhile`);
+  }
+  return { applied: await apply(deps, account) };
+}
+
+/** The first operation of the account that Redis lacks, if Redis refuses it; null if it is not. */
+async function firstRefused(actor: ReadAccount): Promise<number | null> {
+  try {
+    await applyChanges(actor);
+    return null;
+  } catch (error) {
+    if (!isRefusedByScript(error)) throw error;
+  }
+  const { wallet } = await actor.state();
+  return wallet.operations + 1;
+}
+
+/**
+ * Books an operation that was set aside again, now that it fits.
+ * @throws AdministrationError
+ */
+export async function bookSetAside(
+  deps: AdministrationDeps,
+  { accountId, number }: OperationPlace,
+): Promise<{ readonly applied: boolean; readonly operation: OperationRow }> {
+  const account = await findAccount(deps, accountId);
+  const { database } = deps.accounts.deps;
+  const place = { account: account.number, number };
+  const operation = await explained(account, bookAgain(database, place, deps.also));
+  if (operation === null) {
+    throw new AdministrationError(
+      "wrong_state",
+      `Operation ${number} of ${accountId} is not set aside, or is booked again already`,
+    );
+  }
+  return { operation, applied: await apply(deps, account) };
+}

@@ -1,0 +1,108 @@
+// Operations that Redis does not take: which wait, setting one aside, and booking it again.
+
+import { bookSetAside, type OperationPlace, setAside } from "../accounts/set-aside.ts";
+import { toJsonNumber } from "../core/money.ts";
+import { type OpenOperation, openOperations } from "../store/set-aside.ts";
+import { type Command, type Input, UsageError } from "./command.ts";
+import { notedChanges } from "./noted.ts";
+import { dollars, table, utc } from "./print.ts";
+import type { Stores } from "./stores.ts";
+import { idOf, reasonOf } from "./values.ts";
+
+/** An operation that waits for this long is listed. */
+export const OPERATION_WAITS_MS = 30_000;
+
+const open: Command = {
+  name: "operation open",
+  positionals: [],
+  summary: "List changes of balances that are set aside, or that the ledger does not have yet",
+  options: {},
+  prepare: () => async (stores) => {
+    const found = await openOperationsOf(stores);
+    const text = found.length === 0 ? "No change of a balance waits." : tableOf(found);
+    return { json: { open: found.map(toJson) }, text };
+  },
+};
+
+const aside: Command = {
+  name: "operation set-aside",
+  positionals: ["ID", "NUMBER"],
+  summary: "Let a change of a balance that Redis can never take change nothing",
+  options: { reason: { value: "TEXT", help: "the reason, which is recorded", required: true } },
+  prepare(input) {
+    const place = placeOf(input);
+    const reason = reasonOf(input, "reason");
+    return async ({ administration, actors }) => {
+      const about = `operation ${place.number} set aside (${reason})`;
+      const noted = notedChanges(administration, "operator_set_aside", about);
+      const { applied } = await setAside({ ...noted, actors }, place, reason);
+      return {
+        json: { ...jsonOf(place), reason, applied },
+        text:
+          `Operation ${place.number} of ${place.accountId} is set aside and changes nothing. ` +
+          "When there is room: farebox operation book-again.",
+      };
+    };
+  },
+};
+
+const again: Command = {
+  name: "operation book-again",
+  positionals: ["ID", "NUMBER"],
+  summary: "Book a change of a balance that was set aside, now that there is room for it",
+  options: {},
+  prepare(input) {
+    const place = placeOf(input);
+    return async ({ administration, flush }) => {
+      // Only what the ledger has is known to have changed nothing.
+      await flush();
+      const about = `operation ${place.number} booked again`;
+      const noted = notedChanges(administration, "operator_book_again", about);
+      const { applied, operation } = await bookSetAside(noted, place);
+      const { number, kind, amount } = operation;
+      return {
+        json: {
+          ...jsonOf(place),
+          ...{ booked_as: number, kind, amount_usd: toJsonNumber(amount), applied },
+        },
+        text: `Operation ${place.number} of ${place.accountId}: booked again as ${number}.`,
+      };
+    };
+  },
+};
+
+/** What waits for so long that somebody should look, and what is set aside. */
+export async function openOperationsOf({
+  database,
+  administration,
+}: Stores): Promise<OpenOperation[]> {
+  return await openOperations(database, new Date(administration.now() - OPERATION_WAITS_MS));
+}
+
+function placeOf(input: Input): OperationPlace {
+  const accountId = idOf(input, "account");
+  const word = input.positionals[1] ?? "";
+  if (!/^[1-9]\d{0,8}$/.test(word)) throw new UsageError(`NUMBER must be a number, not '${word}'`);
+  return { accountId, number: Number(word) };
+}
+
+function jsonOf({ accountId, number }: OperationPlace) {
+  return { account: accountId, operation: number };
+}
+
+function toJson({ kind, amount, createdAt, isSetAside, ...place }: OpenOperation) {
+  return {
+    ...jsonOf(place),
+    ...{ kind, amount_usd: toJsonNumber(amount), created_at: createdAt, set_aside: isSetAside },
+  };
+}
+
+function tableOf(operations: readonly OpenOperation[]): string {
+  const rows = operations.map(({ accountId, number, kind, amount, createdAt, isSetAside }) => [
+    ...[accountId, `${number}`, kind, dollars(amount), utc(createdAt)],
+    isSetAside ? "set aside" : "waits",
+  ]);
+  return table([["account", "operation", "kind", "amount", "since", "state"], ...rows]);
+}
+
+export const operationCommands: readonly Command[] = [open, aside, again];
