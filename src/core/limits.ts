@@ -208,6 +208,9 @@ export const CHAT = {
   bodyBytesMax: 4 * 1024 * 1024,
 } as const;
 
+/** The JSON of a tool call's `extra_content`: thought signatures have some kilobytes. */
+export const TOOL_CALL_EXTRA_CHARACTERS_MAX = 64 * 1024;
+
 /** SPEC 4.3 leaves these open (docs/search.md). */
 export const SEARCH = {
   queryCharactersMax: 400,

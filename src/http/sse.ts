@@ -33,9 +33,24 @@ export interface Cutter {
   cut(): void;
 }
 
+const LINE_END = /[\u0085\u2028\u2029]/;
+const LINE_ENDS = new RegExp(LINE_END, "g");
+
+/**
+ * The same JSON without the characters that end a line in Unicode. JSON need not escape them, but
+ * many clients cut a stream there.
+ */
+export function onOneLine(json: string): string {
+  return LINE_END.test(json) ? json.replace(LINE_ENDS, escaped) : json;
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
 /** One event with `json` as its data. */
 export function dataFrame(json: string): string {
-  return `data: ${json}\n\n`;
+  return `data: ${onOneLine(json)}\n\n`;
 }
 
 export const DONE_FRAME = dataFrame("[DONE]");

@@ -88,7 +88,8 @@ export interface Routes {
   clockMs: number;
 }
 
-const noGuide: Guide = {
+/** For a catalogue without the guide. */
+export const noGuide: Guide = {
   complete: () => Promise.reject(new Error("There is no guide here")),
   stream: () => {
     throw new Error("There is no guide here");

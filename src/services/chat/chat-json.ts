@@ -15,6 +15,7 @@ import {
   type FrameSource,
   type FrameTaker,
   KEEP_ALIVE_FRAME,
+  onOneLine,
 } from "../../http/sse.ts";
 import { svcOf } from "../../http/svc.ts";
 import type { CountedReply } from "./chat.ts";
@@ -147,7 +148,7 @@ export class ChatFrames implements FrameSource, StreamTaker {
 
   #end(tokens: ChatUsage, settlement: Settlement): string {
     const usage = JSON.stringify(usageJson(tokens));
-    const svc = JSON.stringify(chatSvc(this.#meta, settlement));
+    const svc = lineOf(chatSvc(this.#meta, settlement));
     const bill = `],"usage":${usage},"svc":${svc}}\n\n${DONE_FRAME}`;
     if (!this.#meta.hasUsageFrame) return `${this.#head}${finishChoice(this.#finish)}${bill}`;
     // The finish_reason was sent when it arrived. If none arrived, it is sent now.
@@ -167,14 +168,14 @@ export class ChatFrames implements FrameSource, StreamTaker {
       // Almost every chunk has only text; then only the text must be encoded.
       if (finish_reason === null && typeof content === "string" && fields === 1) {
         frames += this.#frame(
-          `{"index":0,"delta":{"content":${JSON.stringify(content)}},"finish_reason":null}`,
+          `{"index":0,"delta":{"content":${lineOf(content)}},"finish_reason":null}`,
         );
       } else if (finish_reason === null || this.#meta.hasUsageFrame) {
         this.#hasSentFinish ||= finish_reason !== null;
-        frames += this.#frame(JSON.stringify({ index: 0, delta, finish_reason, logprobs }));
+        frames += this.#frame(lineOf({ index: 0, delta, finish_reason, logprobs }));
       } else if (fields > 0) {
         // Content in the chunk with the finish_reason is sent at once.
-        frames += this.#frame(JSON.stringify({ index: 0, delta, finish_reason: null, logprobs }));
+        frames += this.#frame(lineOf({ index: 0, delta, finish_reason: null, logprobs }));
       }
     }
     return frames;
@@ -183,6 +184,11 @@ export class ChatFrames implements FrameSource, StreamTaker {
   #frame(choice: string): string {
     return `${this.#head}${choice}${this.#tail}`;
   }
+}
+
+/** The JSON of a value for a frame. */
+function lineOf(value: string | object): string {
+  return onOneLine(JSON.stringify(value));
 }
 
 /** The choice that ends a reply. If the server sent no finish_reason, it is `stop`. */

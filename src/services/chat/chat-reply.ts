@@ -41,10 +41,18 @@ const Usage = named("Usage", {
   ),
 });
 
+/** What a server needs again with the result of a tool call; the same in requests. */
+export const toolCallExtra = anyObject({
+  description:
+    "What the model's server needs again with the result, such as a thought signature: send it " +
+    "back unchanged",
+});
+
 const CalledTool = Type.Object({
   id: text(),
   type: Type.Literal("function"),
   function: Type.Object({ name: text(), arguments: text({ description: "JSON, as text" }) }),
+  extra_content: Type.Optional(toolCallExtra),
 });
 
 const logprob = {

@@ -74,12 +74,18 @@ test("a stream of any chunks is read as each of them would be alone", () => {
     fc.property(kind, texts, ({ colon, first, delta, last, finish }, all) => {
       const choice = `{"index":0,"delta":{${delta}},"finish_reason":${finish}}`;
       const chunk = `{${first}"choices":[${choice}]${last}}`.replaceAll('":', `"${colon}`);
-      const reply = newReply();
+      // A usage depends on whether there was output before it.
+      const begun = () => {
+        const reply = newReply();
+        read(reply, textChunk("Well"));
+        return reply;
+      };
+      const reply = begun();
       for (const one of all) {
         const json = chunk
           .replaceAll("TEXT", () => JSON.stringify(one.text))
           .replaceAll("NOTE", () => JSON.stringify(one.note));
-        const alone = newReply();
+        const alone = begun();
         expect(read(reply, json)).toEqual(read(alone, json));
         expect(reply.failure).toEqual(alone.failure);
         expect(reply.hasContent).toBe(alone.hasContent);

@@ -3,7 +3,7 @@
 import { ApiError } from "../../../core/errors.ts";
 import { jsonOrNull } from "../../../upstream/upstream-http.ts";
 import type { ProviderEntry } from "../catalogue.ts";
-import { readErrorMessage } from "./upstream-json.ts";
+import { readError } from "./reply-error.ts";
 
 /** A call that a server may refuse. */
 export interface RefusedCall {
@@ -21,7 +21,7 @@ const REVEALING =
 
 /** The upstream's message about an invalid request, unless it reveals which upstream it is. */
 export function callerFault(text: string, call: RefusedCall): ApiError {
-  const original = readErrorMessage(jsonOrNull(text)) ?? "";
+  const original = readError(jsonOrNull(text))?.message ?? "";
   const message = original.replace(/\s+/g, " ").trim().slice(0, ERROR_MESSAGE_MAX);
   const detail = message === "" || revealsUpstream(message, call) ? "" : `: ${message}`;
   return new ApiError("invalid_parameter", `The model did not accept this request${detail}`);

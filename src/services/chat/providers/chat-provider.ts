@@ -16,12 +16,13 @@ import type { UpstreamBoard } from "../../../upstream/upstream-board.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { ChatCatalogue, ModelEntry, ProviderEntry } from "../catalogue.ts";
 import { withAcceptedExtras } from "../chat-extras.ts";
-import { usageAfter } from "../token-meter.ts";
+import { hasOutput, usageAfter } from "../token-meter.ts";
 import { Batches, type BatchTaker, pullable } from "./batches.ts";
 import type { Guide } from "./guide.ts";
 import { completeUpstream, streamUpstream, type UpstreamCall } from "./openai-provider.ts";
 import type {
   ChatBatch,
+  ChatDelta,
   ChatOptions,
   ChatProvider,
   ChatRequest,
@@ -145,13 +146,15 @@ interface Started {
 }
 
 /**
- * Waits for the first batch with a delta. After a failure before it, another route can be tried.
+ * Waits for the first batch with a part of the reply, or its end: a role alone is nothing yet
+ * (D-574). After a failure before it, another route can be tried.
  */
 function withFirst(rest: Batches): Promise<Started> {
   return new Promise((resolve, reject) => rest.pull(new FirstBatch(rest, resolve, reject)));
 }
 
 class FirstBatch implements BatchTaker {
+  readonly #deltas: ChatDelta[] = [];
   #usage: ChatBatch["usage"] = null;
 
   constructor(
@@ -163,13 +166,21 @@ class FirstBatch implements BatchTaker {
   onBatch(batch: ChatBatch): void {
     const { rest } = this;
     this.#usage = usageAfter(this.#usage, batch);
-    if (batch.deltas.length === 0) rest.pull(this);
-    else this.resolve({ first: { ...batch, usage: this.#usage }, rest });
+    // If the model thinks after the role, the caller must learn that it is alive.
+    const isThought = batch.deltas.length === 0 && batch.usage === null;
+    const hasStarted = isThought ? this.#deltas.length > 0 : batch.deltas.some(hasBegun);
+    for (const delta of batch.deltas) this.#deltas.push(delta);
+    if (!hasStarted) rest.pull(this);
+    else this.resolve({ first: { ...batch, deltas: this.#deltas, usage: this.#usage }, rest });
   }
 
   onEnd(): void {
     this.onFailure(new RouteFailure("The stream ended before its first chunk"));
   }
+}
+
+function hasBegun(delta: ChatDelta): boolean {
+  return delta.finish_reason !== null || hasOutput(delta);
 }
 
 /** A started stream. However it ends, its result is reported once, even if nobody reads it. */

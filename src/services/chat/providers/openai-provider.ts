@@ -9,9 +9,7 @@ import {
   brokenReply,
   exchange,
   type Fetch,
-  isObject,
   jsonOrNull,
-  parseJson,
   readRefusal,
   readText,
   statusFailure,
@@ -28,15 +26,10 @@ import { Batches, type BatchTaker } from "./batches.ts";
 import { callerFault, type RefusedCall } from "./caller-fault.ts";
 import { IdleTimeout } from "./idle-timeout.ts";
 import type { ChatReply, ChatRequest } from "./provider.ts";
-import { StreamedReply, streamBytesMax } from "./streamed-reply.ts";
-import {
-  codeOf,
-  type ReplyParts,
-  readChoices,
-  readErrorMessage,
-  readFingerprint,
-  readUsage,
-} from "./upstream-json.ts";
+import { codeOf, readError } from "./reply-error.ts";
+import type { ReplyParts } from "./reply-reader.ts";
+import { BLANK_LINE, StreamedReply, streamBytesMax } from "./streamed-reply.ts";
+import { readWholeReply, streamOf } from "./whole-reply.ts";
 
 export interface UpstreamCall extends RefusedCall {
   readonly request: ChatRequest;
@@ -67,21 +60,7 @@ export async function completeUpstream(call: UpstreamCall): Promise<ChatReply> {
   const text = await exchange(requestOf(call, false, { limit }), (response) =>
     response.status === OK ? readText(response, bytesMax) : refuse(response, call),
   );
-  const body = parseJson(text);
-  if (readErrorMessage(body) !== null) {
-    throw new RouteFailure(`The reply is an error${codeOf(body)}`);
-  }
-  const choices = isObject(body) ? readChoices(body.choices, parts) : null;
-  if (!isObject(body) || choices === null) throw new RouteFailure("The reply has no message");
-  const hasText = choices.some(
-    ({ message: { content, refusal, tool_calls, reasoning_content } }) =>
-      content || refusal || tool_calls || reasoning_content,
-  );
-  return {
-    choices,
-    usage: readUsage(body.usage, hasText),
-    fingerprint: readFingerprint(body.system_fingerprint),
-  };
+  return readWholeReply(text, parts);
 }
 
 function partsOf({ request, showsReasoning }: UpstreamCall): ReplyParts {
@@ -99,6 +78,7 @@ class UpstreamStream extends Batches implements BodyTaker {
   readonly #reply: StreamedReply;
   #body: BodyReader | null = null;
   #taker: BatchTaker | null = null;
+  #isBodyRead = false;
   #isOver = false;
 
   constructor(call: UpstreamCall) {
@@ -128,7 +108,7 @@ class UpstreamStream extends Batches implements BodyTaker {
     exchange(requestOf(call, true, { signal: this.#timeout.signal }), (response) => {
       if (response.status !== OK) return refuse(response, call);
       if (response.body === null) throw new RouteFailure("The stream has no body");
-      return response.body.getReader();
+      return isWholeReply(response) ? readerOf(response) : response.body.getReader();
     }).then(
       (body) => {
         this.#body = body;
@@ -140,7 +120,7 @@ class UpstreamStream extends Batches implements BodyTaker {
 
   #read(body: BodyReader): void {
     const { isDone, failure } = this.#reply;
-    if (isDone) this.onBodyEnd();
+    if (isDone || (this.#isBodyRead && failure === null)) this.onBodyEnd();
     else if (failure !== null) this.#fail(failure);
     else pullBytes(body, this);
   }
@@ -168,14 +148,21 @@ class UpstreamStream extends Batches implements BodyTaker {
   }
 
   onBodyEnd(): void {
-    if (this.#reply.isDone || this.#reply.isFinished) {
-      this.#timeout.isWaiting = false;
-      this.#end();
-      this.#taker?.onEnd();
-    } else {
-      // Some servers send no [DONE], but a reply without a finish_reason was cut off.
-      this.#fail(new RouteFailure("The stream ended before the reply did"));
-    }
+    if (this.#reply.isComplete) this.#conclude();
+    else if (!this.#isBodyRead) {
+      this.#isBodyRead = true;
+      // The last event may lack the blank line that completes it.
+      this.onBytes(BLANK_LINE, 0, BLANK_LINE.length);
+    } else this.#fail(new RouteFailure("The stream ended before the reply did"));
+  }
+
+  /** Ends the stream of a reply that came whole. */
+  #conclude(): void {
+    this.#timeout.isWaiting = false;
+    this.#end();
+    const last = this.#reply.end();
+    if (last === null) this.#taker?.onEnd();
+    else this.#taker?.onBatch(last);
   }
 
   onBodyFailure(error: unknown): void {
@@ -186,7 +173,7 @@ class UpstreamStream extends Batches implements BodyTaker {
   #fail(error: unknown): void {
     this.#end();
     // After the finish_reason only the usage can be missing, and we can count that ourselves.
-    if (this.#reply.isFinished && !this.#call.signal.aborted) this.#taker?.onEnd();
+    if (this.#reply.isFinished && !this.#call.signal.aborted) this.#conclude();
     else this.#taker?.onFailure(error);
   }
 
@@ -196,6 +183,21 @@ class UpstreamStream extends Batches implements BodyTaker {
     if (this.#body !== null && this.#reply.isDone) void readToEnd(this.#body, this.#timeout);
     else this.#timeout.end();
   }
+}
+
+function isWholeReply({ headers }: UpstreamResponse): boolean {
+  return headers.get("content-type")?.startsWith("application/json") === true;
+}
+
+/** Reads a whole reply, which some servers send although a stream was requested, as a stream. */
+async function readerOf(response: UpstreamResponse): Promise<BodyReader> {
+  const reads = [streamOf(await readText(response, REPLY_BYTES_MAX))];
+  return {
+    read: async () => {
+      const value = reads.shift();
+      return value === undefined ? { done: true } : { done: false, value };
+    },
+  };
 }
 
 /**
@@ -263,7 +265,7 @@ async function refuse(response: UpstreamResponse, call: UpstreamCall): Promise<n
   if (CALLER_FAULTS.has(response.status)) throw callerFault(text, call);
   throw statusFailure(response, {
     isHealthy: response.status === FORBIDDEN,
-    detail: codeOf(jsonOrNull(text)),
+    detail: codeOf(readError(jsonOrNull(text))),
   });
 }
 

@@ -18,6 +18,8 @@ export interface ToolCall {
   readonly id: string;
   readonly type: "function";
   readonly function: { readonly name: string; readonly arguments: string };
+  /** What the model's server needs again, such as a thought signature; not checked further. */
+  readonly extra_content?: Readonly<Record<string, unknown>>;
 }
 
 export interface ChatRequest {

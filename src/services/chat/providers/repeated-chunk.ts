@@ -1,9 +1,9 @@
 // Most chunks of a stream differ from the one before in nothing but their text. What such a chunk
 // says is known without parsing it.
 
-import { isObject, type Json, jsonOrNull } from "../../../upstream/upstream-http.ts";
+import { isObject, jsonOrNull } from "../../../upstream/upstream-http.ts";
 import type { ChatDelta } from "./provider.ts";
-import { type ReplyParts, readDeltas, ToolCallIndexes } from "./upstream-json.ts";
+import { type ReplyParts, ReplyReader } from "./reply-reader.ts";
 
 /** A character that JSON escapes in a string, or refuses there. */
 const NOT_PLAIN = /[^ !#-[\]-\uffff]/;
@@ -65,32 +65,18 @@ export class RepeatedChunk {
       const before = json.slice(0, start);
       const after = json.slice(end);
       const chunk = jsonOrNull(before + other + after);
-      if (!isObject(chunk) || this.#textIn(chunk) !== other) continue;
+      if (!isObject(chunk) || new ReplyReader(this.#parts).read(chunk).onlyText !== other) continue;
       this.#before = copied(before);
       this.#after = copied(after);
       this.fingerprint = fingerprint;
       return;
     }
   }
-
-  #textIn({ choices }: Json): string | null {
-    return onlyText(readDeltas(choices, new ToolCallIndexes(), this.#parts));
-  }
 }
 
 /** The same text in memory of its own. */
 function copied(part: string): string {
   return Buffer.from(part).toString();
-}
-
-/** The text of the only delta, if it has nothing else; otherwise null. */
-export function onlyText(deltas: readonly ChatDelta[]): string | null {
-  const [one] = deltas;
-  if (one === undefined || deltas.length > 1 || one.finish_reason !== null) return null;
-  if (one.logprobs !== undefined) return null;
-  for (const name in one.delta) if (name !== "content") return null;
-  const { content } = one.delta;
-  return typeof content === "string" ? content : null;
 }
 
 /** The delta of a chunk that has only a text. */

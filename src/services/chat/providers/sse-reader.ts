@@ -15,6 +15,8 @@ const SPACE = 32;
 /** A larger event cannot be a chat chunk. */
 const EVENT_LENGTH_MAX = 1024 * 1024;
 
+const ERROR_NAME = /^event: ?error$/;
+
 /** The stream is not a valid event stream. */
 export class SseError extends Error {
   override readonly name = "SseError";
@@ -28,8 +30,14 @@ export class SseReader {
   #rest = "";
   #data: string | null = null;
   #skipLineFeed = false;
+  #isError = false;
+  /** True once an event named `error` is complete, which ends the stream. */
+  hasError = false;
 
-  /** The data of every event that the bytes from `from` to `to` complete. Throws an SseError. */
+  /**
+   * The data of every event that the bytes from `from` to `to` complete, up to an event named
+   * `error`. Throws an SseError.
+   */
   push(bytes: Buffer, from = 0, to = bytes.length): string[] {
     const events: string[] = [];
     const text = this.#decode(bytes, from, to);
@@ -76,15 +84,20 @@ export class SseReader {
       this.#field(line, 0, line.length);
     } else if (start < end) {
       this.#field(text, start, end);
-    } else if (this.#data !== null) {
-      events.push(this.#data);
+    } else {
+      if (this.#isError) this.hasError = true;
+      else if (this.#data !== null && !this.hasError) events.push(this.#data);
+      this.#isError = false;
       this.#data = null;
     }
   }
 
   #field(text: string, start: number, end: number): void {
-    // Only `data` is needed; `event`, `id`, `retry` and comments are ignored.
-    if (!text.startsWith("data", start)) return;
+    // Only `data` is needed, and errors; `id`, `retry` and comments are ignored.
+    if (!text.startsWith("data", start)) {
+      if (text.startsWith("event", start)) this.#isError = ERROR_NAME.test(text.slice(start, end));
+      return;
+    }
     let at = start + 4;
     if (at < end) {
       if (text[at] !== ":") return;

@@ -1,21 +1,11 @@
 // Converts the bytes of a streamed reply of an OpenAI-compatible server into batches.
 
 import { RouteFailure } from "../../../upstream/route-failure.ts";
-import { brokenReply, isObject, parseJson, tooLarge } from "../../../upstream/upstream-http.ts";
-import { hasOutput } from "../token-meter.ts";
+import { brokenReply, jsonOrNull, tooLarge } from "../../../upstream/upstream-http.ts";
 import type { ChatBatch, ChatDelta } from "./provider.ts";
-import { onlyText, RepeatedChunk, textDelta } from "./repeated-chunk.ts";
+import { RepeatedChunk, textDelta } from "./repeated-chunk.ts";
+import { type ReplyParts, ReplyReader } from "./reply-reader.ts";
 import { SseReader } from "./sse-reader.ts";
-import {
-  codeOf,
-  isThinking,
-  type ReplyParts,
-  readDeltas,
-  readErrorMessage,
-  readFingerprint,
-  readUsage,
-  ToolCallIndexes,
-} from "./upstream-json.ts";
 
 /**
  * The limits of a stream in bytes. Each token comes in its own chunk of about 300 bytes, or 3,000
@@ -28,6 +18,9 @@ export function streamBytesMax(maxTokens: number): number {
   return Math.min(BYTES.max, BYTES.base + maxTokens * BYTES.token);
 }
 
+/** To be read after the end of a stream, whose last event may lack it. */
+export const BLANK_LINE = Buffer.from("\n\n");
+
 export interface StreamedReplyOptions {
   readonly parts: ReplyParts;
   /** A longer stream fails. */
@@ -36,28 +29,35 @@ export interface StreamedReplyOptions {
 
 /** The state of a streamed reply. */
 export class StreamedReply {
-  readonly #reader = new SseReader();
-  readonly #toolCalls = new ToolCallIndexes();
+  readonly #events = new SseReader();
+  readonly #reader: ReplyReader;
   readonly #repeated: RepeatedChunk;
-  readonly #parts: ReplyParts;
   readonly #bytesMax: number;
   #bytesRead = 0;
-  #hasText = false;
   /** True if the last read had a chunk of nothing but hidden reasoning. */
   #isThinking = false;
+  #hasEnded = false;
   /** The error in the bytes after the last batch; null if there is none. */
   failure: RouteFailure | null = null;
   /** True if the last read had a part of the reply, hidden reasoning included. */
   hasContent = false;
-  /** True once a finish_reason has arrived. */
-  isFinished = false;
   /** True once [DONE] has arrived. */
   isDone = false;
 
   constructor({ parts, bytesMax }: StreamedReplyOptions) {
-    this.#parts = parts;
+    this.#reader = new ReplyReader(parts);
     this.#repeated = new RepeatedChunk(parts);
     this.#bytesMax = bytesMax;
+  }
+
+  /** True once a finish_reason has arrived. */
+  get isFinished(): boolean {
+    return this.#reader.isFinished;
+  }
+
+  /** True if the stream may end now. Some servers send no [DONE], others no finish_reason. */
+  get isComplete(): boolean {
+    return this.isFinished || (this.isDone && this.#reader.hasOutput);
   }
 
   /**
@@ -71,57 +71,68 @@ export class StreamedReply {
     this.#bytesRead += to - from;
     try {
       if (this.#bytesRead > this.#bytesMax) throw tooLarge();
-      for (const event of this.#reader.push(bytes, from, to)) {
-        if (event === "") continue;
-        this.isDone = event === "[DONE]";
-        if (this.isDone) break;
+      for (const event of this.#events.push(bytes, from, to)) {
         const text = this.#repeated.textOf(event);
-        if (text === null) this.#take(event, batch);
-        else this.#takeText(text, batch);
+        if (text !== null) this.#takeText(text, batch);
+        else if (event !== "") this.#take(event, batch);
+        if (this.isDone) break;
       }
+      if (this.#events.hasError) throw new RouteFailure("The stream has an event named error");
     } catch (error) {
       this.failure = error instanceof RouteFailure ? error : brokenReply(error);
+    }
+    if (this.isDone && this.isComplete) {
+      // What is said of the reply's end belongs to its last batch.
+      const { deltas, usage } = this.#last();
+      batch.deltas.push(...deltas);
+      batch.usage = usage;
     }
     return batch.deltas.length > 0 || batch.usage !== null || this.#isThinking ? batch : null;
   }
 
+  /** The batch with the end of a complete reply; null if it came with the [DONE]. */
+  end(): ChatBatch | null {
+    return this.#hasEnded ? null : this.#last();
+  }
+
+  #last(): ChatBatch {
+    this.#hasEnded = true;
+    return { deltas: [this.#reader.end()], usage: this.#reader.usage };
+  }
+
   #takeText(text: string, batch: OpenBatch): void {
     this.hasContent = true;
-    this.#hasText = true;
+    this.#reader.readText();
     batch.deltas.push(textDelta(text));
     batch.usage = null;
     batch.fingerprint = this.#repeated.fingerprint ?? batch.fingerprint;
   }
 
   #take(event: string, batch: OpenBatch): void {
-    const chunk = parseJson(event);
-    if (!isObject(chunk)) throw new RouteFailure("A chunk is not an object");
-    if (readErrorMessage(chunk) !== null) {
-      throw new RouteFailure(`The stream contains an error${codeOf(chunk)}`);
+    if (event.trim() === DONE) {
+      this.isDone = true;
+      return;
     }
-    const { choices } = chunk;
-    this.hasContent ||= Array.isArray(choices) && choices.length > 0;
-    const deltas = readDeltas(choices, this.#toolCalls, this.#parts);
-    const isThought = deltas.length === 0 && isThinking(choices, this.#parts);
-    this.#isThinking ||= isThought;
-    for (const delta of deltas) {
-      batch.deltas.push(delta);
-      this.isFinished ||= delta.finish_reason !== null;
-      if (!hasOutput(delta)) continue;
-      this.#hasText = true;
-      // A usage before this output is out of date.
-      batch.usage = null;
+    const json = jsonOrNull(event);
+    if (json === null && event.includes("\n")) {
+      // Some servers end their events with one line end instead of two.
+      for (const line of event.split("\n"))
+        if (!this.isDone && line !== "") this.#take(line, batch);
+      return;
     }
-    const fingerprint = readFingerprint(chunk.system_fingerprint);
+    const chunk = this.#reader.read(json);
+    const { delta, fingerprint, onlyText } = chunk;
+    this.hasContent ||= chunk.hasChoice;
+    this.#isThinking ||= chunk.isThought;
+    if (delta !== null) batch.deltas.push(delta);
+    // A usage before more output is out of date.
+    batch.usage = this.#reader.usage === null ? null : (chunk.usage ?? batch.usage);
     batch.fingerprint = fingerprint ?? batch.fingerprint;
-    const text = chunk.usage ? null : onlyText(deltas);
-    if (text !== null) this.#repeated.learn(event, { text, fingerprint });
-    // More of the reply follows a thought, so a usage beside it does not count (D-397).
-    if (chunk.usage && !isThought) {
-      batch.usage = readUsage(chunk.usage, this.#hasText) ?? batch.usage;
-    }
+    if (onlyText !== null) this.#repeated.learn(event, { text: onlyText, fingerprint });
   }
 }
+
+const DONE = "[DONE]";
 
 interface OpenBatch {
   readonly deltas: ChatDelta[];
