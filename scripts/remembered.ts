@@ -23,7 +23,7 @@ import { TIME_ZONES_MAX } from "../src/services/maps/providers/territory.ts";
 import { SEARCHES_PENDING_MAX } from "../src/services/search/providers/embedded-search.ts";
 import { LOG_WAITING_MAX } from "../src/settings/log-output.ts";
 import { BATCH_MAX, KEYS_REMEMBERED_MAX } from "../src/store/key-directory.ts";
-import { ACCOUNTS_TO_OPEN } from "../src/upstream/breaker.ts";
+import { ACCOUNTS_MAX } from "../src/upstream/breaker.ts";
 import { IDLE_MAX, TARGETS_MAX } from "../src/upstream/http-client.ts";
 import { BREAKERS_MAX, SERVERS_MAX } from "../src/upstream/known-servers.ts";
 import { WAITING_A_SLOT } from "../src/upstream/slots.ts";
@@ -130,7 +130,7 @@ export const REMEMBERED: readonly Remembered[] = [
     holders: ["known-servers.ts #breakers", "known-servers.ts #names", "breaker.ts #accounts"].map(
       (place) => `src/upstream/${place}`,
     ),
-    what: `failures of a model or action on a server, by ${ACCOUNTS_TO_OPEN} accounts at most`,
+    what: `failures of a model or action on a server, each with ${number(ACCOUNTS_MAX)} accounts`,
     most: number(BREAKERS_MAX),
     count: BREAKERS_MAX,
     bytes: 500,

@@ -155,7 +155,7 @@ export class Fallback implements BoardMember {
   /** True if the server would be tried now for this account: it is neither full nor given up. */
   wouldAsk(server: Server, { subject, account }: { subject: string; account: string }): boolean {
     return (
-      this.#known.breakerOf(server, subject).isPassable &&
+      this.#known.breakerOf(server, subject).isPassableFor(account) &&
       this.#known.slotsOf(server).isFreeFor(account)
     );
   }
@@ -175,7 +175,7 @@ export class Fallback implements BoardMember {
       if (candidate === undefined) return null;
       tries.next += 1;
       const breaker = this.#known.breakerOf(candidate.server, subject);
-      if (!breaker.isPassable) continue;
+      if (!breaker.isPassableFor(account)) continue;
       const choice = { candidate, breaker, slots: this.#known.slotsOf(candidate.server) };
       if (choice.slots.take(account)) return choice;
       tries.full ??= choice;
@@ -206,11 +206,10 @@ export class Fallback implements BoardMember {
     },
   ): void {
     const { server, attempt, startMs, error } = failed;
-    const outcome = signal.aborted || error instanceof ApiError ? "ignored" : resultOf(error);
-    const kind = signal.aborted ? "aborted" : outcome === "ignored" ? "refused" : outcome;
-    this.#report(server, kind, startMs);
-    if (outcome === "ignored") attempt.end(outcome);
-    else failures.push({ attempt, outcome });
+    const outcome = signal.aborted ? "ignored" : resultOf(error);
+    this.#report(server, outcome === "ignored" ? "aborted" : outcome, startMs);
+    if (outcome === "failed" || outcome === "unreachable") failures.push({ attempt, outcome });
+    else attempt.end(outcome);
     if (signal.aborted || error instanceof ApiError) throw error;
     this.#deps.log.warn({ provider: server.name, subject, err: error }, "A route failed");
     errors.push(error);
@@ -222,9 +221,10 @@ export class Fallback implements BoardMember {
   }
 }
 
-const RESULTS = { server: "failed", connection: "unreachable", nobody: "ignored" } as const;
+const RESULTS = { server: "failed", connection: "unreachable", nobody: "refused" } as const;
 
-function resultOf(error: unknown): "failed" | "unreachable" | "ignored" {
+function resultOf(error: unknown): "failed" | "unreachable" | "refused" {
+  if (error instanceof ApiError) return "refused";
   // Any other error comes from reading the answer: it may be the fault of this one request.
   return error instanceof RouteFailure ? RESULTS[error.blames] : "failed";
 }

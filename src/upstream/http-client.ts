@@ -22,8 +22,12 @@ export const IDLE_MAX = 256;
  * be sent again (D-420), and would be kept for that until the server answers (D-517).
  */
 const RESENT_LENGTH_MAX = 1024 * 1024;
+/** Enough for two lost packets; a server that takes longer would not be worth waiting for. */
+const CONNECT_MS = 5_000;
 /** How often idle connections are looked through for those whose time is over. */
 const SWEEP_MS = 1_000;
+/** For whom requests are that no account has made. */
+const NO_ACCOUNT = "";
 /** Parsed addresses that are kept; few more than there are servers. */
 export const TARGETS_MAX = 1_024;
 const PORTS = { "http:": 80, "https:": 443 } as const;
@@ -33,6 +37,8 @@ const LINE_BREAK = /[\r\n\0]/;
 export interface HttpClientOptions {
   /** Milliseconds that never go back. */
   readonly monotonicMs: () => number;
+  /** A server that takes no connection within this time cannot be reached. */
+  readonly connectMs?: number;
 }
 
 export class HttpClient {
@@ -56,7 +62,8 @@ export class HttpClient {
       const target = this.#targetOf(url);
       const text = textOf(target, init);
       const exchange = new HttpExchange(init.signal, waiting);
-      this.#serverOf(target, init.tls?.servername).send({ text, exchange });
+      const { tls, account = NO_ACCOUNT } = init;
+      this.#serverOf(target, tls?.servername).send({ text, exchange, account });
     } catch (error) {
       waiting.reject(error);
     }
@@ -84,7 +91,7 @@ export class HttpClient {
     const key = serverName === address.serverName ? name : nameOf(address, serverName);
     let server = this.#servers.get(key);
     if (server === undefined) {
-      const created = new Server({ ...address, serverName }, this.#options.monotonicMs, () => {
+      const created = new Server({ ...address, serverName }, this.#options, () => {
         // After `close` another may have the key.
         if (this.#servers.get(key) === created) this.#servers.delete(key);
       });
@@ -175,21 +182,27 @@ class Server implements ConnectionOwner {
   readonly #idle: HttpConnection[] = [];
   #connections = 0;
   #sweeping: Timer | null = null;
+  readonly monotonicMs: () => number;
+  readonly connectMs: number;
 
   constructor(
     readonly address: ServerAddress,
-    readonly monotonicMs: () => number,
+    { monotonicMs, connectMs = CONNECT_MS }: HttpClientOptions,
     /** Called when there is no connection left. */
     readonly onEmpty: () => void,
-  ) {}
+  ) {
+    this.monotonicMs = monotonicMs;
+    this.connectMs = connectMs;
+  }
 
   send(request: SentRequest): void {
-    const connection = this.#idle.at(-1);
+    const at = this.#idle.findLastIndex(({ account }) => account === request.account);
+    const connection = this.#idle[at];
     // One whose time is over is left to the sweep: its server may be closing it.
     if (connection === undefined || connection.idleUntilMs <= this.monotonicMs()) {
       this.#connect(request);
     } else {
-      this.#idle.pop();
+      this.#idle.splice(at, 1);
       if (request.text.length <= RESENT_LENGTH_MAX) connection.send(request);
       else {
         this.#connect(request);

@@ -1,8 +1,13 @@
 // One connection to a server, over which requests go one after the other.
 
 import type { Socket } from "bun";
+import { type Deadline, deadlines, type Expiring } from "../core/deadlines.ts";
 import { HttpError } from "./http-error.ts";
 import type { ExchangeConnection, HttpExchange } from "./http-exchange.ts";
+import { STATUS } from "./http-head.ts";
+
+/** The status 408 in ASCII. */
+const TIMEOUT_DIGITS = [52, 48, 56] as const;
 
 export interface ServerAddress {
   readonly hostname: string;
@@ -14,12 +19,16 @@ export interface ServerAddress {
 
 /** A request, and where its response goes. */
 export interface SentRequest {
+  /** For whom it is. */
+  readonly account: string;
   readonly text: string;
   readonly exchange: HttpExchange;
 }
 
 /** Who keeps a connection for its next request. */
 export interface ConnectionOwner {
+  /** A connection that is not there after so long is given up. */
+  readonly connectMs: number;
   monotonicMs(): number;
   /** The connection can take another request for so long. */
   idle(connection: HttpConnection, keepMs: number): void;
@@ -34,7 +43,7 @@ type OpenSocket = Socket<HttpConnection>;
 /** The network is probed after so long without a byte, to notice that a server vanished. */
 const PROBE_MS = 30_000;
 /** A server that has closed an idle connection resets the next request within a round trip. */
-export const STALE_MS = 1_000;
+const STALE_MS = 1_000;
 
 const HANDLERS = {
   open: (socket: OpenSocket) => socket.data.opened(socket),
@@ -48,8 +57,9 @@ const HANDLERS = {
   close: (socket: OpenSocket, error?: Error) => socket.data.close(error ?? null),
 };
 
-export class HttpConnection implements ExchangeConnection {
+export class HttpConnection implements ExchangeConnection, Expiring {
   readonly #owner: ConnectionOwner;
+  readonly #connectLimit: Deadline;
   readonly #isTls: boolean;
   #socket: OpenSocket | null = null;
   /** What is under way, or waits for the connection. */
@@ -66,15 +76,22 @@ export class HttpConnection implements ExchangeConnection {
   #isClosed = false;
   /** The owner closes it if it is still idle then. */
   idleUntilMs = 0;
+  /**
+   * The only one whose requests it takes. A server that answers a request twice would otherwise
+   * give the second answer to another account, and that cannot always be noticed (D-566).
+   */
+  readonly account: string;
 
   /** Connects, then sends the request. */
   constructor(owner: ConnectionOwner, address: ServerAddress, request: SentRequest) {
     const { hostname, port, isTls, serverName } = address;
     this.#owner = owner;
+    this.account = request.account;
     this.#isTls = isTls;
     this.#exchange = request.exchange;
     this.#text = request.text;
     request.exchange.sentOn(this);
+    this.#connectLimit = deadlines.begin(owner.connectMs, this);
     const target = { hostname, port, data: this, socket: HANDLERS };
     const connecting = isTls
       ? Bun.connect({ ...target, tls: { serverName } })
@@ -92,15 +109,21 @@ export class HttpConnection implements ExchangeConnection {
     if (!this.#isTls) this.ready();
   }
 
+  /** The server does not take the connection. */
+  expire(): void {
+    this.close(new HttpError("ETIMEDOUT", "The connection took too long"));
+  }
+
   /** The connection can be used. A server may ask for another handshake later (TLS 1.2). */
   ready(): void {
     if (this.#isReady) return;
     this.#isReady = true;
+    this.#connectLimit.end();
     if (this.#exchange !== null) this.send({ text: this.#text, exchange: this.#exchange });
   }
 
   /** Sends a request. The connection must be idle. */
-  send({ text, exchange }: SentRequest): void {
+  send({ text, exchange }: Pick<SentRequest, "text" | "exchange">): void {
     this.#text = text;
     this.#exchange = exchange;
     this.#sentMs = this.#owner.monotonicMs();
@@ -112,6 +135,11 @@ export class HttpConnection implements ExchangeConnection {
   receive(bytes: Buffer): void {
     // Nobody asked for these bytes: whatever they are, no response can follow them.
     if (this.#exchange === null || !this.#isReady) {
+      this.close(null);
+      return;
+    }
+    // The server closed the idle connection while the request was on its way: it is sent again.
+    if (this.#hasServed && this.#exchange.isUnanswered && isTimeout(bytes) && this.#isSoon()) {
       this.close(null);
       return;
     }
@@ -147,6 +175,7 @@ export class HttpConnection implements ExchangeConnection {
   close(error: Error | null): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#connectLimit.end();
     const exchange = this.#exchange;
     this.#exchange = null;
     this.#unsent = null;
@@ -161,11 +190,16 @@ export class HttpConnection implements ExchangeConnection {
 
   #fail(exchange: HttpExchange, error: Error | null): void {
     if (exchange.isOver) return;
-    const isSoon = this.#owner.monotonicMs() - this.#sentMs < STALE_MS;
-    if (this.#hasServed && exchange.isUnanswered && isSoon)
-      this.#owner.lost({ text: this.#text, exchange });
-    else if (error === null) exchange.close();
-    else exchange.fail(new HttpError(codeOf(error), "The connection failed"));
+    if (this.#hasServed && exchange.isUnanswered && this.#isSoon())
+      this.#owner.lost({ account: this.account, text: this.#text, exchange });
+    // The platform does not tell whether the server ended TLS, or somebody cut it off (D-567).
+    else if (error === null && this.#isReady) exchange.close(this.#isTls);
+    else exchange.fail(new HttpError(codeOf(error), "The connection failed", !this.#isReady));
+  }
+
+  /** True if the request may have met a connection that its server was about to close. */
+  #isSoon(): boolean {
+    return this.#owner.monotonicMs() - this.#sentMs < STALE_MS;
   }
 
   #rest(keepMs: number): void {
@@ -191,6 +225,15 @@ export class HttpConnection implements ExchangeConnection {
   }
 }
 
-function codeOf(error: Error): string {
+/** True for a response that says that no request came in time (RFC 9110, section 15.5.9). */
+function isTimeout(bytes: Buffer): boolean {
+  // To make a text of them would cost each reply five times as much.
+  const [first, second, third] = TIMEOUT_DIGITS;
+  const at = STATUS.start;
+  return bytes[at] === first && bytes[at + 1] === second && bytes[at + 2] === third;
+}
+
+function codeOf(error: Error | null): string {
+  if (error === null) return "ECONNRESET";
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }

@@ -6,6 +6,8 @@ export class HttpError extends Error {
     /** As operating systems name it, or one of ours. */
     readonly code: string,
     message: string,
+    /** True if there was no connection to send the request on: no request can cause that. */
+    readonly isUnsent = false,
   ) {
     super(message);
   }

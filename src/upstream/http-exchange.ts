@@ -99,11 +99,11 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
     }
   }
 
-  /** The server closed the connection in order. */
-  close(): void {
+  /** The connection was closed in order; `isForgeable`: see Framing. */
+  close(isForgeable = false): void {
     try {
       if (this.#framing === null) throw hungUp();
-      this.#framing.end();
+      this.#framing.end(isForgeable);
       this.#complete(0);
     } catch (error) {
       this.fail(error);

@@ -14,8 +14,11 @@ export interface Framing {
   readonly to: number;
   /** Finds the part of the body in these bytes, from `start` on; moves it. Throws an HttpError. */
   push(bytes: Buffer, start: number): void;
-  /** The connection was closed in order. Throws an HttpError unless that ends the body. */
-  end(): void;
+  /**
+   * The connection was closed in order, `isForgeable` if somebody on the way can have done it.
+   * Throws an HttpError unless that ends the body.
+   */
+  end(isForgeable?: boolean): void;
 }
 
 /** Statuses whose responses never have a body. */
@@ -85,13 +88,15 @@ class UntilClosed implements Framing {
     this.to = bytes.length;
   }
 
-  end(): void {
+  end(isForgeable = false): void {
+    if (isForgeable) throw hungUp();
     this.isDone = true;
   }
 }
 
 const LF = 10;
 const CR = 13;
+const COLON = 58;
 /** What can follow a chunk's size: CR, or spaces and ';' before an extension. */
 const SIZE_ENDS: ReadonlySet<number> = new Set([CR, 9, 32, 59]);
 const SIZE_DIGITS_MAX = 12;
@@ -110,8 +115,9 @@ class Chunked implements Framing {
   #left = 0;
   #digits = 0;
   #ignored = 0;
-  /** The length of the trailer line so far. */
+  /** The length of the trailer line so far, and whether it has a name. */
   #line = 0;
+  #hasName = false;
   #hasExcess = false;
 
   constructor(readonly hasOneLength: boolean) {}
@@ -203,9 +209,17 @@ class Chunked implements Framing {
   #takeTrailer(byte: number): void {
     this.#ignore();
     if (byte === CR) return;
+    if (byte === COLON) this.#hasName = true;
     if (byte !== LF) this.#line += 1;
     else if (this.#line === 0) this.#part = "done";
-    else this.#line = 0;
+    else this.#endTrailer();
+  }
+
+  /** A line that is no header may be the head of another response. */
+  #endTrailer(): void {
+    this.#hasExcess ||= !this.#hasName;
+    this.#hasName = false;
+    this.#line = 0;
   }
 
   #ignore(): void {

@@ -14,7 +14,7 @@ const MARGIN_MS = 1_000;
 const STATUS_LINE = /HTTP\/1\.\d [1-9]\d\d(?: [^\r\n\0]*)?\r?\n/y;
 /** Where its parts are. */
 const MINOR_VERSION_AT = 7;
-const STATUS = { start: 9, end: 12 };
+export const STATUS = { start: 9, end: 12 };
 /** Headers and an empty line. A line that continues another one (obsolete) has no name. */
 const HEADERS = /(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[^\r\n\0]*\r?\n)*\r?\n$/y;
 const LF = 10;

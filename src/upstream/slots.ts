@@ -20,9 +20,13 @@ export interface WaitOptions {
 /** At most this many requests may wait per slot; the account with most of them gives way. */
 export const WAITING_A_SLOT = 4;
 
+/** How many slots an account may have for each one that is free. */
+const SLOTS_A_FREE_ONE = 2;
+
 /**
- * An account may use a third of the slots, and more only while more than another third is free. So
- * a single account gets two thirds, and there is room for the next one.
+ * An account may have twice as many slots as are free. So a single account gets two thirds, and
+ * each further one two thirds of what the others leave: however long some accounts keep theirs,
+ * there is room for the next one (D-565).
  */
 export class Slots {
   #max: number;
@@ -120,9 +124,7 @@ export class Slots {
   }
 
   #mayTake(account: string): boolean {
-    const free = this.#max - this.#taken;
-    if (free <= 0) return false;
-    return this.#has(account) < Math.ceil(this.#max / 3) || free > Math.floor(this.#max / 3);
+    return this.#has(account) < SLOTS_A_FREE_ONE * (this.#max - this.#taken);
   }
 
   #comesFirst({ account }: Waiting, other: string): boolean {

@@ -58,8 +58,8 @@ interface Thread<Request, Reply> {
 
 /**
  * Starts its thread when it is first needed, and again after it has ended. Every request gets a
- * reply or a RouteFailure: one that the thread did not reply to when it ended fails at once. A
- * failure that is not the thread's fault blames nobody.
+ * reply or a RouteFailure: one that the thread did not reply to when it ended fails at once. Only a
+ * request that the thread was at work on can have ended it: all others blame nobody.
  */
 export class ThreadClient<Setup, Request, Reply, Event = never> implements Disposable {
   readonly #options: ThreadOptions<Setup, Event>;
@@ -225,7 +225,8 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
     thread.stopWatch();
     thread.worker.terminate();
     thread.ready.reject(this.#ended());
-    for (let job = thread.job; job !== null; job = thread.turns.take() ?? null) {
+    thread.job?.reply.reject(this.#ended("server"));
+    for (let job = thread.turns.take(); job !== undefined; job = thread.turns.take()) {
       job.reply.reject(this.#ended());
     }
     if (reason === null) return;
@@ -233,8 +234,8 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
     log.error({ reason }, `${name} ended; it is started again when it is needed`);
   }
 
-  #ended(): RouteFailure {
-    return new RouteFailure(`${this.#options.name} ended`);
+  #ended(blames: "server" | "nobody" = "nobody"): RouteFailure {
+    return new RouteFailure(`${this.#options.name} ended`, blames);
   }
 
   #failed(reason: string): RouteFailure {

@@ -2,6 +2,7 @@
 
 import type { CancelSignal } from "../core/cancellation.ts";
 import { ApiError } from "../core/errors.ts";
+import { HttpError } from "./http-error.ts";
 import { RouteFailure } from "./route-failure.ts";
 import type { TimeLimit } from "./time-limit.ts";
 import type { ResponseHeaders, UpstreamResponse } from "./upstream-response.ts";
@@ -24,6 +25,8 @@ export interface UpstreamInit {
    */
   readonly timeout: false;
   readonly tls?: { readonly servername: string };
+  /** For whom the request is: accounts share no connection. None is for requests of our own. */
+  readonly account?: string | undefined;
 }
 
 /** A JSON object from an upstream, not checked yet. */
@@ -45,10 +48,12 @@ export interface UpstreamRequest {
   readonly limit?: TimeLimit | undefined;
   /** The name that the certificate must be for, where the URL names an address. */
   readonly serverName?: string | undefined;
+  /** The account that the request is for; none if it is one of our own. */
+  readonly account?: string | undefined;
 }
 
-/** Statuses that concern one request or one moment; by others the server is unhealthy. */
-const HEALTHY_STATUSES: ReadonlySet<number> = new Set([400, 404, 413, 414, 422, 429]);
+/** Of 4xx, those that no request can cause: the key, the plan or the address is wrong. */
+const UNHEALTHY_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 405, 407, 408, 421, 426]);
 
 /**
  * Sends a request, and has the response read under the same signal. Throws the signal's reason if
@@ -64,7 +69,7 @@ export function exchange<T>(
 }
 
 function send(request: UpstreamRequest, signal: CancelSignal | null): Promise<UpstreamResponse> {
-  const { fetch, url, method, headers, body = null, serverName } = request;
+  const { fetch, url, method, headers, body = null, serverName, account } = request;
   const init: UpstreamInit = {
     method,
     headers,
@@ -72,6 +77,7 @@ function send(request: UpstreamRequest, signal: CancelSignal | null): Promise<Up
     signal,
     redirect: "manual",
     timeout: false,
+    account,
   };
   return fetch(url, serverName === undefined ? init : { ...init, tls: { servername: serverName } });
 }
@@ -97,15 +103,22 @@ async function readResponse<T>(
     if (response !== null) await giveUpBody(response);
     if (signal?.aborted) throw signal.reason;
     if (error instanceof RouteFailure || error instanceof ApiError) throw error;
-    throw response === null ? connectionFailure(error) : brokenReply(error);
+    throw response === null ? unansweredFailure(error) : brokenReply(error);
   } finally {
     limit?.end();
   }
 }
 
-/** What is known of a connection that failed, without the address. */
-function connectionFailure(error: unknown): RouteFailure {
-  return new RouteFailure(`The server did not answer (${codeOf(error)})`, "connection");
+/**
+ * What is known of a request without a reply, but not the address. A server that took the request
+ * and closed the connection may have failed by this one request (D-564).
+ */
+function unansweredFailure(error: unknown): RouteFailure {
+  const code = codeOf(error);
+  // The platform does not tell whether a request was sent, but resets happen only after that.
+  const isUnsent = error instanceof HttpError ? error.isUnsent : code !== "ECONNRESET";
+  const blames = isUnsent ? "connection" : "server";
+  return new RouteFailure(`The server did not answer (${code})`, blames);
 }
 
 /**
@@ -121,7 +134,8 @@ export function statusFailure(
   { status, headers }: Pick<UpstreamResponse, "status" | "headers">,
   { isHealthy = false, detail = "" } = {},
 ): RouteFailure {
-  const blames = isHealthy || HEALTHY_STATUSES.has(status) ? "nobody" : "server";
+  const isRequests = status >= 400 && status < 500 && !UNHEALTHY_STATUSES.has(status);
+  const blames = isHealthy || isRequests ? "nobody" : "server";
   return new RouteFailure(`The server answered ${status}${detail}`, blames, retryAfterOf(headers));
 }
 

@@ -142,7 +142,7 @@ export function upstreamCall(
 ): UpstreamCall {
   return {
     ...{ provider, model, publicId: "public-model" },
-    ...{ request: REQUEST, showsReasoning: false, signal: idle() },
+    ...{ request: REQUEST, showsReasoning: false, account: "acct_0", signal: idle() },
     fetch: upstreamFetch,
     ...parts,
   };

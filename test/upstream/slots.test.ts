@@ -15,11 +15,18 @@ function setUp(max: number) {
 }
 
 describe("the slots of a server", () => {
-  test("leave a third for others, however many one account wants", () => {
+  test("leave a third of what is free for others, however many an account wants", () => {
     const { take } = setUp(99);
-    expect(take("greedy", 200)).toBe(66);
-    expect(take("other", 200)).toBe(33);
-    expect(take("third", 1)).toBe(0);
+    const wanting = ["greedy", "other", "third", "fourth", "fifth"];
+    expect(wanting.map((account) => take(account, 200))).toEqual([66, 22, 8, 2, 1]);
+  });
+
+  test("have one free for a newcomer, however long three accounts keep all that they get", () => {
+    for (const max of [32, 64, 256]) {
+      const { take } = setUp(max);
+      for (const account of ["a", "b", "c"]) take(account, max);
+      expect(take("newcomer", 1)).toBe(1);
+    }
   });
 
   test("are all there for one account where there are too few to share", () => {

@@ -6,6 +6,7 @@ import { ThreadClient } from "../../src/upstream/thread-client.ts";
 import type { EchoRequest, EchoSetup } from "../support/echo-thread.ts";
 import { eventually } from "../support/eventually.ts";
 import { FakeClock, realClock } from "../support/fake-clock.ts";
+import { rejection } from "../support/rejection.ts";
 
 type Client = ThreadClient<EchoSetup, EchoRequest, string, string>;
 
@@ -135,6 +136,15 @@ test("what waits for a thread that dies fails; after a pause another one starts"
   clock.advance(1_000);
   expect(await client.request({ echo: "again" })).toBe("again");
   expect(starts).toHaveLength(2);
+});
+
+test("a thread that dies blames what it was at work on, and none of what waited", async () => {
+  const { client } = clientOf();
+  const dying = rejection(client.request({ die: true }));
+  const behind = rejection(client.request({ echo: "behind" }));
+  expect(await dying).toMatchObject({ blames: "server" });
+  expect(await behind).toMatchObject({ blames: "nobody" });
+  expect(await rejection(client.request({ echo: "x" }))).toMatchObject({ blames: "nobody" });
 });
 
 test("a thread that cannot open fails those who wait for it, and says why in the log", async () => {

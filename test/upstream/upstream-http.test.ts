@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
-import { platformFetch, resending } from "../../src/upstream/open-fetch.ts";
+import { platformFetch } from "../../src/upstream/open-fetch.ts";
 import { RouteFailure } from "../../src/upstream/route-failure.ts";
 import { TimeLimit } from "../../src/upstream/time-limit.ts";
 import {
@@ -92,44 +92,54 @@ test("a request on a connection that the server just closed is sent on another",
   expect(closing.requests).toBe(5);
 });
 
-test("a server that closes a new connection gets a request once", async () => {
+test("a server that closes a new connection gets a request once, and is blamed", async () => {
   using closing = await startClosing(0);
   const failure = await failureOf(send(closing.url, { method: "POST", body: "asked" }));
   expect(failure).toMatchObject({
     message: "The server did not answer (ECONNRESET)",
-    blames: "connection",
+    blames: "server",
   });
   expect(closing.requests).toBe(1);
 });
 
 describe("through a proxy", () => {
-  test("a request is sent again, once, where the platform lost it", async () => {
+  test("a request is sent once, and its server may have failed by it", async () => {
     using closing = await startClosing(0);
-    const through = resending(platformFetch, () => 0);
-    const sent = send(closing.url, { fetch: through, method: "POST", body: "asked" });
-    expect((await failureOf(sent)).blames).toBe("connection");
-    expect(closing.requests).toBe(2);
+    const sent = send(closing.url, { fetch: platformFetch, method: "POST", body: "asked" });
+    expect((await failureOf(sent)).blames).toBe("server");
+    expect(closing.requests).toBe(1);
   });
 
-  test("but not after the server has had it for a second", async () => {
-    using closing = await startClosing(0);
-    let nowMs = 0;
-    const through = resending(platformFetch, () => {
-      nowMs += 1_000;
-      return nowMs;
-    });
-    const sent = send(closing.url, { fetch: through, method: "POST", body: "asked" });
-    expect((await failureOf(sent)).blames).toBe("connection");
-    expect(closing.requests).toBe(1);
+  test("each request of an account has a connection of its own", async () => {
+    using closing = await startClosing(1);
+    for (let count = 1; count <= 3; count += 1) {
+      expect(await send(closing.url, { fetch: platformFetch, account: "acct_1" })).toBe("said");
+    }
+    expect(closing.requests).toBe(3);
   });
 });
 
 test.each([
+  [302, "server"],
   [400, "nobody"],
   [401, "server"],
+  [402, "server"],
   [403, "server"],
   [404, "nobody"],
+  [405, "server"],
+  [406, "nobody"],
+  [408, "server"],
+  [409, "nobody"],
+  [413, "nobody"],
+  [414, "nobody"],
+  [415, "nobody"],
+  [416, "nobody"],
+  [417, "nobody"],
+  [422, "nobody"],
+  [424, "nobody"],
   [429, "nobody"],
+  [431, "nobody"],
+  [451, "nobody"],
   [500, "server"],
   [503, "server"],
 ] as const)("status %d blames: %s", async (status, blames) => {

@@ -14,8 +14,9 @@ async function checkedFetch(
   url: string | URL | Request,
   init?: BunFetchRequestInit,
 ): Promise<Response> {
-  // A redirect would take the key with it (D-048).
-  const response = await fetch(url, { ...init, redirect: "error" });
+  // A redirect would take the key with it (D-048). A connection that was used before could bring a
+  // second answer to another payment's request (D-566).
+  const response = await fetch(url, { ...init, redirect: "error", keepalive: false });
   const { status, headers, ok } = response;
   const text = await response.text();
   const body = objectOf(text);

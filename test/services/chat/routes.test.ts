@@ -310,31 +310,33 @@ describe("a provider", () => {
     }
   };
 
-  test("is left alone after five failures, then probed by one call, then back", async () => {
+  test("is left alone by accounts that failed, tried by a call of each, then back", async () => {
     const routes = routesTo([first, second]);
-    await shut(routes, "500");
-    const asked = first.requests.length;
-    await ask(routes, routes.model("ok"), { stream: false });
-    expect(first.requests).toHaveLength(asked);
+    const accounts = [1, 2, 3, 4, 5].map((number) => `acct_${number}`);
+    const [one = "", other = ""] = accounts;
+    for (const account of accounts) {
+      await rejection(ask(routes, modelOf(["first-ai", "500"]), { stream: false, account }));
+    }
+    const okays = () => first.requests.filter(({ mood }) => mood === "ok").length;
+    const askedOf = async (account: string) => {
+      const asked = okays();
+      await ask(routes, routes.model("ok"), { stream: false, account });
+      return okays() > asked ? "first" : "second";
+    };
+    expect(await askedOf(one)).toBe("second");
     routes.clockMs += 10_000;
     const gone = new AbortController();
-    const probe = rejection(
-      ask(routes, modelOf(["first-ai", "hang-before-headers"]), {
-        stream: false,
-        signal: gone.signal,
-      }),
-    );
-    await ask(routes, routes.model("ok"), { stream: false });
-    expect(first.requests.filter(({ mood }) => mood === "ok")).not.toContain(first.requests.at(-1));
+    const { signal } = gone;
+    const hanging = modelOf(["first-ai", "hang-before-headers"]);
+    const trial = rejection(ask(routes, hanging, { stream: false, account: one, signal }));
+    expect(await askedOf(one)).toBe("second");
     gone.abort();
-    await probe;
-    const before = second.requests.length;
-    await ask(routes, routes.model("ok"), { stream: false });
-    await ask(routes, routes.model("ok"), { stream: false });
-    expect(second.requests).toHaveLength(before);
+    await trial;
+    expect(await askedOf(other)).toBe("first");
+    expect(await askedOf(one)).toBe("first");
   });
 
-  test("is back as soon as a stream that probes it has begun", async () => {
+  test("is back as soon as a stream that tries it has begun", async () => {
     const routes = routesTo([first]);
     await shut(routes, "500");
     routes.clockMs += 10_000;
@@ -376,14 +378,18 @@ describe("a provider", () => {
     },
   );
 
-  test("is given up after breaking five streams in the middle", async () => {
+  test("is given up after breaking five streams in the middle, by whom it broke one", async () => {
     const routes = routesTo([first]);
-    for (let count = 0; count < 5; count += 1) {
-      await rejection(ask(routes, routes.model("reset-mid-stream"), { stream: true }));
+    const accounts = [1, 2, 3, 4, 5].map((number) => `acct_${number}`);
+    for (const account of accounts) {
+      await rejection(ask(routes, routes.model("reset-mid-stream"), { stream: true, account }));
     }
     const asked = first.requests.length;
-    await rejection(ask(routes, routes.model("ok"), { stream: true }));
+    for (const account of accounts) {
+      await rejection(ask(routes, routes.model("ok"), { stream: true, account }));
+    }
     expect(first.requests).toHaveLength(asked);
+    expect((await ask(routes, routes.model("ok"), { stream: true })).text).toBe(TEXT);
   });
 
   test("is not given up for a fault of ours in what becomes of its streams", async () => {

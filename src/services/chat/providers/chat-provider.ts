@@ -135,6 +135,7 @@ function callTo(
     publicId: model.id,
     request: withAcceptedExtras([model], request),
     showsReasoning: model.showsReasoning ?? false,
+    account: options.account,
     signal: options.signal,
     fetch: deps.fetch,
   };

@@ -32,6 +32,8 @@ import { BLANK_LINE, StreamedReply, streamBytesMax } from "./streamed-reply.ts";
 import { readWholeReply, streamOf } from "./whole-reply.ts";
 
 export interface UpstreamCall extends RefusedCall {
+  /** The account that the request is for. */
+  readonly account: string;
   readonly request: ChatRequest;
   /** True if the caller gets the text of the model's reasoning. */
   readonly showsReasoning: boolean;
@@ -222,10 +224,11 @@ function requestOf(
   stream: boolean,
   { limit, signal }: Pick<UpstreamRequest, "limit" | "signal">,
 ): UpstreamRequest {
-  const { provider, fetch } = call;
+  const { account, provider, fetch } = call;
   const { url, reply, events } = requestsTo(provider);
   const headers = stream ? events : reply;
-  return { fetch, url, method: "POST", headers, body: bodyOf(call, stream), limit, signal };
+  const body = bodyOf(call, stream);
+  return { account, fetch, url, method: "POST", headers, body, limit, signal };
 }
 
 /** What all requests to a provider have in common. */

@@ -99,9 +99,9 @@ export function createSearchProvider(deps: SearchProviderDeps): SearchProvider {
   function ask(server: SearchServer, request: SearchRequest, options: SearchOptions) {
     const { kind, timeoutMs } = server;
     if (kind === "embedded") return embedded.search(request, { ...options, timeoutMs });
-    const { signal } = options;
-    const { fetch, now } = deps;
-    return searchUpstream({ kind: KINDS[kind], server, request, signal, fetch, nowMs: now() });
+    const { account, signal } = options;
+    const asked = { kind: KINDS[kind], server, request, account, signal };
+    return searchUpstream({ ...asked, fetch: deps.fetch, nowMs: deps.now() });
   }
 
   return { unsupportedError, search };

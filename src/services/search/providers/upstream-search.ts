@@ -22,6 +22,8 @@ export interface UpstreamSearch {
   readonly kind: ServiceKind;
   readonly server: SearchServer;
   readonly request: SearchRequest;
+  /** The account that searches. */
+  readonly account: string;
   readonly signal: CancelSignal;
   readonly fetch: Fetch;
   readonly nowMs: number;
@@ -74,7 +76,7 @@ function resultsIn(reply: string, kind: ServiceKind): readonly FoundResult[] | n
 }
 
 function send(
-  { kind, server, fetch }: UpstreamSearch,
+  { kind, server, account, fetch }: UpstreamSearch,
   parameters: string,
   signal: CancelSignal,
 ): Promise<string> {
@@ -82,8 +84,8 @@ function send(
   const { url, headers } = requestsTo(server, kind);
   const request =
     method === "GET"
-      ? { fetch, url: `${url}?${parameters}`, method, headers, signal }
-      : { fetch, url, method, headers, body: parameters, signal };
+      ? { account, fetch, url: `${url}?${parameters}`, method, headers, signal }
+      : { account, fetch, url, method, headers, body: parameters, signal };
   return exchange(request, textOf);
 }
 

@@ -111,7 +111,7 @@ for (const one of CASES) {
     }
 
     for (const [mood, blames] of [
-      ["reset", "connection"],
+      ["reset", "server"],
       ["reset in body", "server"],
     ] as const satisfies [Mood, string][]) {
       test(`by a ${mood}`, async () => {

@@ -131,11 +131,11 @@ interface ImageMapper {
 function imageService(mapper: ImageMapper): Service<"site_image"> {
   return {
     unable: (parameters) => unableLatitude(parameters) ?? mapper.unable(parameters),
-    async ask(parameters, { signal }) {
+    async ask(parameters, options) {
       const bytes = await requestBytes(
         mapper.upstream(parameters),
         mapper.request(parameters),
-        signal,
+        options,
       );
       const size = pngSize(bytes);
       if (size === null) throw new RouteFailure("The server sent something that is not a PNG");

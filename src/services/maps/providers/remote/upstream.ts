@@ -1,7 +1,6 @@
 // Sends one request to an upstream of maps, and reads its reply. Addresses contain coordinates,
 // queries and keys, so errors never contain any part of them, or of what the upstream says.
 
-import type { CancelSignal } from "../../../../core/cancellation.ts";
 import { OK } from "../../../../core/errors.ts";
 import { RouteFailure, UnableFailure } from "../../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../../upstream/time-limit.ts";
@@ -20,7 +19,13 @@ import {
 import type { UpstreamResponse } from "../../../../upstream/upstream-response.ts";
 import type { MapsAction, ParametersOf } from "../../actions.ts";
 import type { MapsServer } from "../../servers.ts";
-import { type MapsAnswer, refusalFor, type Service, type Unable } from "../provider.ts";
+import {
+  type AskOptions,
+  type MapsAnswer,
+  refusalFor,
+  type Service,
+  type Unable,
+} from "../provider.ts";
 
 export interface Upstream {
   readonly server: MapsServer;
@@ -76,9 +81,9 @@ export function jsonService<A extends MapsAction>(
   const { unable } = mapper;
   return {
     ...(unable === undefined ? {} : { unable }),
-    async ask(parameters, { signal }) {
-      const request = mapper.request(parameters);
-      const { text, ...response } = await send(upstream, request, signal, readReply);
+    async ask(parameters, options) {
+      const asked = { ...upstream, ...options, ...mapper.request(parameters) };
+      const { text, ...response } = await send(asked, readReply);
       const isOk = response.status === OK;
       const refusal = isOk ? parseJson(text) : jsonOrNull(text);
       if (isOk && !tellsFailure(refusal)) return mapper.answer(refusal, parameters);
@@ -101,9 +106,9 @@ export function unableFailure(unable: Unable): UnableFailure {
 export async function requestBytes(
   upstream: Upstream,
   request: UpstreamRequest,
-  signal: CancelSignal,
+  options: AskOptions,
 ): Promise<Uint8Array> {
-  return await send(upstream, request, signal, async (response) => {
+  return await send({ ...upstream, ...options, ...request }, async (response) => {
     if (response.status === OK) return await readBytes(response, REPLY_BYTES_MAX);
     throw await failureOf(response);
   });
@@ -124,12 +129,10 @@ async function failureOf(response: UpstreamResponse): Promise<RouteFailure> {
 }
 
 function send<T>(
-  upstream: Upstream,
-  { path, query = {}, body }: UpstreamRequest,
-  signal: CancelSignal,
+  asked: Upstream & AskOptions & UpstreamRequest,
   read: (response: UpstreamResponse) => Promise<T>,
 ): Promise<T> {
-  const { server, keyParameter, fetch } = upstream;
+  const { server, keyParameter, fetch, account, signal, path, query = {}, body } = asked;
   const headers: Record<string, string> = { "user-agent": USER_AGENT };
   if (body !== undefined) headers["content-type"] = body.type;
   if (server.apiKey !== null && keyParameter === undefined) {
@@ -139,7 +142,7 @@ function send<T>(
   const url = `${server.baseUrl}${path}${search({ ...query, ...key })}`;
   const limit = new TimeLimit(server.timeoutMs, signal);
   const method = body === undefined ? "GET" : "POST";
-  return exchange({ fetch, url, method, headers, body: body?.text, limit }, read);
+  return exchange({ account, fetch, url, method, headers, body: body?.text, limit }, read);
 }
 
 function search(query: Query): string {
