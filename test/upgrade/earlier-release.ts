@@ -1,5 +1,5 @@
-// An earlier commit of this repository as a release of its own, for tests that run it beside the
-// present one: the first that has `farebox api`. Its packages are the present ones.
+// The first release as it was, from this repository's history, for tests that run it beside the
+// present one. Its packages are the present ones.
 
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -7,8 +7,7 @@ import { PROJECT } from "../../scripts/home.mjs";
 import { temporaryFolder } from "../../scripts/processes.mjs";
 import type { Found } from "../support/toolchains.ts";
 
-/** The change that made processes of their own out of `npm start`. */
-const [FIRST_LINE, FIRST_FILE] = ['api: "src/main.ts"', "scripts/farebox.mjs"];
+const TAG = "v0.1.0";
 
 export interface EarlierRelease extends Disposable {
   readonly commit: string;
@@ -16,14 +15,10 @@ export interface EarlierRelease extends Disposable {
   readonly folder: string;
 }
 
-/** The id of that commit, or why it cannot be had. */
+/** The id of its commit, or why it cannot be had (D-310). */
 export function earlierCommit(): Found<string> {
-  const shallow = git("rev-parse", "--is-shallow-repository");
-  if (shallow === null) return { missing: "this is no git repository" };
-  if (shallow !== "false") return { missing: "the history is shallow (git fetch --unshallow)" };
-  const commits = git("log", "--reverse", "--format=%H", `-S${FIRST_LINE}`, "--", FIRST_FILE);
-  const [commit = ""] = (commits ?? "").split("\n");
-  return commit === "" ? { missing: `no commit has '${FIRST_LINE}' in ${FIRST_FILE}` } : commit;
+  const commit = git("rev-parse", "--verify", "--quiet", `refs/tags/${TAG}^{commit}`);
+  return commit ?? { missing: `there is no git repository with the tag ${TAG}` };
 }
 
 /** Puts its files into a folder, without its tests. */

@@ -34,6 +34,8 @@ const CHANGES: Readonly<Record<string, readonly Replacement[]>> = {
 };
 
 export interface NextBuild extends Disposable {
+  /** The folder with its files. */
+  readonly folder: string;
   readonly actors: typeof import("../../actors/account-actors.ts");
   readonly layouts: typeof import("../../actors/layout-upgrade.ts");
   readonly ledger: typeof import("../../src/store/ledger.ts");
@@ -58,6 +60,7 @@ export async function openNextBuild(): Promise<NextBuild> {
   }
   const load = (path: string) => import(join(folder.path, path));
   return {
+    folder: folder.path,
     actors: await load("actors/account-actors.ts"),
     layouts: await load("actors/layout-upgrade.ts"),
     ledger: await load("src/store/ledger.ts"),
