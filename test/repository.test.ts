@@ -10,9 +10,30 @@ const PAGES = PLACES.flatMap((place) => [
   ...new Bun.Glob(place).scanSync({ cwd: PROJECT, dot: true }),
 ]).filter((page) => !page.includes("node_modules/"));
 
+interface Locked {
+  readonly version?: string;
+  readonly integrity?: string;
+  /** An address of one registry's: npm asks the registry that is configured. */
+  readonly resolved?: string;
+  readonly link?: boolean;
+}
+
 function read(path: string): string {
   return readFileSync(join(PROJECT, path), "utf8");
 }
+
+test("every package of the lock file has a checksum, and only registries are asked for it", () => {
+  const { packages } = JSON.parse(read("package-lock.json")) as {
+    readonly packages: Readonly<Record<string, Locked>>;
+  };
+  const locked = Object.entries(packages).filter(([path]) => path !== "");
+  expect(locked.length).toBeGreaterThan(500);
+  const loose = locked.filter(([, { integrity = "", link, version, resolved }]) => {
+    const isPinned = /^\d+\.\d+\.\d+/.test(version ?? "") && resolved === undefined;
+    return link === true || !isPinned || !/^sha512-[\w+/]{86}==$/.test(integrity);
+  });
+  expect(loose.map(([path]) => path)).toEqual([]);
+});
 
 /** The name that a link has for a heading. */
 function anchorOf(heading: string): string {

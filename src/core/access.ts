@@ -125,7 +125,10 @@ export function allowlist(entries: readonly string[]): BlockList {
     const family = isIP(address);
     const bits = Number(prefix ?? (family === 4 ? 32 : 128));
     const valid =
-      family !== 0 && more === undefined && (prefix === undefined || /^\d+$/.test(prefix));
+      family !== 0 &&
+      !address.includes("%") &&
+      more === undefined &&
+      (prefix === undefined || /^(0|[1-9]\d*)$/.test(prefix));
     if (!valid || bits > (family === 4 ? 32 : 128)) {
       throw new RangeError(`'${entry}' is neither an IP address nor a CIDR block`);
     }

@@ -1,8 +1,8 @@
 // Rules of values that people enter, for whichever door they come through: the command line and the
 // console name the field in front of the rule, and so say the same.
 
-import { allowlist } from "./access.ts";
 import { type NanoUsd, usd } from "./money.ts";
+import { checkNetworks } from "./networks.ts";
 import { SCOPES, type Scope } from "./services.ts";
 
 export const NAME_CHARACTERS_MAX = 64;
@@ -52,7 +52,7 @@ export function scopesFrom(words: readonly string[]): readonly Scope[] {
 /** Addresses and CIDR blocks, each once. @throws RangeError */
 export function addressesFrom(entries: readonly string[]): readonly string[] {
   const distinct = [...new Set(entries)];
-  allowlist(distinct);
+  checkNetworks(distinct);
   return distinct;
 }
 

@@ -1,9 +1,9 @@
 // The kinds of values that environment variables have.
 
 import { createPrivateKey } from "node:crypto";
-import { allowlist } from "../core/access.ts";
 import { asciiDomain } from "../core/mail-address.ts";
 import { type NanoUsd, type PicoUsd, price, usd } from "../core/money.ts";
+import { checkNetworks } from "../core/networks.ts";
 import { isRedisSocket, parseRedisSocket } from "../core/redis-socket.ts";
 import type { SecretList } from "../core/secrets.ts";
 import { parseRelay, type RelayAddress } from "../services/mail/smtp-relay.ts";
@@ -98,7 +98,7 @@ export const addresses: Kind<readonly string[]> = {
       throw new RangeError("must hold at least one address or CIDR block");
     }
     try {
-      allowlist(given);
+      checkNetworks(given);
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
       throw new RangeError(`must be addresses and CIDR blocks (${problem})`);

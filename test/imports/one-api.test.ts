@@ -96,7 +96,8 @@ describe("one-api on SQLite", () => {
         "token 2 'ключ' (…0xyz): ends on 2099-01-01 there; the new key does not end by itself",
         "token 3 'old' (…0xyz): expired there; no new key",
         "token 4 'off' (…0xyz): disabled there; no new key",
-        "token 5 'bad net' (…0xyz): its addresses 'my home' are no addresses or blocks; no new key",
+        "token 5 'bad net' (…0xyz): its addresses cannot be kept: 'my home' is neither an IP " +
+          "address nor a CIDR block; no new key",
         "token 6 'empty' (…0xyz): its quota is used up; no new key",
         "token 7: its user 99 is gone; no new key",
       ]),

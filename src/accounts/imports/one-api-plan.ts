@@ -126,10 +126,8 @@ class OneApiPlan {
     const ipAllowlist = allowlistFrom(
       (textOf(token.allow_ips ?? token.subnet) ?? "").split(/[\n,]/),
     );
-    if (ipAllowlist === null) {
-      return refuse(
-        `its addresses '${token.allow_ips ?? token.subnet}' are no addresses or blocks`,
-      );
+    if (ipAllowlist instanceof RangeError) {
+      return refuse(`its addresses cannot be kept: ${ipAllowlist.message}`);
     }
     const monthlyLimit = this.#limit(subject, token);
     if (monthlyLimit !== null && monthlyLimit <= 0n) return refuse("its quota is used up");

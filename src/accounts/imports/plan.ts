@@ -152,12 +152,12 @@ export function emailFrom(text: string | null): { email: string | null; problem:
     : { email: parsed.address, problem: null };
 }
 
-/** Addresses and CIDR blocks; null if one of them is not. */
-export function allowlistFrom(entries: readonly string[]): readonly string[] | null {
+/** Addresses and CIDR blocks; what is wrong with the first of them that is none. */
+export function allowlistFrom(entries: readonly string[]): readonly string[] | RangeError {
   try {
     return addressesFrom(entries.map((entry) => entry.trim()).filter((entry) => entry !== ""));
   } catch (error) {
-    if (error instanceof RangeError) return null;
+    if (error instanceof RangeError) return error;
     throw error;
   }
 }
