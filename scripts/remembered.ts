@@ -10,6 +10,7 @@ import { CAUSES_MAX } from "../src/core/log.ts";
 import { PRICES_KNOWN_MAX } from "../src/core/price-version.ts";
 import { BODY_BYTES_AT_ONCE } from "../src/http/body-shares.ts";
 import { ADDRESSES_REMEMBERED_MAX } from "../src/http/client-info.ts";
+import { SENDERS_MAX } from "../src/http/minute-budget.ts";
 import { ABANDONING_KEYS_MAX } from "../src/services/chat/abandoned-streams.ts";
 import { PROMPT_BYTES_AT_ONCE } from "../src/services/chat/open-prompts.ts";
 import { LOCAL_SERVERS, MODELS_MAX } from "../src/services/chat/providers/local-models.ts";
@@ -243,11 +244,19 @@ export const REMEMBERED: readonly Remembered[] = [
   },
   {
     holders: ["src/http/body-shares.ts #taken"],
-    what: "bytes of bodies that are being read, and of prompts in open calls, by account",
+    what: "bytes of bodies that are being read, and of prompts in open calls, by account and key",
     most: "accounts with open requests",
     beyond:
       `an account with more than ${BODY_BYTES_AT_ONCE / 1024 ** 2} MB on their way, ` +
       `or ${PROMPT_BYTES_AT_ONCE / 1024 ** 2} MB in open calls, gets 429`,
+  },
+  {
+    holders: ["src/http/minute-budget.ts #used"],
+    what: "what keys sent of large bodies in this minute, in bytes and values, and sessions asked",
+    most: `three times ${number(SENDERS_MAX)}`,
+    count: 3 * SENDERS_MAX,
+    bytes: 100,
+    beyond: "the one counted first in this minute is counted anew",
   },
   {
     holders: ["src/http/client-info.ts remembered"],

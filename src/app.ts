@@ -22,6 +22,7 @@ import {
   type RawRequest,
 } from "./http/frame.ts";
 import type { HealthWarnings, ReadinessCheck, SharedVersions } from "./http/health.ts";
+import { MinuteBudget } from "./http/minute-budget.ts";
 import { openEndOf, pathOf } from "./http/open-end.ts";
 import { noEndpoint, unrouted } from "./http/unknown-route.ts";
 import type { OperatorDeps } from "./operator/deps.ts";
@@ -89,8 +90,14 @@ export interface AppDeps {
 /** What the console needs besides what every surface needs. */
 export type ConsoleServices = Omit<
   ConsoleDeps & OperatorDeps,
-  keyof GatewayDeps | "clock" | "log" | "callApi" | "noSuchPath"
+  keyof GatewayDeps | "clock" | "log" | "callApi" | "noSuchPath" | "sessions"
 >;
+
+/** What a session of the console may ask in a minute: twenty times as much as a busy page does. */
+const SESSION_RULE = {
+  most: 1_200,
+  refusal: "This session has sent more than 1,200 requests in this minute",
+};
 
 /** The base path of the Application API (SPEC 9.1). */
 const APPLICATION_PATHS = "/api/";
@@ -135,7 +142,8 @@ export function createApp(deps: AppDeps) {
   if (deps.console !== null) {
     const { clock, log } = deps;
     const callApi = apiCaller(shared);
-    const people: ConsoleDeps = { ...shared, ...deps.console, clock, log, callApi };
+    const sessions = new MinuteBudget(SESSION_RULE);
+    const people: ConsoleDeps = { ...shared, ...deps.console, clock, log, callApi, sessions };
     for (const one of CONSOLE) addHosted(app, one, (raw) => one.answer(people, raw));
     const operators: OperatorDeps = { ...people, ...deps.console, noSuchPath };
     for (const one of OPERATOR) addHosted(app, one, (raw) => one.answer(operators, raw));

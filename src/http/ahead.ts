@@ -6,14 +6,11 @@
 import { type CallTerms, countAhead } from "../calls/call.ts";
 import { ApiError } from "../core/errors.ts";
 import { SERVICES } from "../core/services.ts";
-import type { BodyShare } from "./body-shares.ts";
+import { type BodyShare, type LargeBody, SMALL_BODY_BYTES } from "./body-shares.ts";
 import type { EndpointContext } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint-info.ts";
 import type { FrameDeps } from "./frame.ts";
 import { type BodyRules, declaredLength } from "./read-body.ts";
-
-/** Reading a body of this length takes less than to ask the account once more. */
-export const SMALL_BODY_BYTES = 64 * 1024;
 
 type Context = EndpointContext<FrameDeps>;
 type Definition = Pick<Endpoint<never>, "service" | "access" | "isBilled">;
@@ -22,6 +19,7 @@ type Definition = Pick<Endpoint<never>, "service" | "access" | "isBilled">;
 export class CallBody implements BodyRules {
   readonly #context: Context;
   readonly #definition: Definition;
+  readonly #isLarge: boolean;
   readonly declared: number | null;
   readonly share: BodyShare;
 
@@ -33,7 +31,9 @@ export class CallBody implements BodyRules {
     this.#context = context;
     this.#definition = definition;
     this.declared = declaredLength(context.request);
-    this.share = context.deps.bodies.of(context.call.identity.accountId);
+    this.#isLarge = this.declared === null || this.declared > SMALL_BODY_BYTES;
+    const { accountId, keyId } = context.call.identity;
+    this.share = context.deps.bodies.of(accountId, this.#isLarge ? largeOf(this, keyId) : null);
   }
 
   get clock() {
@@ -42,8 +42,7 @@ export class CallBody implements BodyRules {
 
   /** True if the account is asked before the body is read. One over the limit is refused anyway. */
   get isAskedAhead(): boolean {
-    const { declared, bytesMax } = this;
-    if (declared === null || declared > SMALL_BODY_BYTES) return (declared ?? 0) <= bytesMax;
+    if (this.#isLarge) return (this.declared ?? 0) <= this.bytesMax;
     const { deps, call } = this.#context;
     return deps.calls.accounts.refusesUnread(call.identity.keyId);
   }
@@ -52,6 +51,10 @@ export class CallBody implements BodyRules {
   onSlow(): Promise<void> {
     return checkAhead(this.#context, this.#definition);
   }
+}
+
+function largeOf({ clock }: CallBody, key: string): LargeBody {
+  return { key, nowMs: clock.now() };
 }
 
 /** Counts a call and throws what it is refused for without its body, unless that has been done. */

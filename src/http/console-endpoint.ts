@@ -8,7 +8,7 @@ import { AdministrationError, ApiError, OK } from "../core/errors.ts";
 import { newTimedId, type RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import { mayAct, type Role } from "../core/roles.ts";
-import type { BodyShares } from "./body-shares.ts";
+import { type BodyShares, SMALL_BODY_BYTES } from "./body-shares.ts";
 import type { ClientInfo } from "./client-info.ts";
 import { type ClientIp, networkOf } from "./client-ip.ts";
 import type { Endpoint, EndpointInfo } from "./endpoint-info.ts";
@@ -17,9 +17,10 @@ import { failureOf } from "./failure.ts";
 import type { RawRequest } from "./frame.ts";
 import type { JsonBody } from "./json-body.ts";
 import { isLocalRequest } from "./local-request.ts";
+import type { MinuteBudget } from "./minute-budget.ts";
 import { isOwnOrigin } from "./own-origin.ts";
 import type { Membership, People, SignedIn } from "./people.ts";
-import { readText } from "./read-body.ts";
+import { declaredLength, readText } from "./read-body.ts";
 import type { Checked, TSchema } from "./schema.ts";
 import { peerOf } from "./server.ts";
 import { refuseNul } from "./texts.ts";
@@ -31,6 +32,8 @@ export interface ConsoleFrameDeps {
   readonly consoleUrl: string | null;
   readonly clock: Clock;
   readonly bodies: Pick<BodyShares, "of">;
+  /** What each session may ask in a minute, by weight. */
+  readonly sessions: Pick<MinuteBudget, "take">;
   readonly random: RandomBytes;
   readonly log: Log;
   readonly clientIp: ClientIp;
@@ -84,6 +87,8 @@ export interface AccountDefinition<Deps, Input> extends ConsoleInfo, ConsoleInpu
   readonly role: Role;
   /** True if no transaction looks again at session and role once the body is there (D-522). */
   readonly looksAgain?: boolean;
+  /** How many requests it counts as in the window of its session. */
+  readonly weight?: number;
   readonly run: (context: AccountContext<Deps>, input: Input) => Promise<ConsoleAnswer>;
 }
 
@@ -133,7 +138,7 @@ export function personEndpoint<Deps extends ConsoleFrameDeps, Input = undefined>
 export function accountEndpoint<Deps extends ConsoleFrameDeps, Input = undefined>(
   definition: AccountDefinition<Deps, Input>,
 ): ConsoleEndpoint<Deps> {
-  const { run, role, looksAgain = false, ...info } = definition;
+  const { run, role, looksAgain = false, weight = 1, ...info } = definition;
   return {
     ...info,
     ...NONE,
@@ -141,13 +146,13 @@ export function accountEndpoint<Deps extends ConsoleFrameDeps, Input = undefined
     role,
     answer: (deps, raw) =>
       answerPage(deps, raw, async (visitor) => {
-        const enter = async () => {
-          const context = await signedIn(visitor);
+        const enter = async (times = weight) => {
+          const context = await signedIn(visitor, times);
           return { ...context, ...(await memberOf(context, role)) };
         };
         const context = await enter();
         const input = await readInput(context, info);
-        return await run(looksAgain ? await enter() : context, input);
+        return await run(looksAgain ? await enter(0) : context, input);
       }),
   };
 }
@@ -198,10 +203,21 @@ export async function answerPage<Deps extends ConsoleFrameDeps>(
 
 async function signedIn<Deps extends ConsoleFrameDeps>(
   visitor: VisitorContext<Deps>,
+  weight = 1,
 ): Promise<PersonContext<Deps>> {
   const person = await visitor.deps.people.signedIn(visitor.request.headers);
   if (person === null) throw new ConsoleError("not_signed_in", "Sign in first");
+  countInSession(visitor, person, weight);
   return { ...visitor, person };
+}
+
+/** Throws `rate_limit_exceeded` if the session has asked too much in this minute. */
+export function countInSession(
+  { deps }: Pick<VisitorContext<ConsoleFrameDeps>, "deps">,
+  { sessionId }: SignedIn,
+  weight = 1,
+): void {
+  deps.sessions.take(sessionId, weight, deps.clock.now());
 }
 
 function checkChange({ consoleUrl }: ConsoleFrameDeps, request: Request): void {
@@ -232,7 +248,12 @@ async function memberOf(
 
 /** What a request carries, checked. */
 export async function readInput<Input>(
-  { deps, request, clientIp }: VisitorContext<ConsoleFrameDeps>,
+  {
+    deps,
+    request,
+    clientIp,
+    person,
+  }: VisitorContext<ConsoleFrameDeps> & { readonly person?: SignedIn },
   { body, query }: ConsoleInput<Input>,
 ): Promise<Input> {
   if (query !== undefined) {
@@ -242,9 +263,14 @@ export async function readInput<Input>(
   }
   // Without a schema there is no input, whatever the type says.
   if (body === undefined) return undefined as Input;
-  const share = deps.bodies.of(networkOf(clientIp));
-  const text = await readText(request, { bytesMax: body.bytesMax, clock: deps.clock, share });
-  const value = body.parse(text);
+  const declared = declaredLength(request);
+  const isLarge = declared === null || declared > SMALL_BODY_BYTES;
+  const sender = networkOf(clientIp);
+  const large = isLarge ? { key: person?.sessionId ?? sender, nowMs: deps.clock.now() } : null;
+  const share = deps.bodies.of(sender, large);
+  const { bytesMax } = body;
+  const text = await readText(request, { bytesMax, clock: deps.clock, share, declared });
+  const value = body.parse(text, share);
   // JSON has no other way to write it.
   if (text.includes("\\u0000")) refuseNul(value);
   return body.check(value);

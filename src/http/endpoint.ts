@@ -138,7 +138,7 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
       if (body !== undefined) {
         const rules = new CallBody(context, definition, body.bytesMax);
         if (rules.isAskedAhead) await checkAhead(context, definition);
-        const value = body.parse(await readText(request, rules));
+        const value = body.parse(await readText(request, rules), rules.share);
         if (precheck !== undefined) await precheck(value, context);
         input = body.check(value);
       }

@@ -3,6 +3,7 @@
 
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { ApiError } from "../core/errors.ts";
+import type { BodyShare } from "./body-shares.ts";
 import { explain } from "./explain.ts";
 import { parseJson } from "./read-body.ts";
 import type { Checked, TSchema } from "./schema.ts";
@@ -12,7 +13,7 @@ export interface JsonBody<Input> {
   readonly schema: TSchema;
   readonly bytesMax: number;
   /** Parses text. Throws `invalid_json`, or `invalid_parameter` if there are too many keys. */
-  readonly parse: (text: string) => unknown;
+  readonly parse: (text: string, share?: Pick<BodyShare, "countValues">) => unknown;
   /** Throws a refusal that names the field and the rule. */
   readonly check: (value: unknown) => Input;
 }
@@ -36,8 +37,9 @@ export function jsonBody<S extends TSchema>(
   return {
     schema,
     bytesMax,
-    parse(text) {
-      const value = parseJson(text);
+    parse(text, share) {
+      const { value, values } = parseJson(text);
+      share?.countValues(values);
       const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
       if (isArray ? !Array.isArray(value) : !isObject) {
         throw new ApiError(

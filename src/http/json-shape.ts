@@ -16,11 +16,17 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
+export interface JsonShape {
+  readonly keys: number;
+  /** At most so many: a comma or bracket that is not JSON counts too. */
+  readonly values: number;
+}
+
 /**
  * Throws if the text is dangerous to parse or process: `invalid_json` if it nests too deep,
  * `invalid_parameter` if it has too many keys or values. Does not check that it is JSON.
  */
-export function checkJsonShape(text: string): void {
+export function checkJsonShape(text: string): JsonShape {
   let depth = 0;
   let keys = 0;
   // The text is one value, and each comma and each opening bracket brings at most one more.
@@ -52,6 +58,7 @@ export function checkJsonShape(text: string): void {
     }
     if (values > VALUES_MAX) throw tooMany(VALUES_MAX, "values");
   }
+  return { keys, values };
 }
 
 function tooMany(most: number, what: string): ApiError {

@@ -5,7 +5,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Deadline, Expiring } from "../core/deadlines.ts";
 import { ApiError } from "../core/errors.ts";
 import type { BodyShare } from "./body-shares.ts";
-import { checkJsonShape } from "./json-shape.ts";
+import { checkJsonShape, type JsonShape } from "./json-shape.ts";
 
 /** How long a client may take to send its body. */
 const BODY_MS_MAX = 10_000;
@@ -136,10 +136,10 @@ function readBytes(request: Request, rules: BodyRules): Promise<Uint8Array> {
 }
 
 /** Parses text if it is not too deep and has not too many keys. */
-export function parseJson(text: string): unknown {
-  checkJsonShape(text);
+export function parseJson(text: string): JsonShape & { readonly value: unknown } {
+  const shape = checkJsonShape(text);
   try {
-    return JSON.parse(text);
+    return { ...shape, value: JSON.parse(text) };
   } catch {
     throw new ApiError("invalid_json", "The body is not valid JSON");
   }

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import { CHAT } from "../../src/core/limits.ts";
-import { SMALL_BODY_BYTES } from "../../src/http/ahead.ts";
+import { SMALL_BODY_BYTES } from "../../src/http/body-shares.ts";
 import type { AccountTerms, TestAccount } from "../support/accounts.ts";
 import { chatBody, errorOf } from "../support/api-world.ts";
 import { sharedApi } from "../support/shared-api.ts";

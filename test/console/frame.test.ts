@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Membership, People, SignedIn } from "../../src/http/people.ts";
 import { appAlone, consoleAlone } from "../support/app-alone.ts";
+import { FakeClock } from "../support/fake-clock.ts";
 
 const PERSON: SignedIn = {
   personId: "person_1",
@@ -56,5 +57,30 @@ describe("the console's frame", () => {
     expect(headers.get("cache-control")).toBe("no-store");
     expect(headers.get("x-request-id")).toMatch(/^req_/);
     expect(body.models).not.toBeEmpty();
+  });
+
+  test("counts the requests of a session, and refuses before it reads a body", async () => {
+    const clock = new FakeClock();
+    const limited = appAlone({ console: consoleAlone(people), clock });
+    const ask = (path: string, init: RequestInit = {}) =>
+      limited.request(init.method ?? "GET", `/console/api${path}`, {
+        ...init,
+        headers: {
+          cookie: "session=ada",
+          origin: "http://127.0.0.1",
+          "content-type": "application/json",
+        },
+      });
+    const estimate = () => {
+      const body = new ReadableStream({ pull: () => new Promise(() => {}) });
+      return ask("/accounts/acct_1/playground/estimate", { method: "POST", body });
+    };
+    for (let sent = 0; sent < 300; sent += 1) expect((await estimate()).status).toBe(404);
+    const refused = await estimate();
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get("retry-after"))).toBeWithin(1, 61);
+    expect((await ask("/models")).status).toBe(429);
+    clock.advance(60_000);
+    expect((await ask("/models")).status).toBe(200);
   });
 });
