@@ -97,14 +97,15 @@ export function zoneOffsetMs(atMs: number, zone: string): number {
 }
 
 /**
- * The time at which a zone's clock shows this wall time, given as if it were UTC; the later one of
- * two. A wall time that the clock skips counts by the clock before the change. Postgres does the
- * same (D-415).
+ * The time at which a zone's clock shows this wall time, given as if it were UTC; the earlier one
+ * of two, with which a day begins. A wall time that the clock skips counts by the clock before the
+ * change. The days of a usage query begin at the same times (D-580).
  */
 export function fromWall(wallMs: number, zone: string): number {
   const before = wallMs - zoneOffsetMs(wallMs - DAY_MS, zone);
   const after = wallMs - zoneOffsetMs(wallMs + DAY_MS, zone);
-  return after + zoneOffsetMs(after, zone) === wallMs ? after : before;
+  const isShown = (ms: number) => ms + zoneOffsetMs(ms, zone) === wallMs;
+  return isShown(after) && !isShown(before) ? after : before;
 }
 
 /** Midnight of a zone, `daysBack` days before the day of `nowMs`. */

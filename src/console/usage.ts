@@ -178,15 +178,16 @@ function figures(sums: UsageSums): Figures {
 const HEADINGS = ["begin", "group_id", "group", "calls", "errors", "prompt_tokens"];
 const MORE_HEADINGS = ["completion_tokens", "cost_usd", "free_usd", "p95_ms"];
 
-/** The figures of each group and step, then those of each group, then of all. */
-export function csvOf({ groups, total }: UsageReply): string {
+/**
+ * The figures of each group and step, which add up to the totals. Totals are not among them: who
+ * sums a column would count each call three times.
+ */
+export function csvOf({ groups }: UsageReply): string {
   const line = (at: string, id: string, label: string, one: Figures) =>
     csvLine([at, id, label, ...cellsOf(one)]);
   return [
     csvLine([...HEADINGS, ...MORE_HEADINGS]),
     ...groups.flatMap(({ id, label, steps }) => steps.map((one) => line(one.at, id, label, one))),
-    ...groups.map((group) => line("total", group.id, group.label, group.total)),
-    line("total", "all", "All", total),
   ].join("");
 }
 

@@ -196,14 +196,24 @@ export async function zoneBorders(
   },
 ): Promise<number[]> {
   const { fromMs, toMs, zone, unit } = range;
+  // Of a midnight that occurs twice Postgres takes the second; the day begins with the first, which
+  // has the offset of the day before. One that is skipped has the time at which the clock skips it.
   const query = sql`
     WITH local AS (
       SELECT to_timestamp(${fromMs / 1_000}::float8) AT TIME ZONE ${zone} AS begins,
         to_timestamp(${toMs / 1_000}::float8) AT TIME ZONE ${zone} AS ends
+    ), midnights AS (
+      SELECT day, day AT TIME ZONE ${zone} AS at FROM local, generate_series(
+        date_trunc(${unit}, begins), ends + interval '1 day', ('1 ' || ${unit})::interval) day
+    ), firsts AS (
+      SELECT day, at, day AT TIME ZONE 'UTC' - (
+        ((at - interval '24 hours') AT TIME ZONE ${zone}) AT TIME ZONE 'UTC'
+          - (at - interval '24 hours')) AS first
+      FROM midnights
     )
-    SELECT (extract(epoch FROM day AT TIME ZONE ${zone}) * 1000)::bigint::text AS ms
-    FROM local, generate_series(date_trunc(${unit}, begins), ends, ('1 ' || ${unit})::interval) day
-    ORDER BY 1`;
+    SELECT DISTINCT (extract(epoch FROM CASE WHEN first < at AND first AT TIME ZONE ${zone} = day
+      THEN first ELSE at END) * 1000)::bigint::text AS ms
+    FROM firsts`;
   const rows = await query.catch((error: unknown) => {
     throw isInvalidParameter(error) ? new UnknownZone(zone) : error;
   });

@@ -107,23 +107,30 @@ function check(cells: readonly UsageCell[], borders: readonly number[]): void {
   }
 }
 
-describe.each(["Europe/Berlin", "America/New_York", "Asia/Kolkata", "Pacific/Auckland", "UTC"])(
-  "in %s",
-  (zone) => {
-    test.each([
-      ["spring", SPRING],
-      ["autumn", AUTUMN],
-    ] as const)("days of %s have their own calls, however long they are", async (_, [from, to]) => {
-      // Begins and ends within a day, and within an hour.
-      const range = [from + 29 * HOUR_MS + QUARTER_MS, to - 31 * HOUR_MS - 2 * QUARTER_MS] as const;
-      const { borders, cells } = await days(zone, ...range);
-      check(cells, borders);
-      const lengths = new Set(
-        borders.slice(1, -2).map((ms, at) => ((borders[at + 2] ?? 0) - ms) / HOUR_MS),
-      );
-      if (zone === "Europe/Berlin" || zone === "America/New_York") {
-        expect(lengths).toEqual(new Set([24, from === SPRING[0] ? 23 : 25]));
-      }
-    });
-  },
-);
+const ZONES = [
+  ...["Europe/Berlin", "America/New_York", "Asia/Kolkata", "Pacific/Auckland", "UTC"],
+  // Whose midnight occurs twice or not at all, and with offsets of half and quarter hours.
+  ...["Atlantic/Azores", "America/Havana", "Africa/Cairo", "Asia/Beirut", "America/Santiago"],
+  ...["Asia/Kathmandu", "Australia/Lord_Howe", "Pacific/Chatham"],
+];
+
+describe.each(ZONES)("in %s", (zone) => {
+  test.each([
+    ["spring", SPRING],
+    ["autumn", AUTUMN],
+  ] as const)("days of %s have their own calls, however long they are", async (_, [from, to]) => {
+    // Begins and ends within a day, and within an hour.
+    const range = [from + 29 * HOUR_MS + QUARTER_MS, to - 31 * HOUR_MS - 2 * QUARTER_MS] as const;
+    const { borders, cells } = await days(zone, ...range);
+    check(cells, borders);
+    const total = cells.reduce((sum, { cost }) => sum + cost, 0n);
+    const models = ["model-0", "model-1", "model-2"];
+    expect(total).toBe(models.reduce((sum, one) => sum + expected(...range, one).cost, 0n));
+    const lengths = new Set(
+      borders.slice(1, -2).map((ms, at) => ((borders[at + 2] ?? 0) - ms) / HOUR_MS),
+    );
+    if (zone === "Europe/Berlin" || zone === "America/New_York") {
+      expect(lengths).toEqual(new Set([24, from === SPRING[0] ? 23 : 25]));
+    }
+  });
+});
