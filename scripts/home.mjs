@@ -75,7 +75,7 @@ export function environment() {
   for (const name of FROM_FILES) {
     const file = env[`${name}_FILE`];
     if (!file || env[name]) continue;
-    env[name] = readFileSync(file, "utf8").replace(/\r?\n$/, "");
+    env[name] = readFileSync(file, "utf8").replace(/^\ufeff|\r?\n$/g, "");
     delete env[`${name}_FILE`];
   }
   return env;

@@ -11,6 +11,7 @@ import { type ImportCounts, previewImport, runImport } from "../accounts/imports
 import { AdministrationError } from "../core/errors.ts";
 import { type NanoUsd, toJsonNumber } from "../core/money.ts";
 import type { Scope } from "../core/services.ts";
+import { textOfBytes } from "../core/text-bytes.ts";
 import {
   ForeignDatabaseError,
   type ForeignTables,
@@ -73,7 +74,7 @@ const liteLlm: Command = {
     const terms = termsOf(input, "litellm");
     const saltFile = input.values.get("salt-key-file") ?? null;
     return async (stores) => {
-      const salt = saltFile === null ? null : (await readFile(saltFile, "utf8")).trim();
+      const salt = saltFile === null ? null : textOfBytes(await readFile(saltFile)).trim();
       const unseal = salt === null ? null : unsealWith(salt);
       return await importAll(stores, terms, async (tables, plan) =>
         planLiteLlm(await readLiteLlm(tables), { ...plan, unseal }),

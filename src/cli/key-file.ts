@@ -5,6 +5,7 @@ import { constants } from "node:fs";
 import { open, readFile, rename } from "node:fs/promises";
 import { csvLine } from "../core/csv.ts";
 import { AdministrationError } from "../core/errors.ts";
+import { textOfBytes } from "../core/text-bytes.ts";
 
 export interface KeyLine {
   readonly keyId: string;
@@ -64,7 +65,7 @@ export async function openKeyFile(path: string, keyIds: ReadonlySet<string>): Pr
 /** Null if there is no such file. */
 async function textOf(path: string): Promise<string | null> {
   try {
-    return await readFile(path, "utf8");
+    return textOfBytes(await readFile(path));
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
     throw error;

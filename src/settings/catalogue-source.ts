@@ -5,6 +5,7 @@
 import { isUtf8 } from "node:buffer";
 import { readFile, stat } from "node:fs/promises";
 import type { Log } from "../core/log.ts";
+import { markedEncoding, textOfBytes } from "../core/text-bytes.ts";
 import { LocalModels, type Probe } from "../services/chat/providers/local-models.ts";
 import { type Catalogue, withDefaults } from "./catalogue.ts";
 import { versionName } from "./catalogue-changes.ts";
@@ -283,6 +284,8 @@ export async function readConfiguration(path: string): Promise<string> {
   if (bytes.byteLength > FILE_BYTES_MAX) {
     throw new CatalogueError(path, null, "it is larger than any such file may be");
   }
-  if (!isUtf8(bytes)) throw new CatalogueError(path, null, "it is not UTF-8");
-  return new TextDecoder().decode(bytes);
+  if (markedEncoding(bytes) === null && !isUtf8(bytes)) {
+    throw new CatalogueError(path, null, "it is not UTF-8");
+  }
+  return textOfBytes(bytes);
 }

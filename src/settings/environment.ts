@@ -3,6 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import { StartError } from "../core/start-error.ts";
+import { textOfBytes } from "../core/text-bytes.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -97,7 +98,7 @@ export function secretOf(
 
 function textOf(variable: string, path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return textOfBytes(readFileSync(path));
   } catch {
     throw new RangeError(`${variable} names '${path}', which cannot be read`);
   }

@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { isRedisSocket, parseRedisSocket, type RedisSocket } from "../core/redis-socket.ts";
 import { StartError } from "../core/start-error.ts";
+import { textOfBytes } from "../core/text-bytes.ts";
 
 /** The URL of a Redis is invalid. The message is for the operator and contains no password. */
 export class WrongRedisUrl extends StartError {
@@ -149,7 +150,7 @@ function accessOf({ protocol, username, password, searchParams }: URL): RedisAcc
 
 function readCa(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    return textOfBytes(readFileSync(file));
   } catch (cause) {
     throw new WrongRedisUrl(`The URL of Redis names the CA file '${file}', which cannot be read`, {
       cause,

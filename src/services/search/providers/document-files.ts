@@ -3,10 +3,10 @@
 import { createReadStream } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, extname, join, relative, sep } from "node:path";
-import { createInterface } from "node:readline";
 import { plain } from "../../../core/markdown-passages.ts";
+import { linesOfBytes, textOfBytes } from "../../../core/text-bytes.ts";
 import { pageUrl } from "./clean-result.ts";
-import { pageTextOf, TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./page-text.ts";
+import { htmlOfBytes, pageTextOf, TEXT_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./page-text.ts";
 import { plainText } from "./plain-text.ts";
 import { dayOf } from "./result-date.ts";
 import { documentOf, type IndexDocument } from "./search-index.ts";
@@ -24,8 +24,7 @@ const TEXTS: ReadonlySet<string> = new Set([".md", ".markdown", ".txt"]);
 /** The documents of a file with a JSON object in each line; errors name the line. */
 export async function* jsonLines(path: string, nowMs: number): AsyncGenerator<IndexDocument> {
   let number = 0;
-  const lines = createInterface({ input: createReadStream(path), crlfDelay: Infinity });
-  for await (const line of lines) {
+  for await (const line of linesOfBytes(createReadStream(path))) {
     number += 1;
     if (line.trim() === "") continue;
     yield lineDocument(line, nowMs, (problem) => {
@@ -82,7 +81,7 @@ export async function* folderDocuments(
       throw new DocumentError(`${file} has ${size} bytes; at most ${FILE_BYTES_MAX} are taken`);
     }
     const path = relative(folder, file).split(sep).map(encodeURIComponent).join("/");
-    yield fileDocument(await readFile(file, "utf8"), file, new URL(path, base));
+    yield fileDocument(await readFile(file), file, new URL(path, base));
   }
 }
 
@@ -92,12 +91,17 @@ function kindOf(name: string): "page" | "text" | null {
   return TEXTS.has(extension) ? "text" : null;
 }
 
-function fileDocument(content: string, file: string, url: URL): IndexDocument {
+/** What some editors end lines with, and what they do not end with in Markdown. */
+const LINE_END = /\r\n?/g;
+const NO_LINE_END = /[\u0085\u2028\u2029]/g;
+
+function fileDocument(bytes: Uint8Array, file: string, url: URL): IndexDocument {
   const name = basename(file, extname(file));
   if (kindOf(file) === "page") {
-    const { title, text, language } = pageTextOf(content);
+    const { title, text, language } = pageTextOf(htmlOfBytes(bytes));
     return documentOf(url, { title: title || name, text }, { language });
   }
+  const content = textOfBytes(bytes).replace(LINE_END, "\n").replace(NO_LINE_END, " ");
   const heading = /^#{1,6}\s+(.+?)\s*#*$/m.exec(content)?.[1] ?? name;
   return documentOf(url, {
     title: plainText(plain(heading), TITLE_CHARACTERS_MAX),

@@ -5,7 +5,7 @@ import { createReadStream } from "node:fs";
 import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
+import { linesOfBytes } from "../../../core/text-bytes.ts";
 import type { IndexDocument } from "./search-index.ts";
 
 /**
@@ -29,6 +29,6 @@ export async function withSpooled<Result>(
 
 /** Only this file's own lines. */
 async function* readSpooled(path: string): AsyncGenerator<IndexDocument> {
-  const lines = createInterface({ input: createReadStream(path), crlfDelay: Infinity });
-  for await (const line of lines) yield JSON.parse(line) as IndexDocument;
+  for await (const line of linesOfBytes(createReadStream(path)))
+    yield JSON.parse(line) as IndexDocument;
 }

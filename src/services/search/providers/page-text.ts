@@ -1,6 +1,7 @@
 // Extracts what a reader sees of an HTML page, for the index.
 
 import { decodeHTMLStrict } from "entities";
+import { markedEncoding, textOfBytes } from "../../../core/text-bytes.ts";
 import { plainText } from "./plain-text.ts";
 
 export interface PageText {
@@ -17,6 +18,32 @@ export const TEXT_CHARACTERS_MAX = 200_000;
 
 const UNREAD = "script, style, noscript, template, svg, nav, footer, title, iframe";
 const BREAKING = "p, li, div, br, tr, td, th, h1, h2, h3, h4, h5, h6, pre, section, dt, dd";
+
+/** A page names its charset within so many bytes (HTML standard, 4.2.5.4). */
+const META_BYTES = 1_024;
+
+/**
+ * The text of a page in the charset that its byte order mark, the server or the page names; UTF-8
+ * if none of them does.
+ */
+export function htmlOfBytes(bytes: Uint8Array, type = ""): string {
+  if (markedEncoding(bytes) !== null) return textOfBytes(bytes);
+  const head = Buffer.from(bytes.subarray(0, META_BYTES)).toString("latin1");
+  const [, label = "utf-8"] =
+    /charset\s*=\s*["']?([\w:.-]+)/i.exec(type) ??
+    /<meta[^>]+charset\s*=\s*["']?([\w:.-]+)/i.exec(head) ??
+    [];
+  return decoderOf(label).decode(bytes);
+}
+
+function decoderOf(label: string) {
+  try {
+    return new TextDecoder(label as ConstructorParameters<typeof TextDecoder>[0]);
+  } catch (error) {
+    if (error instanceof RangeError) return new TextDecoder();
+    throw error;
+  }
+}
 
 /** Parses a page; its markup may be incorrect. */
 export function pageTextOf(html: string): PageText {

@@ -16,6 +16,7 @@ import {
   type UpstreamRequest,
 } from "../../../upstream/upstream-http.ts";
 import { pageUrl } from "./clean-result.ts";
+import { htmlOfBytes } from "./page-text.ts";
 
 /** A page could not be fetched; the message is for the operator. */
 export class FetchFailure extends Error {
@@ -89,33 +90,11 @@ async function ask(target: Target, { fetch, bytesMax }: PublicFetch, signal: Can
     const { status, headers } = response;
     if (status === OK) {
       const bytes = await readBytes(response, bytesMax);
-      return { status, headers, text: decoded(bytes, headers.get("content-type") ?? "") };
+      return { status, headers, text: htmlOfBytes(bytes, headers.get("content-type") ?? "") };
     }
     await giveUpBody(response);
     return { status, headers, text: "" };
   });
-}
-
-/** A page names its charset within so many bytes (HTML standard, 4.2.5.4). */
-const META_BYTES = 1_024;
-
-/** The text in the charset that the server or the page names; UTF-8 if none of them is known. */
-function decoded(bytes: Uint8Array, type: string): string {
-  const head = Buffer.from(bytes.subarray(0, META_BYTES)).toString("latin1");
-  const [, label = "utf-8"] =
-    /charset\s*=\s*["']?([\w:.-]+)/i.exec(type) ??
-    /<meta[^>]+charset\s*=\s*["']?([\w:.-]+)/i.exec(head) ??
-    [];
-  return decoderOf(label).decode(bytes);
-}
-
-function decoderOf(label: string) {
-  try {
-    return new TextDecoder(label as ConstructorParameters<typeof TextDecoder>[0]);
-  } catch (error) {
-    if (error instanceof RangeError) return new TextDecoder();
-    throw error;
-  }
 }
 
 async function addressesOf(host: string): Promise<readonly string[]> {

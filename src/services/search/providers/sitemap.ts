@@ -2,6 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import { decodeHTMLStrict } from "entities";
+import { textOfBytes } from "../../../core/text-bytes.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import { pageUrl } from "./clean-result.ts";
 import { DocumentError } from "./document-files.ts";
@@ -63,7 +64,7 @@ async function entriesOf(source: string | URL, options: SitemapOptions): Promise
 }
 
 async function readSitemap(source: string | URL, options: SitemapOptions): Promise<string> {
-  if (typeof source === "string") return await readFile(source, "utf8");
+  if (typeof source === "string") return textOfBytes(await readFile(source));
   try {
     return (await fetchPublic(source, limits(options, SITEMAP_BYTES_MAX))).text;
   } catch (error) {
