@@ -196,7 +196,7 @@ class Server implements ConnectionOwner {
   }
 
   send(request: SentRequest): void {
-    const at = this.#idle.findLastIndex(({ account }) => account === request.account);
+    const at = this.#idleOf(request.account);
     const connection = this.#idle[at];
     // One whose time is over is left to the sweep: its server may be closing it.
     if (connection === undefined || connection.idleUntilMs <= this.monotonicMs()) {
@@ -236,6 +236,13 @@ class Server implements ConnectionOwner {
 
   closeIdle(): void {
     for (const connection of [...this.#idle]) connection.close(null);
+  }
+
+  /** Where the connection is that this account used last; -1 if none is idle. */
+  #idleOf(account: string): number {
+    let at = this.#idle.length - 1;
+    while (at >= 0 && this.#idle[at]?.account !== account) at -= 1;
+    return at;
   }
 
   #connect(request: SentRequest): void {

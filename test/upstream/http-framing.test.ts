@@ -205,6 +205,16 @@ test.each([["gzip"], ["gzip, chunked"], ["chunked, chunked"], ["identity"], [""]
   },
 );
 
+test.each([
+  ["a header", "x-sum: 1\r\n", true],
+  ["the head of another response", "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n", false],
+  ["a line without a name", "done\r\n", false],
+])("whether a response can follow chunks whose trailers have %s: %p", (_, trailers, isReusable) => {
+  const framed = chunked();
+  framed.push(Buffer.from(`4\r\ndone\r\n0\r\n${trailers}\r\n`), 0);
+  expect(framed).toMatchObject({ isDone: true, isReusable });
+});
+
 test("with Transfer-Encoding and Content-Length the chunks count, and nothing can follow", () => {
   const framed = framing({ "transfer-encoding": "Chunked", "content-length": "3" });
   expect(partOf(framed, Buffer.from("5\r\nhello\r\n0\r\n\r\n")).toString()).toBe("hello");

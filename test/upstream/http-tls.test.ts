@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
+import { HttpClient } from "../../src/upstream/http-client.ts";
 import { ByteServer, newClient, reply, upstreamInit } from "../support/byte-server.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { eventLoopTurns, eventually } from "../support/eventually.ts";
@@ -91,6 +92,31 @@ describe("TLS", () => {
     const sent = newClient().fetch(`https://127.0.0.1:${plain.port}/`, upstreamInit());
     expect(await rejection(sent)).toMatchObject({ name: "HttpError", code: "EPROTO" });
     await eventually("the connection is closed", () => plain.open === 0);
+  });
+
+  test.each([
+    ["whole with a length", "content-length: 4\r\n", { status: 200, text: "done" }],
+    ["broken off without one: anybody can have ended it", "", { code: "ECONNRESET" }],
+  ])("a body that ends with the connection is %s", async (_, header, outcome) => {
+    using cutting = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      tls: { cert: Bun.file(certificates.cert), key: Bun.file(certificates.key) },
+      socket: { data: (socket) => void socket.end(`HTTP/1.1 200 OK\r\n${header}\r\ndone`) },
+    });
+    const url = `https://127.0.0.1:${cutting.port}/`;
+    expect(await runHttpProgram([{ url }], TRUST)).toEqual([outcome]);
+  });
+
+  test("a handshake that takes too long is given up, and nothing was sent", async () => {
+    using silent = await ByteServer.startRaw((socket) => void socket.resume());
+    const client = new HttpClient({ monotonicMs: () => performance.now(), connectMs: 50 });
+    const url = `https://127.0.0.1:${silent.port}/`;
+    expect(await rejection(client.fetch(url, upstreamInit()))).toMatchObject({
+      code: "ETIMEDOUT",
+      isUnsent: true,
+    });
+    await eventually("the connection is closed", () => silent.open === 0);
   });
 
   test("a request is sent once although its server asks for another handshake", async () => {
