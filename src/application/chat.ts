@@ -14,7 +14,7 @@ import { AUTO_MODEL, GUIDE_MODEL } from "../services/chat/catalogue.ts";
 import { ApplicationChatBody } from "../services/chat/chat-body.ts";
 import { CHAT_DESCRIPTION } from "../services/chat/chat-endpoint.ts";
 import { chatExamples } from "../services/chat/chat-examples.ts";
-import { withAcceptedExtras } from "../services/chat/chat-extras.ts";
+import { acceptedRequest } from "../services/chat/chat-extras.ts";
 import type { SvcMembers } from "../services/chat/chat-json.ts";
 import { applicationReplies } from "../services/chat/chat-reply.ts";
 import { isPaused, toChatCall } from "../services/chat/chat-request.ts";
@@ -67,7 +67,7 @@ const chooseAuto: ChooseModels = ({ calls, pauses }, input, catalogue, account) 
     isPaused: ({ id }) => isPaused(pauses, id),
     isHealthy: (model) => calls.chat.isHealthy(model, account),
   });
-  const request = withAcceptedExtras(choice.models, input.request, input.extras);
+  const request = acceptedRequest(choice.models, input.request, input.extras);
   return {
     chat: { models: choice.models, request, stream, offered: catalogue.models },
     svcMembers: (served, settlement) => ({

@@ -11,7 +11,9 @@ import { oneOf, type TSchema } from "./schema.ts";
  */
 export function explain(schema: TSchema, value: unknown, whole: string): ApiError {
   const error = furthest(firstOf(Value.Errors(schema, value)));
-  const field = fieldOf(error.path, value);
+  // A key that breaks a rule for all keys is a fault of the object.
+  const isKey = isUnknownKey(error) && error.schema.must !== undefined;
+  const field = fieldOf(isKey ? parentOf(error.path) : error.path, value);
   // If an array is too long, the message says so, even if the schema has another text.
   const isTooLong = error.type === ValueErrorType.ArrayMaxItems;
   const code = (isTooLong ? undefined : error.schema.code) ?? "invalid_parameter";
@@ -104,8 +106,13 @@ function withoutNull(schema: TSchema): TSchema {
   return others.length === 1 && schema.must === undefined ? (others[0] ?? schema) : schema;
 }
 
-function ruleOfError({ type, schema }: ValueError): string {
-  if (type !== ValueErrorType.ObjectAdditionalProperties) return ruleOf(schema);
+function isUnknownKey({ type }: ValueError): boolean {
+  return type === ValueErrorType.ObjectAdditionalProperties;
+}
+
+function ruleOfError(error: ValueError): string {
+  const { schema } = error;
+  if (!isUnknownKey(error) || schema.must !== undefined) return ruleOf(schema);
   const names = Object.keys(schema.properties ?? {});
   const known = names.length === 0 ? "there are no fields" : `the fields are ${names.join(", ")}`;
   return `is not known: ${known}`;

@@ -16,10 +16,14 @@ type Walk = (value: unknown, names: Set<string>) => void;
 
 /**
  * Compiles a function that returns a body's unknown fields, each once: `seeds`,
- * `messages[].cache_control`. A null or empty field requests nothing and is omitted.
+ * `messages[].cache_control`. A null or empty field requests nothing and is omitted. `alsoNamed`:
+ * fields of the schema that are not always used.
  */
-export function unknownFieldsOf(schema: TSchema): (value: unknown) => readonly string[] {
-  const walk = walkOf(schema, "");
+export function unknownFieldsOf(
+  schema: TSchema,
+  alsoNamed: readonly string[] = [],
+): (value: unknown) => readonly string[] {
+  const walk = walkOf(schema, "", new Set(alsoNamed));
   return (value) => {
     const names = new Set<string>();
     walk?.(value, names);
@@ -29,14 +33,15 @@ export function unknownFieldsOf(schema: TSchema): (value: unknown) => readonly s
 }
 
 /** Null for a schema that allows any field. */
-function walkOf(schema: TSchema, path: string): Walk | null {
-  if (schema.anyOf !== undefined) return walkOfUnion(schema.anyOf, path);
-  if (schema.type === "array") return walkOfArray(schema.items, path);
+function walkOf(schema: TSchema, path: string, alsoNamed: ReadonlySet<string>): Walk | null {
+  if (schema.anyOf !== undefined) return walkOfUnion(schema.anyOf, path, alsoNamed);
+  if (schema.type === "array") return walkOfArray(schema.items, path, alsoNamed);
   const properties = Object.entries((schema.properties ?? {}) as Readonly<Record<string, TSchema>>);
   // A schema that names no field allows any.
   if (properties.length === 0) return null;
   const start = path === "" ? "" : `${path}.`;
-  const known = new Map(properties.map(([key, field]) => [key, walkOf(field, start + key)]));
+  const used = properties.filter(([key]) => !alsoNamed.has(start + key));
+  const known = new Map(used.map(([key, field]) => [key, walkOf(field, start + key, alsoNamed)]));
   return (value, names) => {
     if (!isObject(value)) return;
     // A parsed JSON object has only its own keys, and this is the fastest way to visit them.
@@ -48,8 +53,8 @@ function walkOf(schema: TSchema, path: string): Walk | null {
   };
 }
 
-function walkOfArray(items: TSchema, path: string): Walk | null {
-  const walk = walkOf(items, `${path}[]`);
+function walkOfArray(items: TSchema, path: string, alsoNamed: ReadonlySet<string>): Walk | null {
+  const walk = walkOf(items, `${path}[]`, alsoNamed);
   if (walk === null) return null;
   return (value, names) => {
     if (!Array.isArray(value)) return;
@@ -61,9 +66,13 @@ function walkOfArray(items: TSchema, path: string): Walk | null {
 }
 
 /** The first branch that the value seems meant for, by the fields that tell the branches apart. */
-function walkOfUnion(branches: readonly TSchema[], path: string): Walk | null {
+function walkOfUnion(
+  branches: readonly TSchema[],
+  path: string,
+  alsoNamed: ReadonlySet<string>,
+): Walk | null {
   const walks = branches.flatMap((branch) => {
-    const walk = walkOf(branch, path);
+    const walk = walkOf(branch, path, alsoNamed);
     return walk === null ? [] : [{ isMeant: meantBy(branch), walk }];
   });
   if (walks.length === 0) return null;

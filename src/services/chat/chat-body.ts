@@ -16,12 +16,15 @@ import {
   text,
   whole,
 } from "../../http/schema.ts";
+import { toolCallExtra } from "./chat-reply.ts";
 
 const TOOL_CALLS_MAX = 128;
 const PARTS_MAX = 1024;
 const TOOLS_MAX = 128;
 const STOPS_MAX = 4;
 const BIASES_MAX = 1024;
+/** `__proto__` is left behind wherever it stands. */
+const TOKEN_ID = "^(?:\\d{1,9}|__proto__)$";
 const ALTERNATIVES_MAX = 20;
 /** The most log probabilities of a reply that is not streamed (D-516). */
 export const LOGPROBS_MAX = 100_000;
@@ -62,6 +65,7 @@ const ToolCall = named("ToolCall", {
   id: toolCallId,
   type: optional(functionType),
   function: Type.Object({ name: toolName, arguments: text({ description: "JSON, as text" }) }),
+  extra_content: optional(toolCallExtra),
 });
 
 const PlainMessage = named("PlainMessage", {
@@ -73,6 +77,9 @@ const AssistantMessage = named("AssistantMessage", {
   role: Type.Literal("assistant"),
   content: optional(assistantContent),
   refusal: optional(text({ description: "What the model said instead of an answer" })),
+  reasoning_content: optional(
+    text({ description: "What the model thought; for models that show their reasoning" }),
+  ),
   tool_calls: optional(Type.Array(ToolCall, { maxItems: TOOL_CALLS_MAX })),
   function_call: notOffered({ must: "is not supported: use tool_calls" }),
   name: speaker,
@@ -153,8 +160,10 @@ const FIELDS = {
   parallel_tool_calls: optional(Type.Boolean()),
   response_format: optional(ResponseFormat),
   logit_bias: optional(
-    Type.Record(Type.String(), numberFrom(-100, 100), {
+    Type.Record(Type.String({ pattern: TOKEN_ID }), numberFrom(-100, 100), {
       maxProperties: BIASES_MAX,
+      additionalProperties: false,
+      must: `must be an object with token ids as its keys, at most ${BIASES_MAX}`,
       description: "Biases by the id of a token",
     }),
   ),

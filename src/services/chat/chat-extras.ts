@@ -1,15 +1,18 @@
-// Extra parameters, which only some models accept: the configuration lists them for each model
-// (`extra_parameters`).
+// What only some models accept: extra parameters, which the configuration lists for each model
+// (`extra_parameters`), and what the model thought before (D-575).
 
 import { copyJson } from "../../http/checks.ts";
 import type { ModelEntry } from "./catalogue.ts";
 import { OWN_PARAMETERS } from "./chat-body.ts";
-import type { ChatRequest } from "./providers/provider.ts";
+import type { ChatMessage, ChatRequest } from "./providers/provider.ts";
 
 /** Parameters of a body, by name. */
 export type Extras = NonNullable<ChatRequest["extras"]>;
 
-type AcceptedExtras = Pick<ModelEntry, "extraParameters">;
+type AcceptedFields = Pick<ModelEntry, "extraParameters" | "showsReasoning">;
+
+/** What a model thought in earlier replies; models that show it may need it again. */
+export const REASONING_FIELD = "messages[].reasoning_content";
 
 /** The parameters of a checked body that Farebox does not know itself. */
 export function extrasOf(body: Readonly<Record<string, unknown>>): Extras {
@@ -17,23 +20,40 @@ export function extrasOf(body: Readonly<Record<string, unknown>>): Extras {
   return new Map(names.map((name) => [name, body[name]]));
 }
 
-/** The request with only those extra parameters that at least one of these models accepts. */
-export function withAcceptedExtras(
-  models: readonly AcceptedExtras[],
+/**
+ * The request with only what at least one of these models accepts: extra parameters, and the
+ * reasoning of earlier replies.
+ */
+export function acceptedRequest(
+  models: readonly AcceptedFields[],
   request: ChatRequest,
   extras: Extras = request.extras ?? NO_EXTRAS,
 ): ChatRequest {
-  if (extras.size === 0) return request;
+  const sent = models.some(showsReasoning) ? request : withoutReasoning(request);
+  if (extras.size === 0) return sent;
   const accepted = [...extras].filter(([name]) => models.some((model) => accepts(model, name)));
-  const { extras: _, ...withoutExtras } = request;
+  const { extras: _, ...withoutExtras } = sent;
   if (accepted.length === 0) return withoutExtras;
   const copies = new Map(accepted.map(([name, value]) => [name, copyJson(value)]));
   return { ...withoutExtras, extras: copies };
 }
 
+function withoutReasoning(request: ChatRequest): ChatRequest {
+  if (!request.messages.some(hasReasoning)) return request;
+  const messages = request.messages.map((message) => {
+    const { reasoning_content: _, ...others } = message;
+    return others;
+  });
+  return { ...request, messages };
+}
+
+function hasReasoning({ reasoning_content }: ChatMessage): boolean {
+  return reasoning_content !== undefined;
+}
+
 /** The names of unknown fields that this model does not accept either. */
 export function unsupportedFields(
-  model: AcceptedExtras,
+  model: AcceptedFields,
   unknown: readonly string[],
 ): readonly string[] {
   // Most calls have none.
@@ -43,6 +63,11 @@ export function unsupportedFields(
 /** The extra parameters of most calls. */
 export const NO_EXTRAS: Extras = new Map();
 
-function accepts({ extraParameters = [] }: AcceptedExtras, name: string): boolean {
-  return extraParameters.includes(name);
+function accepts(model: AcceptedFields, name: string): boolean {
+  if (name === REASONING_FIELD) return showsReasoning(model);
+  return model.extraParameters?.includes(name) ?? false;
+}
+
+function showsReasoning({ showsReasoning: shows = false }: AcceptedFields): boolean {
+  return shows;
 }

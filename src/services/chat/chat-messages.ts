@@ -1,6 +1,7 @@
 // Copies the messages of a checked chat body, with known fields only.
 
-import { isAbsent } from "../../http/checks.ts";
+import { TOOL_CALL_EXTRA_CHARACTERS_MAX } from "../../core/limits.ts";
+import { copyJson, invalid, isAbsent } from "../../http/checks.ts";
 import type { MessageFields } from "./chat-body.ts";
 import type { ChatMessage, ToolCall } from "./providers/provider.ts";
 
@@ -8,6 +9,7 @@ type AssistantFields = Extract<MessageFields, { readonly role: "assistant" }>;
 type PlainFields = Exclude<MessageFields, { readonly role: "assistant" | "tool" }>;
 type AssistantPart = Exclude<NonNullable<AssistantFields["content"]>, string>[number];
 type Content = Extract<MessageFields, { readonly role: "tool" }>["content"];
+type Json = Readonly<Record<string, unknown>>;
 type ToolCallFields = NonNullable<AssistantFields["tool_calls"]>[number];
 
 /** The messages to forward. */
@@ -32,15 +34,14 @@ function toPlain({ role, content }: PlainFields): ChatMessage {
  * A message of the assistant may contain only tool calls, or be empty. A refusal is forwarded as
  * text, because not every compatible server knows the field `refusal` (D-132).
  */
-function toAssistant({ content, refusal, tool_calls }: AssistantFields): ChatMessage {
+function toAssistant(fields: AssistantFields): ChatMessage {
+  const { content, refusal, tool_calls: calls, reasoning_content } = fields;
   const text = (isAbsent(content) ? "" : assistantText(content)) + (refusal ?? "");
-  if (isAbsent(tool_calls) || tool_calls.length === 0) return { role: "assistant", content: text };
-  const hasNoText = text === "" && typeof content !== "string";
-  return {
-    role: "assistant",
-    content: hasNoText ? null : text,
-    tool_calls: tool_calls.map(toToolCall),
-  };
+  const hasCalls = !isAbsent(calls) && calls.length > 0;
+  const hasNoText = hasCalls && text === "" && typeof content !== "string";
+  const said: ChatMessage = { role: "assistant", content: hasNoText ? null : text };
+  const copy = hasCalls ? { ...said, tool_calls: calls.map(toToolCall) } : said;
+  return isAbsent(reasoning_content) ? copy : { ...copy, reasoning_content };
 }
 
 function assistantText(content: string | readonly AssistantPart[]): string {
@@ -48,8 +49,20 @@ function assistantText(content: string | readonly AssistantPart[]): string {
   return content.map((part) => (part.type === "text" ? part.text : part.refusal)).join("");
 }
 
-function toToolCall({ id, function: { name, arguments: json } }: ToolCallFields): ToolCall {
-  return { id, type: "function", function: { name, arguments: json } };
+/** Some servers give a call without parameters no arguments, and none takes those back. */
+function toToolCall({ id, function: called, extra_content: extra }: ToolCallFields): ToolCall {
+  const json = called.arguments.trim() === "" ? "{}" : called.arguments;
+  const call: ToolCall = { id, type: "function", function: { name: called.name, arguments: json } };
+  return isAbsent(extra) ? call : { ...call, extra_content: copiedExtra(extra) };
+}
+
+function copiedExtra(extra: NonNullable<ToolCallFields["extra_content"]>): Json {
+  const copy = copyJson(extra) as Json;
+  if (JSON.stringify(copy).length > TOOL_CALL_EXTRA_CHARACTERS_MAX) {
+    const most = `must be at most ${TOOL_CALL_EXTRA_CHARACTERS_MAX} characters of JSON`;
+    throw invalid("messages[].tool_calls[].extra_content", most);
+  }
+  return copy;
 }
 
 function textOf(content: Content): string {

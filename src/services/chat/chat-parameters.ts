@@ -24,7 +24,7 @@ const FORWARDED = {
   tool_choice: copyToolChoice,
   parallel_tool_calls: same,
   response_format: copyResponseFormat,
-  logit_bias: copyLogitBias,
+  logit_bias: copyJson,
   reasoning_effort: same,
   verbosity: same,
   logprobs: same,
@@ -34,17 +34,25 @@ const FORWARDED = {
   safety_identifier: same,
 } satisfies Copies;
 
+/** Parameters that say how the tools are called; they follow the tools in the list above. */
+const OF_TOOLS: ReadonlySet<string> = new Set(["tool_choice", "parallel_tool_calls"]);
+
 const COPIES = Object.entries(FORWARDED) as readonly [
   name: keyof ChatFields,
   copy: (value: unknown) => unknown,
 ][];
 
-/** The parameters to forward. */
+/**
+ * The parameters to forward. An empty list asks for nothing, and some servers refuse it; so do they
+ * what belongs to tools where there are none.
+ */
 export function toParameters(fields: ChatFields): Record<string, unknown> {
   const parameters: Record<string, unknown> = {};
   for (const [name, copy] of COPIES) {
     const value = fields[name];
-    if (!isAbsent(value)) parameters[name] = copy(value);
+    if (isAbsent(value) || (Array.isArray(value) && value.length === 0)) continue;
+    if (OF_TOOLS.has(name) && parameters.tools === undefined) continue;
+    parameters[name] = copy(value);
   }
   return parameters;
 }
@@ -102,14 +110,4 @@ function copyResponseFormat(format: Given<"response_format">): unknown {
     ...(!isAbsent(strict) && { strict }),
   };
   return { type: "json_schema", json_schema };
-}
-
-function copyLogitBias(biases: Given<"logit_bias">): Record<string, number> {
-  const copy: Record<string, number> = {};
-  for (const [token, bias] of Object.entries(biases)) {
-    if (token === "__proto__") continue;
-    if (!/^\d{1,9}$/.test(token)) throw invalid("logit_bias", "must have token ids as its keys");
-    copy[token] = bias;
-  }
-  return copy;
 }

@@ -6,7 +6,13 @@ import { unknownFieldsOf } from "../../http/unknown-fields.ts";
 import type { ChatCatalogue } from "./catalogue.ts";
 import type { ChatCall } from "./chat-admission.ts";
 import { ApplicationChatBody, type ChatFields } from "./chat-body.ts";
-import { type Extras, extrasOf, NO_EXTRAS, withAcceptedExtras } from "./chat-extras.ts";
+import {
+  acceptedRequest,
+  type Extras,
+  extrasOf,
+  NO_EXTRAS,
+  REASONING_FIELD,
+} from "./chat-extras.ts";
 import { toMessages } from "./chat-messages.ts";
 import { checkLogprobs, toOutputLimit, toParameters } from "./chat-parameters.ts";
 
@@ -22,7 +28,7 @@ export interface ChatInput extends Pick<ChatCall, "request" | "stream"> {
 }
 
 /** Both surfaces have the same fields. */
-const unknownFields = unknownFieldsOf(ApplicationChatBody);
+const unknownFields = unknownFieldsOf(ApplicationChatBody, [REASONING_FIELD]);
 
 /** Copies the fields to forward. Throws an `invalid_parameter` that names the field. */
 export function toChatInput(fields: ChatFields, model: string): ChatInput {
@@ -50,7 +56,7 @@ export function toChatCall(input: ChatInput, catalogue: ChatCatalogue, pauses: P
   if (isPaused(pauses, model.id)) {
     throw new ApiError("model_unavailable", `The model '${model.id}' is paused`);
   }
-  const request = withAcceptedExtras([model], input.request, input.extras);
+  const request = acceptedRequest([model], input.request, input.extras);
   return { models: [model], request, stream: input.stream, offered: catalogue.models };
 }
 

@@ -104,6 +104,7 @@ function partsOf({ messages, parameters, extras }: ChatRequest): string[] {
   const parts: string[] = [];
   for (const message of messages) {
     parts.push(message.content ?? "", message.name ?? "", message.tool_call_id ?? "");
+    if (message.reasoning_content !== undefined) parts.push(message.reasoning_content);
     if (message.tool_calls !== undefined) parts.push(JSON.stringify(message.tool_calls));
   }
   for (const schema of [parameters.tools, parameters.response_format]) {
@@ -176,7 +177,8 @@ function textsOf(message: ChatMessage): string[] {
     called.name,
     called.arguments,
   ]);
-  return [message.content ?? "", message.name ?? "", ...calls];
+  const { content, name = "", reasoning_content = "" } = message;
+  return [content ?? "", name, reasoning_content, ...calls];
 }
 
 /** A text in pieces of at most 16 K characters, cut between two characters. */

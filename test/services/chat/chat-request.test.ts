@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { Value } from "@sinclair/typebox/value";
 import { ApiError } from "../../../src/core/errors.ts";
+import { ChatBody } from "../../../src/services/chat/chat-body.ts";
 import type { ChatInput } from "../../../src/services/chat/chat-request.ts";
 import { readChat } from "../../support/read-chat.ts";
 
@@ -295,6 +297,15 @@ describe("a chat body on parameters", () => {
     expect(logprobs(3, { max_completion_tokens: 32_768 })).toStartWith("invalid_parameter: top_");
     expect(logprobs(20, { max_tokens: 32_768, stream: true })).toBe("none");
     expect(logprobs(20, { max_tokens: 32_768, logprobs: false })).toBe("none");
+  });
+
+  test("takes the biases that its schema allows, and no other", () => {
+    const { logit_bias: schema } = ChatBody.properties;
+    for (const biases of [{ "12": 1 }, { "0": -100 }, { a: 1 }, { "1.5": 1 }, { "-1": 1 }, {}]) {
+      const isAllowed = Value.Check(schema, biases);
+      expect(refusal(() => readWith({ logit_bias: biases })) === "none").toBe(isAllowed);
+    }
+    expect(Value.Check(schema, { a: 1 })).toBe(false);
   });
 
   test("never forwards what it does not know", () => {

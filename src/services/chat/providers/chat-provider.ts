@@ -15,7 +15,7 @@ import { RouteFailure } from "../../../upstream/route-failure.ts";
 import type { UpstreamBoard } from "../../../upstream/upstream-board.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { ChatCatalogue, ModelEntry, ProviderEntry } from "../catalogue.ts";
-import { withAcceptedExtras } from "../chat-extras.ts";
+import { acceptedRequest } from "../chat-extras.ts";
 import { hasOutput, usageAfter } from "../token-meter.ts";
 import { Batches, type BatchTaker, pullable } from "./batches.ts";
 import type { Guide } from "./guide.ts";
@@ -133,7 +133,7 @@ function callTo(
     provider,
     model: upstreamModel,
     publicId: model.id,
-    request: withAcceptedExtras([model], request),
+    request: acceptedRequest([model], request),
     showsReasoning: model.showsReasoning ?? false,
     account: options.account,
     signal: options.signal,

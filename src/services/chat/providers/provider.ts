@@ -12,6 +12,8 @@ export interface ChatMessage {
   readonly name?: string;
   readonly tool_call_id?: string;
   readonly tool_calls?: readonly ToolCall[];
+  /** What the model thought, for models that show it. */
+  readonly reasoning_content?: string;
 }
 
 export interface ToolCall {
