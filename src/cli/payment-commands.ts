@@ -7,10 +7,12 @@ import {
 } from "../accounts/payments.ts";
 import { subtract, toJsonNumber, ZERO } from "../core/money.ts";
 import { DISPUTE_STATES } from "../core/payment-credit.ts";
+import { rereadPayments } from "../payments/reread-payments.ts";
 import { type Answer, type Command, UsageError } from "./command.ts";
 import { notedChanges } from "./noted.ts";
 import { paymentJson, paymentsText } from "./payment-print.ts";
 import { dollars, utc } from "./print.ts";
+import { paymentsOf } from "./top-up-commands.ts";
 import { amountOf, idOf, nameAmong, positiveAmountOf, referenceOf, timeOf } from "./values.ts";
 
 const REFERENCE = { value: "REF", help: "your own id; a repeat with it changes nothing" };
@@ -153,4 +155,20 @@ const list: Command = {
   },
 };
 
-export const paymentCommands: readonly Command[] = [record, refund, dispute, list];
+const reread: Command = {
+  name: "payment reread",
+  positionals: [],
+  summary: "Read again every payment that the provider has otherwise, and book what is missing",
+  options: {},
+  prepare: () => async (stores) => {
+    const payments = await rereadPayments(paymentsOf(stores));
+    const failed = payments.some(({ result }) => result === "unknown");
+    const lines = payments.map(({ ref, account, result }) => {
+      return `${ref} of ${account ?? "nobody"}: ${result.replace("_", " ")}`;
+    });
+    const text = lines.length === 0 ? "Every payment is as the provider has it." : lines.join("\n");
+    return { json: { payments }, text, failed };
+  },
+};
+
+export const paymentCommands: readonly Command[] = [record, refund, dispute, list, reread];

@@ -38,7 +38,7 @@ export async function auditPayments({ provider, topUps }: Deps): Promise<Payment
   }
   const findings: PaymentFinding[] = [];
   let compared = 0;
-  for await (const payment of provider.listPayments()) {
+  for await (const payment of provider.listPayments(new Set(booked.keys()))) {
     compared += 1;
     const finding = compare(payment, booked.get(payment.intent) ?? null);
     if (finding !== null) findings.push(finding);
@@ -58,7 +58,8 @@ function compare(payment: ProviderPayment, booked: BookedPayment | null): Paymen
   const standing = { amount, ...standingOf({ amount }, payment) };
   const expected = describe(standing);
   const found = booked === null ? NOTHING : describe(booked);
-  const isOurs = booked === null || booked.topUpId === payment.topUpId;
+  const { topUpId } = payment;
+  const isOurs = booked === null || topUpId === null || booked.topUpId === topUpId;
   if (expected === found && isOurs) return null;
   const by = isOurs ? "" : ` of the top-up ${booked.topUpId ?? "that nobody knows"}`;
   return { ref: intent, account: booked?.accountId ?? null, expected, found: `${found}${by}` };

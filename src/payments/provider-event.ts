@@ -1,12 +1,15 @@
 // Processes one event of the inbox.
 
 import { messageOf } from "../core/error-message.ts";
+import { BalanceTooLarge } from "../store/balance-limit.ts";
 import type { EventRef, ProviderEvent } from "../store/provider-events.ts";
 import { removeCard, removeCustomer } from "./cards.ts";
+import { topUpOfPage, topUpOfPayment } from "./find-top-up.ts";
 import type { EventSubject } from "./provider.ts";
 import { type PaymentDeps, readTopUp } from "./read-top-up.ts";
 
 /** Words for events that change nothing here. */
+const TOO_LARGE = "balance too large";
 const IGNORED = { foreign: "not ours", unknown: "unknown" } as const;
 
 /**
@@ -20,6 +23,11 @@ export async function processEvent(deps: PaymentDeps, ref: EventRef): Promise<vo
   try {
     await processSubject(deps, event, await deps.provider.subjectOf(event));
   } catch (error) {
+    // A repeat would find the same balance: `farebox payment reread` books it when there is room.
+    if (error instanceof BalanceTooLarge) {
+      deps.log.error({ eventId: event.id, err: error }, "A payment does not fit into a balance");
+      return await deps.events.ignored(ref, TOO_LARGE);
+    }
     await deps.events.failed(ref, error instanceof Error ? messageOf(error) : String(error));
     throw error;
   }
@@ -49,26 +57,27 @@ async function processPayment(
   event: ProviderEvent,
   subject: Extract<EventSubject, { kind: "checkout" | "payment" }>,
 ): Promise<void> {
-  const { provider, topUps, events } = deps;
-  const ref =
-    subject.kind === "checkout" ? { checkout: subject.checkout } : { intent: subject.intent };
-  const known = await topUps.find({ provider: provider.name, ...ref });
-  const topUp = known ?? (await findByPayment(deps, subject));
-  if (topUp === null) return await events.ignored(event, IGNORED.foreign);
+  const topUp = await topUpOf(deps, subject);
+  if (topUp === null) return await deps.events.ignored(event, IGNORED.foreign);
   const intent = subject.kind === "payment" ? { intent: subject.intent } : {};
   await readTopUp(deps, topUp, { event, ...intent });
 }
 
-/** What we have not seen yet names its top-up in its metadata. */
-async function findByPayment(
-  { provider, topUps }: PaymentDeps,
+async function topUpOf(
+  deps: PaymentDeps,
   subject: Extract<EventSubject, { kind: "checkout" | "payment" }>,
 ) {
-  const seen =
-    subject.kind === "checkout"
-      ? await provider.readCheckout(subject.checkout)
-      : await provider.readPayment(subject.intent);
-  const id = seen?.topUpId ?? null;
-  const topUp = id === null ? null : await topUps.find({ id });
-  return topUp?.provider === provider.name ? topUp : null;
+  const { provider, topUps } = deps;
+  if (subject.kind === "checkout") {
+    const { checkout } = subject;
+    const known = await topUps.find({ provider: provider.name, checkout });
+    return (
+      known ?? (await topUpOfPage(deps, { ...(await provider.readCheckout(checkout)), checkout }))
+    );
+  }
+  const { intent } = subject;
+  const known = await topUps.find({ provider: provider.name, intent });
+  if (known !== null) return known;
+  const payment = await provider.readPayment(intent);
+  return payment === null ? null : await topUpOfPayment(deps, payment);
 }

@@ -32,7 +32,9 @@ export interface ProviderPayment {
   readonly currency: string;
   /** What the payer has paid. */
   readonly received: NanoUsd;
-  /** The id of our top-up; null for a payment that is none of ours. */
+  /** The provider's own id of the payer; null where it names none. */
+  readonly customer: string | null;
+  /** The id of our top-up by its metadata, which may have been changed; null for none. */
   readonly topUpId: string | null;
   /** What was ordered, as its metadata tells it; null for a payment that is older than that. */
   readonly order: ProviderOrder | null;
@@ -72,6 +74,12 @@ export interface ProviderCheckout {
   readonly intent: string | null;
   /** The tax that the page has added. */
   readonly tax: NanoUsd;
+}
+
+/** A page, and the id of our top-up by the reference that it was made with. */
+export interface CheckoutRef {
+  readonly checkout: string;
+  readonly topUpId: string | null;
 }
 
 /** What an event leads to. */
@@ -151,6 +159,8 @@ export interface PaymentProvider {
   /** Makes the page; asked again for the same top-up, it answers the same one. */
   createCheckout(terms: CheckoutTerms): Promise<CheckoutPage>;
   readCheckout(checkout: string): Promise<ProviderCheckout>;
+  /** The page on which a payment was made; null for one without a page. */
+  findCheckout(intent: string): Promise<CheckoutRef | null>;
   /** Ends a page, so that nobody pays there; one that was paid or has ended stays as it is. */
   endCheckout(checkout: string): Promise<void>;
   /**
@@ -164,16 +174,20 @@ export interface PaymentProvider {
   findPayment(topUp: TopUp, customer: string): Promise<ProviderPayment | null>;
   /**
    * Refunds a payment, unless a refund with this key is there. The same attempt never refunds
-   * twice, whenever it comes again. @throws RefundRefused, ProviderAway
+   * twice, whenever it comes again. Answers the provider's own id of the refund.
+   * @throws RefundRefused, ProviderAway
    */
-  refund(intent: string, terms: RefundTerms): Promise<void>;
+  refund(intent: string, terms: RefundTerms): Promise<string>;
   removeCard(card: string): Promise<void>;
   /** Verifies an event. @throws EventRefused */
   verifyEvent(body: string, signature: string): Promise<ProviderEvent>;
   /** What an event leads to. It is known by its ids alone: the rest is read anew. */
   subjectOf(event: Pick<ProviderEvent, "object" | "objectId" | "type">): Promise<EventSubject>;
-  /** All payments of our top-ups that succeeded, whenever they were made. */
-  listPayments(): AsyncIterable<ProviderPayment>;
+  /**
+   * All payments of our top-ups that succeeded, whenever they were made: those whose metadata says
+   * so, and those whose ids are `known`.
+   */
+  listPayments(known: ReadonlySet<string>): AsyncIterable<ProviderPayment>;
   /** All events since a time, oldest first, as far back as the provider keeps them. */
   listEvents(since: Date): AsyncIterable<ProviderEvent>;
 }

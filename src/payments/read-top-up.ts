@@ -110,7 +110,18 @@ async function look(
   if (topUp.kind === "checkout") return { checkout, payment: null };
   const customer = await cards.customer(topUp.account, provider.name);
   const payment = customer === null ? null : await provider.findPayment(topUp, customer);
-  return { checkout, payment };
+  return { checkout, payment: await unlessAnothers(topUps, topUp, payment) };
+}
+
+/** A payment that is known as another top-up's only claims to be of this one. */
+async function unlessAnothers(
+  topUps: TopUps,
+  { id, provider }: TopUp,
+  payment: ProviderPayment | null,
+): Promise<ProviderPayment | null> {
+  if (payment === null) return null;
+  const owner = await topUps.find({ provider, intent: payment.intent });
+  return owner === null || owner.id === id ? payment : null;
 }
 
 /** Reports what the reading has ended or paused, and gives Redis what was booked. */

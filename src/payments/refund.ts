@@ -4,7 +4,12 @@
 import { dollars } from "../core/audit-finding.ts";
 import { AdministrationError } from "../core/errors.ts";
 import type { NanoUsd } from "../core/money.ts";
-import { findBrokenRefund, nextRefundAttempt } from "../store/refund-attempts.ts";
+import {
+  dropRefund,
+  nextRefundAttempt,
+  orderRefund,
+  refundMade,
+} from "../store/refund-attempts.ts";
 import { paidFor, type TopUp } from "../store/top-ups.ts";
 import { BROKEN_OFF_MS } from "./charge.ts";
 import { ProviderAway, RefundRefused } from "./provider.ts";
@@ -59,15 +64,18 @@ async function refundOnce(
 ): Promise<void> {
   const { database } = topUps.deps;
   const ref = { topUp: topUp.number, reference };
-  const broken = await findBrokenRefund(database, ref);
-  if (broken !== null && broken.amount !== amount) {
-    throw new RefundRefused("reused", "A refund by this key that broke off has another amount");
+  const first = await orderRefund(database, ref, amount);
+  if (first.amount !== amount) {
+    throw new RefundRefused("reused", "A refund was ordered by this id with another amount");
   }
+  if (first.refund !== null) return;
   const key = `${topUp.id}-refund-${reference}`;
-  for (let attempt = broken?.attempt ?? 1; ; ) {
+  for (let { attempt } = first; ; ) {
     try {
-      return await provider.refund(intent, { amount, key, attempt });
+      const made = await provider.refund(intent, { amount, key, attempt });
+      return await refundMade(database, ref, made);
     } catch (error) {
+      if (error instanceof RefundRefused) await dropRefund(database, ref);
       if (!(error instanceof ProviderAway && error.isSaved)) throw error;
       const times = { now: new Date(now()), seenBefore: new Date(now() - BROKEN_OFF_MS) };
       const next = await nextRefundAttempt(database, ref, { amount, attempt }, times);

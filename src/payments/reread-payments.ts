@@ -2,7 +2,8 @@
 // the restored ledger does not know are made again, so that no payment is lost.
 
 import { subtract } from "../core/money.ts";
-import { remakeTopUp } from "../store/lost-top-ups.ts";
+import { findAccountNumber, remakeTopUp } from "../store/lost-top-ups.ts";
+import { topUpOfPayment } from "./find-top-up.ts";
 import type { ProviderPayment } from "./provider.ts";
 import { auditPayments } from "./provider-audit.ts";
 import { type PaymentDeps, readTopUp } from "./read-top-up.ts";
@@ -38,25 +39,27 @@ export async function rereadPayments(deps: PaymentDeps): Promise<RereadPayment[]
 async function rereadPayment(deps: PaymentDeps, payment: ProviderPayment): Promise<RereadPayment> {
   const { intent: ref, topUpId } = payment;
   const unknown = { ref, topUp: topUpId, account: null, result: "unknown" } as const;
-  if (topUpId === null) return unknown;
-  const known = await deps.topUps.find({ id: topUpId });
-  const result = known === null ? await remake(deps, topUpId, payment) : "read";
-  const topUp = known ?? (await deps.topUps.find({ id: topUpId }));
-  if (result === null || topUp === null) return unknown;
+  const known = await topUpOfPayment(deps, payment);
+  const made = known === null ? await remake(deps, payment) : null;
+  const topUp = known ?? made?.topUp ?? null;
+  if (topUp === null) return unknown;
   await readTopUp(deps, topUp, { intent: ref });
-  return { ref, topUp: topUpId, account: topUp.accountId, result };
+  return { ref, topUp: topUp.id, account: topUp.accountId, result: made?.result ?? "read" };
 }
 
-/** Null if the payment does not say what was ordered. */
-async function remake(
-  { topUps, provider, now }: PaymentDeps,
-  id: string,
-  { intent, order, received, tax, paidAt }: ProviderPayment,
-): Promise<"remade" | "account_remade" | null> {
-  if (order === null || received < order.amount) return null;
+/** Null if the payment does not say what was ordered, or if our rows contradict what it says. */
+async function remake(deps: PaymentDeps, payment: ProviderPayment) {
+  const { topUps, provider, now } = deps;
+  const { topUpId: id, intent, order, received, tax, paidAt, customer } = payment;
+  if (id === null || order === null || received < order.amount) return null;
+  if ((await topUps.find({ id })) !== null) return null;
+  const owner = customer === null ? null : await deps.cards.ownerOf(provider.name, customer);
+  if (owner !== null && owner !== (await findAccountNumber(topUps.deps.database, order.accountId)))
+    return null;
   // A tax that a page added is not told apart from the fee here: the payer paid both.
   const fee = subtract(subtract(received, order.amount), tax);
   const createdAt = paidAt ?? new Date(now());
   const lost = { ...order, id, intent, provider: provider.name, fee, createdAt };
-  return (await remakeTopUp(topUps.deps, lost)) ? "account_remade" : "remade";
+  const result = (await remakeTopUp(topUps.deps, lost)) ? "account_remade" : "remade";
+  return { topUp: await topUps.find({ id }), result } as const;
 }

@@ -43,3 +43,13 @@ export async function remakeTopUp(
     return made.length > 0;
   });
 }
+
+/** The number of an account; null if there is none. */
+export async function findAccountNumber(
+  { db }: Pick<TopUpsDeps["database"], "db">,
+  accountId: string,
+): Promise<number | null> {
+  const where = eq(accounts.id, accountId);
+  const [row] = await db.select({ number: accounts.number }).from(accounts).where(where);
+  return row?.number ?? null;
+}

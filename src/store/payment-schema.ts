@@ -129,7 +129,7 @@ export const topUps = pgTable(
   ],
 );
 
-/** Refunds whose key has a saved failure at the provider, and which attempt is the last. */
+/** Refunds that were ordered, and which attempt of one that broke off is the last. */
 export const refundAttempts = pgTable(
   "refund_attempts",
   {
@@ -143,6 +143,8 @@ export const refundAttempts = pgTable(
     attempt: integer("attempt").notNull(),
     /** When the failure of this attempt was first seen; null before. */
     brokenOffAt: at("broken_off_at"),
+    /** The provider's id of the refund that was made; null before. */
+    refund: text("refund"),
   },
   (table) => [primaryKey({ columns: [table.topUp, table.reference] })],
 );

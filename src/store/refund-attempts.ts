@@ -1,7 +1,8 @@
-// Refunds that broke off at the provider, which answers each repeat by their key with the same
-// failure. The number of a further attempt is stored before the provider is asked.
+// Refunds that were ordered, each stored before the provider is asked: what the provider says of
+// one can be changed there. The provider answers each repeat of one that broke off with the same
+// failure, so the number of a further attempt is stored too.
 
-import { and, eq, lte, sql } from "drizzle-orm";
+import { and, eq, isNull, lte, sql } from "drizzle-orm";
 import { type NanoUsd, nano } from "../core/money.ts";
 import type { Database } from "./database.ts";
 import { refundAttempts } from "./payment-schema.ts";
@@ -12,21 +13,42 @@ export interface RefundRef {
   readonly reference: string;
 }
 
-export interface BrokenRefund {
+export interface RefundAttempt {
   /** Null: all that is left. */
   readonly amount: NanoUsd | null;
   /** The number of the last attempt. */
   readonly attempt: number;
 }
 
-/** Null for a refund that did not break off. */
-export async function findBrokenRefund(
+export interface OrderedRefund extends RefundAttempt {
+  /** The provider's id of the refund; null while none is known. */
+  readonly refund: string | null;
+}
+
+/** Stores the order of a refund; the first one by this reference, if there is one. */
+export async function orderRefund(
   { db }: Database,
   ref: RefundRef,
-): Promise<BrokenRefund | null> {
+  amount: NanoUsd | null,
+): Promise<OrderedRefund> {
+  await db
+    .insert(refundAttempts)
+    .values({ ...ref, amount, attempt: 1 })
+    .onConflictDoNothing();
   const [row] = await db.select().from(refundAttempts).where(isOf(ref));
-  if (row === undefined) return null;
-  return { amount: row.amount === null ? null : nano(row.amount), attempt: row.attempt };
+  if (row === undefined) throw new Error(`The refund ${ref.reference} was not stored`);
+  const { attempt, refund } = row;
+  return { amount: row.amount === null ? null : nano(row.amount), attempt, refund };
+}
+
+/** Stores the provider's id of the refund that was made. */
+export async function refundMade({ db }: Database, ref: RefundRef, refund: string): Promise<void> {
+  await db.update(refundAttempts).set({ refund }).where(isOf(ref));
+}
+
+/** Takes back an order that the provider refuses, so that another one can have its reference. */
+export async function dropRefund({ db }: Database, ref: RefundRef): Promise<void> {
+  await db.delete(refundAttempts).where(and(isOf(ref), isNull(refundAttempts.refund)));
 }
 
 /**
@@ -36,7 +58,7 @@ export async function findBrokenRefund(
 export async function nextRefundAttempt(
   { db }: Database,
   ref: RefundRef,
-  { amount, attempt }: BrokenRefund,
+  { amount, attempt }: RefundAttempt,
   { now, seenBefore }: { readonly now: Date; readonly seenBefore: Date },
 ): Promise<number | null> {
   const isLast = and(isOf(ref), eq(refundAttempts.attempt, attempt));

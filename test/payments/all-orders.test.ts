@@ -40,7 +40,14 @@ const TOP_UP: TopUp = {
 };
 
 const PAID: ProviderPayment = {
-  ...{ intent: "pi_1", status: "succeeded", currency: "usd", received: GROSS, topUpId: "topup_1" },
+  ...{
+    intent: "pi_1",
+    status: "succeeded",
+    currency: "usd",
+    received: GROSS,
+    customer: "cus_1",
+    topUpId: "topup_1",
+  },
   order: null,
   ...{ paidAt: NOW, refunded: ZERO, disputes: [], hasFraudWarning: false, card: null, tax: ZERO },
   ...{ fingerprint: null, receiptUrl: null, isCardSaved: false, failure: null },
@@ -53,7 +60,7 @@ const DECLINED: ProviderPayment = {
 };
 
 const page = (more: Partial<ProviderCheckout> = {}): ProviderCheckout => ({
-  ...{ isExpired: false, topUpId: "topup_1", intent: "pi_1", tax: TAX },
+  ...{ isExpired: false, customer: "cus_1", topUpId: "topup_1", intent: "pi_1", tax: TAX },
   ...more,
 });
 const seen = (payment: ProviderPayment | null, checkout = page()): SeenTopUp => ({

@@ -25,7 +25,7 @@ test("the comparison with the provider names what either side has alone or other
   expect(await auditPayments(lab.payments)).toEqual({ compared: 3, findings: [] });
 
   lab.sandbox.actions.refund(refunded.ref, 300);
-  lab.sandbox.actions.store.change(lost.ref, { metadata: {} });
+  lab.sandbox.actions.store.change(lost.ref, { status: "canceled" });
   const unknown = await lab.account();
   await lab.pay(unknown, "10");
   await lab.delivered();

@@ -47,6 +47,7 @@ const PAYMENT: ProviderPayment = {
   status: "succeeded",
   currency: "usd",
   received: usd("20"),
+  customer: "cus_1",
   topUpId: TOP_UP.id,
   order: null,
   paidAt: NOW,

@@ -37,6 +37,36 @@ async function sent(body: string, signature: string | null) {
   return [status, ...lab.answered.flat()];
 }
 
+test("an event that is signed ahead of the clock is taken within the tolerance only", async () => {
+  for (const [ahead, words] of [
+    [290, [200, "payment_intent.succeeded", "received"]],
+    [4_000, [400, "refused", "stale"]],
+    [-4_000, [400, "refused", "stale"]],
+  ] as const) {
+    const body = eventBody();
+    expect(await sent(body, signed(body, WEBHOOK_SECRET, nowSeconds() + ahead))).toEqual([
+      ...words,
+    ]);
+  }
+  const body = eventBody();
+  const two = `t=1,${signed(body, WEBHOOK_SECRET, nowSeconds() + 4_000)}`;
+  expect(await sent(body, two)).toEqual([400, "refused", "stale"]);
+  lab.inbox.splice(0);
+});
+
+test("a thin event is refused as one", async () => {
+  const body = eventBody({ object: "v2.core.event", data: undefined });
+  const { error } = (await (await send(body, signed(body))).json()) as {
+    error: { message: string };
+  };
+  expect(error.message).toContain("thin one of Stripe's API v2: have the endpoint send snapshot");
+  const broken = "{";
+  const other = (await (await send(broken, signed(broken))).json()) as typeof error & {
+    error: { message: string };
+  };
+  expect(other.error.message).toContain("The event is not JSON");
+});
+
 test("every answer has a request id, and a refusal names it", async () => {
   const body = eventBody();
   const good = await send(body, signed(body));

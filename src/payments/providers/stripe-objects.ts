@@ -141,6 +141,7 @@ export function paymentOf(intent: Stripe.PaymentIntent, parts: IntentParts): Pro
     status: statusOf(intent.status),
     currency: intent.currency,
     received: ofCents(intent.amount_received),
+    customer: idOf(intent.customer),
     topUpId: intent.metadata[METADATA.topUp] ?? null,
     order: orderOf(intent.metadata),
     paidAt: isPaid ? new Date((charge?.created ?? intent.created) * 1_000) : null,

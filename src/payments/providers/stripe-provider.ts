@@ -68,10 +68,14 @@ export function createStripeProvider(options: StripeOptions): PaymentProvider {
       );
       return {
         isExpired: session.status === "expired",
-        topUpId: session.metadata?.[METADATA.topUp] ?? null,
+        topUpId: referenceOf(session),
         intent: idOf(session.payment_intent),
         tax: ofCents(session.total_details?.amount_tax ?? 0),
       };
+    },
+    findCheckout: async (intent) => {
+      const [page] = await collected(stripe.checkout.sessions.list({ payment_intent: intent }));
+      return page === undefined ? null : { checkout: page.id, topUpId: referenceOf(page) };
     },
     endCheckout: (checkout) => endCheckout(stripe, checkout),
     chargeCard: (terms) => chargeCard(stripe, terms, options),
@@ -86,9 +90,14 @@ export function createStripeProvider(options: StripeOptions): PaymentProvider {
     removeCard: (card) => removeCard(stripe, card),
     verifyEvent: (body, signature) => verifiedEvent(stripe, rules, body, signature),
     subjectOf: (event) => subjectOf(stripe, event),
-    listPayments: () => listPayments(stripe),
+    listPayments: (known) => listPayments(stripe, known),
     listEvents: (since) => listEvents(stripe, name, since),
   };
+}
+
+/** A page's reference never changes, as its metadata can. */
+function referenceOf({ client_reference_id, metadata }: Stripe.Checkout.Session): string | null {
+  return client_reference_id ?? metadata?.[METADATA.topUp] ?? null;
 }
 
 async function createCustomer(
@@ -123,7 +132,7 @@ async function refund(
   stripe: Stripe,
   intent: string,
   { amount, key, attempt }: RefundTerms,
-): Promise<void> {
+): Promise<string> {
   const part = amount === null ? {} : { amount: toCents(amount) };
   const about = amount === null ? "all" : toDecimal(amount);
   const metadata = { [METADATA.refund]: key, [METADATA.refunded]: about };
@@ -131,13 +140,13 @@ async function refund(
     // Stripe forgets a key after a day; the refund itself still names the order (D-371).
     const made = await collected(stripe.refunds.list({ payment_intent: intent }));
     const earlier = made.find((one) => one.metadata?.[METADATA.refund] === key);
-    if (earlier?.metadata?.[METADATA.refunded] === about) return;
     if (earlier !== undefined) {
+      if (earlier.metadata?.[METADATA.refunded] === about) return earlier.id;
       throw new RefundRefused("reused", "The refund that was made by this key has another amount");
     }
     const terms = { payment_intent: intent, metadata, ...part };
     const idempotencyKey = attempt === 1 ? key : `${attempt}-${key}`;
-    await answered(stripe.refunds.create(terms, { idempotencyKey }), "refund");
+    return (await answered(stripe.refunds.create(terms, { idempotencyKey }), "refund")).id;
   } catch (error) {
     const { StripeIdempotencyError, StripeInvalidRequestError } = Stripe.errors;
     if (error instanceof StripeIdempotencyError) throw new RefundRefused("reused", error.message);
@@ -162,9 +171,13 @@ async function readPayment(stripe: Stripe, id: string): Promise<ProviderPayment 
   return paymentOf(intent, { refunds, disputes, warnings });
 }
 
-async function* listPayments(stripe: Stripe): AsyncGenerator<ProviderPayment> {
+async function* listPayments(
+  stripe: Stripe,
+  known: ReadonlySet<string>,
+): AsyncGenerator<ProviderPayment> {
   for (const { id, metadata, status } of await collected(stripe.paymentIntents.list(PAGE))) {
-    if (metadata[METADATA.topUp] === undefined || status !== "succeeded") continue;
+    const isOurs = metadata[METADATA.topUp] !== undefined || known.has(id);
+    if (!isOurs || status !== "succeeded") continue;
     const payment = await readPayment(stripe, id);
     if (payment !== null) yield payment;
   }

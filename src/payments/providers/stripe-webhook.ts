@@ -63,6 +63,27 @@ function nameOf(text: unknown): string {
   throw new EventRefused("malformed", "The event has no usable id or type");
 }
 
+/** Why the client of Stripe does not take a body whose signature is right. */
+function malformedText(body: string): string {
+  try {
+    const event: unknown = JSON.parse(body);
+    const { object = null } = { ...(event as { readonly object?: unknown } | null) };
+    if (object === "v2.core.event") {
+      return "The event is a thin one of Stripe's API v2: have the endpoint send snapshot events (v1)";
+    }
+    return "The event is none that Stripe's API v1 sends";
+  } catch {
+    return "The event is not JSON";
+  }
+}
+
+/** Stripe's client takes any time to come: a copy would stay good until then. */
+function refuseFuture(signature: string, nowMs: number): void {
+  const times = [...signature.matchAll(/(?:^|,)t=(\d+)/g)].map(([, seconds]) => Number(seconds));
+  if (Math.max(...times) <= nowMs / 1_000 + TOLERANCE_SECONDS) return;
+  throw new EventRefused("stale", "The event was signed more than 5 minutes ahead of this clock");
+}
+
 async function constructed(
   stripe: Stripe,
   { secrets, now }: EventRules,
@@ -72,12 +93,15 @@ async function constructed(
   let refusal = new EventRefused("signature", "The event has no valid signature");
   for (const secret of secrets) {
     try {
-      return await stripe.webhooks.constructEventAsync(
+      const event = await stripe.webhooks.constructEventAsync(
         ...([body, signature, secret, TOLERANCE_SECONDS, undefined, now()] as const),
       );
+      refuseFuture(signature, now());
+      return event;
     } catch (error) {
+      if (error instanceof EventRefused) throw error;
       if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) {
-        throw new EventRefused("malformed", "The event is not JSON");
+        throw new EventRefused("malformed", malformedText(body));
       }
       if (error.message.includes(STALE)) {
         refusal = new EventRefused("stale", "The event was signed more than 5 minutes ago");

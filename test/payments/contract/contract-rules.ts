@@ -6,6 +6,7 @@ export const CALLS: Readonly<Record<string, string>> = {
   "charges.retrieve": "GET /v1/charges/{charge}",
   "checkout.sessions.create": "POST /v1/checkout/sessions",
   "checkout.sessions.expire": "POST /v1/checkout/sessions/{session}/expire",
+  "checkout.sessions.list": "GET /v1/checkout/sessions",
   "checkout.sessions.retrieve": "GET /v1/checkout/sessions/{session}",
   "customers.create": "POST /v1/customers",
   "disputes.list": "GET /v1/disputes",

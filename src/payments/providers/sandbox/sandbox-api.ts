@@ -12,6 +12,7 @@ type Handler = (actions: SandboxActions, id: string, params: Params) => SandboxO
 /** Where the objects of a kind are listed. */
 const LISTS: Readonly<Record<string, string>> = {
   payment_intent: "payment_intents",
+  "checkout.session": "checkout/sessions",
   refund: "refunds",
   dispute: "disputes",
   "radar.early_fraud_warning": "radar/early_fraud_warnings",
@@ -32,6 +33,7 @@ const ROUTES: Readonly<Record<string, Handler>> = {
     }),
   "GET /v1/customers/*": (actions, id) => actions.get(id, "customer"),
   "POST /v1/checkout/sessions": (actions, _, params) => createSession(actions, params),
+  "GET /v1/checkout/sessions": (actions, _, params) => listed(actions, "checkout.session", params),
   "GET /v1/checkout/sessions/*": (actions, id) => actions.get(id, "checkout.session"),
   "POST /v1/checkout/sessions/*/expire": (actions, id) => actions.expireSession(id),
   "POST /v1/payment_intents": (actions, _, params) => createIntent(actions, params),

@@ -1,0 +1,1 @@
+ALTER TABLE "refund_attempts" ADD COLUMN "refund" text;
