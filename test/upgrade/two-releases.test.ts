@@ -1,5 +1,6 @@
-// A deploy without a pause: a release serves under load, the stores are migrated, a later one starts
-// beside it, and the earlier one is told to stop. Every call is answered whole and charged once.
+// A deploy without a pause: a release serves under load, the stores are migrated, a later release
+// starts beside it, and the earlier one is told to stop. Every call is answered whole and charged
+// once.
 
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
