@@ -119,7 +119,7 @@ test("doctor names the step for all that an empty database lacks", async () => {
     const env = { DATABASE_URL: url, PORT: String(await freePort()) };
     const { code, err } = await cliProcessOf(world, { env })("doctor");
     const problems = err.split("\n").filter((line) => line.startsWith("PROBLEM"));
-    expect([code, problems.length]).toEqual([1, 4]);
+    expect([code, problems.length]).toEqual([1, 6]);
     for (const line of problems) expect(line).toContain("farebox migrate");
   });
 });
