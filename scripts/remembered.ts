@@ -244,7 +244,7 @@ export const REMEMBERED: readonly Remembered[] = [
   },
   {
     holders: ["src/http/body-shares.ts #taken"],
-    what: "bytes of bodies that are being read, and of prompts in open calls, by account and key",
+    what: "bytes of bodies that are being read, and of prompts in open calls, by account",
     most: "accounts with open requests",
     beyond:
       `an account with more than ${BODY_BYTES_AT_ONCE / 1024 ** 2} MB on their way, ` +

@@ -24,6 +24,7 @@ import {
 import type { HealthWarnings, ReadinessCheck, SharedVersions } from "./http/health.ts";
 import { MinuteBudget } from "./http/minute-budget.ts";
 import { openEndOf, pathOf } from "./http/open-end.ts";
+import type { BodyParser } from "./http/parse-body.ts";
 import { noEndpoint, unrouted } from "./http/unknown-route.ts";
 import type { OperatorDeps } from "./operator/deps.ts";
 import type { WebhookServices } from "./payments/webhook-endpoint.ts";
@@ -59,6 +60,8 @@ export interface AppDeps {
   readonly maps: MapsProvider;
   readonly mail: MailServices;
   readonly pauses: Pauses;
+  /** Parses large bodies; without it, that is done in the thread that serves requests. */
+  readonly parser?: BodyParser;
   /** Null without a payment provider. */
   readonly payments: WebhookServices | null;
   /** Null in a process that does not serve the console. */
@@ -201,6 +204,7 @@ function sharedDeps(deps: AppDeps): Omit<GatewayDeps, "surface"> {
     keys: deps.keys,
     anonymous: deps.anonymous,
     bodies: new BodyShares(),
+    parser: deps.parser,
     catalogue: deps.catalogue,
     pauses: deps.pauses,
     mail: deps.mail,

@@ -24,6 +24,7 @@ import { topUpCounter } from "./payments/top-up-metrics.ts";
 import type { ServerConfig } from "./settings/config.ts";
 import { runProcess } from "./settings/run-process.ts";
 import { type ApiStores, openApiStores } from "./start/api-stores.ts";
+import { BodyThread } from "./start/body-threads.ts";
 import { openProviders, type Providers } from "./start/providers.ts";
 import { checkWrites } from "./store/redis-check.ts";
 import { RejectedEntries } from "./store/rejected-entries.ts";
@@ -57,10 +58,11 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const rejected = new RejectedEntries(database);
   const proxies = new UntrustedProxies(database, clock.now);
   const drain = new Drain();
+  const parser = new BodyThread({ clock, log });
   const tracer = await openTracer(config.traces, { version: project.version, clock, log });
   const app = createApp({
     ...providers.services,
-    ...{ accounts, pauses, clock, random, log, tracer },
+    ...{ accounts, pauses, parser, clock, random, log, tracer },
     keys: stores.keys,
     clientInfo: stores.clientInfo,
     anonymous: new AnonymousWindow(accounts.scripts),
@@ -107,6 +109,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     await settleOpenCalls(accounts, log);
     await accounts.stop();
     providers.close();
+    parser.close();
     await tracer?.close();
     await metricsServer.stop();
     await stores.close();

@@ -36,6 +36,10 @@ export class CallBody implements BodyRules {
     this.share = context.deps.bodies.of(accountId, this.#isLarge ? largeOf(this, keyId) : null);
   }
 
+  get keepsBytes(): boolean {
+    return this.#context.deps.parser !== undefined;
+  }
+
   get clock() {
     return this.#context.deps.calls.clock;
   }

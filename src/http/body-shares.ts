@@ -11,8 +11,6 @@ const MEBIBYTE = 1024 * 1024;
 export const SMALL_BODY_BYTES = 64 * 1024;
 /** Sixteen of the largest bodies, or thousands of usual ones. */
 export const BODY_BYTES_AT_ONCE = 64 * MEBIBYTE;
-/** Large bodies of one key: half of what its account may have. */
-export const KEY_BYTES_AT_ONCE = BODY_BYTES_AT_ONCE / 2;
 /** All bodies of a process. */
 export const PROCESS_BYTES_AT_ONCE = 512 * MEBIBYTE;
 /** Large bodies of one key in a minute: a hundred of the largest. */
@@ -48,7 +46,7 @@ const READING: ShareRule = {
 
 export class BodyShares {
   readonly #rule: ShareRule;
-  /** Bytes by account or address, and of large bodies by key. Without an open body: no entry. */
+  /** Bytes by account or address. One without an open body has no entry. */
   readonly #taken = new Map<string, number>();
   readonly #bytes = new MinuteBudget({
     most: KEY_BYTES_A_MINUTE,
@@ -77,11 +75,8 @@ export class BodyShares {
     if (before > 0 && this.#total + bytes > totalMax) throw full(onTheWay(totalMax));
     if (large !== null) {
       const { key, nowMs } = large;
-      const byKey = (this.#taken.get(key) ?? 0) + bytes;
-      if (byKey > KEY_BYTES_AT_ONCE) throw full(onTheWay(KEY_BYTES_AT_ONCE));
       this.#values.take(key, 0, nowMs);
       this.#bytes.take(key, bytes, nowMs);
-      this.#taken.set(key, byKey);
     }
     this.#taken.set(sender, before + bytes);
     this.#total += bytes;
@@ -93,13 +88,8 @@ export class BodyShares {
   }
 
   /** Gives back what was taken. */
-  giveBack(sender: string, bytes: number, large: LargeBody | null): void {
+  giveBack(sender: string, bytes: number): void {
     this.#total -= bytes;
-    this.#lower(sender, bytes);
-    if (large !== null) this.#lower(large.key, bytes);
-  }
-
-  #lower(sender: string, bytes: number): void {
     const left = (this.#taken.get(sender) ?? 0) - bytes;
     if (left > 0) this.#taken.set(sender, left);
     else this.#taken.delete(sender);
@@ -137,7 +127,7 @@ export class BodyShare {
   end(): void {
     this.#isOpen = false;
     if (this.#own === 0) return;
-    this.#shares.giveBack(this.#sender, this.#own, this.#large);
+    this.#shares.giveBack(this.#sender, this.#own);
     this.#own = 0;
   }
 }

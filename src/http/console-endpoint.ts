@@ -19,8 +19,9 @@ import type { JsonBody } from "./json-body.ts";
 import { isLocalRequest } from "./local-request.ts";
 import type { MinuteBudget } from "./minute-budget.ts";
 import { isOwnOrigin } from "./own-origin.ts";
+import { type BodyParser, parseBody } from "./parse-body.ts";
 import type { Membership, People, SignedIn } from "./people.ts";
-import { declaredLength, readText } from "./read-body.ts";
+import { declaredLength, readBody } from "./read-body.ts";
 import type { Checked, TSchema } from "./schema.ts";
 import { peerOf } from "./server.ts";
 import { refuseNul } from "./texts.ts";
@@ -32,6 +33,7 @@ export interface ConsoleFrameDeps {
   readonly consoleUrl: string | null;
   readonly clock: Clock;
   readonly bodies: Pick<BodyShares, "of">;
+  readonly parser?: BodyParser | undefined;
   /** What each session may ask in a minute, by weight. */
   readonly sessions: Pick<MinuteBudget, "take">;
   readonly random: RandomBytes;
@@ -269,10 +271,12 @@ export async function readInput<Input>(
   const large = isLarge ? { key: person?.sessionId ?? sender, nowMs: deps.clock.now() } : null;
   const share = deps.bodies.of(sender, large);
   const { bytesMax } = body;
-  const text = await readText(request, { bytesMax, clock: deps.clock, share, declared });
-  const value = body.parse(text, share);
+  const { parser, clock } = deps;
+  const keepsBytes = parser !== undefined;
+  const read = await readBody(request, { bytesMax, clock, share, declared, keepsBytes });
+  const value = await parseBody(body, read, { parser, sender, share });
   // JSON has no other way to write it.
-  if (text.includes("\\u0000")) refuseNul(value);
+  if (typeof read !== "string" || read.includes("\\u0000")) refuseNul(value);
   return body.check(value);
 }
 

@@ -21,7 +21,8 @@ import {
 } from "./frame.ts";
 import type { JsonBody } from "./json-body.ts";
 import { countByKey } from "./optional-key.ts";
-import { LateBody, readText } from "./read-body.ts";
+import { parseBody } from "./parse-body.ts";
+import { LateBody, readBody } from "./read-body.ts";
 import { bytesResponse, jsonResponse } from "./respond.ts";
 import { QuietConnection } from "./server.ts";
 import { eventStream, type FrameSource } from "./sse.ts";
@@ -138,7 +139,11 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
       if (body !== undefined) {
         const rules = new CallBody(context, definition, body.bytesMax);
         if (rules.isAskedAhead) await checkAhead(context, definition);
-        const value = body.parse(await readText(request, rules), rules.share);
+        const read = await readBody(request, rules);
+        const { parser } = deps;
+        const sender = call.identity.accountId;
+        const parsed = parseBody(body, read, { parser, sender, share: rules.share });
+        const value = parsed instanceof Promise ? await parsed : parsed;
         if (precheck !== undefined) await precheck(value, context);
         input = body.check(value);
       }

@@ -13,6 +13,7 @@ import type { BodyShares } from "./body-shares.ts";
 import type { ClientInfo } from "./client-info.ts";
 import { type ClientIp, networkOf } from "./client-ip.ts";
 import { failureOf } from "./failure.ts";
+import type { BodyParser } from "./parse-body.ts";
 import { readKey } from "./read-key.ts";
 import { errorResponse } from "./respond.ts";
 import { peerOf, type RequestServer } from "./server.ts";
@@ -47,6 +48,8 @@ export interface FrameDeps {
   readonly keys: KeyDirectory;
   readonly anonymous: AnonymousWindow;
   readonly bodies: Pick<BodyShares, "of">;
+  /** Without it, all bodies are parsed in the thread that serves requests. */
+  readonly parser?: BodyParser | undefined;
   readonly random: RandomBytes;
   readonly keyPeppers: SecretList;
   readonly clientIp: ClientIp;

@@ -2,18 +2,19 @@
 // checks everything else.
 
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { ApiError } from "../core/errors.ts";
-import type { BodyShare } from "./body-shares.ts";
 import { explain } from "./explain.ts";
-import { parseJson } from "./read-body.ts";
+import { checkJsonShape } from "./json-shape.ts";
+import { parseText } from "./parse-body.ts";
 import type { Checked, TSchema } from "./schema.ts";
-import { refuseHalfPairs } from "./texts.ts";
 
 export interface JsonBody<Input> {
   readonly schema: TSchema;
   readonly bytesMax: number;
+  readonly isArray: boolean;
+  /** The schema as JSON, for another thread. */
+  readonly outline: string;
   /** Parses text. Throws `invalid_json`, or `invalid_parameter` if there are too many keys. */
-  readonly parse: (text: string, share?: Pick<BodyShare, "countValues">) => unknown;
+  readonly parse: (text: string) => unknown;
   /** Throws a refusal that names the field and the rule. */
   readonly check: (value: unknown) => Input;
 }
@@ -24,9 +25,6 @@ interface BodyOptions {
   readonly label?: string;
 }
 
-/** Escapes of surrogates: a text without them cannot contain half of a pair. */
-const SURROGATE = /\\u[dD][89a-fA-F]/;
-
 /** A body that must match this schema, an object or an array. */
 export function jsonBody<S extends TSchema>(
   schema: S,
@@ -34,22 +32,16 @@ export function jsonBody<S extends TSchema>(
 ): JsonBody<Checked<S>> {
   const compiled = TypeCompiler.Compile(schema);
   const isArray = schema.type === "array";
+  let outline: string | null = null;
   return {
     schema,
+    isArray,
     bytesMax,
-    parse(text, share) {
-      const { value, values } = parseJson(text);
-      share?.countValues(values);
-      const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-      if (isArray ? !Array.isArray(value) : !isObject) {
-        throw new ApiError(
-          "invalid_json",
-          `The body must be a JSON ${isArray ? "array" : "object"}`,
-        );
-      }
-      if (text.includes("\\u") && SURROGATE.test(text)) refuseHalfPairs(value);
-      return value;
+    get outline() {
+      outline ??= JSON.stringify(schema);
+      return outline;
     },
+    parse: (text) => parseText({ schema, isArray }, text, checkJsonShape(text)),
     check(value) {
       if (compiled.Check(value)) return value as Checked<S>;
       throw explain(schema, value, label);

@@ -5,12 +5,14 @@ import type { Clock } from "../core/clock.ts";
 import type { Deadline, Expiring } from "../core/deadlines.ts";
 import { ApiError } from "../core/errors.ts";
 import type { BodyShare } from "./body-shares.ts";
-import { checkJsonShape, type JsonShape } from "./json-shape.ts";
 
 /** How long a client may take to send its body. */
 const BODY_MS_MAX = 10_000;
 /** A body that takes longer is slow. */
 const PROMPT_MS = 500;
+
+/** A larger body is not decoded in the thread that serves requests. */
+const TEXT_BYTES_MAX = 256 * 1024;
 
 export interface BodyRules {
   readonly bytesMax: number;
@@ -19,6 +21,8 @@ export interface BodyRules {
   readonly declared?: number | null;
   /** What the sender may have in memory; without it, only this body is bounded. */
   readonly share?: BodyShare;
+  /** True if a large body may be left in bytes. */
+  readonly keepsBytes?: boolean;
   /** Called when the body is slow. If it rejects, the body is refused so. */
   readonly onSlow?: () => Promise<void>;
 }
@@ -44,7 +48,13 @@ export class LateBody extends ApiError {
  * The text of a body. Throws `body_too_large`, `invalid_json`, or `rate_limit_exceeded` if the
  * sender has too much under way.
  */
-export function readText(request: Request, rules: BodyRules): Promise<string> {
+export async function readText(request: Request, rules: BodyRules): Promise<string> {
+  const body = await readBody(request, rules);
+  return typeof body === "string" ? body : decode(body);
+}
+
+/** The same for a body that may be parsed in another thread: a large one is left in bytes. */
+export function readBody(request: Request, rules: BodyRules): Promise<string | Uint8Array> {
   return new Promise((resolve, reject) => {
     new Reading(rules, resolve, reject).begin(request);
   });
@@ -53,7 +63,7 @@ export function readText(request: Request, rules: BodyRules): Promise<string> {
 /** A body that is being read. A class, because every request has one: functions would take more. */
 class Reading implements Expiring {
   readonly #rules: BodyRules;
-  readonly #resolve: (text: string) => void;
+  readonly #resolve: (body: string | Uint8Array) => void;
   readonly #reject: (error: ApiError) => void;
   #deadline: Deadline;
   /** What `onSlow` does; null as long as the body is not slow. */
@@ -61,7 +71,7 @@ class Reading implements Expiring {
 
   constructor(
     rules: BodyRules,
-    resolve: (text: string) => void,
+    resolve: (body: string | Uint8Array) => void,
     reject: (error: ApiError) => void,
   ) {
     this.#rules = rules;
@@ -103,8 +113,11 @@ class Reading implements Expiring {
 
   #complete(bytes: Uint8Array): void {
     try {
-      this.#resolve(decode(bytes));
-      this.#end();
+      const isKept = this.#rules.keepsBytes === true && bytes.byteLength > TEXT_BYTES_MAX;
+      this.#resolve(isKept ? bytes : decode(bytes));
+      // What is kept in bytes stays in the sender's share until it is parsed.
+      if (isKept) this.#deadline.end();
+      else this.#end();
     } catch (error) {
       this.#fail(error);
     }
@@ -135,17 +148,17 @@ function readBytes(request: Request, rules: BodyRules): Promise<Uint8Array> {
   return request.bytes();
 }
 
-/** Parses text if it is not too deep and has not too many keys. */
-export function parseJson(text: string): JsonShape & { readonly value: unknown } {
-  const shape = checkJsonShape(text);
+/** Parses a text whose shape was checked. */
+export function parseJson(text: string): unknown {
   try {
-    return { ...shape, value: JSON.parse(text) };
+    return JSON.parse(text);
   } catch {
     throw new ApiError("invalid_json", "The body is not valid JSON");
   }
 }
 
-function decode(bytes: Uint8Array): string {
+/** The text of a body. Throws `invalid_json`. */
+export function decode(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch {

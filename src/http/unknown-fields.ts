@@ -84,7 +84,8 @@ function walkOfUnion(
   };
 }
 
-function meantBy(branch: TSchema): (value: object) => boolean {
+/** Tells whether a value seems meant for this branch of a union. */
+export function meantBy(branch: TSchema): (value: object) => boolean {
   if (branch.anyOf !== undefined) return () => true;
   if (branch.type === "array") return Array.isArray;
   const fields = Object.entries((branch.properties ?? {}) as Readonly<Record<string, TSchema>>);

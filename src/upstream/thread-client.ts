@@ -9,7 +9,7 @@ import { RouteFailure } from "./route-failure.ts";
 import type { FromThread, ToThread } from "./thread-messages.ts";
 import { Turns } from "./turns.ts";
 
-export interface ThreadOptions<Setup, Event> {
+export interface ThreadOptions<Setup, Event, Request = never> {
   /** As logs and errors name it: "The search thread". */
   readonly name: string;
   /** Starts the thread, which calls `serveThread`. */
@@ -24,6 +24,8 @@ export interface ThreadOptions<Setup, Event> {
   /** After a thread has ended or could not be started, no other is started for this time. */
   readonly restartMs: number;
   readonly onEvent?: (event: Event) => void;
+  /** What of a request is handed over to the thread instead of copied. */
+  readonly transfer?: (request: Request) => ArrayBuffer[];
   readonly clock: Pick<Clock, "after" | "monotonicMs">;
   readonly log: Log;
 }
@@ -62,11 +64,11 @@ interface Thread<Request, Reply> {
  * request that the thread was at work on can have ended it: all others blame nobody.
  */
 export class ThreadClient<Setup, Request, Reply, Event = never> implements Disposable {
-  readonly #options: ThreadOptions<Setup, Event>;
+  readonly #options: ThreadOptions<Setup, Event, Request>;
   #thread: Thread<Request, Reply> | null = null;
   #restartAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: ThreadOptions<Setup, Event>) {
+  constructor(options: ThreadOptions<Setup, Event, Request>) {
     this.#options = options;
   }
 
@@ -188,7 +190,7 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
     thread.job = thread.turns.take() ?? null;
     if (thread.job === null) return;
     const { request } = thread.job;
-    post(thread.worker, { type: "request", request });
+    post(thread.worker, { type: "request", request }, this.#options.transfer?.(request));
     this.#watch(thread);
   }
 
@@ -243,8 +245,12 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
   }
 }
 
-function post<Setup, Request>(worker: Worker, message: ToThread<Setup, Request>): void {
-  worker.postMessage(message);
+function post<Setup, Request>(
+  worker: Worker,
+  message: ToThread<Setup, Request>,
+  transfer: ArrayBuffer[] = [],
+): void {
+  worker.postMessage(message, transfer);
 }
 
 /** Whether the process can open some more files. Takes some microseconds. */

@@ -6,7 +6,6 @@ import {
   BODY_BYTES_AT_ONCE,
   BodyShares,
   KEY_BYTES_A_MINUTE,
-  KEY_BYTES_AT_ONCE,
   KEY_VALUES_A_MINUTE,
   PROCESS_BYTES_AT_ONCE,
 } from "../../src/http/body-shares.ts";
@@ -28,16 +27,6 @@ function refusalOf(take: () => void): ApiError {
 }
 
 describe("bytes on their way", () => {
-  test("of one key are at most half of what its account may have", () => {
-    const shares = new BodyShares();
-    for (let taken = 0; taken < KEY_BYTES_AT_ONCE; taken += BODY) {
-      shares.of("account", large("key_1")).take(BODY);
-    }
-    const { code, message } = refusalOf(() => shares.of("account", large("key_1")).take(1));
-    expect([code, message]).toEqual(["rate_limit_exceeded", expect.stringContaining("32 MB")]);
-    shares.of("account", large("key_2")).take(BODY);
-  });
-
   test("of one account are bounded whatever its keys", () => {
     const shares = new BodyShares();
     for (let taken = 0; taken < BODY_BYTES_AT_ONCE; taken += BODY) {

@@ -1,0 +1,99 @@
+// Parses the text of a JSON body: here if that takes little, otherwise in a thread of its own.
+
+import { ApiError, type ErrorCode } from "../core/errors.ts";
+import type { BodyShare } from "./body-shares.ts";
+import type { JsonBody } from "./json-body.ts";
+import { checkJsonShape, type JsonShape } from "./json-shape.ts";
+import { type PackedJson, unpackJson } from "./packed-json.ts";
+import { parseJson } from "./read-body.ts";
+import type { TSchema } from "./schema.ts";
+import { refuseHalfPairs } from "./texts.ts";
+import { OBJECT_KEYS_MAX, refuseUnknownKeys } from "./unknown-keys.ts";
+
+/** All other callers wait while a body is parsed here: about a millisecond for one with so many. */
+const KEYS_MAX_HERE = 500;
+const VALUES_MAX_HERE = 5_000;
+
+/** Escapes of surrogates: a text without them cannot contain half of a pair. */
+const SURROGATE = /\\u[dD][89a-fA-F]/;
+
+/** What the thread is given. */
+export interface BodyToParse {
+  /** The bytes of a large body; the text of one that was already decoded. */
+  readonly body: Uint8Array | string;
+  readonly isArray: boolean;
+  /** The schema as JSON. */
+  readonly outline: string;
+}
+
+/** What the thread replies. */
+export type ParsedBody =
+  | { readonly packed: PackedJson; readonly values: number }
+  | {
+      readonly refusal: {
+        readonly code: ErrorCode;
+        readonly message: string;
+        readonly param: string | undefined;
+      };
+    };
+
+/** Parses bodies outside the thread that serves requests; senders take turns. */
+export interface BodyParser {
+  /** Throws `service_unavailable` if it cannot. */
+  parse(sender: string, body: BodyToParse): Promise<ParsedBody>;
+}
+
+interface Source {
+  readonly parser: BodyParser | undefined;
+  readonly sender: string;
+  readonly share: BodyShare;
+}
+
+/**
+ * The value of a body as it was read. Throws `invalid_json`, or `invalid_parameter` if it has too
+ * many keys or values. No promise if it is parsed here.
+ */
+export function parseBody(
+  kind: Pick<JsonBody<unknown>, "schema" | "isArray" | "outline">,
+  body: string | Uint8Array,
+  source: Source,
+): unknown {
+  const { parser, share } = source;
+  if (typeof body !== "string") return parseApart(kind, body, source);
+  const shape = checkJsonShape(body);
+  const isLong = shape.keys > KEYS_MAX_HERE || shape.values > VALUES_MAX_HERE;
+  if (isLong && parser !== undefined) return parseApart(kind, body, source);
+  share.countValues(shape.values);
+  return parseText(kind, body, shape);
+}
+
+/** Parses a text whose shape was checked. Throws as `parseBody` does. */
+export function parseText(
+  { schema, isArray }: { readonly schema: TSchema; readonly isArray: boolean },
+  text: string,
+  { keys }: JsonShape,
+): unknown {
+  const value = parseJson(text);
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  if (isArray ? !Array.isArray(value) : !isObject) {
+    throw new ApiError("invalid_json", `The body must be a JSON ${isArray ? "array" : "object"}`);
+  }
+  if (text.includes("\\u") && SURROGATE.test(text)) refuseHalfPairs(value);
+  if (keys > OBJECT_KEYS_MAX) refuseUnknownKeys(schema, value);
+  return value;
+}
+
+async function parseApart(
+  { isArray, outline }: Pick<JsonBody<unknown>, "isArray" | "outline">,
+  body: string | Uint8Array,
+  { parser, sender, share }: Source,
+): Promise<unknown> {
+  if (parser === undefined) throw new Error("There is no thread to parse bodies");
+  const parsed = await parser.parse(sender, { body, isArray, outline }).finally(() => share.end());
+  if ("refusal" in parsed) {
+    const { code, message, param } = parsed.refusal;
+    throw new ApiError(code, message, param === undefined ? {} : { param });
+  }
+  share.countValues(parsed.values);
+  return unpackJson(parsed.packed);
+}

@@ -1,0 +1,76 @@
+// Bounds the keys of a parsed body that its schema does not know. They have no effect, so nobody
+// needs many, and all that is done with a body takes time for each of them.
+
+import { invalid } from "./checks.ts";
+import type { TSchema } from "./schema.ts";
+import { meantBy } from "./unknown-fields.ts";
+
+/** Unknown keys in one object. A body with no more keys in all is not looked at. */
+export const OBJECT_KEYS_MAX = 256;
+/** Unknown keys in all objects of a body together. */
+export const BODY_KEYS_MAX = 500;
+
+const NAME_LENGTH_MAX = 100;
+
+/** What of a schema is looked at. A copy of it in JSON will do. */
+type Outline = TSchema | null;
+
+/**
+ * Throws an `invalid_parameter` that names the field with which there are too many unknown keys.
+ * Keys inside a field of any form, such as a JSON schema, are known.
+ */
+export function refuseUnknownKeys(schema: TSchema, value: unknown): void {
+  new UnknownKeys().visit(schema, value, "");
+}
+
+class UnknownKeys {
+  #count = 0;
+
+  /** Without an outline the value is itself unknown, with all that is in it. */
+  visit(outline: Outline, value: unknown, path: string): void {
+    if (typeof value !== "object" || value === null) return;
+    if (outline !== null && outline.anyOf !== undefined) {
+      const branches: readonly TSchema[] = outline.anyOf;
+      const branch = branches.find((one) => isFor(one, value) && meantBy(one)(value));
+      if (branch !== undefined) this.visit(branch, value, path);
+      return;
+    }
+    if (Array.isArray(value)) {
+      const items: Outline = outline === null ? null : (outline.items ?? ANY);
+      if (items !== ANY) for (const item of value) this.visit(items, item, `${path}[]`);
+      return;
+    }
+    this.#visitObject(outline, value as Readonly<Record<string, unknown>>, path);
+  }
+
+  #visitObject(outline: Outline, value: Readonly<Record<string, unknown>>, path: string): void {
+    const known = (outline?.properties ?? {}) as Readonly<Record<string, TSchema>>;
+    // A schema that names no field allows any.
+    if (outline !== null && Object.keys(known).length === 0) return;
+    let unknown = 0;
+    for (const key in value) {
+      const name = path === "" ? key : `${path}.${key}`;
+      const field = Object.hasOwn(known, key) ? (known[key] ?? null) : null;
+      if (field === null) {
+        unknown += 1;
+        this.#count += 1;
+        if (unknown > OBJECT_KEYS_MAX || this.#count > BODY_KEYS_MAX) throw tooMany(name);
+      }
+      this.visit(field, value[key], name);
+    }
+  }
+}
+
+const ANY: TSchema = {} as TSchema;
+
+function isFor({ anyOf, type }: TSchema, value: object): boolean {
+  return anyOf !== undefined || type === (Array.isArray(value) ? "array" : "object");
+}
+
+function tooMany(name: string) {
+  return invalid(
+    name.slice(0, NAME_LENGTH_MAX),
+    `is one too many: a body may have ${BODY_KEYS_MAX} fields that are not known, ` +
+      `and ${OBJECT_KEYS_MAX} in one object`,
+  );
+}
