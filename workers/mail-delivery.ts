@@ -68,7 +68,14 @@ async function hand(deps: DeliveryDeps, claim: Claim, content: MailContent): Pro
   const sender = senderAddress(accountId, deps.mailDomain);
   const mime = await deps.build({ id, content, sender, accountDomain, date: createdAt });
   const mail = { from: deps.returnPath(id, sender), to: content.to, mime };
-  return await deps.transport.send(mail, () => deps.deliveries.commit(claim, deps.claimMs));
+  const { deliveries, claimMs } = deps;
+  // Further transactions, for recipients that the server did not take at once, are of one attempt.
+  let isCommitted = false;
+  return await deps.transport.send(mail, async () => {
+    if (isCommitted) return await deliveries.renew(claim, claimMs);
+    isCommitted = await deliveries.commit(claim, claimMs);
+    return isCommitted;
+  });
 }
 
 async function conclude(deps: DeliveryDeps, claim: Claim, delivery: Delivery): Promise<void> {

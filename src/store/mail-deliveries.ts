@@ -98,6 +98,15 @@ export class MailDeliveries {
     return rows.length > 0;
   }
 
+  /** Prolongs a claim. False if this worker has lost it: then it must send nothing more. */
+  async renew({ id, attempt }: Claim, claimMs: number): Promise<boolean> {
+    const rows = await this.database.sql`
+      UPDATE mail_messages SET claimed_until = now() + ${claimMs} * interval '1 ms'
+      WHERE id = ${toUuid(id)} AND attempts = ${attempt} AND status = 'queued'
+        AND claimed_until > now() RETURNING id`;
+    return rows.length > 0;
+  }
+
   /**
    * Delays the next attempt. `answered`: the server refused, so the count of `commit` is undone.
    */

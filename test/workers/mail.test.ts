@@ -15,6 +15,7 @@ import { completeMail } from "../../workers/mail-completer.ts";
 import { sweepExpired } from "../../workers/sweep.ts";
 import type { TestAccount } from "../support/accounts.ts";
 import { eventually } from "../support/eventually.ts";
+import { failureReport } from "../support/failure-report.ts";
 import { mailAccount, mailBody, resultOf, startMailWorld } from "../support/mail-world.ts";
 import { startPrivateRedis } from "../support/services.ts";
 import { sharedMail } from "../support/shared-api.ts";
@@ -217,6 +218,12 @@ test("a bounce marks its message, and nothing else is taken", async () => {
   expect(await mailTo(listener.port, "", "postmaster@b.test")).toBe(550);
   expect(await mailTo(listener.port, "someone@x.test", address)).toBe(250);
   expect((await world.status(account, id)).status).toBe("sent");
+  // A note of who is away has an empty sender too.
+  expect(await mailTo(listener.port, "", address, "Auto-Submitted: auto-replied\r\n\r\nx")).toBe(
+    250,
+  );
+  expect(await mailTo(listener.port, "", address, failureReport("delayed"))).toBe(250);
+  expect((await world.status(account, id)).status).toBe("sent");
   expect(await mailTo(listener.port, "", address.toUpperCase())).toBe(250);
   expect((await world.status(account, id)).status).toBe("bounced");
   expect(await mailTo(listener.port, "", address)).toBe(250);
@@ -235,12 +242,17 @@ async function bounceListener(): Promise<AsyncDisposable & { readonly port: numb
 }
 
 /** The code of the server's last reply. */
-async function mailTo(port: number, from: string, to: string): Promise<number> {
+async function mailTo(
+  port: number,
+  from: string,
+  to: string,
+  mail = failureReport(),
+): Promise<number> {
   const connection = new SMTPConnection({ host: "127.0.0.1", port, ignoreTLS: true });
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   connection.on("error", reject);
   connection.connect(() => {
-    connection.send({ from: from === "" ? false : from, to }, "Subject: x\r\n\r\nx", (error) => {
+    connection.send({ from: from === "" ? false : from, to }, mail, (error) => {
       resolve(error?.responseCode ?? 250);
     });
   });

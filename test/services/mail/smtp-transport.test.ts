@@ -30,8 +30,8 @@ function transportTo(relay: SmtpRelay, clock: SmtpTransportOptions["clock"] = re
   const transport = new SmtpTransport({ relay, connectionsMax: 1, clock });
   let commits = 0;
   return {
-    send: (mime = MAIL.mime) =>
-      transport.send({ ...MAIL, mime }, async () => {
+    send: (mime = MAIL.mime, to = MAIL.to) =>
+      transport.send({ ...MAIL, mime, to }, async () => {
         commits += 1;
         return true;
       }),
@@ -60,6 +60,65 @@ test("a used connection that is closed with 421 costs its next message nothing",
   smtp.script = { from: () => (told++ === 0 ? { code: 421 } : null) };
   expect(await transport.send()).toEqual({ kind: "accepted", accepted: 1 });
   expect([transport.commits, smtp.connections]).toEqual([2, 2]);
+});
+
+test("recipients that are put off while others are taken get the next transaction", async () => {
+  await using smtp = await ScriptedSmtp.start();
+  using transport = transportTo(relayAt(smtp.port));
+  const to = ["a", "b", "c", "d", "e"].map((name) => `${name}@x.test`);
+  // RFC 5321 4.5.3.1.10: it takes two at a time, and one of them never.
+  let taken = 0;
+  smtp.script = {
+    from: () => {
+      taken = 0;
+      return null;
+    },
+    to: (address) => {
+      if (address === "b@x.test") return { code: 550 };
+      taken += 1;
+      return taken > 2 ? { code: 452 } : null;
+    },
+  };
+  expect(await transport.send(MAIL.mime, to)).toEqual({ kind: "accepted", accepted: 4 });
+  expect(smtp.accepted.map((mail) => mail.to)).toEqual([
+    ["a@x.test", "c@x.test"],
+    ["d@x.test", "e@x.test"],
+  ]);
+  expect([transport.commits, smtp.connections]).toEqual([2, 1]);
+});
+
+test("a recipient that is put off twice has no message, and the others have one", async () => {
+  await using smtp = await ScriptedSmtp.start();
+  using transport = transportTo(relayAt(smtp.port));
+  const told: string[] = [];
+  smtp.script = {
+    to: (address) => {
+      told.push(address);
+      return address === "b@x.test" ? { code: 451 } : null;
+    },
+  };
+  const to = ["a@x.test", "b@x.test"];
+  expect(await transport.send(MAIL.mime, to)).toEqual({ kind: "accepted", accepted: 1 });
+  expect(told).toEqual(["a@x.test", "b@x.test", "b@x.test"]);
+  expect(smtp.accepted.map((mail) => mail.to)).toEqual([["a@x.test"]]);
+});
+
+test("a server that makes reports is asked for those of failures, without a copy", async () => {
+  const replies = { "MAIL FROM": "250 Ok", "RCPT TO": "250 Ok", DATA: "354 Go on", ".": "250 Ok" };
+  for (const [offered, from, to] of [
+    [
+      "250-mail.test\r\n250 DSN",
+      "MAIL FROM:<a@mail.test> RET=HDRS",
+      "RCPT TO:<b@x.test> NOTIFY=FAILURE",
+    ],
+    ["250 mail.test", "MAIL FROM:<a@mail.test>", "RCPT TO:<b@x.test>"],
+  ] as const) {
+    using server = await startLineSmtp({ EHLO: offered, ...replies });
+    using transport = transportTo(relayAt(server.port));
+    expect(await transport.send()).toEqual({ kind: "accepted", accepted: 1 });
+    expect(server.lines).toContain(from);
+    expect(server.lines).toContain(to);
+  }
 });
 
 test("a password is not sent over a connection whose encryption the server refused", async () => {

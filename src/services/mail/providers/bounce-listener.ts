@@ -1,11 +1,12 @@
-// Receives bounces (VERP). The recipient address names the bounced message; the content of the
-// bounce is neither read nor stored.
+// Receives bounces (VERP). The recipient address names the bounced message; of its content only
+// the report is read, and nothing is stored.
 
 import type { AddressInfo } from "node:net";
 import { SMTPServer } from "smtp-server";
 import type { Log } from "../../../core/log.ts";
 import type { SecretList } from "../../../core/secrets.ts";
 import { bouncedMessage } from "../bounce-address.ts";
+import { REPORT_BYTES_MAX, reportsFailure } from "./failure-report.ts";
 
 export interface BounceListenerOptions {
   readonly domain: string;
@@ -49,11 +50,13 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
       else done(refusal(550, "No such return path"));
     },
     onData(stream, { envelope }, done) {
-      stream.resume();
+      const read = new Beginning();
+      stream.on("data", (piece: Buffer) => read.add(piece));
       stream.on("end", () => {
-        // A bounce has an empty sender (RFC 5321 4.5.5). Anything else is a reply from a person or
-        // a machine, and does not mean that the message was not delivered.
-        const isBounce = envelope.mailFrom === false || envelope.mailFrom.address === "";
+        // A report has an empty sender (RFC 5321 4.5.5), and so have other mails that must not be
+        // answered, such as the notes of who is away (RFC 3834).
+        const isReport = envelope.mailFrom === false || envelope.mailFrom.address === "";
+        const isBounce = isReport && reportsFailure(read.bytes());
         const ids = envelope.rcptTo.flatMap(({ address }) => messageOf(address) ?? []);
         const noted = Promise.all(isBounce ? ids.map((id) => messages.bounce(id)) : []);
         noted.then(
@@ -78,6 +81,21 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
   await promise;
   const { port } = server.server.address() as AddressInfo;
   return { port, close: () => new Promise<void>((closed) => server.close(() => closed())) };
+}
+
+/** The beginning of a mail, as much as is read of it. */
+class Beginning {
+  readonly #pieces: Buffer[] = [];
+  #left = REPORT_BYTES_MAX;
+
+  add(piece: Buffer): void {
+    if (this.#left > 0) this.#pieces.push(piece.subarray(0, this.#left));
+    this.#left -= piece.length;
+  }
+
+  bytes(): Buffer {
+    return Buffer.concat(this.#pieces);
+  }
 }
 
 function later(): Error {

@@ -2,7 +2,7 @@
 
 import type { NodemailerError } from "nodemailer";
 import type { RejectReason } from "../../../core/mail.ts";
-import type { Delivery } from "./transport.ts";
+import type { NotAccepted } from "./transport.ts";
 
 /** By the enhanced status code (RFC 3463) if the server sends one; otherwise by its reply. */
 const REASONS: readonly (readonly [RegExp, RejectReason])[] = [
@@ -22,7 +22,7 @@ const REFUSALS_FROM = 400;
  * The meaning of an error from the library. `committed` says whether the end of the message may
  * have been sent.
  */
-export function deliveryOf(error: NodemailerError, committed: boolean): Delivery {
+export function deliveryOf(error: NodemailerError, committed: boolean): NotAccepted {
   const why = codesOf(error);
   // A refusal of the message is an answer; a connection that broke after the end of the message is
   // not, and neither is a reply that makes no sense there.

@@ -8,7 +8,7 @@ import type { Clock } from "../../../core/clock.ts";
 import type { SmtpRelay } from "../smtp-relay.ts";
 import { connectSmtp } from "./smtp-connect.ts";
 import { codesOf, deliveryOf } from "./smtp-failure.ts";
-import type { Delivery, MailTransport, OutgoingMail } from "./transport.ts";
+import type { Delivery, MailTransport, NotAccepted, OutgoingMail } from "./transport.ts";
 
 /** A connection is closed after this many messages: servers count them, and load balancers move. */
 const MESSAGES_A_CONNECTION = 100;
@@ -36,8 +36,18 @@ const SLICE_BYTES = 16 * 1024;
 
 const BROKEN = { kind: "deferred", why: "ECONNECTION", answered: false } as const;
 
+/** Replies from here on are permanent (RFC 5321 4.2.1). */
+const PERMANENT_FROM = 500;
+/** The reports to ask for (RFC 3461): none of delays, and none with a copy of the mail. */
+const REPORTS = { notify: "FAILURE", ret: "HDRS" } as const;
+
 /** How a connection fails that the server closed while it was idle. */
 const STALE = /^(?:ECONNECTION|ESOCKET)| 421$/;
+
+/** What came of a transaction; `later` are recipients that were refused for now. */
+type Sent =
+  | NotAccepted
+  | { readonly kind: "accepted"; readonly accepted: number; readonly later: readonly string[] };
 
 interface Line {
   readonly connection: SMTPConnection;
@@ -56,17 +66,18 @@ export class SmtpTransport implements MailTransport {
   async send(mail: OutgoingMail, commit: () => Promise<boolean>): Promise<Delivery> {
     await this.#takeTurn();
     try {
-      const line = this.#idle.pop();
-      if (line !== undefined) {
-        line.endIdle();
-        const delivery = await this.#converse(line, mail, commit);
-        // If stale, the server had closed the idle connection and accepted nothing: try a new one.
-        if (delivery !== "stale") return delivery;
+      const first = await this.#deliver(mail, commit);
+      if (first.kind !== "accepted") return first;
+      let { accepted, later } = first;
+      // A server may take so many recipients at once, and the others in the next transaction
+      // (RFC 5321 4.5.3.1.10). Each takes some, so this ends.
+      while (later.length > 0) {
+        const next = await this.#deliver({ ...mail, to: later }, commit);
+        if (next.kind !== "accepted") break;
+        accepted += next.accepted;
+        later = next.later;
       }
-      const fresh = await this.#open();
-      if ("kind" in fresh) return fresh;
-      const delivery = await this.#converse(fresh, mail, commit);
-      return delivery === "stale" ? BROKEN : delivery;
+      return { kind: "accepted", accepted };
     } finally {
       this.#underWay -= 1;
       this.#waiting.shift()?.();
@@ -81,6 +92,21 @@ export class SmtpTransport implements MailTransport {
     }
   }
 
+  /** One transaction. */
+  async #deliver(mail: OutgoingMail, commit: () => Promise<boolean>): Promise<Sent> {
+    const line = this.#idle.pop();
+    if (line !== undefined) {
+      line.endIdle();
+      const delivery = await this.#converse(line, mail, commit);
+      // If stale, the server had closed the idle connection and accepted nothing: try a new one.
+      if (delivery !== "stale") return delivery;
+    }
+    const fresh = await this.#open();
+    if ("kind" in fresh) return fresh;
+    const delivery = await this.#converse(fresh, mail, commit);
+    return delivery === "stale" ? BROKEN : delivery;
+  }
+
   async #takeTurn(): Promise<void> {
     while (this.#underWay >= this.options.connectionsMax) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -88,7 +114,7 @@ export class SmtpTransport implements MailTransport {
     this.#underWay += 1;
   }
 
-  async #open(): Promise<Line | Delivery> {
+  async #open(): Promise<Line | NotAccepted> {
     try {
       const connection = await connectSmtp(this.options.relay);
       return { connection, used: 0, endIdle: () => {} };
@@ -102,7 +128,7 @@ export class SmtpTransport implements MailTransport {
     line: Line,
     mail: OutgoingMail,
     commit: () => Promise<boolean>,
-  ): Promise<Delivery | "stale"> {
+  ): Promise<Sent | "stale"> {
     const { connection } = line;
     const body = new Body(mail.mime, commit);
     const limit = sendMsMax(this.options.relay);
@@ -178,18 +204,26 @@ class Body {
 }
 
 /** Rejects with the library's error; a connection that ends without one is also an error. */
-function sendOnce(connection: SMTPConnection, mail: OutgoingMail, body: Body): Promise<Delivery> {
-  const { promise, resolve, reject } = Promise.withResolvers<Delivery>();
+function sendOnce(connection: SMTPConnection, mail: OutgoingMail, body: Body): Promise<Sent> {
+  const { promise, resolve, reject } = Promise.withResolvers<Sent>();
   const onEnd = () => reject(Object.assign(new Error("It ended"), { code: "ECONNECTION" }));
   connection.once("end", onEnd);
-  const envelope = { from: mail.from, to: [...mail.to], size: mail.mime.length };
+  const envelope = { from: mail.from, to: [...mail.to], size: mail.mime.length, dsn: REPORTS };
   connection.send(envelope, body.bytes, (error, info) => {
-    if (!error) return resolve({ kind: "accepted", accepted: info?.accepted.length ?? 0 });
+    if (!error) {
+      const later = (info?.rejectedErrors ?? []).flatMap(laterOf);
+      return resolve({ kind: "accepted", accepted: info?.accepted.length ?? 0, later });
+    }
     reject(error);
     body.bytes.destroy();
     if (body.isUnderWay) connection.close();
   });
   return promise.finally(() => connection.off("end", onEnd));
+}
+
+function laterOf({ recipient, responseCode }: NodemailerError): readonly string[] {
+  const isTemporary = responseCode !== undefined && responseCode < PERMANENT_FROM;
+  return recipient !== undefined && isTemporary ? [recipient] : [];
 }
 
 function reset(connection: SMTPConnection): Promise<boolean> {

@@ -1,0 +1,40 @@
+// Reports of mail servers, in the form of RFC 3464.
+
+/** A report that says what was done with a message for one recipient. */
+export function failureReport(action = "failed"): string {
+  return [
+    "From: MAILER-DAEMON@relay.test",
+    "Subject: Undelivered Mail Returned to Sender",
+    "Auto-Submitted: auto-replied",
+    "MIME-Version: 1.0",
+    "Content-Type: multipart/report; report-type=delivery-status;",
+    '\tboundary="9B095B5ADSN=_01D0/relay.test"',
+    "",
+    "This is a MIME-encapsulated message.",
+    "",
+    "--9B095B5ADSN=_01D0/relay.test",
+    "Content-Type: text/plain; charset=us-ascii",
+    "",
+    "Action: failed, says this text for people, which decides nothing.",
+    "",
+    "--9B095B5ADSN=_01D0/relay.test",
+    "Content-Type: message/delivery-status",
+    "",
+    "Reporting-MTA: dns; relay.test",
+    "",
+    "Final-Recipient: rfc822; b@x.test",
+    `Action: ${action}`,
+    "Status: 5.1.1",
+    "Diagnostic-Code: smtp; 550 5.1.1 No such user",
+    "",
+    "--9B095B5ADSN=_01D0/relay.test",
+    "Content-Type: message/rfc822",
+    "",
+    "Content-Type: message/delivery-status",
+    "",
+    "Action: failed",
+    "",
+    "--9B095B5ADSN=_01D0/relay.test--",
+    "",
+  ].join("\r\n");
+}
