@@ -44,7 +44,17 @@ const invite: Command = {
       const now = new Date(input.nowMs);
       const wish = { email, name: "", isOperator: true, opensAccount: false };
       const personId = await ensurePerson(database, wish, { random, now });
-      return await linkFor(stores, { email, personId, nowMs: input.nowMs, next: "/operator" });
+      const made = await linkFor(stores, {
+        email,
+        personId,
+        nowMs: input.nowMs,
+        next: "/operator",
+      });
+      // Whoever had the mailbox before may have set it up, and would be in.
+      const person = await new PeopleStore(database).find(personId);
+      if (person?.hasFactor !== true) return made;
+      const known = `${email} has a second factor already: be sure that it is theirs.`;
+      return { ...made, text: `${made.text}\n\n${known}` };
     };
   },
 };

@@ -137,9 +137,10 @@ const askForEmail = personEndpoint({
   reply: Mailed,
   examples: [{ ...OK_EXAMPLE, body: { email: "ada@example.org" } }],
   async run(context: Context, fields: { readonly email: string }) {
-    requireProof(context, PROOF_MS);
     const { deps, person, clientIp } = context;
     const { identity } = deps;
+    await identity.requireFactor(person, "factor or address");
+    requireProof(context, PROOF_MS);
     const email = emailOf(fields.email);
     await countAttempt(identity, "sign_up", { clientIp, email });
     const asked = identity.mails.watch(() => identity.askForEmailChange(person.personId, email));
@@ -157,6 +158,7 @@ const changeEmail = personEndpoint({
   reply: Email,
   examples: [],
   async run({ deps, person }: Context, { token }: { readonly token: string }) {
+    await deps.identity.requireFactor(person, "factor or address");
     const email = await deps.identity.changeEmail(person, token);
     if (email !== null) return { email };
     throw new ConsoleError("link_not_valid", "This link was used, has ended, or is not for you");

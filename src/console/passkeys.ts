@@ -30,6 +30,12 @@ async function challengesOf({ deps }: Context) {
   return (await deps.identity.auth.$context).internalAdapter;
 }
 
+/** @throws ConsoleError unless this session may change how its person signs in */
+async function requireChange(context: Context): Promise<void> {
+  await context.deps.identity.requireFactor(context.person, "factor or address");
+  requireProof(context, PROOF_MS);
+}
+
 const listPasskeys = personEndpoint({
   id: "listPasskeys",
   method: "GET",
@@ -58,7 +64,7 @@ const beginPasskey = personEndpoint({
   reply: PasskeyOptions,
   examples: [],
   async run(context: Context) {
-    requireProof(context, PROOF_MS);
+    await requireChange(context);
     const { passkeys } = context.deps.identity;
     const challenges = await challengesOf(context);
     const options = await passkeys.beginAdding(challenges, context.person, originOf(context));
@@ -75,14 +81,21 @@ const addPasskey = personEndpoint({
   reply: PasskeyRef,
   examples: [],
   async run(context: Context, { name, response }: NewPasskey) {
-    requireProof(context, PROOF_MS);
+    await requireChange(context);
     const { deps, person } = context;
-    const { passkeys, mails } = deps.identity;
+    const { passkeys, mails, store } = deps.identity;
     const given = { origin: originOf(context), name: name.trim(), response };
-    const also = (tx: Transaction) => requireSession(context, tx);
+    const isFirst = (await store.find(person.personId))?.hasFactor === false;
+    const also = async (tx: Transaction) => {
+      await requireSession(context, tx);
+      await store.markPasskeyIn(tx, person.sessionId);
+    };
     const id = await passkeys.add(await challengesOf(context), person, { ...given, also });
+    // Those that began without a second factor, and what was given out to begin one.
+    if (isFirst) await store.endOtherSessions(person.personId, person.sessionId);
     const what = `A passkey was added: ${given.name}`;
     await mails.notice(person.email, what, "remove the passkey and ");
+    await deps.identity.noteChange(person, what);
     return { id };
   },
 });
@@ -95,13 +108,15 @@ const removePasskey = personEndpoint({
   reply: Changed,
   examples: [],
   async run(context: Context) {
-    requireProof(context, PROOF_MS);
+    await requireChange(context);
     const { deps, person, params } = context;
     const { passkeys, mails } = deps.identity;
     const id = params.passkey ?? "";
     const name = await passkeys.store.remove(person.personId, id);
     if (name === null) throw new ConsoleError("passkey_not_found", `There is no passkey ${id}`);
-    await mails.notice(person.email, `A passkey was removed: ${name}`);
+    const what = `A passkey was removed: ${name}`;
+    await mails.notice(person.email, what);
+    await deps.identity.noteChange(person, what);
     return { ok: true };
   },
 });

@@ -27,7 +27,18 @@ export const CONSOLE_ERRORS = {
     status: 403,
     when: "an operator has not signed in through the provider, and `OPERATOR_OIDC_ONLY` is set",
   },
-  second_factor_required: { status: 403, when: "an operator has no second factor yet" },
+  second_factor_required: {
+    status: 403,
+    when:
+      "an operator has no second factor yet, or somebody who has one has not signed in with it " +
+      "and changes how they sign in",
+  },
+  operator_link_required: {
+    status: 403,
+    when:
+      "an operator without a second factor has not signed in with a link of " +
+      "`farebox person link` and changes how they sign in",
+  },
   sso_not_configured: { status: 404, when: "the installation has no single sign-on" },
   sso_unavailable: {
     status: 503,

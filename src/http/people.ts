@@ -12,6 +12,8 @@ export interface SignedIn {
   readonly isOperator: boolean;
   /** Whether signing in asks for a second factor, or this session began with two. */
   readonly hasTwoFactor: boolean;
+  /** Whether it began with a second factor, or a link that whoever runs the installation made. */
+  readonly isStrong: boolean;
   /** Whether this session began at the provider of single sign-on. */
   readonly isBySso: boolean;
   readonly sessionId: string;

@@ -13,6 +13,7 @@ import {
   visitorEndpoint,
 } from "../http/console-endpoint.ts";
 import { jsonBody } from "../http/json-body.ts";
+import type { SignedIn } from "../http/people.ts";
 import { Type } from "../http/schema.ts";
 import { atLeast } from "./answer-time.ts";
 import { countAttempt, takeCode } from "./attempt-limits.ts";
@@ -103,6 +104,7 @@ async function forward(
     ...Object.fromEntries(known.map((field) => [field, fieldOf(input, field)])),
     ...(email !== null && { email }),
   };
+  const changing = await whoChanges(identity, path, request);
   const device = deviceOf(request.headers, identity.origin, deps.random);
   const holder = await factorHolder(identity, path, request);
   if (path.attempt !== null) {
@@ -134,9 +136,31 @@ async function forward(
   if (holder !== null && result.status === CONSOLE_ERRORS.invalid_code.status) {
     await identity.tellIfLocked(holder);
   }
+  if (changing !== null && path.changed !== undefined && result.ok) {
+    if (path.isMailed === true) await identity.mails.notice(changing.email, path.changed);
+    await identity.noteChange(changing, path.changed);
+  }
   const answer = await ours(result, identity.shown(visitor, proof));
   if (device.cookie !== null) answer.headers.append("set-cookie", device.cookie);
   return answer;
+}
+
+/**
+ * Whoever is signed in and changes what the path changes; null if nobody does.
+ * @throws ConsoleError for a session that may not
+ */
+async function whoChanges(
+  identity: Identity,
+  { changes, takesAppCode }: AuthPath,
+  { headers }: Request,
+): Promise<SignedIn | null> {
+  const person = changes === undefined ? null : await identity.signedIn(headers);
+  if (changes === undefined || person === null) return null;
+  await identity.requireFactor(person, changes);
+  // A code of an app that is on already changes nothing.
+  const isOn =
+    takesAppCode === true && (await identity.store.find(person.personId))?.twoFactorEnabled;
+  return isOn === true ? null : person;
 }
 
 /** The inbox of whoever is signed in and enters the password again, which can be a guess too. */

@@ -9,7 +9,7 @@ import {
 import { APIError, createAuthMiddleware } from "better-auth/api";
 import { hashToken } from "../core/console-tokens.ts";
 import { type PeopleStore, SIGN_IN_CODE } from "../store/people.ts";
-import { CHANGE_PASSWORD_PATH, SIGN_IN_PATH } from "./auth-terms.ts";
+import { AFTER_SECOND_FACTOR, CHANGE_PASSWORD_PATH, SIGN_IN_PATH } from "./auth-terms.ts";
 import type { ComparedHashes } from "./compared-hashes.ts";
 import type { Sso } from "./sso.ts";
 import { ssoOf } from "./sso-plugin.ts";
@@ -25,6 +25,8 @@ export interface HookDeps {
    * account.
    */
   readonly onSession: (personId: string, headers: Headers | null) => Promise<void>;
+  /** Called once somebody is signed in, after the second factor where one is due. */
+  readonly onSignedIn: (email: string, headers: Headers | null) => Promise<void>;
   readonly countryOf: (headers: Headers | null) => string | null;
 }
 
@@ -45,14 +47,25 @@ const CODE_PATH = "/two-factor/verify-totp";
 const BEGIN_FACTOR_PATH = "/two-factor/enable";
 
 /** The hooks of better-auth on what it answers. */
-export function answerHooks({ people }: Pick<HookDeps, "people">) {
+export function answerHooks({ people, onSignedIn }: Pick<HookDeps, "people" | "onSignedIn">) {
+  const noteSignedIn = createAuthMiddleware(async ({ context, headers }) => {
+    // The session of a sign-in that waits for a second factor is gone by now.
+    const { newSession } = context;
+    if (newSession) await onSignedIn(newSession.user.email, headers ?? null);
+  });
   const handler = createAuthMiddleware(async ({ context }) => {
     const present = context.session?.session;
     // Whoever asks may have been put out while the password was compared.
     if (present && !(await people.hasSession(present.userId, present.id))) throw sessionEnded();
   });
   const matcher = ({ path }: { path?: string }) => path === BEGIN_FACTOR_PATH;
-  return { after: [{ matcher, handler }] };
+  const always = () => true;
+  return {
+    after: [
+      { matcher, handler },
+      { matcher: always, handler: noteSignedIn },
+    ],
+  };
 }
 
 /** The hooks of better-auth on what it stores. */
@@ -82,7 +95,8 @@ export function authHooks(deps: HookDeps) {
           const country = deps.countryOf(context?.headers ?? null);
           const end = await forgottenEnd(deps, context);
           const sso = await ssoOf(deps.sso, session, context);
-          return { data: { ...session, country, ...end, ...sso } };
+          const began = beganOf(context);
+          return { data: { ...session, country, ...began, ...end, ...sso } };
         },
         after: async (session, context) => {
           if (context === null) return;
@@ -121,6 +135,17 @@ async function forgottenEnd(
   const { authCookies, secret } = context.context;
   const cookie = await context.getSignedCookie(authCookies.dontRememberToken.name, secret);
   return cookie ? { expiresAt: new Date(now() + DAY_MS) } : {};
+}
+
+/** How a session began: as the one that it replaces did, or by a second factor. */
+function beganOf(context: Context): object {
+  if (context === null) return {};
+  const former: Readonly<Record<string, unknown>> | undefined = context.context.session?.session;
+  const byFactor = AFTER_SECOND_FACTOR.test(context.path);
+  if (former === undefined) return byFactor ? { strong: true } : {};
+  // better-auth gives a session that replaces another one the defaults of these.
+  const { strong = false, byPasskey = false, ssoFactor = false } = former;
+  return { strong: byFactor || strong, byPasskey, ssoFactor };
 }
 
 async function beforeSession(

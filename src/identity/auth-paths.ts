@@ -16,6 +16,7 @@ import {
   SSO_PATH,
   VERIFY_PATH,
 } from "./auth-terms.ts";
+import type { SignInChange } from "./identity.ts";
 import { SignInResponse } from "./passkey-schema.ts";
 
 export interface AuthPath {
@@ -30,6 +31,12 @@ export interface AuthPath {
   readonly adds?: Readonly<Record<string, unknown>>;
   /** True if `code` is one of an app, which a person may enter once. */
   readonly takesAppCode?: true;
+  /** What of signing in it changes, for somebody who is signed in. */
+  readonly changes?: SignInChange;
+  /** In words, what has changed then. */
+  readonly changed?: string;
+  /** True if the person is told of it by mail. */
+  readonly isMailed?: true;
   /** True if an answer at once would show whether the inbox is known. */
   readonly takesItsTime?: true;
 }
@@ -148,6 +155,8 @@ export const AUTH_PATHS: readonly AuthPath[] = [
     fields: { code: sixDigits, trustDevice },
     attempt: "enter_second_factor",
     takesAppCode: true,
+    changes: "factor or address",
+    changed: "The app for your second factor was turned on",
   },
   {
     id: "enterBackupCode",
@@ -162,6 +171,7 @@ export const AUTH_PATHS: readonly AuthPath[] = [
     summary: "Get the address of a new app and backup codes; a first code turns it on",
     fields: { password: oldPassword },
     attempt: "password",
+    changes: "factor or address",
   },
   {
     id: "disableSecondFactor",
@@ -169,6 +179,9 @@ export const AUTH_PATHS: readonly AuthPath[] = [
     summary: "Turn the second factor off",
     fields: { password: oldPassword },
     attempt: "password",
+    changes: "factor or address",
+    changed: "The app for your second factor was turned off",
+    isMailed: true,
   },
   {
     id: "renewBackupCodes",
@@ -176,6 +189,9 @@ export const AUTH_PATHS: readonly AuthPath[] = [
     summary: "Replace the backup codes",
     fields: { password: oldPassword },
     attempt: "password",
+    changes: "factor or address",
+    changed: "Your backup codes were replaced",
+    isMailed: true,
   },
   {
     id: "requestPasswordReset",
@@ -199,6 +215,8 @@ export const AUTH_PATHS: readonly AuthPath[] = [
     fields: { currentPassword: oldPassword, newPassword },
     adds: { revokeOtherSessions: true },
     attempt: "password",
+    changes: "password",
+    changed: "Your password was changed",
   },
   {
     id: "signOut",

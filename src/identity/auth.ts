@@ -46,6 +46,7 @@ export interface AuthDeps extends HookDeps {
   readonly mails: IdentityMails;
   readonly passkeys: Passkeys;
   readonly log: Log;
+  readonly onPasswordReset: (personId: string) => Promise<void>;
   /** By default those of better-auth, which are scrypt hashes. */
   readonly passwords?: PasswordHashes | undefined;
 }
@@ -141,6 +142,7 @@ const SESSION = {
   additionalFields: {
     provedAt: { type: "date", required: false, input: false },
     country: { type: "string", required: false, input: false },
+    strong: { type: "boolean", required: false, input: false, defaultValue: false },
     byPasskey: { type: "boolean", required: false, input: false, defaultValue: false },
     ssoIssuer: { type: "string", required: false, input: false },
     ssoGroup: { type: "string", required: false, input: false },
@@ -148,7 +150,7 @@ const SESSION = {
   },
 } as const;
 
-function passwords({ mails, people, compared, passwords: hashes }: AuthDeps) {
+function passwords({ mails, people, compared, onPasswordReset, passwords: hashes }: AuthDeps) {
   const { hash, verify } = hashes ?? { hash: hashPassword, verify: verifyPassword };
   return {
     enabled: true,
@@ -173,6 +175,7 @@ function passwords({ mails, people, compared, passwords: hashes }: AuthDeps) {
     onPasswordReset: async ({ user }: { user: Addressee & { readonly id: string } }) => {
       await people.endProofs(user.id);
       await mails.notice(user.email, "Your password was changed");
+      await onPasswordReset(user.id);
     },
   };
 }
@@ -189,6 +192,13 @@ function cookies({ origin, random }: AuthDeps) {
   } as const;
 }
 
+/** How the second factor that is due may be given; null where none is due. */
+function methodsOf(hook: unknown): string[] | null {
+  const { response = null } = (hook ?? {}) as { readonly response?: object | null };
+  const methods = response !== null && "twoFactorMethods" in response && response.twoFactorMethods;
+  return Array.isArray(methods) ? methods : null;
+}
+
 /** The second factor is due after every way to sign in. */
 function afterEverySignIn(
   plugin: ReturnType<typeof twoFactor>,
@@ -199,10 +209,13 @@ function afterEverySignIn(
       SECOND_FACTOR_PATHS.has(context.path ?? "") && !hasProvidersFactor(context),
     handler: Object.assign(async (context: GenericEndpointContext) => {
       const signedIn = context.context.newSession;
-      // It may have been turned on since the person was read.
+      // It may have been turned on since the person was read. Where there is no app, a passkey is
+      // due.
       const person = signedIn && (await people.find(signedIn.user.id));
-      if (signedIn && person) signedIn.user.twoFactorEnabled = person.twoFactorEnabled;
-      return await handler(context);
+      if (signedIn && person) signedIn.user.twoFactorEnabled = person.hasFactor;
+      const answer = await handler(context);
+      if (person?.hasPasskey) methodsOf(answer)?.push("passkey");
+      return answer;
     }, handler),
   }));
   return { ...plugin, hooks: { ...plugin.hooks, after } };

@@ -2,8 +2,9 @@
 // person who signs in for the first time gets an account.
 
 import { isAPIError } from "better-auth/api";
+import { ConsoleError } from "../core/console-errors.ts";
 import { keyedHash, newToken } from "../core/console-tokens.ts";
-import type { RandomBytes } from "../core/ids.ts";
+import { newSuffix, type RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import type { Role } from "../core/roles.ts";
 import type { SecretList } from "../core/secrets.ts";
@@ -13,6 +14,7 @@ import type { AccountRef } from "../store/accounts.ts";
 import { Attempts } from "../store/attempts.ts";
 import type { Database } from "../store/database.ts";
 import type { Transaction } from "../store/operations.ts";
+import { recordAction } from "../store/operator-actions.ts";
 import { PeopleStore, SIGN_IN_CODE } from "../store/people.ts";
 import { type GrantMark, openFirstAccount, type SignUpOrigin } from "../store/sign-up.ts";
 import { SsoLinks } from "../store/sso-links.ts";
@@ -66,6 +68,8 @@ const EMAIL_CHANGE_MS = 60 * 60 * 1_000;
 const emailChangeName = (token: string) => `email:${token}`;
 const newEmailIn = (token: string) => token.slice(token.indexOf(".") + 1);
 
+const deviceIn = (headers: Headers | null) => headers?.get(DEVICE_HEADER) ?? null;
+
 /** Whether better-auth accepts something; a failure that is no refusal is thrown. */
 async function isRight(check: Promise<unknown>): Promise<boolean> {
   try {
@@ -76,6 +80,11 @@ async function isRight(check: Promise<unknown>): Promise<boolean> {
     throw error;
   }
 }
+
+type ChangedPerson = Pick<SignedIn, "personId" | "email" | "isOperator">;
+
+/** What of signing in a request changes. */
+export type SignInChange = "password" | "factor or address";
 
 export class Identity implements People, AttemptLimitsDeps {
   readonly auth: Auth;
@@ -103,13 +112,25 @@ export class Identity implements People, AttemptLimitsDeps {
     const { mails, passkeys, compared, store: people } = this;
     const links = new SsoLinks(database);
     const redirectUri = `${origin}${SSO_RETURN_PATH}`;
+    const onLinked = (person: ChangedPerson, what: string) => this.noteChange(person, what);
     const sso =
-      config.sso && new Sso(config.sso, { links, people, mails, random, now, log, redirectUri });
+      config.sso &&
+      new Sso(config.sso, { links, people, mails, random, now, log, redirectUri, onLinked });
     this.sso = sso;
     this.auth = createAuth({
       ...{ database, random, now, log, origin, secrets, mails, passkeys, people, sso, passwords },
       compared,
       onSession: (personId, headers) => this.#onSession(personId, headers),
+      onPasswordReset: async (personId) => {
+        const person = await this.store.find(personId);
+        if (person !== null) {
+          await this.noteChange({ ...person, personId }, "The password was set by a mailed link");
+        }
+      },
+      onSignedIn: async (email, headers) => {
+        const device = deviceIn(headers);
+        if (device !== null) await noteSignIn(this, { email, device });
+      },
       countryOf: (headers) => this.#infoOf(headers)?.country ?? null,
     });
   }
@@ -141,9 +162,49 @@ export class Identity implements People, AttemptLimitsDeps {
       isOperator: this.#isOperator({ isOperator: user.isOperator === true, ssoGroup }),
       sessionId: session.id,
       hasTwoFactor: user.twoFactorEnabled === true || hasFactor,
+      isStrong: session.strong === true,
       isBySso: ssoIssuer !== null,
       provedAtMs: (session.provedAt ?? session.createdAt).getTime(),
     };
+  }
+
+  /**
+   * Requires that a session may change how its person signs in. That needs what signing in needs,
+   * and nobody becomes more by a mailbox alone: whoever has a second factor has shown one, and an
+   * operator without any has opened a link of whoever runs the installation (D-551).
+   * @throws ConsoleError
+   */
+  async requireFactor(person: SignedIn, change: SignInChange): Promise<void> {
+    const { personId, hasTwoFactor, isOperator, isStrong } = person;
+    if (hasTwoFactor) return;
+    if ((await this.store.find(personId))?.hasFactor) {
+      const message = "Sign in with your second factor to change how you sign in";
+      throw new ConsoleError("second_factor_required", message);
+    }
+    if (change === "password" || !isOperator || isStrong) return;
+    throw new ConsoleError(
+      "operator_link_required",
+      "Operators set up their second factor after signing in with a link of farebox person link",
+    );
+  }
+
+  /** Writes a line in the operators' trail where an operator's way to sign in has changed. */
+  async noteChange({ personId, email, isOperator }: ChangedPerson, about: string): Promise<void> {
+    if (!isOperator) return;
+    const { database, random } = this.services;
+    await recordAction(
+      database,
+      {
+        ...{ id: newSuffix(random), action: "sign_in", account: null, subject: personId, about },
+        reason: "their own way to sign in",
+      },
+      {
+        actor: { name: email, personId, country: null, ipHash: null },
+        now: new Date(this.now()),
+        confirm: async () => {},
+      },
+      "done",
+    );
   }
 
   /** True if this is the password of whoever sent these headers. */
@@ -200,6 +261,7 @@ export class Identity implements People, AttemptLimitsDeps {
     const email = newEmailIn(token);
     if (!(await this.store.changeEmail(person.personId, email))) return null;
     await this.mails.formerAddress(person.email, `Your address was changed to ${email}`);
+    await this.noteChange(person, `The address was changed to ${email}`);
     return email;
   }
 
@@ -247,7 +309,7 @@ export class Identity implements People, AttemptLimitsDeps {
     const { database, random, now, onOpened } = this.services;
     const ip = headers?.get(IP_HEADER) ?? null;
     const network = ip === null || headers?.has(LOCAL_HEADER) ? null : signUpNetworkOf(ip);
-    const device = headers?.get(DEVICE_HEADER) ?? null;
+    const device = deviceIn(headers);
     const info = this.#infoOf(headers);
     const opened = await openFirstAccount(
       { database, random },
@@ -256,8 +318,6 @@ export class Identity implements People, AttemptLimitsDeps {
       new Date(now()),
     );
     if (opened !== null) await onOpened(opened);
-    const person = device === null ? null : await this.store.find(personId);
-    if (device !== null && person !== null) await noteSignIn(this, { email: person.email, device });
   }
 
   #infoOf(headers: Headers | null): ClientInfo | null {

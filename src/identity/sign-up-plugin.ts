@@ -104,7 +104,7 @@ export function linkSignIn() {
       const row = await internalAdapter.consumeVerificationValue(linkName(token));
       const user = row === null ? null : await internalAdapter.findUserById(row.value);
       if (user === null) throw new APIError("BAD_REQUEST", USED);
-      const session = await internalAdapter.createSession(user.id);
+      const session = await internalAdapter.createSession(user.id, false, { strong: true }, true);
       await setSessionCookie(ctx, { session, user });
       return ctx.json({ status: true });
     }),

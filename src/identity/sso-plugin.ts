@@ -4,12 +4,10 @@
 import type { GenericEndpointContext } from "better-auth";
 import { APIError, createAuthEndpoint } from "better-auth/api";
 import { setSessionCookie } from "better-auth/cookies";
-import { SSO_BEGIN_PATH, SSO_PATH } from "./auth-terms.ts";
+import { AFTER_SECOND_FACTOR, SSO_BEGIN_PATH, SSO_PATH } from "./auth-terms.ts";
 import { refused } from "./refused.ts";
 import { SSO_STEP_MS, type Sso, type SsoSession } from "./sso.ts";
 
-/** Where better-auth makes the session of whoever gave our own second factor. */
-const AFTER_SECOND_FACTOR = /^\/two-factor\/verify-/;
 const COOKIE = "sso";
 
 const NOT_CONFIGURED = {
@@ -69,7 +67,8 @@ export async function ssoOf(
 ): Promise<Partial<SsoSession>> {
   if (sso === null || ctx === null || ctx.path === SSO_PATH) return {};
   const token = AFTER_SECOND_FACTOR.test(ctx.path) ? kept(ctx) : "";
-  const passed = token === "" ? null : await sso.passed(ctx.context.internalAdapter, token, userId);
+  const rows = ctx.context.internalAdapter;
+  const passed = token === "" ? null : await refused(sso.passed(rows, token, userId));
   if (passed !== null) return passed;
   if (typeof ssoIssuer !== "string") return {};
   return { expiresAt: sso.endOf(ctx.context.session?.session.expiresAt ?? expiresAt) };

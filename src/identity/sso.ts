@@ -6,7 +6,7 @@ import { newToken } from "../core/console-tokens.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import type { PeopleStore } from "../store/people.ts";
-import type { SsoLinks, SsoPerson } from "../store/sso-links.ts";
+import type { SsoIdentity, SsoLinks, SsoPerson } from "../store/sso-links.ts";
 import type { IdentityMails } from "./identity-mails.ts";
 import {
   type OidcClaims,
@@ -34,6 +34,11 @@ interface SsoDeps {
   readonly random: RandomBytes;
   readonly now: () => number;
   readonly log: Log;
+  /** Called once an operator was linked, with that in words. */
+  readonly onLinked: (
+    person: { readonly personId: string; readonly email: string; readonly isOperator: boolean },
+    what: string,
+  ) => Promise<void>;
   /** The address of the page that the provider sends the browser back to. */
   readonly redirectUri: string;
 }
@@ -51,7 +56,8 @@ interface PendingRows {
 
 /** What a session stores of the single sign-on that it began with. */
 export interface SsoSession {
-  readonly ssoIssuer: string;
+  /** Null in one that only waits for our second factor, before a person is linked. */
+  readonly ssoIssuer: string | null;
   /** The group by which it is an operator's; null if there is none. */
   readonly ssoGroup: string | null;
   readonly expiresAt: Date;
@@ -64,6 +70,8 @@ export interface SsoSignIn {
     readonly ssoFactor: boolean;
     readonly provedAt: Date;
   };
+  /** Whom the provider will mean by it once our second factor was given; null if it does. */
+  readonly link: SsoIdentity | null;
   /** The page of operators to go on to. */
   readonly returnTo: string;
 }
@@ -76,6 +84,7 @@ interface Pending extends OidcSecrets {
 interface Passed {
   readonly personId: string;
   readonly group: string | null;
+  readonly link: SsoIdentity | null;
 }
 
 /** From the first click to the end of our own second factor: a step of each may take so long. */
@@ -135,10 +144,10 @@ export class Sso {
   }
 
   /** Keeps that this person has passed the provider, while our own second factor is due. */
-  async pass(rows: PendingRows, { personId, session }: SsoSignIn): Promise<string> {
+  async pass(rows: PendingRows, { personId, link }: SsoSignIn): Promise<string> {
     const token = newToken(this.deps.random);
-    const { ssoGroup: group } = session;
-    await this.#store(rows, passedName(token), { personId, group } satisfies Passed);
+    const { group } = this.config;
+    await this.#store(rows, passedName(token), { personId, group, link } satisfies Passed);
     return token;
   }
 
@@ -146,8 +155,11 @@ export class Sso {
   async passed(rows: PendingRows, token: string, personId: string): Promise<SsoSession | null> {
     const row = await rows.consumeVerificationValue(passedName(token));
     if (row === null) return null;
-    const passed = JSON.parse(row.value) as Passed;
-    return passed.personId === personId ? this.#session(passed.group) : null;
+    const { link, group, ...passed } = JSON.parse(row.value) as Passed;
+    if (passed.personId !== personId) return null;
+    const person = link && (await this.deps.people.find(personId));
+    if (link && person) await this.#refusing(this.#link(link, person));
+    return this.#session(group);
   }
 
   /** True if the provider still means this person by somebody. */
@@ -162,19 +174,18 @@ export class Sso {
 
   async #signIn(returned: URL, secrets: OidcSecrets, returnTo: string): Promise<SsoSignIn> {
     const claims = await this.client.finish(returned, secrets);
-    const person = await this.#personOf(claims);
+    const { person, link } = await this.#personOf(claims);
     const { group, acr } = this.config;
-    const ssoFactor = hasSecondFactor(claims, acr);
     const provedAt = provedAtOf(claims, this.deps.now());
-    return {
-      personId: person.id,
-      session: { ...this.#session(group), ssoFactor, provedAt },
-      returnTo,
-    };
+    const session =
+      link === null
+        ? { ...this.#session(group), ssoFactor: hasSecondFactor(claims, acr) }
+        : { ...this.#session(null), ssoIssuer: null, ssoFactor: false };
+    return { personId: person.id, session: { ...session, provedAt }, link, returnTo };
   }
 
   /** The operator whom the provider means (D-259). @throws ConsoleError, OidcRefused */
-  async #personOf(claims: OidcClaims): Promise<SsoPerson> {
+  async #personOf(claims: OidcClaims): Promise<Pick<SsoSignIn, "link"> & { person: SsoPerson }> {
     const { links, people } = this.deps;
     const { group, issuer } = this.config;
     const email = addressOf(claims);
@@ -186,14 +197,18 @@ export class Sso {
         throw new OidcRefused("the provider names another address than this person's");
       }
       if (group === null && !linked.isOperator) throw noOperator(email);
-      return linked;
+      return { person: linked, link: null };
     }
     const known = await people.findByEmail(email);
     // Whoever is no operator by invitation is never taken over, whatever the provider says.
     if (known !== null ? !known.isOperator : group === null) throw noOperator(email);
-    return known === null
-      ? await this.#add(identity, email, nameIn(claims))
-      : await this.#link(identity, known);
+    // Another way to sign in needs what signing in needs: first our own second factor is due.
+    if (known?.hasFactor) return { person: known, link: identity };
+    const person =
+      known === null
+        ? await this.#add(identity, email, nameIn(claims))
+        : await this.#link(identity, known);
+    return { person, link: null };
   }
 
   async #link(
@@ -207,7 +222,9 @@ export class Sso {
       throw new OidcRefused("somebody else at the provider signs in as this person");
     }
     log.info({ personId: id, issuer }, "An operator was linked to single sign-on");
-    await mails.notice(email, `You can now sign in through ${new URL(issuer).host}`);
+    const what = `You can now sign in through ${new URL(issuer).host}`;
+    await mails.notice(email, what);
+    await this.deps.onLinked({ ...person, personId: id }, what);
     return person;
   }
 

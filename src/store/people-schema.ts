@@ -46,6 +46,8 @@ export const sessions = pgTable(
     provedAt: at("proved_at").notNull().defaultNow(),
     /** Opened with a passkey, which is a second factor by itself. */
     byPasskey: boolean("by_passkey").notNull().default(false),
+    /** Opened with a second factor, or with a link that whoever runs the installation made. */
+    strong: boolean("strong").notNull().default(false),
     /** The provider of single sign-on that it began at. */
     ssoIssuer: text("sso_issuer"),
     /** The group there by which it is an operator's. */

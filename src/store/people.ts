@@ -25,7 +25,19 @@ export interface PersonRow {
   readonly name: string;
   readonly isOperator: boolean;
   readonly twoFactorEnabled: boolean;
+  readonly hasPasskey: boolean;
+  /** Whether the person has any second factor: an app or a passkey. */
+  readonly hasFactor: boolean;
 }
+
+// By their names: in a query of one table, columns are written without their table.
+const HAS_PASSKEY = sql<boolean>`EXISTS (SELECT 1 FROM passkeys WHERE person = people.id)`;
+const PERSON = {
+  ...{ id: people.id, email: people.email, name: people.name, isOperator: people.isOperator },
+  twoFactorEnabled: people.twoFactorEnabled,
+  hasPasskey: HAS_PASSKEY,
+  hasFactor: sql<boolean>`(two_factor_enabled OR ${HAS_PASSKEY})`,
+};
 
 /** An account that a person belongs to. */
 export interface OwnAccount {
@@ -45,13 +57,13 @@ export class PeopleStore {
   constructor(readonly database: Database) {}
 
   async find(id: string): Promise<PersonRow | null> {
-    const [row] = await this.database.db.select().from(people).where(eq(people.id, id));
+    const [row] = await this.database.db.select(PERSON).from(people).where(eq(people.id, id));
     return row ?? null;
   }
 
   async findByEmail(email: string): Promise<PersonRow | null> {
     const [row] = await this.database.db
-      .select()
+      .select(PERSON)
       .from(people)
       .where(eq(people.email, email.toLowerCase()));
     return row ?? null;
@@ -119,6 +131,11 @@ export class PeopleStore {
       await tx.delete(sessions).where(and(eq(sessions.userId, personId), ne(sessions.id, keptId)));
       await endProofsIn(tx, personId);
     });
+  }
+
+  /** Notes that the person of a session has a passkey at hand, which is a second factor. */
+  async markPasskeyIn(tx: Transaction, sessionId: string): Promise<void> {
+    await tx.update(sessions).set({ byPasskey: true }).where(eq(sessions.id, sessionId));
   }
 
   /** Deletes the sessions that ended before this time. Returns how many. */

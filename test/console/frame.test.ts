@@ -9,6 +9,7 @@ const PERSON: SignedIn = {
   name: "Ada",
   isOperator: false,
   hasTwoFactor: false,
+  isStrong: false,
   isBySso: false,
   sessionId: "session_1",
   provedAtMs: 0,

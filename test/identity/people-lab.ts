@@ -3,11 +3,14 @@
 
 import type { TransactionSql } from "postgres";
 import type { Identity } from "../../src/identity/identity.ts";
+import { makeSignInLink } from "../../src/identity/sign-in-link.ts";
 import { openOperators } from "../../src/operator/open-operators.ts";
+import { setOperator } from "../../src/store/known-people.ts";
 import { type ApiStores, ApiWorld } from "../support/api-world.ts";
 import { servicesOf } from "../support/console-world.ts";
 import { eventually } from "../support/eventually.ts";
 import { type IdentityTerms, identityOf } from "../support/identity-of.ts";
+import { random } from "../support/random.ts";
 import { totp } from "../support/totp.ts";
 
 export const PASSWORD = "a good long password";
@@ -56,6 +59,19 @@ export class PeopleLab implements AsyncDisposable {
   async person(email: string, ip?: string): Promise<Visitor> {
     const visitor = this.visitor(ip);
     await visitor.signUp(email);
+    return visitor;
+  }
+
+  /** An operator who has signed in with a link of whoever runs the installation. */
+  async operator(email: string): Promise<Visitor> {
+    const visitor = await this.person(email);
+    const { database } = this.stores;
+    await setOperator(database, email, true);
+    const personId = (await this.identity.store.findByEmail(email))?.id ?? "";
+    const made = { personId, origin: "http://127.0.0.1" };
+    const link = await makeSignInLink(database, made, { random, now: new Date() });
+    const { status, text } = await visitor.auth("/sign-in/link", { token: tokenIn(link) });
+    if (status !== 200) throw new Error(`${status} ${text}`);
     return visitor;
   }
 

@@ -15,8 +15,7 @@ const { database } = lab.stores;
 const account = await lab.api.account({ paid: "5" });
 
 async function operator(email: string) {
-  const visitor = await lab.person(email);
-  await setOperator(database, email, true);
+  const visitor = await lab.operator(email);
   await visitor.turnOnSecondFactor();
   return visitor;
 }

@@ -1,7 +1,6 @@
 // People of a console whose operators sign in through a real provider of single sign-on.
 
 import type { SsoConfig } from "../../src/identity/sso.ts";
-import { setOperator } from "../../src/store/known-people.ts";
 import { CLIENT_ID, CLIENT_SECRET, OidcIssuer, type Somebody } from "../support/oidc-issuer.ts";
 import { PeopleLab, type Visitor } from "./people-lab.ts";
 
@@ -24,11 +23,9 @@ export class SsoLab implements AsyncDisposable {
     return new SsoLab(await PeopleLab.start({ config: { sso }, now }), issuer, sso);
   }
 
-  /** Somebody who has signed up and is an operator. */
-  async operator(email: string): Promise<Visitor> {
-    const visitor = await this.people.person(email);
-    await setOperator(this.people.stores.database, email, true);
-    return visitor;
+  /** An operator who has signed in with a link of whoever runs the installation. */
+  operator(email: string): Promise<Visitor> {
+    return this.people.operator(email);
   }
 
   /** Begins in this browser. Answers the address of the provider's page. */

@@ -99,7 +99,7 @@ describe("an operator on the list", () => {
 
   test("keeps those eight hours when they turn their own second factor on", async () => {
     await lab.operator("later@example.com");
-    const { visitor } = await lab.signIn({ sub: "later", email: "later@example.com" });
+    const { visitor } = await lab.signIn({ sub: "later", email: "later@example.com", amr: MFA });
     // As if our own second factor had been turned on long after.
     for (const name of visitor.cookies.keys()) if (/sso$/.test(name)) visitor.cookies.delete(name);
     await visitor.turnOnSecondFactor();
@@ -113,7 +113,8 @@ describe("an operator on the list", () => {
 
   test("prolongs no session by turning their own second factor off and on", async () => {
     await lab.operator("prolonged@example.com");
-    const { visitor } = await lab.signIn({ sub: "prolonged", email: "prolonged@example.com" });
+    const who = { sub: "prolonged", email: "prolonged@example.com", amr: MFA };
+    const { visitor } = await lab.signIn(who);
     await visitor.turnOnSecondFactor();
     const { sql } = lab.people.stores.database;
     const { id } = await person("prolonged@example.com");

@@ -67,6 +67,7 @@ function personOf(name: string): SignedIn {
     name,
     isOperator: name.startsWith("operator"),
     hasTwoFactor: name === "operator",
+    isStrong: false,
     isBySso: false,
     sessionId: `session_${name}`,
     provedAtMs: 0,

@@ -46,7 +46,8 @@ export function SignIn() {
   );
 }
 
-function PasskeyButton({ enter }: { readonly enter: () => Promise<void> }) {
+/** Signs in with a passkey of this device. */
+export function PasskeyButton({ enter }: { readonly enter: () => Promise<void> }) {
   const change = useChange(async () => {
     await signInByPasskey();
     await enter();

@@ -1,13 +1,15 @@
-// The second factor at sign-in: a code of the app, or one of the backup codes.
+// The second factor at sign-in: a code of the app, one of the backup codes, or a passkey.
 
 import { TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { verifyBackupCode, verifyTotp } from "../api/auth.ts";
+import { canUsePasskeys } from "../api/passkeys.ts";
 import { t } from "../texts.ts";
 import { CodeInput } from "./code.tsx";
 import { EntryCard } from "./entry-card.tsx";
 import { EntryForm, useEnter } from "./entry-form.tsx";
+import { PasskeyButton } from "./sign-in.tsx";
 
 export function TwoFactor() {
   const [code, setCode] = useState("");
@@ -46,6 +48,7 @@ export function TwoFactor() {
           <CodeInput value={code} change={setCode} />
         )}
       </EntryForm>
+      {canUsePasskeys() && <PasskeyButton enter={enter} />}
     </EntryCard>
   );
 }

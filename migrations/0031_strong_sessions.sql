@@ -1,0 +1,1 @@
+ALTER TABLE "sessions" ADD COLUMN "strong" boolean DEFAULT false NOT NULL;
