@@ -34,7 +34,12 @@ export const applicationChat = endpoint({
   body: jsonBody(ApplicationChatBody, { bytesMax: CHAT.bodyBytesMax }),
   reply: applicationReplies.completion,
   chunk: applicationReplies.chunk,
-  errors: ["messages_required", "model_not_found", "upstream_unreachable"],
+  errors: [
+    "context_length_exceeded",
+    "messages_required",
+    "model_not_found",
+    "upstream_unreachable",
+  ],
   examples: chatExamples(AUTO_MODEL, GUIDE_MODEL, {
     credits_left_usd: 4.2,
     auto: "balanced: the only model that can serve this",

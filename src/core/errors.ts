@@ -174,6 +174,11 @@ export const ERRORS = {
     type: "rate_limit_error",
     when: "too many open streams for the tier",
   },
+  context_length_exceeded: {
+    status: 400,
+    type: "invalid_request_error",
+    when: "the messages do not fit the context of the model; nothing is charged",
+  },
   mail_rejected: {
     status: 422,
     type: "invalid_request_error",

@@ -87,7 +87,8 @@ function successesOf(endpoint: DocumentedEndpoint, writer: SchemaWriter): Json {
     "application/json": json,
     ...(chunk !== undefined && {
       "text/event-stream": {
-        schema: writer.write(chunk),
+        // A stream that breaks off ends with an error.
+        schema: { anyOf: [writer.write(chunk), { $ref: "#/components/schemas/Error" }] },
         examples: chunksOf(stream?.reply as readonly unknown[]),
       },
     }),

@@ -29,10 +29,14 @@ export const whole = (minimum: number, maximum: number, description: string) =>
   });
 /** An amount of USD, as text or as a number. */
 export const usdAmount = (description: string) =>
-  Type.Union([Type.String({ pattern: "^\\d{1,5}(\\.\\d{1,6})?$" }), Type.Number({ minimum: 0 })], {
-    description,
-    errorMessage: 'must be a decimal USD amount with at most 6 decimals, such as "0.15"',
-  });
+  Type.Union(
+    [Type.String({ pattern: "^\\d{1,32}(\\.\\d{1,32})?$" }), Type.Number({ minimum: 0 })],
+    {
+      description,
+      // How many digits it may have follows from its range, which is checked with the values.
+      errorMessage: 'must be a decimal USD amount with at most 6 decimals, such as "0.15"',
+    },
+  );
 /** The address of a server. */
 export const baseUrl = (description: string) =>
   Type.String({

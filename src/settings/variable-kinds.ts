@@ -64,7 +64,9 @@ export const amount: Kind<NanoUsd> = {
 export const pricePerThousand: Kind<PicoUsd> = {
   parse(text) {
     if (/^\d{1,4}(\.\d{1,6})?$/.test(text)) return price(text, 1_000);
-    throw new RangeError("must be an amount of USD such as 0.10, with at most 6 decimals");
+    throw new RangeError(
+      "must be an amount of USD below 10000 such as 0.10, with at most 6 decimals",
+    );
   },
 };
 

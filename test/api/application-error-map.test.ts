@@ -68,6 +68,10 @@ const provoke = {
   invalid_json: call({}, "{"),
   messages_required: { ...call({}, {}), param: "messages" },
   invalid_parameter: { ...call({}, chatBody({ top_p: 2 })), param: "top_p" },
+  context_length_exceeded: {
+    ...failing(new ApiError("context_length_exceeded", "No room", { param: "messages" })),
+    param: "messages",
+  },
   model_not_found: { ...call({}, chatBody({ model: "nope" })), param: "model" },
   model_unavailable: {
     by: () => {

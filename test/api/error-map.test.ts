@@ -96,6 +96,7 @@ const provoke = {
   monthly_limit_reached: call({ ownCap: "0.000001" }),
   insufficient_credits: call({ free: "0.000001" }),
   too_many_streams: openThreeStreamsOnFree,
+  context_length_exceeded: failing(new ApiError("context_length_exceeded", "No room is left")),
   mail_rejected: () => {
     world.smtp.script = { to: () => ({ code: 550 }) };
     return mailing({})();

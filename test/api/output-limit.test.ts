@@ -77,8 +77,10 @@ test("a prompt that fills the context is refused, counted and charged nothing", 
   const response = await api.post(account, chatBody({ model: SMALL.id, messages: words(5_000) }));
   expect(response.status).toBe(400);
   expect(await errorOf(response)).toMatchObject({
-    code: "invalid_parameter",
-    message: "messages leave no room for a reply: the context of 'small' is 4096 tokens",
+    code: "context_length_exceeded",
+    message:
+      "messages leave no room for a reply of 'small': this model's maximum context length is " +
+      "4096 tokens",
   });
   expect(api.chat.requests).toEqual([]);
   expect(response.headers.get("x-ratelimit-remaining-requests")).toBe("19");

@@ -4,12 +4,14 @@ import { describe, expect, test } from "bun:test";
 import { usd } from "../../src/core/money.ts";
 import { exactCost } from "../../src/core/pricing.ts";
 import { priceBand } from "../../src/services/chat/catalogue.ts";
+import { gatewayReplies } from "../../src/services/chat/chat-reply.ts";
 import { createChatProvider } from "../../src/services/chat/providers/chat-provider.ts";
 import type { ChatDelta } from "../../src/services/chat/providers/provider.ts";
 import { countTokens } from "../../src/services/chat/tokens.ts";
 import { type Catalogue, catalogueOf } from "../../src/settings/catalogue.ts";
 import { chatBody } from "../support/api-world.ts";
 import { modelOf, noGuide, providerAt } from "../support/chat-routes.ts";
+import { misfit } from "../support/contract.ts";
 import { realClock } from "../support/fake-clock.ts";
 import {
   assembled,
@@ -135,6 +137,9 @@ for (const one of CASES.values()) {
         const { text, spent } = await ask(one, true);
         const { chunks, isDone } = chunksOf(text);
         const last = chunks.at(-1);
+        for (const chunk of chunks) {
+          if (chunk.error === undefined) expect(misfit(gatewayReplies.chunk, chunk)).toBeNull();
+        }
         if (failed && !isNext) {
           expect(last?.error?.code).toBe("upstream_unreachable");
           expect(isDone).toBe(false);

@@ -146,11 +146,14 @@ describe("a whole reply", () => {
 
   test("is a 400 that costs nothing where the upstream blames the request", async () => {
     const account = await api.account({ paid: "1" });
-    for (const model of ["context-length", "400-html"]) {
+    for (const [model, wanted] of [
+      ["context-length", "context_length_exceeded"],
+      ["400-html", "invalid_parameter"],
+    ] as const) {
       const response = await api.post(account, chatBody({ model }));
       expect(response.status).toBe(400);
       const { code, message } = await errorOf(response);
-      expect(code).toBe("invalid_parameter");
+      expect(code).toBe(wanted);
       expect(message).not.toContain(UPSTREAM_SECRET);
       expect(message).not.toContain(KEY);
     }

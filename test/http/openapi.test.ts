@@ -55,6 +55,18 @@ for (const surface of SURFACES) {
       }
     });
 
+    test("says that a stream may end with an error", () => {
+      const streams = [...text.matchAll(/"text\/event-stream":\{"schema":(\{.*?\]\})/g)];
+      expect(streams.map(([, schema]) => JSON.parse(schema ?? ""))).toEqual([
+        {
+          anyOf: [
+            { $ref: "#/components/schemas/ChatChunk" },
+            { $ref: "#/components/schemas/Error" },
+          ],
+        },
+      ]);
+    });
+
     test("holds nothing that is only for our own refusals", () => {
       expect(text).not.toContain('"must":');
       expect(text).not.toContain('"$id":');

@@ -268,6 +268,15 @@ describe("a wrong file is refused by line", () => {
       "line 20: models[0].pricing[1].input_usd_per_m must be a decimal USD amount from 0 to " +
         "10000, with at most 6 decimals",
     ],
+    ...['"100000"', "100000", '"250000.5"', '"1000000"', '"0.1234567"'].map(
+      (amount): [string, string, string, string] => [
+        `a price of ${amount}`,
+        '"output_usd_per_m": "1"',
+        `"output_usd_per_m": ${amount}`,
+        "line 21: models[0].pricing[1].output_usd_per_m must be a decimal USD amount from 0 to " +
+          "10000, with at most 6 decimals",
+      ],
+    ),
     [
       "a price in words",
       '"output_usd_per_m": "1"',

@@ -33,6 +33,7 @@ export function modelReply(fields: object = {}) {
     object: "model",
     created: 0,
     owned_by: "tests",
+    name: "Test model",
     svc: {
       label: "Test model",
       family: "test",

@@ -40,7 +40,13 @@ export const chat = endpoint({
   body: jsonBody(ChatBody, { bytesMax: CHAT.bodyBytesMax }),
   reply: gatewayReplies.completion,
   chunk: gatewayReplies.chunk,
-  errors: ["messages_required", "model_not_found", "upstream_unreachable", "too_many_streams"],
+  errors: [
+    "context_length_exceeded",
+    "messages_required",
+    "model_not_found",
+    "upstream_unreachable",
+    "too_many_streams",
+  ],
   examples: [...chatExamples(GUIDE_MODEL, GUIDE_MODEL, {}), toolExample(GUIDE_MODEL)],
   mistakenFor: ["/v1/responses", "/v1/completions", "/chat/completions", "/v1/chat"],
   prepare: (fields, context: EndpointContext<ChatDeps>) =>

@@ -58,7 +58,11 @@ export const modelIdParameter: ParameterInfo = {
 };
 
 /** An entry of the Gateway's list. */
-export const Model = named("Model", { ...modelHead, svc: ModelDetails });
+export const Model = named("Model", {
+  ...modelHead,
+  name: text({ description: "Display name, where many clients look for it" }),
+  svc: ModelDetails,
+});
 
 /** The reply of the Gateway's list. */
 export const ModelList = listOf("ModelList", Model);

@@ -9,6 +9,7 @@ const ENTRY = {
   object: "model",
   created: 1_777_593_600,
   owned_by: "example",
+  name: "Swift 1",
   svc: {
     label: "Swift 1",
     family: "swift",
@@ -71,5 +72,5 @@ function listJson(catalogue: ChatCatalogue): string {
 }
 
 function entryJson(model: ModelEntry): object {
-  return { ...modelHeadJson(model), svc: modelSvcJson(model) };
+  return { ...modelHeadJson(model), name: model.label, svc: modelSvcJson(model) };
 }

@@ -46,7 +46,7 @@ export function outputTokensFor(
   return Math.min(most, Math.max(model.contextTokens - bound, Math.floor(left / 2)));
 }
 
-/** The models whose context has room for a reply. Throws `invalid_parameter` if none has. */
+/** The models whose context has room for a reply. Throws `context_length_exceeded` if none has. */
 export function modelsWithRoom(models: Models, request: ChatRequest, prompt: PromptLength): Models {
   // A limit that the caller sets is forwarded as it is.
   if (request.hasDefaultLimit !== true) return models;
@@ -56,10 +56,11 @@ export function modelsWithRoom(models: Models, request: ChatRequest, prompt: Pro
   const longest = models.reduce((one, other) =>
     other.contextTokens > one.contextTokens ? other : one,
   );
+  // Agents shorten a conversation when they read OpenAI's words for this (D-576).
   throw new ApiError(
-    "invalid_parameter",
-    `messages leave no room for a reply: the context of '${longest.id}' is ` +
-      `${longest.contextTokens} tokens`,
+    "context_length_exceeded",
+    `messages leave no room for a reply of '${longest.id}': this model's maximum context length ` +
+      `is ${longest.contextTokens} tokens`,
     { param: "messages" },
   );
 }

@@ -103,7 +103,9 @@ for (const [stream, how] of MODES) {
         const routes = routesTo([first, second]);
         const before = second.requests.length;
         const error = await rejection(ask(routes, routes.model(mood), { stream }));
-        expect(error).toMatchObject({ code: "invalid_parameter", status: 400 });
+        const isFull = mood === "context-length";
+        const code = isFull ? "context_length_exceeded" : "invalid_parameter";
+        expect(error).toMatchObject({ code, status: 400 });
         expect(second.requests).toHaveLength(before);
         expect((error as Error).message.length).toBeLessThan(700);
         expect((error as Error).message).not.toContain("secret-zone");

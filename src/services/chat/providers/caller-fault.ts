@@ -21,10 +21,15 @@ const REVEALING =
 
 /** The upstream's message about an invalid request, unless it reveals which upstream it is. */
 export function callerFault(text: string, call: RefusedCall): ApiError {
-  const original = readError(jsonOrNull(text))?.message ?? "";
+  const error = readError(jsonOrNull(text));
+  const original = error?.message ?? "";
   const message = original.replace(/\s+/g, " ").trim().slice(0, ERROR_MESSAGE_MAX);
   const detail = message === "" || revealsUpstream(message, call) ? "" : `: ${message}`;
-  return new ApiError("invalid_parameter", `The model did not accept this request${detail}`);
+  if (error?.isContextFull !== true) {
+    return new ApiError("invalid_parameter", `The model did not accept this request${detail}`);
+  }
+  const problem = "messages exceed the model's maximum context length";
+  return new ApiError("context_length_exceeded", problem + detail, { param: "messages" });
 }
 
 function revealsUpstream(message: string, { provider, model, publicId }: RefusedCall): boolean {
