@@ -1,7 +1,9 @@
 // An operator's documents in Postgres, and the copies of them that machines search.
 
+import { Database } from "bun:sqlite";
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import {
+  chmodSync,
   closeSync,
   mkdirSync,
   openSync,
@@ -190,4 +192,25 @@ test("two processes of a machine that look at once make one copy", async () => {
   // One may find the file busy; it looks again.
   expect(outcomes.some(({ status }) => status === "fulfilled")).toBe(true);
   expect(await found("about")).toHaveLength(300);
+});
+
+test("only its owner can read the copy of a machine, whatever the umask is", async () => {
+  const umask = process.umask(0);
+  try {
+    const folder = join(machine, "deeper");
+    const { identity } = await documents.state();
+    await updateCopy(documents, folder);
+    const path = copyPath(folder, identity);
+    // As an earlier release made it.
+    chmodSync(path, 0o644);
+    await updateCopy(documents, folder);
+    using reader = new Database(path);
+    reader.query("SELECT count(*) FROM sources").get();
+    const files = readdirSync(folder).map((name) => join(folder, name));
+    expect(files.length).toBeGreaterThan(1);
+    const open = [folder, ...files].filter((file) => (statSync(file).mode & 0o077) !== 0);
+    expect(open).toEqual([]);
+  } finally {
+    process.umask(umask);
+  }
 });

@@ -3,9 +3,10 @@
 // of them writes to it.
 
 import { Database, SQLiteError } from "bun:sqlite";
-import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
 import type { DocumentSource, IndexedDocuments } from "../../../store/indexed-documents.ts";
+import { ensurePrivate } from "../../../upstream/private-file.ts";
 import { createIndexTables, IndexWriter, SearchIndex } from "./search-index.ts";
 
 /** How long a writer waits for another one. */
@@ -19,9 +20,9 @@ export function copyPath(directory: string, identity: string): string {
 
 /** Opens the copy for writing, and creates it if it is missing or damaged. */
 function openForWriting(path: string): Database {
-  mkdirSync(dirname(path), { recursive: true });
   // All of it is in Postgres, and a process that has the removed one open sees that it is another.
   if (isDamaged(path)) for (const end of ["", "-wal", "-shm"]) rmSync(path + end, { force: true });
+  ensurePrivate(path);
   const db = new Database(path, { create: true, strict: true });
   db.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
   // With WAL, readers can read while a process writes.
