@@ -29,13 +29,13 @@ export class StreamUsage implements TextCounter {
   /** The usage of the complete reply. */
   async whole(): Promise<ChatUsage> {
     if (this.reported !== null) return this.reported;
-    return this.#counted(await this.meter.tokens());
+    return this.#counted(await this.meter.outputTokens());
   }
 
   /** The usage of a reply that broke off; null before the first token, when the call is free. */
   async streamed(): Promise<ChatUsage | null> {
     if (!this.meter.started) return null;
-    const completionTokens = await this.meter.tokens();
+    const completionTokens = await this.meter.outputTokens();
     if (this.reported === null) return this.#counted(completionTokens);
     return {
       ...this.reported,

@@ -20,6 +20,8 @@ const UNCUT_LENGTH_MAX = 1024;
 /** The end of such a text that may yet become fewer tokens, together with what follows. */
 const OPEN_END = 16;
 
+const ENDS_IN_SPACE = /\S $/;
+
 /** The usage of a complete reply, counted by our tokenizer. */
 export async function countUsage(
   tokens: TokenCounter,
@@ -37,7 +39,7 @@ export async function countUsage(
   ]);
   const [promptTokens, completionTokens] = await Promise.all([
     tokens.countPrompt(account, request),
-    tokens.countTexts(account, texts),
+    tokens.countTexts(account, texts.map(withoutLastSpace)),
   ]);
   return { promptTokens, cachedTokens: 0, completionTokens };
 }
@@ -109,6 +111,11 @@ export class TokenMeter {
     return this.#countTo(this.#pending.length);
   }
 
+  /** The tokens of a reply that ends here. */
+  outputTokens(): Promise<number> {
+    return this.#countTo(withoutLastSpace(this.#pending).length);
+  }
+
   #countTo(end: number): Promise<number> {
     const text = this.#pending.slice(0, end);
     if (text === "") return Promise.resolve(this.#counted);
@@ -122,6 +129,14 @@ export class TokenMeter {
     this.#counted = counted;
     return counted;
   }
+}
+
+/**
+ * A text without a single space at its end: to tokenizers it is the start of the next word, and
+ * alone it would be a token that no model wrote.
+ */
+function withoutLastSpace(text: string): string {
+  return ENDS_IN_SPACE.test(text) ? text.slice(0, -1) : text;
 }
 
 /** About how many tokens a text has that came in one delta. */

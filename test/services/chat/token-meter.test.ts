@@ -45,6 +45,25 @@ describe("TokenMeter", () => {
     expect(await meter.tokens()).toBe(countTokens('get_fare{"from":'));
   });
 
+  test("a reply of pieces that end in a space has no token for the last space", async () => {
+    for (const pieces of [["word "], Array(10).fill("word "), ["a b ", "c "], ["a ", "b"]]) {
+      const meter = new TokenMeter(counter);
+      for (const text of pieces) meter.add([delta(text)]);
+      expect(await meter.outputTokens()).toBe(countTokens(pieces.join("").trimEnd()));
+    }
+    const meter = new TokenMeter(counter);
+    meter.add([delta(" ")]);
+    expect(await meter.outputTokens()).toBe(1);
+  });
+
+  test("goes on counting after a reply that seemed to end in a space", async () => {
+    const meter = new TokenMeter(counter);
+    meter.add([delta("one ")]);
+    expect(await meter.outputTokens()).toBe(1);
+    meter.add([delta("two ")]);
+    expect(await meter.outputTokens()).toBe(countTokens("one two"));
+  });
+
   test("has not started before the first token", () => {
     const meter = new TokenMeter(counter);
     meter.add([{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: null }]);
