@@ -12,8 +12,9 @@ export interface SettleRequest {
 }
 
 /**
- * Settles a hold. If Redis is away, the actor tries again, and the sweep settles it to this cost if
- * this process dies meanwhile: the caller receives this cost in any case.
+ * Settles a hold. If Redis is away, the actor tries again, and the caller receives this cost in any
+ * case. If this process dies before Redis is back, the cost is lost with it: the sweep settles the
+ * hold to its last checkpoint, which a plain call does not have (D-596).
  */
 export function settle(
   deps: CallDeps,
