@@ -6,9 +6,10 @@ import { ApiError } from "../core/errors.ts";
 import { type PersonContext, personEndpoint, requireProof } from "../http/console-endpoint.ts";
 import { jsonBody } from "../http/json-body.ts";
 import type { SignedIn } from "../http/people.ts";
-import { atLeast } from "../identity/answer-time.ts";
+import { atLeast, wait } from "../identity/answer-time.ts";
 import { countAttempt } from "../identity/attempt-limits.ts";
 import type { IdentityDeps } from "../identity/auth-endpoints.ts";
+import { deviceOf } from "../identity/device-cookie.ts";
 import { emailOf } from "../identity/email-field.ts";
 import { ME_EXAMPLE, Me, type MeReply } from "./me-schema.ts";
 import {
@@ -109,12 +110,13 @@ const prove = personEndpoint({
     const { deps, person, request, clientIp } = context;
     const { identity } = deps;
     const { password, otp } = given;
-    const who = { clientIp, email: person.email };
+    const device = deviceOf(request.headers, identity.origin, deps.random).id;
+    const who = { clientIp, email: person.email, device };
     if (password !== undefined) {
-      await countAttempt(identity, "password", who);
+      await wait(deps, await countAttempt(identity, "password", who));
       if (!(await identity.hasPassword(request.headers, password))) throw wrong("password");
     } else if (otp !== undefined) {
-      await countAttempt(identity, "enter_code", who);
+      await wait(deps, await countAttempt(identity, "enter_code", who));
       if (!(await identity.hasCode(person.email, otp))) throw wrong("code");
     } else {
       throw new ApiError("invalid_parameter", "password or otp is needed", { param: "password" });

@@ -175,7 +175,11 @@ function accessRefusal(
   }
   if (call.scope === null) return null;
   if (!key.scopes.includes(call.scope)) {
-    return { code: "insufficient_scope", message: `This key lacks the scope '${call.scope}'` };
+    // Where the tier lacks it too, nobody could choose it for a key: the tier is what helps.
+    const byTier = tierRefusal(tier, call.scope);
+    const lack = `This key lacks the scope '${call.scope}'`;
+    const message = byTier === null ? lack : `${lack}. ${byTier.message}`;
+    return { code: "insufficient_scope", message };
   }
   return tierRefusal(tier, call.scope);
 }

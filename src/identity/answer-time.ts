@@ -16,3 +16,14 @@ export async function atLeast<T>(
   if (done.status === "rejected") throw done.reason;
   return done.value;
 }
+
+/** Waits so many milliseconds. */
+export async function wait(
+  { clock }: { readonly clock: Pick<Clock, "after"> },
+  waitMs: number,
+): Promise<void> {
+  if (waitMs === 0) return;
+  const time = Promise.withResolvers<void>();
+  clock.after(waitMs, time.resolve);
+  await time.promise;
+}

@@ -6,7 +6,7 @@ import { keyedHash } from "../core/console-tokens.ts";
 import { networkOf } from "../http/client-ip.ts";
 import type { Attempt, Attempts } from "../store/attempts.ts";
 import { LOCKED_SECONDS, WRONG_FACTORS_MAX } from "./auth-terms.ts";
-import { inboxOf } from "./inbox.ts";
+import { inboxOf, signUpNetworkOf } from "./inbox.ts";
 
 interface Limit {
   readonly limit: number;
@@ -15,16 +15,25 @@ interface Limit {
 
 /**
  * One thing that is limited. An inbox is counted apart for the address that tries, and at all: what
- * is refused to an address is not counted for the inbox.
+ * is refused to an address is not counted for the inbox. A network (/24, IPv6 /48) has limits too,
+ * some times as high: whoever has a network has many addresses.
  */
 interface LimitRow {
   readonly address: Limit;
   readonly inboxFromAddress?: Limit;
   readonly inbox?: Limit;
+  /** Beyond it, the answer waits, and nothing is refused: strangers lock nobody out (D-552). */
+  readonly inboxWaits?: true;
   /** In place of both where the browser has signed in there: what strangers do uses none of it. */
   readonly inboxFromKnownBrowser?: Limit;
   readonly account?: Limit;
 }
+
+/** How much more a network may than one of its addresses: at all, and for one inbox. */
+const NETWORK_TIMES = { address: 10, inbox: 3 };
+
+/** The answer waits so much longer with each attempt beyond the limit of an inbox. */
+const WAIT_MS = { step: 100, most: 5_000 };
 
 const HOUR = 60;
 const MINUTE_MS = 60_000;
@@ -42,14 +51,16 @@ const PROOF_MAILS = {
   inboxFromKnownBrowser: { limit: 3, minutes: HOUR },
 } as const;
 
-/** No stranger can lock somebody out cheaply: the limits of an inbox from anywhere are high. */
+/** What strangers try with an inbox only delays its owner, and not in a browser that is known. */
 const ATTEMPT_LIMITS = {
   password: {
     address: { limit: 60, minutes: 10 },
     inboxFromAddress: { limit: 10, minutes: 15 },
     inbox: { limit: 100, minutes: HOUR },
+    inboxWaits: true,
+    inboxFromKnownBrowser: { limit: 10, minutes: 15 },
   },
-  sign_up: { address: { limit: 20, minutes: HOUR }, inbox: { limit: 3, minutes: HOUR } },
+  sign_up: PROOF_MAILS,
   send_code: PROOF_MAILS,
   send_reset: PROOF_MAILS,
   // Whoever closes their account may open another one.
@@ -65,6 +76,8 @@ const ATTEMPT_LIMITS = {
     address: { limit: 60, minutes: HOUR },
     inboxFromAddress: { limit: 15, minutes: HOUR },
     inbox: { limit: 100, minutes: HOUR },
+    inboxWaits: true,
+    inboxFromKnownBrowser: { limit: 15, minutes: HOUR },
   },
   // As many as lock the second factor: better-auth looks for the lock before it counts (D-503).
   enter_second_factor: {
@@ -93,24 +106,31 @@ interface Trying {
   readonly account?: string;
 }
 
-/** Counts an attempt. @throws ConsoleError if there were too many. */
+/**
+ * Counts an attempt. Returns for how long its answer must wait, in milliseconds.
+ * @throws ConsoleError if there were too many
+ */
 export async function countAttempt(
   { attempts, now, secret }: AttemptLimitsDeps,
   kind: AttemptKind,
   { clientIp, email, device, account }: Trying,
-): Promise<void> {
+): Promise<number> {
   const row: LimitRow = ATTEMPT_LIMITS[kind];
   const address = networkOf(clientIp);
+  const network = signUpNetworkOf(clientIp);
   const inbox = email === null ? null : inboxOf(email);
   const browser = inbox === null || device === undefined ? null : browserOf(inbox, device);
   const isKnown =
     row.inboxFromKnownBrowser !== undefined &&
     browser !== null &&
     (await attempts.has(keyOf(secret, "signed_in", browser), now()));
+  const ofInbox = isKnown ? undefined : row.inboxFromAddress;
   const counted: readonly (readonly [Limit | undefined, string | null])[] = [
     [row.address, `address ${address}`],
-    [isKnown ? undefined : row.inboxFromAddress, inbox && `inbox ${inbox} from ${address}`],
-    [isKnown ? undefined : row.inbox, inbox && `inbox ${inbox}`],
+    [times(row.address, NETWORK_TIMES.address), network && `network ${network}`],
+    [ofInbox, inbox && `inbox ${inbox} from ${address}`],
+    [times(ofInbox, NETWORK_TIMES.inbox), inbox && network && `inbox ${inbox} from ${network}`],
+    [isKnown || row.inboxWaits ? undefined : row.inbox, inbox && `inbox ${inbox}`],
     [isKnown ? row.inboxFromKnownBrowser : undefined, browser],
     [row.account, account === undefined ? null : `account ${account}`],
   ];
@@ -120,13 +140,23 @@ export async function countAttempt(
     return [{ key: keyOf(secret, kind, who), limit: limit.limit, windowMs }];
   });
   const waitMs = await attempts.count(entries, now());
-  if (waitMs === 0) return;
-  const seconds = Math.ceil(waitMs / 1_000);
-  throw new ConsoleError(
-    "too_many_attempts",
-    `There were too many attempts. Try again in ${inWords(seconds)}`,
-    seconds,
-  );
+  if (waitMs > 0) {
+    const seconds = Math.ceil(waitMs / 1_000);
+    throw new ConsoleError(
+      "too_many_attempts",
+      `There were too many attempts. Try again in ${inWords(seconds)}`,
+      seconds,
+    );
+  }
+  if (isKnown || row.inboxWaits !== true || row.inbox === undefined || inbox === null) return 0;
+  const windowMs = row.inbox.minutes * MINUTE_MS;
+  const key = keyOf(secret, kind, `inbox ${inbox}`);
+  const beyond = (await attempts.add(key, now(), windowMs)) - row.inbox.limit;
+  return Math.min(Math.max(0, beyond) * WAIT_MS.step, WAIT_MS.most);
+}
+
+function times(limit: Limit | undefined, factor: number): Limit | undefined {
+  return limit && { ...limit, limit: limit.limit * factor };
 }
 
 /**

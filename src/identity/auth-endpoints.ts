@@ -15,7 +15,7 @@ import {
 import { jsonBody } from "../http/json-body.ts";
 import type { SignedIn } from "../http/people.ts";
 import { Type } from "../http/schema.ts";
-import { atLeast } from "./answer-time.ts";
+import { atLeast, wait } from "./answer-time.ts";
 import { countAttempt, takeCode } from "./attempt-limits.ts";
 import { AUTH_PATHS, type AuthPath } from "./auth-paths.ts";
 import { AUTH_PATH, DEVICE_HEADER, IP_HEADER, LOCAL_HEADER, LOCKED_SECONDS } from "./auth-terms.ts";
@@ -109,7 +109,8 @@ async function forward(
   const holder = await factorHolder(identity, path, request);
   if (path.attempt !== null) {
     const inbox = email ?? holder?.email ?? (await ownInbox(identity, path, request));
-    await countAttempt(identity, path.attempt, { clientIp, email: inbox, device: device.id });
+    const who = { clientIp, email: inbox, device: device.id };
+    await wait(deps, await countAttempt(identity, path.attempt, who));
   }
   if (path.takesAppCode && holder !== null) {
     await takeCode(identity, holder.id, String(input.code));

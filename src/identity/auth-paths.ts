@@ -58,7 +58,8 @@ const newPassword = text({
 const sixDigits = text({ pattern: `^\\d{${CODE_LENGTH}}$`, must: "must be six digits" });
 const operatorPage = text({
   maxLength: 1_024,
-  pattern: "^/operator(?:[/?][^\\s\\\\#]*)?$",
+  // No part of the path leads out of it again.
+  pattern: "^/operator(?:/(?!(?:\\.|%2[eE]){1,2}(?:[/?]|$))[^\\s\\\\#?/]*)*(?:\\?[^\\s\\\\#]*)?$",
   must: "must be a page below /operator",
   description: "The page of operators to go on to",
 });

@@ -28,6 +28,11 @@ export class Attempts {
     return 0;
   }
 
+  /** Counts one attempt, which is refused by nothing. Returns how many its window has. */
+  async add(key: string, nowMs: number, windowMs: number): Promise<number> {
+    return (await this.#add(key, nowMs, windowMs)).count;
+  }
+
   /** True while a window of this key lasts. */
   async has(key: string, nowMs: number): Promise<boolean> {
     const found = await this.database.db

@@ -211,6 +211,19 @@ describe("decideAccess()", () => {
     }
   });
 
+  test("names the tier where neither the key nor the tier has the service", () => {
+    const poor = refusalOf({ net_paid: "0" }, "search", INSIDE);
+    expect(poor?.code).toBe("insufficient_scope");
+    expect(poor?.message).toMatch(
+      /^This key lacks the scope 'search'\. The \w+ tier does not include .* tier has it: \$/,
+    );
+    const rich = refusalOf({}, "search", INSIDE);
+    expect([rich?.code, rich?.message]).toEqual([
+      "insufficient_scope",
+      "This key lacks the scope 'search'",
+    ]);
+  });
+
   test("derives the tier at the time of the call, for refused calls too", () => {
     const document = documentOf();
     const key = document.keys.get("key_a") as AccessKey;

@@ -116,6 +116,11 @@ test("the way back leads to pages of operators alone, by our own address", async
     "/operatorx",
     "/operator\\@evil.example",
     "/operator /x",
+    "/operator/../dashboard",
+    "/operator/trail/..",
+    "/operator/./trail",
+    "/operator/%2e%2E/dashboard",
+    "/operator/.%2e/dashboard?x",
     "/dashboard",
     "",
   ]) {

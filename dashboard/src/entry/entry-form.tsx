@@ -69,7 +69,9 @@ export function useToken(): string {
 
 /** Whether an address is one of the operators' pages, which are apart from the dashboard. */
 export function isOperatorPage(address: string): boolean {
-  return /^\/operator(?=[/?]|$)[^\s\\#]*$/.test(address);
+  if (!/^\/operator(?=[/?]|$)[^\s\\#]*$/.test(address)) return false;
+  // A part of dots leads out of it again.
+  return /^\/operator(?=\/|$)/.test(new URL(address, window.location.origin).pathname);
 }
 
 /**

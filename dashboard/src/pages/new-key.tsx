@@ -2,6 +2,7 @@
 
 import { Button, Checkbox, Modal, Textarea, TextInput } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { KeysReply, NewKeyBody } from "../../../src/console/keys-schema.ts";
 import { createKey } from "../api/money-changes.ts";
@@ -97,7 +98,7 @@ function KeyForm({ account, reply, change, close }: KeyFormProps) {
       {isApplication ? (
         <Checkbox checked readOnly label={`${t.work.keys.permission}: ${t.work.keys.modelsApi}`} />
       ) : (
-        <ScopeChoice reply={reply} scopes={scopes} change={setScopes} />
+        <ScopeChoice reply={reply} account={account.id} scopes={scopes} change={setScopes} />
       )}
       <TextInput
         label={t.work.keys.limit}
@@ -130,11 +131,12 @@ function KeyForm({ account, reply, change, close }: KeyFormProps) {
 
 interface ScopeChoiceProps {
   readonly reply: KeysReply;
+  readonly account: string;
   readonly scopes: readonly string[];
   readonly change: (scopes: string[]) => void;
 }
 
-function ScopeChoice({ reply, scopes, change }: ScopeChoiceProps) {
+function ScopeChoice({ reply, account, scopes, change }: ScopeChoiceProps) {
   return (
     <Checkbox.Group label={t.work.keys.scopes} value={[...scopes]} onChange={change}>
       <div className="choice">
@@ -147,6 +149,11 @@ function ScopeChoice({ reply, scopes, change }: ScopeChoiceProps) {
           />
         ))}
       </div>
+      {reply.scopes.some(({ in_tier: inTier }) => !inTier) && (
+        <Link to="/$account/limits" params={{ account }} className="small">
+          {t.work.keys.toTiers}
+        </Link>
+      )}
     </Checkbox.Group>
   );
 }

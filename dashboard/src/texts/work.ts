@@ -97,6 +97,7 @@ export const workTexts = {
     namePlaceholder: "production",
     scopes: "What it may call",
     notInTier: "not in your tier yet",
+    toTiers: "What each tier includes, and how to reach it",
     ip: "Allowed IP addresses",
     ipAbout: "One address or CIDR block a line. Empty: any address.",
     limit: "Monthly budget in USD",
