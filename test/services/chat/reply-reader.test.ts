@@ -83,6 +83,23 @@ test("a tool call without an id gets one, because its result cannot be sent with
   }
 });
 
+test("a choice with another index is no part of the reply, whichever chunk it comes in", () => {
+  const reader = new ReplyReader(PARTS);
+  const read = (index: number, content: string) =>
+    reader.read({ choices: [{ index, delta: { content } }] }).delta?.delta.content;
+  expect([read(0, "a"), read(1, "x"), read(0, "b")]).toEqual(["a", undefined, "b"]);
+});
+
+test("what a tool call needs again is kept up to 64 KiB", () => {
+  const read = (length: number) => {
+    const extra_content = { google: { thought_signature: "x".repeat(length) } };
+    const tool_calls = [{ id: "a", function: { name: "f", arguments: "{}" }, extra_content }];
+    return wholeOf({ message: { tool_calls } }, PARTS)?.message.tool_calls?.[0];
+  };
+  expect(read(65_000)).toHaveProperty("extra_content.google.thought_signature");
+  expect(read(65_536)).not.toHaveProperty("extra_content");
+});
+
 test("the input of a tool call that comes as JSON is a text, unless it nests without end", () => {
   const nested = (levels: number) =>
     JSON.parse(`${'{"a":'.repeat(levels - 1)}{}${"}".repeat(levels - 1)}`);

@@ -107,7 +107,7 @@ export class ReplyReader {
 
   #readFinish({ finish_reason, error }: Json): FinishReason | null {
     const finish = readFinish(finish_reason);
-    if (finish === "error" || readError({ error }) !== null) {
+    if (finish === "error" || (error && readError({ error }) !== null)) {
       throw new RouteFailure("The reply ended with an error");
     }
     if (finish !== null) this.#finish = laterFinish(this.#finish, finish);
@@ -118,6 +118,11 @@ export class ReplyReader {
   #choiceOf(value: unknown): Json | null {
     const choices: readonly unknown[] = Array.isArray(value) ? value : [value];
     const wanted = this.#choice ?? 0;
+    const [first] = choices;
+    if (wanted === 0 && isObject(first) && first.index === 0) {
+      this.#choice = 0;
+      return first;
+    }
     const objects = choices.filter(isObject);
     const found = objects.find(({ index }) => (indexOf(index) ?? wanted) === wanted);
     if (found !== undefined) {
@@ -191,6 +196,8 @@ export class ReplyReader {
 
   /** The usage in the first of the places in which servers send it. */
   #readUsage(json: Json, choice: Json | null, source: Json): ChatUsage | null {
+    // Most chunks have none.
+    if (!json.usage && !choice?.usage && !json.x_groq && !source.usage) return null;
     const delivered = { hasOutput: this.hasOutput, hasThought: this.#hasThought };
     const groq = isObject(json.x_groq) ? json.x_groq.usage : null;
     for (const place of [json.usage, choice?.usage, groq, source.usage]) {

@@ -9,6 +9,13 @@ const CALLS_MAX = 1024;
 /** How servers say that a call has no arguments. */
 const NO_INPUT = /^\s*(?:null)?\s*$/;
 
+const QUOTE = 0x22;
+const BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const BRACKET_END = 0x5d;
+const BRACE = 0x7b;
+const BRACE_END = 0x7d;
+
 /** A piece of a call, as a caller gets it. The first piece of a call has its id and name. */
 export interface ToolCallPiece {
   readonly index: number;
@@ -50,12 +57,12 @@ class OpenCall {
   add(text: string): void {
     this.input += text;
     for (let at = 0; at < text.length; at += 1) {
-      const character = text[at];
+      const code = text.charCodeAt(at);
       if (this.#isEscaped) this.#isEscaped = false;
-      else if (character === '"') this.#isInText = !this.#isInText;
-      else if (this.#isInText) this.#isEscaped = character === "\\";
-      else if (character === "{" || character === "[") this.#depth += 1;
-      else if (character === "}" || character === "]") {
+      else if (code === QUOTE) this.#isInText = !this.#isInText;
+      else if (this.#isInText) this.#isEscaped = code === BACKSLASH;
+      else if (code === BRACE || code === BRACKET) this.#depth += 1;
+      else if (code === BRACE_END || code === BRACKET_END) {
         this.#depth -= 1;
         this.isComplete ||= this.#depth === 0;
       }
@@ -135,6 +142,8 @@ export class ToolCallReader {
   #targetOf({ id, index, name }: Piece): OpenCall | undefined {
     const calls = this.#calls;
     const last = calls.at(-1);
+    // So it is with most pieces, of which there may be thousands.
+    if (id === "" && name === "" && index === last?.serverIndex && !last.isComplete) return last;
     const byId = id === "" ? undefined : calls.findLast((call) => call.id === id);
     if (index === null) return byId ?? last;
     const byIndex = calls.findLast((call) => call.serverIndex === index);
