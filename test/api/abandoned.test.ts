@@ -2,6 +2,7 @@
 // has accepted it, a stream is free before its first token, and nobody can make a habit of that.
 
 import { describe, expect, spyOn, test } from "bun:test";
+import { connect } from "node:net";
 import { ApiError } from "../../src/core/errors.ts";
 import { usd } from "../../src/core/money.ts";
 import type { ChatReply } from "../../src/services/chat/providers/provider.ts";
@@ -106,18 +107,89 @@ describe("a plain call that is left", () => {
   });
 });
 
-describe("streams that are left before their first token", () => {
-  const silent = () => {
-    api.chat.batches = async function* (_request, { signal }) {
-      yield* [];
-      await silence(signal);
-    };
+/** From now on no stream has a first token. */
+function neverBegins(): void {
+  api.chat.batches = async function* (_request, { signal }) {
+    yield* [];
+    await silence(signal);
+  };
+}
+
+/** A call as it is on the wire. */
+function wireOf(account: TestAccount, body: object): string {
+  const text = JSON.stringify(body);
+  return [
+    "POST /v1/chat/completions HTTP/1.1",
+    `host: ${new URL(api.parts.url).host}`,
+    `authorization: Bearer ${account.key}`,
+    "content-type: application/json",
+    `content-length: ${Buffer.byteLength(text)}`,
+    "",
+    text,
+  ].join("\r\n");
+}
+
+// Bun closes a connection on which a request comes before the answer to the one before (D-444).
+describe("two calls on a connection, the second before the first has its answer,", () => {
+  const connectTo = () => {
+    const socket = connect(Number(new URL(api.parts.url).port), "127.0.0.1");
+    const closed = Promise.withResolvers<void>();
+    socket.on("close", () => closed.resolve());
+    socket.on("error", () => {});
+    socket.resume();
+    return { socket, closed: closed.promise };
   };
 
+  test.each([
+    ["whole replies", chatBody()],
+    ["streams", STREAM],
+  ])("are free, and no server is asked, if both come at once: %s", async (_, body) => {
+    const account = await api.account({ paid: "1" });
+    const { socket, closed } = connectTo();
+    socket.write(wireOf(account, body).repeat(2));
+    await closed;
+    await until(async () => (await api.journal(account)).length === 1, "the first is over");
+    const [entry] = await api.journal(account);
+    expect(entry?.end).toMatchObject({ status: 499, errorCode: "client_disconnected" });
+    expect(api.chat.requests).toHaveLength(0);
+    expect((await api.view(account)).paid).toBe(usd("1"));
+  });
+
+  test("cost what the upstream reports of the first, which it was at work on", async () => {
+    const account = await api.account({ paid: "1" });
+    const reply = Promise.withResolvers<ChatReply>();
+    api.chat.reply = () => reply.promise;
+    const { socket, closed } = connectTo();
+    socket.write(wireOf(account, chatBody()));
+    await until(() => api.chat.open === 1, "the upstream was asked");
+    socket.write(wireOf(account, chatBody()));
+    await closed;
+    reply.resolve(wholeReply("Hello"));
+    await until(() => api.openCalls === 0, "the call was settled");
+    expect(api.chat.requests).toHaveLength(1);
+    expect((await api.view(account)).paid).toBe(usd("0.99998"));
+    const [entry] = await api.journal(account);
+    expect(entry?.end).toMatchObject({ status: 499, errorCode: "client_disconnected" });
+  });
+
+  test("are free before the first token, where they are streams", async () => {
+    const account = await api.account({ paid: "1" });
+    neverBegins();
+    const { socket, closed } = connectTo();
+    socket.write(wireOf(account, STREAM));
+    await until(() => api.chat.open === 1, "the upstream was asked");
+    socket.write(wireOf(account, STREAM));
+    await closed;
+    await until(() => api.openCalls === 0, "nothing is held");
+    expect((await api.view(account)).paid).toBe(usd("1"));
+  });
+});
+
+describe("streams that are left before their first token", () => {
   /** An account of which a key has left 21 streams within a minute. */
   async function restless(): Promise<TestAccount> {
     const account = await api.account({ paid: "5" });
-    silent();
+    neverBegins();
     for (let count = 0; count < 21; count += 1) {
       await leave(account, STREAM);
       await until(() => api.openCalls === 0, "the hold was given back");

@@ -11,6 +11,7 @@ import {
   settle,
   settleWith,
 } from "../../calls/settling.ts";
+import { throwIfCancelled } from "../../core/cancellation.ts";
 import { DISCONNECTED, OK } from "../../core/errors.ts";
 import { CHAT } from "../../core/limits.ts";
 import { exactCost, type TokenUsage } from "../../core/pricing.ts";
@@ -165,6 +166,8 @@ export async function openChatStream(
     const { request } = chat;
     room = deps.prompts.take(account, promptBytes);
     turn = await deps.abandoned.turn(call.identity, call.rate?.limit ?? 0, signal);
+    // No server is asked for a caller who has left already.
+    throwIfCancelled(signal);
     const turns = new ModelTurns(deps, call, models, signal);
     let [model] = models;
     let answer: ServedStream | null = null;
