@@ -37,7 +37,10 @@ test("IP hashes go when they are 90 days old, in every month, and nothing else d
   // So many that a partition has more pages than one statement clears.
   for (const at of times) {
     await database.sql`
-      INSERT INTO request_log SELECT ${at}::text::timestamptz, 2, 1, gen_random_uuid(), 0, 1, NULL,
+      INSERT INTO request_log (at, account, key, request, cost, latency_ms, first_token_ms,
+        prompt_tokens, cached_tokens, completion_tokens, requests, status, endpoint, service, model,
+        error_code, country, ip_hash)
+      SELECT ${at}::text::timestamptz, 2, 1, gen_random_uuid(), 0, 1, NULL,
         0, 0, 0, 1, 200, '/v1/me', 'account', NULL, NULL, 'DE', decode('0011223344556677', 'hex')
       FROM generate_series(1, 25000)`;
   }
@@ -85,7 +88,10 @@ test("IP hashes of what people did go when they are 90 days old, too", async () 
 test("a month without hashes is vacuumed, so that its space can be used again", async () => {
   await database.sql`SELECT ensure_request_log_partition('2026-03-01')`;
   await database.sql`
-    INSERT INTO request_log SELECT '2026-03-05', 3, 1, gen_random_uuid(), 0, 1, NULL,
+    INSERT INTO request_log (at, account, key, request, cost, latency_ms, first_token_ms,
+      prompt_tokens, cached_tokens, completion_tokens, requests, status, endpoint, service, model,
+      error_code, country, ip_hash)
+    SELECT '2026-03-05', 3, 1, gen_random_uuid(), 0, 1, NULL,
       0, 0, 0, 1, 200, '/v1/me', 'account', NULL, NULL, 'DE', decode('0011223344556677', 'hex')
     FROM generate_series(1, 5000)`;
   await database.sql`DELETE FROM upkeep_cursors`;
