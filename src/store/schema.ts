@@ -161,15 +161,6 @@ export const rejectedEntries = pgTable(
   ],
 );
 
-/** Buckets whose journal of the first layout is not completely flushed yet. */
-export const firstLayoutCursors = pgTable("first_layout_cursors", {
-  bucket: smallint("bucket").primaryKey(),
-  epoch: number("epoch"),
-  /** The last entry that was here when the schema changed, and its id in the stream. */
-  entry: number("entry"),
-  streamId: text("stream_id"),
-});
-
 /** The secret for IP hashes of each month; deleted together with the hashes (D-160). */
 export const ipHashSecrets = pgTable("ip_hash_secrets", {
   /** `2026-11` */

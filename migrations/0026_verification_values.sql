@@ -1,1 +1,0 @@
-CREATE INDEX "verifications_value" ON "verifications" USING hash ("value");

@@ -1,1 +1,0 @@
-CREATE INDEX "payments_reversed" ON "payments" USING btree ("account") WHERE "payments"."refunded" > 0 OR "payments"."dispute" IS NOT NULL;

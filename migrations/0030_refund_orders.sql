@@ -1,1 +1,0 @@
-ALTER TABLE "refund_attempts" ADD COLUMN "refund" text;

@@ -1,1 +1,0 @@
-ALTER TABLE "sessions" ADD COLUMN "strong" boolean DEFAULT false NOT NULL;
