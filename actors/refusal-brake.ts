@@ -78,6 +78,7 @@ export class RefusalBrake {
       "minute: wait for Retry-After";
     const error = new ApiError("rate_limit_exceeded", message, {
       retryAfterSeconds: Math.max(1, rate.resetSeconds),
+      isFlood: true,
     });
     return { verdict: "refused", error, rate: { ...rate, remaining: 0 }, funds: null };
   }

@@ -21,6 +21,7 @@ import type { Program } from "./launch.ts";
 import { mastersJson, mastersTable, measureMasters } from "./masters.ts";
 import { type RunLength, readOptions, USAGE } from "./options.ts";
 import { chunkStreams, plainCalls } from "./plans.ts";
+import { measureRefusals, missesOf, refusalsTable } from "./refusals.ts";
 import { aimsOf, type Measurements, printReport, toJson } from "./report.ts";
 import { type Contestant, middle, type Results, runRounds } from "./rounds.ts";
 import { measureSearch } from "./search.ts";
@@ -32,7 +33,15 @@ let isInterrupted = false;
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2));
   if (options.mode === "help") return console.log(USAGE);
-  const { length, jsonFile } = options;
+  const { jsonFile } = options;
+  if (options.mode === "refusals") {
+    const report = await measureRefusals({ ...options, cleanup, progress });
+    console.log(refusalsTable(report));
+    if (jsonFile !== null) await Bun.write(jsonFile, JSON.stringify(report, null, 2));
+    if (missesOf(report).length > 0) process.exitCode = 1;
+    return;
+  }
+  const { length } = options;
   if (options.mode === "against") {
     const comparison = await measureAgainst({ ref: options.ref, length, cleanup, progress });
     printComparison(comparison);

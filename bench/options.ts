@@ -3,14 +3,15 @@
 import { parseArgs } from "node:util";
 
 export const USAGE = `Usage: npm run bench -- [--quick] [--json FILE]
-                     [--against REF | --accounts | --masters]
+                     [--against REF | --accounts | --masters | --refusals]
 
   --quick        a rough answer in a minute and a half instead of a good one in five
   --json FILE    also writes every round to FILE
   --against REF  compares this version with that of a git ref, round by round
   --accounts     what a call costs with 1, 10,000 and 1,000,000 accounts in Redis, and two
                  api processes; 100,000 with --quick
-  --masters      what a call costs on one Redis and on a Cluster of three masters`;
+  --masters      what a call costs on one Redis and on a Cluster of three masters
+  --refusals     what refused requests cost all others, with bounds: exit 1 if one is missed`;
 
 /** The length of a run. Longer runs give more reliable figures. */
 export interface RunLength {
@@ -59,6 +60,7 @@ export type BenchOptions =
       readonly length: RunLength;
       readonly jsonFile: string | null;
     }
+  | { readonly mode: "refusals"; readonly isQuick: boolean; readonly jsonFile: string | null }
   | {
       readonly mode: "accounts";
       readonly counts: readonly number[];
@@ -82,21 +84,23 @@ export function readOptions(args: readonly string[]): BenchOptions {
       against: { type: "string" },
       accounts: { type: "boolean", default: false },
       masters: { type: "boolean", default: false },
+      refusals: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
   if (values.help) return { mode: "help" };
   const jsonFile = values.json ?? null;
   const length = values.quick ? QUICK : FULL;
-  const { against: ref, accounts, masters } = values;
-  const modes = [ref !== undefined, accounts, masters];
+  const { against: ref, accounts, masters, refusals } = values;
+  const modes = [ref !== undefined, accounts, masters, refusals];
   if (modes.filter((isGiven) => isGiven).length > 1) {
-    throw new Error("--against, --accounts and --masters cannot be used together");
+    throw new Error("--against, --accounts, --masters and --refusals cannot be used together");
   }
   if (accounts) {
     const counts = values.quick ? QUICK_ACCOUNTS : FULL_ACCOUNTS;
     return { mode: "accounts", counts, length, jsonFile };
   }
+  if (refusals) return { mode: "refusals", isQuick: values.quick, jsonFile };
   if (ref === undefined) return { mode: masters ? "masters" : "peers", length, jsonFile };
   // Git would read a leading dash as an option.
   if (ref === "" || ref.startsWith("-"))

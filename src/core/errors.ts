@@ -253,6 +253,8 @@ export interface ApiErrorOptions {
   readonly param?: string;
   /** The methods that a 405 allows; becomes `Allow`. */
   readonly allow?: string;
+  /** True for a sender that goes on and on: a large body of theirs is not even discarded. */
+  readonly isFlood?: boolean;
   /** Our internal cause; it is logged and never sent to the caller. */
   readonly cause?: unknown;
 }
@@ -263,6 +265,7 @@ export class ApiError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly param: string | undefined;
   readonly allow: string | undefined;
+  readonly isFlood: boolean;
 
   constructor(
     readonly code: ErrorCode,
@@ -273,6 +276,7 @@ export class ApiError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.param = options.param;
     this.allow = options.allow;
+    this.isFlood = options.isFlood ?? false;
   }
 
   get status(): number {

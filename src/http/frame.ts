@@ -17,7 +17,7 @@ import type { BodyParser } from "./parse-body.ts";
 import { readKey } from "./read-key.ts";
 import { errorResponse } from "./respond.ts";
 import { peerOf, type RequestServer } from "./server.ts";
-import { drainForCloser } from "./unread-body.ts";
+import { drainForCloser, hasLargeUnread } from "./unread-body.ts";
 
 /** Finds what a key leads to, by its digests. */
 export interface KeyDirectory {
@@ -198,8 +198,9 @@ export async function answerError(
     known = counted;
   }
   deps.calls.meter?.refused(error.code);
-  if (!arrival.isBodyLate) await drainForCloser(arrival.request, deps.calls.clock);
-  const facts = { requestId, rate: known, closes: arrival.isBodyLate };
+  const closes = arrival.isBodyLate || (error.isFlood && hasLargeUnread(arrival.request));
+  if (!closes) await drainForCloser(arrival.request, deps.calls.clock);
+  const facts = { requestId, rate: known, closes };
   return errorResponse(error, facts, deps.surface);
 }
 

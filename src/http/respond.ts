@@ -15,7 +15,7 @@ export interface ResponseMeta {
   readonly status?: number | undefined;
   /** True if this repeats the response to an earlier request. */
   readonly isRepeat?: boolean | undefined;
-  /** True if the connection must end with this response, because the body did not come in time. */
+  /** True if the connection must end with this response, because of the body. */
   readonly closes?: boolean;
 }
 

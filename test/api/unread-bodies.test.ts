@@ -197,6 +197,19 @@ test("after a refusal that needed no body, small bodies are not waited for eithe
   expect(performance.now() - startedMs).toBeLessThan(450);
 });
 
+test("a key far over its limit loses the connection of a large body", async () => {
+  const account = await api.account();
+  for (let filled = 0; filled < 4; filled += 1) await fillWindow(account);
+  const refused = async (announced: keyof typeof ANNOUNCED) => {
+    await api.post(account, "{");
+    return await sendHeaders("/v1/chat/completions", [keyOf(account), ANNOUNCED[announced]]);
+  };
+  const large = await refused("a large body");
+  expect(large).toContain('"code":"rate_limit_exceeded"');
+  expect(large.toLowerCase()).toContain("connection: close");
+  expect((await refused("a small body")).toLowerCase()).not.toContain("connection: close");
+});
+
 async function fillWindow(account: TestAccount): Promise<void> {
   await Promise.all(Array.from({ length: FREE_REQUESTS }, () => api.post(account, "{")));
 }

@@ -32,6 +32,14 @@ test("--masters compares one Redis with a Cluster, at the usual length", () => {
   expect(readOptions(["--masters"])).toEqual({ mode: "masters", length: FULL, jsonFile: null });
 });
 
+test("--refusals measures refused requests", () => {
+  expect(readOptions(["--refusals", "--quick"])).toEqual({
+    mode: "refusals",
+    isQuick: true,
+    jsonFile: null,
+  });
+});
+
 test("what makes no sense is refused by its name", () => {
   for (const [args, message] of [
     [["--agianst", "main"], "--agianst"],
@@ -41,6 +49,7 @@ test("what makes no sense is refused by its name", () => {
     [["--against=--output=/x"], "git ref"],
     [["--against", "main", "--accounts"], "cannot be used together"],
     [["--accounts", "--masters"], "cannot be used together"],
+    [["--refusals", "--masters"], "cannot be used together"],
   ] as const) {
     expect(() => readOptions(args)).toThrow(message);
   }

@@ -1,0 +1,106 @@
+// The refused requests of `npm run bench -- --refusals`: for each code the largest body that its
+// endpoint takes, in the form that costs most.
+
+import type { ErrorCode } from "../src/core/errors.ts";
+import { CHAT, SEARCH } from "../src/core/limits.ts";
+import type { AccountTerms } from "../test/support/accounts.ts";
+
+export interface RefusalCase {
+  readonly name?: string;
+  readonly terms?: AccountTerms;
+  /** Sent in place of the account's key. */
+  readonly key?: string;
+  readonly method?: string;
+  readonly path?: string;
+  readonly body: () => string;
+  /** A service or model that is paused meanwhile. */
+  readonly pause?: string;
+  /** True if the window of the key must be full. */
+  readonly isOverLimit?: true;
+}
+
+const MEBIBYTE = 1024 * 1024;
+const BATCH = "/v1/search/batch";
+const RICH = { paid: "5000", contract: "enterprise" } as const;
+
+const long = (fields: object = {}, bytes: number = CHAT.bodyBytesMax) =>
+  JSON.stringify({
+    model: "plain",
+    messages: [{ role: "user", content: "x".repeat(bytes - 1_000) }],
+    ...fields,
+  });
+const text = () => long();
+/** 9,900 keys, no name of which was seen before. */
+let seen = 0;
+const keys = () => {
+  seen += 1;
+  return Object.fromEntries(Array.from({ length: 9_900 }, (_, at) => [`k${seen}_${at}`, 1]));
+};
+
+/** Null for a code that needs no body, or a fault, a mail server or open streams. */
+export const REFUSAL_CASES: Record<ErrorCode, readonly RefusalCase[] | null> = {
+  not_found: [{ path: "/v1/nothing", body: text }],
+  method_not_allowed: [{ method: "PUT", body: text }],
+  missing_api_key: [{ key: "", body: text }],
+  invalid_api_key: [{ key: "svc_live_7n42DGM5Tflk9n8mt7Fhc7", body: text }],
+  account_inactive: [{ terms: { state: "suspended", contract: "enterprise" }, body: text }],
+  payment_required: [{ terms: { reversed: "2", contract: "enterprise" }, body: text }],
+  ip_not_allowed: [{ terms: { ip: ["192.0.2.0/24"], contract: "enterprise" }, body: text }],
+  insufficient_scope: [{ terms: { scopes: ["search"], contract: "enterprise" }, body: text }],
+  tier_required: [{ terms: { scopes: ["mail"] }, path: "/v1/mail/send", body: text }],
+  rate_limit_exceeded: [
+    { body: text, isOverLimit: true },
+    { name: "9,900 keys", body: () => long(keys(), 2_000), isOverLimit: true },
+  ],
+  body_too_large: [{ terms: RICH, body: () => long({}, CHAT.bodyBytesMax + 2_000) }],
+  invalid_json: [
+    { terms: RICH, body: () => text().slice(0, -1) },
+    { terms: RICH, name: "deep", body: () => "[".repeat(4 * MEBIBYTE) },
+  ],
+  messages_required: [{ terms: RICH, body: () => long({ messages: [] }, 1_000) + " ".repeat(4e6) }],
+  batch_too_large: [
+    {
+      terms: { paid: "5" },
+      path: BATCH,
+      body: () => JSON.stringify(Array(100).fill({ query: "x".repeat(10_000) })),
+    },
+  ],
+  invalid_action: null,
+  unsupported_field: null,
+  invalid_parameter: [
+    { terms: RICH, body: () => long({ temperature: 3 }) },
+    { terms: RICH, name: "9,900 keys", body: () => long(keys(), 2_000) },
+    {
+      terms: RICH,
+      name: "90,000 values",
+      body: () => long({ metadata: Array(90_000).fill(1), temperature: 3 }, 2_000),
+    },
+  ],
+  too_many_recipients: null,
+  idempotency_key_reused: null,
+  // A prompt that is too long to count is sent.
+  context_length_exceeded: null,
+  model_not_found: [{ terms: RICH, body: () => long({ model: "none" }) }],
+  message_not_found: null,
+  model_unavailable: [{ terms: RICH, pause: "chat", body: text }],
+  search_unavailable: [
+    {
+      terms: RICH,
+      path: "/v1/search",
+      pause: "search",
+      body: () => JSON.stringify({ query: "x" }) + " ".repeat(SEARCH.bodyBytesMax - 100),
+    },
+  ],
+  maps_unavailable: null,
+  mail_unavailable: [{ terms: RICH, path: "/v1/mail/send", pause: "mail", body: text }],
+  mail_rate_limit: null,
+  mail_daily_limit: null,
+  key_budget_exceeded: [{ terms: { ...RICH, monthlyLimit: "0.000001" }, body: text }],
+  monthly_limit_reached: [{ terms: { ...RICH, ownCap: "0.000001" }, body: text }],
+  insufficient_credits: [{ terms: { contract: "enterprise", free: "0.000001" }, body: text }],
+  too_many_streams: null,
+  mail_rejected: null,
+  upstream_unreachable: null,
+  service_unavailable: null,
+  internal_error: null,
+};
