@@ -69,7 +69,8 @@ function malformedText(body: string): string {
     const event: unknown = JSON.parse(body);
     const { object = null } = { ...(event as { readonly object?: unknown } | null) };
     if (object === "v2.core.event") {
-      return "The event is a thin one of Stripe's API v2: have the endpoint send snapshot events (v1)";
+      const advice = "have the endpoint send snapshot events (v1)";
+      return `The event is a thin one of Stripe's API v2: ${advice}`;
     }
     return "The event is none that Stripe's API v1 sends";
   } catch {

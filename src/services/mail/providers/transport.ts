@@ -34,7 +34,8 @@ export interface MailTransport {
    * Sends a message to the server: once, and then to recipients that the server put off while it
    * took others, as long as it takes some. Never rejects. `commit` is called when all but the end
    * of a transaction has left, except for what fits into the buffers on the way: until it resolves
-   * to true, the server cannot have accepted anything of it. If it rejects, the message is deferred.
+   * to true, the server cannot have accepted anything of it. If it rejects, the message is
+   * deferred.
    */
   send(mail: OutgoingMail, commit: () => Promise<boolean>): Promise<Delivery>;
   close(): void;
