@@ -11,10 +11,22 @@ import { useOpenRequest } from "./requests-open.ts";
 
 const SHOWN = 6;
 const RENEW_MS = 5_000;
+/** Until the log has the call that the balance shows. */
+const AWAITED_MS = 1_000;
 
-export function LastCalls({ account }: { readonly account: string }) {
+interface LastCallsProps {
+  readonly account: string;
+  /** True if the balance shows a call; the log has it a moment later. */
+  readonly hasSpent: boolean;
+}
+
+export function LastCalls({ account, hasSpent }: LastCallsProps) {
   const options = requestsQuery(account, { limit: String(SHOWN) });
-  const query = useQuery({ ...options, refetchInterval: RENEW_MS });
+  const query = useQuery({
+    ...options,
+    refetchInterval: ({ state }) =>
+      hasSpent && state.data?.requests.length === 0 ? AWAITED_MS : RENEW_MS,
+  });
   const open = useOpenRequest(account);
   const all = (
     <Link to="/$account/requests" params={{ account }}>
@@ -26,8 +38,8 @@ export function LastCalls({ account }: { readonly account: string }) {
       <Loaded query={query} height={150}>
         {({ requests }) =>
           requests.length === 0 ? (
-            <Empty title={t.work.noCalls}>
-              <p className="small dim">{t.work.noCallsAbout}</p>
+            <Empty title={hasSpent ? t.work.writing : t.work.noCalls}>
+              <p className="small dim">{hasSpent ? t.work.writingAbout : t.work.noCallsAbout}</p>
             </Empty>
           ) : (
             <RequestTable requests={requests} open={open} short />

@@ -19,10 +19,16 @@ import { LastCalls } from "./last-calls.tsx";
 import { OverviewChart } from "./overview-chart.tsx";
 
 const RENEW_MS = 5_000;
+/** While the log lacks calls that the balance shows already. */
+const BEHIND_MS = 1_000;
 
 export function OverviewPage() {
   const account = useAccount();
-  const overview = useQuery({ ...overviewQuery(account.id), refetchInterval: RENEW_MS });
+  const overview = useQuery({
+    ...overviewQuery(account.id),
+    refetchInterval: ({ state }) =>
+      (state.data?.as_of.behind_seconds ?? 0) > 0 ? BEHIND_MS : RENEW_MS,
+  });
   const navigate = useNavigate();
   const { data } = overview;
   const tier = data === undefined ? "" : `${t.work.tier(data.tier.kind, data.tier.name)} · `;
@@ -79,7 +85,7 @@ function Figures({ overview, account }: FiguresProps) {
       </div>
       <OverviewChart account={account} today={overview.today.cost_usd} />
       <div className="split">
-        <LastCalls account={account} />
+        <LastCalls account={account} hasSpent={hasSpent(overview)} />
         <TodayPanel overview={overview} account={account} />
       </div>
       {!isNew && !overview.first_steps.has_paid && (
@@ -117,7 +123,7 @@ function Lasts({ overview, account }: FiguresProps) {
   return (
     <>
       <p className="small dim">{t.work.lastsAbout}</p>
-      <p className="figure">
+      <p className={burn.lasts_days === null ? "strong" : "figure"}>
         {lastsText(overview)}{" "}
         {!isZero(burn.usd_per_day) && (
           <span className="figure-note">
@@ -132,9 +138,14 @@ function Lasts({ overview, account }: FiguresProps) {
 }
 
 /** The rate is a mean of whole days: on the first day of an account there is none yet. */
-function lastsText({ burn, today }: OverviewReply): string {
-  if (burn.lasts_days !== null) return t.work.days(burn.lasts_days);
-  return isZero(today.cost_usd) ? t.work.noSpending : t.work.rateTomorrow;
+function lastsText(overview: OverviewReply): string {
+  if (overview.burn.lasts_days !== null) return t.work.days(overview.burn.lasts_days);
+  return hasSpent(overview) ? t.work.notEnoughSpending : t.work.noSpending;
+}
+
+/** What the balance shows at once, before the call is in the log. */
+function hasSpent({ today, month }: OverviewReply): boolean {
+  return [today.cost_usd, month.spent_usd, month.held_usd].some((usd) => !isZero(usd));
 }
 
 interface AutoStateProps {

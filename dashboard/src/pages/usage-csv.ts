@@ -1,4 +1,5 @@
-// The CSV of the usage page: each group and step that is shown, with exact amounts, and the totals.
+// The CSV of the usage page: each group and step that is shown, with exact amounts. Without totals,
+// which would be summed once more with the rows of a column.
 
 import type { UsageReply } from "../../../src/console/usage-schema.ts";
 import { csvOf } from "../csv.ts";
@@ -17,12 +18,11 @@ const HEAD = [
   "p95_ms",
 ];
 
-export function usageCsv({ groups, total }: UsageReply): string {
+export function usageCsv({ groups }: UsageReply): string {
   const rows = groups.flatMap(({ label, steps }) =>
     steps.map((step) => [step.at, label, ...figures(step)]),
   );
-  const totals = groups.map((group) => ["total", group.label, ...figures(group.total)]);
-  return csvOf([HEAD, ...rows, ...totals, ["total", "all", ...figures(total)]]);
+  return csvOf([HEAD, ...rows]);
 }
 
 function figures(one: Figures): string[] {

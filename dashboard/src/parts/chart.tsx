@@ -27,6 +27,9 @@ const BAR_SHARE = 0.82;
 const BAR_PIXELS_MAX = 120;
 const LABEL_PIXELS = 74;
 const DRAG_PIXELS_MIN = 6;
+const AXIS_PIXELS_MIN = 64;
+/** Between the text of the axis and both of its sides. */
+const AXIS_GAP_PIXELS = 20;
 
 export function Chart(props: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
@@ -119,7 +122,7 @@ function optionsOf(
       {
         stroke: dim,
         font,
-        size: 64,
+        size: (chart, texts) => axisWidth(chart, texts, font),
         grid: { stroke: line, width: 1 },
         ticks: { show: false },
         values: (_, marks) => marks.map((mark) => axisText(mark, metric)),
@@ -151,6 +154,15 @@ function optionsOf(
       ],
     },
   };
+}
+
+/** As wide as the longest text of the axis, and never narrower than most are. */
+function axisWidth({ ctx }: uPlot, texts: readonly string[] | null, font: string): number {
+  ctx.save();
+  ctx.font = font;
+  const widths = (texts ?? []).map((text) => ctx.measureText(text).width);
+  ctx.restore();
+  return Math.max(AXIS_PIXELS_MIN, Math.ceil(Math.max(0, ...widths)) + AXIS_GAP_PIXELS);
 }
 
 /** The steps that have room for a label. */

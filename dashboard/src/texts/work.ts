@@ -20,7 +20,7 @@ export const workTexts = {
   tier: (kind: "tier" | "plan", name: string) => `${capital(name)} ${kind}`,
   lastsAbout: "Lasts about",
   noSpending: "No spending yet",
-  rateTomorrow: "Known tomorrow",
+  notEnoughSpending: "Not enough spending yet",
   days,
   at: "at",
   aDay: "a day",
@@ -47,6 +47,8 @@ export const workTexts = {
   allRequests: "All requests",
   noCalls: "No calls yet",
   noCallsAbout: "The first call appears here within a second or two.",
+  writing: "A call was made",
+  writingAbout: "It is in the balance already, and appears here in a moment.",
   costByDay: "Cost by day",
   noCost: "Nothing was charged in these days.",
   freeCredit: {
