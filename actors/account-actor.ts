@@ -2,26 +2,26 @@
 // processes may have one for the same account: the scripts decide between them, so an actor keeps
 // no balance, only the access document.
 
-import { decideAccess, lacksAllowance, parseDocument } from "../src/core/access.ts";
+import { decideAccess, lacksAllowance, parseDocument } from "../src/core/access/access.ts";
+import { invalidKey } from "../src/core/access/keys.ts";
 import type { ApiError } from "../src/core/errors.ts";
-import { invalidKey } from "../src/core/keys.ts";
-import { type NanoUsd, ZERO } from "../src/core/money.ts";
+import { type NanoUsd, ZERO } from "../src/core/money/money.ts";
 import type { Account, AccountView, Admission, AdmissionRequest, Settlement } from "./account.ts";
 import { capOf, limitsOf } from "./account-limits.ts";
 import { type AccountUse, readUse } from "./account-use.ts";
 import { viewOf } from "./account-view.ts";
 import { type Access, type Attempt, argsOf } from "./admission-attempt.ts";
-import { type AdmitReply, admit } from "./admit-script.ts";
-import type { HoldRef } from "./call-scripts.ts";
-import { type CallTexts, KeyTexts } from "./key-texts.ts";
-import { MAIL_OWNER } from "./keys.ts";
 import { type HoldAccount, OpenHold, releaseWhenBack } from "./open-hold.ts";
 import type { LeasedAccount, ProcessLeases } from "./process-leases.ts";
+import { type CallTexts, KeyTexts } from "./records/key-texts.ts";
+import { MAIL_OWNER } from "./records/keys.ts";
 import { inactive, MONEY_REFUSALS, refusalError } from "./refusal.ts";
 import type { RefusalBrake } from "./refusal-brake.ts";
-import type { ScriptTime } from "./script.ts";
-import { unavailable } from "./script-run.ts";
-import { fromPostgres, mayHaveRun, type ScriptRunner } from "./script-runner.ts";
+import { type AdmitReply, admit } from "./scripts/admit-script.ts";
+import type { HoldRef } from "./scripts/call-scripts.ts";
+import type { ScriptTime } from "./scripts/script.ts";
+import { unavailable } from "./scripts/script-run.ts";
+import { fromPostgres, mayHaveRun, type ScriptRunner } from "./scripts/script-runner.ts";
 import { type TopUpListener, TopUpTrigger } from "./top-up-trigger.ts";
 import { type UpkeepDeps, WalletUpkeep } from "./wallet-upkeep.ts";
 

@@ -1,19 +1,19 @@
 // All account actors of this process: created on first use, dropped when idle.
 
-import { CHECKPOINT_MS, FREE_PLAN_ALLOWANCE, LEASE_RENEWAL_MS } from "../src/core/limits.ts";
+import { CHECKPOINT_MS, FREE_PLAN_ALLOWANCE, LEASE_RENEWAL_MS } from "../src/core/access/limits.ts";
 import type { Log } from "../src/core/log.ts";
-import type { NanoUsd } from "../src/core/money.ts";
-import type { WalletRepository } from "../src/store/wallet-repository.ts";
+import type { NanoUsd } from "../src/core/money/money.ts";
+import type { WalletRepository } from "../src/store/accounts/wallet-repository.ts";
 import type { AccountActors as Actors } from "./account.ts";
 import { AccountActor, type ActorDeps } from "./account-actor.ts";
 import { announceProcess, retractProcess } from "./layout-upgrade.ts";
 import { ProcessLeases } from "./process-leases.ts";
 import { type ForcedRebuild, type RecoveryDeps, verifyBuckets } from "./recovery.ts";
-import { RedisClock } from "./redis-clock.ts";
+import { RedisClock } from "./redis/redis-clock.ts";
 import { RefusalBrake } from "./refusal-brake.ts";
-import type { RedisClient, ScriptTime } from "./script.ts";
-import type { ScriptTiming } from "./script-run.ts";
-import { type OpenScriptClient, ScriptRunner } from "./script-runner.ts";
+import type { RedisClient, ScriptTime } from "./scripts/script.ts";
+import type { ScriptTiming } from "./scripts/script-run.ts";
+import { type OpenScriptClient, ScriptRunner } from "./scripts/script-runner.ts";
 import type { TopUpListener } from "./top-up-trigger.ts";
 
 /** An actor without open calls is dropped after this many renewal rounds without use. */

@@ -1,9 +1,9 @@
 // The limits of a call: from the account's tier or plan, from the account holder's own cap, and
 // from the call itself.
 
-import type { AccessDocument } from "../src/core/access.ts";
-import type { Tier } from "../src/core/limits.ts";
-import { min, type NanoUsd } from "../src/core/money.ts";
+import type { AccessDocument } from "../src/core/access/access.ts";
+import type { Tier } from "../src/core/access/limits.ts";
+import { min, type NanoUsd } from "../src/core/money/money.ts";
 import type { AdmissionRequest, Limit } from "./account.ts";
 
 /** The count of a plan's requests, of all keys together. */

@@ -1,11 +1,10 @@
 // What an account and its keys use of their limits now, for pages that show them. It only reads, so
 // the wallet and the counts may be from instants a few milliseconds apart.
 
-import { DAY_MS, MAIL_COUNTS } from "../src/core/limits.ts";
-import { type NanoUsd, ZERO } from "../src/core/money.ts";
+import { DAY_MS, MAIL_COUNTS } from "../src/core/access/limits.ts";
+import { type NanoUsd, ZERO } from "../src/core/money/money.ts";
 import { PLAN_REQUESTS } from "./account-limits.ts";
-import type { ViewReply } from "./call-scripts.ts";
-import { keyStateKey, limitKey } from "./keys.ts";
+import { keyStateKey, limitKey } from "./records/keys.ts";
 import {
   type KeyState,
   parseDayCount,
@@ -13,8 +12,9 @@ import {
   parseWindow,
   WINDOW_SLOTS,
   type WindowRecord,
-} from "./records.ts";
-import type { RedisClient } from "./script.ts";
+} from "./records/records.ts";
+import type { ViewReply } from "./scripts/call-scripts.ts";
+import type { RedisClient } from "./scripts/script.ts";
 
 /** What a key used: money of this UTC month, and requests of the last minute. */
 export interface KeyUse {

@@ -1,11 +1,11 @@
 // What a key may read of its account.
 
-import { parseDocument } from "../src/core/access.ts";
-import { invalidKey } from "../src/core/keys.ts";
-import { deriveTier } from "../src/core/limits.ts";
-import { ZERO } from "../src/core/money.ts";
+import { parseDocument } from "../src/core/access/access.ts";
+import { invalidKey } from "../src/core/access/keys.ts";
+import { deriveTier } from "../src/core/access/limits.ts";
+import { ZERO } from "../src/core/money/money.ts";
 import type { AccountView } from "./account.ts";
-import type { ViewReply } from "./call-scripts.ts";
+import type { ViewReply } from "./scripts/call-scripts.ts";
 
 /** The account as this key sees it. @throws ApiError for a key that is not the account's */
 export function viewOf(

@@ -1,12 +1,12 @@
 // What the rest of the program can do with an account: admit a call, and resolve its hold.
 
+import type { Scope, Tier, TierInputs } from "../src/core/access/limits.ts";
 import type { CancelSignal } from "../src/core/cancellation.ts";
 import type { ApiError, ErrorCode } from "../src/core/errors.ts";
-import type { CallMetadata, Outcome } from "../src/core/journal.ts";
-import type { Scope, Tier, TierInputs } from "../src/core/limits.ts";
-import type { NanoUsd } from "../src/core/money.ts";
+import type { CallMetadata, Outcome } from "../src/core/journal/journal.ts";
+import type { NanoUsd } from "../src/core/money/money.ts";
 
-export type { KeyIdentity } from "../src/core/keys.ts";
+export type { KeyIdentity } from "../src/core/access/keys.ts";
 export type { CallMetadata, Outcome };
 
 /**

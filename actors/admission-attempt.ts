@@ -1,16 +1,16 @@
 // An admission in progress, and what its script is given.
 
-import type { AccessDocument, AccessKey } from "../src/core/access.ts";
+import type { AccessDocument, AccessKey } from "../src/core/access/access.ts";
+import { LEASE_MS, type Tier } from "../src/core/access/limits.ts";
 import type { Clock } from "../src/core/clock.ts";
 import type { ErrorCode } from "../src/core/errors.ts";
-import { LEASE_MS, type Tier } from "../src/core/limits.ts";
-import type { NanoUsd } from "../src/core/money.ts";
+import type { NanoUsd } from "../src/core/money/money.ts";
 import type { AdmissionRequest, Limit } from "./account.ts";
-import { type AdmitArgs, attemptOf } from "./admit-script.ts";
-import type { HoldRef } from "./call-scripts.ts";
-import type { KeyTexts } from "./key-texts.ts";
-import type { AccountKeys } from "./keys.ts";
-import type { ScriptTime } from "./script.ts";
+import type { KeyTexts } from "./records/key-texts.ts";
+import type { AccountKeys } from "./records/keys.ts";
+import { type AdmitArgs, attemptOf } from "./scripts/admit-script.ts";
+import type { HoldRef } from "./scripts/call-scripts.ts";
+import type { ScriptTime } from "./scripts/script.ts";
 
 export interface Access {
   readonly version: number;

@@ -1,8 +1,8 @@
-import { ANONYMOUS_REQUESTS_PER_MINUTE } from "../src/core/limits.ts";
+import { ANONYMOUS_REQUESTS_PER_MINUTE } from "../src/core/access/limits.ts";
 import type { RateLimits } from "./account.ts";
-import { anonymousWindowKey } from "./keys.ts";
-import type { ScriptRunner } from "./script-runner.ts";
-import { count } from "./window.ts";
+import { anonymousWindowKey } from "./records/keys.ts";
+import { count } from "./records/window.ts";
+import type { ScriptRunner } from "./scripts/script-runner.ts";
 
 /** Counts callers without a valid key, by a keyed hash of their address. */
 export class AnonymousWindow {

@@ -2,14 +2,14 @@
 // mail server. It belongs to MAIL_OWNER and lives until a deadline. Any process that has its terms
 // can extend the deadline and resolve the hold, with the same scripts as for every hold.
 
-import { outcomeText } from "../src/core/journal.ts";
-import { type NanoUsd, nano } from "../src/core/money.ts";
+import { outcomeText } from "../src/core/journal/journal.ts";
+import { type NanoUsd, nano } from "../src/core/money/money.ts";
 import type { DetachedHold, Outcome, Settlement } from "./account.ts";
 import type { AccountActor } from "./account-actor.ts";
-import { extend } from "./call-scripts.ts";
-import { callText } from "./key-texts.ts";
-import { MAIL_OWNER } from "./keys.ts";
 import { settleOnce, unusedOf, weightsOf } from "./open-hold.ts";
+import { callText } from "./records/key-texts.ts";
+import { MAIL_OWNER } from "./records/keys.ts";
+import { extend } from "./scripts/call-scripts.ts";
 
 /**
  * How long a detached hold lives after an extension: long enough to miss several rounds of them.

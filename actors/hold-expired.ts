@@ -2,7 +2,7 @@
 // outcome is unknown.
 
 import { ERRORS } from "../src/core/errors.ts";
-import { NOTHING_COUNTED, outcomeText } from "../src/core/journal.ts";
+import { NOTHING_COUNTED, outcomeText } from "../src/core/journal/journal.ts";
 
 export const HOLD_EXPIRED = "hold_expired";
 

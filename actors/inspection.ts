@@ -1,9 +1,9 @@
 // Reads what Redis has, for an audit. Nothing here changes a record or builds a wallet.
 
-import { BUCKETS } from "../src/core/limits.ts";
+import { BUCKETS } from "../src/core/access/limits.ts";
 import { type JournalPlace, type StreamEntry, streamEntry, writtenUntil } from "./journal.ts";
-import { accountKeys, bucketKeys, holdsKey, keyStateKey, MAIL_OWNER } from "./keys.ts";
 import inspectLua from "./lua/inspect.lua" with { type: "text" };
+import { accountKeys, bucketKeys, holdsKey, keyStateKey, MAIL_OWNER } from "./records/keys.ts";
 import {
   type BucketRecord,
   type HoldRecord,
@@ -15,7 +15,7 @@ import {
   parseWallet,
   UnknownRecord,
   type Wallet,
-} from "./records.ts";
+} from "./records/records.ts";
 import {
   asBytes,
   pack,
@@ -23,8 +23,8 @@ import {
   type RedisClient,
   type ScriptTime,
   unpack,
-} from "./script.ts";
-import { withShared } from "./shared-lua.ts";
+} from "./scripts/script.ts";
+import { withShared } from "./scripts/shared-lua.ts";
 
 /** An open hold as Redis has it. */
 export interface InspectedHold {

@@ -1,9 +1,9 @@
 // Reading the journal that the scripts write: what happened to the accounts of a bucket, in order.
 
-import { type JournalEntry, parseOutcome } from "../src/core/journal.ts";
-import { bucketKeys } from "./keys.ts";
-import { type BucketRecord, parseBucket, parseEntry, UnknownRecord } from "./records.ts";
-import type { RedisClient } from "./script.ts";
+import { type JournalEntry, parseOutcome } from "../src/core/journal/journal.ts";
+import { bucketKeys } from "./records/keys.ts";
+import { type BucketRecord, parseBucket, parseEntry, UnknownRecord } from "./records/records.ts";
+import type { RedisClient } from "./scripts/script.ts";
 
 /** An entry of the stream, readable or not. */
 export interface StreamEntry {

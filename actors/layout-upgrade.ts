@@ -4,15 +4,21 @@
 // the buckets with a clear error.
 
 import project from "../package.json";
-import { BUCKETS } from "../src/core/limits.ts";
+import { BUCKETS } from "../src/core/access/limits.ts";
 import { Unreleased } from "../src/core/start-error.ts";
-import { bucketKeys, KEY_PATTERN, PROCESS_PATTERN, processKey, WALLET_PATTERN } from "./keys.ts";
-import { checkLayout, LAYOUT_MAX, LAYOUT_MIN } from "./layouts.ts";
 import raiseLayoutLua from "./lua/raise_layout.lua" with { type: "text" };
 import rewriteLua from "./lua/rewrite.lua" with { type: "text" };
-import { scanNames, serversOf } from "./redis-servers.ts";
-import { pack, type RedisClient, runUnloaded, type Script, verdictOf } from "./script.ts";
-import { removeOtherLibraries } from "./script-library.ts";
+import {
+  bucketKeys,
+  KEY_PATTERN,
+  PROCESS_PATTERN,
+  processKey,
+  WALLET_PATTERN,
+} from "./records/keys.ts";
+import { checkLayout, LAYOUT_MAX, LAYOUT_MIN } from "./records/layouts.ts";
+import { scanNames, serversOf } from "./redis/redis-servers.ts";
+import { pack, type RedisClient, runUnloaded, type Script, verdictOf } from "./scripts/script.ts";
+import { removeOtherLibraries } from "./scripts/script-library.ts";
 
 /** A process that has not announced itself for this long is gone. */
 const ANNOUNCED_MS = 60_000;

@@ -1,9 +1,9 @@
 // Reads from the journal of a bucket which operations Postgres has lost.
 
-import type { AppliedOperation } from "../src/store/lost-operations.ts";
-import type { EpochInRedis } from "../src/store/wallet-repository.ts";
+import type { EpochInRedis } from "../src/store/accounts/wallet-repository.ts";
+import type { AppliedOperation } from "../src/store/ledger/lost-operations.ts";
 import { readJournal, type StreamEntry } from "./journal.ts";
-import type { RedisClient } from "./script.ts";
+import type { RedisClient } from "./scripts/script.ts";
 
 /** The operations among these entries that Postgres does not have. */
 export type Lacking = (entries: readonly StreamEntry[]) => Promise<readonly AppliedOperation[]>;

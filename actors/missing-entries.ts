@@ -2,10 +2,10 @@
 // that is built anew must not get these operations a second time, and its keys have spent what
 // these calls were charged.
 
-import type { Operation } from "../src/core/journal.ts";
-import { nano } from "../src/core/money.ts";
-import type { MonthSpending, WalletRecord } from "../src/store/wallet-repository.ts";
-import { operationIn, parseEntry, UnknownRecord } from "./records.ts";
+import type { Operation } from "../src/core/journal/journal.ts";
+import { nano } from "../src/core/money/money.ts";
+import type { MonthSpending, WalletRecord } from "../src/store/accounts/wallet-repository.ts";
+import { operationIn, parseEntry, UnknownRecord } from "./records/records.ts";
 
 type Applied = Pick<WalletRecord, "operations" | "freeExpiresAtMs">;
 

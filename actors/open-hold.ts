@@ -3,8 +3,8 @@
 
 import { Cancellation, type CancelSignal } from "../src/core/cancellation.ts";
 import { type ApiError, ERRORS } from "../src/core/errors.ts";
-import { NOTHING_COUNTED, outcomeText } from "../src/core/journal.ts";
-import { add, min, type NanoUsd, ZERO } from "../src/core/money.ts";
+import { NOTHING_COUNTED, outcomeText } from "../src/core/journal/journal.ts";
+import { add, min, type NanoUsd, ZERO } from "../src/core/money/money.ts";
 import type {
   AdmissionRequest,
   CostSource,
@@ -20,9 +20,9 @@ import {
   type SettleOpenArgs,
   settleLate,
   settleOf,
-} from "./call-scripts.ts";
-import type { ScriptTime } from "./script.ts";
-import type { ScriptRunner } from "./script-runner.ts";
+} from "./scripts/call-scripts.ts";
+import type { ScriptTime } from "./scripts/script.ts";
+import type { ScriptRunner } from "./scripts/script-runner.ts";
 
 /** What a hold needs from its account. */
 export interface HoldAccount {

@@ -2,19 +2,19 @@
 // Redis keeps them for as long as it does. When a process dies, its leases end, and the sweep
 // resolves its holds.
 
+import { LEASE_MS } from "../src/core/access/limits.ts";
 import type { ApiError } from "../src/core/errors.ts";
-import { LEASE_MS } from "../src/core/limits.ts";
 import type { Log } from "../src/core/log.ts";
-import { ZERO } from "../src/core/money.ts";
-import { ENDED_AT_ONCE, forgetEnded, settleOf } from "./call-scripts.ts";
-import { accountKeys, type BucketKeys, bucketKeys, holdsKey } from "./keys.ts";
-import { lease, renew } from "./lease-scripts.ts";
+import { ZERO } from "../src/core/money/money.ts";
 import { ABANDONED, type OpenHold } from "./open-hold.ts";
-import { isEnded, parseHold } from "./records.ts";
+import { accountKeys, type BucketKeys, bucketKeys, holdsKey } from "./records/keys.ts";
+import { isEnded, parseHold } from "./records/records.ts";
 import { leaseLost } from "./refusal.ts";
 import { RequestIds } from "./request-ids.ts";
-import type { ScriptTime } from "./script.ts";
-import type { ScriptRunner } from "./script-runner.ts";
+import { ENDED_AT_ONCE, forgetEnded, settleOf } from "./scripts/call-scripts.ts";
+import { lease, renew } from "./scripts/lease-scripts.ts";
+import type { ScriptTime } from "./scripts/script.ts";
+import type { ScriptRunner } from "./scripts/script-runner.ts";
 
 /** After this many rounds of renewal, the holds in Redis are compared with the open calls. */
 const ROUNDS_A_COMPARISON = 12;

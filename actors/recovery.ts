@@ -2,15 +2,19 @@
 // remember such a comparison: it was just started, promoted or replaced, and may be empty or older
 // than Postgres. No call is served from that server before this returns.
 
-import type { AccountDocument } from "../src/store/documents.ts";
-import type { Cursor, EpochInRedis, WalletRepository } from "../src/store/wallet-repository.ts";
+import type { AccountDocument } from "../src/store/accounts/documents.ts";
+import type {
+  Cursor,
+  EpochInRedis,
+  WalletRepository,
+} from "../src/store/accounts/wallet-repository.ts";
 import { writtenUntil } from "./journal.ts";
-import { accountKeys, bucketKeys } from "./keys.ts";
-import { UnknownLayout } from "./layouts.ts";
 import { type Lacking, lostInBucket } from "./lost-in-bucket.ts";
-import { type BucketRecord, parseBucket } from "./records.ts";
-import { type RedisClient, runUnloaded } from "./script.ts";
-import { configure, recover } from "./wallet-scripts.ts";
+import { accountKeys, bucketKeys } from "./records/keys.ts";
+import { UnknownLayout } from "./records/layouts.ts";
+import { type BucketRecord, parseBucket } from "./records/records.ts";
+import { type RedisClient, runUnloaded } from "./scripts/script.ts";
+import { configure, recover } from "./scripts/wallet-scripts.ts";
 
 interface BucketState {
   readonly epoch: number;

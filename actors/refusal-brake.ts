@@ -2,13 +2,13 @@
 // after three times its limit is answered from memory for the rest of each second (D-176).
 
 import { ApiError, BEFORE_BODY, type ErrorCode } from "../src/core/errors.ts";
-import { metadataText } from "../src/core/journal.ts";
+import { metadataText } from "../src/core/journal/journal.ts";
 import type { Log } from "../src/core/log.ts";
 import type { Admission, AdmissionRequest, RateLimits } from "./account.ts";
-import type { BucketKeys } from "./keys.ts";
-import type { RedisClock } from "./redis-clock.ts";
-import type { ScriptRunner } from "./script-runner.ts";
-import { countRefused } from "./wallet-scripts.ts";
+import type { BucketKeys } from "./records/keys.ts";
+import type { RedisClock } from "./redis/redis-clock.ts";
+import type { ScriptRunner } from "./scripts/script-runner.ts";
+import { countRefused } from "./scripts/wallet-scripts.ts";
 
 /** A key may be refused so many times its limit in a minute before it is answered from memory. */
 const TIMES_ITS_LIMIT = 3;

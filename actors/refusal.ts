@@ -1,11 +1,11 @@
 // Turns refusals of the scripts into errors for the caller.
 
-import { type InactiveState, inactiveMessage } from "../src/core/access.ts";
+import { type InactiveState, inactiveMessage } from "../src/core/access/access.ts";
+import type { Tier } from "../src/core/access/limits.ts";
 import { ApiError, type ErrorCode } from "../src/core/errors.ts";
-import type { Tier } from "../src/core/limits.ts";
-import { toDecimal } from "../src/core/money.ts";
+import { toDecimal } from "../src/core/money/money.ts";
 import type { AdmissionRequest } from "./account.ts";
-import type { AdmitReply } from "./admit-script.ts";
+import type { AdmitReply } from "./scripts/admit-script.ts";
 
 /** Refusals that more money, or a new month, would lift. */
 export const MONEY_REFUSALS: ReadonlySet<ErrorCode> = new Set([

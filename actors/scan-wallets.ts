@@ -1,7 +1,7 @@
-import { accountOfWallet, WALLET_PATTERN } from "./keys.ts";
-import { parseWallet, UnknownRecord } from "./records.ts";
-import { scanNames } from "./redis-servers.ts";
-import type { RedisClient } from "./script.ts";
+import { accountOfWallet, WALLET_PATTERN } from "./records/keys.ts";
+import { parseWallet, UnknownRecord } from "./records/records.ts";
+import { scanNames } from "./redis/redis-servers.ts";
+import type { RedisClient } from "./scripts/script.ts";
 
 export interface ScannedWallet {
   readonly accountId: string;

@@ -2,7 +2,7 @@
 // check: whether anything is charged is decided under a lock (src/payments/auto-top-up.ts).
 
 import type { ErrorCode } from "../src/core/errors.ts";
-import { add, type NanoUsd } from "../src/core/money.ts";
+import { add, type NanoUsd } from "../src/core/money/money.ts";
 
 /** Why an account may need money. */
 export interface TopUpNeed {

@@ -1,17 +1,17 @@
 // Keeps an account's wallet in Redis consistent with Postgres: builds it, applies missing
 // operations and newer access documents, and evicts it.
 
+import { invalidKey } from "../src/core/access/keys.ts";
 import { ApiError } from "../src/core/errors.ts";
-import { invalidKey } from "../src/core/keys.ts";
-import { ZERO } from "../src/core/money.ts";
-import type { WalletRecord, WalletRepository } from "../src/store/wallet-repository.ts";
-import { type ViewReply, view } from "./call-scripts.ts";
-import { type AccountKeys, accountKeys } from "./keys.ts";
+import { ZERO } from "../src/core/money/money.ts";
+import type { WalletRecord, WalletRepository } from "../src/store/accounts/wallet-repository.ts";
 import { passMissing, withMissing } from "./missing-entries.ts";
-import { parseBucket } from "./records.ts";
-import type { RedisClock } from "./redis-clock.ts";
-import type { ScriptTime } from "./script.ts";
-import { fromPostgres, type ScriptRunner } from "./script-runner.ts";
+import { type AccountKeys, accountKeys } from "./records/keys.ts";
+import { parseBucket } from "./records/records.ts";
+import type { RedisClock } from "./redis/redis-clock.ts";
+import { type ViewReply, view } from "./scripts/call-scripts.ts";
+import type { ScriptTime } from "./scripts/script.ts";
+import { fromPostgres, type ScriptRunner } from "./scripts/script-runner.ts";
 import {
   applyOperation,
   configure,
@@ -19,7 +19,7 @@ import {
   expireFree,
   hydrate,
   type KeySpending,
-} from "./wallet-scripts.ts";
+} from "./scripts/wallet-scripts.ts";
 
 export interface UpkeepDeps {
   readonly scripts: ScriptRunner;

@@ -1,7 +1,7 @@
 // Measures what a call costs when Redis has many accounts, with two API processes on one store.
 
 import { Redis } from "ioredis";
-import { temporaryFolder } from "../scripts/processes.mjs";
+import { temporaryFolder } from "../scripts/local/processes.mjs";
 import {
   makeCallers,
   type Stores,
@@ -11,10 +11,10 @@ import {
   untilFlushed,
 } from "./farebox.ts";
 import { fillAccounts, idleAccountBytes, type SampleAccount } from "./fill-accounts.ts";
-import { callBody, runLoad } from "./load.ts";
+import { callBody, runLoad } from "./load/load.ts";
+import { plainCalls } from "./load/plans.ts";
+import { cpuSeconds } from "./load/process-usage.ts";
 import type { RunLength } from "./options.ts";
-import { plainCalls } from "./plans.ts";
-import { cpuSeconds } from "./process-usage.ts";
 import { middle } from "./rounds.ts";
 import { startBare, startUpstream, type Target } from "./targets.ts";
 

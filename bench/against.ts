@@ -2,13 +2,13 @@
 // own stores, worker and API process; both call the same upstream.
 
 import { join } from "node:path";
-import { temporaryFolder } from "../scripts/processes.mjs";
+import { temporaryFolder } from "../scripts/local/processes.mjs";
 import { type Comparison, type FlushFigures, searchesOf } from "./comparison.ts";
-import { bytesPerStream } from "./held-streams.ts";
 import { PROJECT, type Program } from "./launch.ts";
-import { runLoad } from "./load.ts";
+import { bytesPerStream } from "./load/held-streams.ts";
+import { runLoad } from "./load/load.ts";
+import { chunkStreams, plainCalls } from "./load/plans.ts";
 import type { RunLength } from "./options.ts";
-import { chunkStreams, plainCalls } from "./plans.ts";
 import { type Contestant, runRounds, turnsOf } from "./rounds.ts";
 import { type Place, searchOf, startBare, startUpstream, type Target } from "./targets.ts";
 import {

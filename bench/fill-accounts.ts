@@ -2,7 +2,7 @@
 // for any layout, because it only relies on the account's or API key's id in each name.
 
 import type { Redis } from "ioredis";
-import { RespClient } from "../actors/resp-client.ts";
+import { RespClient } from "../actors/redis/resp-client.ts";
 
 /** The account to copy, and the API key whose state is copied too. */
 export interface SampleAccount {

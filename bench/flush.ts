@@ -1,10 +1,10 @@
 // Measures how fast the journal is flushed to Postgres, and the size of a row of the request log.
 
 import { newTimedId } from "../src/core/ids.ts";
-import { usd } from "../src/core/money.ts";
+import { usd } from "../src/core/money/money.ts";
 import { flushJournal } from "../workers/log-flush.ts";
 import { type Caller, random, type Stores } from "./farebox.ts";
-import { cpuSeconds } from "./process-usage.ts";
+import { cpuSeconds } from "./load/process-usage.ts";
 
 export interface FlushResult {
   readonly entriesPerSecond: number;

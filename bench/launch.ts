@@ -1,8 +1,8 @@
-// Starts the programs of the benchmark with scripts/processes.mjs, which stops them when the
+// Starts the programs of the benchmark with scripts/local/processes.mjs, which stops them when the
 // benchmark ends.
 
 import { join } from "node:path";
-import * as processes from "../scripts/processes.mjs";
+import * as processes from "../scripts/local/processes.mjs";
 
 export interface Program {
   readonly pid: number;

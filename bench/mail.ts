@@ -5,15 +5,15 @@ import { mkdirSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { SMTPServer } from "smtp-server";
-import { freePort, temporaryFolder } from "../scripts/processes.mjs";
+import { freePort, temporaryFolder } from "../scripts/local/processes.mjs";
 import { changeAccount, createAccount, createKey } from "../src/accounts/administration.ts";
 import { recordPayment } from "../src/accounts/payments.ts";
-import { usd } from "../src/core/money.ts";
-import { Accounts } from "../src/store/accounts.ts";
-import { Payments } from "../src/store/payments.ts";
+import { usd } from "../src/core/money/money.ts";
+import { Accounts } from "../src/store/accounts/accounts.ts";
+import { Payments } from "../src/store/payments/payments.ts";
 import { random, SECRETS, type Stores, startStores } from "./farebox.ts";
 import { BUN, startServer } from "./launch.ts";
-import { cpuSeconds } from "./process-usage.ts";
+import { cpuSeconds } from "./load/process-usage.ts";
 
 /** An account may send 600 messages a minute. */
 const ACCOUNTS = 60;

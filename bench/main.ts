@@ -1,7 +1,7 @@
 // `npm run bench`: Farebox with billing against a proxy without, and against Portkey's gateway,
 // all on this machine and in one run. docs/performance.md says what the figures mean.
 
-import { temporaryFolder } from "../scripts/processes.mjs";
+import { temporaryFolder } from "../scripts/local/processes.mjs";
 import { accountsTable, measureAccounts } from "./accounts.ts";
 import { measureAgainst } from "./against.ts";
 import { comparisonJson, printComparison } from "./comparison.ts";
@@ -16,11 +16,11 @@ import {
   untilFlushed,
 } from "./farebox.ts";
 import { measureFlush, measureLog } from "./flush.ts";
-import { bytesPerStream } from "./held-streams.ts";
 import type { Program } from "./launch.ts";
+import { bytesPerStream } from "./load/held-streams.ts";
+import { chunkStreams, plainCalls } from "./load/plans.ts";
 import { mastersJson, mastersTable, measureMasters } from "./masters.ts";
 import { type RunLength, readOptions, USAGE } from "./options.ts";
-import { chunkStreams, plainCalls } from "./plans.ts";
 import { measureRefusals, missesOf, refusalsTable } from "./refusals.ts";
 import { aimsOf, type Measurements, printReport, toJson } from "./report.ts";
 import { type Contestant, middle, type Results, runRounds } from "./rounds.ts";

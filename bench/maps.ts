@@ -2,14 +2,14 @@
 // threads included; a figure is the median over its samples, so that what else the machine does
 // hardly shows.
 
-import { temporaryFolder } from "../scripts/processes.mjs";
-import { Atlas } from "../src/services/maps/providers/embedded/atlas.ts";
-import type { MapRequest } from "../src/services/maps/providers/embedded/map-drawing.ts";
-import { placeFile } from "../src/services/maps/providers/embedded/place-file.ts";
-import { PlaceIndex } from "../src/services/maps/providers/embedded/place-index.ts";
-import { readPlaces } from "../src/services/maps/providers/embedded/place-sources.ts";
+import { temporaryFolder } from "../scripts/local/processes.mjs";
+import { Atlas } from "../src/annexes/atlas/atlas.ts";
+import type { MapRequest } from "../src/annexes/atlas/map-drawing.ts";
+import { placeFile } from "../src/annexes/atlas/place-file.ts";
+import { PlaceIndex } from "../src/annexes/atlas/place-index.ts";
+import { readPlaces } from "../src/annexes/atlas/place-sources.ts";
 import { openDataFile } from "../src/upstream/data-file.ts";
-import { realClock } from "../test/support/fake-clock.ts";
+import { realClock } from "../test/support/fakes/fake-clock.ts";
 
 interface Figure {
   readonly what: string;

@@ -3,9 +3,9 @@
 
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import { bucketKeys } from "../actors/keys.ts";
-import { temporaryFolder } from "../scripts/processes.mjs";
-import { BUCKETS } from "../src/core/limits.ts";
+import { bucketKeys } from "../actors/records/keys.ts";
+import { temporaryFolder } from "../scripts/local/processes.mjs";
+import { BUCKETS } from "../src/core/access/limits.ts";
 import {
   type Caller,
   makeCallers,
@@ -17,8 +17,8 @@ import {
   startWorker,
   untilFlushed,
 } from "./farebox.ts";
+import { plainCalls } from "./load/plans.ts";
 import type { RunLength } from "./options.ts";
-import { plainCalls } from "./plans.ts";
 import { type Contestant, median, type Results, type Round, ratio, runRounds } from "./rounds.ts";
 import { type Place, startUpstream } from "./targets.ts";
 

@@ -3,12 +3,12 @@
 // another account makes small calls. Such a key can send 20 calls a minute, so the comparison is
 // over one minute.
 
-import { temporaryFolder } from "../scripts/processes.mjs";
+import { temporaryFolder } from "../scripts/local/processes.mjs";
 import { createAccount, createKey } from "../src/accounts/administration.ts";
 import { recordPayment } from "../src/accounts/payments.ts";
-import { usd } from "../src/core/money.ts";
-import { Accounts } from "../src/store/accounts.ts";
-import { Payments } from "../src/store/payments.ts";
+import { usd } from "../src/core/money/money.ts";
+import { Accounts } from "../src/store/accounts/accounts.ts";
+import { Payments } from "../src/store/payments/payments.ts";
 import { makeCallers, random, SECRETS, type Stores, startApi, startStores } from "./farebox.ts";
 import { BUN } from "./launch.ts";
 import { startUpstream } from "./targets.ts";

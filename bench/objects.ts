@@ -4,9 +4,9 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../scripts/processes.mjs";
+import { temporaryFolder } from "../scripts/local/processes.mjs";
 import { makeCallers, startApi, startStores } from "./farebox.ts";
-import { callBody } from "./load.ts";
+import { callBody } from "./load/load.ts";
 import { searchOf, startUpstream } from "./targets.ts";
 
 /** So many that all code of a call is compiled. */

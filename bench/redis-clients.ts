@@ -3,11 +3,11 @@
 // argument, one packed reply.
 
 import { Redis } from "ioredis";
-import { RespClient } from "../actors/resp-client.ts";
-import { IoredisScriptClient, type ScriptClient } from "../actors/script-client.ts";
-import { makeHome } from "../scripts/home.mjs";
-import { temporaryFolder } from "../scripts/processes.mjs";
-import { startRedis } from "../scripts/redis.mjs";
+import { RespClient } from "../actors/redis/resp-client.ts";
+import { IoredisScriptClient, type ScriptClient } from "../actors/redis/script-client.ts";
+import { makeHome } from "../scripts/local/home.mjs";
+import { temporaryFolder } from "../scripts/local/processes.mjs";
+import { startRedis } from "../scripts/local/redis.mjs";
 import { middle, turnsOf } from "./rounds.ts";
 
 const LIBRARY = `#!lua name=bench

@@ -1,9 +1,9 @@
 // The refused requests of `npm run bench -- --refusals`: for each code the largest body that its
 // endpoint takes, in the form that costs most.
 
+import { CHAT, SEARCH } from "../src/core/access/limits.ts";
 import type { ErrorCode } from "../src/core/errors.ts";
-import { CHAT, SEARCH } from "../src/core/limits.ts";
-import type { AccountTerms } from "../test/support/accounts.ts";
+import type { AccountTerms } from "../test/support/stores/accounts.ts";
 
 export interface RefusalCase {
   readonly name?: string;

@@ -1,15 +1,15 @@
 // Measures what refused requests cost all other callers: the time of the main thread for each code,
 // and the small calls of a neighbour while one account floods the service.
 
-import { temporaryFolder } from "../scripts/processes.mjs";
+import { temporaryFolder } from "../scripts/local/processes.mjs";
 import type { ErrorCode } from "../src/core/errors.ts";
-import { Accounts } from "../src/store/accounts.ts";
-import { Pauses } from "../src/store/pauses.ts";
-import { Payments } from "../src/store/payments.ts";
-import { createTestAccount } from "../test/support/accounts.ts";
+import { Accounts } from "../src/store/accounts/accounts.ts";
+import { Pauses } from "../src/store/operators/pauses.ts";
+import { Payments } from "../src/store/payments/payments.ts";
+import { createTestAccount } from "../test/support/stores/accounts.ts";
 import { makeCallers, random, SECRETS, type Stores, startApi, startStores } from "./farebox.ts";
 import { BUN } from "./launch.ts";
-import { mainThreadMs } from "./process-usage.ts";
+import { mainThreadMs } from "./load/process-usage.ts";
 import { REFUSAL_CASES, type RefusalCase } from "./refusal-cases.ts";
 import { startUpstream } from "./targets.ts";
 

@@ -1,8 +1,8 @@
 // Runs rounds of load on several targets in turn, so that other work on the machine affects all of
 // them. The report has the medians over the rounds.
 
-import { type LoadPlan, runLoad } from "./load.ts";
-import { cpuSeconds } from "./process-usage.ts";
+import { type LoadPlan, runLoad } from "./load/load.ts";
+import { cpuSeconds } from "./load/process-usage.ts";
 import type { Target } from "./targets.ts";
 
 export interface Round {

@@ -3,16 +3,16 @@
 
 import { join } from "node:path";
 import { cpuUsage } from "node:process";
-import { temporaryFolder } from "../scripts/processes.mjs";
-import { loadGuideDocuments } from "../src/services/chat/providers/guide.ts";
+import { temporaryFolder } from "../scripts/local/processes.mjs";
+import { loadGuideDocuments } from "../src/services/chat/protocols/guide/guide.ts";
 import {
   createIndexTables,
   documentOf,
   type IndexDocument,
   IndexWriter,
   SearchIndex,
-} from "../src/services/search/providers/search-index.ts";
-import { shippedDocuments } from "../src/services/search/providers/shipped-documents.ts";
+} from "../src/services/search/providers/embedded/search-index.ts";
+import { shippedDocuments } from "../src/services/search/providers/embedded/shipped-documents.ts";
 import { openDataFile } from "../src/upstream/data-file.ts";
 
 export interface SearchFigures {

@@ -4,9 +4,9 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
-import { makeHome } from "../scripts/home.mjs";
-import { startPostgres } from "../scripts/postgres.mjs";
-import { startRedis } from "../scripts/redis.mjs";
+import { makeHome } from "../scripts/local/home.mjs";
+import { startPostgres } from "../scripts/local/postgres.mjs";
+import { startRedis } from "../scripts/local/redis.mjs";
 import { environment, SECRETS, type StoreUrls, startApi, startWorker } from "./farebox.ts";
 import { BUN, PROJECT, type Program } from "./launch.ts";
 import type { Place, Started } from "./targets.ts";

@@ -16,7 +16,7 @@ import {
 import { basename, join, parse } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 import project from "../package.json";
-import { DASHBOARD_FOLDER, DASHBOARD_PATH } from "../src/http/dashboard-files.ts";
+import { DASHBOARD_FOLDER, DASHBOARD_PATH } from "../src/http/console/dashboard-files.ts";
 import { loadDataDirectory } from "../src/settings/config.ts";
 import { removeStaleDrafts } from "../src/upstream/data-file.ts";
 

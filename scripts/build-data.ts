@@ -3,9 +3,9 @@
 // data build it themselves.
 
 import project from "../package.json";
-import { loadGuideDocuments } from "../src/services/chat/providers/guide.ts";
-import { placeFile } from "../src/services/maps/providers/embedded/place-file.ts";
-import { shippedIndexFile } from "../src/services/search/providers/shipped-index.ts";
+import { placeFile } from "../src/annexes/atlas/place-file.ts";
+import { loadGuideDocuments } from "../src/services/chat/protocols/guide/guide.ts";
+import { shippedIndexFile } from "../src/services/search/providers/embedded/shipped-index.ts";
 import { loadDataDirectory } from "../src/settings/config.ts";
 import { isBuilt, openDataFile } from "../src/upstream/data-file.ts";
 import { buildDashboard, isDashboardBuilt } from "./build-dashboard.ts";

@@ -2,7 +2,7 @@
 // books after each kind.
 
 import { parseArgs } from "node:util";
-import { KINDS, type KindName, runChaos } from "../test/chaos/kinds.ts";
+import { KINDS, type KindName, runChaos } from "../test/product/chaos/kinds.ts";
 
 const NAMES = Object.keys(KINDS) as KindName[];
 

@@ -2,9 +2,9 @@
 // Farebox. It ends with a table of clients and checks.
 
 import { parseArgs } from "node:util";
-import { CLIENT_NAMES, runClients } from "../test/clients/run-clients.ts";
-import { clientTable, failuresOf } from "../test/clients/table.ts";
-import { isCi } from "../test/support/toolchains.ts";
+import { CLIENT_NAMES, runClients } from "../test/product/clients/run-clients.ts";
+import { clientTable, failuresOf } from "../test/product/clients/table.ts";
+import { isCi } from "../test/support/product/toolchains.ts";
 
 const HELP = `bun run clients [options]
 

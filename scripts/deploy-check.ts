@@ -4,8 +4,8 @@
 
 import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { homeFolder } from "./home.mjs";
-import { temporaryFolder } from "./processes.mjs";
+import { homeFolder } from "./local/home.mjs";
+import { temporaryFolder } from "./local/processes.mjs";
 
 const PROJECT = join(import.meta.dir, "..");
 const TOOLS = join(homeFolder(), "tools", "deploy");

@@ -1,7 +1,7 @@
 // `npm run docs`: writes everything in the documentation that is made from the code.
 
 import { join } from "node:path";
-import { generatedDocs, PROJECT } from "./generated-docs.ts";
+import { generatedDocs, PROJECT } from "./docs/generated-docs.ts";
 
 const files = await generatedDocs();
 for (const [path, text] of files) await Bun.write(join(PROJECT, path), text);

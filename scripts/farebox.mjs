@@ -14,10 +14,10 @@ import {
   readRuntime,
   secrets,
   whyNoneRuns,
-} from "./home.mjs";
-import { ensureBun, ensurePackages } from "./packages.mjs";
-import { exitCodeOf, run } from "./processes.mjs";
-import { namesProvider } from "./sandbox.mjs";
+} from "./local/home.mjs";
+import { ensureBun, ensurePackages } from "./local/packages.mjs";
+import { exitCodeOf, run } from "./local/processes.mjs";
+import { namesProvider } from "./local/sandbox.mjs";
 
 /**
  * Processes that run until they are stopped. They read their settings only from the environment.

@@ -2,7 +2,7 @@
 // `npm start` to the first call with a key of one's own. It needs no home that exists.
 
 import { join } from "node:path";
-import { freePort, temporaryFolder } from "./processes.mjs";
+import { freePort, temporaryFolder } from "./local/processes.mjs";
 
 const PROJECT = join(import.meta.dir, "..");
 const READY_MS_MAX = 600_000;

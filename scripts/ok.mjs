@@ -2,9 +2,9 @@
 // first failure.
 
 import { join } from "node:path";
-import { PROJECT } from "./home.mjs";
-import { ensurePackages } from "./packages.mjs";
-import { run } from "./processes.mjs";
+import { PROJECT } from "./local/home.mjs";
+import { ensurePackages } from "./local/packages.mjs";
+import { run } from "./local/processes.mjs";
 
 await ensurePackages({ dev: true, progress: (line) => console.log(`- ${line}`) });
 

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { PROJECT, readJson } from "./home.mjs";
+import { PROJECT, readJson } from "./local/home.mjs";
 
 /** In the folder of a package: which files are changed, and what they and the patch were. */
 const STAMP = ".farebox-patch.json";

@@ -4,7 +4,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { soak } from "../test/soak/soak.ts";
+import { soak } from "../test/product/soak/soak.ts";
 import { anySeed } from "../test/support/random.ts";
 
 /** In a shorter run, warming up would look like growth, so it only shows that all works. */

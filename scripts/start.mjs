@@ -3,7 +3,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { BUN_SETTINGS, NO_ENV_FILE } from "./bun-settings.mjs";
-import { consoleSettings } from "./console.mjs";
+import { consoleSettings } from "./local/console.mjs";
 import {
   dataFolder,
   environment,
@@ -18,22 +18,22 @@ import {
   unlockHome,
   writeJson,
   writeRuntime,
-} from "./home.mjs";
-import { keepLogsSmall } from "./logs.mjs";
-import { ensureBun, ensurePackages } from "./packages.mjs";
-import { chooseMetricsPorts, choosePort, releasePorts } from "./ports.mjs";
-import { exitCodeOf, lastWords, launch, stopLeftover } from "./processes.mjs";
-import { untilReady } from "./ready.mjs";
-import { planSandbox } from "./sandbox.mjs";
-import { startStores } from "./services.mjs";
-import { aborted, supervise } from "./supervisor.mjs";
-import { shown, USAGE, welcome, welcomeStores } from "./welcome.mjs";
+} from "./local/home.mjs";
+import { keepLogsSmall } from "./local/logs.mjs";
+import { ensureBun, ensurePackages } from "./local/packages.mjs";
+import { chooseMetricsPorts, choosePort, releasePorts } from "./local/ports.mjs";
+import { exitCodeOf, lastWords, launch, stopLeftover } from "./local/processes.mjs";
+import { untilReady } from "./local/ready.mjs";
+import { planSandbox } from "./local/sandbox.mjs";
+import { startStores } from "./local/services.mjs";
+import { aborted, supervise } from "./local/supervisor.mjs";
+import { shown, USAGE, welcome, welcomeStores } from "./local/welcome.mjs";
 
 /**
- * @typedef {import("./processes.mjs").Child} Child
- * @typedef {import("./processes.mjs").Exit} Exit
- * @typedef {import("./sandbox.mjs").Sandbox} Sandbox
- * @typedef {import("./supervisor.mjs").Supervised} Supervised
+ * @typedef {import("./local/processes.mjs").Child} Child
+ * @typedef {import("./local/processes.mjs").Exit} Exit
+ * @typedef {import("./local/sandbox.mjs").Sandbox} Sandbox
+ * @typedef {import("./local/supervisor.mjs").Supervised} Supervised
  * @typedef {{ account: string, key: string, sign_in_link: string | null }} Demo
  */
 
@@ -48,7 +48,7 @@ const showLogs = args.includes("--logs") || process.env.FAREBOX_LOGS === "1";
 
 /** What to stop, in groups: the group that was started last is stopped first. */
 const groups = /** @type {Pick<Child, "stop">[][]} */ ([]);
-/** @type {Promise<import("./services.mjs").Stores> | null} */
+/** @type {Promise<import("./local/services.mjs").Stores> | null} */
 let storesStarting = null;
 let locked = false;
 /** True once everything has run: from then on, a process that dies is started again. */
@@ -126,8 +126,8 @@ async function main() {
 
 /**
  * From now on what dies is started again, and commands find the stores.
- * @param {{ baseUrl: string, stores: import("./services.mjs").Stores,
- *   kept: import("./home.mjs").Secrets, sandbox: Sandbox | null }} running
+ * @param {{ baseUrl: string, stores: import("./local/services.mjs").Stores,
+ *   kept: import("./local/home.mjs").Secrets, sandbox: Sandbox | null }} running
  */
 function runs({ baseUrl, stores, kept, sandbox }) {
   ready = true;
@@ -228,7 +228,7 @@ async function startServers({ bun, env, metricsPorts, sandbox }, stores) {
         ["API", "src/main.ts", { METRICS_PORT: metricsPorts.api }],
         ["Worker", "workers/main.ts", { METRICS_PORT: metricsPorts.worker }],
       ];
-  if (sandbox !== null) servers.push(["Sandbox", "scripts/sandbox.ts", sandbox.own]);
+  if (sandbox !== null) servers.push(["Sandbox", "scripts/local/sandbox.ts", sandbox.own]);
   return servers.map(([name, script, own]) =>
     keepRunning({
       name,
@@ -244,7 +244,7 @@ async function startServers({ bun, env, metricsPorts, sandbox }, stores) {
 }
 
 /**
- * @param {Pick<import("./supervisor.mjs").SupervisorOptions, "name" | "child" | "start">} process
+ * @param {Pick<import("./local/supervisor.mjs").SupervisorOptions, "name" | "child" | "start">} process
  */
 function keepRunning(process) {
   return supervise({ ...process, say, mayRestart: () => ready, giveUp });

@@ -2,7 +2,7 @@
 
 import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
-import { PROJECT } from "./home.mjs";
+import { PROJECT } from "./local/home.mjs";
 
 /**
  * Suites that start whole products, kill and upgrade them, and drive browsers, and the one that
@@ -12,18 +12,18 @@ const SLOW_SUITES = ["browser", "chaos", "e2e", "fuzz", "soak", "upgrade", "walk
 
 /**
  * The test files that have one of `words` in their names. Without words these are all files, those
- * of the slow suites only with `all`. Those below test/long run only with FAREBOX_LONG=1.
+ * of the slow suites only with `all`. Those below test/product/long run only with FAREBOX_LONG=1.
  * @param {{ words?: readonly string[], all?: boolean }} [wanted]
  */
 export function testFiles({ words = [], all = false } = {}) {
   const named = (/** @type {string} */ file) =>
     words.length === 0
-      ? all || !SLOW_SUITES.some((suite) => file.startsWith(`test/${suite}/`))
+      ? all || !SLOW_SUITES.some((suite) => file.startsWith(`test/product/${suite}/`))
       : words.some((word) => file.includes(word.replace(/^\.\//, "")));
   return readdirSync(join(PROJECT, "test"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(".test.ts"))
     .map((entry) => relative(PROJECT, join(entry.parentPath, entry.name)))
-    .filter((file) => process.env.FAREBOX_LONG === "1" || !file.startsWith("test/long/"))
+    .filter((file) => process.env.FAREBOX_LONG === "1" || !file.startsWith("test/product/long/"))
     .filter(named)
     .sort();
 }

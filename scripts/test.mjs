@@ -10,11 +10,11 @@ import { accessSync, constants, existsSync, readFileSync, rmSync, statfsSync } f
 import { availableParallelism, freemem, tmpdir } from "node:os";
 import { join } from "node:path";
 import { BUN_SETTINGS } from "./bun-settings.mjs";
-import { makeHome, PROJECT } from "./home.mjs";
-import { ensureBun, ensurePackages } from "./packages.mjs";
-import { exitCodeOf, temporaryFolder } from "./processes.mjs";
-import { startRedis } from "./redis.mjs";
-import { startStores } from "./services.mjs";
+import { makeHome, PROJECT } from "./local/home.mjs";
+import { ensureBun, ensurePackages } from "./local/packages.mjs";
+import { exitCodeOf, temporaryFolder } from "./local/processes.mjs";
+import { startRedis } from "./local/redis.mjs";
+import { startStores } from "./local/services.mjs";
 import { testFiles } from "./test-files.mjs";
 
 /**
@@ -106,7 +106,7 @@ function folderForTests() {
 async function withStores(home, processes, use) {
   makeHome(home);
   const stores = await startStores({ home, durable: false, progress: say });
-  /** @type {import("./redis.mjs").Service[]} */
+  /** @type {import("./local/redis.mjs").Service[]} */
   const more = [];
   try {
     while (more.length < processes - 1) {

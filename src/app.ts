@@ -9,11 +9,12 @@ import type { Clock } from "./core/clock.ts";
 import type { RandomBytes } from "./core/ids.ts";
 import type { Log } from "./core/log.ts";
 import type { SecretList } from "./core/secrets.ts";
-import { BodyShares } from "./http/body-shares.ts";
+import { BodyShares } from "./http/body/body-shares.ts";
+import { MinuteBudget } from "./http/body/minute-budget.ts";
 import type { ClientInfo } from "./http/client-info.ts";
 import { createClientIp } from "./http/client-ip.ts";
-import { frontDoor } from "./http/dashboard.ts";
-import type { DashboardFiles } from "./http/dashboard-files.ts";
+import { frontDoor } from "./http/console/dashboard.ts";
+import type { DashboardFiles } from "./http/console/dashboard-files.ts";
 import type { Endpoint } from "./http/endpoint-info.ts";
 import {
   type AnonymousWindow,
@@ -22,7 +23,6 @@ import {
   type RawRequest,
 } from "./http/frame.ts";
 import type { HealthWarnings, ReadinessCheck, SharedVersions } from "./http/health.ts";
-import { MinuteBudget } from "./http/minute-budget.ts";
 import { openEndOf, pathOf } from "./http/open-end.ts";
 import type { BodyParser } from "./http/parse-body.ts";
 import { noEndpoint, unrouted } from "./http/unknown-route.ts";
@@ -40,9 +40,9 @@ import {
 } from "./routes.ts";
 import { AbandonedStreams } from "./services/chat/abandoned-streams.ts";
 import { OpenPrompts } from "./services/chat/open-prompts.ts";
-import { PieceTokens } from "./services/chat/piece-tokens.ts";
-import type { ChatProvider } from "./services/chat/providers/provider.ts";
-import type { TokenCounter } from "./services/chat/token-counter.ts";
+import type { ChatProvider } from "./services/chat/protocols/provider.ts";
+import { PieceTokens } from "./services/chat/tokens/piece-tokens.ts";
+import type { TokenCounter } from "./services/chat/tokens/token-counter.ts";
 import type { MailServices } from "./services/mail/mail-services.ts";
 import type { MapsProvider } from "./services/maps/providers/provider.ts";
 import type { SearchProvider } from "./services/search/providers/provider.ts";

@@ -3,21 +3,21 @@
 
 import type { AccountActors } from "../actors/account-actors.ts";
 import { AnonymousWindow } from "../actors/anonymous-window.ts";
-import { probeKeys } from "../actors/keys.ts";
 import { checkLayouts } from "../actors/layout-upgrade.ts";
+import { probeKeys } from "../actors/records/keys.ts";
 import project from "../package.json";
 import { type AppDeps, createApp } from "./app.ts";
 import { openConsole } from "./console/open-console.ts";
+import { LEASE_MS } from "./core/access/limits.ts";
 import type { Clock } from "./core/clock.ts";
 import { deadlines } from "./core/deadlines.ts";
-import { LEASE_MS } from "./core/limits.ts";
 import type { Log } from "./core/log.ts";
 import { StartError } from "./core/start-error.ts";
-import { openDashboard } from "./http/dashboard-files.ts";
+import { openDashboard } from "./http/console/dashboard-files.ts";
 import { Drain } from "./http/drain.ts";
-import { serveMetrics } from "./http/metrics-server.ts";
-import { openTracer } from "./http/open-tracer.ts";
 import { LISTEN_OPTIONS } from "./http/server.ts";
+import { serveMetrics } from "./http/telemetry/metrics-server.ts";
+import { openTracer } from "./http/telemetry/open-tracer.ts";
 import { openOperators } from "./operator/open-operators.ts";
 import { openWebhook } from "./payments/open-webhook.ts";
 import { topUpCounter } from "./payments/top-up-metrics.ts";
@@ -26,9 +26,9 @@ import { runProcess } from "./settings/run-process.ts";
 import { type ApiStores, openApiStores } from "./start/api-stores.ts";
 import { BodyThread } from "./start/body-threads.ts";
 import { openProviders, type Providers } from "./start/providers.ts";
-import { checkWrites } from "./store/redis-check.ts";
-import { RejectedEntries } from "./store/rejected-entries.ts";
-import { UntrustedProxies } from "./store/untrusted-proxies.ts";
+import { RejectedEntries } from "./store/ledger/rejected-entries.ts";
+import { checkWrites } from "./store/servers/redis-check.ts";
+import { UntrustedProxies } from "./store/servers/untrusted-proxies.ts";
 import { openFetch } from "./upstream/open-fetch.ts";
 
 const METRICS_PORT = 9464;
@@ -137,7 +137,7 @@ async function consoleOf(
 ): Promise<AppDeps["console"]> {
   if (config.console === null) return null;
   // It loads better-auth, which takes a fifth of a second; many processes serve no console.
-  const { openPeople } = await import("./console/open-people.ts");
+  const { openPeople } = await import("./console/people/open-people.ts");
   const { mail, payments, secrets } = config;
   const shared = { database, random, now: clock.now, log, actors: accounts, payments };
   return {

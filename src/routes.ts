@@ -3,8 +3,6 @@
 import { me } from "./account/me.ts";
 import { applicationChat } from "./application/chat.ts";
 import { applicationModel, applicationModels } from "./application/models.ts";
-import { type BillingDeps, billing } from "./console/billing.ts";
-import { disableAutoTopUp, enableAutoTopUp, removeCard } from "./console/cards.ts";
 import {
   createConsoleKey,
   type KeysDeps,
@@ -12,37 +10,39 @@ import {
   renameConsoleKey,
   revokeConsoleKey,
 } from "./console/keys.ts";
-import { ledger } from "./console/ledger.ts";
 import { type LimitsDeps, limits, setCap } from "./console/limits.ts";
 import { consoleModels, type ModelsDeps } from "./console/models.ts";
-import { type OverviewDeps, overview } from "./console/overview.ts";
-import { PEOPLE_ENDPOINTS, type PeopleDeps } from "./console/people-endpoints.ts";
+import { type BillingDeps, billing } from "./console/money/billing.ts";
+import { disableAutoTopUp, enableAutoTopUp, removeCard } from "./console/money/cards.ts";
+import { ledger } from "./console/money/ledger.ts";
+import { charge, checkout, topUp } from "./console/money/top-ups.ts";
+import { PEOPLE_ENDPOINTS, type PeopleDeps } from "./console/people/people-endpoints.ts";
 import {
   callFromPlayground,
   estimateFromPlayground,
   type PlaygroundDeps,
 } from "./console/playground.ts";
-import { type ReceiptDeps, receipt } from "./console/receipt.ts";
-import { requests, requestsCsv } from "./console/requests.ts";
-import { charge, checkout, topUp } from "./console/top-ups.ts";
-import { type UsageDeps, usage, usageCsv } from "./console/usage.ts";
-import type { ServiceName } from "./core/services.ts";
-import type { ConsoleEndpoint } from "./http/console-endpoint.ts";
-import { consoleDocument } from "./http/console-openapi.ts";
-import { DASHBOARD, type DashboardDeps } from "./http/dashboard.ts";
+import { type OverviewDeps, overview } from "./console/usage/overview.ts";
+import { type ReceiptDeps, receipt } from "./console/usage/receipt.ts";
+import { requests, requestsCsv } from "./console/usage/requests.ts";
+import { type UsageDeps, usage, usageCsv } from "./console/usage/usage.ts";
+import type { ServiceName } from "./core/access/services.ts";
+import type { ConsoleEndpoint } from "./http/console/console-endpoint.ts";
+import { DASHBOARD, type DashboardDeps } from "./http/console/dashboard.ts";
+import { consoleDocument } from "./http/docs/console-openapi.ts";
 import {
   type DocumentationDeps,
   type DocumentedLists,
   documentation,
-} from "./http/documentation.ts";
+} from "./http/docs/documentation.ts";
 import type { Endpoint } from "./http/endpoint-info.ts";
 import { type HealthDeps, healthz, readyz } from "./http/health.ts";
 import type { OperatorDeps } from "./operator/deps.ts";
 import { OPERATOR_ENDPOINTS } from "./operator/operator-endpoints.ts";
 import { stripeWebhook, type WebhookDeps } from "./payments/webhook-endpoint.ts";
-import type { ChatDeps } from "./services/chat/answer-chat.ts";
-import { chat } from "./services/chat/chat-endpoint.ts";
-import { model, models } from "./services/chat/models-endpoint.ts";
+import type { ChatDeps } from "./services/chat/doors/completions/answer-chat.ts";
+import { chat } from "./services/chat/doors/completions/chat-endpoint.ts";
+import { model, models } from "./services/chat/doors/models/models-endpoint.ts";
 import { type MailDeps, messageStatus, sendMessage } from "./services/mail/mail-endpoints.ts";
 import { type MapsDeps, maps } from "./services/maps/maps-endpoint.ts";
 import { batchSearch, type SearchDeps, search } from "./services/search/search-endpoints.ts";

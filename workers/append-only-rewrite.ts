@@ -2,9 +2,9 @@
 // is rewritten, which Redis does by itself only once the file has doubled.
 
 import type { Cluster, Redis } from "ioredis";
-import { serversOf } from "../actors/redis-servers.ts";
+import { serversOf } from "../actors/redis/redis-servers.ts";
 import type { Log } from "../src/core/log.ts";
-import type { ContentKeys } from "../src/store/content-keys.ts";
+import type { ContentKeys } from "../src/store/mail/content-keys.ts";
 
 export interface RewriteDeps {
   readonly redis: Redis | Cluster;

@@ -1,15 +1,15 @@
 // Runs the audits that operators asked for in their console, one after the other.
 
-import type { RedisClient } from "../actors/script.ts";
-import type { ScriptRunner } from "../actors/script-runner.ts";
+import type { RedisClient } from "../actors/scripts/script.ts";
+import type { ScriptRunner } from "../actors/scripts/script-runner.ts";
 import { audit, type JournalConflict } from "../src/accounts/audit.ts";
 import { auditJson } from "../src/accounts/audit-json.ts";
-import { messageOf } from "../src/core/error-message.ts";
 import type { Log } from "../src/core/log.ts";
-import { AuditRepository } from "../src/store/audit.ts";
-import { AuditRuns, type ClaimedAudit } from "../src/store/audit-runs.ts";
-import type { Database } from "../src/store/database.ts";
-import { Ledger } from "../src/store/ledger.ts";
+import { messageOf } from "../src/core/text/error-message.ts";
+import { AuditRepository } from "../src/store/audit/audit.ts";
+import { AuditRuns, type ClaimedAudit } from "../src/store/audit/audit-runs.ts";
+import { Ledger } from "../src/store/ledger/ledger.ts";
+import type { Database } from "../src/store/servers/database.ts";
 import { flushForAudit } from "./log-flush.ts";
 import type { ScheduledJob } from "./scheduled-job.ts";
 

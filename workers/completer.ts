@@ -3,9 +3,9 @@
 
 import { applyChanges, type ChangedAccount } from "../actors/changed-account.ts";
 import type { Log } from "../src/core/log.ts";
-import type { AccountRef } from "../src/store/accounts.ts";
-import type { PendingWork } from "../src/store/pending-work.ts";
-import { isRefusedByScript } from "../src/store/redis-errors.ts";
+import type { AccountRef } from "../src/store/accounts/accounts.ts";
+import type { PendingWork } from "../src/store/accounts/pending-work.ts";
+import { isRefusedByScript } from "../src/store/servers/redis-errors.ts";
 
 /** An account's actor, reduced to what this worker needs. */
 export interface PendingAccount extends ChangedAccount {

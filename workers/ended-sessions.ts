@@ -1,5 +1,5 @@
-import { DAY_MS } from "../src/core/limits.ts";
-import type { PeopleStore } from "../src/store/people.ts";
+import { DAY_MS } from "../src/core/access/limits.ts";
+import type { PeopleStore } from "../src/store/people/people.ts";
 
 /** For so long an ended session stays, for processes whose clocks are behind. */
 const KEPT_MS = DAY_MS;

@@ -1,8 +1,8 @@
 // Removes idle wallets from Redis. Postgres has all of them, and the next call rebuilds its wallet.
 
-import { timeOf } from "../actors/redis-clock.ts";
+import { timeOf } from "../actors/redis/redis-clock.ts";
 import { type ScannedWallet, scanWallets } from "../actors/scan-wallets.ts";
-import type { RedisClient, ScriptTime } from "../actors/script.ts";
+import type { RedisClient, ScriptTime } from "../actors/scripts/script.ts";
 import type { Log } from "../src/core/log.ts";
 
 /** An account's actor, reduced to what this worker needs. */

@@ -1,5 +1,5 @@
-import { DAY_MS, IP_HASH_DAYS } from "../src/core/limits.ts";
-import type { LogUpkeep } from "../src/store/log-upkeep.ts";
+import { DAY_MS, IP_HASH_DAYS } from "../src/core/access/limits.ts";
+import type { LogUpkeep } from "../src/store/usage/log-upkeep.ts";
 
 export interface IpHashExpiryDeps {
   readonly upkeep: Pick<LogUpkeep, "clearIpHashes">;

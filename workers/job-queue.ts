@@ -2,8 +2,8 @@
 
 import { type ConnectionOptions, Queue, Worker } from "bullmq";
 import type { Log } from "../src/core/log.ts";
-import { QUEUE_STREAMS } from "../src/store/queue-streams.ts";
-import { openRedis } from "../src/store/redis.ts";
+import { QUEUE_STREAMS } from "../src/store/servers/queue-streams.ts";
+import { openRedis } from "../src/store/servers/redis.ts";
 import { ON_TIMERS } from "./jobs.ts";
 import { FAILED_JOBS_KEPT, type ScheduledJob } from "./scheduled-job.ts";
 

@@ -2,8 +2,8 @@
 // oldest has waited.
 
 import { entriesBehind, type JournalPage, readJournal, writtenAtMs } from "../actors/journal.ts";
-import type { RedisClient } from "../actors/script.ts";
-import type { BucketCursor, Ledger } from "../src/store/ledger.ts";
+import type { RedisClient } from "../actors/scripts/script.ts";
+import type { BucketCursor, Ledger } from "../src/store/ledger/ledger.ts";
 
 export interface JournalLagDeps {
   readonly redis: RedisClient;

@@ -4,11 +4,11 @@
 import type { Registry } from "prom-client";
 import type { Log } from "../src/core/log.ts";
 import type { MetricName } from "../src/core/metrics.ts";
-import { BoundedLabel, counter, gauge, histogram } from "../src/http/metrics.ts";
-import type { WriteOutcome } from "../src/store/ledger.ts";
-import type { LogRow } from "../src/store/log-rows.ts";
-import type { PreparedEntry } from "../src/store/prepared-entry.ts";
-import type { Cell } from "../src/store/unnest.ts";
+import { BoundedLabel, counter, gauge, histogram } from "../src/http/telemetry/metrics.ts";
+import type { WriteOutcome } from "../src/store/ledger/ledger.ts";
+import type { PreparedEntry } from "../src/store/ledger/prepared-entry.ts";
+import type { Cell } from "../src/store/tables/unnest.ts";
+import type { LogRow } from "../src/store/usage/log-rows.ts";
 import type { Lag } from "./journal-lag.ts";
 
 export interface JournalMetrics {

@@ -1,7 +1,7 @@
 // Removes from Redis what has been in Postgres for long enough.
 
 import { trimJournal } from "../actors/journal.ts";
-import type { TrimmableCursor } from "../src/store/ledger.ts";
+import type { TrimmableCursor } from "../src/store/ledger/ledger.ts";
 import type { FlushDeps } from "./log-flush.ts";
 
 type TrimDeps = Pick<FlushDeps, "scripts" | "ledger" | "keepMs">;

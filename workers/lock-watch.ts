@@ -2,8 +2,8 @@
 
 import type { Clock } from "../src/core/clock.ts";
 import type { Log } from "../src/core/log.ts";
-import type { Database } from "../src/store/database.ts";
-import { lockText, readLockWaits } from "../src/store/lock-waits.ts";
+import type { Database } from "../src/store/servers/database.ts";
+import { lockText, readLockWaits } from "../src/store/servers/lock-waits.ts";
 
 export interface LockWatchDeps {
   readonly database: Database;

@@ -2,19 +2,19 @@
 
 import { type JournalPage, readJournal } from "../actors/journal.ts";
 import type { ForcedRebuild } from "../actors/recovery.ts";
-import type { ScriptRunner } from "../actors/script-runner.ts";
+import type { ScriptRunner } from "../actors/scripts/script-runner.ts";
 import type { JournalConflict } from "../src/accounts/audit.ts";
-import { messageOf } from "../src/core/error-message.ts";
 import type { Log } from "../src/core/log.ts";
-import { JournalGap } from "../src/store/journal-cursors.ts";
+import { messageOf } from "../src/core/text/error-message.ts";
+import { JournalGap } from "../src/store/ledger/journal-cursors.ts";
 import type {
   BucketBatch,
   BucketConflict,
   BucketCursor,
   Ledger,
   WriteOutcome,
-} from "../src/store/ledger.ts";
-import { LostOperations } from "../src/store/lost-operations.ts";
+} from "../src/store/ledger/ledger.ts";
+import { LostOperations } from "../src/store/ledger/lost-operations.ts";
 import { trimFlushed } from "./journal-trim.ts";
 import { reasonToWait } from "./lost-epochs.ts";
 

@@ -1,12 +1,12 @@
 // Lets whole months of the request log go. The ledger stays: balances are proven by it alone.
 
 import { findOverdueLease } from "../actors/inspection.ts";
-import type { RedisClient } from "../actors/script.ts";
+import type { RedisClient } from "../actors/scripts/script.ts";
+import { BUCKETS, DAY_MS } from "../src/core/access/limits.ts";
 import { AdministrationError } from "../src/core/errors.ts";
-import { BUCKETS, DAY_MS } from "../src/core/limits.ts";
-import { addMonths, monthText, startOfMonth } from "../src/core/months.ts";
-import type { LogUpkeep } from "../src/store/log-upkeep.ts";
-import type { RejectedEntries } from "../src/store/rejected-entries.ts";
+import { addMonths, monthText, startOfMonth } from "../src/core/money/months.ts";
+import type { RejectedEntries } from "../src/store/ledger/rejected-entries.ts";
+import type { LogUpkeep } from "../src/store/usage/log-upkeep.ts";
 
 export interface DropDeps {
   readonly upkeep: Pick<LogUpkeep, "dropMonths" | "hasUnsettledMail">;

@@ -2,16 +2,16 @@
 // bucket be rebuilt, or is it the last witness of an operation?
 
 import { type Lacking, lostInBucket } from "../actors/lost-in-bucket.ts";
-import type { RedisClient } from "../actors/script.ts";
-import type { Database } from "../src/store/database.ts";
-import { JournalGap } from "../src/store/journal-cursors.ts";
+import type { RedisClient } from "../actors/scripts/script.ts";
+import type { EpochInRedis } from "../src/store/accounts/wallet-repository.ts";
+import { JournalGap } from "../src/store/ledger/journal-cursors.ts";
 import {
   type AppliedOperation,
   LostOperations,
   lackingIn,
   lostOperations,
-} from "../src/store/lost-operations.ts";
-import type { EpochInRedis } from "../src/store/wallet-repository.ts";
+} from "../src/store/ledger/lost-operations.ts";
+import type { Database } from "../src/store/servers/database.ts";
 
 /** What was read of an epoch so far: its bucket waits for long, and each flush looks at it. */
 interface Read {

@@ -3,8 +3,8 @@
 
 import { renewDetached } from "../actors/detached-hold.ts";
 import type { Log } from "../src/core/log.ts";
-import type { IdempotencyKeys } from "../src/store/idempotency-keys.ts";
-import type { OpenMessage } from "../src/store/mail-deliveries.ts";
+import type { IdempotencyKeys } from "../src/store/mail/idempotency-keys.ts";
+import type { OpenMessage } from "../src/store/mail/mail-deliveries.ts";
 import { type DeliveryDeps, settleEnded } from "./mail-delivery.ts";
 
 export interface MailCompleterDeps

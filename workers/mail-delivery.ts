@@ -3,23 +3,23 @@
 import type { Outcome } from "../actors/account.ts";
 import type { AccountActor } from "../actors/account-actor.ts";
 import { settleDetached, termsOfText } from "../actors/detached-hold.ts";
+import { MAIL_COUNTS } from "../src/core/access/limits.ts";
 import { ACCEPTED, ERRORS, OK } from "../src/core/errors.ts";
-import { NOTHING_COUNTED } from "../src/core/journal.ts";
-import { MAIL_COUNTS } from "../src/core/limits.ts";
+import { NOTHING_COUNTED } from "../src/core/journal/journal.ts";
 import type { Log } from "../src/core/log.ts";
 import { type MailContent, mailCost, senderAddress } from "../src/core/mail.ts";
-import { charge, type PicoUsd, ZERO } from "../src/core/money.ts";
+import { charge, type PicoUsd, ZERO } from "../src/core/money/money.ts";
 import type { BuildMime } from "../src/services/mail/providers/mime.ts";
 import type { Delivery, MailTransport } from "../src/services/mail/providers/transport.ts";
 import { unseal } from "../src/services/mail/sealed.ts";
-import type { ContentKeys } from "../src/store/content-keys.ts";
+import type { ContentKeys } from "../src/store/mail/content-keys.ts";
 import type {
   Claim,
   DeliveryResult,
   EndedMessage,
   MailDeliveries,
-} from "../src/store/mail-deliveries.ts";
-import type { MailQueue } from "../src/store/mail-queue.ts";
+} from "../src/store/mail/mail-deliveries.ts";
+import type { MailQueue } from "../src/store/mail/mail-queue.ts";
 
 export interface DeliveryDeps {
   readonly deliveries: MailDeliveries;

@@ -9,7 +9,7 @@ import { type BalanceMailDeps, sendBalanceMails } from "../src/accounts/balance-
 import type { Clock } from "../src/core/clock.ts";
 import type { Log } from "../src/core/log.ts";
 import { retryDelayMs } from "../src/core/mail.ts";
-import { counter } from "../src/http/metrics.ts";
+import { counter } from "../src/http/telemetry/metrics.ts";
 import { bounceAddress } from "../src/services/mail/bounce-address.ts";
 import { startBounceListener } from "../src/services/mail/providers/bounce-listener.ts";
 import {
@@ -21,14 +21,19 @@ import { openingMsMax } from "../src/services/mail/providers/smtp-connect.ts";
 import { SmtpTransport, sendMsMax } from "../src/services/mail/providers/smtp-transport.ts";
 import type { SmtpRelay } from "../src/services/mail/smtp-relay.ts";
 import type { ServerConfig } from "../src/settings/config.ts";
-import { BalanceNotices } from "../src/store/balance-notices.ts";
-import { ContentKeys } from "../src/store/content-keys.ts";
-import type { Database } from "../src/store/database.ts";
-import { MailDeliveries } from "../src/store/mail-deliveries.ts";
-import { MailMessages } from "../src/store/mail-messages.ts";
-import { MAIL_QUEUE, MAIL_QUEUE_PREFIX, type MailJob, MailQueue } from "../src/store/mail-queue.ts";
-import { Outbox } from "../src/store/outbox.ts";
-import { openRedis } from "../src/store/redis.ts";
+import { BalanceNotices } from "../src/store/accounts/balance-notices.ts";
+import { ContentKeys } from "../src/store/mail/content-keys.ts";
+import { MailDeliveries } from "../src/store/mail/mail-deliveries.ts";
+import { MailMessages } from "../src/store/mail/mail-messages.ts";
+import {
+  MAIL_QUEUE,
+  MAIL_QUEUE_PREFIX,
+  type MailJob,
+  MailQueue,
+} from "../src/store/mail/mail-queue.ts";
+import { Outbox } from "../src/store/mail/outbox.ts";
+import type { Database } from "../src/store/servers/database.ts";
+import { openRedis } from "../src/store/servers/redis.ts";
 import { completeMail, renewMailHolds } from "./mail-completer.ts";
 import { type DeliveryDeps, deliver } from "./mail-delivery.ts";
 import { type OutboxDeps, outboxMetrics, sendOutbox } from "./outbox.ts";

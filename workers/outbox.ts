@@ -4,10 +4,10 @@
 import type { Registry } from "prom-client";
 import type { Log } from "../src/core/log.ts";
 import { noReplyAddress } from "../src/core/mail.ts";
-import { counter, gauge } from "../src/http/metrics.ts";
+import { counter, gauge } from "../src/http/telemetry/metrics.ts";
 import type { BuildServiceMime } from "../src/services/mail/providers/mime.ts";
 import type { Delivery, MailTransport } from "../src/services/mail/providers/transport.ts";
-import type { Outbox, OutboxClaim } from "../src/store/outbox.ts";
+import type { Outbox, OutboxClaim } from "../src/store/mail/outbox.ts";
 
 export interface OutboxDeps {
   readonly outbox: Outbox;

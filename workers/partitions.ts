@@ -1,4 +1,4 @@
-import type { LogUpkeep } from "../src/store/log-upkeep.ts";
+import type { LogUpkeep } from "../src/store/usage/log-upkeep.ts";
 
 export interface PartitionsDeps {
   readonly upkeep: Pick<LogUpkeep, "ensurePartitions">;

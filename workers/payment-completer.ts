@@ -8,8 +8,8 @@ import { renewPlans } from "../src/payments/plans.ts";
 import { ProviderAway } from "../src/payments/provider.ts";
 import { processEvent } from "../src/payments/provider-event.ts";
 import { endPage, type PaymentDeps, readTopUp } from "../src/payments/read-top-up.ts";
-import type { AutoTopUps } from "../src/store/auto-top-ups.ts";
-import type { PaymentQueue } from "../src/store/payment-queue.ts";
+import type { AutoTopUps } from "../src/store/payments/auto-top-ups.ts";
+import type { PaymentQueue } from "../src/store/payments/payment-queue.ts";
 
 const AT_ONCE = 200;
 /** The last events of a list may become visible late, so each run looks further back. */

@@ -4,11 +4,11 @@
 import type { Registry } from "prom-client";
 import type { Log } from "../src/core/log.ts";
 import type { MetricName } from "../src/core/metrics.ts";
-import { type NanoUsd, toDecimal } from "../src/core/money.ts";
-import { counter, gauge } from "../src/http/metrics.ts";
+import { type NanoUsd, toDecimal } from "../src/core/money/money.ts";
+import { counter, gauge } from "../src/http/telemetry/metrics.ts";
 import type { PaymentDeps } from "../src/payments/read-top-up.ts";
 import { topUpCounter } from "../src/payments/top-up-metrics.ts";
-import type { ProviderEvents } from "../src/store/provider-events.ts";
+import type { ProviderEvents } from "../src/store/payments/provider-events.ts";
 
 export interface PaymentMetricsDeps {
   readonly registry: Registry;

@@ -6,22 +6,22 @@ import type { Registry } from "prom-client";
 import type { AccountActors } from "../actors/account-actors.ts";
 import type { RandomBytes } from "../src/core/ids.ts";
 import type { Log } from "../src/core/log.ts";
-import { nano } from "../src/core/money.ts";
+import { nano } from "../src/core/money/money.ts";
 import { type AutoDeps, type AutoNeed, topUpAutomatically } from "../src/payments/auto-top-up.ts";
 import { openPayments } from "../src/payments/open-payments.ts";
 import { processEvent } from "../src/payments/provider-event.ts";
 import type { ServerConfig } from "../src/settings/config.ts";
-import { AutoTopUps } from "../src/store/auto-top-ups.ts";
-import type { Database } from "../src/store/database.ts";
-import { countOpenDisputes, sumOwed } from "../src/store/payment-audit.ts";
+import { countOpenDisputes, sumOwed } from "../src/store/audit/payment-audit.ts";
+import { AutoTopUps } from "../src/store/payments/auto-top-ups.ts";
 import {
   PAYMENT_QUEUE,
   PAYMENT_QUEUE_PREFIX,
   type PaymentJob,
   type PaymentQueue,
-} from "../src/store/payment-queue.ts";
-import { ProviderEvents } from "../src/store/provider-events.ts";
-import { openRedis } from "../src/store/redis.ts";
+} from "../src/store/payments/payment-queue.ts";
+import { ProviderEvents } from "../src/store/payments/provider-events.ts";
+import type { Database } from "../src/store/servers/database.ts";
+import { openRedis } from "../src/store/servers/redis.ts";
 import { checkAutoTopUps, completePayments, reconcilePayments } from "./payment-completer.ts";
 import { type PaymentMetrics, paymentMetrics } from "./payment-metrics.ts";
 import type { ScheduledJob } from "./scheduled-job.ts";

@@ -2,8 +2,8 @@
 // keys with it, so nobody else could revoke them.
 
 import type { Log } from "../src/core/log.ts";
-import type { Database } from "../src/store/database.ts";
-import { revokeEndedKeys } from "../src/store/playground-keys.ts";
+import { revokeEndedKeys } from "../src/store/accounts/playground-keys.ts";
+import type { Database } from "../src/store/servers/database.ts";
 
 export interface PlaygroundKeysDeps {
   readonly database: Database;

@@ -1,15 +1,21 @@
 // Resolves holds without a live owner, and summarises refused requests of past minutes.
 
-import { ENDED_AT_ONCE, forgetEnded, sweep } from "../actors/call-scripts.ts";
 import { HOLD_EXPIRED_OUTCOME } from "../actors/hold-expired.ts";
-import { accountKeys, type BucketKeys, bucketKeys, holdsKey, MAIL_OWNER } from "../actors/keys.ts";
-import { forgetOwner } from "../actors/lease-scripts.ts";
-import { type HoldRecord, isEnded, parseHold } from "../actors/records.ts";
-import { timeOf } from "../actors/redis-clock.ts";
-import type { ScriptTime } from "../actors/script.ts";
-import type { ScriptRunner } from "../actors/script-runner.ts";
-import { summarise } from "../actors/wallet-scripts.ts";
-import { BUCKETS } from "../src/core/limits.ts";
+import {
+  accountKeys,
+  type BucketKeys,
+  bucketKeys,
+  holdsKey,
+  MAIL_OWNER,
+} from "../actors/records/keys.ts";
+import { type HoldRecord, isEnded, parseHold } from "../actors/records/records.ts";
+import { timeOf } from "../actors/redis/redis-clock.ts";
+import { ENDED_AT_ONCE, forgetEnded, sweep } from "../actors/scripts/call-scripts.ts";
+import { forgetOwner } from "../actors/scripts/lease-scripts.ts";
+import type { ScriptTime } from "../actors/scripts/script.ts";
+import type { ScriptRunner } from "../actors/scripts/script-runner.ts";
+import { summarise } from "../actors/scripts/wallet-scripts.ts";
+import { BUCKETS } from "../src/core/access/limits.ts";
 
 export interface SweepDeps {
   readonly scripts: ScriptRunner;

@@ -1,9 +1,9 @@
 -- The packed records of a bucket; loaded after window.lua. Only these two files and
--- actors/records.ts know the layout of a record.
+-- actors/records/records.ts know the layout of a record.
 
--- The layouts that this release reads (actors/layouts.ts), and the one that it writes. That is the
--- layout in force in the bucket. Without a bucket it is the lowest, because every process that may
--- run beside this one knows it.
+-- The layouts that this release reads (actors/records/layouts.ts), and the one that it writes. That
+-- is the layout in force in the bucket. Without a bucket it is the lowest, because every process
+-- that may run beside this one knows it.
 local LAYOUT_MIN, LAYOUT_MAX = 2, 2
 local in_force
 

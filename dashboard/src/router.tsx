@@ -122,15 +122,15 @@ const entries = [
 const pages = [
   bare,
   page("overview", () => import("./pages/overview.tsx"), "OverviewPage"),
-  page("usage", () => import("./pages/usage.tsx"), "UsagePage"),
-  page("requests", () => import("./pages/requests.tsx"), "RequestsPage"),
+  page("usage", () => import("./pages/usage/usage.tsx"), "UsagePage"),
+  page("requests", () => import("./pages/usage/requests.tsx"), "RequestsPage"),
   page("keys", () => import("./pages/keys.tsx"), "KeysPage"),
   page("models", () => import("./pages/models.tsx"), "ModelsPage"),
-  page("playground", () => import("./pages/playground.tsx"), "PlaygroundPage"),
-  page("billing", () => import("./pages/billing.tsx"), "BillingPage"),
+  page("playground", () => import("./pages/playground/playground.tsx"), "PlaygroundPage"),
+  page("billing", () => import("./pages/money/billing.tsx"), "BillingPage"),
   page("limits", () => import("./pages/limits.tsx"), "LimitsPage"),
-  page("team", () => import("./pages/team.tsx"), "TeamPage"),
-  page("settings", () => import("./pages/settings.tsx"), "SettingsPage"),
+  page("team", () => import("./pages/settings/team.tsx"), "TeamPage"),
+  page("settings", () => import("./pages/settings/settings.tsx"), "SettingsPage"),
 ] as const;
 
 export const router = createRouter({

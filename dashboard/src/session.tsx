@@ -2,7 +2,7 @@
 
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import type { MeReply } from "../../src/console/me-schema.ts";
+import type { MeReply } from "../../src/console/people/me-schema.ts";
 import { meQuery } from "./api/queries.ts";
 
 export type Account = MeReply["accounts"][number];

@@ -1,7 +1,7 @@
 // What of a usage reply the chart and its tables show: one metric by group and step, with exact
 // texts beside the numbers that are only drawn.
 
-import type { UsageReply } from "../../src/console/usage-schema.ts";
+import type { UsageReply } from "../../src/console/usage/usage-schema.ts";
 import { moneyText, roughUsd, sumUsd } from "./money.ts";
 import { nameOf, t } from "./texts.ts";
 import { duration } from "./time.ts";

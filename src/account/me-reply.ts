@@ -1,7 +1,7 @@
 // The reply of GET /v1/me.
 
-import { TIERS } from "../core/limits.ts";
-import { SCOPES } from "../core/services.ts";
+import { TIERS } from "../core/access/limits.ts";
+import { SCOPES } from "../core/access/services.ts";
 import { PlainCost } from "../http/reply-schema.ts";
 import { named, nullable, oneOf, Type, text, usdAmount, whole } from "../http/schema.ts";
 

@@ -1,7 +1,7 @@
 import type { AccountView } from "../../actors/account.ts";
 import { spendableOf, viewAccount } from "../calls/account.ts";
-import { DAY_MS, nextTier } from "../core/limits.ts";
-import { add, type NanoUsd, subtract, toJsonNumber, ZERO } from "../core/money.ts";
+import { DAY_MS, nextTier } from "../core/access/limits.ts";
+import { add, type NanoUsd, subtract, toJsonNumber, ZERO } from "../core/money/money.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import type { FrameDeps } from "../http/frame.ts";
 import { ME_EXAMPLE, Me } from "./me-reply.ts";

@@ -2,12 +2,12 @@
 // wallet is read at one instant.
 
 import type { AccountUse, KeyUse } from "../../actors/account-use.ts";
-import { parseDocument } from "../core/access.ts";
-import type { AccountState } from "../core/account-states.ts";
-import { deriveTier, nextTier, type Tier, type TierInputs } from "../core/limits.ts";
-import { add, min, type NanoUsd, subtract, ZERO } from "../core/money.ts";
-import { nextMonthMs } from "../core/months.ts";
-import type { AccountRow } from "../store/accounts.ts";
+import { parseDocument } from "../core/access/access.ts";
+import type { AccountState } from "../core/access/account-states.ts";
+import { deriveTier, nextTier, type Tier, type TierInputs } from "../core/access/limits.ts";
+import { add, min, type NanoUsd, subtract, ZERO } from "../core/money/money.ts";
+import { nextMonthMs } from "../core/money/months.ts";
+import type { AccountRow } from "../store/accounts/accounts.ts";
 
 /** An account's actor, reduced to what is read here. */
 export interface ReadableAccount {

@@ -2,13 +2,13 @@
 // If the process dies in between, or Redis is away, workers/completer.ts finishes it.
 
 import { applyChangesNow, type ChangedAccount } from "../../actors/changed-account.ts";
-import { type AccountEvent, afterEvent } from "../core/account-states.ts";
+import { type AccountEvent, afterEvent } from "../core/access/account-states.ts";
+import type { Surface } from "../core/access/keys.ts";
+import type { PlanName } from "../core/access/limits.ts";
+import { scopesOfSurface } from "../core/access/services.ts";
 import { AdministrationError } from "../core/errors.ts";
-import type { Surface } from "../core/keys.ts";
-import type { PlanName } from "../core/limits.ts";
-import type { NanoUsd } from "../core/money.ts";
-import { scopesOfSurface } from "../core/services.ts";
-import { findKey, renameKey } from "../store/account-keys.ts";
+import type { NanoUsd } from "../core/money/money.ts";
+import { findKey, renameKey } from "../store/accounts/account-keys.ts";
 import {
   type AccountChange,
   AccountClosed,
@@ -20,12 +20,12 @@ import {
   type KeyRow,
   type NewAccount,
   type NewKey,
-} from "../store/accounts.ts";
-import { BalanceTooLarge } from "../store/balance-limit.ts";
-import { TooManyKeys } from "../store/key-limits.ts";
-import { grantFreeCredit } from "../store/new-account.ts";
-import { ReferenceReused } from "../store/operations.ts";
-import type { Payments } from "../store/payments.ts";
+} from "../store/accounts/accounts.ts";
+import { TooManyKeys } from "../store/accounts/key-limits.ts";
+import { grantFreeCredit } from "../store/accounts/new-account.ts";
+import { BalanceTooLarge } from "../store/ledger/balance-limit.ts";
+import { ReferenceReused } from "../store/ledger/operations.ts";
+import type { Payments } from "../store/payments/payments.ts";
 
 export interface AdministrationDeps {
   readonly accounts: Accounts;

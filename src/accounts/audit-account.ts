@@ -2,12 +2,12 @@
 // ledger; and its wallet in Redis from the ledger and the journal.
 
 import { type AccountInspection, inspectAccount } from "../../actors/inspection.ts";
-import { parseEntry, UnknownRecord } from "../../actors/records.ts";
-import type { RedisClient, ScriptTime } from "../../actors/script.ts";
-import { type AuditFinding, accountFinding, dollars } from "../core/audit-finding.ts";
-import { LedgerReplay } from "../core/ledger-replay.ts";
-import type { AccountRef } from "../store/accounts.ts";
-import type { AuditRepository, AuditSnapshot, RejectedEntry } from "../store/audit.ts";
+import { parseEntry, UnknownRecord } from "../../actors/records/records.ts";
+import type { RedisClient, ScriptTime } from "../../actors/scripts/script.ts";
+import { type AuditFinding, accountFinding, dollars } from "../core/journal/audit-finding.ts";
+import { LedgerReplay } from "../core/journal/ledger-replay.ts";
+import type { AccountRef } from "../store/accounts/accounts.ts";
+import type { AuditRepository, AuditSnapshot, RejectedEntry } from "../store/audit/audit.ts";
 import { checkOperations } from "./audit-payments.ts";
 import { checkWallet, isInForce, toReplayEntry } from "./audit-wallet.ts";
 

@@ -1,8 +1,8 @@
 // The result of an audit in JSON, as a worker stores it and operators read it. Amounts are decimal
 // text.
 
-import { type AuditFinding, describe } from "../core/audit-finding.ts";
-import { type NanoUsd, toDecimal } from "../core/money.ts";
+import { type AuditFinding, describe } from "../core/journal/audit-finding.ts";
+import { type NanoUsd, toDecimal } from "../core/money/money.ts";
 import type { AuditReport } from "./audit.ts";
 
 export function auditJson(report: AuditReport) {

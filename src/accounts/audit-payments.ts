@@ -1,12 +1,12 @@
 // Proves an account's operations from its payments: the sums that each payment gave and took back
 // must match its row, and nothing may be credited without a payment.
 
-import { type AuditFinding, accountFinding, dollars } from "../core/audit-finding.ts";
-import type { OperationKind } from "../core/journal.ts";
-import type { ReplayOperation } from "../core/ledger-replay.ts";
-import { creditOf } from "../core/payment-credit.ts";
-import type { AuditSnapshot } from "../store/audit.ts";
-import type { Payment } from "../store/payments.ts";
+import { type AuditFinding, accountFinding, dollars } from "../core/journal/audit-finding.ts";
+import type { OperationKind } from "../core/journal/journal.ts";
+import type { ReplayOperation } from "../core/journal/ledger-replay.ts";
+import { creditOf } from "../core/money/payment-credit.ts";
+import type { AuditSnapshot } from "../store/audit/audit.ts";
+import type { Payment } from "../store/payments/payments.ts";
 
 /** Kinds that only operations of payments have. */
 const OF_PAYMENTS: ReadonlySet<OperationKind> = new Set(["credit", "bonus", "reversal", "restore"]);

@@ -1,12 +1,12 @@
 // Compares an account's wallet in Redis with the ledger and the journal entries not yet in it.
 
 import type { AccountInspection, InspectedHold } from "../../actors/inspection.ts";
-import type { HoldRecord, KeyState, Wallet } from "../../actors/records.ts";
-import { type AuditFinding, dollars } from "../core/audit-finding.ts";
-import { type JournalEntry, ledgerKindOf } from "../core/journal.ts";
-import type { LedgerReplay, ReplayEntry } from "../core/ledger-replay.ts";
-import { LEASE_OVERDUE_MS } from "../core/limits.ts";
-import { monthBefore, monthOf } from "../core/months.ts";
+import type { HoldRecord, KeyState, Wallet } from "../../actors/records/records.ts";
+import { LEASE_OVERDUE_MS } from "../core/access/limits.ts";
+import { type AuditFinding, dollars } from "../core/journal/audit-finding.ts";
+import { type JournalEntry, ledgerKindOf } from "../core/journal/journal.ts";
+import type { LedgerReplay, ReplayEntry } from "../core/journal/ledger-replay.ts";
+import { monthBefore, monthOf } from "../core/money/months.ts";
 
 /** An account's access document according to Postgres. */
 export interface DocumentFacts {

@@ -6,11 +6,11 @@ import {
   findOverdueLease,
   inspectBuckets,
 } from "../../actors/inspection.ts";
-import { timeOf } from "../../actors/redis-clock.ts";
-import type { AuditFinding } from "../core/audit-finding.ts";
-import { LEASE_OVERDUE_MS } from "../core/limits.ts";
-import type { AccountRef } from "../store/accounts.ts";
-import type { Cursor } from "../store/wallet-repository.ts";
+import { timeOf } from "../../actors/redis/redis-clock.ts";
+import { LEASE_OVERDUE_MS } from "../core/access/limits.ts";
+import type { AuditFinding } from "../core/journal/audit-finding.ts";
+import type { AccountRef } from "../store/accounts/accounts.ts";
+import type { Cursor } from "../store/accounts/wallet-repository.ts";
 import {
   type AccountAuditDeps,
   type AccountProof,

@@ -1,10 +1,14 @@
 // Tells holders by mail that a balance runs low, and that free credit is about to end.
 
-import { DAY_MS } from "../core/limits.ts";
-import { toDollars } from "../core/money.ts";
+import { DAY_MS } from "../core/access/limits.ts";
+import { toDollars } from "../core/money/money.ts";
 import { mailTime, type ServiceMailParts, serviceMail } from "../core/service-mail.ts";
-import type { BalanceNotices, EndingCredit, LowBalance } from "../store/balance-notices.ts";
-import { addServiceMail, type NewServiceMail } from "../store/outbox.ts";
+import type {
+  BalanceNotices,
+  EndingCredit,
+  LowBalance,
+} from "../store/accounts/balance-notices.ts";
+import { addServiceMail, type NewServiceMail } from "../store/mail/outbox.ts";
 
 /** Percentages of the last top-up. */
 const LOW = { low: 20, veryLow: 5 } as const;

@@ -1,9 +1,9 @@
 // Closing an account, which is permanent (SPEC 5.7).
 
-import { dollars } from "../core/audit-finding.ts";
 import { AdministrationError } from "../core/errors.ts";
-import { add, type NanoUsd, ZERO } from "../core/money.ts";
-import type { AccountRow } from "../store/accounts.ts";
+import { dollars } from "../core/journal/audit-finding.ts";
+import { add, type NanoUsd, ZERO } from "../core/money/money.ts";
+import type { AccountRow } from "../store/accounts/accounts.ts";
 import { type ReadableAccounts, readAccountSummary } from "./account-summary.ts";
 import {
   type AdministrationDeps,

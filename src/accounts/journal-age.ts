@@ -7,10 +7,10 @@ import {
   readJournal,
   writtenAtMs,
 } from "../../actors/journal.ts";
-import type { RedisClient } from "../../actors/script.ts";
-import type { Database } from "../store/database.ts";
-import { readCursor } from "../store/journal-cursors.ts";
-import { Ledger } from "../store/ledger.ts";
+import type { RedisClient } from "../../actors/scripts/script.ts";
+import { readCursor } from "../store/ledger/journal-cursors.ts";
+import { Ledger } from "../store/ledger/ledger.ts";
+import type { Database } from "../store/servers/database.ts";
 
 export interface JournalAgeDeps {
   readonly redis: RedisClient;

@@ -1,8 +1,8 @@
 // What is left of the charges after the cost of upstream, for operators: the command line and the
 // operator console show this report.
 
-import type { Database } from "../store/database.ts";
-import { type MarginGroup, type MarginSums, readMargins } from "../store/margins.ts";
+import type { Database } from "../store/servers/database.ts";
+import { type MarginGroup, type MarginSums, readMargins } from "../store/usage/margins.ts";
 
 export interface MarginRow extends MarginSums {
   /** Charged minus upstream cost, of the calls whose cost is known; null if none is known. */

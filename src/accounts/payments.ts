@@ -1,12 +1,12 @@
 // Payments, refunds, disputes and adjustments from any source (docs/money.md). Each is committed in
 // Postgres under a reference, then given to Redis; repeating it changes nothing.
 
-import { dollars } from "../core/audit-finding.ts";
 import { AdministrationError } from "../core/errors.ts";
-import { add, type NanoUsd, subtract, ZERO } from "../core/money.ts";
-import { type DisputeState, refundableOf } from "../core/payment-credit.ts";
-import type { Adjustment } from "../store/accounts.ts";
-import type { OperationRow } from "../store/operations.ts";
+import { dollars } from "../core/journal/audit-finding.ts";
+import { add, type NanoUsd, subtract, ZERO } from "../core/money/money.ts";
+import { type DisputeState, refundableOf } from "../core/money/payment-credit.ts";
+import type { Adjustment } from "../store/accounts/accounts.ts";
+import type { OperationRow } from "../store/ledger/operations.ts";
 import {
   type ChangedPayment,
   type ChangeTerms,
@@ -14,7 +14,7 @@ import {
   type NewPayment,
   type Payment,
   type PaymentChange,
-} from "../store/payments.ts";
+} from "../store/payments/payments.ts";
 import {
   type AdministrationDeps,
   apply,

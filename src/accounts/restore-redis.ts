@@ -1,19 +1,19 @@
 // Redis during a restore: who still uses it, what it knows that a restored Postgres does not, and
 // how it is emptied.
 
-import { accountKeys, bucketKeys } from "../../actors/keys.ts";
 import { type Lacking, lostInBucket } from "../../actors/lost-in-bucket.ts";
-import { parseBucket, parseWallet } from "../../actors/records.ts";
-import { connectedServers } from "../../actors/redis-servers.ts";
+import { accountKeys, bucketKeys } from "../../actors/records/keys.ts";
+import { parseBucket, parseWallet } from "../../actors/records/records.ts";
+import { connectedServers } from "../../actors/redis/redis-servers.ts";
 import { scanWallets } from "../../actors/scan-wallets.ts";
-import type { RedisClient } from "../../actors/script.ts";
-import { BUCKETS } from "../core/limits.ts";
-import type { Database } from "../store/database.ts";
+import type { RedisClient } from "../../actors/scripts/script.ts";
+import { BUCKETS } from "../core/access/limits.ts";
 import {
   type AppliedOperation,
   type KnownOperations,
   lostOperations,
-} from "../store/lost-operations.ts";
+} from "../store/ledger/lost-operations.ts";
+import type { Database } from "../store/servers/database.ts";
 
 /** A wallet that is ahead of Postgres. */
 export interface WalletAhead {

@@ -4,9 +4,9 @@
 import { applyChanges, type ChangedAccount } from "../../actors/changed-account.ts";
 import type { WalletUpkeep } from "../../actors/wallet-upkeep.ts";
 import { AdministrationError } from "../core/errors.ts";
-import type { OperationRow } from "../store/operations.ts";
-import { isRefusedByScript } from "../store/redis-errors.ts";
-import { bookAgain, setOperationAside } from "../store/set-aside.ts";
+import type { OperationRow } from "../store/ledger/operations.ts";
+import { bookAgain, setOperationAside } from "../store/ledger/set-aside.ts";
+import { isRefusedByScript } from "../store/servers/redis-errors.ts";
 import { type AdministrationDeps, apply, explained, findAccount } from "./administration.ts";
 
 /** An account's actor, reduced to what setting aside needs. */

@@ -1,24 +1,24 @@
-import { CHAT } from "../core/limits.ts";
-import { toJsonNumber } from "../core/money.ts";
+import { CHAT } from "../core/access/limits.ts";
+import { toJsonNumber } from "../core/money/money.ts";
+import { jsonBody } from "../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
-import { jsonBody } from "../http/json-body.ts";
 import {
   answerChat,
   type ChatDeps,
   type ChooseModels,
   prepareChat,
   runChat,
-} from "../services/chat/answer-chat.ts";
-import { chooseModels, explainChoice } from "../services/chat/auto-router.ts";
-import { AUTO_MODEL, GUIDE_MODEL } from "../services/chat/catalogue.ts";
-import { ApplicationChatBody } from "../services/chat/chat-body.ts";
-import { CHAT_DESCRIPTION } from "../services/chat/chat-endpoint.ts";
-import { chatExamples } from "../services/chat/chat-examples.ts";
-import { acceptedRequest } from "../services/chat/chat-extras.ts";
-import type { SvcMembers } from "../services/chat/chat-json.ts";
-import { applicationReplies } from "../services/chat/chat-reply.ts";
-import { isPaused, toChatCall } from "../services/chat/chat-request.ts";
-import { promptTokensMax } from "../services/chat/tokens.ts";
+} from "../services/chat/doors/completions/answer-chat.ts";
+import { ApplicationChatBody } from "../services/chat/doors/completions/chat-body.ts";
+import { CHAT_DESCRIPTION } from "../services/chat/doors/completions/chat-endpoint.ts";
+import { chatExamples } from "../services/chat/doors/completions/chat-examples.ts";
+import type { SvcMembers } from "../services/chat/doors/completions/chat-json.ts";
+import { applicationReplies } from "../services/chat/doors/completions/chat-reply.ts";
+import { isPaused, toChatCall } from "../services/chat/doors/completions/chat-request.ts";
+import { chooseModels, explainChoice } from "../services/chat/models/auto-router.ts";
+import { AUTO_MODEL, GUIDE_MODEL } from "../services/chat/models/catalogue.ts";
+import { acceptedRequest } from "../services/chat/protocols/chat-extras.ts";
+import { promptTokensMax } from "../services/chat/tokens/tokens.ts";
 
 /** SPEC 4.9. */
 export const applicationChat = endpoint({

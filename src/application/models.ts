@@ -1,17 +1,22 @@
 import { withoutCost } from "../calls/account.ts";
-import { pricePerUnit } from "../core/money.ts";
+import { pricePerUnit } from "../core/money/money.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import { named, Type, text, whole } from "../http/schema.ts";
-import type { ChatDeps } from "../services/chat/answer-chat.ts";
+import type { ChatDeps } from "../services/chat/doors/completions/answer-chat.ts";
+import { isPaused } from "../services/chat/doors/completions/chat-request.ts";
+import { modelHeadJson, modelSvcJson, noModel } from "../services/chat/doors/models/model-json.ts";
+import {
+  listOf,
+  ModelDetails,
+  modelHead,
+  modelIdParameter,
+} from "../services/chat/doors/models/model-reply.ts";
 import {
   AUTO_MODEL,
   type ChatCatalogue,
   firstBand,
   type ModelEntry,
-} from "../services/chat/catalogue.ts";
-import { isPaused } from "../services/chat/chat-request.ts";
-import { modelHeadJson, modelSvcJson, noModel } from "../services/chat/model-json.ts";
-import { listOf, ModelDetails, modelHead, modelIdParameter } from "../services/chat/model-reply.ts";
+} from "../services/chat/models/catalogue.ts";
 
 const perToken = (what: string) => text({ description: `USD per token ${what}, as decimal text` });
 

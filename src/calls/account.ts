@@ -2,7 +2,7 @@
 
 import type { AccountView } from "../../actors/account.ts";
 import { OK, toApiError } from "../core/errors.ts";
-import { add, type NanoUsd, subtract, ZERO } from "../core/money.ts";
+import { add, type NanoUsd, subtract, ZERO } from "../core/money/money.ts";
 import { type Call, type CallDeps, type CallTerms, NO_COST, outcomeOf, takeHold } from "./call.ts";
 import { release } from "./settling.ts";
 

@@ -12,9 +12,9 @@ import type {
 } from "../../actors/account.ts";
 import type { Clock } from "../core/clock.ts";
 import type { ApiError } from "../core/errors.ts";
-import { NOTHING_COUNTED } from "../core/journal.ts";
+import { NOTHING_COUNTED } from "../core/journal/journal.ts";
 import type { Log } from "../core/log.ts";
-import { ZERO } from "../core/money.ts";
+import { ZERO } from "../core/money/money.ts";
 import type { CallMeter, CallTracer } from "./meter.ts";
 
 /** What every use case needs from the rest of the program; a service adds its provider. */

@@ -3,7 +3,7 @@
 
 import type { AccountActors, Admission, AdmissionRequest } from "../../actors/account.ts";
 import { ApiError } from "../core/errors.ts";
-import { ZERO } from "../core/money.ts";
+import { ZERO } from "../core/money/money.ts";
 
 type Asked = Pick<AdmissionRequest, "bound" | "scope" | "freeEligible">;
 

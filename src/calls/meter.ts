@@ -3,7 +3,7 @@
 
 import type { Hold, Outcome } from "../../actors/account.ts";
 import type { ApiError } from "../core/errors.ts";
-import type { NanoUsd } from "../core/money.ts";
+import type { NanoUsd } from "../core/money/money.ts";
 import type { Call, CallTerms } from "./call.ts";
 
 /** Counts what happens to calls. */

@@ -1,4 +1,4 @@
-import type { PauseTarget } from "../core/services.ts";
+import type { PauseTarget } from "../core/access/services.ts";
 
 /** The services and models that an operator has paused. */
 export interface Pauses {

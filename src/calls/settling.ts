@@ -2,7 +2,7 @@
 
 import type { Hold, Outcome, Settlement } from "../../actors/account.ts";
 import { ApiError, DISCONNECTED, toApiError } from "../core/errors.ts";
-import { type NanoUsd, ZERO } from "../core/money.ts";
+import { type NanoUsd, ZERO } from "../core/money/money.ts";
 import { type Call, type CallDeps, outcomeOf } from "./call.ts";
 
 export interface SettleRequest {

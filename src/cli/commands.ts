@@ -1,32 +1,32 @@
 // All commands, and the parser of a command line.
 
-import { accountCommands } from "./account-commands.ts";
-import { auditCommands } from "./audit-command.ts";
-import { backupCommands } from "./backup-commands.ts";
+import { accountCommands } from "./accounts/account-commands.ts";
+import { keyCommands } from "./accounts/key-commands.ts";
+import { peopleCommands } from "./accounts/people-commands.ts";
+import { teamCommands } from "./accounts/team-commands.ts";
 import { type Command, type ParsedArguments, parseArguments, UsageError } from "./command.ts";
 import { configCommands } from "./config-commands.ts";
-import { doctorCommands } from "./doctor-command.ts";
 import { commandHelp, overview, PROCESSES } from "./help.ts";
 import { importCommands } from "./import-commands.ts";
 import { indexCommands } from "./index-commands.ts";
-import { journalCommands } from "./journal-commands.ts";
-import { keyCommands } from "./key-commands.ts";
-import { logCommands } from "./log-commands.ts";
 import { mailCommands } from "./mail-commands.ts";
-import { migrateCommands } from "./migrate-command.ts";
 import { modelCommands } from "./model-commands.ts";
+import { auditCommands } from "./operation/audit-command.ts";
+import { backupCommands } from "./operation/backup-commands.ts";
+import { doctorCommands } from "./operation/doctor-command.ts";
+import { journalCommands } from "./operation/journal-commands.ts";
+import { logCommands } from "./operation/log-commands.ts";
+import { migrateCommands } from "./operation/migrate-command.ts";
+import { restoreCommands } from "./operation/restore-commands.ts";
+import { usageCommands } from "./operation/usage-commands.ts";
 import { operationCommands } from "./operation-commands.ts";
 import { operatorCommands } from "./operator-commands.ts";
-import { paymentCommands } from "./payment-commands.ts";
-import { peopleCommands } from "./people-commands.ts";
-import { planCommands } from "./plan-commands.ts";
+import { paymentCommands } from "./payments/payment-commands.ts";
+import { planCommands } from "./payments/plan-commands.ts";
+import { topUpCommands } from "./payments/top-up-commands.ts";
 import { readingCommands } from "./reading-commands.ts";
 import { reportCommands } from "./report-commands.ts";
-import { restoreCommands } from "./restore-commands.ts";
 import { serviceCommands } from "./service-commands.ts";
-import { teamCommands } from "./team-commands.ts";
-import { topUpCommands } from "./top-up-commands.ts";
-import { usageCommands } from "./usage-commands.ts";
 
 const COMMANDS: readonly Command[] = [
   ...accountCommands,

@@ -8,7 +8,7 @@ import {
   Configurations,
   type ConfigurationVersion,
   type NewConfiguration,
-} from "../store/configurations.ts";
+} from "../store/operators/configurations.ts";
 import { type Answer, type Command, type Input, UsageError } from "./command.ts";
 import { indented, utc } from "./print.ts";
 import { serverSettings } from "./server-settings.ts";

@@ -3,11 +3,11 @@
 import { readJournal } from "../../actors/journal.ts";
 import { JournalLag } from "../../workers/journal-lag.ts";
 import { reasonToWait } from "../../workers/lost-epochs.ts";
-import { JournalGap } from "../store/journal-cursors.ts";
-import { type BucketCursor, Ledger } from "../store/ledger.ts";
-import { lockText, readLockWaits } from "../store/lock-waits.ts";
-import { LostOperations, lostOperations } from "../store/lost-operations.ts";
-import { RejectedEntries } from "../store/rejected-entries.ts";
+import { JournalGap } from "../store/ledger/journal-cursors.ts";
+import { type BucketCursor, Ledger } from "../store/ledger/ledger.ts";
+import { LostOperations, lostOperations } from "../store/ledger/lost-operations.ts";
+import { RejectedEntries } from "../store/ledger/rejected-entries.ts";
+import { lockText, readLockWaits } from "../store/servers/lock-waits.ts";
 import { type CheckContext, type Finding, ok, problem, warning } from "./doctor-finding.ts";
 import { OPERATION_WAITS_MS, openOperationsOf } from "./operation-commands.ts";
 import { dollars } from "./print.ts";

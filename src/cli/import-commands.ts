@@ -3,25 +3,25 @@
 
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { planLiteLlm } from "../accounts/imports/litellm-plan.ts";
-import { unsealWith } from "../accounts/imports/litellm-secrets.ts";
-import { planOneApi } from "../accounts/imports/one-api-plan.ts";
-import { CONTEXT_LENGTHS, type ImportPlan, type PlanTerms } from "../accounts/imports/plan.ts";
-import { type ImportCounts, previewImport, runImport } from "../accounts/imports/run-import.ts";
+import { planLiteLlm } from "../annexes/imports/litellm-plan.ts";
+import { unsealWith } from "../annexes/imports/litellm-secrets.ts";
+import { planOneApi } from "../annexes/imports/one-api-plan.ts";
+import { CONTEXT_LENGTHS, type ImportPlan, type PlanTerms } from "../annexes/imports/plan.ts";
+import { type ImportCounts, previewImport, runImport } from "../annexes/imports/run-import.ts";
+import type { Scope } from "../core/access/services.ts";
 import { AdministrationError } from "../core/errors.ts";
-import { type NanoUsd, toJsonNumber } from "../core/money.ts";
-import type { Scope } from "../core/services.ts";
-import { textOfBytes } from "../core/text-bytes.ts";
+import { type NanoUsd, toJsonNumber } from "../core/money/money.ts";
+import { textOfBytes } from "../core/text/text-bytes.ts";
 import {
   ForeignDatabaseError,
   type ForeignTables,
   readForeignDatabase,
-} from "../store/foreign-database.ts";
-import { alone, ImportedMeanwhile, importedKeys } from "../store/imports.ts";
-import { readLiteLlm } from "../store/litellm-source.ts";
-import { readOneApi } from "../store/one-api-source.ts";
+} from "../store/imports/foreign-database.ts";
+import { alone, ImportedMeanwhile, importedKeys } from "../store/imports/imports.ts";
+import { readLiteLlm } from "../store/imports/litellm-source.ts";
+import { readOneApi } from "../store/imports/one-api-source.ts";
+import { openKeyFile, replace } from "./accounts/key-file.ts";
 import { type Answer, type Command, type Input, type OptionSpec, UsageError } from "./command.ts";
-import { openKeyFile, replace } from "./key-file.ts";
 import { dollars } from "./print.ts";
 import type { Stores } from "./stores.ts";
 import { nameOf, scopesOf } from "./values.ts";

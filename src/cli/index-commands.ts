@@ -3,13 +3,13 @@
 
 import { resolve } from "node:path";
 import { AdministrationError } from "../core/errors.ts";
-import { DocumentError } from "../services/search/providers/document-files.ts";
+import { DocumentError } from "../services/search/providers/embedded/document-files.ts";
 import {
   type SourceOptions,
   sourceDocuments,
-} from "../services/search/providers/document-source.ts";
-import { withSpooled } from "../services/search/providers/document-spool.ts";
-import { IndexedDocuments } from "../store/indexed-documents.ts";
+} from "../services/search/providers/embedded/document-source.ts";
+import { withSpooled } from "../services/search/providers/embedded/document-spool.ts";
+import { IndexedDocuments } from "../store/documents/indexed-documents.ts";
 import { type Command, type Input, UsageError } from "./command.ts";
 import { table } from "./print.ts";
 import { nameAmong } from "./values.ts";

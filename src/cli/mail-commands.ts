@@ -1,5 +1,5 @@
 import { newTimedId } from "../core/ids.ts";
-import { parseAddress } from "../core/mail-address.ts";
+import { parseAddress } from "../core/text/mail-address.ts";
 import { createMimeBuilder } from "../services/mail/providers/mime.ts";
 import { checkRelay } from "../services/mail/providers/relay-check.ts";
 import type { SmtpRelay } from "../services/mail/smtp-relay.ts";

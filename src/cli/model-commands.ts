@@ -1,8 +1,8 @@
 // Commands about models.
 
 import { modelsReply } from "../console/models.ts";
-import { Configurations } from "../store/configurations.ts";
-import { Pauses } from "../store/pauses.ts";
+import { Configurations } from "../store/operators/configurations.ts";
+import { Pauses } from "../store/operators/pauses.ts";
 import { platformFetch } from "../upstream/open-fetch.ts";
 import type { Command } from "./command.ts";
 import { table } from "./print.ts";

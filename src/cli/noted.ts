@@ -1,8 +1,8 @@
 // The line about a change by the command line, written in the change's own transaction.
 
 import type { AdministrationDeps } from "../accounts/administration.ts";
-import type { AlsoInTransaction } from "../store/accounts.ts";
-import { OPERATOR, recordActivity } from "../store/activity.ts";
+import type { AlsoInTransaction } from "../store/accounts/accounts.ts";
+import { OPERATOR, recordActivity } from "../store/accounts/activity.ts";
 
 /** Writes that the operator did `action`; `about` says to what, in words. */
 export function noted(

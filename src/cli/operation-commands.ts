@@ -1,8 +1,8 @@
 // Operations that Redis does not take: which wait, setting one aside, and booking it again.
 
 import { bookSetAside, type OperationPlace, setAside } from "../accounts/set-aside.ts";
-import { toJsonNumber } from "../core/money.ts";
-import { type OpenOperation, openOperations } from "../store/set-aside.ts";
+import { toJsonNumber } from "../core/money/money.ts";
+import { type OpenOperation, openOperations } from "../store/ledger/set-aside.ts";
 import { type Command, type Input, UsageError } from "./command.ts";
 import { notedChanges } from "./noted.ts";
 import { dollars, table, utc } from "./print.ts";

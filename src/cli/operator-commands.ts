@@ -6,7 +6,7 @@ import { foundAccounts } from "../operator/accounts.ts";
 import { disputesReply } from "../operator/money.ts";
 import { eventsReply, mailsReply, resendFromCli } from "../operator/queues.ts";
 import { trailReply } from "../operator/trail.ts";
-import { EVENT_STATUSES, MAIL_STATUSES } from "../store/operator-queues.ts";
+import { EVENT_STATUSES, MAIL_STATUSES } from "../store/operators/operator-queues.ts";
 import type { Answer, Command, Input } from "./command.ts";
 import { table } from "./print.ts";
 import type { Stores } from "./stores.ts";

@@ -1,6 +1,6 @@
 // Formats output for people: aligned columns, exact amounts, UTC times.
 
-import { type NanoUsd, toDecimal } from "../core/money.ts";
+import { type NanoUsd, toDecimal } from "../core/money/money.ts";
 
 /** `$1.5`, with all digits of the amount. */
 export function dollars(amount: NanoUsd | bigint): string {

@@ -2,15 +2,15 @@
 // and ledger. Both read the same; --json prints the reply of the console.
 
 import { findAccount } from "../accounts/administration.ts";
-import { ledgerReply } from "../console/ledger.ts";
-import { overviewReply } from "../console/overview.ts";
+import { ledgerReply } from "../console/money/ledger.ts";
 import type { Reading } from "../console/reading.ts";
-import { receiptReply } from "../console/receipt.ts";
-import { requestsReply } from "../console/requests.ts";
-import { csvOf, usageReply } from "../console/usage.ts";
-import { USAGE_GROUPS, USAGE_STEPS } from "../console/usage-schema.ts";
+import { overviewReply } from "../console/usage/overview.ts";
+import { receiptReply } from "../console/usage/receipt.ts";
+import { requestsReply } from "../console/usage/requests.ts";
+import { csvOf, usageReply } from "../console/usage/usage.ts";
+import { USAGE_GROUPS, USAGE_STEPS } from "../console/usage/usage-schema.ts";
 import { AdministrationError, ApiError } from "../core/errors.ts";
-import type { AccountRow } from "../store/accounts.ts";
+import type { AccountRow } from "../store/accounts/accounts.ts";
 import { type Answer, type Command, type Input, UsageError } from "./command.ts";
 import { dollarText, indented, labelled, table } from "./print.ts";
 import type { Stores } from "./stores.ts";

@@ -1,12 +1,12 @@
 // Reports for the operator over all accounts.
 
 import { type MarginReport, type MarginRow, marginReport } from "../accounts/margin-report.ts";
-import { csvLine } from "../core/csv.ts";
-import { type NanoUsd, toDecimal } from "../core/money.ts";
-import { addMonths, isMonth, monthText } from "../core/months.ts";
-import { MARGIN_GROUPS, type MarginGroup } from "../store/margins.ts";
+import { type NanoUsd, toDecimal } from "../core/money/money.ts";
+import { addMonths, isMonth, monthText } from "../core/money/months.ts";
+import { csvLine } from "../core/text/csv.ts";
+import { MARGIN_GROUPS, type MarginGroup } from "../store/usage/margins.ts";
 import { type Command, UsageError } from "./command.ts";
-import { tryFlush } from "./log-commands.ts";
+import { tryFlush } from "./operation/log-commands.ts";
 import { dollarText, table } from "./print.ts";
 import { oneOf } from "./values.ts";
 

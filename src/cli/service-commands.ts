@@ -1,6 +1,6 @@
-import { SERVICE_NAMES } from "../core/services.ts";
-import { Configurations } from "../store/configurations.ts";
-import { isPauseTarget, Pauses } from "../store/pauses.ts";
+import { SERVICE_NAMES } from "../core/access/services.ts";
+import { Configurations } from "../store/operators/configurations.ts";
+import { isPauseTarget, Pauses } from "../store/operators/pauses.ts";
 import { platformFetch } from "../upstream/open-fetch.ts";
 import { type Command, UsageError } from "./command.ts";
 import { openCatalogue, serverSettings } from "./server-settings.ts";

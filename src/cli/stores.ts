@@ -6,16 +6,16 @@ import type { AdministrationDeps } from "../accounts/administration.ts";
 import type { JournalConflict } from "../accounts/audit.ts";
 import { newId, type RandomBytes } from "../core/ids.ts";
 import type { StoreConfig } from "../settings/config.ts";
-import { Accounts } from "../store/accounts.ts";
-import { type Database, openDatabase } from "../store/database.ts";
-import { Ledger } from "../store/ledger.ts";
-import { Payments } from "../store/payments.ts";
-import { checkDirect } from "../store/pooler-check.ts";
-import { openRedis } from "../store/redis.ts";
-import { isRefusedByScript, REFUSED_BY_REDIS } from "../store/redis-errors.ts";
-import { compareSecrets } from "../store/secrets.ts";
-import { storeAway } from "../store/store-away.ts";
-import { WalletRepository } from "../store/wallet-repository.ts";
+import { Accounts } from "../store/accounts/accounts.ts";
+import { WalletRepository } from "../store/accounts/wallet-repository.ts";
+import { Ledger } from "../store/ledger/ledger.ts";
+import { Payments } from "../store/payments/payments.ts";
+import { type Database, openDatabase } from "../store/servers/database.ts";
+import { checkDirect } from "../store/servers/pooler-check.ts";
+import { openRedis } from "../store/servers/redis.ts";
+import { isRefusedByScript, REFUSED_BY_REDIS } from "../store/servers/redis-errors.ts";
+import { compareSecrets } from "../store/servers/secrets.ts";
+import { storeAway } from "../store/servers/store-away.ts";
 
 export interface StoresDeps {
   readonly config: StoreConfig;

@@ -1,5 +1,8 @@
 // Reads the values of options and arguments. Every error names the one that is wrong.
 
+import type { Scope } from "../core/access/services.ts";
+import { type IdKind, isId } from "../core/ids.ts";
+import { type NanoUsd, usd } from "../core/money/money.ts";
 import {
   addressesFrom,
   amountFrom,
@@ -10,11 +13,8 @@ import {
   scopesFrom,
   USUAL_YEARS,
   wrongField,
-} from "../core/field-rules.ts";
-import { type IdKind, isId } from "../core/ids.ts";
-import { parseAddress, parseSignInAddress } from "../core/mail-address.ts";
-import { type NanoUsd, usd } from "../core/money.ts";
-import type { Scope } from "../core/services.ts";
+} from "../core/text/field-rules.ts";
+import { parseAddress, parseSignInAddress } from "../core/text/mail-address.ts";
 import { type Input, UsageError } from "./command.ts";
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;

@@ -1,6 +1,6 @@
 // Keys of an account: listed, created, renamed, and revoked.
 
-import { NAME_CHARACTERS_MAX } from "../core/field-rules.ts";
+import { NAME_CHARACTERS_MAX } from "../core/text/field-rules.ts";
 import { type Checked, nameText, nullable, optional, Type, text } from "../http/schema.ts";
 import { list, reply, time, usd } from "./fields.ts";
 

@@ -8,17 +8,17 @@ import {
   renameOwnKey,
   revokeKey,
 } from "../accounts/administration.ts";
-import { addressesFrom, amountFrom, scopesFrom } from "../core/field-rules.ts";
-import { KEY_PREFIXES, type Surface } from "../core/keys.ts";
-import { toDecimal, ZERO } from "../core/money.ts";
-import { type Scope, SERVICE_NAMES, SERVICES, scopesOfSurface } from "../core/services.ts";
+import { KEY_PREFIXES, type Surface } from "../core/access/keys.ts";
+import { type Scope, SERVICE_NAMES, SERVICES, scopesOfSurface } from "../core/access/services.ts";
+import { toDecimal, ZERO } from "../core/money/money.ts";
+import { addressesFrom, amountFrom, scopesFrom } from "../core/text/field-rules.ts";
+import { jsonBody } from "../http/body/json-body.ts";
 import {
   type AccountContext,
   accountEndpoint,
   type ConsoleFrameDeps,
-} from "../http/console-endpoint.ts";
-import { jsonBody } from "../http/json-body.ts";
-import type { AccountRow, KeyRow, NewKey } from "../store/accounts.ts";
+} from "../http/console/console-endpoint.ts";
+import type { AccountRow, KeyRow, NewKey } from "../store/accounts/accounts.ts";
 import {
   CHANGED_KEY_EXAMPLE,
   ChangedKey,

@@ -6,17 +6,17 @@ import {
   readAccountSummary,
 } from "../accounts/account-summary.ts";
 import { type AdministrationDeps, changeAccount } from "../accounts/administration.ts";
-import { amountFrom } from "../core/field-rules.ts";
-import { PLANS, TIERS, type Tier } from "../core/limits.ts";
-import { type NanoUsd, toDecimal, ZERO } from "../core/money.ts";
-import { unlockWords } from "../core/tier-words.ts";
+import { PLANS, TIERS, type Tier } from "../core/access/limits.ts";
+import { unlockWords } from "../core/access/tier-words.ts";
+import { type NanoUsd, toDecimal, ZERO } from "../core/money/money.ts";
+import { amountFrom } from "../core/text/field-rules.ts";
+import { jsonBody } from "../http/body/json-body.ts";
 import {
   type AccountContext,
   accountEndpoint,
   type ConsoleFrameDeps,
-} from "../http/console-endpoint.ts";
-import { jsonBody } from "../http/json-body.ts";
-import type { KeyRow } from "../store/accounts.ts";
+} from "../http/console/console-endpoint.ts";
+import type { KeyRow } from "../store/accounts/accounts.ts";
 import {
   CAP_EXAMPLE,
   Cap,

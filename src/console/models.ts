@@ -1,10 +1,10 @@
 // GET /console/api/models
 
-import { decimalPerMillion } from "../core/money.ts";
-import type { PriceBand } from "../core/pricing.ts";
-import { type ConsoleFrameDeps, personEndpoint } from "../http/console-endpoint.ts";
-import type { ChatDeps } from "../services/chat/answer-chat.ts";
-import type { ModelEntry } from "../services/chat/catalogue.ts";
+import { decimalPerMillion } from "../core/money/money.ts";
+import type { PriceBand } from "../core/money/pricing.ts";
+import { type ConsoleFrameDeps, personEndpoint } from "../http/console/console-endpoint.ts";
+import type { ChatDeps } from "../services/chat/doors/completions/answer-chat.ts";
+import type { ModelEntry } from "../services/chat/models/catalogue.ts";
 import { MODELS_EXAMPLE, ModelList, type ModelsReply } from "./models-schema.ts";
 
 export type ModelsDeps = ConsoleFrameDeps & Pick<ChatDeps, "catalogue" | "pauses">;

@@ -1,11 +1,11 @@
 // The line about a change, written in the change's own transaction, with who made it.
 
+import { mayAct, type Role } from "../core/access/roles.ts";
 import { ConsoleError } from "../core/console-errors.ts";
-import { mayAct, type Role } from "../core/roles.ts";
-import type { ConsoleFrameDeps, PersonContext } from "../http/console-endpoint.ts";
-import type { AlsoInTransaction } from "../store/accounts.ts";
-import { type Actor, recordActivity } from "../store/activity.ts";
-import type { Transaction } from "../store/operations.ts";
+import type { ConsoleFrameDeps, PersonContext } from "../http/console/console-endpoint.ts";
+import type { AlsoInTransaction } from "../store/accounts/accounts.ts";
+import { type Actor, recordActivity } from "../store/accounts/activity.ts";
+import type { Transaction } from "../store/ledger/operations.ts";
 
 type PersonPart = Pick<PersonContext<ConsoleFrameDeps>, "person" | "client" | "deps">;
 

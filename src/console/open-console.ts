@@ -7,13 +7,13 @@ import type { Log } from "../core/log.ts";
 import { openPayments } from "../payments/open-payments.ts";
 import type { PaymentConfig } from "../payments/payment-config.ts";
 import type { PaymentDeps } from "../payments/read-top-up.ts";
-import { Accounts } from "../store/accounts.ts";
-import type { Database } from "../store/database.ts";
-import { Payments } from "../store/payments.ts";
-import type { BillingDeps } from "./billing.ts";
+import { Accounts } from "../store/accounts/accounts.ts";
+import { Payments } from "../store/payments/payments.ts";
+import type { Database } from "../store/servers/database.ts";
+import type { BillingDeps } from "./money/billing.ts";
 import type { PlaygroundDeps } from "./playground.ts";
 import { PlaygroundKeys } from "./playground-keys.ts";
-import type { UsageDeps } from "./usage.ts";
+import type { UsageDeps } from "./usage/usage.ts";
 
 export interface OpenConsoleParts {
   readonly database: Database;

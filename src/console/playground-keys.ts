@@ -4,9 +4,9 @@
 
 import { LRUCache } from "lru-cache";
 import { type AdministrationDeps, createKey } from "../accounts/administration.ts";
-import { CHAT } from "../core/limits.ts";
-import { scopesOfSurface } from "../core/services.ts";
-import type { AccountRow } from "../store/accounts.ts";
+import { CHAT } from "../core/access/limits.ts";
+import { scopesOfSurface } from "../core/access/services.ts";
+import type { AccountRow } from "../store/accounts/accounts.ts";
 
 /** How long a key begins calls. It lives on for as long as a stream may take. */
 const KEY_MS = 15 * 60_000;

@@ -4,18 +4,18 @@
 import type { AccountActors } from "../../actors/account.ts";
 import { type ReadableAccounts, readAccountSummary } from "../accounts/account-summary.ts";
 import { estimateCall } from "../calls/estimate.ts";
-import { stateRefusal, tierRefusal } from "../core/access.ts";
+import { stateRefusal, tierRefusal } from "../core/access/access.ts";
+import type { Surface } from "../core/access/keys.ts";
+import { CHAT } from "../core/access/limits.ts";
 import { ApiError, ERRORS } from "../core/errors.ts";
-import type { Surface } from "../core/keys.ts";
-import { CHAT } from "../core/limits.ts";
-import { toDecimal } from "../core/money.ts";
+import { toDecimal } from "../core/money/money.ts";
+import { jsonBody } from "../http/body/json-body.ts";
 import {
   type AccountContext,
   accountEndpoint,
   type ConsoleFrameDeps,
-} from "../http/console-endpoint.ts";
+} from "../http/console/console-endpoint.ts";
 import type { RawRequest } from "../http/frame.ts";
-import { jsonBody } from "../http/json-body.ts";
 import type { PlaygroundKeys } from "./playground-keys.ts";
 import {
   ESTIMATE_EXAMPLE,

@@ -1,7 +1,7 @@
 // Reads the fields of bodies that a schema alone cannot check. A refusal names the field.
 
 import { ApiError } from "../core/errors.ts";
-import { wrongField } from "../core/field-rules.ts";
+import { wrongField } from "../core/text/field-rules.ts";
 
 /** What `read` makes of a field. @throws ApiError in the words of its RangeError */
 export function readField<T>(field: string, read: () => T): T {

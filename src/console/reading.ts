@@ -2,9 +2,9 @@
 // amounts and times are written.
 
 import { type AsOf, asOfNow, type JournalAgeDeps } from "../accounts/journal-age.ts";
-import { type NanoUsd, toDecimal } from "../core/money.ts";
-import type { AccountRow } from "../store/accounts.ts";
-import type { Database } from "../store/database.ts";
+import { type NanoUsd, toDecimal } from "../core/money/money.ts";
+import type { AccountRow } from "../store/accounts/accounts.ts";
+import type { Database } from "../store/servers/database.ts";
 
 /** The stores of the pages that read. */
 export interface Reading {

@@ -1,6 +1,6 @@
 // The names of services in the console. The log has the scope that a key needs: `models` for chat.
 
-import { SERVICE_NAMES, SERVICES } from "../core/services.ts";
+import { SERVICE_NAMES, SERVICES } from "../core/access/services.ts";
 
 const TITLES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(SERVICE_NAMES.map((name) => [name, SERVICES[name].title])),

@@ -1,7 +1,7 @@
 // The one table of all errors that a caller can receive. Rows are in the order in which the checks
 // run (SPEC 7, docs/decisions.md): if several apply, the first one is the answer.
 
-import type { UnavailableCode } from "./services.ts";
+import type { UnavailableCode } from "./access/services.ts";
 
 type ErrorType =
   | "invalid_request_error"

@@ -1,6 +1,6 @@
 // Public ids: a prefix that names the kind, and 128 bits in base62.
 
-import { BUCKETS } from "./limits.ts";
+import { BUCKETS } from "./access/limits.ts";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const LENGTH = 22;

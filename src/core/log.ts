@@ -1,5 +1,5 @@
 import type { Clock } from "./clock.ts";
-import { messageOf } from "./error-message.ts";
+import { messageOf } from "./text/error-message.ts";
 
 /** The part of a logger that the program uses; pino has this shape. */
 export interface Log {

@@ -1,10 +1,10 @@
 // A transactional message (SPEC 2.5, 4.6): its content, its sender, its cost, and when it is
 // retried.
 
-import { base32 } from "./base32.ts";
-import { asciiDomain, type MailAddress } from "./mail-address.ts";
-import { charge, type NanoUsd, price } from "./money.ts";
-import { priceVersionOfUnits } from "./price-version.ts";
+import { charge, type NanoUsd, price } from "./money/money.ts";
+import { priceVersionOfUnits } from "./money/price-version.ts";
+import { base32 } from "./text/base32.ts";
+import { asciiDomain, type MailAddress } from "./text/mail-address.ts";
 
 /** The secret part of a message. It leaves the process only sealed (services/mail/sealed.ts). */
 export interface MailContent {

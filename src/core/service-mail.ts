@@ -1,7 +1,7 @@
 // The mails of the service itself, such as receipts and codes: their kinds, and their one layout.
 
-import { headerText } from "./header-text.ts";
-import { escapeHtml } from "./html.ts";
+import { headerText } from "./text/header-text.ts";
+import { escapeHtml } from "./text/html.ts";
 
 interface KindRow {
   /** How many one inbox gets in an hour, where a stranger can cause it; null for any number. */

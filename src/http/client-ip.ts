@@ -2,7 +2,7 @@
 // proxy wrote it.
 
 import { isIP } from "node:net";
-import { allowlist, isListed } from "../core/access.ts";
+import { allowlist, isListed } from "../core/access/access.ts";
 import { isLoopback } from "../core/loopback.ts";
 
 /** Finds the client's address from the socket's peer and the request's headers. */

@@ -1,7 +1,7 @@
 // Every error code that an endpoint can return: its own, and those of its kind.
 
+import { SERVICES } from "../core/access/services.ts";
 import { ERRORS, type ErrorCode } from "../core/errors.ts";
-import { SERVICES } from "../core/services.ts";
 import type { Endpoint } from "./endpoint-info.ts";
 
 /** The part of an endpoint that documentation reads. */

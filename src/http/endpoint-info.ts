@@ -1,10 +1,10 @@
 // What routing and documentation know about an endpoint.
 
+import type { Surface } from "../core/access/keys.ts";
+import type { ServiceName } from "../core/access/services.ts";
 import type { ErrorCode } from "../core/errors.ts";
-import type { Surface } from "../core/keys.ts";
-import type { ServiceName } from "../core/services.ts";
+import type { JsonBody } from "./body/json-body.ts";
 import type { RawRequest } from "./frame.ts";
-import type { JsonBody } from "./json-body.ts";
 import type { TSchema } from "./schema.ts";
 
 export type Method = "GET" | "POST";

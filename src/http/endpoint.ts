@@ -4,9 +4,11 @@
 
 import type { RateLimits } from "../../actors/account.ts";
 import { type Call, refuse } from "../calls/call.ts";
+import type { Surface } from "../core/access/keys.ts";
 import { ApiError } from "../core/errors.ts";
-import type { Surface } from "../core/keys.ts";
-import { CallBody, checkAhead, checkPauses, termsOf } from "./ahead.ts";
+import { CallBody, checkAhead, checkPauses, termsOf } from "./body/ahead.ts";
+import type { JsonBody } from "./body/json-body.ts";
+import { LateBody, readBody } from "./body/read-body.ts";
 import { type Endpoint, type EndpointInfo, loggedName, methodsOf } from "./endpoint-info.ts";
 import {
   answerError,
@@ -19,10 +21,8 @@ import {
   type RequestContext,
   tooManyRequests,
 } from "./frame.ts";
-import type { JsonBody } from "./json-body.ts";
 import { countByKey } from "./optional-key.ts";
 import { parseBody } from "./parse-body.ts";
-import { LateBody, readBody } from "./read-body.ts";
 import { bytesResponse, jsonResponse } from "./respond.ts";
 import { QuietConnection } from "./server.ts";
 import { eventStream, type FrameSource } from "./sse.ts";

@@ -1,6 +1,6 @@
 import { ApiError, toApiError } from "../core/errors.ts";
-import { redisFault } from "../store/redis-errors.ts";
-import { isTemporary } from "../store/sql-errors.ts";
+import { redisFault } from "../store/servers/redis-errors.ts";
+import { isTemporary } from "../store/servers/sql-errors.ts";
 
 /**
  * The error to send to the caller. A store that is away is not a fault of ours: it may be back at

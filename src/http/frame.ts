@@ -4,12 +4,13 @@
 import type { KeyIdentity, RateLimits } from "../../actors/account.ts";
 import type { Call, CallDeps } from "../calls/call.ts";
 import type { Pauses } from "../calls/pauses.ts";
+import { invalidKey, type KeyDigests, keyDigests, type Surface } from "../core/access/keys.ts";
+import { ANONYMOUS_REQUESTS_PER_MINUTE } from "../core/access/limits.ts";
 import { ApiError } from "../core/errors.ts";
 import { newTimedId, type RandomBytes } from "../core/ids.ts";
-import { invalidKey, type KeyDigests, keyDigests, type Surface } from "../core/keys.ts";
-import { ANONYMOUS_REQUESTS_PER_MINUTE } from "../core/limits.ts";
 import type { SecretList } from "../core/secrets.ts";
-import type { BodyShares } from "./body-shares.ts";
+import type { BodyShares } from "./body/body-shares.ts";
+import { drainForCloser, hasLargeUnread } from "./body/unread-body.ts";
 import type { ClientInfo } from "./client-info.ts";
 import { type ClientIp, networkOf } from "./client-ip.ts";
 import { failureOf } from "./failure.ts";
@@ -17,7 +18,6 @@ import type { BodyParser } from "./parse-body.ts";
 import { readKey } from "./read-key.ts";
 import { errorResponse } from "./respond.ts";
 import { peerOf, type RequestServer } from "./server.ts";
-import { drainForCloser, hasLargeUnread } from "./unread-body.ts";
 
 /** Finds what a key leads to, by its digests. */
 export interface KeyDirectory {

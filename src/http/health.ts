@@ -1,7 +1,7 @@
-import { UnknownLayout } from "../../actors/layouts.ts";
+import { UnknownLayout } from "../../actors/records/layouts.ts";
 import type { Clock } from "../core/clock.ts";
 import { ERRORS, OK } from "../core/errors.ts";
-import { RedisNotWritable } from "../store/redis-check.ts";
+import { RedisNotWritable } from "../store/servers/redis-check.ts";
 import { Draining } from "./drain.ts";
 import { plainEndpoint } from "./endpoint.ts";
 import { oneOf, Type } from "./schema.ts";

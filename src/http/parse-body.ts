@@ -1,13 +1,13 @@
 // Parses the text of a JSON body: here if that takes little, otherwise in a thread of its own.
 
 import { ApiError, type ErrorCode } from "../core/errors.ts";
-import type { BodyShare } from "./body-shares.ts";
-import type { JsonBody } from "./json-body.ts";
-import { checkJsonShape, type JsonShape } from "./json-shape.ts";
+import type { BodyShare } from "./body/body-shares.ts";
+import type { JsonBody } from "./body/json-body.ts";
+import { checkJsonShape, type JsonShape } from "./body/json-shape.ts";
+import { parseJson } from "./body/read-body.ts";
+import { refuseHalfPairs } from "./body/texts.ts";
 import { type PackedJson, unpackJson } from "./packed-json.ts";
-import { parseJson } from "./read-body.ts";
 import type { TSchema } from "./schema.ts";
-import { refuseHalfPairs } from "./texts.ts";
 import { OBJECT_KEYS_MAX, refuseUnknownKeys } from "./unknown-keys.ts";
 
 /** All other callers wait while a body is parsed here: about a millisecond for one with so many. */

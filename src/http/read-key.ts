@@ -1,7 +1,7 @@
 // Reads the API key of a request (SPEC 5.1). A refusal here needs no look-up.
 
+import { invalidKey, isWellFormedKey, type Surface } from "../core/access/keys.ts";
 import { ApiError } from "../core/errors.ts";
-import { invalidKey, isWellFormedKey, type Surface } from "../core/keys.ts";
 
 /** The key of a request, with a valid checksum. Throws `missing_api_key` or `invalid_api_key`. */
 export function readKey(headers: Headers, surface: Surface): string {

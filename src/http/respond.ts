@@ -2,8 +2,8 @@
 // (SPEC 7, 8.5).
 
 import type { RateLimits } from "../../actors/account.ts";
+import type { Surface } from "../core/access/keys.ts";
 import { type ApiError, OK } from "../core/errors.ts";
-import type { Surface } from "../core/keys.ts";
 
 /** The data for the headers of a response. */
 export interface ResponseMeta {

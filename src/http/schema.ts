@@ -12,7 +12,7 @@ import {
   TypeRegistry,
 } from "@sinclair/typebox";
 import type { ErrorCode } from "../core/errors.ts";
-import { CONTROL_CHARACTERS, lineRule } from "../core/field-rules.ts";
+import { CONTROL_CHARACTERS, lineRule } from "../core/text/field-rules.ts";
 
 export { type TProperties, type TSchema, Type };
 

@@ -1,7 +1,7 @@
 // The field `svc` of a reply that may cost something (schema `Cost` in reply-schema.ts).
 
 import type { Settlement } from "../../actors/account.ts";
-import { toJsonNumber } from "../core/money.ts";
+import { toJsonNumber } from "../core/money/money.ts";
 
 /** What a caller is told of the cost of a call. */
 export type Paid = Pick<Settlement, "charged" | "free">;

@@ -4,7 +4,7 @@
 import { ConsoleError } from "../core/console-errors.ts";
 import { keyedHash } from "../core/console-tokens.ts";
 import { networkOf } from "../http/client-ip.ts";
-import type { Attempt, Attempts } from "../store/attempts.ts";
+import type { Attempt, Attempts } from "../store/people/attempts.ts";
 import { LOCKED_SECONDS, WRONG_FACTORS_MAX } from "./auth-terms.ts";
 import { inboxOf, signUpNetworkOf } from "./inbox.ts";
 

@@ -6,14 +6,14 @@ import {
   isConsoleErrorCode,
 } from "../core/console-errors.ts";
 import { ERRORS, OK } from "../core/errors.ts";
+import { jsonBody } from "../http/body/json-body.ts";
 import {
   type ConsoleEndpoint,
   type ConsoleFrameDeps,
   type VisitorContext,
   visitorEndpoint,
-} from "../http/console-endpoint.ts";
-import { jsonBody } from "../http/json-body.ts";
-import type { SignedIn } from "../http/people.ts";
+} from "../http/console/console-endpoint.ts";
+import type { SignedIn } from "../http/console/people.ts";
 import { Type } from "../http/schema.ts";
 import { atLeast, wait } from "./answer-time.ts";
 import { countAttempt, takeCode } from "./attempt-limits.ts";

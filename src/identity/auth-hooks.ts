@@ -8,7 +8,7 @@ import {
 } from "better-auth";
 import { APIError, createAuthMiddleware } from "better-auth/api";
 import { hashToken } from "../core/console-tokens.ts";
-import { type PeopleStore, SIGN_IN_CODE } from "../store/people.ts";
+import { type PeopleStore, SIGN_IN_CODE } from "../store/people/people.ts";
 import { AFTER_SECOND_FACTOR, CHANGE_PASSWORD_PATH, SIGN_IN_PATH } from "./auth-terms.ts";
 import type { ComparedHashes } from "./compared-hashes.ts";
 import type { Sso } from "./sso.ts";

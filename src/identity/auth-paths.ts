@@ -1,7 +1,7 @@
 // The paths below /console/auth. Each names the path of better-auth that it opens, the fields that
 // pass, and how often it may be tried; nothing else of better-auth can be reached.
 
-import { NAME_CHARACTERS_MAX } from "../core/field-rules.ts";
+import { NAME_CHARACTERS_MAX } from "../core/text/field-rules.ts";
 import { nameText, shortText, type TProperties, Type, text } from "../http/schema.ts";
 import type { AttemptKind } from "./attempt-limits.ts";
 import {

@@ -9,9 +9,9 @@ import { hashToken, keyedHash } from "../core/console-tokens.ts";
 import { newId, newSuffix, type RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import { type SecretList, secretId } from "../core/secrets.ts";
-import type { Database } from "../store/database.ts";
-import type { PeopleStore } from "../store/people.ts";
-import { peopleAdapter } from "../store/people-adapter.ts";
+import type { PeopleStore } from "../store/people/people.ts";
+import { peopleAdapter } from "../store/people/people-adapter.ts";
+import type { Database } from "../store/servers/database.ts";
 import { answerHooks, authHooks, type HookDeps } from "./auth-hooks.ts";
 import {
   AUTH_PATH,

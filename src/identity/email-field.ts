@@ -1,7 +1,7 @@
 // The address that a person signs in with, as it is stored and compared: in lower case.
 
 import { ApiError } from "../core/errors.ts";
-import { parseSignInAddress } from "../core/mail-address.ts";
+import { parseSignInAddress } from "../core/text/mail-address.ts";
 
 /** Reads an address. @throws ApiError that says what is wrong with it. */
 export function emailOf(field: unknown): string {

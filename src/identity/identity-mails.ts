@@ -2,9 +2,9 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type ServiceMailKind, type ServiceMailParts, serviceMail } from "../core/service-mail.ts";
-import type { Database } from "../store/database.ts";
-import type { Transaction } from "../store/operations.ts";
-import { addServiceMail } from "../store/outbox.ts";
+import type { Transaction } from "../store/ledger/operations.ts";
+import { addServiceMail } from "../store/mail/outbox.ts";
+import type { Database } from "../store/servers/database.ts";
 
 /** What a mail brings: where its button leads, or the code in it. */
 export interface MailedProof {

@@ -2,22 +2,22 @@
 // person who signs in for the first time gets an account.
 
 import { isAPIError } from "better-auth/api";
+import type { Role } from "../core/access/roles.ts";
 import { ConsoleError } from "../core/console-errors.ts";
 import { keyedHash, newToken } from "../core/console-tokens.ts";
 import { newSuffix, type RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
-import type { Role } from "../core/roles.ts";
 import type { SecretList } from "../core/secrets.ts";
 import type { ClientInfo } from "../http/client-info.ts";
-import type { Membership, People, SignedIn } from "../http/people.ts";
-import type { AccountRef } from "../store/accounts.ts";
-import { Attempts } from "../store/attempts.ts";
-import type { Database } from "../store/database.ts";
-import type { Transaction } from "../store/operations.ts";
-import { recordAction } from "../store/operator-actions.ts";
-import { PeopleStore, SIGN_IN_CODE } from "../store/people.ts";
-import { type GrantMark, openFirstAccount, type SignUpOrigin } from "../store/sign-up.ts";
-import { SsoLinks } from "../store/sso-links.ts";
+import type { Membership, People, SignedIn } from "../http/console/people.ts";
+import type { AccountRef } from "../store/accounts/accounts.ts";
+import type { Transaction } from "../store/ledger/operations.ts";
+import { recordAction } from "../store/operators/operator-actions.ts";
+import { Attempts } from "../store/people/attempts.ts";
+import { PeopleStore, SIGN_IN_CODE } from "../store/people/people.ts";
+import { type GrantMark, openFirstAccount, type SignUpOrigin } from "../store/people/sign-up.ts";
+import { SsoLinks } from "../store/people/sso-links.ts";
+import type { Database } from "../store/servers/database.ts";
 import { type AttemptLimitsDeps, isFirst, noteSignIn } from "./attempt-limits.ts";
 import { type Auth, createAuth, type PasswordHashes } from "./auth.ts";
 import { DEVICE_HEADER, IP_HEADER, LOCAL_HEADER, LOCKED_SECONDS } from "./auth-terms.ts";

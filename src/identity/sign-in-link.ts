@@ -2,8 +2,8 @@
 
 import { newToken } from "../core/console-tokens.ts";
 import type { RandomBytes } from "../core/ids.ts";
-import type { Database } from "../store/database.ts";
-import { addSignInLink } from "../store/known-people.ts";
+import { addSignInLink } from "../store/people/known-people.ts";
+import type { Database } from "../store/servers/database.ts";
 import { linkName } from "./auth-terms.ts";
 
 export const LINK_MINUTES = 15;

@@ -1,7 +1,7 @@
 // What a provider of single sign-on says of somebody, read strictly: what is missing or of another
 // type says nothing.
 
-import { parseAddress } from "../core/mail-address.ts";
+import { parseAddress } from "../core/text/mail-address.ts";
 import { type OidcClaims, OidcRefused } from "./providers/oidc-client.ts";
 
 const NAME_LENGTH_MAX = 64;

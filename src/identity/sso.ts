@@ -5,8 +5,8 @@ import { ConsoleError } from "../core/console-errors.ts";
 import { newToken } from "../core/console-tokens.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
-import type { PeopleStore } from "../store/people.ts";
-import type { SsoIdentity, SsoLinks, SsoPerson } from "../store/sso-links.ts";
+import type { PeopleStore } from "../store/people/people.ts";
+import type { SsoIdentity, SsoLinks, SsoPerson } from "../store/people/sso-links.ts";
 import type { IdentityMails } from "./identity-mails.ts";
 import {
   type OidcClaims,

@@ -1,19 +1,19 @@
 // What changes the people of an account: invite, withdraw an invitation, another role, remove. The
 // console does it for a member, the command line for the operator.
 
+import type { Role } from "../core/access/roles.ts";
 import { ConsoleError } from "../core/console-errors.ts";
 import { newToken } from "../core/console-tokens.ts";
 import { newId, type RandomBytes } from "../core/ids.ts";
-import type { Role } from "../core/roles.ts";
 import { LIMIT_WINDOW_MS } from "../core/service-mail.ts";
-import type { AccountRow, AlsoInTransaction } from "../store/accounts.ts";
-import type { Database } from "../store/database.ts";
+import type { AccountRow, AlsoInTransaction } from "../store/accounts/accounts.ts";
 import {
   addInvitation,
   changeMember,
   type MembershipProblem,
   withdrawInvitation,
-} from "../store/memberships.ts";
+} from "../store/people/memberships.ts";
+import type { Database } from "../store/servers/database.ts";
 import type { IdentityMails } from "./identity-mails.ts";
 
 const INVITATION_MS = 7 * 24 * 60 * 60 * 1_000;

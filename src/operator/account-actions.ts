@@ -4,16 +4,16 @@ import { type AccountAction, changeAccount, grantFree } from "../accounts/admini
 import { closeAccount } from "../accounts/closing.ts";
 import { adjustBalance, forgiveOwed, recordPayment, refundPayment } from "../accounts/payments.ts";
 import { readField } from "../console/read-fields.ts";
-import { dollars } from "../core/audit-finding.ts";
 import { AdministrationError } from "../core/errors.ts";
-import { positiveAmountFrom } from "../core/field-rules.ts";
-import { type NanoUsd, subtract, usd, ZERO } from "../core/money.ts";
-import { jsonBody } from "../http/json-body.ts";
-import { operatorEndpoint } from "../http/operator-endpoint.ts";
+import { dollars } from "../core/journal/audit-finding.ts";
+import { type NanoUsd, subtract, usd, ZERO } from "../core/money/money.ts";
+import { positiveAmountFrom } from "../core/text/field-rules.ts";
+import { jsonBody } from "../http/body/json-body.ts";
+import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
 import type { Checked, TSchema } from "../http/schema.ts";
 import { refundTopUp } from "../payments/refund.ts";
-import type { AccountRow } from "../store/accounts.ts";
-import { MANUAL, type Payment } from "../store/payments.ts";
+import type { AccountRow } from "../store/accounts/accounts.ts";
+import { MANUAL, type Payment } from "../store/payments/payments.ts";
 import { type Ask, actOnce, actOutside, type Deed } from "./act.ts";
 import {
   ACTION_EXAMPLE,

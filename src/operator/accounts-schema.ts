@@ -1,9 +1,9 @@
 // Accounts as operators find and read them.
 
 import { before, list, reply, time, usd } from "../console/fields.ts";
-import { OVERVIEW_EXAMPLE, Overview } from "../console/overview-schema.ts";
-import { TEAM_EXAMPLE, Team } from "../console/team-schema.ts";
-import { PLAN_NAMES } from "../core/limits.ts";
+import { TEAM_EXAMPLE, Team } from "../console/people/team-schema.ts";
+import { OVERVIEW_EXAMPLE, Overview } from "../console/usage/overview-schema.ts";
+import { PLAN_NAMES } from "../core/access/limits.ts";
 import { type Checked, nullable, oneOf, optional, Type, text } from "../http/schema.ts";
 
 const TEXT_CHARACTERS_MAX = 200;

@@ -1,35 +1,35 @@
 // Accounts for operators: found by whatever somebody names, and read as their people read them.
 
 import { readAccountSummary } from "../accounts/account-summary.ts";
-import { billingReply } from "../console/billing.ts";
+import { keysReply } from "../console/keys.ts";
+import { KEYS_EXAMPLE, Keys } from "../console/keys-schema.ts";
+import { billingReply } from "../console/money/billing.ts";
 import {
   BILLING_EXAMPLE,
   Billing,
   LEDGER_EXAMPLE,
   LedgerPage,
   LedgerQuery,
-} from "../console/billing-schema.ts";
-import { keysReply } from "../console/keys.ts";
-import { KEYS_EXAMPLE, Keys } from "../console/keys-schema.ts";
-import { ledgerReply } from "../console/ledger.ts";
-import { overviewReply } from "../console/overview.ts";
+} from "../console/money/billing-schema.ts";
+import { ledgerReply } from "../console/money/ledger.ts";
+import { activityReply, teamReply } from "../console/people/team.ts";
+import { ACTIVITY_EXAMPLE, Activity, ActivityQuery } from "../console/people/team-schema.ts";
 import { timeText, usdText } from "../console/reading.ts";
-import { receiptReply } from "../console/receipt.ts";
-import { requestsReply } from "../console/requests.ts";
+import { overviewReply } from "../console/usage/overview.ts";
+import { receiptReply } from "../console/usage/receipt.ts";
+import { requestsReply } from "../console/usage/requests.ts";
 import {
   RECEIPT_EXAMPLE,
   REQUESTS_EXAMPLE,
   Receipt,
   Requests,
   RequestsQuery,
-} from "../console/requests-schema.ts";
-import { activityReply, teamReply } from "../console/team.ts";
-import { ACTIVITY_EXAMPLE, Activity, ActivityQuery } from "../console/team-schema.ts";
-import { queryOf } from "../http/console-endpoint.ts";
-import { operatorEndpoint } from "../http/operator-endpoint.ts";
+} from "../console/usage/requests-schema.ts";
+import { queryOf } from "../http/console/console-endpoint.ts";
+import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
 import type { Checked } from "../http/schema.ts";
-import { searchAccounts } from "../store/account-search.ts";
-import type { Database } from "../store/database.ts";
+import { searchAccounts } from "../store/accounts/account-search.ts";
+import type { Database } from "../store/servers/database.ts";
 import {
   FOUND_EXAMPLE,
   FoundAccounts,

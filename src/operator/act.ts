@@ -4,8 +4,7 @@
 import { actorOf } from "../console/noted.ts";
 import { ConsoleError } from "../core/console-errors.ts";
 import { AdministrationError, toApiError } from "../core/errors.ts";
-import type { Database } from "../store/database.ts";
-import type { Transaction } from "../store/operations.ts";
+import type { Transaction } from "../store/ledger/operations.ts";
 import {
   type Doing,
   endAction,
@@ -14,7 +13,8 @@ import {
   recordAction,
   recordActionIn,
   type TrailEntry,
-} from "../store/operator-actions.ts";
+} from "../store/operators/operator-actions.ts";
+import type { Database } from "../store/servers/database.ts";
 import type { ActionReply } from "./action-schema.ts";
 import type { Context } from "./deps.ts";
 import { trailJson } from "./trail-json.ts";

@@ -1,7 +1,7 @@
 // What operators send with every change, the line that it leaves, and the trail of these lines.
 
 import { before, list, reply, time, usd } from "../console/fields.ts";
-import { PLAN_NAMES } from "../core/limits.ts";
+import { PLAN_NAMES } from "../core/access/limits.ts";
 import { type Checked, nullable, oneOf, optional, shortText, Type, text } from "../http/schema.ts";
 
 const REASON_CHARACTERS_MAX = 300;

@@ -2,11 +2,11 @@
 
 import { findAccount } from "../accounts/administration.ts";
 import { timeText } from "../console/reading.ts";
-import { queryOf } from "../http/console-endpoint.ts";
-import { jsonBody } from "../http/json-body.ts";
-import { operatorEndpoint } from "../http/operator-endpoint.ts";
+import { jsonBody } from "../http/body/json-body.ts";
+import { queryOf } from "../http/console/console-endpoint.ts";
+import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
 import type { Checked } from "../http/schema.ts";
-import { type AuditRun, AuditRuns } from "../store/audit-runs.ts";
+import { type AuditRun, AuditRuns } from "../store/audit/audit-runs.ts";
 import { actOutside } from "./act.ts";
 import { ACTION_EXAMPLE, Action, ASK_EXAMPLE } from "./action-schema.ts";
 import {

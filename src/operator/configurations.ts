@@ -3,15 +3,15 @@
 import { timeText } from "../console/reading.ts";
 import { AdministrationError } from "../core/errors.ts";
 import { StartError } from "../core/start-error.ts";
-import { queryOf } from "../http/console-endpoint.ts";
-import { jsonBody } from "../http/json-body.ts";
-import { operatorEndpoint } from "../http/operator-endpoint.ts";
+import { jsonBody } from "../http/body/json-body.ts";
+import { queryOf } from "../http/console/console-endpoint.ts";
+import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
 import type { Checked } from "../http/schema.ts";
 import {
   Configurations,
   type ConfigurationVersion,
   type DescribeChanges,
-} from "../store/configurations.ts";
+} from "../store/operators/configurations.ts";
 import { actOnce } from "./act.ts";
 import { ACTION_EXAMPLE, Action, ASK_EXAMPLE } from "./action-schema.ts";
 import {

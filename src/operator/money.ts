@@ -2,14 +2,19 @@
 
 import { timeText, usdText } from "../console/reading.ts";
 import { serviceOfScope, serviceTitle } from "../console/service-names.ts";
-import { DAY_MS } from "../core/limits.ts";
-import { invalid } from "../http/checks.ts";
-import { queryOf } from "../http/console-endpoint.ts";
-import { operatorEndpoint } from "../http/operator-endpoint.ts";
+import { DAY_MS } from "../core/access/limits.ts";
+import { invalid } from "../http/body/checks.ts";
+import { queryOf } from "../http/console/console-endpoint.ts";
+import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
 import type { Checked } from "../http/schema.ts";
-import type { Database } from "../store/database.ts";
-import { type MarginSums, readMargins } from "../store/margins.ts";
-import { type FreeGrant, listDisputes, listGrants, readReceived } from "../store/operator-money.ts";
+import {
+  type FreeGrant,
+  listDisputes,
+  listGrants,
+  readReceived,
+} from "../store/operators/operator-money.ts";
+import type { Database } from "../store/servers/database.ts";
+import { type MarginSums, readMargins } from "../store/usage/margins.ts";
 import { type Context, OPERATOR_PATH, pageOf, placeOf, ROWS_PER_PAGE } from "./deps.ts";
 import {
   DISPUTES_EXAMPLE,

@@ -1,6 +1,6 @@
 // What decides whether an operator may come in, from the settings of an API process.
 
-import { allowlist, isListed } from "../core/access.ts";
+import { allowlist, isListed } from "../core/access/access.ts";
 import type { OperatorDeps } from "./deps.ts";
 
 interface OperatorConfig {

@@ -1,8 +1,8 @@
 // The endpoints of operators, in the order of the documentation, and that documentation.
 
-import type { ConsoleEndpoint } from "../http/console-endpoint.ts";
-import { consoleOpenApi, type DocumentHead } from "../http/console-openapi.ts";
-import { operatorEndpoint } from "../http/operator-endpoint.ts";
+import type { ConsoleEndpoint } from "../http/console/console-endpoint.ts";
+import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
+import { consoleOpenApi, type DocumentHead } from "../http/docs/console-openapi.ts";
 import { Type } from "../http/schema.ts";
 import { ACCOUNT_ACTIONS } from "./account-actions.ts";
 import { ACCOUNT_READINGS } from "./accounts.ts";

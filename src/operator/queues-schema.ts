@@ -2,7 +2,7 @@
 
 import { before, list, reply, time } from "../console/fields.ts";
 import { type Checked, nullable, oneOf, optional, shortText, Type, text } from "../http/schema.ts";
-import { EVENT_STATUSES, MAIL_STATUSES } from "../store/operator-queues.ts";
+import { EVENT_STATUSES, MAIL_STATUSES } from "../store/operators/operator-queues.ts";
 import { ASK } from "./action-schema.ts";
 
 const CLOSED = { additionalProperties: false } as const;

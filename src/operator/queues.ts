@@ -3,15 +3,16 @@
 import { streamEntry } from "../../actors/journal.ts";
 import { timeText } from "../console/reading.ts";
 import { AdministrationError } from "../core/errors.ts";
-import { invalid } from "../http/checks.ts";
-import { queryOf } from "../http/console-endpoint.ts";
-import { jsonBody } from "../http/json-body.ts";
-import { operatorEndpoint } from "../http/operator-endpoint.ts";
+import { invalid } from "../http/body/checks.ts";
+import { jsonBody } from "../http/body/json-body.ts";
+import { queryOf } from "../http/console/console-endpoint.ts";
+import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
 import type { Checked } from "../http/schema.ts";
-import { OPERATOR, recordActivity } from "../store/activity.ts";
-import type { Database } from "../store/database.ts";
-import { Ledger } from "../store/ledger.ts";
-import type { Transaction } from "../store/operations.ts";
+import { OPERATOR, recordActivity } from "../store/accounts/activity.ts";
+import { Ledger } from "../store/ledger/ledger.ts";
+import type { Transaction } from "../store/ledger/operations.ts";
+import { type OpenRejection, RejectedEntries } from "../store/ledger/rejected-entries.ts";
+import { type RetryResult, retryRejections } from "../store/ledger/rejection-retry.ts";
 import {
   type EndedMail,
   findMail,
@@ -21,9 +22,8 @@ import {
   type Place,
   replayEvent,
   resendMail,
-} from "../store/operator-queues.ts";
-import { type OpenRejection, RejectedEntries } from "../store/rejected-entries.ts";
-import { type RetryResult, retryRejections } from "../store/rejection-retry.ts";
+} from "../store/operators/operator-queues.ts";
+import type { Database } from "../store/servers/database.ts";
 import { actOnce, actOutside } from "./act.ts";
 import { ACTION_EXAMPLE, Action, ASK_EXAMPLE, AskBody } from "./action-schema.ts";
 import { BODY_BYTES_MAX, type Context, OPERATOR_PATH, ROWS_PER_PAGE } from "./deps.ts";

@@ -1,7 +1,7 @@
 // A line of the operators' trail, as their console shows it.
 
 import { timeText } from "../console/reading.ts";
-import type { TrailEntry } from "../store/operator-actions.ts";
+import type { TrailEntry } from "../store/operators/operator-actions.ts";
 import type { TrailReply } from "./action-schema.ts";
 
 export function trailJson(entry: TrailEntry): TrailReply["entries"][number] {

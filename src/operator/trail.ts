@@ -1,10 +1,10 @@
 // GET …/trail: what operators did, newest first. The command line shows the same.
 
-import { queryOf } from "../http/console-endpoint.ts";
-import { operatorEndpoint } from "../http/operator-endpoint.ts";
+import { queryOf } from "../http/console/console-endpoint.ts";
+import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
 import type { Checked } from "../http/schema.ts";
-import type { Accounts } from "../store/accounts.ts";
-import { listActions } from "../store/operator-actions.ts";
+import type { Accounts } from "../store/accounts/accounts.ts";
+import { listActions } from "../store/operators/operator-actions.ts";
 import { TRAIL_EXAMPLE, Trail, TrailQuery, type TrailReply } from "./action-schema.ts";
 import { type Context, OPERATOR_PATH, pageOf, placeOf, ROWS_PER_PAGE } from "./deps.ts";
 import { trailJson } from "./trail-json.ts";

@@ -1,12 +1,12 @@
 // What the holder of an account sets for automatic top-ups.
 
-import { dollars } from "../core/audit-finding.ts";
 import { AdministrationError } from "../core/errors.ts";
-import type { NanoUsd } from "../core/money.ts";
-import { TOP_UP_MIN, topUpCapsOf } from "../core/top-up-caps.ts";
-import type { AccountRow } from "../store/accounts.ts";
-import { type AutoTopUp, AutoTopUps, type AutoTopUpTerms } from "../store/auto-top-ups.ts";
-import { type TopUpFacts, topUpFacts } from "../store/top-up-facts.ts";
+import { dollars } from "../core/journal/audit-finding.ts";
+import type { NanoUsd } from "../core/money/money.ts";
+import { TOP_UP_MIN, topUpCapsOf } from "../core/money/top-up-caps.ts";
+import type { AccountRow } from "../store/accounts/accounts.ts";
+import { type AutoTopUp, AutoTopUps, type AutoTopUpTerms } from "../store/payments/auto-top-ups.ts";
+import { type TopUpFacts, topUpFacts } from "../store/payments/top-up-facts.ts";
 import { chargeableCard } from "./cards.ts";
 import { CONSENT_VERSION } from "./consent.ts";
 import { type PaymentDeps, updateWallet } from "./read-top-up.ts";

@@ -2,12 +2,16 @@
 // under the account's lock whether its card is charged.
 
 import type { ChangedAccount } from "../../actors/changed-account.ts";
-import { DAY_MS } from "../core/limits.ts";
-import { add, min, type NanoUsd, ZERO } from "../core/money.ts";
-import { AUTO_TOP_UP_PAUSE_MS, AUTO_TOP_UPS_A_DAY, topUpCapsOf } from "../core/top-up-caps.ts";
-import { feeOf } from "../core/top-up-terms.ts";
-import { accountNumber, createChecked, type TopUpFacts } from "../store/top-up-facts.ts";
-import type { NewTopUp, TopUp } from "../store/top-ups.ts";
+import { DAY_MS } from "../core/access/limits.ts";
+import { add, min, type NanoUsd, ZERO } from "../core/money/money.ts";
+import {
+  AUTO_TOP_UP_PAUSE_MS,
+  AUTO_TOP_UPS_A_DAY,
+  topUpCapsOf,
+} from "../core/money/top-up-caps.ts";
+import { feeOf } from "../core/money/top-up-terms.ts";
+import { accountNumber, createChecked, type TopUpFacts } from "../store/payments/top-up-facts.ts";
+import type { NewTopUp, TopUp } from "../store/payments/top-ups.ts";
 import { ATTEMPT_MS, attempt } from "./charge.ts";
 import type { PaymentDeps } from "./read-top-up.ts";
 

@@ -1,10 +1,10 @@
 // Saved cards: listed and removed by their holder, or gone at the provider.
 
 import { AdministrationError } from "../core/errors.ts";
-import type { AccountRow } from "../store/accounts.ts";
-import { removeSavedCard } from "../store/card-removal.ts";
-import type { EventRef } from "../store/provider-events.ts";
-import type { SavedCard } from "../store/saved-cards.ts";
+import type { AccountRow } from "../store/accounts/accounts.ts";
+import { removeSavedCard } from "../store/payments/card-removal.ts";
+import type { EventRef } from "../store/payments/provider-events.ts";
+import type { SavedCard } from "../store/payments/saved-cards.ts";
 import { pauseMail } from "./payment-mails.ts";
 import { type PaymentDeps, updateWallet } from "./read-top-up.ts";
 

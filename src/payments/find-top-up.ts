@@ -1,7 +1,7 @@
 // Which top-up a payment of the provider is for. Anybody with access to the provider can change the
 // metadata of a payment, so our own rows decide; metadata counts only where no row contradicts it.
 
-import type { TopUp } from "../store/top-ups.ts";
+import type { TopUp } from "../store/payments/top-ups.ts";
 import type { ProviderPayment } from "./provider.ts";
 import type { PaymentDeps } from "./read-top-up.ts";
 

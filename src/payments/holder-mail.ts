@@ -1,7 +1,7 @@
 // What all mails about payments share.
 
 import { type ServiceMailKind, type ServiceMailParts, serviceMail } from "../core/service-mail.ts";
-import type { HolderMail } from "../store/outbox.ts";
+import type { HolderMail } from "../store/mail/outbox.ts";
 
 export interface MailTerms {
   /** The name of the service, as recipients read it. */

@@ -2,10 +2,10 @@
 
 import type { ChangedAccount } from "../../actors/changed-account.ts";
 import type { RandomBytes } from "../core/ids.ts";
-import type { Database } from "../store/database.ts";
-import { ProviderEvents } from "../store/provider-events.ts";
-import { SavedCards } from "../store/saved-cards.ts";
-import { TopUps } from "../store/top-ups.ts";
+import { ProviderEvents } from "../store/payments/provider-events.ts";
+import { SavedCards } from "../store/payments/saved-cards.ts";
+import { TopUps } from "../store/payments/top-ups.ts";
+import type { Database } from "../store/servers/database.ts";
 import type { PaymentConfig } from "./payment-config.ts";
 import { createStripeProvider } from "./providers/stripe-provider.ts";
 import type { PaymentDeps } from "./read-top-up.ts";

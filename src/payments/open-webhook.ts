@@ -1,10 +1,10 @@
 // The webhook's part of payments, opened for an API process.
 
 import type { Registry } from "prom-client";
-import { BoundedLabel, counter } from "../http/metrics.ts";
-import type { Database } from "../store/database.ts";
-import type { PaymentQueue } from "../store/payment-queue.ts";
-import { ProviderEvents } from "../store/provider-events.ts";
+import { BoundedLabel, counter } from "../http/telemetry/metrics.ts";
+import type { PaymentQueue } from "../store/payments/payment-queue.ts";
+import { ProviderEvents } from "../store/payments/provider-events.ts";
+import type { Database } from "../store/servers/database.ts";
 import type { PaymentConfig } from "./payment-config.ts";
 import { createStripeProvider } from "./providers/stripe-provider.ts";
 import type { WebhookServices } from "./webhook-endpoint.ts";

@@ -1,9 +1,9 @@
 // The settings of payments. Without a key there are no top-ups.
 
-import { centsUp } from "../core/money.ts";
-import { PLAN_PRICE_MIN, type PlanPrices, PRICED_PLANS } from "../core/plan-terms.ts";
+import { centsUp } from "../core/money/money.ts";
+import { PLAN_PRICE_MIN, type PlanPrices, PRICED_PLANS } from "../core/money/plan-terms.ts";
+import type { TopUpTerms } from "../core/money/top-up-terms.ts";
 import type { SecretList } from "../core/secrets.ts";
-import type { TopUpTerms } from "../core/top-up-terms.ts";
 import type { ProviderName } from "./provider.ts";
 
 export interface PaymentConfig {

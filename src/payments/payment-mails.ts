@@ -9,16 +9,16 @@ import {
   subtract,
   toDollars,
   ZERO,
-} from "../core/money.ts";
-import { creditOf, takenBackOf } from "../core/payment-credit.ts";
-import { planTitle } from "../core/plan-terms.ts";
+} from "../core/money/money.ts";
+import { creditOf, takenBackOf } from "../core/money/payment-credit.ts";
+import { planTitle } from "../core/money/plan-terms.ts";
 import { mailTime, type ServiceMailParts } from "../core/service-mail.ts";
-import type { PauseReason } from "../store/auto-top-ups.ts";
-import type { HolderMail } from "../store/outbox.ts";
-import type { Payment } from "../store/payments.ts";
-import type { PlanOutcome } from "../store/plan-payments.ts";
-import type { AppliedReading } from "../store/top-up-reading.ts";
-import type { TopUp } from "../store/top-ups.ts";
+import type { HolderMail } from "../store/mail/outbox.ts";
+import type { PauseReason } from "../store/payments/auto-top-ups.ts";
+import type { Payment } from "../store/payments/payments.ts";
+import type { PlanOutcome } from "../store/payments/plan-payments.ts";
+import type { AppliedReading } from "../store/payments/top-up-reading.ts";
+import type { TopUp } from "../store/payments/top-ups.ts";
 import { holderMail, type MailTerms } from "./holder-mail.ts";
 import { planChargeFailed, planEndedMail, planReceipt } from "./plan-mails.ts";
 import { hasTakenMoney } from "./top-up-change.ts";

@@ -1,12 +1,12 @@
 // What the holder of an account is told by mail about a plan that is paid by the month.
 
-import { add, toDollars } from "../core/money.ts";
-import { planTitle } from "../core/plan-terms.ts";
+import { add, toDollars } from "../core/money/money.ts";
+import { planTitle } from "../core/money/plan-terms.ts";
 import { mailTime } from "../core/service-mail.ts";
-import type { HolderMail } from "../store/outbox.ts";
-import type { Payment } from "../store/payments.ts";
-import type { PlanOutcome } from "../store/plan-payments.ts";
-import type { TopUp } from "../store/top-ups.ts";
+import type { HolderMail } from "../store/mail/outbox.ts";
+import type { Payment } from "../store/payments/payments.ts";
+import type { PlanOutcome } from "../store/payments/plan-payments.ts";
+import type { TopUp } from "../store/payments/top-ups.ts";
 import { holderMail, type MailTerms } from "./holder-mail.ts";
 import { hasTakenMoney, NOT_MADE } from "./top-up-change.ts";
 

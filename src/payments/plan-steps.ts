@@ -2,7 +2,7 @@
 // are read under the lock of the account.
 
 import { AdministrationError } from "../core/errors.ts";
-import type { NanoUsd } from "../core/money.ts";
+import type { NanoUsd } from "../core/money/money.ts";
 import {
   PLAN_GRACE_MS,
   PLAN_RETRY_MS,
@@ -12,9 +12,13 @@ import {
   periodEnd,
   planTitle,
   upgradeFee,
-} from "../core/plan-terms.ts";
-import type { PlanFacts, PlanStep, PlanSubscription } from "../store/plan-subscriptions.ts";
-import type { NewTopUp } from "../store/top-ups.ts";
+} from "../core/money/plan-terms.ts";
+import type {
+  PlanFacts,
+  PlanStep,
+  PlanSubscription,
+} from "../store/payments/plan-subscriptions.ts";
+import type { NewTopUp } from "../store/payments/top-ups.ts";
 import { ATTEMPT_MS } from "./charge.ts";
 import { PLAN_CONSENT_VERSION } from "./consent.ts";
 import type { MailTerms } from "./holder-mail.ts";

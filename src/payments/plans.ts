@@ -3,16 +3,16 @@
 // first, and one that is under way is the only one.
 
 import { AdministrationError } from "../core/errors.ts";
-import type { PricedPlan } from "../core/plan-terms.ts";
-import type { AccountRef, AccountRow } from "../store/accounts.ts";
+import type { PricedPlan } from "../core/money/plan-terms.ts";
+import type { AccountRef, AccountRow } from "../store/accounts/accounts.ts";
 import {
   decidePlan,
   duePlans,
   type PlanFacts,
   type PlanStep,
   planFacts,
-} from "../store/plan-subscriptions.ts";
-import type { TopUp } from "../store/top-ups.ts";
+} from "../store/payments/plan-subscriptions.ts";
+import type { TopUp } from "../store/payments/top-ups.ts";
 import { chargeableCard } from "./cards.ts";
 import { attempt } from "./charge.ts";
 import { cancelStep, orderStep, renewalStep } from "./plan-steps.ts";

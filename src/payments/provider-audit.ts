@@ -1,10 +1,10 @@
 // Compares the book with the payment provider: every payment of either side must be on the other
 // one, with the same amount taken back.
 
-import { dollars } from "../core/audit-finding.ts";
-import { add, subtract, ZERO } from "../core/money.ts";
-import type { PaymentStanding } from "../core/payment-credit.ts";
-import { type BookedPayment, bookedPayments } from "../store/payment-audit.ts";
+import { dollars } from "../core/journal/audit-finding.ts";
+import { add, subtract, ZERO } from "../core/money/money.ts";
+import type { PaymentStanding } from "../core/money/payment-credit.ts";
+import { type BookedPayment, bookedPayments } from "../store/audit/payment-audit.ts";
 import type { ProviderPayment } from "./provider.ts";
 import type { PaymentDeps } from "./read-top-up.ts";
 import { standingOf } from "./top-up-change.ts";

@@ -1,8 +1,8 @@
 // Processes one event of the inbox.
 
-import { messageOf } from "../core/error-message.ts";
-import { BalanceTooLarge } from "../store/balance-limit.ts";
-import type { EventRef, ProviderEvent } from "../store/provider-events.ts";
+import { messageOf } from "../core/text/error-message.ts";
+import { BalanceTooLarge } from "../store/ledger/balance-limit.ts";
+import type { EventRef, ProviderEvent } from "../store/payments/provider-events.ts";
 import { removeCard, removeCustomer } from "./cards.ts";
 import { topUpOfPage, topUpOfPayment } from "./find-top-up.ts";
 import type { EventSubject } from "./provider.ts";

@@ -1,10 +1,10 @@
 // What a payment provider can do for us. The words are ours; amounts are what the payer pays.
 
-import type { Surface } from "../core/keys.ts";
-import type { NanoUsd } from "../core/money.ts";
-import type { ProviderEvent } from "../store/provider-events.ts";
-import type { CardDetails } from "../store/saved-cards.ts";
-import type { CheckoutPage, TopUp, TopUpKind } from "../store/top-ups.ts";
+import type { Surface } from "../core/access/keys.ts";
+import type { NanoUsd } from "../core/money/money.ts";
+import type { ProviderEvent } from "../store/payments/provider-events.ts";
+import type { CardDetails } from "../store/payments/saved-cards.ts";
+import type { CheckoutPage, TopUp, TopUpKind } from "../store/payments/top-ups.ts";
 
 /** The name under which what a provider did is stored; the sandbox is one of its own. */
 export type ProviderName = "stripe" | "sandbox";

@@ -3,13 +3,17 @@
 
 import { applyChangesNow, type ChangedAccount } from "../../actors/changed-account.ts";
 import type { Log } from "../core/log.ts";
-import type { PlanPrices } from "../core/plan-terms.ts";
-import type { TopUpTerms } from "../core/top-up-terms.ts";
-import type { AccountRef, AlsoInTransaction } from "../store/accounts.ts";
-import type { EventRef, ProviderEvents } from "../store/provider-events.ts";
-import type { SavedCards } from "../store/saved-cards.ts";
-import { type AppliedReading, applyReading, type RefundReason } from "../store/top-up-reading.ts";
-import type { TopUp, TopUps } from "../store/top-ups.ts";
+import type { PlanPrices } from "../core/money/plan-terms.ts";
+import type { TopUpTerms } from "../core/money/top-up-terms.ts";
+import type { AccountRef, AlsoInTransaction } from "../store/accounts/accounts.ts";
+import type { EventRef, ProviderEvents } from "../store/payments/provider-events.ts";
+import type { SavedCards } from "../store/payments/saved-cards.ts";
+import {
+  type AppliedReading,
+  applyReading,
+  type RefundReason,
+} from "../store/payments/top-up-reading.ts";
+import type { TopUp, TopUps } from "../store/payments/top-ups.ts";
 import type { MailTerms } from "./holder-mail.ts";
 import { mailsOfReading } from "./payment-mails.ts";
 import type { PaymentProvider, ProviderPayment } from "./provider.ts";

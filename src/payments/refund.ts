@@ -1,16 +1,16 @@
 // Refunds of top-ups, ordered here and made by the provider. What it then says of the payment is
 // what takes credit back.
 
-import { dollars } from "../core/audit-finding.ts";
 import { AdministrationError } from "../core/errors.ts";
-import type { NanoUsd } from "../core/money.ts";
+import { dollars } from "../core/journal/audit-finding.ts";
+import type { NanoUsd } from "../core/money/money.ts";
 import {
   dropRefund,
   nextRefundAttempt,
   orderRefund,
   refundMade,
-} from "../store/refund-attempts.ts";
-import { paidFor, type TopUp } from "../store/top-ups.ts";
+} from "../store/payments/refund-attempts.ts";
+import { paidFor, type TopUp } from "../store/payments/top-ups.ts";
 import { BROKEN_OFF_MS } from "./charge.ts";
 import { ProviderAway, RefundRefused } from "./provider.ts";
 import { type PaymentDeps, readTopUp } from "./read-top-up.ts";

@@ -1,8 +1,8 @@
 // After a restore: every payment that the provider has is read again, and the top-ups of those that
 // the restored ledger does not know are made again, so that no payment is lost.
 
-import { subtract } from "../core/money.ts";
-import { findAccountNumber, remakeTopUp } from "../store/lost-top-ups.ts";
+import { subtract } from "../core/money/money.ts";
+import { findAccountNumber, remakeTopUp } from "../store/payments/lost-top-ups.ts";
 import { topUpOfPayment } from "./find-top-up.ts";
 import type { ProviderPayment } from "./provider.ts";
 import { auditPayments } from "./provider-audit.ts";

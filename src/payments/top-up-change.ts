@@ -1,12 +1,12 @@
 // From what a provider says of a payment to what we store of it. Pure: the same payment always
 // leads to the same rows, whichever events told us to look, in whatever order.
 
-import { dollars } from "../core/audit-finding.ts";
-import { DAY_MS, HOUR_MS } from "../core/limits.ts";
-import { add, min, type NanoUsd, proportionUp, ZERO } from "../core/money.ts";
-import type { PauseReason } from "../store/auto-top-ups.ts";
-import type { PaymentStandingNow, TopUpChange } from "../store/top-up-reading.ts";
-import { paidFor, type TopUp } from "../store/top-ups.ts";
+import { DAY_MS, HOUR_MS } from "../core/access/limits.ts";
+import { dollars } from "../core/journal/audit-finding.ts";
+import { add, min, type NanoUsd, proportionUp, ZERO } from "../core/money/money.ts";
+import type { PauseReason } from "../store/payments/auto-top-ups.ts";
+import type { PaymentStandingNow, TopUpChange } from "../store/payments/top-up-reading.ts";
+import { paidFor, type TopUp } from "../store/payments/top-ups.ts";
 import type { ProviderCheckout, ProviderPayment } from "./provider.ts";
 
 /** What was read of a top-up; null for what does not exist. */

@@ -2,8 +2,8 @@
 
 import type { TopUpListener } from "../../actors/top-up-trigger.ts";
 import type { Log } from "../core/log.ts";
-import { PaymentQueue } from "../store/payment-queue.ts";
-import { openRedis } from "../store/redis.ts";
+import { PaymentQueue } from "../store/payments/payment-queue.ts";
+import { openRedis } from "../store/servers/redis.ts";
 
 /** Opens the queue of payments with a connection of its own. */
 export function openPaymentQueue(queueRedisUrl: string, log: Pick<Log, "warn">): PaymentQueue {

@@ -1,8 +1,8 @@
 // Counts top-ups that ended, in whichever process stored their end.
 
 import type { Registry } from "prom-client";
-import { counter } from "../http/metrics.ts";
-import type { RefundReason } from "../store/top-up-reading.ts";
+import { counter } from "../http/telemetry/metrics.ts";
+import type { RefundReason } from "../store/payments/top-up-reading.ts";
 import type { PaymentDeps } from "./read-top-up.ts";
 
 const REASONS: readonly RefundReason[] = ["plan_late", "account_closed"];

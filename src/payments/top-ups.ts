@@ -1,14 +1,14 @@
 // Top-ups by hand: on the provider's page, or by a saved card.
 
-import { dollars } from "../core/audit-finding.ts";
+import { DAY_MS, HOUR_MS } from "../core/access/limits.ts";
 import { AdministrationError } from "../core/errors.ts";
-import { DAY_MS, HOUR_MS } from "../core/limits.ts";
-import { add, type NanoUsd, subtract, toCents, ZERO } from "../core/money.ts";
-import { TOP_UP_MIN, topUpCapsOf } from "../core/top-up-caps.ts";
-import { bonusOf, feeOf } from "../core/top-up-terms.ts";
-import type { AccountRow } from "../store/accounts.ts";
-import { createRequested, type TopUpFacts } from "../store/top-up-facts.ts";
-import type { NewTopUp, TopUp } from "../store/top-ups.ts";
+import { dollars } from "../core/journal/audit-finding.ts";
+import { add, type NanoUsd, subtract, toCents, ZERO } from "../core/money/money.ts";
+import { TOP_UP_MIN, topUpCapsOf } from "../core/money/top-up-caps.ts";
+import { bonusOf, feeOf } from "../core/money/top-up-terms.ts";
+import type { AccountRow } from "../store/accounts/accounts.ts";
+import { createRequested, type TopUpFacts } from "../store/payments/top-up-facts.ts";
+import type { NewTopUp, TopUp } from "../store/payments/top-ups.ts";
 import { chargeableCard } from "./cards.ts";
 import { ATTEMPT_MS, attempt } from "./charge.ts";
 import { CONSENT_VERSION } from "./consent.ts";

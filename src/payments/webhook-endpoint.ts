@@ -4,15 +4,15 @@ import type { Clock } from "../core/clock.ts";
 import { ApiError, ERRORS, OK } from "../core/errors.ts";
 import { newTimedId, type RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
-import type { BodyShares } from "../http/body-shares.ts";
+import type { BodyShares } from "../http/body/body-shares.ts";
+import { readText } from "../http/body/read-body.ts";
 import { type ClientIp, networkOf } from "../http/client-ip.ts";
 import { plainEndpoint } from "../http/endpoint.ts";
 import type { RawRequest } from "../http/frame.ts";
-import { readText } from "../http/read-body.ts";
 import { Type } from "../http/schema.ts";
 import { peerOf } from "../http/server.ts";
-import type { PaymentQueue } from "../store/payment-queue.ts";
-import type { ProviderEvent, ProviderEvents } from "../store/provider-events.ts";
+import type { PaymentQueue } from "../store/payments/payment-queue.ts";
+import type { ProviderEvent, ProviderEvents } from "../store/payments/provider-events.ts";
 import { EventRefused, type PaymentProvider } from "./provider.ts";
 
 /** What the webhook needs; null in a process without a payment provider. */

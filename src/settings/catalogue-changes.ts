@@ -1,8 +1,8 @@
 // What a configuration changes in the one before, in lines for people. No line holds a key.
 
-import { decimalPerMillion } from "../core/money.ts";
-import type { PriceBand } from "../core/pricing.ts";
-import { GUIDE_MODEL, type ModelEntry } from "../services/chat/catalogue.ts";
+import { decimalPerMillion } from "../core/money/money.ts";
+import type { PriceBand } from "../core/money/pricing.ts";
+import { GUIDE_MODEL, type ModelEntry } from "../services/chat/models/catalogue.ts";
 import { type Catalogue, catalogueOf } from "./catalogue.ts";
 import { CatalogueError, parseCatalogue } from "./catalogue-file.ts";
 import type { Environment } from "./environment.ts";

@@ -1,7 +1,7 @@
 // The configuration file as a whole: which sections each service has in it.
 
 import { type TProperties, Type } from "@sinclair/typebox";
-import type { ServiceName } from "../core/services.ts";
+import type { ServiceName } from "../core/access/services.ts";
 import { Auto, Maps, Model, Provider, Search } from "./catalogue-schema.ts";
 
 const closed = { additionalProperties: false };

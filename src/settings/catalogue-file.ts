@@ -3,8 +3,9 @@
 
 import type { Static } from "@sinclair/typebox";
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
-import type { PriceBand } from "../core/pricing.ts";
+import type { PriceBand } from "../core/money/pricing.ts";
 import { StartError } from "../core/start-error.ts";
+import { COSTLY_PARAMETERS, OWN_PARAMETERS } from "../services/chat/doors/completions/chat-body.ts";
 import {
   AUTO_TERMS,
   type AutoRules,
@@ -15,8 +16,7 @@ import {
   type ProviderEntry,
   priceBand,
   RESERVED_MODELS,
-} from "../services/chat/catalogue.ts";
-import { COSTLY_PARAMETERS, OWN_PARAMETERS } from "../services/chat/chat-body.ts";
+} from "../services/chat/models/catalogue.ts";
 import { type Catalogue, catalogueOf } from "./catalogue.ts";
 import { CatalogueFile } from "./catalogue-document.ts";
 import type { Auto, Band, Model, Provider } from "./catalogue-schema.ts";

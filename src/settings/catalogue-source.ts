@@ -5,8 +5,8 @@
 import { isUtf8 } from "node:buffer";
 import { readFile, stat } from "node:fs/promises";
 import type { Log } from "../core/log.ts";
-import { markedEncoding, textOfBytes } from "../core/text-bytes.ts";
-import { LocalModels, type Probe } from "../services/chat/providers/local-models.ts";
+import { markedEncoding, textOfBytes } from "../core/text/text-bytes.ts";
+import { LocalModels, type Probe } from "../services/chat/protocols/local-models.ts";
 import { type Catalogue, withDefaults } from "./catalogue.ts";
 import { versionName } from "./catalogue-changes.ts";
 import { CatalogueError, parseCatalogue } from "./catalogue-file.ts";

@@ -1,7 +1,7 @@
 // Checks of values that several parts of the configuration file have, beyond what its schema can
 // say.
 
-import { type PicoUsd, price } from "../core/money.ts";
+import { type PicoUsd, price } from "../core/money/money.ts";
 import { type Environment, secretOf } from "./environment.ts";
 import type { LocatedJson } from "./located-json.ts";
 import { ALL_VARIABLES } from "./server-variables.ts";

@@ -6,7 +6,7 @@ import {
   chatCatalogueOf,
   type ModelEntry,
   type ProviderEntry,
-} from "../services/chat/catalogue.ts";
+} from "../services/chat/models/catalogue.ts";
 import { DEFAULT_MAPS, type MapsConfig } from "../services/maps/servers.ts";
 import { EMBEDDED_SEARCH, type SearchOffer } from "../services/search/search-catalogue.ts";
 

@@ -1,7 +1,7 @@
 // The only reader of the environment. Read once, checked by the table of variables, frozen.
 
 import { join, resolve } from "node:path";
-import type { NanoUsd, PicoUsd } from "../core/money.ts";
+import type { NanoUsd, PicoUsd } from "../core/money/money.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { type PaymentConfig, paymentConfigOf } from "../payments/payment-config.ts";
 import type { SmtpRelay } from "../services/mail/smtp-relay.ts";

@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { pino } from "pino";
-import { messageOf } from "../core/error-message.ts";
 import { type Log, SeldomLog } from "../core/log.ts";
+import { messageOf } from "../core/text/error-message.ts";
 import { LogOutput } from "./log-output.ts";
 
 /** Of errors that are many in one, as many are logged. */

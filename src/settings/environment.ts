@@ -3,7 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import { StartError } from "../core/start-error.ts";
-import { textOfBytes } from "../core/text-bytes.ts";
+import { textOfBytes } from "../core/text/text-bytes.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,7 @@
 // The part of the configuration file that offers maps.
 
 import type { Static } from "@sinclair/typebox";
-import type { PicoUsd } from "../core/money.ts";
+import type { PicoUsd } from "../core/money/money.ts";
 import type { MapsAction } from "../services/maps/actions.ts";
 import { MAPS_PRICES } from "../services/maps/prices.ts";
 import {

@@ -1,7 +1,7 @@
 // The part of the configuration file that offers search.
 
 import type { Static } from "@sinclair/typebox";
-import { price } from "../core/money.ts";
+import { price } from "../core/money/money.ts";
 import {
   EMBEDDED_SEARCH,
   SEARCH_BASE_URLS,

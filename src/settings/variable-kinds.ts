@@ -1,11 +1,11 @@
 // The kinds of values that environment variables have.
 
 import { createPrivateKey } from "node:crypto";
-import { asciiDomain } from "../core/mail-address.ts";
-import { type NanoUsd, type PicoUsd, price, usd } from "../core/money.ts";
-import { checkNetworks } from "../core/networks.ts";
+import { checkNetworks } from "../core/access/networks.ts";
+import { type NanoUsd, type PicoUsd, price, usd } from "../core/money/money.ts";
 import { isRedisSocket, parseRedisSocket } from "../core/redis-socket.ts";
 import type { SecretList } from "../core/secrets.ts";
+import { asciiDomain } from "../core/text/mail-address.ts";
 import { parseRelay, type RelayAddress } from "../services/mail/smtp-relay.ts";
 import type { Kind } from "./environment.ts";
 
@@ -152,7 +152,7 @@ export const postgresAddress: Kind<string> = {
 /** A bare path of a socket, or the scheme that another program has for one. */
 const OTHER_SOCKET = /^(?:[./~]|[\w+.-]*(?:unix|sock)[\w+.-]*:)/i;
 
-/** The forms that store/redis-url.ts reads, which checks the rest. */
+/** The forms that store/servers/redis-url.ts reads, which checks the rest. */
 export const redisAddress: Kind<string> = {
   parse(text) {
     if (/^rediss?(?:\+(?:cluster|sentinel))?:\/\/./.test(text)) return decodable(text);

@@ -1,8 +1,8 @@
 // Every environment variable of Farebox. An entry is all that a new one needs: its value is
 // checked and typed by it, and `npm run docs` writes it into .env.example and the documentation.
 
-import { FREE_PLAN_ALLOWANCE } from "../core/limits.ts";
-import { toDecimal } from "../core/money.ts";
+import { FREE_PLAN_ALLOWANCE } from "../core/access/limits.ts";
+import { toDecimal } from "../core/money/money.ts";
 import type { Variables } from "./environment.ts";
 import {
   addresses,

@@ -1,28 +1,28 @@
 // The stores of an API process, and what reads and writes them.
 
 import { AccountActors } from "../../actors/account-actors.ts";
-import { scriptsOfOneServer } from "../../actors/open-scripts.ts";
+import { scriptsOfOneServer } from "../../actors/redis/open-scripts.ts";
 import type { Clock } from "../core/clock.ts";
 import { newId, type RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import { secretId } from "../core/secrets.ts";
-import { apiMetrics } from "../http/api-metrics.ts";
 import { createClientInfo } from "../http/client-info.ts";
-import { createRegistry } from "../http/metrics-server.ts";
+import { apiMetrics } from "../http/telemetry/api-metrics.ts";
+import { createRegistry } from "../http/telemetry/metrics-server.ts";
 import { openPaymentQueue, topUpListener } from "../payments/top-up-listener.ts";
 import type { ServerConfig } from "../settings/config.ts";
-import type { Database } from "../store/database.ts";
-import { IpHashSecrets } from "../store/ip-hash-secrets.ts";
-import { KeyDirectory } from "../store/key-directory.ts";
-import { openMailStores } from "../store/mail-stores.ts";
-import { checkMigrated } from "../store/migrate.ts";
-import { Pauses } from "../store/pauses.ts";
-import { openChecked } from "../store/pooler-check.ts";
-import { openRedis } from "../store/redis.ts";
-import { checkRedis } from "../store/redis-check.ts";
-import { parseRedisUrl } from "../store/redis-url.ts";
-import { adoptSecrets, adoptSessionSecret } from "../store/secrets.ts";
-import { WalletRepository } from "../store/wallet-repository.ts";
+import { KeyDirectory } from "../store/accounts/key-directory.ts";
+import { WalletRepository } from "../store/accounts/wallet-repository.ts";
+import { openMailStores } from "../store/mail/mail-stores.ts";
+import { Pauses } from "../store/operators/pauses.ts";
+import type { Database } from "../store/servers/database.ts";
+import { IpHashSecrets } from "../store/servers/ip-hash-secrets.ts";
+import { checkMigrated } from "../store/servers/migrate.ts";
+import { openChecked } from "../store/servers/pooler-check.ts";
+import { openRedis } from "../store/servers/redis.ts";
+import { checkRedis } from "../store/servers/redis-check.ts";
+import { parseRedisUrl } from "../store/servers/redis-url.ts";
+import { adoptSecrets, adoptSessionSecret } from "../store/servers/secrets.ts";
 
 /** A call that needs Postgres is refused if Postgres does not answer within this time. */
 const POSTGRES_ANSWER_MS = 5_000;

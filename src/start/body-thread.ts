@@ -1,10 +1,10 @@
 // The thread that parses large bodies, so that they do not hold up the thread that serves requests.
 
 import { ApiError } from "../core/errors.ts";
-import { checkJsonShape } from "../http/json-shape.ts";
+import { checkJsonShape } from "../http/body/json-shape.ts";
+import { decode } from "../http/body/read-body.ts";
 import { packJson } from "../http/packed-json.ts";
 import { type BodyToParse, type ParsedBody, parseText } from "../http/parse-body.ts";
-import { decode } from "../http/read-body.ts";
 import type { TSchema } from "../http/schema.ts";
 import { serveThread } from "../upstream/thread-server.ts";
 

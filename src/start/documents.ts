@@ -3,11 +3,11 @@
 import { accessSync, constants, lstatSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DocumentCopy } from "../services/search/providers/document-copy.ts";
-import { copyPath } from "../services/search/providers/own-documents.ts";
+import { DocumentCopy } from "../services/search/providers/embedded/document-copy.ts";
+import { copyPath } from "../services/search/providers/embedded/own-documents.ts";
 import type { StoreConfig } from "../settings/config.ts";
-import type { Database } from "../store/database.ts";
-import { IndexedDocuments } from "../store/indexed-documents.ts";
+import { IndexedDocuments } from "../store/documents/indexed-documents.ts";
+import type { Database } from "../store/servers/database.ts";
 
 type CopyParts = Pick<
   ConstructorParameters<typeof DocumentCopy>[0],

@@ -2,7 +2,7 @@
 
 import { abortSignalOf } from "../core/cancellation.ts";
 import type { Clock } from "../core/clock.ts";
-import { HttpClient } from "./http-client.ts";
+import { HttpClient } from "./http/http-client.ts";
 import type { Fetch } from "./upstream-http.ts";
 
 /** By our own client; by the platform's `fetch` where requests go through a proxy. */

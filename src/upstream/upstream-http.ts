@@ -2,7 +2,7 @@
 
 import type { CancelSignal } from "../core/cancellation.ts";
 import { ApiError } from "../core/errors.ts";
-import { HttpError } from "./http-error.ts";
+import { HttpError } from "./http/http-error.ts";
 import { RouteFailure } from "./route-failure.ts";
 import type { TimeLimit } from "./time-limit.ts";
 import type { ResponseHeaders, UpstreamResponse } from "./upstream-response.ts";

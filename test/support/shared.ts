@@ -1,7 +1,7 @@
 // What all tests of a file share: opened before its first test, closed after the last, in reverse.
 
 import { afterAll } from "bun:test";
-import { temporaryFolder } from "../../scripts/processes.mjs";
+import { temporaryFolder } from "../../scripts/local/processes.mjs";
 
 let opened: AsyncDisposableStack | null = null;
 

@@ -1,12 +1,12 @@
 // Changes of keys, limits and money.
 
-import type { StartedTopUpReply } from "../../../src/console/billing-schema.ts";
 import type {
   ChangedKeyReply,
   CreatedKeyReply,
   NewKeyBody,
 } from "../../../src/console/keys-schema.ts";
 import type { CapReply } from "../../../src/console/limits-schema.ts";
+import type { StartedTopUpReply } from "../../../src/console/money/billing-schema.ts";
 import { post } from "./client.ts";
 import { ofAccount } from "./queries.ts";
 

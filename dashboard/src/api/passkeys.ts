@@ -6,7 +6,7 @@ import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
 } from "@simplewebauthn/browser";
-import type { PasskeysReply } from "../../../src/console/passkeys-schema.ts";
+import type { PasskeysReply } from "../../../src/console/people/passkeys-schema.ts";
 import { t } from "../texts.ts";
 import { get, post } from "./client.ts";
 import { ME } from "./queries.ts";

@@ -1,6 +1,6 @@
 // Changes of accounts and of who belongs to them.
 
-import type { SessionsReply } from "../../../src/console/people-schema.ts";
+import type { SessionsReply } from "../../../src/console/people/people-schema.ts";
 import type { Role } from "../session.tsx";
 import type { MailedReply } from "./auth.ts";
 import { get, post } from "./client.ts";

@@ -2,14 +2,14 @@
 
 import { Drawer, SegmentedControl, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { BillingReply } from "../../../src/console/billing-schema.ts";
 import type { KeysReply } from "../../../src/console/keys-schema.ts";
+import type { BillingReply } from "../../../src/console/money/billing-schema.ts";
 import type { OperatorAccountReply } from "../../../src/operator/accounts-schema.ts";
 import { billingQuery, keysQuery, requestsQuery } from "../api/queries.ts";
-import { ActivityPanel } from "../pages/activity.tsx";
-import { Ledger } from "../pages/ledger.tsx";
-import { Payments } from "../pages/payments.tsx";
-import { Ticket } from "../pages/ticket.tsx";
+import { Ledger } from "../pages/money/ledger.tsx";
+import { Payments } from "../pages/money/payments.tsx";
+import { ActivityPanel } from "../pages/settings/activity.tsx";
+import { Ticket } from "../pages/usage/ticket.tsx";
 import { BalancePicture } from "../parts/balance-bar.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Money } from "../parts/money.tsx";

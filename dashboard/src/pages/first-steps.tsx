@@ -6,7 +6,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { ModelsReply } from "../../../src/console/models-schema.ts";
-import type { OverviewReply } from "../../../src/console/overview-schema.ts";
+import type { OverviewReply } from "../../../src/console/usage/overview-schema.ts";
 import { modelsQuery } from "../api/queries.ts";
 import { newKeys } from "../new-keys.ts";
 import { Code } from "../parts/code.tsx";

@@ -7,7 +7,7 @@ import { Empty, Loaded } from "../parts/loaded.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { RequestTable } from "../parts/request-table.tsx";
 import { t } from "../texts.ts";
-import { useOpenRequest } from "./requests-open.ts";
+import { useOpenRequest } from "./usage/requests-open.ts";
 
 const SHOWN = 6;
 const RENEW_MS = 5_000;

@@ -2,9 +2,9 @@
 // of it is read like every other payment (stripe-provider.ts).
 
 import Stripe from "stripe";
-import { add, ofCents, toCents } from "../../core/money.ts";
-import { planTitle } from "../../core/plan-terms.ts";
-import type { CheckoutPage, TopUp } from "../../store/top-ups.ts";
+import { add, ofCents, toCents } from "../../core/money/money.ts";
+import { planTitle } from "../../core/money/plan-terms.ts";
+import type { CheckoutPage, TopUp } from "../../store/payments/top-ups.ts";
 import { consentText } from "../consent.ts";
 import type { ChargeTerms, CheckoutTerms } from "../provider.ts";
 import { answered, askedByTwo, foundOrNull } from "./stripe-answers.ts";

@@ -2,11 +2,11 @@
 // know is read as what is safe for the books, and never throws.
 
 import type Stripe from "stripe";
+import type { Surface } from "../../core/access/keys.ts";
 import { isId } from "../../core/ids.ts";
-import type { Surface } from "../../core/keys.ts";
-import { add, type NanoUsd, ofCents, toDecimal, usd, ZERO } from "../../core/money.ts";
-import type { CardDetails } from "../../store/saved-cards.ts";
-import { TOP_UP_KINDS, type TopUp } from "../../store/top-ups.ts";
+import { add, type NanoUsd, ofCents, toDecimal, usd, ZERO } from "../../core/money/money.ts";
+import type { CardDetails } from "../../store/payments/saved-cards.ts";
+import { TOP_UP_KINDS, type TopUp } from "../../store/payments/top-ups.ts";
 import type {
   PaymentFailure,
   ProviderDispute,

@@ -2,9 +2,9 @@
 // read and put into our words (stripe-objects.ts).
 
 import Stripe from "stripe";
-import { ofCents, toCents, toDecimal } from "../../core/money.ts";
+import { ofCents, toCents, toDecimal } from "../../core/money/money.ts";
 import type { SecretList } from "../../core/secrets.ts";
-import type { ProviderEvent } from "../../store/provider-events.ts";
+import type { ProviderEvent } from "../../store/payments/provider-events.ts";
 import {
   type ChargeTerms,
   type EventSubject,

@@ -3,7 +3,7 @@
 
 import Stripe from "stripe";
 import type { SecretList } from "../../core/secrets.ts";
-import type { ProviderEvent } from "../../store/provider-events.ts";
+import type { ProviderEvent } from "../../store/payments/provider-events.ts";
 import { EventRefused, type ProviderName } from "../provider.ts";
 
 /** An event that was signed longer ago may be a copy that somebody kept. */

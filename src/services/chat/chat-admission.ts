@@ -14,12 +14,16 @@ import {
 } from "../../calls/call.ts";
 import { giveBack } from "../../calls/settling.ts";
 import { ApiError } from "../../core/errors.ts";
-import { type NanoUsd, ZERO } from "../../core/money.ts";
-import { priceVersionOf } from "../../core/price-version.ts";
-import { affordableOutputTokens, affordablePromptTokens, upperBound } from "../../core/pricing.ts";
+import { type NanoUsd, ZERO } from "../../core/money/money.ts";
+import { priceVersionOf } from "../../core/money/price-version.ts";
+import {
+  affordableOutputTokens,
+  affordablePromptTokens,
+  upperBound,
+} from "../../core/money/pricing.ts";
 import type { AbandonedStreams } from "./abandoned-streams.ts";
-import { affordableModels, type Models } from "./auto-router.ts";
-import type { ModelEntry } from "./catalogue.ts";
+import { affordableModels, type Models } from "./models/auto-router.ts";
+import type { ModelEntry } from "./models/catalogue.ts";
 import { freeMessage, moneyMessage } from "./money-messages.ts";
 import type { OpenPrompts } from "./open-prompts.ts";
 import {
@@ -29,10 +33,10 @@ import {
   outputTokensMax,
   type PromptLength,
 } from "./output-limit.ts";
-import type { PieceTokens } from "./piece-tokens.ts";
-import type { ChatProvider, ChatRequest } from "./providers/provider.ts";
-import { ESTIMATED_BYTES_MAX, type TokenCounter } from "./token-counter.ts";
-import { templateTokensMax } from "./tokens.ts";
+import type { ChatProvider, ChatRequest } from "./protocols/provider.ts";
+import type { PieceTokens } from "./tokens/piece-tokens.ts";
+import { ESTIMATED_BYTES_MAX, type TokenCounter } from "./tokens/token-counter.ts";
+import { templateTokensMax } from "./tokens/tokens.ts";
 
 /** What the chat use cases need. */
 export interface ChatCallDeps extends CallDeps {

@@ -11,13 +11,12 @@ import {
   settle,
   settleWith,
 } from "../../calls/settling.ts";
+import { CHAT } from "../../core/access/limits.ts";
 import { throwIfCancelled } from "../../core/cancellation.ts";
 import { DISCONNECTED, OK } from "../../core/errors.ts";
-import { CHAT } from "../../core/limits.ts";
-import { exactCost, type TokenUsage } from "../../core/pricing.ts";
-import type { BodyShare } from "../../http/body-shares.ts";
+import { exactCost, type TokenUsage } from "../../core/money/pricing.ts";
+import type { BodyShare } from "../../http/body/body-shares.ts";
 import type { StreamTurn } from "./abandoned-streams.ts";
-import type { ModelEntry } from "./catalogue.ts";
 import { admitChat, askToAdmit, type ChatCall, type ChatCallDeps } from "./chat-admission.ts";
 import { ChatStream } from "./chat-stream.ts";
 import { DisconnectGrace } from "./disconnect-grace.ts";
@@ -28,11 +27,12 @@ import {
   servedOutcome,
   standInOf,
 } from "./model-fallback.ts";
-import { pullable } from "./providers/batches.ts";
-import type { ChatUsage, ServedReply, ServedStream } from "./providers/provider.ts";
+import type { ModelEntry } from "./models/catalogue.ts";
+import { pullable } from "./protocols/batches.ts";
+import type { ChatUsage, ServedReply, ServedStream } from "./protocols/provider.ts";
 import { SILENT_UPSTREAM } from "./stream-interruptions.ts";
-import { countUsage } from "./token-meter.ts";
-import { promptTokensMax } from "./tokens.ts";
+import { countUsage } from "./tokens/token-meter.ts";
+import { promptTokensMax } from "./tokens/tokens.ts";
 
 /** A reply with its usage. */
 export interface CountedReply extends AnsweringModel {

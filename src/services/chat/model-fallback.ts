@@ -5,12 +5,12 @@ import type { Outcome } from "../../../actors/account.ts";
 import { beginWaiting, type Call, endWaiting } from "../../calls/call.ts";
 import type { CancelSignal } from "../../core/cancellation.ts";
 import { ApiError } from "../../core/errors.ts";
-import { priceVersionOf } from "../../core/price-version.ts";
-import { type TokenUsage, upstreamCost } from "../../core/pricing.ts";
-import type { Models } from "./auto-router.ts";
-import type { ModelEntry } from "./catalogue.ts";
+import { priceVersionOf } from "../../core/money/price-version.ts";
+import { type TokenUsage, upstreamCost } from "../../core/money/pricing.ts";
 import type { ChatCallDeps } from "./chat-admission.ts";
-import type { ServedRoute } from "./providers/provider.ts";
+import type { Models } from "./models/auto-router.ts";
+import type { ModelEntry } from "./models/catalogue.ts";
+import type { ServedRoute } from "./protocols/provider.ts";
 
 /** The models of a call, in the order of asking. Who asks one waits for it itself (D-541). */
 export class ModelTurns {

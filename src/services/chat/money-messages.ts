@@ -1,10 +1,10 @@
 // Why a chat is refused for money, and what the account can pay for.
 
+import { CHAT } from "../../core/access/limits.ts";
 import type { ErrorCode } from "../../core/errors.ts";
-import { CHAT } from "../../core/limits.ts";
-import { type NanoUsd, toDecimal } from "../../core/money.ts";
-import type { ModelEntry } from "./catalogue.ts";
-import { ESTIMATED_BYTES_MAX } from "./token-counter.ts";
+import { type NanoUsd, toDecimal } from "../../core/money/money.ts";
+import type { ModelEntry } from "./models/catalogue.ts";
+import { ESTIMATED_BYTES_MAX } from "./tokens/token-counter.ts";
 
 /** The most models that an error message names. */
 const MODELS_NAMED_MAX = 5;

@@ -1,7 +1,7 @@
 // How much of its prompts an account may have in memory. A prompt stays there until its call ends:
 // another server may be asked, and its tokens may have to be counted (D-518).
 
-import { type BodyShare, BodyShares } from "../../http/body-shares.ts";
+import { type BodyShare, BodyShares } from "../../http/body/body-shares.ts";
 
 const MEBIBYTE = 1024 * 1024;
 /** 32 of the largest. A prompt with characters beyond Latin-1 takes twice its bytes. */

@@ -2,9 +2,9 @@
 // after the prompt.
 
 import { ApiError } from "../../core/errors.ts";
-import type { Models } from "./auto-router.ts";
-import type { ModelEntry } from "./catalogue.ts";
-import type { ChatRequest } from "./providers/provider.ts";
+import type { Models } from "./models/auto-router.ts";
+import type { ModelEntry } from "./models/catalogue.ts";
+import type { ChatRequest } from "./protocols/provider.ts";
 
 /** What is known about the length of a prompt, in tokens. */
 export interface PromptLength {

@@ -1,9 +1,9 @@
 // What a stream has cost so far, for the checkpoints of its hold.
 
 import type { CostSource } from "../../../actors/account.ts";
-import { UNSAVED_MAX } from "../../core/limits.ts";
-import { type NanoUsd, nano, subtract } from "../../core/money.ts";
-import { affordableOutputTokens, exactCost, upperBound } from "../../core/pricing.ts";
+import { UNSAVED_MAX } from "../../core/access/limits.ts";
+import { type NanoUsd, nano, subtract } from "../../core/money/money.ts";
+import { affordableOutputTokens, exactCost, upperBound } from "../../core/money/pricing.ts";
 import type { StreamLimitParts } from "./stream-limit.ts";
 import type { StreamUsage } from "./stream-usage.ts";
 

@@ -2,7 +2,7 @@
 
 import type { Settlement } from "../../../actors/account.ts";
 import type { ApiError } from "../../core/errors.ts";
-import type { ChatDelta, ChatUsage } from "./providers/provider.ts";
+import type { ChatDelta, ChatUsage } from "./protocols/provider.ts";
 
 export type StreamEvent =
   | {

@@ -1,8 +1,8 @@
 // The reasons for which Farebox ends a stream early.
 
 import type { InterruptionReason } from "../../calls/interruption.ts";
+import { CHAT } from "../../core/access/limits.ts";
 import { ApiError } from "../../core/errors.ts";
-import { CHAT } from "../../core/limits.ts";
 
 /** While a model thinks, its client gets something this often, so that nothing cuts it off. */
 export const KEEP_ALIVE_MS = 15_000;

@@ -2,12 +2,12 @@
 // ignores `max_tokens` might never stop.
 
 import type { Hold } from "../../../actors/account.ts";
-import { outputTokensWithin } from "../../core/pricing.ts";
-import type { ModelEntry } from "./catalogue.ts";
-import { bounded } from "./piece-tokens.ts";
-import type { ChatDelta } from "./providers/provider.ts";
+import { outputTokensWithin } from "../../core/money/pricing.ts";
+import type { ModelEntry } from "./models/catalogue.ts";
+import type { ChatDelta } from "./protocols/provider.ts";
 import type { StreamUsage } from "./stream-usage.ts";
-import { piecesOf, textOf } from "./token-meter.ts";
+import { bounded } from "./tokens/piece-tokens.ts";
+import { piecesOf, textOf } from "./tokens/token-meter.ts";
 
 /** Text with fewer characters is not counted yet. */
 const UNCOUNTED_MIN = 64;

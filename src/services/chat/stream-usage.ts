@@ -1,8 +1,8 @@
 // The token usage of a streamed call, reported by the upstream or counted by us.
 
-import type { ChatRequest, ChatUsage } from "./providers/provider.ts";
-import type { TokenCounter } from "./token-counter.ts";
-import { type TextCounter, TokenMeter } from "./token-meter.ts";
+import type { ChatRequest, ChatUsage } from "./protocols/provider.ts";
+import type { TokenCounter } from "./tokens/token-counter.ts";
+import { type TextCounter, TokenMeter } from "./tokens/token-meter.ts";
 
 export const NO_USAGE: ChatUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
 

@@ -1,9 +1,9 @@
 // The return path of a message (VERP): it names the message, and its signature proves that we made
 // it.
 
-import { base32 } from "../../core/base32.ts";
 import { fromUuid, toUuid } from "../../core/ids.ts";
 import type { SecretList } from "../../core/secrets.ts";
+import { base32 } from "../../core/text/base32.ts";
 
 const TAG_BYTES = 10;
 const LOCAL = /^bounce\+([0-9a-f]{32})-([a-z2-7]{16})$/i;

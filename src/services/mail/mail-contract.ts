@@ -1,6 +1,6 @@
 // The request and replies of mail (SPEC 2.5, 4.6, 4.7).
 
-import { MAIL } from "../../core/limits.ts";
+import { MAIL } from "../../core/access/limits.ts";
 import { PlainCost } from "../../http/reply-schema.ts";
 import {
   type Checked,

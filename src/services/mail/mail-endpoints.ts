@@ -1,11 +1,11 @@
 // POST /v1/mail/send and GET /v1/mail/messages/{id} (SPEC 4.6, 4.7).
 
+import { MAIL } from "../../core/access/limits.ts";
 import { ACCEPTED, OK } from "../../core/errors.ts";
-import { MAIL } from "../../core/limits.ts";
-import { toDecimal } from "../../core/money.ts";
+import { toDecimal } from "../../core/money/money.ts";
+import { jsonBody } from "../../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../../http/endpoint.ts";
 import type { FrameDeps } from "../../http/frame.ts";
-import { jsonBody } from "../../http/json-body.ts";
 import { shortText, text } from "../../http/schema.ts";
 import {
   MailAnswer,

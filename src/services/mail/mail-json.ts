@@ -1,8 +1,8 @@
 // A message for the caller (SPEC 2.5).
 
 import { senderAddress } from "../../core/mail.ts";
-import { toJsonNumber } from "../../core/money.ts";
-import type { MailMessage } from "../../store/mail-messages.ts";
+import { toJsonNumber } from "../../core/money/money.ts";
+import type { MailMessage } from "../../store/mail/mail-messages.ts";
 import type { MailResult } from "./mail-result.ts";
 
 const OBJECT = "mail.message";

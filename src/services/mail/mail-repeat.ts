@@ -14,8 +14,8 @@ import {
 import { giveBack, release } from "../../calls/settling.ts";
 import { ACCEPTED, ApiError, OK } from "../../core/errors.ts";
 import type { MailContent } from "../../core/mail.ts";
-import type { IdempotencyClaim, IdempotencyKey } from "../../store/idempotency-keys.ts";
-import type { MailMessage } from "../../store/mail-messages.ts";
+import type { IdempotencyClaim, IdempotencyKey } from "../../store/mail/idempotency-keys.ts";
+import type { MailMessage } from "../../store/mail/mail-messages.ts";
 import { type MailResult, resultOf } from "./mail-result.ts";
 import { awaitMessage, type MailServices } from "./mail-services.ts";
 import { MAIL_TERMS } from "./mail-terms.ts";

@@ -1,11 +1,16 @@
 // Converts a checked body into a message (SPEC 4.6).
 
+import { MAIL, TIERS } from "../../core/access/limits.ts";
 import { ApiError } from "../../core/errors.ts";
-import { headerText } from "../../core/header-text.ts";
-import { MAIL, TIERS } from "../../core/limits.ts";
 import { isRoleAddress } from "../../core/mail.ts";
-import { distinct, isWithin, type MailAddress, parseAddress } from "../../core/mail-address.ts";
-import { invalid, isAbsent } from "../../http/checks.ts";
+import { headerText } from "../../core/text/header-text.ts";
+import {
+  distinct,
+  isWithin,
+  type MailAddress,
+  parseAddress,
+} from "../../core/text/mail-address.ts";
+import { invalid, isAbsent } from "../../http/body/checks.ts";
 import { isLonger } from "../../http/schema.ts";
 import type { MailFields } from "./mail-contract.ts";
 import { utf8Bytes } from "./mail-text.ts";

@@ -2,8 +2,8 @@
 
 import { ApiError } from "../../core/errors.ts";
 import { mailCost, type RejectReason } from "../../core/mail.ts";
-import { type NanoUsd, ZERO } from "../../core/money.ts";
-import type { MailMessage } from "../../store/mail-messages.ts";
+import { type NanoUsd, ZERO } from "../../core/money/money.ts";
+import type { MailMessage } from "../../store/mail/mail-messages.ts";
 
 export interface MailResult {
   readonly message: MailMessage;

@@ -3,11 +3,11 @@
 import type { Clock } from "../../core/clock.ts";
 import type { RandomBytes } from "../../core/ids.ts";
 import type { SecretList } from "../../core/secrets.ts";
-import type { ContentKeys } from "../../store/content-keys.ts";
-import type { IdempotencyKeys } from "../../store/idempotency-keys.ts";
-import type { MailMessage, MailMessages } from "../../store/mail-messages.ts";
-import type { MailNotices, MailQueue } from "../../store/mail-queue.ts";
-import type { MailTurns } from "../../store/mail-turns.ts";
+import type { ContentKeys } from "../../store/mail/content-keys.ts";
+import type { IdempotencyKeys } from "../../store/mail/idempotency-keys.ts";
+import type { MailMessage, MailMessages } from "../../store/mail/mail-messages.ts";
+import type { MailNotices, MailQueue } from "../../store/mail/mail-queue.ts";
+import type { MailTurns } from "../../store/mail/mail-turns.ts";
 
 export interface MailServices {
   readonly messages: MailMessages;

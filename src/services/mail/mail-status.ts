@@ -4,7 +4,7 @@ import { type Call, type CallDeps, NO_COST, outcomeOf, takeHold } from "../../ca
 import { giveBack, release } from "../../calls/settling.ts";
 import { ApiError, OK } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
-import type { MailMessage, MailMessages } from "../../store/mail-messages.ts";
+import type { MailMessage, MailMessages } from "../../store/mail/mail-messages.ts";
 import { MAIL_TERMS } from "./mail-terms.ts";
 
 /** A message of the caller's own account. Throws `message_not_found` for any other. */

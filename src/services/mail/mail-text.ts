@@ -1,6 +1,6 @@
 // A caller's text for a message: how long it is, and the footer.
 
-import { escapeHtml } from "../../core/html.ts";
+import { escapeHtml } from "../../core/text/html.ts";
 
 /** The size in UTF-8. */
 export function utf8Bytes(text: string): number {

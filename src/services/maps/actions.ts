@@ -1,7 +1,7 @@
 // The one table of maps actions (SPEC 4.5): each with its category and its parameters. Prices are
 // set by category in prices.ts; maps-replies.ts has the shapes of answers.
 
-import type { Area, Box } from "./geography.ts";
+import type { Area, Box } from "../../annexes/atlas/geography.ts";
 import {
   box,
   choice,

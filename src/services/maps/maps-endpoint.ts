@@ -1,5 +1,5 @@
-import { toDecimal } from "../../core/money.ts";
-import { priceVersionOf } from "../../core/price-version.ts";
+import { toDecimal } from "../../core/money/money.ts";
+import { priceVersionOf } from "../../core/money/price-version.ts";
 import { type EndpointContext, endpoint } from "../../http/endpoint.ts";
 import type { FrameDeps } from "../../http/frame.ts";
 import { type Paid, svcOf } from "../../http/svc.ts";

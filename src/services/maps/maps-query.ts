@@ -2,7 +2,7 @@
 // it differently. A refusal never repeats a value, which may be a place or a coordinate.
 
 import { ApiError } from "../../core/errors.ts";
-import { invalid } from "../../http/checks.ts";
+import { invalid } from "../../http/body/checks.ts";
 import { ACTIONS, isMapsAction, type MapsAction, SESSION_ACTIONS } from "./actions.ts";
 import type { RawParameters } from "./read-parameters.ts";
 

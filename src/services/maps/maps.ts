@@ -10,7 +10,7 @@ import {
 } from "../../calls/call.ts";
 import { giveBack, type Settled, settleWith } from "../../calls/settling.ts";
 import { OK } from "../../core/errors.ts";
-import { charge, type NanoUsd } from "../../core/money.ts";
+import { charge, type NanoUsd } from "../../core/money/money.ts";
 import type { MapsAction, ParametersOf } from "./actions.ts";
 import type { MapsProvider, MapsReply } from "./providers/provider.ts";
 

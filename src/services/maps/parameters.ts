@@ -1,6 +1,7 @@
 // The kinds of parameters of maps actions, each with its check and its unit. Values arrive as text
 // in the query string.
 
+import type { Box, Position } from "../../annexes/atlas/geography.ts";
 import {
   isLonger,
   numberFrom,
@@ -11,7 +12,6 @@ import {
   text as textSchema,
   whole as wholeSchema,
 } from "../../http/schema.ts";
-import type { Box, Position } from "./geography.ts";
 
 /** A kind of value. */
 export interface Kind<T> {

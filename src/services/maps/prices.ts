@@ -1,6 +1,6 @@
 // The price of a maps call (SPEC 4.5): one for each category, known before the call is made.
 
-import { charge, type NanoUsd, type PicoUsd, price } from "../../core/money.ts";
+import { charge, type NanoUsd, type PicoUsd, price } from "../../core/money/money.ts";
 import { ACTIONS, type Category, type MapsAction } from "./actions.ts";
 
 export type MapsPrices = Readonly<Record<Category, PicoUsd>>;

@@ -1,6 +1,6 @@
 // The servers of maps: which are configured, and which of them serve each action, in order.
 
-import type { PicoUsd } from "../../core/money.ts";
+import type { PicoUsd } from "../../core/money/money.ts";
 import type { MapsAction } from "./actions.ts";
 import { MAPS_PRICES, type MapsPrices } from "./prices.ts";
 

@@ -1,6 +1,6 @@
 // What the gateway sells as search: the price of a result, and the servers that find results.
 
-import { type PicoUsd, price } from "../../core/money.ts";
+import { type PicoUsd, price } from "../../core/money/money.ts";
 
 export const SEARCH_KINDS = ["embedded", "searxng", "brave", "tavily", "serper", "exa"] as const;
 /** The protocol of a server; callers see it as `provider`. */

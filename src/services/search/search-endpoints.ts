@@ -1,12 +1,12 @@
 // POST /v1/search and /v1/search/batch (SPEC 4.3, 4.4).
 
+import { SEARCH } from "../../core/access/limits.ts";
 import { ApiError } from "../../core/errors.ts";
 import { newId, sameId } from "../../core/ids.ts";
-import { SEARCH } from "../../core/limits.ts";
-import { toDecimal } from "../../core/money.ts";
+import { toDecimal } from "../../core/money/money.ts";
+import { jsonBody } from "../../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../../http/endpoint.ts";
 import type { FrameDeps } from "../../http/frame.ts";
-import { jsonBody } from "../../http/json-body.ts";
 import {
   checkBatchSize,
   type Found,

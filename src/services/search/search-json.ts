@@ -1,7 +1,7 @@
 // Search results for the caller: the fields of Perplexity's search, and the cost.
 
 import type { ApiError } from "../../core/errors.ts";
-import { ZERO } from "../../core/money.ts";
+import { ZERO } from "../../core/money/money.ts";
 import { errorShape } from "../../http/respond.ts";
 import { type Paid, svcOf } from "../../http/svc.ts";
 import type { SearchReply } from "./providers/provider.ts";

@@ -1,8 +1,8 @@
 // Converts a checked body into a search (docs/search.md).
 
 import { isIP } from "node:net";
-import { SEARCH } from "../../core/limits.ts";
-import { invalid, isAbsent } from "../../http/checks.ts";
+import { SEARCH } from "../../core/access/limits.ts";
+import { invalid, isAbsent } from "../../http/body/checks.ts";
 import type { SearchRequest } from "./providers/provider.ts";
 import { DOMAIN_LENGTH_MAX, type SearchFields } from "./search-schema.ts";
 

@@ -1,7 +1,7 @@
 // Requests and replies of web search. Fields that clients of Perplexity and LiteLLM send under
 // other names are accepted under those too.
 
-import { SEARCH, TIERS } from "../../core/limits.ts";
+import { SEARCH, TIERS } from "../../core/access/limits.ts";
 import { costUsd, requestId } from "../../http/reply-schema.ts";
 import {
   type Checked,

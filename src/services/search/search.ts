@@ -16,10 +16,10 @@ import {
 } from "../../calls/call.ts";
 import { CallerWatch } from "../../calls/caller-watch.ts";
 import { clientLeft, giveBack, type Settled, settleWith } from "../../calls/settling.ts";
+import { SEARCH, TIERS } from "../../core/access/limits.ts";
 import { ApiError, DISCONNECTED, OK, toApiError } from "../../core/errors.ts";
-import { SEARCH, TIERS } from "../../core/limits.ts";
-import { charge, type NanoUsd, type PicoUsd, subtract, ZERO } from "../../core/money.ts";
-import { priceVersionOfUnit } from "../../core/price-version.ts";
+import { charge, type NanoUsd, type PicoUsd, subtract, ZERO } from "../../core/money/money.ts";
+import { priceVersionOfUnit } from "../../core/money/price-version.ts";
 import type { Paid } from "../../http/svc.ts";
 import type { SearchProvider, SearchReply, SearchRequest } from "./providers/provider.ts";
 

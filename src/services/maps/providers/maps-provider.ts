@@ -1,16 +1,16 @@
 // Serves an action by its providers in order: the first that supports the parameters and answers.
 // Skips a provider that is known to be down.
 
+import { MAPS_PENDING_MAX } from "../../../annexes/atlas/atlas.ts";
 import { ApiError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
-import type { PicoUsd } from "../../../core/money.ts";
+import type { PicoUsd } from "../../../core/money/money.ts";
 import { Fallback, type FallbackDeps } from "../../../upstream/fallback.ts";
 import type { Server } from "../../../upstream/known-servers.ts";
 import type { UpstreamBoard } from "../../../upstream/upstream-board.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { MapsAction, ParametersOf } from "../actions.ts";
 import { EMBEDDED, type MapsConfig, type MapsServer } from "../servers.ts";
-import { MAPS_PENDING_MAX } from "./embedded/atlas.ts";
 import {
   type AskOptions,
   type ConnectServer,

@@ -2,7 +2,7 @@
 
 import type { CancelSignal } from "../../../core/cancellation.ts";
 import { ApiError } from "../../../core/errors.ts";
-import type { PicoUsd } from "../../../core/money.ts";
+import type { PicoUsd } from "../../../core/money/money.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { MapsAction, ParametersOf } from "../actions.ts";
 import type { DataOf } from "../maps-replies.ts";

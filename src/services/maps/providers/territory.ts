@@ -3,7 +3,7 @@
 import tzLookup from "@photostructure/tz-lookup";
 import { callingCodes, driveSide, iso1A2Code } from "@rapideditor/country-coder";
 import { LRUCache } from "lru-cache";
-import type { Position } from "../geography.ts";
+import type { Position } from "../../../annexes/atlas/geography.ts";
 
 export interface Territory {
   readonly countryCode: string;

@@ -1,10 +1,10 @@
 // Makes an untrusted result safe for a caller.
 
-import type { FoundResult, TextForm } from "./kind.ts";
+import type { IndexHit } from "./embedded/search-index.ts";
 import { plainText, textOfHtml, textsOfHtml } from "./plain-text.ts";
 import type { SearchRequest, SearchResult } from "./provider.ts";
+import type { FoundResult, TextForm } from "./remote/kind.ts";
 import { dayOf } from "./result-date.ts";
-import type { IndexHit } from "./search-index.ts";
 
 const TITLE_CHARACTERS_MAX = 300;
 const SNIPPET_CHARACTERS_MAX = 1_000;

@@ -9,7 +9,7 @@ import {
   type IndexQuery,
   matchesOf,
   type SearchIndex,
-} from "./search-index.ts";
+} from "./embedded/search-index.ts";
 
 /** An index with this many documents has reliable statistics of its own. */
 const LARGE = 10_000;

@@ -2,7 +2,7 @@
 
 import type { CancelSignal } from "../../../core/cancellation.ts";
 import type { ApiError } from "../../../core/errors.ts";
-import type { PicoUsd } from "../../../core/money.ts";
+import type { PicoUsd } from "../../../core/money/money.ts";
 import type { RequestWatch } from "../../../upstream/fallback.ts";
 import type { SearchKind } from "../search-catalogue.ts";
 

@@ -7,9 +7,6 @@ import { Fallback, type FallbackDeps } from "../../../upstream/fallback.ts";
 import type { UpstreamBoard } from "../../../upstream/upstream-board.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { SearchKind, SearchServer } from "../search-catalogue.ts";
-import { brave } from "./brave.ts";
-import { exa } from "./exa.ts";
-import type { ServiceKind } from "./kind.ts";
 import type {
   SearchField,
   SearchOptions,
@@ -18,10 +15,13 @@ import type {
   SearchRequest,
   SearchResult,
 } from "./provider.ts";
-import { searxng } from "./searxng.ts";
-import { serper } from "./serper.ts";
-import { tavily } from "./tavily.ts";
-import { searchUpstream } from "./upstream-search.ts";
+import { brave } from "./remote/brave.ts";
+import { exa } from "./remote/exa.ts";
+import type { ServiceKind } from "./remote/kind.ts";
+import { searxng } from "./remote/searxng.ts";
+import { serper } from "./remote/serper.ts";
+import { tavily } from "./remote/tavily.ts";
+import { searchUpstream } from "./remote/upstream-search.ts";
 
 /** The part of the embedded index that a search needs. */
 export interface EmbeddedSearch extends Pick<ServiceKind, "lacks"> {

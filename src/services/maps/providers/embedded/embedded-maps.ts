@@ -1,20 +1,20 @@
 // Maps actions without any configuration: places, countries, airports, stations and maps, from data
 // in npm packages.
 
+import { Atlas, type AtlasOptions } from "../../../../annexes/atlas/atlas.ts";
+import type { Position } from "../../../../annexes/atlas/geography.ts";
+import { metresPerPixel } from "../../../../annexes/atlas/map-drawing.ts";
+import { countryName, placeFile } from "../../../../annexes/atlas/place-file.ts";
+import { PlaceIndex } from "../../../../annexes/atlas/place-index.ts";
 import { throwIfCancelled } from "../../../../core/cancellation.ts";
 import type { Clock } from "../../../../core/clock.ts";
 import { type DataFile, isBuilt, openDataFile } from "../../../../upstream/data-file.ts";
 import type { ParametersOf } from "../../actions.ts";
-import type { Position } from "../../geography.ts";
 import type { SitePicture } from "../../place-answers.ts";
 import type { EMBEDDED_ACTIONS } from "../../servers.ts";
 import type { Service, Unable } from "../provider.ts";
 import { territoryAt, timezoneAt, utcOffset } from "../territory.ts";
-import { Atlas, type AtlasOptions } from "./atlas.ts";
 import { Lookups } from "./lookups.ts";
-import { metresPerPixel } from "./map-drawing.ts";
-import { countryName, placeFile } from "./place-file.ts";
-import { PlaceIndex } from "./place-index.ts";
 
 export interface EmbeddedOptions extends AtlasOptions {
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 // Parts of a geocoder's answer besides the place itself.
 
-import type { Position } from "../../geography.ts";
+import type { Position } from "../../../../annexes/atlas/geography.ts";
 import type { NearbyPlace, PlaceAtAnswer } from "../../place-answers.ts";
 import { territoryAt, timezoneAt, utcOffset } from "../territory.ts";
 

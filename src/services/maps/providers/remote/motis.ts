@@ -1,9 +1,9 @@
 // MOTIS: public transport. The base URL is the one before `/api`. Requests and replies are those of
 // MOTIS 2.10 and later (openapi.yaml of motis-project/motis).
 
+import { type Box, distance, type Position } from "../../../../annexes/atlas/geography.ts";
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 import type { ParametersOf } from "../../actions.ts";
-import { type Box, distance, type Position } from "../../geography.ts";
 import type { Place } from "../../parameters.ts";
 import type { LineAnswer, StopAnswer } from "../../transit-answers.ts";
 import type { Services, Unable } from "../provider.ts";

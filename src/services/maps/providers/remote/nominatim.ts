@@ -1,9 +1,9 @@
 // Nominatim: names and addresses of OpenStreetMap. The base URL is the one before `/search`.
 
+import { distance, type Position } from "../../../../annexes/atlas/geography.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 import type { ParametersOf } from "../../actions.ts";
-import { distance, type Position } from "../../geography.ts";
 import type { NearbyPlace, PlaceAnswer } from "../../place-answers.ts";
 import type { MapsAnswer, Services } from "../provider.ts";
 import { POI_KEYS, placeAt } from "./geocoder-place.ts";

@@ -1,7 +1,12 @@
 // What the servers based on OpenStreetMap share.
 
-import type { Box, Position } from "../../geography.ts";
-import { type Area, boxesAround, distance, type LineString } from "../../geography.ts";
+import type { Box, Position } from "../../../../annexes/atlas/geography.ts";
+import {
+  type Area,
+  boxesAround,
+  distance,
+  type LineString,
+} from "../../../../annexes/atlas/geography.ts";
 import type { RoadClass } from "../../vocabulary.ts";
 import type { Unable } from "../provider.ts";
 import { lookUp } from "./read.ts";

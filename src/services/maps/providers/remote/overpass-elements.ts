@@ -1,8 +1,8 @@
 // Converts elements of OpenStreetMap, as Overpass sends them, into answers.
 
+import { distance, type LineString, type Position } from "../../../../annexes/atlas/geography.ts";
 import type { Json } from "../../../../upstream/upstream-http.ts";
 import type { ParametersOf } from "../../actions.ts";
-import { distance, type LineString, type Position } from "../../geography.ts";
 import type { PoiAnswer } from "../../place-answers.ts";
 import type { ClosureAnswer, RoadAnswer, SpeedCameraAnswer } from "../../road-answers.ts";
 import type { LineAnswer } from "../../transit-answers.ts";

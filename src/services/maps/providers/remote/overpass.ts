@@ -1,10 +1,10 @@
 // Overpass: data that OpenStreetMap tags. The base URL is the one before `/api/interpreter`. A
 // query never contains a caller's text: only numbers, and words from this file.
 
+import type { Area } from "../../../../annexes/atlas/geography.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { isObject } from "../../../../upstream/upstream-http.ts";
 import { areaOf } from "../../actions.ts";
-import type { Area } from "../../geography.ts";
 import type { Services } from "../provider.ts";
 import { OPENSTREETMAP, tooManyWithin, unableArea } from "./openstreetmap.ts";
 import {

@@ -1,8 +1,8 @@
 // Photon: names and addresses of OpenStreetMap. The base URL is the one before `/api`.
 
+import { distance, type Position } from "../../../../annexes/atlas/geography.ts";
 import type { Json } from "../../../../upstream/upstream-http.ts";
 import type { ParametersOf } from "../../actions.ts";
-import { distance, type Position } from "../../geography.ts";
 import type { NearbyPlace, PlaceAnswer } from "../../place-answers.ts";
 import type { Services, Unable } from "../provider.ts";
 import { POI_KEYS, placeAt } from "./geocoder-place.ts";

@@ -1,6 +1,6 @@
 // Google's Encoded Polyline Algorithm Format, with five to seven decimals.
 
-import type { LineString } from "../../geography.ts";
+import type { LineString } from "../../../../annexes/atlas/geography.ts";
 import { lineOf } from "./read.ts";
 
 const CHARACTERS_MAX = 2_000_000;

@@ -1,9 +1,9 @@
 // Reads the data of an upstream field by field. Each field is checked and bounded; unknown fields
 // are dropped.
 
+import type { LineString, Position } from "../../../../annexes/atlas/geography.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
-import type { LineString, Position } from "../../geography.ts";
 
 const ITEMS_MAX = 20_000;
 const POINTS_MAX = 100_000;

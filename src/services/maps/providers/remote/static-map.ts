@@ -1,8 +1,8 @@
 // Servers that draw maps as pictures.
 
+import type { Position } from "../../../../annexes/atlas/geography.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import type { ParametersOf } from "../../actions.ts";
-import type { Position } from "../../geography.ts";
 import type { Service, Services, Unable } from "../provider.ts";
 import { OPENSTREETMAP } from "./openstreetmap.ts";
 import { pngSize } from "./png.ts";

@@ -1,0 +1,48 @@
+// What the calls of one key tell the journal of themselves. Calls in a row mostly tell the same, so
+// their texts are made once and not for each of them.
+
+import { type CallMetadata, metadataText } from "../../src/core/journal/journal.ts";
+
+export interface CallTexts {
+  /** CallMetadata by `metadataText`. */
+  readonly metadata: string;
+  /** Account, key and metadata between tabs. */
+  readonly text: string;
+}
+
+export class KeyTexts {
+  readonly #accountId: string;
+  readonly #keyId: string;
+  #last: CallMetadata | null = null;
+  #texts: CallTexts = { metadata: "", text: "" };
+
+  constructor(accountId: string, keyId: string) {
+    this.#accountId = accountId;
+    this.#keyId = keyId;
+  }
+
+  of(metadata: CallMetadata): CallTexts {
+    if (this.#last === null || !areEqual(this.#last, metadata)) {
+      const text = metadataText(metadata);
+      this.#texts = { metadata: text, text: callText(this.#accountId, this.#keyId, text) };
+      this.#last = metadata;
+    }
+    return this.#texts;
+  }
+}
+
+/** Account, key and metadata as the scripts take them. */
+export function callText(accountId: string, keyId: string, metadata: string): string {
+  return `${accountId}\t${keyId}\t${metadata}`;
+}
+
+function areEqual(one: CallMetadata, other: CallMetadata): boolean {
+  return (
+    one.endpoint === other.endpoint &&
+    one.service === other.service &&
+    one.model === other.model &&
+    one.country === other.country &&
+    one.ipHash === other.ipHash &&
+    one.priceVersion === other.priceVersion
+  );
+}

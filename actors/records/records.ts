@@ -1,0 +1,307 @@
+// The packed records of Redis: little-endian doubles, then text. Only this file, lua/records.lua
+// and lua/window.lua know their layout; test/unit/actors/records/records.test.ts checks that they
+// agree.
+
+import type { JournalEntry, JournalType, OperationKind } from "../../src/core/journal/journal.ts";
+import { OPERATION_KINDS } from "../../src/core/journal/journal.ts";
+import { type NanoUsd, nanoOf } from "../../src/core/money/money.ts";
+import { checkLayout, isKnownLayout } from "./layouts.ts";
+
+/** A bucket's own record. */
+export interface BucketRecord {
+  readonly layout: number;
+  readonly epoch: number;
+  /** Counts evicted wallets, and documents that arrived while their wallet was not in Redis. */
+  readonly evictions: number;
+  /** Counts changes of access documents over all the bucket's accounts. */
+  readonly documents: number;
+}
+
+/** An account's wallet. Balances are what is available: they do not include held amounts. */
+export interface Wallet {
+  readonly layout: number;
+  readonly epoch: number;
+  /** Of the access document. */
+  readonly version: number;
+  /** The number of the account's last ledger entry. */
+  readonly seq: number;
+  readonly paid: NanoUsd;
+  readonly free: NanoUsd;
+  readonly heldPaid: NanoUsd;
+  readonly heldFree: NanoUsd;
+  /** What reversed payments left unpaid; above zero only while `paid` is zero. */
+  readonly owed: NanoUsd;
+  /** The number of the last operation applied. */
+  readonly operations: number;
+  /** When free credit ends; 0 if it never does. */
+  readonly freeExpiresMs: number;
+  /**
+   * When the current free credit came; what is held of an older one expires when it is released.
+   */
+  readonly freeSinceMs: number;
+  readonly streams: number;
+  /** Open calls, streams included. */
+  readonly calls: number;
+  /** The month that `spent` and `held` belong to, as 202611; the previous one has its own two. */
+  readonly month: number;
+  readonly spent: NanoUsd;
+  readonly held: NanoUsd;
+  readonly previousSpent: NanoUsd;
+  readonly previousHeld: NanoUsd;
+  /** When a call last used it. */
+  readonly usedMs: number;
+}
+
+/** What a key spends, and its request window. */
+export interface KeyState {
+  readonly layout: number;
+  readonly epoch: number;
+  readonly month: number;
+  readonly spent: NanoUsd;
+  readonly held: NanoUsd;
+  readonly previousSpent: NanoUsd;
+  readonly previousHeld: NanoUsd;
+  readonly window: WindowRecord;
+}
+
+/** 61 counters of one second each. `total` is the sum of those inside the window. */
+export interface WindowRecord {
+  /** The newest second that counted anything, and the oldest. */
+  readonly lastSecond: number;
+  readonly firstSecond: number;
+  readonly total: number;
+  readonly counts: readonly number[];
+}
+
+/** An open hold, as stored in the hash of its owner. */
+export interface HoldRecord {
+  readonly layout: number;
+  readonly epoch: number;
+  readonly paid: NanoUsd;
+  readonly free: NanoUsd;
+  readonly month: number;
+  readonly isStream: boolean;
+  /** The cost streamed so far; the sweep charges it. */
+  readonly checkpoint: NanoUsd;
+  readonly admittedMs: number;
+  /** When the sweep may resolve a hold that belongs to no process; 0 for all others. */
+  readonly deadlineMs: number;
+  readonly account: string;
+  readonly key: string;
+  readonly metadata: string;
+}
+
+const BYTES = 8;
+const BUCKET_FIELDS = 4;
+const WALLET_FIELDS = 20;
+const KEY_FIELDS = 10;
+const WINDOW_FIELDS = 3;
+const DAY_FIELDS = 2;
+const HOLD_FIELDS = 9;
+const ENDED_EPOCH = 0;
+const ENTRY_FIELDS = 14;
+const OPERATION_AT = 10;
+export const WINDOW_SLOTS = 61;
+
+/** A record that this release cannot read. */
+export class UnknownRecord extends Error {
+  override readonly name = "UnknownRecord";
+}
+
+/** @throws UnknownRecord, UnknownLayout */
+export function parseBucket(bytes: Buffer): BucketRecord {
+  const [layout, epoch, evictions, documents] = doubles(bytes, BUCKET_FIELDS, "bucket");
+  checkLayout(layout ?? 0);
+  return {
+    layout: layout ?? 0,
+    epoch: epoch ?? 0,
+    evictions: evictions ?? 0,
+    documents: documents ?? 0,
+  };
+}
+
+/** @throws UnknownRecord */
+export function parseWallet(bytes: Buffer): Wallet {
+  if (bytes.length !== WALLET_FIELDS * BYTES)
+    throw new UnknownRecord("A wallet has another length");
+  const next = reader(doubles(bytes, WALLET_FIELDS, "wallet"));
+  return {
+    layout: next(),
+    epoch: next(),
+    version: next(),
+    seq: next(),
+    paid: money(next()),
+    free: money(next()),
+    heldPaid: money(next()),
+    heldFree: money(next()),
+    owed: money(next()),
+    operations: next(),
+    freeExpiresMs: next(),
+    freeSinceMs: next(),
+    streams: next(),
+    calls: next(),
+    month: next(),
+    spent: money(next()),
+    held: money(next()),
+    previousSpent: money(next()),
+    previousHeld: money(next()),
+    usedMs: next(),
+  };
+}
+
+/** @throws UnknownRecord */
+export function parseKeyState(bytes: Buffer): KeyState {
+  const next = reader(doubles(bytes, KEY_FIELDS, "key state"));
+  const state = {
+    layout: next(),
+    epoch: next(),
+    month: next(),
+    spent: money(next()),
+    held: money(next()),
+    previousSpent: money(next()),
+    previousHeld: money(next()),
+  };
+  const [lastSecond, firstSecond, total] = [next(), next(), next()];
+  const counts = countersAt(bytes, KEY_FIELDS * BYTES);
+  return { ...state, window: { lastSecond, firstSecond, total, counts } };
+}
+
+/** The record of a limit that is a window. @throws UnknownRecord */
+export function parseWindow(bytes: Buffer): WindowRecord {
+  const next = reader(doubles(bytes, WINDOW_FIELDS, "window"));
+  const [lastSecond, firstSecond, total] = [next(), next(), next()];
+  return { lastSecond, firstSecond, total, counts: countersAt(bytes, WINDOW_FIELDS * BYTES) };
+}
+
+/** The record of a limit of a UTC day, by the number of that day. @throws UnknownRecord */
+export function parseDayCount(bytes: Buffer): { readonly day: number; readonly used: number } {
+  const [day = 0, used = 0] = doubles(bytes, DAY_FIELDS, "day");
+  return { day, used };
+}
+
+/** @throws UnknownRecord */
+export function parseHold(bytes: Buffer): HoldRecord {
+  const next = reader(doubles(bytes, HOLD_FIELDS, "hold"));
+  const [account = "", key = "", metadata = ""] = textAfter(bytes, HOLD_FIELDS).split("\t");
+  return {
+    layout: next(),
+    epoch: next(),
+    paid: money(next()),
+    free: money(next()),
+    month: next(),
+    isStream: next() === 1,
+    checkpoint: money(next()),
+    admittedMs: next(),
+    deadlineMs: next(),
+    account,
+    key,
+    metadata,
+  };
+}
+
+/**
+ * True for the reply of a settled call, which takes the place of its hold until the process has
+ * had it for some time.
+ */
+export function isEnded(bytes: Buffer): boolean {
+  return bytes.length >= HOLD_FIELDS * BYTES && bytes.readDoubleLE(BYTES) === ENDED_EPOCH;
+}
+
+/** The types of journal entries. Their index is stored in records: add new ones only at the end. */
+const TYPES: readonly JournalType[] = [
+  "call",
+  "expired",
+  "late",
+  "refused",
+  "summary",
+  "operation",
+  "free_expired",
+  "repayment",
+];
+
+/**
+ * Reads an entry of the stream. A record has 0 where `seq`, `month`, `operation` or `kind` is null.
+ * @throws UnknownRecord
+ */
+export function parseEntry(streamId: string, bytes: Buffer): JournalEntry {
+  const [epoch = "", number = ""] = streamId.split("-");
+  const next = reader(doubles(bytes, ENTRY_FIELDS, "journal entry"));
+  const layout = next();
+  if (!isKnownLayout(layout)) {
+    throw new UnknownRecord(`A journal entry has the layout ${layout}`);
+  }
+  const type = TYPES[next()];
+  if (type === undefined) throw new UnknownRecord("A journal entry has an unknown type");
+  const fields = {
+    atMs: next(),
+    seq: next() || null,
+    paidDelta: money(next()),
+    freeDelta: money(next()),
+    paidAfter: money(next()),
+    freeAfter: money(next()),
+    owedAfter: money(next()),
+    month: next() || null,
+    operation: next() || null,
+    held: money(next()),
+    writtenOff: money(next()),
+    overrun: money(next()),
+  };
+  const text = textAfter(bytes, ENTRY_FIELDS).split("\t");
+  if (text.length !== 6) throw new UnknownRecord("A journal entry has another number of texts");
+  const [account = "", key = "", metadata = "", request = "", kind = "", outcome = ""] = text;
+  return {
+    epoch: Number(epoch),
+    number: Number(number),
+    type,
+    ...fields,
+    kind: kindOf(kind),
+    account,
+    key,
+    request,
+    metadata,
+    outcome,
+  };
+}
+
+/** The operation that an entry applied to this account; null if none. Its kind may be unknown. */
+export function operationIn(bytes: Buffer, accountId: string): number | null {
+  if (bytes.length < ENTRY_FIELDS * BYTES || !isKnownLayout(bytes.readDoubleLE(0))) return null;
+  if (!textAfter(bytes, ENTRY_FIELDS).startsWith(`${accountId}\t`)) return null;
+  const number = bytes.readDoubleLE(OPERATION_AT * BYTES);
+  return Number.isSafeInteger(number) && number > 0 ? number : null;
+}
+
+function kindOf(text: string): OperationKind | null {
+  if (text === "") return null;
+  const kind = OPERATION_KINDS.find((name) => name === text);
+  if (kind === undefined) throw new UnknownRecord(`'${text}' is no kind of operation`);
+  return kind;
+}
+
+/** The counters of a window, from `offset` to the end of the record. */
+function countersAt(bytes: Buffer, offset: number): number[] {
+  if (bytes.length !== offset + 2 * WINDOW_SLOTS) {
+    throw new UnknownRecord("A window has another length");
+  }
+  return Array.from({ length: WINDOW_SLOTS }, (_, slot) => bytes.readUInt16LE(offset + 2 * slot));
+}
+
+function doubles(bytes: Buffer, count: number, name: string): number[] {
+  if (bytes.length < count * BYTES) throw new UnknownRecord(`A ${name} record is too short`);
+  return Array.from({ length: count }, (_, index) => bytes.readDoubleLE(index * BYTES));
+}
+
+function reader(fields: readonly number[]): () => number {
+  let at = 0;
+  return () => fields[at++] ?? 0;
+}
+
+function textAfter(bytes: Buffer, fields: number): string {
+  return bytes.toString("utf8", fields * BYTES);
+}
+
+/** A whole number of nano-USD; anything else in a record is a fault. */
+function money(value: number): NanoUsd {
+  if (!Number.isSafeInteger(value)) throw new UnknownRecord(`${value} is no amount`);
+  return nanoOf(value);
+}

@@ -1,0 +1,244 @@
+// Scripts for admitted calls, typed. The header of each .lua file is its contract.
+
+import { type NanoUsd, nanoOf, toDouble } from "../../src/core/money/money.ts";
+import type { Limit, Settlement } from "../account.ts";
+import extendLua from "../lua/extend.lua" with { type: "text" };
+import forgetEndedLua from "../lua/forget_ended.lua" with { type: "text" };
+import settleLua from "../lua/settle.lua" with { type: "text" };
+import settleLateLua from "../lua/settle_late.lua" with { type: "text" };
+import settleOwnerlessLua from "../lua/settle_ownerless.lua" with { type: "text" };
+import sweepLua from "../lua/sweep.lua" with { type: "text" };
+import viewLua from "../lua/view.lua" with { type: "text" };
+import {
+  type BucketKeys,
+  callKeys,
+  holdsKey,
+  keyStateKey,
+  MAIL_OWNER,
+  opKey,
+} from "../records/keys.ts";
+import { type KeyState, parseKeyState, parseWallet, type Wallet } from "../records/records.ts";
+import { withLimitKeys } from "../records/window.ts";
+import type { Argument } from "../redis/script-client.ts";
+import type { OwnerRef } from "./lease-scripts.ts";
+import {
+  bytesOf,
+  type OfAccount,
+  pack,
+  type RawReply,
+  type Script,
+  type Timed,
+  unpack,
+  verdictOf,
+} from "./script.ts";
+
+/**
+ * How long the reply of a settlement that any process may repeat is kept.
+ */
+const REPEAT_MS = 300_000;
+/**
+ * How long the reply of a call is kept for an owner that returns after its lease has ended. Longer
+ * than any call may run.
+ */
+const LATE_MS = 3_600_000;
+
+/** Everything that identifies a hold. */
+export interface HoldRef extends OfAccount {
+  readonly keyId: string;
+  readonly requestId: string;
+  readonly owner: string;
+}
+
+type SettleReply = Settlement | null;
+
+/** Null if the hold no longer exists. */
+function parseSettlement(raw: RawReply): SettleReply {
+  if (!(raw instanceof Buffer)) return null;
+  // A reply that an earlier release stored has no `owned`.
+  const [charged = 0, free = 0, left = -1, owned = -1] = unpack(raw);
+  return {
+    charged: nanoOf(charged),
+    free: nanoOf(free),
+    left: left < 0 ? null : nanoOf(left),
+    ownedPaid: owned < 0 ? null : nanoOf(owned),
+  };
+}
+
+export interface SettleArgs extends HoldRef {
+  readonly cost: NanoUsd;
+  /** An Outcome in the form of `outcomeText`. */
+  readonly outcome: string;
+}
+
+export interface SettleOpenArgs extends SettleArgs {
+  /** What to give back to the limits that the call counted against. */
+  readonly unused: readonly (Pick<Limit, "name" | "kind"> & { readonly count: number })[];
+}
+
+/** Settles a hold of this process. */
+const settleOwned: Script<SettleOpenArgs, SettleReply> = {
+  name: "settle",
+  lua: settleLua,
+  flags: ["allow-oom"],
+  keys: (a) => withLimitKeys([callKeys(a)], a, a.unused),
+  args: (a) => settleArgs(pack(toDouble(a.cost)), a),
+  reply: parseSettlement,
+};
+
+/** Settles a hold that belongs to no process. */
+const settleOwnerless: Script<SettleOpenArgs, SettleReply> = {
+  name: "settle_ownerless",
+  lua: settleOwnerlessLua,
+  flags: ["allow-oom"],
+  keys: (a) => withLimitKeys([callKeys(a), opKey(a.keys.number, a.requestId)], a, a.unused),
+  args: (a) => settleArgs(pack(toDouble(a.cost), REPEAT_MS), a),
+  reply: parseSettlement,
+};
+
+export const SETTLE_SCRIPTS = [settleOwned, settleOwnerless] as const;
+
+/**
+ * The script that settles a hold of this owner. It returns null if the hold no longer exists: then
+ * use `settleLate`.
+ */
+export function settleOf(owner: string): Script<SettleOpenArgs, SettleReply> {
+  return owner === MAIL_OWNER ? settleOwnerless : settleOwned;
+}
+
+function settleArgs(
+  numbers: Buffer,
+  { requestId, outcome, unused }: SettleOpenArgs,
+): readonly Argument[] {
+  const args: Argument[] = [numbers, requestId, outcome];
+  for (const { kind, count } of unused) args.push(kind, count);
+  return args;
+}
+
+export interface SettleLateArgs extends Timed, SettleArgs {
+  readonly admittedAtMs: number;
+  readonly cap: NanoUsd;
+  readonly budget: NanoUsd | null;
+  /** Account, key and metadata between tabs. */
+  readonly text: string;
+}
+
+export const settleLate: Script<SettleLateArgs, SettleReply> = {
+  name: "settle_late",
+  lua: settleLateLua,
+  flags: ["allow-oom"],
+  keys: ({ keys, keyId, requestId }) => [
+    keys.bucket,
+    keys.wallet,
+    keyStateKey(keys.number, keyId),
+    opKey(keys.number, requestId),
+    keys.events,
+  ],
+  args: (a) => [
+    pack(
+      a.nowMs,
+      a.admittedAtMs,
+      toDouble(a.cost),
+      toDouble(a.cap),
+      a.budget === null ? -1 : toDouble(a.budget),
+      REPEAT_MS,
+    ),
+    a.requestId,
+    a.text,
+    a.outcome,
+  ],
+  reply: parseSettlement,
+};
+
+export interface SweepArgs extends Timed, HoldRef {
+  /** An Outcome in the form of `outcomeText`. */
+  readonly outcome: string;
+}
+
+export const sweep: Script<SweepArgs, "ok" | "alive" | "gone"> = {
+  name: "sweep",
+  lua: sweepLua,
+  flags: ["allow-oom"],
+  keys: (a) => [callKeys(a), opKey(a.keys.number, a.requestId), a.keys.leases],
+  args: (a) => [pack(a.nowMs, LATE_MS), a.requestId, a.owner, a.outcome],
+  reply: (raw) => verdictOf(raw) as "ok" | "alive" | "gone",
+};
+
+export interface EndedCalls {
+  readonly keys: BucketKeys;
+  readonly owner: string;
+  /** At most `ENDED_AT_ONCE`. */
+  readonly requestIds: readonly string[];
+  /** True keeps the replies for an owner that returns. */
+  readonly ownerMayReturn: boolean;
+}
+
+/** More arguments would be too many for Lua, and would block Redis for too long. */
+export const ENDED_AT_ONCE = 500;
+
+/** Removes the replies that settled calls left in the place of their holds. Open holds stay. */
+export const forgetEnded: Script<EndedCalls, void> = {
+  name: "forget_ended",
+  lua: forgetEndedLua,
+  flags: ["allow-oom"],
+  keys: ({ keys: { number }, owner, requestIds, ownerMayReturn }) => [
+    holdsKey(number, owner),
+    ...(ownerMayReturn ? requestIds.map((id) => opKey(number, id)) : []),
+  ],
+  args: ({ requestIds }) => [pack(LATE_MS), ...requestIds],
+  reply: () => {},
+};
+
+export interface ExtendArgs extends OwnerRef {
+  readonly leaseMs: number;
+  readonly requestIds: readonly string[];
+}
+
+/**
+ * Extends the deadlines of holds without a process; returns the requests that have no hold any
+ * more.
+ */
+export const extend: Script<ExtendArgs, readonly string[]> = {
+  name: "extend",
+  lua: extendLua,
+  flags: ["allow-oom"],
+  keys: ({ keys, owner }) => [keys.bucket, holdsKey(keys.number, owner)],
+  args: (a) => [pack(a.nowMs, a.leaseMs), ...a.requestIds],
+  reply: (raw) => (raw as readonly RawReply[]).map(String),
+};
+
+export interface ViewReply {
+  readonly nowMs: number;
+  /** The UTC month of `nowMs`, as 202611. */
+  readonly month: number;
+  readonly wallet: Wallet;
+  readonly document: string;
+  /** Null for a key that never made a call. */
+  readonly key: KeyState | null;
+}
+
+/** Returns null if Redis has no such wallet. */
+export const view: Script<Timed & OfAccount & { readonly keyId: string }, ViewReply | null> = {
+  name: "view",
+  lua: viewLua,
+  flags: ["no-writes"],
+  keys: ({ keys, keyId }) => [
+    keys.bucket,
+    keys.wallet,
+    keys.document,
+    keyStateKey(keys.number, keyId),
+  ],
+  args: (a) => [pack(a.nowMs)],
+  reply: (raw) => (verdictOf(raw) === "ok" ? parseView(raw as readonly RawReply[]) : null),
+};
+
+function parseView([, time, wallet, document, key]: readonly RawReply[]): ViewReply {
+  const [nowMs = 0, month = 0] = unpack(bytesOf(time));
+  const keyBytes = bytesOf(key);
+  return {
+    nowMs,
+    month,
+    wallet: parseWallet(bytesOf(wallet)),
+    document: String(document),
+    key: keyBytes.length === 0 ? null : parseKeyState(keyBytes),
+  };
+}

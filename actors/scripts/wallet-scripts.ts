@@ -1,0 +1,187 @@
+// Scripts for wallets outside of calls, typed. The header of each .lua file is its contract.
+
+import { REFUSED_ROWS_PER_MINUTE } from "../../src/core/access/limits.ts";
+import type { Operation } from "../../src/core/journal/journal.ts";
+import { type NanoUsd, toDouble } from "../../src/core/money/money.ts";
+import type { EvictionRecord, WalletRecord } from "../../src/store/accounts/wallet-repository.ts";
+import applyOperationLua from "../lua/apply_operation.lua" with { type: "text" };
+import configureLua from "../lua/configure.lua" with { type: "text" };
+import countRefusedLua from "../lua/count_refused.lua" with { type: "text" };
+import evictLua from "../lua/evict.lua" with { type: "text" };
+import expireFreeLua from "../lua/expire_free.lua" with { type: "text" };
+import hydrateLua from "../lua/hydrate.lua" with { type: "text" };
+import recoverLua from "../lua/recover.lua" with { type: "text" };
+import summariseLua from "../lua/summarise.lua" with { type: "text" };
+import { type BucketKeys, keyStateKey } from "../records/keys.ts";
+import type { Argument } from "../redis/script-client.ts";
+import {
+  type OfAccount,
+  pack,
+  type RawReply,
+  type Script,
+  type Timed,
+  verdictOf,
+} from "./script.ts";
+
+export interface OperationArgs extends Timed, OfAccount {
+  readonly operation: Operation;
+}
+
+export const applyOperation: Script<OperationArgs, "ok" | "already" | "gap" | "hydrate"> = {
+  name: "apply_operation",
+  lua: applyOperationLua,
+  flags: ["allow-oom"],
+  keys: ({ keys }) => [keys.bucket, keys.wallet, keys.events],
+  args: ({ nowMs, account, operation }) => [
+    pack(nowMs, ...figuresOf(operation)),
+    account,
+    operation.kind,
+    operation.balance,
+  ],
+  reply: (raw) => verdictOf(raw) as "ok" | "already" | "gap" | "hydrate",
+};
+
+function figuresOf({ number, amount, expiresAtMs, createdAtMs }: Operation): number[] {
+  return [number, Number(amount), expiresAtMs ?? 0, createdAtMs];
+}
+
+export interface ConfigureArgs extends OfAccount {
+  readonly version: number;
+  readonly document: string;
+}
+
+export const configure: Script<ConfigureArgs, "ok" | "absent"> = {
+  name: "configure",
+  lua: configureLua,
+  flags: ["allow-oom"],
+  keys: ({ keys }) => [keys.bucket, keys.wallet, keys.document],
+  args: (a) => [pack(a.version), a.document],
+  reply: (raw) => verdictOf(raw) as "ok" | "absent",
+};
+
+/** What a key spent in two UTC months, as 202611. */
+export interface KeySpending {
+  readonly key: string;
+  readonly month: number;
+  readonly spent: NanoUsd;
+  readonly monthBefore: number;
+  readonly spentBefore: NanoUsd;
+}
+
+export interface HydrateArgs extends Timed, OfAccount, Omit<WalletRecord, "months" | "missing"> {
+  readonly epoch: number;
+  readonly evictions: number;
+  /** The operations after these, in order. */
+  readonly pending: readonly Operation[];
+  readonly spending: readonly KeySpending[];
+}
+
+export const hydrate: Script<HydrateArgs, "ok" | "present" | "again"> = {
+  name: "hydrate",
+  lua: hydrateLua,
+  flags: [],
+  keys: ({ keys, spending }) => [
+    keys.bucket,
+    keys.wallet,
+    keys.document,
+    keys.events,
+    ...spending.map(({ key }) => keyStateKey(keys.number, key)),
+  ],
+  args: (a) => [
+    pack(
+      a.nowMs,
+      a.epoch,
+      a.evictions,
+      a.seq,
+      toDouble(a.paid),
+      toDouble(a.free),
+      toDouble(a.owed),
+      a.freeExpiresAtMs ?? 0,
+      a.operations,
+      a.version,
+      a.pending.length,
+    ),
+    a.account,
+    a.document,
+    ...a.pending.flatMap((operation): Argument[] => [
+      operation.kind,
+      operation.balance,
+      pack(...figuresOf(operation)),
+    ]),
+    ...a.spending.map(({ month, spent, monthBefore, spentBefore }) =>
+      pack(month, toDouble(spent), monthBefore, toDouble(spentBefore)),
+    ),
+  ],
+  reply: (raw) => verdictOf(raw) as "ok" | "present" | "again",
+};
+
+export interface EvictArgs extends Timed, OfAccount, EvictionRecord {
+  readonly idleMs: number;
+}
+
+export const evict: Script<EvictArgs, "ok" | "kept"> = {
+  name: "evict",
+  lua: evictLua,
+  flags: ["allow-oom"],
+  keys: ({ keys, keyIds }) => [
+    keys.bucket,
+    keys.wallet,
+    keys.document,
+    ...keyIds.map((id) => keyStateKey(keys.number, id)),
+  ],
+  args: (a) => [pack(a.nowMs, a.seq, a.idleMs)],
+  reply: (raw) => verdictOf(raw) as "ok" | "kept",
+};
+
+export interface RecoverArgs {
+  readonly keys: BucketKeys;
+  readonly epoch: number;
+}
+
+export const recover: Script<RecoverArgs, "ok" | "newer"> = {
+  name: "recover",
+  lua: recoverLua,
+  flags: [],
+  keys: ({ keys }) => [keys.bucket, keys.refused, keys.events],
+  args: (a) => [pack(a.epoch)],
+  reply: (raw) => verdictOf(raw) as "ok" | "newer",
+};
+
+export const summarise: Script<Timed & { readonly keys: BucketKeys }, number> = {
+  name: "summarise",
+  lua: summariseLua,
+  flags: [],
+  keys: ({ keys }) => [keys.bucket, keys.refused, keys.events],
+  args: (a) => [pack(a.nowMs, REFUSED_ROWS_PER_MINUTE)],
+  reply: (raw) => Number((raw as readonly RawReply[])[0]),
+};
+
+export interface CountRefusedArgs {
+  readonly keys: BucketKeys;
+  /** Minutes since 1970. */
+  readonly minute: number;
+  readonly refusals: number;
+  readonly account: string;
+  readonly keyId: string;
+  readonly metadata: string;
+  /** Names these refusals, so that they count once however often they are sent. */
+  readonly name: string;
+}
+
+export const countRefused: Script<CountRefusedArgs, "ok"> = {
+  name: "count_refused",
+  lua: countRefusedLua,
+  flags: [],
+  keys: ({ keys }) => [keys.bucket, keys.refused],
+  args: (a) => [pack(a.minute, a.refusals), a.account, a.keyId, a.metadata, a.name],
+  reply: (raw) => verdictOf(raw) as "ok",
+};
+
+export const expireFree: Script<Timed & OfAccount, "ok" | "hydrate"> = {
+  name: "expire_free",
+  lua: expireFreeLua,
+  flags: ["allow-oom"],
+  keys: ({ keys }) => [keys.bucket, keys.wallet, keys.events],
+  args: (a) => [pack(a.nowMs), a.account],
+  reply: (raw) => verdictOf(raw) as "ok" | "hydrate",
+};

@@ -1,0 +1,195 @@
+// Adds credit: on the payment provider's page, or at once with a saved card. It shows what is paid
+// and what is credited before anything is charged.
+
+import { Button, Checkbox, Modal, SegmentedControl, Select, TextInput } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+import type {
+  BillingReply,
+  StartedTopUpReply,
+} from "../../../../src/console/money/billing-schema.ts";
+import { RequestError } from "../../api/client.ts";
+import { chargeCard, startCheckout } from "../../api/money-changes.ts";
+import { outdateAccount } from "../../api/queries.ts";
+import { isZero, moneyText, nanoOf, sumUsd, typedUsd, usdOf } from "../../money.ts";
+import { Problem, say, useChange, whenIdle } from "../../parts/ask.tsx";
+import { Form } from "../../parts/form.tsx";
+import { Money } from "../../parts/money.tsx";
+import { Facts } from "../../parts/panel.tsx";
+import { t } from "../../texts.ts";
+import { bonusOf, feeOf } from "../../top-up-price.ts";
+
+interface AddCreditProps {
+  readonly close: () => void;
+  readonly account: string;
+  readonly billing: BillingReply;
+}
+
+const AMOUNTS = ["10", "25", "50", "100"] as const;
+const PAGE = "page";
+
+/** What is wrong with an amount, in words; null if nothing is. */
+function amountProblem(usd: string | null, { caps }: BillingReply): string | null {
+  if (usd === null) return t.work.keys.wrongLimit;
+  if (nanoOf(usd) < nanoOf(caps.min_usd)) return t.billing.tooSmall(moneyText(caps.min_usd));
+  if (nanoOf(usd) > nanoOf(caps.now_usd)) return t.billing.tooLarge(moneyText(caps.now_usd));
+  return null;
+}
+
+/** The dialog. It stays open while a card is charged: closing it would not stop that. */
+export function AddCredit({ close, account, billing }: AddCreditProps) {
+  const { cards, caps } = billing;
+  const first = AMOUNTS.find((one) => amountProblem(one, billing) === null) ?? caps.min_usd;
+  const [text, setText] = useState<string>(first);
+  const [way, setWay] = useState(cards[0]?.id ?? PAGE);
+  const [saveCard, setSaveCard] = useState(true);
+  const charge = useCharge(account);
+  const usd = typedUsd(text);
+  const problem = amountProblem(usd, billing);
+  const change = useChange(async () => {
+    if (usd === null) return;
+    if (way === PAGE) {
+      const { top_up: started } = await startCheckout(account, usd, saveCard);
+      if (started.url === null) throw new Error(t.billing.noPage);
+      window.location.assign(started.url);
+      return;
+    }
+    const status = await charge(usd, way);
+    say(status === "succeeded" ? t.billing.credited(moneyText(usd)) : t.billing.underWay);
+    close();
+  });
+  return (
+    <Modal opened onClose={whenIdle(change, close)} title={t.actions.addCredit}>
+      <Form submit={() => problem === null && change.start()}>
+        <AmountField text={text} change={setText} problem={problem} billing={billing} />
+        <Select
+          label={t.billing.payWith}
+          data={[
+            ...cards.map(({ id, brand, last_four: four }) => ({
+              value: id,
+              label: `${brand} …${four}`,
+            })),
+            { value: PAGE, label: t.billing.otherCard },
+          ]}
+          value={way}
+          onChange={(next) => setWay(next ?? PAGE)}
+        />
+        {way === PAGE && (
+          <Checkbox
+            label={t.billing.saveCard}
+            description={t.billing.saveCardAbout}
+            checked={saveCard}
+            onChange={(event) => setSaveCard(event.currentTarget.checked)}
+          />
+        )}
+        {usd !== null && problem === null && <PayAndGet usd={usd} billing={billing} />}
+        <Problem error={change.error} />
+        <div className="row" data-end="">
+          <Button variant="default" disabled={change.busy} onClick={close}>
+            {t.actions.cancel}
+          </Button>
+          <Button type="submit" loading={change.busy} disabled={problem !== null}>
+            {way === PAGE ? t.billing.toPage : t.billing.payNow}
+          </Button>
+        </div>
+      </Form>
+    </Modal>
+  );
+}
+
+type Status = StartedTopUpReply["top_up"]["status"];
+
+/** Charges a saved card. A charge whose answer was lost is asked for again, not made again. */
+function useCharge(account: string): (usd: string, card: string) => Promise<Status> {
+  const [request, setRequest] = useState(() => crypto.randomUUID());
+  return async (usd, card) => {
+    try {
+      const { top_up: charged } = await chargeCard(account, usd, card, request);
+      // It is known what became of it: the next one is another order.
+      setRequest(crypto.randomUUID());
+      if (charged.status === "failed") throw new Error(t.billing.declined(charged.failure));
+      return charged.status;
+    } catch (error) {
+      if (isUnknown(error)) throw new Error(t.billing.lostAnswer, { cause: error });
+      if (!(error instanceof RequestError) || error.code !== "reference_reused") throw error;
+      setRequest(crypto.randomUUID());
+      throw new Error(t.billing.earlierOrder, { cause: error });
+    } finally {
+      await outdateAccount(account);
+    }
+  };
+}
+
+/** True where the server may have done what it was asked for, and its answer was lost. */
+function isUnknown(error: unknown): boolean {
+  return error instanceof RequestError && (error.status < 400 || error.status >= 500);
+}
+
+interface AmountProps {
+  readonly text: string;
+  readonly change: (text: string) => void;
+  readonly problem: string | null;
+  readonly billing: BillingReply;
+}
+
+/** Usual amounts, or one of one's own. */
+function AmountField({ text, change, problem, billing }: AmountProps) {
+  return (
+    <>
+      <SegmentedControl
+        fullWidth
+        aria-label={t.billing.amount}
+        data={AMOUNTS.map((one) => ({
+          value: one,
+          label: `$${one}`,
+          disabled: amountProblem(one, billing) !== null,
+        }))}
+        value={AMOUNTS.find((one) => one === typedUsd(text)) ?? ""}
+        onChange={change}
+      />
+      <TextInput
+        data-autofocus
+        label={t.billing.amount}
+        inputMode="decimal"
+        leftSection="$"
+        value={text}
+        error={problem}
+        onChange={(event) => change(event.currentTarget.value)}
+      />
+    </>
+  );
+}
+
+interface PayAndGetProps {
+  readonly usd: string;
+  readonly billing: BillingReply;
+}
+
+/** What is paid for an amount of credit, as far as it is known before. */
+export function Price({ usd, billing }: PayAndGetProps) {
+  return (
+    <>
+      <Money usd={sumUsd([usd, feeOf(usd, billing)])} />
+      {billing.adds_tax && ` ${t.billing.plusTax}`}
+    </>
+  );
+}
+
+/** What is paid for an amount of credit, and what comes of it. */
+function PayAndGet({ usd, billing }: PayAndGetProps) {
+  const [fee, bonus] = [feeOf(usd, billing), bonusOf(usd, billing)];
+  const owed = billing.balance.owed_usd;
+  const paysOwed = nanoOf(owed) > nanoOf(usd) ? usd : owed;
+  const rows: [string, ReactNode][] = [
+    [t.billing.youPay, <Price key="pay" usd={usd} billing={billing} />],
+    [t.billing.youGet, <Money key="get" usd={usdOf(nanoOf(usd) - nanoOf(paysOwed))} />],
+  ];
+  const others = [
+    [t.billing.bonusOnTop, bonus],
+    [t.billing.ofItFee, fee],
+    [t.billing.paysOwed, paysOwed],
+  ] as const;
+  for (const [name, amount] of others) {
+    if (!isZero(amount)) rows.push([name, <Money key={name} usd={amount} />]);
+  }
+  return <Facts rows={rows} />;
+}

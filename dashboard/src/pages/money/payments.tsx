@@ -1,0 +1,170 @@
+// Payments with their refunds and disputes as rows, and top-ups that are open or came to nothing.
+
+import type { BillingReply } from "../../../../src/console/money/billing-schema.ts";
+import { isZero, moneyText } from "../../money.ts";
+import { Empty } from "../../parts/loaded.tsx";
+import { Money } from "../../parts/money.tsx";
+import { Panel, Tag, type Tone } from "../../parts/panel.tsx";
+import { nameOf, t } from "../../texts.ts";
+import { dayTime } from "../../time.ts";
+
+/** The server lists the newest so many payments, and top-ups. */
+const LISTED_MAX = 100;
+
+interface Row {
+  readonly id: string;
+  /** By which rows are in order: what follows from a payment stands beside it. */
+  readonly at: string;
+  /** False where it happened later than that; the ledger has the time. */
+  readonly isThen: boolean;
+  readonly what: string;
+  readonly detail: string | null;
+  readonly tone: Tone;
+  readonly state: string;
+  /** With its sign; null where nothing was moved. */
+  readonly usd: string | null;
+  readonly link: { readonly url: string; readonly text: string } | null;
+}
+
+export function Payments({ billing }: { readonly billing: BillingReply }) {
+  const rows = rowsOf(billing);
+  const { columns } = t.billing;
+  const isCut = [billing.payments, billing.top_ups].some(({ length }) => length >= LISTED_MAX);
+  return (
+    <Panel title={t.billing.payments} aside={t.billing.paymentsAbout}>
+      {isCut && <p className="small dim">{t.billing.paymentsCut(LISTED_MAX)}</p>}
+      {rows.length === 0 ? (
+        <Empty title={t.billing.noPayments}>
+          <p className="small dim">{t.billing.noPaymentsAbout}</p>
+        </Empty>
+      ) : (
+        <div className="table-scroll">
+          <table className="table">
+            <thead>
+              <tr>
+                <th scope="col">{columns.at}</th>
+                <th scope="col">{columns.what}</th>
+                <th scope="col">{columns.state}</th>
+                <th scope="col">{columns.receipt}</th>
+                <th className="num">{columns.amount}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row) => (
+                <PaymentRow key={row.id} row={row} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+function PaymentRow({ row }: { readonly row: Row }) {
+  return (
+    <tr>
+      <td className="nowrap tabular">{row.isThen && dayTime(row.at)}</td>
+      <td>
+        {row.what}
+        {row.detail !== null && <div className="tiny dim">{row.detail}</div>}
+      </td>
+      <td>
+        <Tag tone={row.tone}>{row.state}</Tag>
+      </td>
+      <td>
+        {row.link === null ? (
+          <span className="dim">–</span>
+        ) : (
+          <a href={row.link.url} target="_blank" rel="noreferrer">
+            {row.link.text}
+          </a>
+        )}
+      </td>
+      <td className="num">{row.usd === null ? "–" : <Money usd={row.usd} signed />}</td>
+    </tr>
+  );
+}
+
+function rowsOf({ payments, top_ups: topUps }: BillingReply): Row[] {
+  // A top-up that succeeded is a payment, which is listed as such.
+  const others = topUps.filter(({ status }) => status !== "succeeded").map(topUpRow);
+  const paid = payments.flatMap(paymentRows);
+  return [...others, ...paid].sort((a, b) => b.at.localeCompare(a.at));
+}
+
+function topUpRow(one: BillingReply["top_ups"][number]): Row {
+  const { id, created_at: at, kind, status, failure, url, amount_usd: usd } = one;
+  const why = failure === null ? "" : nameOf(t.billing.failures, failure).replaceAll("_", " ");
+  const detail = [isZero(usd) ? "" : moneyText(usd), why].filter((text) => text !== "").join(" · ");
+  return {
+    id,
+    at,
+    isThen: true,
+    what: t.billing.kinds[kind],
+    detail: detail === "" ? null : detail,
+    tone: status === "open" ? "held" : "owed",
+    state: t.billing.states[status],
+    usd: null,
+    link: status === "open" && url !== null ? { url, text: t.billing.goOn } : null,
+  };
+}
+
+/** What was paid besides the credit. */
+function onTopOf({ fee_usd: fee, tax_usd: tax }: BillingReply["payments"][number]): string[] {
+  return [
+    ...(isZero(fee) ? [] : [t.billing.plusFee(moneyText(fee))]),
+    ...(isZero(tax) ? [] : [t.billing.plusPaidTax(moneyText(tax))]),
+  ];
+}
+
+function paymentRows(one: BillingReply["payments"][number]): Row[] {
+  const { id, paid_at: at, bonus_usd: bonus, receipt_url: receipt } = one;
+  const common = { at, isThen: false, link: null, detail: id };
+  const rows: Row[] = [
+    {
+      ...common,
+      id,
+      isThen: true,
+      what: one.kind === null ? t.billing.payment : t.billing.kinds[one.kind],
+      detail: [id, ...onTopOf(one)].join(" · "),
+      tone: "paid",
+      state: t.billing.states.succeeded,
+      usd: one.amount_usd,
+      link: receipt === null ? null : { url: receipt, text: t.billing.receipt },
+    },
+  ];
+  if (!isZero(bonus)) {
+    const state = t.billing.states.succeeded;
+    rows.push({
+      ...common,
+      id: `${id} bonus`,
+      isThen: true,
+      what: t.billing.bonus,
+      tone: "free",
+      state,
+      usd: bonus,
+    });
+  }
+  if (!isZero(one.refunded_usd)) {
+    rows.push({
+      ...common,
+      id: `${id} refund`,
+      what: t.billing.refund,
+      tone: "held",
+      state: t.billing.states.refunded,
+      usd: `-${one.refunded_usd}`,
+    });
+  }
+  if (one.dispute !== null) {
+    rows.push({
+      ...common,
+      id: `${id} dispute`,
+      what: t.billing.dispute,
+      tone: one.dispute === "won" ? "paid" : "owed",
+      state: t.billing.disputes[one.dispute],
+      usd: isZero(one.disputed_usd) ? null : `-${one.disputed_usd}`,
+    });
+  }
+  return rows;
+}

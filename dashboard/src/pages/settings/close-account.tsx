@@ -1,0 +1,76 @@
+// Closes an account: what it means, what is left, and a password that was just given.
+
+import { Button, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { closeAccount } from "../../api/people.ts";
+import { meQuery, overviewQuery, queryClient } from "../../api/queries.ts";
+import { isZero, moneyText } from "../../money.ts";
+import { Ask } from "../../parts/ask.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { ProofFields, useProof } from "../../parts/proof-fields.tsx";
+import type { Account } from "../../session.tsx";
+import { t } from "../../texts.ts";
+
+export function CloseAccount({ account }: { readonly account: Account }) {
+  const [asking, setAsking] = useState(false);
+  const isOwner = account.role === "owner";
+  const isClosed = account.state === "closed";
+  return (
+    <Panel title={t.people.close}>
+      <div className="stack">
+        <p className="small">{isClosed ? t.work.state.closed : t.people.closeAbout}</p>
+        {!isOwner && <p className="small dim">{t.people.closeByOwner}</p>}
+        {isOwner && !isClosed && (
+          <div>
+            <Button size="xs" color="red" variant="outline" onClick={() => setAsking(true)}>
+              {t.people.closeAction}
+            </Button>
+          </div>
+        )}
+      </div>
+      {asking && <Confirm account={account} close={() => setAsking(false)} />}
+    </Panel>
+  );
+}
+
+interface ConfirmProps {
+  readonly account: Account;
+  readonly close: () => void;
+}
+
+function Confirm({ account, close }: ConfirmProps) {
+  const { data } = useQuery(overviewQuery(account.id));
+  const { proof, setProof, give } = useProof();
+  const [typed, setTyped] = useState("");
+  const run = async () => {
+    if (proof === null) return;
+    await give();
+    await closeAccount(account.id);
+    await queryClient.invalidateQueries(meQuery);
+    await queryClient.invalidateQueries({ queryKey: [account.id] });
+  };
+  const left = data?.balance.paid_usd ?? "0";
+  return (
+    <Ask
+      opened
+      close={close}
+      title={t.people.closeTitle(account.name)}
+      action={t.people.closeAction}
+      run={run}
+      done={t.people.closed}
+      disabled={typed.trim() !== account.name.trim() || proof === null}
+    >
+      <p className="small">{t.people.closeAbout}</p>
+      {!isZero(left) && <p className="small danger">{t.people.closeLeft(moneyText(left))}</p>}
+      <TextInput
+        data-autofocus
+        label={t.people.typeName(account.name)}
+        autoComplete="off"
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+      />
+      <ProofFields change={setProof} />
+    </Ask>
+  );
+}

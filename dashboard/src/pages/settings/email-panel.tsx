@@ -1,0 +1,60 @@
+// The address that a person signs in with, and changing it.
+
+import { Button, TextInput } from "@mantine/core";
+import { useState } from "react";
+import type { MailedReply } from "../../api/auth.ts";
+import { askForEmail } from "../../api/people.ts";
+import { Mailed } from "../../entry/mailed.tsx";
+import { Ask } from "../../parts/ask.tsx";
+import { Notice, Panel } from "../../parts/panel.tsx";
+import { ProofFields, useProof } from "../../parts/proof-fields.tsx";
+import { useMe } from "../../session.tsx";
+import { t } from "../../texts.ts";
+
+export function EmailPanel() {
+  const { person } = useMe();
+  const [asking, setAsking] = useState(false);
+  const [email, setEmail] = useState("");
+  const { proof, setProof, give } = useProof();
+  const [sent, setSent] = useState<MailedReply | null>(null);
+  const run = async () => {
+    if (proof === null) return;
+    await give();
+    setSent(await askForEmail(email.trim()));
+    setProof(null);
+  };
+  return (
+    <Panel title={t.people.email}>
+      <div className="stack">
+        <p className="small">{person.email}</p>
+        {sent !== null && <Notice tone="paid">{t.people.emailSent(email.trim())}</Notice>}
+        <Mailed mailed={sent?.development ?? null} />
+        <div>
+          <Button size="xs" variant="default" onClick={() => setAsking(true)}>
+            {t.people.changeEmail}
+          </Button>
+        </div>
+      </div>
+      <Ask
+        opened={asking}
+        close={() => setAsking(false)}
+        title={t.people.changeEmail}
+        action={t.actions.continue}
+        run={run}
+        disabled={email.trim() === "" || proof === null}
+        calm
+      >
+        <p className="small">{t.people.emailAbout}</p>
+        <TextInput
+          data-autofocus
+          type="email"
+          label={t.people.newEmail}
+          autoComplete="off"
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+        />
+        <ProofFields change={setProof} />
+      </Ask>
+    </Panel>
+  );
+}

@@ -1,0 +1,167 @@
+// The passkeys of a person: listed, added and removed, each after a proof of who it is.
+
+import { Button, TextInput } from "@mantine/core";
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { PasskeysReply } from "../../../../src/console/people/passkeys-schema.ts";
+import { RequestError } from "../../api/client.ts";
+import { addPasskey, canUsePasskeys, listPasskeys, removePasskey } from "../../api/passkeys.ts";
+import { queryClient } from "../../api/queries.ts";
+import { Ask } from "../../parts/ask.tsx";
+import { Loaded } from "../../parts/loaded.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { ProofFields, useProof } from "../../parts/proof-fields.tsx";
+import { t } from "../../texts.ts";
+import { dayTime } from "../../time.ts";
+
+type Passkey = PasskeysReply["passkeys"][number];
+
+const KEY = ["passkeys"];
+
+export const passkeysQuery = queryOptions({ queryKey: KEY, queryFn: listPasskeys });
+
+export function PasskeysPanel() {
+  const query = useQuery(passkeysQuery);
+  const [adding, setAdding] = useState(false);
+  const [removing, setRemoving] = useState<Passkey | null>(null);
+  const canAdd = canUsePasskeys();
+  return (
+    <Panel title={t.people.passkeys}>
+      <div className="stack">
+        <p className="small">{t.people.passkeysAbout}</p>
+        <Loaded query={query} height={40}>
+          {({ passkeys }) => <Table passkeys={passkeys} remove={setRemoving} />}
+        </Loaded>
+        {!canAdd && <p className="small dim">{t.people.passkeysImpossible}</p>}
+        <div>
+          <Button size="xs" variant="default" disabled={!canAdd} onClick={() => setAdding(true)}>
+            {t.people.addPasskey}
+          </Button>
+        </div>
+      </div>
+      {adding && <AddPasskey close={() => setAdding(false)} />}
+      {removing !== null && <Remove passkey={removing} close={() => setRemoving(null)} />}
+    </Panel>
+  );
+}
+
+interface TableProps {
+  readonly passkeys: readonly Passkey[];
+  readonly remove: (passkey: Passkey) => void;
+}
+
+function Table({ passkeys, remove }: TableProps) {
+  if (passkeys.length === 0) return <p className="small dim">{t.people.noPasskeys}</p>;
+  const { passkeyColumns } = t.people;
+  return (
+    <div className="table-scroll">
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">{passkeyColumns.name}</th>
+            <th scope="col">{passkeyColumns.added}</th>
+            <th scope="col">{passkeyColumns.used}</th>
+            <td />
+          </tr>
+        </thead>
+        <tbody>
+          {passkeys.map((passkey) => (
+            <tr key={passkey.id}>
+              <td>{passkey.name}</td>
+              <td className="nowrap">{dayTime(passkey.created_at)}</td>
+              <td className="nowrap">
+                {passkey.used_at === null ? t.people.neverUsed : dayTime(passkey.used_at)}
+              </td>
+              <td className="num">
+                <Button
+                  size="compact-xs"
+                  variant="default"
+                  aria-label={`${t.people.remove}: ${passkey.name}`}
+                  onClick={() => remove(passkey)}
+                >
+                  {t.people.remove}
+                </Button>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface AddPasskeyProps {
+  readonly close: () => void;
+  /** True right after a sign-in: the person is asked only if the server wants it. */
+  readonly isProved?: boolean;
+  readonly added?: () => Promise<void>;
+}
+
+export function AddPasskey({ close, isProved = false, added }: AddPasskeyProps) {
+  const [name, setName] = useState("");
+  const [asks, setAsks] = useState(!isProved);
+  const { proof, setProof, give } = useProof();
+  const run = async () => {
+    if (asks) await give();
+    try {
+      await addPasskey(name.trim());
+    } catch (error) {
+      if (error instanceof RequestError && error.code === "sign_in_again") setAsks(true);
+      throw error;
+    }
+    await queryClient.invalidateQueries({ queryKey: KEY });
+    void added?.();
+  };
+  return (
+    <Ask
+      opened
+      close={close}
+      title={t.people.addPasskey}
+      action={t.actions.continue}
+      run={run}
+      done={t.people.passkeyAdded(name.trim())}
+      disabled={name.trim() === "" || (asks && proof === null)}
+      calm
+    >
+      <TextInput
+        data-autofocus
+        label={t.people.passkeyName}
+        description={t.people.passkeyNameHint}
+        maxLength={64}
+        autoComplete="off"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      {asks && <ProofFields change={setProof} />}
+    </Ask>
+  );
+}
+
+interface RemoveProps {
+  readonly passkey: Passkey;
+  readonly close: () => void;
+}
+
+function Remove({ passkey, close }: RemoveProps) {
+  const { proof, setProof, give } = useProof();
+  const run = async () => {
+    if (proof === null) return;
+    await give();
+    await removePasskey(passkey.id);
+    await queryClient.invalidateQueries({ queryKey: KEY });
+  };
+  return (
+    <Ask
+      opened
+      close={close}
+      title={t.people.removePasskey(passkey.name)}
+      action={t.people.remove}
+      run={run}
+      done={t.people.passkeyRemoved(passkey.name)}
+      disabled={proof === null}
+    >
+      <p className="small">{t.people.removePasskeyAbout}</p>
+      <ProofFields change={setProof} />
+    </Ask>
+  );
+}

@@ -1,0 +1,271 @@
+// The people of an account: roles, invitations, leaving.
+
+import { Button, Select, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import type { TeamReply } from "../../../../src/console/people/team-schema.ts";
+import type { MailedReply } from "../../api/auth.ts";
+import {
+  changeRole,
+  invite,
+  leaveAccount,
+  removeMember,
+  withdrawInvitation,
+} from "../../api/people.ts";
+import { meQuery, outdateAccount, queryClient, teamQuery } from "../../api/queries.ts";
+import { Mailed } from "../../entry/mailed.tsx";
+import { Ask, Problem, say, useChange } from "../../parts/ask.tsx";
+import { Form } from "../../parts/form.tsx";
+import { Loaded } from "../../parts/loaded.tsx";
+import { Facts, PageHead, Panel } from "../../parts/panel.tsx";
+import { type Account, mayAct, type Role, useAccount, useMe } from "../../session.tsx";
+import { t } from "../../texts.ts";
+import { day } from "../../time.ts";
+
+type Member = TeamReply["members"][number];
+
+const ROLES: readonly Role[] = ["owner", "admin", "billing", "viewer"];
+
+export function TeamPage() {
+  const account = useAccount();
+  const query = useQuery(teamQuery(account.id));
+  const canInvite = mayAct(account.role, "admin");
+  return (
+    <>
+      <PageHead title={t.nav.pages.team} about={t.people.teamAbout(account.name)} />
+      <Loaded query={query} height={200}>
+        {(team) => (
+          <div className="panels">
+            <Panel title={t.people.members}>
+              <Members team={team} account={account} />
+            </Panel>
+            <div className="split" data-even="">
+              <Panel title={t.people.invitations}>
+                {canInvite ? (
+                  <Invite account={account} />
+                ) : (
+                  <p className="small dim">{t.states.forbidden(account.role)}</p>
+                )}
+                <Invitations team={team} account={account} canChange={canInvite} />
+              </Panel>
+              <Panel title={t.people.roles}>
+                <Facts rows={ROLES.map((role) => [t.nav.roles[role], t.people.roleAbout[role]])} />
+              </Panel>
+            </div>
+          </div>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+/** The roles that somebody may give: an admin makes no owners. */
+function rolesFor(own: Role): readonly Role[] {
+  return own === "owner" ? ROLES : ROLES.filter((role) => role !== "owner");
+}
+
+interface TeamProps {
+  readonly team: TeamReply;
+  readonly account: Account;
+}
+
+function Members({ team, account }: TeamProps) {
+  const [removing, setRemoving] = useState<Member | null>(null);
+  const navigate = useNavigate();
+  const canChange = mayAct(account.role, "admin");
+  const columns = t.people.columns;
+  const remove = async ({ person_id: person, is_you: isYou }: Member) => {
+    if (!isYou) {
+      await removeMember(account.id, person);
+      await outdateAccount(account.id);
+      return;
+    }
+    await leaveAccount(account.id);
+    await queryClient.invalidateQueries(meQuery);
+    await navigate({ to: "/" });
+  };
+  return (
+    <div className="table-scroll">
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">{columns.person}</th>
+            <th scope="col">{columns.role}</th>
+            <th scope="col">{columns.since}</th>
+            <td />
+          </tr>
+        </thead>
+        <tbody>
+          {team.members.map((member) => (
+            <MemberRow
+              key={member.person_id}
+              member={member}
+              account={account}
+              canChange={canChange}
+              remove={() => setRemoving(member)}
+            />
+          ))}
+        </tbody>
+      </table>
+      {removing !== null && (
+        <Ask
+          opened
+          close={() => setRemoving(null)}
+          title={removing.is_you ? t.people.leaveTitle : t.people.removeTitle(removing.email)}
+          action={removing.is_you ? t.people.leave : t.people.remove}
+          run={() => remove(removing)}
+        >
+          <p className="small">{removing.is_you ? t.people.leaveAbout : t.people.removeAbout}</p>
+        </Ask>
+      )}
+    </div>
+  );
+}
+
+interface MemberRowProps {
+  readonly member: Member;
+  readonly account: Account;
+  readonly canChange: boolean;
+  readonly remove: () => void;
+}
+
+function MemberRow({ member, account, canChange, remove }: MemberRowProps) {
+  // Only a choice is kept: the role itself may be changed elsewhere.
+  const [choice, setChoice] = useState<Role | null>(null);
+  const role = choice ?? member.role;
+  const change = useChange(async () => {
+    await changeRole(account.id, member.person_id, role);
+    say(t.people.roleChanged(member.email));
+    await outdateAccount(account.id);
+    setChoice(null);
+    await queryClient.invalidateQueries(meQuery);
+  });
+  const choices = rolesFor(account.role);
+  const isOurs = canChange && choices.includes(member.role);
+  return (
+    <tr>
+      <td>
+        <span className="strong">{member.name}</span>
+        {member.is_you && <span className="dim"> ({t.people.you})</span>}
+        <div className="small dim">{member.email}</div>
+        <Problem error={change.error} />
+      </td>
+      <td>
+        {isOurs ? (
+          <div className="row">
+            <Select
+              size="xs"
+              w={120}
+              aria-label={t.people.roleOf(member.email)}
+              data={choices.map((one) => ({ value: one, label: t.nav.roles[one] }))}
+              value={role}
+              onChange={(next) => next !== null && setChoice(next)}
+            />
+            {role !== member.role && (
+              <Button size="xs" loading={change.busy} onClick={() => void change.start()}>
+                {t.actions.save}
+              </Button>
+            )}
+          </div>
+        ) : (
+          t.nav.roles[member.role]
+        )}
+      </td>
+      <td className="nowrap">{day(member.joined_at)}</td>
+      <td className="num">
+        {(isOurs || member.is_you) && (
+          <Button
+            size="compact-xs"
+            variant="default"
+            aria-label={member.is_you ? t.people.leave : `${t.people.remove}: ${member.email}`}
+            onClick={remove}
+          >
+            {member.is_you ? t.people.leave : t.people.remove}
+          </Button>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function Invite({ account }: { readonly account: Account }) {
+  const { installation } = useMe();
+  const [email, setEmail] = useState("");
+  const [role, setRole] = useState<Role>("viewer");
+  const [mailed, setMailed] = useState<MailedReply["development"] | null>(null);
+  const change = useChange(async () => {
+    const { development } = await invite(account.id, email.trim(), role);
+    setMailed(development ?? null);
+    const { invited, invitedUnmailed } = t.people;
+    say((installation.mail_sink ? invitedUnmailed : invited)(email.trim()));
+    setEmail("");
+    await outdateAccount(account.id);
+  });
+  return (
+    <Form submit={change.start}>
+      <div className="row invite">
+        <TextInput
+          type="email"
+          required
+          label={t.entry.email}
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+        />
+        <Select
+          w={120}
+          label={t.people.columns.role}
+          data={rolesFor(account.role).map((one) => ({ value: one, label: t.nav.roles[one] }))}
+          value={role}
+          onChange={(next) => next !== null && setRole(next)}
+        />
+        <Button type="submit" loading={change.busy}>
+          {t.people.invite}
+        </Button>
+      </div>
+      <Mailed mailed={mailed ?? null} />
+      <Problem error={change.error} />
+    </Form>
+  );
+}
+
+function Invitations({ team, account, canChange }: TeamProps & { readonly canChange: boolean }) {
+  const [withdrawing, setWithdrawing] = useState<string | null>(null);
+  if (team.invitations.length === 0) return <p className="small dim">{t.people.noInvitations}</p>;
+  return (
+    <ul className="plain-list">
+      {team.invitations.map(({ id, email, role, expires_at: end, invited_by: by }) => (
+        <li key={id} className="row" data-apart="">
+          <span className="small">
+            <span className="strong">{email}</span> · {t.nav.roles[role]}
+            <div className="dim">{t.people.invitationFacts(by, day(end))}</div>
+          </span>
+          {canChange && (
+            <Button
+              size="compact-xs"
+              variant="default"
+              aria-label={`${t.people.withdraw}: ${email}`}
+              onClick={() => setWithdrawing(id)}
+            >
+              {t.people.withdraw}
+            </Button>
+          )}
+        </li>
+      ))}
+      {withdrawing !== null && (
+        <Ask
+          opened
+          close={() => setWithdrawing(null)}
+          title={t.people.withdrawTitle}
+          action={t.people.withdraw}
+          run={async () => {
+            await withdrawInvitation(account.id, withdrawing);
+            await outdateAccount(account.id);
+          }}
+        >
+          <p className="small">{t.people.withdrawAbout}</p>
+        </Ask>
+      )}
+    </ul>
+  );
+}

@@ -1,0 +1,210 @@
+// A request as a ticket: what was held, each price line, what was charged and given back, and
+// below the tear line its timing. A refusal is the same ticket with the limit, and what mends it.
+
+import { CloseButton } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { ReceiptReply } from "../../../../src/console/usage/requests-schema.ts";
+import { receiptQuery } from "../../api/queries.ts";
+import { isZero } from "../../money.ts";
+import { Copy } from "../../parts/code.tsx";
+import { Loaded } from "../../parts/loaded.tsx";
+import { Money } from "../../parts/money.tsx";
+import { Facts, Tag } from "../../parts/panel.tsx";
+import { nameOf, t } from "../../texts.ts";
+import { clockTime, dayTime, duration, zoneLabel } from "../../time.ts";
+import { useZone } from "../../zone.ts";
+
+interface TicketProps {
+  readonly account: string;
+  readonly id: string;
+  readonly close: () => void;
+}
+
+type Row = readonly [ReactNode, ReactNode];
+
+export function Ticket({ account, id, close }: TicketProps) {
+  const query = useQuery(receiptQuery(account, id));
+  return (
+    <aside aria-label={t.usage.ticket.title}>
+      <section className="panel ticket">
+        <div className="row" data-apart="">
+          <h2 className="ticket-title">{t.usage.ticket.title}</h2>
+          <div className="row">
+            {query.data !== undefined && <Outcome receipt={query.data} />}
+            <CloseButton size="sm" aria-label={t.actions.close} onClick={close} />
+          </div>
+        </div>
+        <p className="mono tiny dim">{id}</p>
+        <Loaded query={query} height={320}>
+          {(receipt) => <Receipt receipt={receipt} account={account} />}
+        </Loaded>
+      </section>
+    </aside>
+  );
+}
+
+interface ReceiptProps {
+  readonly receipt: ReceiptReply;
+  readonly account: string;
+}
+
+function Receipt({ receipt, account }: ReceiptProps) {
+  return (
+    <>
+      <div className="row ticket-sum" data-apart="">
+        <span className="figure">
+          <Money usd={receipt.charged_usd} />
+        </span>
+        <span className="small dim">
+          {receipt.held_usd === null ? (
+            t.usage.ticket.nothingHeld
+          ) : (
+            <>
+              {t.usage.ticket.ofHeld} <Money usd={receipt.held_usd} /> {t.usage.ticket.held}
+            </>
+          )}
+        </span>
+      </div>
+      <hr className="tear" />
+      {receipt.refusal !== null && <Refusal receipt={receipt} account={account} />}
+      <Facts rows={moneyRows(receipt)} />
+      {receipt.lines.length === 0 && !isZero(receipt.charged_usd) && (
+        <p className="tiny dim">{t.usage.ticket.unknownPrices}</p>
+      )}
+      <hr className="tear" data-soft="" />
+      <TimingRows receipt={receipt} />
+      <div className="row ticket-actions">
+        <Copy text={receipt.request.id} label={t.usage.ticket.id} name={t.usage.ticket.copyId} />
+      </div>
+    </>
+  );
+}
+
+const SERVER_FAULT = 500;
+
+function Outcome({ receipt }: { readonly receipt: ReceiptReply }) {
+  const { request, refusal, charged_usd: charged } = receipt;
+  if (request.status >= SERVER_FAULT) return <Tag tone="owed">{t.usage.ticket.failed}</Tag>;
+  if (refusal !== null) return <Tag tone="owed">{t.usage.ticket.refused}</Tag>;
+  if (isZero(charged)) return <Tag tone="free">{t.usage.ticket.free}</Tag>;
+  return <Tag tone="paid">{t.usage.ticket.charged}</Tag>;
+}
+
+function moneyRows(receipt: ReceiptReply): Row[] {
+  const { request, lines } = receipt;
+  const rows: Row[] = [[t.usage.ticket.service, nameOf(t.services, request.service)]];
+  if (request.model !== null) {
+    const name = request.service === "maps" ? t.usage.ticket.action : t.usage.ticket.model;
+    rows.push([name, request.model]);
+  }
+  for (const line of lines)
+    rows.push([capitalised(line.what), <PriceLine key={line.what} line={line} />]);
+  if (receipt.held_usd !== null) {
+    rows.push([t.usage.ticket.returned, <Money key="back" usd={receipt.returned_usd} />]);
+  }
+  if (!isZero(receipt.charged_usd)) {
+    rows.push([t.usage.ticket.fromFree, <Money key="free" usd={receipt.free_usd} />]);
+    rows.push([t.usage.ticket.fromPaid, <Money key="paid" usd={receipt.paid_usd} />]);
+  }
+  if (receipt.balance_after_usd !== null) {
+    rows.push([t.usage.ticket.balanceAfter, <Money key="after" usd={receipt.balance_after_usd} />]);
+  }
+  if (receipt.price_version !== null) {
+    rows.push([t.usage.ticket.version, <code key="version">{receipt.price_version}</code>]);
+  }
+  return rows;
+}
+
+function capitalised(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
+
+const MILLION = 1_000_000;
+const THOUSAND = 1_000;
+
+function PriceLine({ line }: { readonly line: ReceiptReply["lines"][number] }) {
+  const { units, price_usd: price, per, cost_usd: cost } = line;
+  const unit = per === MILLION ? "/M" : per === THOUSAND ? "/k" : per === 1 ? "" : `/${per}`;
+  return (
+    <span title={`$${cost}`}>
+      {units.toLocaleString("en")} × <Money usd={price} />
+      {unit} = <Money usd={cost} />
+    </span>
+  );
+}
+
+function TimingRows({ receipt: { request } }: { readonly receipt: ReceiptReply }) {
+  const [zone] = useZone();
+  const { key } = request;
+  const rows: Row[] = [
+    [
+      t.usage.ticket.at,
+      <span key="at" title={request.at}>
+        {dayTime(request.at, zone)}
+        {clockTime(request.at, zone).slice(5)} {zoneLabel(zone, new Date(request.at))}
+      </span>,
+    ],
+    [t.usage.ticket.endpoint, <code key="endpoint">{request.endpoint}</code>],
+  ];
+  if (request.requests > 1) {
+    const name = request.status === 200 ? t.usage.ticket.queries : t.usage.ticket.standsFor;
+    rows.push([name, request.requests.toLocaleString("en")]);
+  }
+  if (request.first_token_ms !== null) {
+    rows.push([t.usage.ticket.firstToken, duration(request.first_token_ms)]);
+  }
+  rows.push([t.usage.ticket.total, duration(request.latency_ms)]);
+  rows.push([t.usage.ticket.key, `${key.name}${key.last_four === "" ? "" : ` …${key.last_four}`}`]);
+  if (request.country !== null) rows.push([t.usage.ticket.from, request.country]);
+  if (request.lane !== null) rows.push([t.usage.ticket.route, request.lane]);
+  return <Facts rows={rows} />;
+}
+
+/** Which code is mended where. */
+const MENDED_BY: Readonly<Record<string, keyof typeof t.usage.ticket.mend>> = {
+  insufficient_credits: "balance",
+  payment_required: "balance",
+  monthly_limit_reached: "cap",
+  rate_limit_exceeded: "cap",
+  too_many_streams: "cap",
+  mail_rate_limit: "cap",
+  mail_daily_limit: "cap",
+  key_budget_exceeded: "key",
+  insufficient_scope: "key",
+  ip_not_allowed: "key",
+  tier_required: "tier",
+};
+const MEND_PATHS = {
+  balance: "/$account/billing",
+  cap: "/$account/limits",
+  key: "/$account/keys",
+  tier: "/$account/limits",
+} as const;
+
+function Refusal({ receipt, account }: ReceiptProps) {
+  const { refusal, request } = receipt;
+  if (refusal === null) return null;
+  const mended = MENDED_BY[refusal.code];
+  const isFault = request.status >= SERVER_FAULT;
+  return (
+    <div className="refusal" role="note">
+      <p className="small strong">
+        {isFault ? t.usage.ticket.whyFailed : t.usage.ticket.why}: <code>{refusal.code}</code>
+      </p>
+      <p className="small">{refusal.explanation}</p>
+      {isZero(receipt.charged_usd) && <p className="small">{t.usage.ticket.notCharged}</p>}
+      <div className="row small">
+        {mended !== undefined && (
+          <Link to={MEND_PATHS[mended]} params={{ account }}>
+            {t.usage.ticket.mend[mended]}
+          </Link>
+        )}
+        <a href={refusal.docs} target="_blank" rel="noreferrer">
+          {t.usage.ticket.explained}
+        </a>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,44 @@
+// What only worker processes keep in memory from one job to the next.
+
+import { BUCKETS } from "../../src/core/access/limits.ts";
+import { MONTH_TEXTS_MAX, YEARS } from "../../src/store/ledger/prepared-entry.ts";
+import { NUMBERS_MAX } from "../../src/store/ledger/row-numbers.ts";
+import { number, type Remembered } from "./remembered-row.ts";
+
+export const REMEMBERED_BY_WORKERS: readonly Remembered[] = [
+  {
+    holders: ["src/store/ledger/row-numbers.ts #accounts", "src/store/ledger/row-numbers.ts #keys"],
+    what: "worker: numbers of accounts and of keys",
+    most: `${number(NUMBERS_MAX)} each`,
+    count: 2 * NUMBERS_MAX,
+    bytes: 150,
+    beyond: "the one used longest ago is read again",
+  },
+  {
+    holders: ["src/store/ledger/prepared-entry.ts monthTexts"],
+    what: "worker: months of hours",
+    most: number(MONTH_TEXTS_MAX),
+    count: MONTH_TEXTS_MAX,
+    bytes: 50,
+    beyond: "the one used longest ago is made again",
+  },
+  {
+    holders: ["src/store/usage/log-partitions.ts #known"],
+    what: "worker: partitions of the request log that are there",
+    most: `months from ${YEARS.from} to ${YEARS.to}`,
+    count: 12 * (YEARS.to - YEARS.from + 1),
+    bytes: 40,
+  },
+  {
+    holders: ["journal-lag.ts #cursors", "journal-lag.ts #waiting", "journal-trim.ts trimmed"].map(
+      (name) => `workers/${name}`,
+    ),
+    what: "worker: buckets whose journal waits, or was trimmed",
+    most: number(BUCKETS),
+  },
+  {
+    holders: ["workers/lost-epochs.ts readOf"],
+    what: "worker: buckets of an epoch that Postgres lost",
+    most: number(BUCKETS),
+  },
+];

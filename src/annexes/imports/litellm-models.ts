@@ -1,0 +1,154 @@
+// The models of LiteLLM's database: each deployment is a route, with the prices that are stored
+// with it. Prices that LiteLLM knows by itself are not in the database.
+
+import type { ForeignRow } from "../../store/imports/foreign-database.ts";
+import { isSealed, type Unseal } from "./litellm-secrets.ts";
+import {
+  addressOf,
+  CONTEXT_LENGTHS,
+  isSet,
+  type PlannedCatalogue,
+  type PlannedModel,
+  type PlanTerms,
+  pricePerMillion,
+  textOf,
+  wholeOf,
+} from "./plan.ts";
+import { type Place, PlannedRoutes } from "./planned-routes.ts";
+
+/** Providers that speak OpenAI's protocol, with their address where they have one. */
+const OPENAI_PROVIDERS: Readonly<Record<string, string>> = {
+  openai: "https://api.openai.com/v1",
+  text_completion_openai: "https://api.openai.com/v1",
+  custom_openai: "",
+  openai_like: "",
+  hosted_vllm: "",
+  lm_studio: "",
+  llamafile: "",
+  litellm_proxy: "",
+  deepseek: "https://api.deepseek.com/v1",
+  fireworks_ai: "https://api.fireworks.ai/inference/v1",
+  groq: "https://api.groq.com/openai/v1",
+  mistral: "https://api.mistral.ai/v1",
+  moonshot: "https://api.moonshot.ai/v1",
+  openrouter: "https://openrouter.ai/api/v1",
+  perplexity: "https://api.perplexity.ai",
+  together_ai: "https://api.together.xyz/v1",
+  xai: "https://api.x.ai/v1",
+};
+const ENVIRONMENT = /^os\.environ\/([A-Za-z_][A-Za-z0-9_]{0,127})$/;
+
+type Params = Readonly<Record<string, unknown>>;
+
+/** What their models become, and what does not. `unseal` is null where no salt key was given. */
+export function liteLlmCatalogue(
+  models: readonly ForeignRow[],
+  terms: PlanTerms,
+  unseal: Unseal | null,
+): { readonly catalogue: PlannedCatalogue; readonly notes: readonly string[] } {
+  const routes = new PlannedRoutes();
+  const notes: string[] = [];
+  for (const row of models) {
+    const id = textOf(row.model_name) ?? "";
+    const problem = addModel(routes, { id, row, terms, unseal, note: (line) => notes.push(line) });
+    if (problem !== null) notes.push(`model '${id}': ${problem}; left out`);
+  }
+  return { catalogue: routes.catalogue(), notes: [...notes, ...routes.notes] };
+}
+
+interface Added {
+  readonly id: string;
+  readonly row: ForeignRow;
+  readonly terms: PlanTerms;
+  readonly unseal: Unseal | null;
+  readonly note: (line: string) => void;
+}
+
+/** Adds a route for a deployment; the answer is why it cannot. */
+function addModel(routes: PlannedRoutes, { id, row, terms, unseal, note }: Added): string | null {
+  if (isSet(row.blocked)) return "blocked there";
+  const params = unsealed(objectOf(row.litellm_params), unseal);
+  if (typeof params === "string") return params;
+  const info = objectOf(row.model_info);
+  const target = targetOf(params);
+  if (typeof target === "string") return target;
+  const prices = pricesOf(params, info);
+  if (prices === null) return "its price is not in the database";
+  const lost = otherPricesOf({ ...info, ...params });
+  if (lost.length > 0) note(`model '${id}': not carried over: ${lost.join(", ")}`);
+  const known = Number(wholeOf(info.max_input_tokens ?? info.max_tokens));
+  const isKnown = known >= CONTEXT_LENGTHS.from && known <= CONTEXT_LENGTHS.to;
+  const contextLength = isKnown ? known : terms.contextLength;
+  if (!isKnown) {
+    note(`model '${id}': its context length is not known; ${contextLength} is assumed`);
+  }
+  routes.add({ id, upstreamName: target.model, place: target.place, contextLength, prices });
+  return null;
+}
+
+/** The parameters with their texts opened, or why they cannot be. */
+function unsealed(params: Params, unseal: Unseal | null): Params | string {
+  const opened: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(params)) {
+    const text = typeof value === "string" ? (unseal?.(value) ?? null) : null;
+    opened[name] = text ?? value;
+    const isNeeded = ["model", "api_base", "base_url", "custom_llm_provider"].includes(name);
+    if (text !== null || !isNeeded || typeof value !== "string" || !isSealed(value)) continue;
+    return unseal === null
+      ? "it is sealed: give the salt key with --salt-key-file"
+      : "the salt key does not open it";
+  }
+  return opened;
+}
+
+function targetOf(params: Params): { readonly model: string; readonly place: Place } | string {
+  const full = textOf(params.model) ?? "";
+  const custom = textOf(params.custom_llm_provider);
+  const slash = full.indexOf("/");
+  const provider = custom ?? (slash > 0 ? full.slice(0, slash) : "openai");
+  const model = slash > 0 && full.slice(0, slash) === provider ? full.slice(slash + 1) : full;
+  const usual = OPENAI_PROVIDERS[provider];
+  if (usual === undefined) return `its provider '${provider}' does not speak OpenAI's protocol`;
+  if (model === "" || model.includes("*")) return `'${full}' is no name of one model`;
+  const address = addressOf(textOf(params.api_base) ?? textOf(params.base_url) ?? usual);
+  if (typeof address === "string") return address;
+  const key = textOf(params.api_key);
+  const credential = textOf(params.litellm_credential_name);
+  const identity = JSON.stringify([address.url, key, credential]);
+  // Servers of one's own need no key; everywhere else LiteLLM takes one from its environment.
+  const hasKey = key !== null || credential !== null || usual !== "";
+  const keyVariable = ENVIRONMENT.exec(key ?? "")?.[1] ?? null;
+  const place = { identity, name: credential ?? provider, keyVariable, hasKey };
+  return { model, place: { ...place, baseUrl: address.url } };
+}
+
+const PRICES = {
+  input: "input_cost_per_token",
+  output: "output_cost_per_token",
+  cached: "cache_read_input_token_cost",
+} as const;
+
+/** The names of prices for long prompts, requests and the like, which would otherwise be lost. */
+function otherPricesOf(fields: Params): string[] {
+  const read: readonly string[] = Object.values(PRICES);
+  return Object.keys(fields)
+    .filter((name) => /_cost(_|$)/.test(name) && !read.includes(name))
+    .filter((name) => Number(fields[name] ?? 0) !== 0);
+}
+
+function pricesOf(params: Params, info: Params): PlannedModel["pricing"][0] | null {
+  const price = (name: string) => pricePerMillion(params[name] ?? info[name]);
+  const [input, output] = [price(PRICES.input), price(PRICES.output)];
+  if (input === null || output === null) return null;
+  const cached = price(PRICES.cached);
+  return {
+    ...{ input_usd_per_m: input, output_usd_per_m: output },
+    ...(cached !== null && { cached_input_usd_per_m: cached }),
+  };
+}
+
+function objectOf(value: unknown): Params {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Params)
+    : {};
+}

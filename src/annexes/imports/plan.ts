@@ -1,0 +1,246 @@
+// What an import will do, before it does anything: accounts with their credit and keys, models, and
+// in words what could not be carried over.
+
+import { decimal, quotient } from "../../core/money/decimal.ts";
+import { type NanoUsd, usd } from "../../core/money/money.ts";
+import {
+  addressesFrom,
+  CONTROL_CHARACTERS,
+  NAME_CHARACTERS_MAX,
+} from "../../core/text/field-rules.ts";
+import { parseAddress } from "../../core/text/mail-address.ts";
+
+/** A key that its holder gets a new one for. */
+export interface PlannedKey {
+  /** Where it comes from: unique in its source. */
+  readonly origin: string;
+  readonly name: string;
+  /** The last four characters of the old key; "" if they are not known. */
+  readonly lastFour: string;
+  readonly monthlyLimit: NanoUsd | null;
+  readonly ipAllowlist: readonly string[];
+}
+
+/** A user, a team, or a key that pays for itself. */
+export interface PlannedAccount {
+  readonly origin: string;
+  readonly name: string;
+  readonly email: string | null;
+  readonly balance: NanoUsd;
+  readonly suspended: boolean;
+  readonly keys: readonly PlannedKey[];
+}
+
+/** A model in the form of the configuration file. */
+export interface PlannedModel {
+  readonly id: string;
+  readonly label: string;
+  readonly family: string;
+  readonly owned_by: string;
+  readonly context_length: number;
+  readonly pricing: readonly [
+    {
+      readonly input_usd_per_m: string;
+      readonly output_usd_per_m: string;
+      readonly cached_input_usd_per_m?: string;
+    },
+  ];
+  readonly routes: readonly { readonly provider: string; readonly model: string }[];
+}
+
+/** A provider in the form of the configuration file. */
+export interface PlannedProvider {
+  readonly base_url: string;
+  readonly api_key_env?: string;
+}
+
+/** The sections of the configuration file that an import fills. */
+export interface PlannedCatalogue {
+  readonly providers: Readonly<Record<string, PlannedProvider>>;
+  readonly models: readonly PlannedModel[];
+}
+
+export interface ImportPlan {
+  /** The product, as people call it. */
+  readonly product: string;
+  readonly accounts: readonly PlannedAccount[];
+  readonly catalogue: PlannedCatalogue;
+  /** What is not as it was, one sentence each, beginning with what it is about. */
+  readonly notes: readonly string[];
+}
+
+/** What a plan needs besides the database. */
+export interface PlanTerms {
+  readonly nowMs: number;
+  /** For models of which the database does not say it. */
+  readonly contextLength: number;
+}
+
+/** What the configuration file takes. */
+export const CONTEXT_LENGTHS = { from: 256, to: 100_000_000 } as const;
+export const ROUTES_MAX = 16;
+const LINE_MAX = 200;
+const MODEL_ID = /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$/;
+const PRICE_MAX_DECIMALS = 6;
+const NANO_DECIMALS = 9;
+const ONE = { digits: 1n, scale: 0 };
+
+/** A text of a foreign database; null for an empty one and for anything that is no text. */
+export function textOf(value: unknown): string | null {
+  return typeof value === "string" && value.trim() !== "" ? value.trim() : null;
+}
+
+/** A whole number of a foreign database; null if it is none. */
+export function wholeOf(value: unknown): bigint | null {
+  if (typeof value === "bigint") return value;
+  if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : null;
+  return typeof value === "string" && /^-?\d{1,30}$/.test(value) ? BigInt(value) : null;
+}
+
+/** True for a flag that is set: `true`, and 1 where a database has no truth values. */
+export function isSet(value: unknown): boolean {
+  return value === true || value === 1 || value === "1" || value === "t";
+}
+
+const CONTROLS = new RegExp(`[${CONTROL_CHARACTERS}]+`, "g");
+
+/** A name as Farebox stores it: one line without control characters, not too long. */
+export function nameFrom(text: string | null, fallback: string, most = NAME_CHARACTERS_MAX) {
+  const line = (text ?? "").replaceAll(CONTROLS, " ").trim();
+  return [...(line === "" ? fallback : line)].slice(0, most).join("").trim();
+}
+
+/** The label of a model. */
+export function labelFrom(text: string): string {
+  return nameFrom(text, "model", LINE_MAX);
+}
+
+/** A USD amount to the nano-USD, cut off; null if it is no amount that Redis can count. */
+export function amountOf(value: unknown): NanoUsd | null {
+  const number = decimal(value);
+  return number === null ? null : usdOrNull(quotient(number, ONE, cut));
+}
+
+/** The worth of a count of units, of which `perUsd` are one USD; null if it is too large. */
+export function worthOf(units: bigint, perUsd: string): NanoUsd | null {
+  const divisor = decimal(perUsd);
+  if (divisor === null || divisor.digits <= 0n) return null;
+  return usdOrNull(quotient({ digits: units, scale: 0 }, divisor, cut));
+}
+
+const cut = { decimals: NANO_DECIMALS, rounding: "down" } as const;
+
+function usdOrNull(text: string): NanoUsd | null {
+  try {
+    return usd(text);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+/** A price of a million tokens from digits; a finer one is rounded up. Null if it is no price. */
+export function pricePerMillion(perToken: unknown): string | null {
+  const number = decimal(perToken);
+  if (number === null || number.digits < 0n) return null;
+  const million = { digits: number.digits * 1_000_000n, scale: number.scale };
+  return quotient(million, ONE, { decimals: PRICE_MAX_DECIMALS, rounding: "up" });
+}
+
+/** An address that mail can be sent to, or why it is none. */
+export function emailFrom(text: string | null): { email: string | null; problem: string | null } {
+  if (text === null) return { email: null, problem: null };
+  const parsed = parseAddress(text);
+  return typeof parsed === "string"
+    ? { email: null, problem: `the e-mail address '${text}' ${parsed}: the account has none` }
+    : { email: parsed.address, problem: null };
+}
+
+/** Addresses and CIDR blocks; what is wrong with the first of them that is none. */
+export function allowlistFrom(entries: readonly string[]): readonly string[] | RangeError {
+  try {
+    return addressesFrom(entries.map((entry) => entry.trim()).filter((entry) => entry !== ""));
+  } catch (error) {
+    if (error instanceof RangeError) return error;
+    throw error;
+  }
+}
+
+/** A key that ends later does not end: some have times of no calendar. */
+const FAR_MS = Date.UTC(10_000, 0);
+
+/** Says of a key that ends there that its new key does not end by itself. */
+export function endNote(subject: string, expiresMs: number): string[] {
+  // A time beyond those that a Date can have is no number.
+  if (!(expiresMs < FAR_MS)) return [];
+  const day = new Date(expiresMs).toISOString().slice(0, 10);
+  return [`${subject}: ends on ${day} there; the new key does not end by itself`];
+}
+
+/** True for an id that our models may have. */
+export function isModelId(id: string): boolean {
+  return MODEL_ID.test(id);
+}
+
+/** The family of a model, from its name: `gpt` of `openai/gpt-5-mini`. */
+export function familyOf(model: string): string {
+  const name = model.slice(model.lastIndexOf("/") + 1);
+  return labelFrom(/^[^-_.:\d]+/.exec(name)?.[0] ?? name);
+}
+
+/** The address of a server, or what keeps the configuration file from having it. */
+export function addressOf(text: string): { readonly url: string } | string {
+  if (!/^https?:\/\/\S{1,500}$/.test(text) || !URL.canParse(text)) return "it has no address";
+  const { username, password, search, hash } = new URL(text);
+  return [username, password, search, hash].some((part) => part !== "")
+    ? "its address has credentials, a query or a fragment"
+    : { url: text.replace(/\/+$/, "") };
+}
+
+/** The name of a provider in the configuration file, from any text. */
+export function providerNameOf(text: string): string {
+  const name = text
+    .normalize("NFKD")
+    .replaceAll(/[^A-Za-z0-9._-]+/g, "-")
+    .replace(/^[^A-Za-z0-9]+/, "");
+  return name.slice(0, 48).replace(/-+$/, "") || "provider";
+}
+
+/** The environment variable for a provider's API key: `MAIN_2_API_KEY` of `main-2`. */
+export function keyVariableOf(provider: string): string {
+  return `${provider
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]+/g, "_")
+    .replace(/^(?=\d)/, "_")}_API_KEY`;
+}
+
+/** Adds a note for each e-mail address that several accounts share. */
+export function sharedEmails(accounts: readonly PlannedAccount[]): string[] {
+  const owners = new Map<string, string[]>();
+  for (const { email, origin } of accounts) {
+    if (email === null) continue;
+    const key = email.toLowerCase();
+    owners.set(key, [...(owners.get(key) ?? []), origin]);
+  }
+  return [...owners]
+    .filter(([, origins]) => origins.length > 1)
+    .map(([email, origins]) => `${email}: ${origins.join(", ")} share it, and stay apart accounts`);
+}
+
+/** The object in a JSON text; an empty one for anything else. */
+export function jsonObject(text: string | null | undefined): Readonly<Record<string, unknown>> {
+  const value = jsonValue(text ?? "{}");
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
+}
+
+/** The value of a JSON text; null for any other text. */
+export function jsonValue(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}

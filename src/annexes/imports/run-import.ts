@@ -1,0 +1,171 @@
+// Does what a plan says, by the use cases that operators have. Every step is remembered in Postgres
+// in its own transaction, so an import that was interrupted goes on where it stopped, and one that
+// is repeated changes nothing.
+
+import {
+  type AdministrationDeps,
+  changeAccount,
+  createAccount,
+  createKey,
+} from "../../accounts/administration.ts";
+import { adjustBalance } from "../../accounts/payments.ts";
+import type { Scope } from "../../core/access/services.ts";
+import { AdministrationError } from "../../core/errors.ts";
+import { type NanoUsd, ZERO } from "../../core/money/money.ts";
+import type { IssuedKey } from "../../store/accounts/accounts.ts";
+import {
+  type ImportedRow,
+  importedFrom,
+  noteComplete,
+  noteImported,
+} from "../../store/imports/imports.ts";
+import type { ImportPlan, PlannedAccount, PlannedKey } from "./plan.ts";
+
+export interface ImportDeps {
+  readonly administration: AdministrationDeps;
+  /** The name of the import; what it brought before is known under it. */
+  readonly source: string;
+  readonly scopes: readonly Scope[];
+  /** Stores a new key where its holder will get it from; the key exists only after that. */
+  readonly keep: (
+    account: PlannedAccount,
+    key: PlannedKey,
+    issued: IssuedKey & Owner,
+  ) => Promise<void>;
+}
+
+export interface Owner {
+  readonly accountId: string;
+}
+
+export interface ImportCounts {
+  accountsCreated: number;
+  accountsKnown: number;
+  keysIssued: number;
+  keysKnown: number;
+  /** What was credited in this run: a sum over accounts, which no single balance could hold. */
+  credited: bigint;
+}
+
+export interface ImportResult {
+  readonly counts: Readonly<ImportCounts>;
+  /** What could not be done, one sentence each. */
+  readonly notes: readonly string[];
+}
+
+/** Counts what a plan would do, without doing it. */
+export async function previewImport(
+  { administration, source }: Pick<ImportDeps, "administration" | "source">,
+  plan: ImportPlan,
+): Promise<ImportCounts> {
+  const known = await importedFrom(administration.accounts.deps.database, source);
+  const counts = noCounts();
+  for (const { origin, keys, balance } of plan.accounts) {
+    const account = known.get(origin);
+    counts[account === undefined ? "accountsCreated" : "accountsKnown"] += 1;
+    if (account?.complete !== true) counts.credited += balance;
+    for (const key of keys) counts[known.has(key.origin) ? "keysKnown" : "keysIssued"] += 1;
+  }
+  return counts;
+}
+
+/** Does what the plan says. @throws ImportedMeanwhile */
+export async function runImport(deps: ImportDeps, plan: ImportPlan): Promise<ImportResult> {
+  const known = await importedFrom(deps.administration.accounts.deps.database, deps.source);
+  const counts = noCounts();
+  const notes: string[] = [];
+  for (const account of plan.accounts) {
+    try {
+      await importAccount(deps, account, { known, counts });
+    } catch (error) {
+      if (!(error instanceof AdministrationError)) throw error;
+      notes.push(`${account.origin} '${account.name}': ${error.message}`);
+    }
+  }
+  return { counts, notes };
+}
+
+interface Progress {
+  readonly known: ReadonlyMap<string, ImportedRow>;
+  readonly counts: ImportCounts;
+}
+
+async function importAccount(
+  deps: ImportDeps,
+  account: PlannedAccount,
+  { known, counts }: Progress,
+): Promise<void> {
+  const earlier = known.get(account.origin);
+  const accountId = earlier?.accountId ?? (await openAccount(deps, account));
+  counts[earlier === undefined ? "accountsCreated" : "accountsKnown"] += 1;
+  if (earlier?.complete !== true) {
+    counts.credited += await complete(deps, accountId, account);
+  }
+  for (const key of account.keys) {
+    if (known.has(key.origin)) counts.keysKnown += 1;
+    else {
+      await issueKey(deps, { accountId, account, key });
+      counts.keysIssued += 1;
+    }
+  }
+}
+
+async function openAccount(deps: ImportDeps, { origin, email, name }: PlannedAccount) {
+  const { administration, source } = deps;
+  const { id } = await createAccount(
+    {
+      ...administration,
+      also: async (tx, account) => noteImported(tx, { source, origin, account, key: null }),
+    },
+    { surface: "gateway", email, name, freeCredit: false },
+  );
+  return id;
+}
+
+/** Credits the balance and sets the state; harmless when it is repeated. */
+async function complete(
+  { administration, source }: ImportDeps,
+  accountId: string,
+  { origin, balance, suspended }: PlannedAccount,
+): Promise<NanoUsd> {
+  let credited = ZERO;
+  if (balance > 0n) {
+    const { operation } = await adjustBalance(administration, accountId, {
+      amount: balance,
+      reason: `balance from ${source}`,
+      reference: `import:${source}`,
+    });
+    credited = operation.amount;
+  }
+  if (suspended) await changeAccount(administration, accountId, { kind: "suspend" });
+  await noteComplete(administration.accounts.deps.database, { source, origin });
+  return credited;
+}
+
+interface KeyToIssue {
+  readonly accountId: string;
+  readonly account: PlannedAccount;
+  readonly key: PlannedKey;
+}
+
+async function issueKey(deps: ImportDeps, { accountId, account, key }: KeyToIssue): Promise<void> {
+  const { administration, source, scopes, keep } = deps;
+  const { origin, name, monthlyLimit, ipAllowlist } = key;
+  await createKey(
+    {
+      ...administration,
+      also: async (tx, number, issued) => {
+        if (issued === undefined) throw new Error("A key was made without its secret");
+        await noteImported(tx, { source, origin, account: number, key: issued.id });
+        // Before the commit: a key that its holder cannot get must not exist.
+        await keep(account, key, { ...issued, accountId });
+      },
+    },
+    accountId,
+    { name, scopes, ipAllowlist, monthlyLimit },
+  );
+}
+
+function noCounts(): ImportCounts {
+  return { accountsCreated: 0, accountsKnown: 0, keysIssued: 0, keysKnown: 0, credited: 0n };
+}

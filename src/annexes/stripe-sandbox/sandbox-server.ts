@@ -1,0 +1,200 @@
+// The sandbox: a local stand-in of Stripe with a page to pay on. No real money moves.
+
+import type { Clock } from "../../core/clock.ts";
+import type { RandomBytes } from "../../core/ids.ts";
+import type { Log } from "../../core/log.ts";
+import { isOwnOrigin } from "../../http/console/own-origin.ts";
+import { isLocalRequest } from "../../http/local-request.ts";
+import { peerOf } from "../../http/server.ts";
+import { SandboxActions } from "./sandbox-actions.ts";
+import { answerApi } from "./sandbox-api.ts";
+import { type ApiAnswer, type ApiRequest, keepAnswer, keptAnswer } from "./sandbox-keys.ts";
+import { messagePage, overviewPage, paidPage, paymentPage, receiptPage } from "./sandbox-pages.ts";
+import { SandboxRefusal } from "./sandbox-refusal.ts";
+import { SandboxStore } from "./sandbox-store.ts";
+import { SandboxWebhooks, type WebhookTarget } from "./sandbox-webhooks.ts";
+
+export interface SandboxOptions {
+  /** 0 for any free port. It listens on this machine only. */
+  readonly port: number;
+  /** Where it keeps its objects; null: nowhere. */
+  readonly file: string | null;
+  readonly secretKey: string;
+  readonly webhook: WebhookTarget;
+  readonly now: () => number;
+  readonly random: RandomBytes;
+  readonly after: Clock["after"];
+  readonly log: Pick<Log, "info" | "warn">;
+  /** Lets a test answer in the place of the sandbox, before or after it has worked. */
+  readonly intercept?: (request: ApiRequest, answer: () => ApiAnswer) => Promise<Response | null>;
+}
+
+export interface Sandbox {
+  readonly url: string;
+  readonly actions: SandboxActions;
+  readonly webhooks: SandboxWebhooks;
+  stop(): Promise<void>;
+}
+
+const PAY = "/pay/";
+const RECEIPT = "/receipt/";
+const HTML = { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" };
+const SANDBOX_HEADER = { "farebox-sandbox": "no real money" };
+
+/** Starts the sandbox. */
+export function startSandbox(options: SandboxOptions): Sandbox {
+  const store = new SandboxStore(options);
+  const { webhook: target, after, log } = options;
+  const webhooks = new SandboxWebhooks({ store, target, after, log });
+  const actions = new SandboxActions(store, (event) => webhooks.add(event));
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: options.port,
+    // Longer than a client waits: what does not answer is for the client to give up.
+    idleTimeout: 120,
+    async fetch(request, self) {
+      const response = isOfThisMachine(request, peerOf(self, request))
+        ? await answer(actions, options, request)
+        : html(messagePage("Refused", "The sandbox is for pages of this machine alone."), 403);
+      store.save();
+      response.headers.set("farebox-sandbox", SANDBOX_HEADER["farebox-sandbox"]);
+      return response;
+    },
+  });
+  webhooks.start();
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    actions,
+    webhooks,
+    stop: async () => {
+      await webhooks.stop();
+      await server.stop(true);
+    },
+  };
+}
+
+/**
+ * A page of a foreign site reaches this address too: by a name that its owner leads here, which the
+ * header Host shows, or by a form, which the header Origin shows.
+ */
+function isOfThisMachine(request: Request, peer: string): boolean {
+  const origin = request.headers.get("origin");
+  return isLocalRequest(peer, request.headers) && (origin === null || isOwnOrigin(request, null));
+}
+
+async function answer(
+  actions: SandboxActions,
+  options: SandboxOptions,
+  request: Request,
+): Promise<Response> {
+  const { pathname, searchParams, origin } = new URL(request.url);
+  const body = await request.text();
+  if (pathname.startsWith("/v1/")) {
+    const key = request.headers.get("idempotency-key");
+    const asked: ApiRequest = {
+      method: request.method,
+      path: pathname,
+      query: searchParams,
+      body,
+      idempotencyKey: key,
+    };
+    if (request.headers.get("authorization") !== `Bearer ${options.secretKey}`) {
+      const message = "Invalid API Key provided";
+      return Response.json({ error: { type: "invalid_request_error", message } }, { status: 401 });
+    }
+    const work = () => withOrigin(answerApi(actions, asked), origin);
+    const saved = keptAnswer(actions.store, asked);
+    if (saved?.status === FAILED) return apiResponse(saved);
+    const intercepted = (await options.intercept?.(asked, work)) ?? null;
+    if (intercepted?.status === FAILED)
+      keepAnswer(actions.store, asked, { status: FAILED, body: BROKEN });
+    return intercepted ?? apiResponse(work());
+  }
+  return answerPage(actions, request.method, pathname, new URLSearchParams(body));
+}
+
+/** Stripe saves a failure of its own under the key of the request, unlike one on the way to it. */
+const FAILED = 500;
+const BROKEN = { error: { type: "api_error", message: "An unknown error occurred" } } as const;
+
+function apiResponse({ status, body, isReplayed = false }: ApiAnswer): Response {
+  const headers = isReplayed ? { "idempotent-replayed": "true" } : {};
+  return Response.json(body, { status, headers });
+}
+
+/** Stripe's pages have whole addresses. */
+function withOrigin(answer: ApiAnswer, origin: string): ApiAnswer {
+  const { body } = answer;
+  const { url, latest_charge: charge }: { url?: unknown; latest_charge?: unknown } = body;
+  return {
+    ...answer,
+    body: {
+      ...body,
+      ...(typeof url === "string" && url.startsWith(PAY) && { url: `${origin}${url}` }),
+      ...(isPaidCharge(charge) && {
+        latest_charge: { ...charge, receipt_url: `${origin}${charge.receipt_url}` },
+      }),
+    },
+  };
+}
+
+function isPaidCharge(charge: unknown): charge is { readonly receipt_url: string } {
+  return typeof charge === "object" && charge !== null && "receipt_url" in charge
+    ? typeof charge.receipt_url === "string"
+    : false;
+}
+
+function answerPage(
+  actions: SandboxActions,
+  method: string,
+  path: string,
+  form: URLSearchParams,
+): Response {
+  try {
+    if (path.startsWith(PAY)) return payPage(actions, method, path.slice(PAY.length), form);
+    if (path.startsWith(RECEIPT)) {
+      return html(receiptPage(actions.get(path.slice(RECEIPT.length), "payment_intent")));
+    }
+    if (path === "/" && method === "GET") return html(overviewPage(actions));
+    if (path === "/act" && method === "POST") {
+      act(actions, form);
+      return new Response(null, { status: 303, headers: { location: "/" } });
+    }
+  } catch (error) {
+    if (!(error instanceof SandboxRefusal)) throw error;
+    return html(messagePage("Refused", error.message), 400);
+  }
+  return html(messagePage("Not found", "There is no such page."), 404);
+}
+
+function payPage(
+  actions: SandboxActions,
+  method: string,
+  id: string,
+  form: URLSearchParams,
+): Response {
+  const session = actions.get(id, "checkout.session");
+  if (method !== "POST") return html(paymentPage(session, null));
+  try {
+    actions.paySession(id, form.get("card") ?? "");
+  } catch (error) {
+    if (!(error instanceof SandboxRefusal)) throw error;
+    return html(paymentPage(actions.get(id, "checkout.session"), error.message), 402);
+  }
+  return html(paidPage(String(session.success_url)));
+}
+
+function act(actions: SandboxActions, form: URLSearchParams): void {
+  const [what, id, status] = ["do", "id", "status"].map((name) => form.get(name) ?? "");
+  if (id === undefined || status === undefined) return;
+  if (what === "refund") actions.refund(id, null);
+  else if (what === "fail") actions.failRefund(id);
+  else if (what === "dispute") actions.dispute(id, status);
+  else if (what === "move") actions.moveDispute(id, status);
+  else if (what === "warn") actions.warn(id);
+  else if (what === "behave") actions.store.setBehaviour(id, status);
+}
+
+function html(text: string, status = 200): Response {
+  return new Response(text, { status, headers: HTML });
+}

@@ -1,0 +1,86 @@
+// What people change about themselves and their accounts.
+
+import { NAME_CHARACTERS_MAX } from "../../core/text/field-rules.ts";
+import {
+  type Checked,
+  nameText,
+  nullable,
+  oneOf,
+  shortText,
+  Type,
+  text,
+} from "../../http/schema.ts";
+import { list, reply, time, usd } from "../fields.ts";
+
+const strict = { additionalProperties: false } as const;
+
+export const NameBody = Type.Object(
+  { name: nameText(NAME_CHARACTERS_MAX, { description: "A name" }) },
+  strict,
+);
+export const EmailBody = Type.Object({ email: text({ maxLength: 254 }) }, strict);
+export const TokenBody = Type.Object(
+  { token: shortText(128, { description: "From the mailed link" }) },
+  strict,
+);
+export const NewEmailBody = Type.Object(
+  { token: shortText(512, { description: "From the mailed link; it ends with the address" }) },
+  strict,
+);
+export const ProofBody = Type.Object(
+  {
+    password: Type.Optional(shortText(128, { description: "The password" })),
+    otp: Type.Optional(
+      text({ pattern: "^\\d{6}$", must: "must be six digits", description: "A mailed code" }),
+    ),
+  },
+  strict,
+);
+export const NewAccountBody = Type.Object(
+  {
+    surface: oneOf(["application"]),
+    name: nameText(NAME_CHARACTERS_MAX, { description: "What its people call it" }),
+  },
+  strict,
+);
+
+export const Changed = reply({ ok: Type.Boolean() });
+export const Closed = reply({
+  ok: Type.Boolean(),
+  paid_left_usd: usd("Paid balance that is left; the operator can refund it"),
+});
+export const AccountRef = reply({ id: text(), account: text({ description: "The same id" }) });
+export const Email = reply({ email: text() });
+export const Mailed = reply({
+  ok: Type.Boolean(),
+  development: Type.Optional(
+    Type.Object({ link: Type.Optional(text()), code: Type.Optional(text()) }),
+  ),
+});
+
+export const Sessions = reply({
+  sessions: list(
+    Type.Object({
+      id: text(),
+      is_this: Type.Boolean(),
+      user_agent: nullable(text()),
+      country: nullable(text()),
+      created_at: time("When the person signed in"),
+      expires_at: time("When it ends by itself"),
+    }),
+  ),
+});
+export type SessionsReply = Checked<typeof Sessions>;
+
+export const SESSIONS_EXAMPLE: SessionsReply = {
+  sessions: [
+    {
+      id: "session_7n42DGM5Tflk9n8mt7Fhc7",
+      is_this: true,
+      user_agent: "Mozilla/5.0",
+      country: "DE",
+      created_at: "2026-11-22T09:00:00.000Z",
+      expires_at: "2026-12-06T09:00:00.000Z",
+    },
+  ],
+};

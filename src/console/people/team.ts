@@ -1,0 +1,260 @@
+// The people of an account: who belongs to it, invitations, roles, and what was done by whom.
+
+import type { Role } from "../../core/access/roles.ts";
+import { ConsoleError } from "../../core/console-errors.ts";
+import { ApiError } from "../../core/errors.ts";
+import { jsonBody } from "../../http/body/json-body.ts";
+import {
+  type AccountContext,
+  accountEndpoint,
+  type PersonContext,
+  personEndpoint,
+  queryOf,
+} from "../../http/console/console-endpoint.ts";
+import { countAttempt } from "../../identity/attempt-limits.ts";
+import { emailOf } from "../../identity/email-field.ts";
+import {
+  changeTeam,
+  inviteToAccount,
+  type TeamActor,
+  type TeamDeps,
+  withdrawFromAccount,
+} from "../../identity/team-changes.ts";
+import type { AccountRow } from "../../store/accounts/accounts.ts";
+import { listActivity } from "../../store/accounts/activity.ts";
+import { acceptInvitation, listInvitations, listMembers } from "../../store/people/memberships.ts";
+import type { Database } from "../../store/servers/database.ts";
+import { alsoNoted, noted } from "../noted.ts";
+import type { OwnAccountsDeps } from "./own-accounts.ts";
+import { AccountRef, Changed, Mailed, TokenBody } from "./people-schema.ts";
+import {
+  ACTIVITY_EXAMPLE,
+  Activity,
+  ActivityQuery,
+  type ActivityReply,
+  InvitationBody,
+  RoleBody,
+  TEAM_EXAMPLE,
+  Team,
+  type TeamReply,
+} from "./team-schema.ts";
+
+type Context = AccountContext<OwnAccountsDeps>;
+
+const PATH = "/console/api/accounts/{account}";
+const BODY_BYTES_MAX = 8 * 1_024;
+const OK = { ok: true };
+
+const team = accountEndpoint({
+  id: "team",
+  method: "GET",
+  path: `${PATH}/team`,
+  role: "viewer",
+  summary: "List the people of an account and open invitations",
+  reply: Team,
+  examples: [{ summary: "Two people", reply: TEAM_EXAMPLE }],
+  run: ({ deps, account, person }: Context) => {
+    const { database, now } = deps.identity.services;
+    return teamReply(database, account, { now: new Date(now()), personId: person.personId });
+  },
+});
+
+/** Reads who belongs to an account; `personId` is the reader. */
+export async function teamReply(
+  database: Database,
+  account: AccountRow,
+  { now, personId }: { readonly now: Date; readonly personId: string },
+): Promise<TeamReply> {
+  const [members, invitations] = await Promise.all([
+    listMembers(database, account),
+    listInvitations(database, account, now),
+  ]);
+  return {
+    members: members.map((member) => ({
+      person_id: member.personId,
+      email: member.email,
+      name: member.name,
+      role: member.role,
+      is_you: member.personId === personId,
+      joined_at: member.joinedAt.toISOString(),
+    })),
+    invitations: invitations.map((one) => ({
+      id: one.id,
+      email: one.email,
+      role: one.role,
+      invited_by: one.invitedBy,
+      expires_at: one.expiresAt.toISOString(),
+    })),
+  };
+}
+
+const invite = accountEndpoint({
+  id: "invite",
+  method: "POST",
+  path: `${PATH}/invitations`,
+  role: "admin",
+  summary: "Invite somebody by mail",
+  body: jsonBody(InvitationBody, { bytesMax: BODY_BYTES_MAX }),
+  reply: Mailed,
+  examples: [
+    { summary: "A viewer", body: { email: "bob@example.com", role: "viewer" }, reply: OK },
+  ],
+  async run(context: Context, fields: { readonly email: string; readonly role: Role }) {
+    const { deps, account, clientIp } = context;
+    const { identity } = deps;
+    const email = emailOf(fields.email);
+    await countAttempt(identity, "invite", { clientIp, email, account: account.id });
+    const { proof } = await identity.mails.watch(() =>
+      inviteToAccount(teamDeps(context), account, { email, role: fields.role }, byPerson(context)),
+    );
+    return { ...OK, ...identity.shown(context, proof) };
+  },
+});
+
+const withdraw = accountEndpoint({
+  id: "withdrawInvitation",
+  method: "POST",
+  path: `${PATH}/invitations/{invitation}/withdraw`,
+  role: "admin",
+  summary: "Withdraw an invitation; its link no longer works",
+  reply: Changed,
+  examples: [],
+  async run(context: Context) {
+    const { account, params } = context;
+    const id = params.invitation ?? "";
+    await withdrawFromAccount(teamDeps(context), account, id, byPerson(context));
+    return OK;
+  },
+});
+
+const accept = personEndpoint({
+  id: "acceptInvitation",
+  method: "POST",
+  path: "/console/api/invitations/accept",
+  summary: "Accept an invitation that was mailed to one's own address",
+  body: jsonBody(TokenBody, { bytesMax: BODY_BYTES_MAX }),
+  reply: AccountRef,
+  examples: [],
+  async run(context: PersonContext<OwnAccountsDeps>, { token }: { readonly token: string }) {
+    const { deps, person, clientIp } = context;
+    await countAttempt(deps.identity, "open_link", { clientIp, email: null });
+    const { database, now } = deps.identity.services;
+    const accepting = { token, person, now: new Date(now()) };
+    const account = await acceptInvitation(database, accepting, (tx, number, role) =>
+      noted(context, "person_joined", `${person.email} as ${role}`)(tx, number),
+    );
+    if (account !== null) return { id: account.id, account: account.id };
+    throw new ConsoleError(
+      "link_not_valid",
+      "This invitation was used or withdrawn, has ended, or was sent to another address",
+    );
+  },
+});
+
+const changeRole = accountEndpoint({
+  id: "changeRole",
+  method: "POST",
+  path: `${PATH}/members/{person}/role`,
+  role: "admin",
+  summary: "Give a person of the account another role; only owners make and change owners",
+  body: jsonBody(RoleBody, { bytesMax: BODY_BYTES_MAX }),
+  reply: Changed,
+  examples: [],
+  run: (context: Context, { role }: { readonly role: Role }) =>
+    change(context, { personId: context.params.person ?? "", role }),
+});
+
+const remove = accountEndpoint({
+  id: "removeMember",
+  method: "POST",
+  path: `${PATH}/members/{person}/remove`,
+  role: "admin",
+  summary: "Remove a person from the account, at once; only owners remove owners",
+  reply: Changed,
+  examples: [],
+  run: (context: Context) => change(context, { personId: context.params.person ?? "", role: null }),
+});
+
+const leave = accountEndpoint({
+  id: "leaveAccount",
+  method: "POST",
+  path: `${PATH}/leave`,
+  role: "viewer",
+  summary: "Leave the account; its last owner cannot",
+  reply: Changed,
+  examples: [],
+  run: (context: Context) =>
+    change(context, { personId: context.person.personId, role: null, isOwn: true }),
+});
+
+async function change(
+  context: Context,
+  wish: Parameters<typeof changeTeam>[2],
+): Promise<typeof OK> {
+  await changeTeam(teamDeps(context), context.account, wish, byPerson(context));
+  return OK;
+}
+
+function teamDeps({ deps }: Context): TeamDeps {
+  const { mails, services } = deps.identity;
+  return { ...services, mails };
+}
+
+function byPerson(context: Context): TeamActor {
+  const { person, role } = context;
+  return {
+    name: person.email,
+    personId: person.personId,
+    role,
+    noted: (action, about) => noted(context, action, about),
+    alsoNoted: (action, about) => alsoNoted(context, action, about),
+  };
+}
+
+const activity = accountEndpoint({
+  id: "activity",
+  method: "GET",
+  path: `${PATH}/activity`,
+  role: "owner",
+  summary: "Who did what in the account",
+  query: queryOf(ActivityQuery),
+  reply: Activity,
+  examples: [{ summary: "A new key", reply: ACTIVITY_EXAMPLE }],
+  run: ({ deps, account }: Context, { before }: { readonly before?: string | null }) =>
+    activityReply(deps.identity.services.database, account, before),
+});
+
+/** Reads a page of what people did to an account. @throws ApiError that names the field */
+export async function activityReply(
+  database: Database,
+  account: AccountRow,
+  before: string | null | undefined,
+): Promise<ActivityReply> {
+  const page = await listActivity(database, account.number, from(before));
+  return {
+    entries: page.entries.map(({ at, actor, action, about, country }) => ({
+      at: at.toISOString(),
+      ...{ actor, action, about, country },
+    })),
+    next: page.next === null ? null : String(page.next),
+  };
+}
+
+function from(before: string | null | undefined): number | null {
+  if (before === null || before === undefined) return null;
+  if (/^\d{1,15}$/.test(before)) return Number(before);
+  throw new ApiError("invalid_parameter", "before must be the `next` of a page", {
+    param: "before",
+  });
+}
+
+export const TEAM_ENDPOINTS = [
+  team,
+  invite,
+  withdraw,
+  accept,
+  changeRole,
+  remove,
+  leave,
+  activity,
+] as const;

@@ -1,0 +1,59 @@
+// Why a call was refused or failed, in words, with what would help.
+
+import { ERRORS, isErrorCode } from "../../core/errors.ts";
+import { SUMMARY_CODE } from "../../store/usage/log-rows.ts";
+import type { ReceiptReply } from "./requests-schema.ts";
+
+/** What the log calls a limit, and what it is. */
+const LIMITS: Readonly<Record<string, string>> = {
+  requests: "the requests of the key, or of the account, in 60 seconds",
+  budget: "the key's monthly limit",
+  cap: "the account's monthly limit",
+  balance: "the balance that was not held by other calls",
+  streams: "the streams that may be open at once",
+  calls: "the calls that may be open at once",
+  minute: "the messages of a minute",
+  day: "the recipients of a day",
+};
+
+const HELP: Readonly<Record<string, string>> = {
+  insufficient_credits:
+    "Top up, or ask for fewer output tokens: the most that it can cost is held.",
+  key_budget_exceeded: "Use another key, or create one with a higher monthly limit.",
+  monthly_limit_reached: "Raise your own cap if you have set one, or reach the next tier.",
+  rate_limit_exceeded: "Send again after a pause, or spread the calls over time.",
+  too_many_streams: "Wait until a stream has ended, or reach a tier with more of them.",
+  payment_required: "Pay what is owed: the next payment does it first.",
+  insufficient_scope: "Use a key that has the scope of this service, or create one.",
+  tier_required: "The limits page shows what unlocks the tier that has it.",
+  ip_not_allowed: "Call from an address of the key's list, or create a key with another list.",
+  account_inactive: "The settings page says why.",
+};
+
+const DOCS = "/docs#errors";
+const SERVER_FAULT = 500;
+
+/** What is said of an error in the log; null if there is none. */
+export function refusalOf(
+  code: string | null,
+  limit: string | null,
+  status: number,
+): ReceiptReply["refusal"] {
+  if (code === null) return null;
+  return { code, limit, explanation: sentences(code, limit, status), docs: DOCS };
+}
+
+function sentences(code: string, limit: string | null, status: number): string {
+  if (code === SUMMARY_CODE) {
+    return "Several requests of one key were refused in this minute and are counted in one row.";
+  }
+  if (code === "hold_expired") {
+    return "The server of this call went away. What it had cost by then was charged.";
+  }
+  const what = status >= SERVER_FAULT ? "Failed" : "Refused";
+  const when = isErrorCode(code) ? `${what}: ${ERRORS[code].when}.` : `${what}: ${code}.`;
+  const name = limit === null ? null : (LIMITS[limit] ?? limit);
+  const reached = name === null ? "" : ` The limit is ${name}.`;
+  const help = HELP[code];
+  return `${when}${reached}${help === undefined ? "" : ` ${help}`}`;
+}

@@ -1,0 +1,75 @@
+// The range of a usage query: its steps, in whatever time zone.
+
+import type { ApiError } from "../../core/errors.ts";
+import { isUsualYear, USUAL_YEARS } from "../../core/text/field-rules.ts";
+import { invalid } from "../../http/body/checks.ts";
+import type { Database } from "../../store/servers/database.ts";
+import { UnknownZone, zoneBorders } from "../../store/usage/usage.ts";
+import { USAGE_STEPS_MAX, type UsageInput } from "./usage-schema.ts";
+
+const MINUTE_MS = 60_000;
+const QUARTER_MS = 15 * MINUTE_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+const STEP_MS = { "15m": QUARTER_MS, "1h": HOUR_MS, "1d": DAY_MS, "1mo": 28 * DAY_MS } as const;
+
+export interface UsageRange {
+  readonly zone: string;
+  /** The begin of each step, and the end of the last one. */
+  readonly borders: readonly number[];
+}
+
+/** The steps of a query. @throws ApiError that names the field at fault */
+export async function rangeOf(database: Database, input: UsageInput): Promise<UsageRange> {
+  const fromMs = timeOf("from", input.from);
+  const toMs = timeOf("to", input.to);
+  if (fromMs >= toMs) throw invalid("to", "must be after from");
+  if (fromMs % QUARTER_MS !== 0) throw invalid("from", "must be a multiple of 15 minutes");
+  if (toMs % QUARTER_MS !== 0) throw invalid("to", "must be a multiple of 15 minutes");
+  const { step } = input;
+  if ((toMs - fromMs) / STEP_MS[step] > USAGE_STEPS_MAX) {
+    throw invalid("step", `must be longer: a reply has at most ${USAGE_STEPS_MAX} steps`);
+  }
+  const zone = zoneOf(input.zone ?? "UTC");
+  if (step === "1d" || step === "1mo") {
+    const unit = step === "1d" ? "day" : "month";
+    const inner = await zoneBorders(database, { fromMs, toMs, zone, unit }).catch(
+      // JavaScript and Postgres have tables of their own, and neither has all names of the other.
+      (error: unknown) => {
+        throw error instanceof UnknownZone ? unknownZone(zone) : error;
+      },
+    );
+    return { zone, borders: [fromMs, ...inner, toMs] };
+  }
+  const length = STEP_MS[step];
+  const count = Math.ceil((toMs - fromMs) / length);
+  const begins = Array.from({ length: count }, (_, index) => fromMs + index * length);
+  return { zone, borders: [...begins, toMs] };
+}
+
+/** A time that a schema has matched already. @throws ApiError */
+export function timeOf(field: string, text: string): number {
+  const ms = Date.parse(text);
+  // JavaScript reads February 30 as March 2, so the day must come back unchanged.
+  const isDay = !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text.slice(0, 10));
+  if (!isDay) throw invalid(field, `must be a time such as 2026-11-22T00:00:00Z, but is '${text}'`);
+  if (isUsualYear(new Date(ms))) return ms;
+  throw invalid(field, `${USUAL_YEARS}, but is '${text}'`);
+}
+
+/** The name of a time zone as the tz database has it. @throws ApiError */
+function zoneOf(name: string): string {
+  try {
+    // Postgres reads the sign of `+05:30` the other way round, so only names are taken.
+    if (!/^[A-Za-z]/.test(name)) throw new RangeError("no name");
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw unknownZone(name);
+  }
+}
+
+function unknownZone(name: string): ApiError {
+  return invalid("zone", `must be a time zone such as Europe/Berlin, but is '${name}'`);
+}

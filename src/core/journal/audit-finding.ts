@@ -1,0 +1,54 @@
+// One fault that an audit found: a fact, with its expected and its actual value.
+
+import { type NanoUsd, toDecimal } from "../money/money.ts";
+
+export interface AuditFinding {
+  /** The account; null if the fact is about a bucket or the whole installation. */
+  readonly account: string | null;
+  readonly bucket: number | null;
+  /** The ledger entry, if the fact is about one. */
+  readonly seq: number | null;
+  readonly fact: string;
+  readonly expected: string;
+  readonly found: string;
+  /** Set if a balance is below zero: the account is then suspended (SPEC 3.1). */
+  readonly isBelowZero?: true;
+}
+
+/** A finding about an account as a whole. */
+export function accountFinding(
+  account: string,
+  fact: string,
+  expected: string,
+  found: string,
+): AuditFinding {
+  return { account, bucket: null, seq: null, fact, expected, found };
+}
+
+/** The finding in one sentence. */
+export function describe({ account, bucket, seq, fact, expected, found }: AuditFinding): string {
+  const place = [
+    account,
+    bucket === null ? null : `bucket ${bucket}`,
+    seq === null ? null : `ledger entry ${seq}`,
+  ].filter((part) => part !== null);
+  const where = place.length === 0 ? "" : `${place.join(", ")}: `;
+  return `${where}${fact}: expected ${expected}, found ${found}`;
+}
+
+/** An amount as an audit prints it; it may be outside the range of NanoUsd. */
+export function dollars(amount: bigint): string {
+  return `$${toDecimal(amount as NanoUsd)}`;
+}
+
+/** An operation that Redis applied, in one line. */
+export function operationText(operation: {
+  readonly account: string;
+  readonly number: number;
+  readonly kind: string;
+  readonly paid: bigint;
+  readonly free: bigint;
+}): string {
+  const { account, number, kind, paid, free } = operation;
+  return `operation ${number} of ${account} (${kind} of ${dollars(paid + free)})`;
+}

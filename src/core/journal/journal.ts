@@ -1,0 +1,208 @@
+// What happened to an account: entries that the scripts write and Postgres stores.
+
+import type { Scope } from "../access/limits.ts";
+import { type NanoUsd, nanoOf, toDouble } from "../money/money.ts";
+
+/** What changes a balance without being a call (docs/money.md). */
+export const OPERATION_KINDS = [
+  "credit",
+  "bonus",
+  "reversal",
+  "restore",
+  "adjustment",
+  "forgiven",
+] as const;
+export type OperationKind = (typeof OPERATION_KINDS)[number];
+
+/** Kinds of ledger entries: an operation, a call's charge, or a consequence of time and debts. */
+export const LEDGER_KINDS = [
+  ...OPERATION_KINDS,
+  "charge",
+  "late_charge",
+  "free_expired",
+  "repayment",
+] as const;
+export type LedgerKind = (typeof LEDGER_KINDS)[number];
+
+/** An operation as the wallet applies it: in the order of `number`, each exactly once. */
+export interface Operation {
+  readonly number: number;
+  readonly kind: OperationKind;
+  readonly balance: "paid" | "free";
+  /** Nano-USD; negative if the operation takes. */
+  readonly amount: bigint;
+  readonly expiresAtMs: number | null;
+  /** When it was booked, by the clock of Postgres. */
+  readonly createdAtMs: number;
+}
+
+/** What the request log knows at admission (SPEC 2.8); never content. */
+export interface CallMetadata {
+  readonly endpoint: string;
+  readonly service: Scope | "account";
+  readonly model: string | null;
+  readonly country: string | null;
+  /** Keyed hash of the client IP, hex. */
+  readonly ipHash: string | null;
+  /** The version of the prices at admission; null if the call has no price. */
+  readonly priceVersion: string | null;
+}
+
+/** What the request log learns at the end of a call. */
+export interface Outcome {
+  readonly status: number;
+  readonly errorCode: string | null;
+  readonly latencyMs: number;
+  readonly firstTokenMs: number | null;
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  readonly completionTokens: number;
+  /** 1, or the queries of a batch (SPEC 2.8). */
+  readonly requests: number;
+  /** Set if another model served the call than the one of its admission. */
+  readonly model?: string | undefined;
+  /** The version of that model's prices. */
+  readonly priceVersion?: string | undefined;
+  /** The route that served it (SPEC 2.8); omitted if none did. */
+  readonly lane?: string | undefined;
+  /** What the call cost the operator; omitted if its route has no buying price. */
+  readonly upstreamCost?: NanoUsd | undefined;
+}
+
+/** The counts of an outcome if nothing was served. */
+export const NOTHING_COUNTED = {
+  firstTokenMs: null,
+  promptTokens: 0,
+  cachedTokens: 0,
+  completionTokens: 0,
+  requests: 1,
+} as const satisfies Partial<Outcome>;
+
+export type JournalType =
+  /** A settled or released call. */
+  | "call"
+  /** A call of a dead process, settled to its last checkpoint. */
+  | "expired"
+  /** The settlement of a call that had expired. */
+  | "late"
+  | "refused"
+  /** Refused requests of one key and minute that have no entries of their own. */
+  | "summary"
+  /** An operation from Postgres that was applied. */
+  | "operation"
+  | "free_expired"
+  /** Available paid credit that paid what a reversal had left owed. */
+  | "repayment";
+
+/** One entry of a bucket's journal. Money fields are zero if the type does not use them. */
+export interface JournalEntry {
+  readonly epoch: number;
+  /** 0, 1, 2 … in each epoch of a bucket; the stream id is `<epoch>-<number>`. */
+  readonly number: number;
+  readonly type: JournalType;
+  readonly account: string;
+  /** Empty if the entry is about no key; the same for `request`. */
+  readonly key: string;
+  readonly request: string;
+  /** When the call was admitted; for all other types, when it happened. */
+  readonly atMs: number;
+  /** CallMetadata in the form of `metadataText`; empty if the entry is about no call. */
+  readonly metadata: string;
+  /**
+   * For a call, an Outcome in the form of `outcomeText`; for a refusal, `code latency limit`; for a
+   * summary, a count.
+   */
+  readonly outcome: string;
+  /** The entry's number in the account's ledger; null if it is not part of the ledger. */
+  readonly seq: number | null;
+  /** The kind of an operation; null for every other type. */
+  readonly kind: OperationKind | null;
+  readonly paidDelta: NanoUsd;
+  readonly freeDelta: NanoUsd;
+  /** Balances after the entry, held amounts included. */
+  readonly paidAfter: NanoUsd;
+  readonly freeAfter: NanoUsd;
+  readonly owedAfter: NanoUsd;
+  readonly month: number | null;
+  readonly operation: number | null;
+  /** What the call had reserved. */
+  readonly held: NanoUsd;
+  readonly writtenOff: NanoUsd;
+  readonly overrun: NanoUsd;
+}
+
+const LEDGER_KIND_OF_TYPE = {
+  call: "charge",
+  expired: "charge",
+  late: "late_charge",
+  free_expired: "free_expired",
+  repayment: "repayment",
+  refused: null,
+  summary: null,
+} as const satisfies Record<Exclude<JournalType, "operation">, LedgerKind | null>;
+
+/** The kind of an entry in the ledger; null if it is not part of the ledger. */
+export function ledgerKindOf({
+  type,
+  kind,
+}: Pick<JournalEntry, "type" | "kind">): LedgerKind | null {
+  return type === "operation" ? kind : LEDGER_KIND_OF_TYPE[type];
+}
+
+/** Metadata as one text: a list in this order takes a third less space than an object. */
+export function metadataText(m: CallMetadata): string {
+  return JSON.stringify([m.endpoint, m.service, m.model, m.country, m.ipHash, m.priceVersion]);
+}
+
+/** Reads the output of `metadataText`. */
+export function parseMetadata(text: string): CallMetadata {
+  const [endpoint, service, model, country, ipHash, priceVersion] = JSON.parse(text);
+  return { endpoint, service, model, country, ipHash, priceVersion };
+}
+
+/** An outcome as one text, in the same way as `metadataText`. */
+export function outcomeText(o: Outcome): string {
+  const upstreamCost = o.upstreamCost === undefined ? null : toDouble(o.upstreamCost);
+  // What is not known at the end is left out: then the text is as earlier releases write it.
+  const more = [upstreamCost, o.priceVersion ?? null];
+  while (more.at(-1) === null) more.pop();
+  return JSON.stringify([
+    o.status,
+    o.errorCode,
+    o.latencyMs,
+    o.firstTokenMs,
+    o.promptTokens,
+    o.cachedTokens,
+    o.completionTokens,
+    o.requests,
+    o.model ?? null,
+    o.lane ?? null,
+    ...more,
+  ]);
+}
+
+/** Reads the output of `outcomeText`, of this release or an earlier one. @throws RangeError */
+export function parseOutcome(text: string): Outcome {
+  const [
+    status,
+    errorCode,
+    latencyMs,
+    firstTokenMs,
+    promptTokens,
+    cachedTokens,
+    completionTokens,
+    requests,
+    model,
+    lane,
+    upstreamCost = null,
+    priceVersion = null,
+  ] = JSON.parse(text);
+  return {
+    ...{ status, errorCode, latencyMs, firstTokenMs },
+    ...{ promptTokens, cachedTokens, completionTokens, requests },
+    ...(model !== null && { model }),
+    ...(lane !== null && { lane }),
+    ...(upstreamCost !== null && { upstreamCost: nanoOf(upstreamCost) }),
+    ...(priceVersion !== null && { priceVersion }),
+  };
+}

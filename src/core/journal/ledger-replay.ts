@@ -1,0 +1,302 @@
+// Replays an account's ledger from its first entry and proves each entry from the one before it, by
+// the table of docs/money.md. The ledger does not have what calls hold; if an amount depends on
+// that, the replay proves its bounds.
+
+import { monthBefore, monthOf } from "../money/months.ts";
+import { operationEffect } from "../money/operation-effect.ts";
+import { type AuditFinding, dollars } from "./audit-finding.ts";
+import { type LedgerKind, OPERATION_KINDS, type OperationKind } from "./journal.ts";
+
+/** An entry of the ledger; the journal's entries have the same form before they are flushed. */
+export interface ReplayEntry {
+  readonly seq: number;
+  readonly kind: LedgerKind;
+  readonly paidDelta: bigint;
+  readonly freeDelta: bigint;
+  readonly paidAfter: bigint;
+  readonly freeAfter: bigint;
+  readonly owedAfter: bigint;
+  readonly request: string | null;
+  /** The key's id; null if there is none, or if it is not a key of this account. */
+  readonly key: string | null;
+  readonly month: number | null;
+  readonly operation: number | null;
+  readonly atMs: number;
+}
+
+/** An operation as Postgres has it. */
+export interface ReplayOperation {
+  readonly number: number;
+  readonly kind: OperationKind;
+  readonly balance: "paid" | "free";
+  readonly amount: bigint;
+  readonly expiresAtMs: number | null;
+  readonly createdAtMs: number;
+  /** The payment's id; null if there is none, or if it is not a payment of this account. */
+  readonly payment: string | null;
+  /** True if an operator set it aside and did not book it again; its amount here is then zero. */
+  readonly isSetAside?: boolean;
+}
+
+export class LedgerReplay {
+  seq = 0;
+  paid = 0n;
+  free = 0n;
+  owed = 0n;
+  /** The number of the last operation applied. */
+  operations = 0;
+  /** What operations gave and took in total. */
+  credited = 0n;
+  reversed = 0n;
+  repaid = 0n;
+  charged = 0n;
+  expired = 0n;
+  /** Entries that Postgres refused. Their effect is known only from the balances after them. */
+  holes = 0;
+  /** How many operations may be among the holes. */
+  hidden = 0;
+  /** When the applied free credit ends; 0 if there was none. */
+  freeExpiresAtMs = 0;
+  /** What was charged, by `202611 key_…`. */
+  readonly spent = new Map<string, bigint>();
+  /** What calls may still return of free credit that ended before the current one began. */
+  #lapsing = 0n;
+  /** When the current free credit began; 0 if none ended before it. */
+  #freeSinceMs = 0;
+  /** The repayment that must be the next entry; 0 if none is due. */
+  #due = 0n;
+  /** True if the entry before was a hole. */
+  #isResuming = false;
+  readonly #operations: ReadonlyMap<number, ReplayOperation>;
+
+  constructor(
+    readonly account: string,
+    operations: readonly ReplayOperation[],
+  ) {
+    this.#operations = new Map(operations.map((operation) => [operation.number, operation]));
+  }
+
+  /**
+   * Skips an entry that Postgres refused. The next one shows the balances after it. `mayHide` says
+   * whether it may have applied an operation.
+   */
+  skip(mayHide = true): void {
+    this.seq += 1;
+    this.holes += 1;
+    if (mayHide) this.hidden += 1;
+    this.#due = 0n;
+    this.#isResuming = true;
+  }
+
+  /** Processes the next entry. Returns what is wrong with it, or null. */
+  take(entry: ReplayEntry): AuditFinding | null {
+    if (this.#isResuming) this.#resume(entry);
+    this.#passHidden(entry);
+    const wrong =
+      this.#checkNumber(entry) ??
+      this.#checkDue(entry) ??
+      this.#checkKind(entry) ??
+      this.#checkSums(entry);
+    if (wrong !== null) return wrong;
+    this.seq = entry.seq;
+    this.paid = entry.paidAfter;
+    this.free = entry.freeAfter;
+    this.owed = entry.owedAfter;
+    this.#count(entry);
+    return null;
+  }
+
+  /** Returns what is missing after the last entry, or null. */
+  end(): AuditFinding | null {
+    if (this.#due === 0n) return null;
+    return this.#wrong(this.seq + 1, "the repayment that is due", dollars(this.#due), "none");
+  }
+
+  #count(entry: ReplayEntry): void {
+    const { kind, paidDelta, freeDelta, atMs } = entry;
+    const taken = -(paidDelta + freeDelta);
+    // While anything is owed nothing is available, so the balance is exactly what was added.
+    if (kind !== "free_expired") this.#due = paidDelta > 0n ? smaller(paidDelta, this.owed) : 0n;
+    if (kind === "free_expired") {
+      if (atMs < this.freeExpiresAtMs) this.#lapsing -= taken;
+      this.expired += taken;
+    } else if (kind === "repayment") {
+      this.repaid += taken;
+    } else if (isOperation(kind)) {
+      this.#noteOperation(entry);
+    } else {
+      const row = `${entry.month} ${entry.key}`;
+      // A late settlement returns what the sweep took too much, also of free credit that ended.
+      if (freeDelta > 0n && atMs < this.#freeSinceMs) this.#lapsing += freeDelta;
+      this.charged += taken;
+      this.spent.set(row, (this.spent.get(row) ?? 0n) + taken);
+    }
+  }
+
+  #noteOperation(entry: ReplayEntry): void {
+    const { operation, paidDelta, freeDelta, freeAfter, atMs } = entry;
+    this.operations = operation ?? this.operations;
+    const change = paidDelta + freeDelta;
+    if (change > 0n) this.credited += change;
+    else this.reversed -= change;
+    const expiresAtMs = this.#operations.get(this.operations)?.expiresAtMs ?? 0;
+    const isOver = this.freeExpiresAtMs > 0 && atMs >= this.freeExpiresAtMs;
+    if (freeDelta > 0n && isOver) {
+      this.#lapsing = freeAfter - freeDelta;
+      this.#freeSinceMs = atMs;
+    }
+    this.freeExpiresAtMs = Math.max(this.freeExpiresAtMs, expiresAtMs);
+  }
+
+  /** Restarts from the first entry after a hole. */
+  #resume(entry: ReplayEntry): void {
+    this.#isResuming = false;
+    this.paid = entry.paidAfter - entry.paidDelta;
+    this.free = entry.freeAfter - entry.freeDelta;
+    this.owed = entry.owedAfter;
+    if (entry.kind === "repayment") this.owed -= entry.paidDelta;
+    const operation = this.#operations.get(entry.operation ?? 0);
+    if (operation?.kind === "forgiven") this.owed += operation.amount;
+    if (operation?.kind === "reversal") this.owed += operation.amount - entry.paidDelta;
+  }
+
+  /** Operations may have been applied in the holes, but not more than there are holes. */
+  #passHidden({ operation }: ReplayEntry): void {
+    const hidden = (operation ?? 0) - this.operations - 1;
+    if (hidden <= 0 || hidden > this.hidden) return;
+    this.hidden -= hidden;
+    this.operations += hidden;
+  }
+
+  #checkNumber({ seq }: ReplayEntry): AuditFinding | null {
+    const expected = this.seq + 1;
+    if (seq === expected) return null;
+    return this.#wrong(expected, "the entries are numbered without gaps", `${expected}`, `${seq}`);
+  }
+
+  #checkDue({ seq, kind, paidDelta }: ReplayEntry): AuditFinding | null {
+    if (this.#due === 0n || (kind === "repayment" && -paidDelta === this.#due)) return null;
+    // Free credit that has ended expires before anything else, when a call returns it.
+    if (kind === "free_expired") return null;
+    const found = kind === "repayment" ? dollars(-paidDelta) : `a ${kind}`;
+    return this.#wrong(seq, "the repayment that is due", dollars(this.#due), found);
+  }
+
+  #checkSums(entry: ReplayEntry): AuditFinding | null {
+    const balances = [
+      ["paid", this.paid, entry.paidDelta, entry.paidAfter],
+      ["free", this.free, entry.freeDelta, entry.freeAfter],
+    ] as const;
+    for (const [balance, before, delta, after] of balances) {
+      const fact = `the ${balance} balance after it`;
+      if (after !== before + delta) {
+        const sum = `${dollars(before + delta)} (${dollars(before)} before and ${dollars(delta)})`;
+        return this.#wrong(entry.seq, fact, sum, dollars(after));
+      }
+      if (after < 0n) return this.#belowZero(entry.seq, fact, after);
+    }
+    if (entry.owedAfter < 0n) return this.#belowZero(entry.seq, "what is owed", entry.owedAfter);
+    return null;
+  }
+
+  #checkKind(entry: ReplayEntry): AuditFinding | null {
+    if (isOperation(entry.kind)) return this.#checkOperation(entry);
+    if (entry.operation !== null) {
+      const found = `operation ${entry.operation}`;
+      return this.#wrong(entry.seq, `a ${entry.kind} applies no operation`, "none", found);
+    }
+    if (entry.kind === "repayment") return this.#checkRepayment(entry);
+    const wrong =
+      entry.kind === "free_expired" ? this.#checkExpiry(entry) : this.#checkCharge(entry);
+    return wrong ?? this.#checkOwed(entry, this.owed);
+  }
+
+  #checkOperation(entry: ReplayEntry): AuditFinding | null {
+    const { seq } = entry;
+    const expected = this.operations + 1;
+    if (entry.operation !== expected) {
+      const found = entry.operation === null ? "none" : `operation ${entry.operation}`;
+      return this.#wrong(seq, "operations in order", `operation ${expected}`, found);
+    }
+    const operation = this.#operations.get(expected);
+    if (operation === undefined) {
+      return this.#wrong(seq, `the operation ${expected} that it applies`, "a row", "none");
+    }
+    if (operation.kind !== entry.kind) {
+      return this.#wrong(seq, `the kind of operation ${expected}`, operation.kind, entry.kind);
+    }
+    const effect = operationEffect(operation, { paid: this.paid, owed: this.owed }, entry);
+    if (effect === null) return null;
+    return this.#wrong(seq, `${effect.fact} operation ${expected}`, effect.expected, effect.found);
+  }
+
+  #checkRepayment(entry: ReplayEntry): AuditFinding | null {
+    const { seq, paidDelta, freeDelta } = entry;
+    const most = smaller(this.paid, this.owed);
+    if (freeDelta !== 0n || paidDelta >= 0n || -paidDelta > most) {
+      const found = `${dollars(paidDelta)} paid and ${dollars(freeDelta)} free`;
+      const expected = `a part of $0 to ${dollars(most)} of the paid balance`;
+      return this.#wrong(seq, "a repayment pays what is owed", expected, found);
+    }
+    return this.#checkOwed(entry, this.owed + paidDelta);
+  }
+
+  #checkOwed({ seq, owedAfter }: ReplayEntry, expected: bigint): AuditFinding | null {
+    if (owedAfter === expected) return null;
+    return this.#wrong(seq, "what is owed after it", dollars(expected), dollars(owedAfter));
+  }
+
+  #checkCharge(entry: ReplayEntry): AuditFinding | null {
+    const { seq, paidDelta, freeDelta } = entry;
+    if (entry.request === null) return this.#wrong(seq, "the call charged", "a request", "none");
+    if (entry.key === null) {
+      return this.#wrong(seq, "the key charged", "a key of this account", "none");
+    }
+    const takes = paidDelta <= 0n && freeDelta <= 0n;
+    // A call may have cost less than its last checkpoint, which the sweep charged before its
+    // process came back.
+    const gives = entry.kind === "late_charge" && paidDelta >= 0n && freeDelta >= 0n;
+    if (!(takes || gives) || paidDelta + freeDelta === 0n) {
+      const found = `${dollars(paidDelta)} paid and ${dollars(freeDelta)} free`;
+      return this.#wrong(seq, "a charge takes money", "amounts below $0", found);
+    }
+    const month = monthOf(entry.atMs);
+    if (entry.month === month || isLastSeen(entry.month, month)) return null;
+    return this.#wrong(seq, "the month charged", `${month}`, `${entry.month}`);
+  }
+
+  #checkExpiry({ seq, paidDelta, freeDelta, atMs }: ReplayEntry): AuditFinding | null {
+    if (paidDelta !== 0n || freeDelta >= 0n) {
+      const found = `${dollars(paidDelta)} paid and ${dollars(freeDelta)} free`;
+      return this.#wrong(seq, "an expiry takes free credit alone", "free credit", found);
+    }
+    if (atMs >= this.freeExpiresAtMs || -freeDelta <= this.#lapsing) return null;
+    const [expected, found] = [this.freeExpiresAtMs, atMs].map((ms) => new Date(ms).toISOString());
+    return this.#wrong(seq, "when free credit ended", `${expected} or later`, `${found}`);
+  }
+
+  #belowZero(seq: number, fact: string, amount: bigint): AuditFinding {
+    return { ...this.#wrong(seq, fact, "$0 or more", dollars(amount)), isBelowZero: true };
+  }
+
+  #wrong(seq: number, fact: string, expected: string, found: string): AuditFinding {
+    return { account: this.account, bucket: null, seq, fact, expected, found };
+  }
+}
+
+/**
+ * While the clock is months behind one that it has shown, calls count in the last month seen
+ * (admit.lua). Which one that was does not follow from the ledger alone: calls that cost nothing
+ * count too.
+ */
+function isLastSeen(counted: number | null, month: number): boolean {
+  return counted !== null && counted > month && monthBefore(counted) !== month;
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+function isOperation(kind: LedgerKind): kind is OperationKind {
+  return OPERATION_KINDS.some((name) => name === kind);
+}

@@ -1,0 +1,48 @@
+// Months of UTC: as a number, 202611, where money is counted, and as text, `2026-11`, in names and
+// for people. Both sort by time.
+
+import { DAY_MS } from "../access/limits.ts";
+
+/** The month of a time as a number. */
+export function monthOf(ms: number): number {
+  const time = new Date(ms);
+  return time.getUTCFullYear() * 100 + time.getUTCMonth() + 1;
+}
+
+/** The month before the given one, both as numbers. */
+export function monthBefore(month: number): number {
+  return month % 100 === 1 ? month - 89 : month - 1;
+}
+
+/** When the month after that of `ms` begins. */
+export function nextMonthMs(ms: number): number {
+  const time = new Date(ms);
+  return Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1);
+}
+
+/** The latest result: every call asks for the month, and almost always on the same day. */
+let latest = { day: Number.NaN, text: "" };
+
+/** The month of a time as text. */
+export function monthText(ms: number): string {
+  const day = Math.floor(ms / DAY_MS);
+  if (day !== latest.day) latest = { day, text: new Date(ms).toISOString().slice(0, 7) };
+  return latest.text;
+}
+
+/** The first instant of a month, given as text. */
+export function startOfMonth(month: string): Date {
+  return new Date(`${month}-01T00:00:00Z`);
+}
+
+/** The month so many months later, or earlier, both as text. */
+export function addMonths(month: string, count: number): string {
+  const start = startOfMonth(month);
+  start.setUTCMonth(start.getUTCMonth() + count);
+  return monthText(start.getTime());
+}
+
+/** Whether a text is a month. */
+export function isMonth(text: string): boolean {
+  return /^\d{4}-(?:0[1-9]|1[0-2])$/.test(text);
+}

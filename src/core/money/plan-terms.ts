@@ -1,0 +1,91 @@
+// Plans with a monthly price (SPEC 8.6): what a month is, and what a change in its middle costs.
+
+import { DAY_MS, type PlanName } from "../access/limits.ts";
+import { add, centsUp, type NanoUsd, nano, proportionUp, subtract, usd, ZERO } from "./money.ts";
+
+/** The plans that can have a price. */
+export const PRICED_PLANS = ["starter", "pro", "max"] as const satisfies readonly PlanName[];
+export type PricedPlan = (typeof PRICED_PLANS)[number];
+
+/** The name of a plan as people read it. */
+export function planTitle(plan: PlanName): string {
+  return plan.charAt(0).toUpperCase() + plan.slice(1);
+}
+
+/** What a month of each plan costs; null for a plan that only an operator sets. */
+export type PlanPrices = Readonly<Record<PricedPlan, NanoUsd | null>>;
+
+/** No plan has a price. */
+export const NO_PLAN_PRICES: PlanPrices = { starter: null, pro: null, max: null };
+
+/** Why a plan that was paid by the month has ended. */
+export const PLAN_END_REASONS = ["canceled", "unpaid", "reversed", "operator", "closed"] as const;
+export type PlanEndReason = (typeof PLAN_END_REASONS)[number];
+
+/** Cards cannot be charged less. */
+export const PLAN_PRICE_MIN = usd("0.50");
+
+/** How long a plan lasts after a month that the next one was not paid for. */
+export const PLAN_GRACE_MS = 3 * DAY_MS;
+/** Between two attempts to charge a month. */
+export const PLAN_RETRY_MS = DAY_MS;
+
+/** What the charge of a plan pays for. */
+export interface PlanCharge {
+  /** The first month of a plan, a further one, or a higher plan for the rest of a month. */
+  readonly kind: "start" | "renewal" | "upgrade";
+  readonly plan: PricedPlan;
+  /** Of a month. */
+  readonly price: NanoUsd;
+  readonly consentVersion: string;
+  readonly consentAt: Date;
+  readonly paidFrom: Date;
+  readonly paidUntil: Date;
+}
+
+/**
+ * The end of the month of a plan that `time` is in; at the end of one month it is in the next. The
+ * months begin on the day of `anchor`, at its hour in UTC; where a calendar month lacks that day,
+ * on its last one.
+ */
+export function periodEnd(anchor: Date, time: Date): Date {
+  const months = calendarMonths(anchor, time);
+  // The calendar says it to within a month.
+  const first = [months, months + 1].find((count) => monthsAfter(anchor, count) > time);
+  return monthsAfter(anchor, first ?? months + 2);
+}
+
+function calendarMonths(from: Date, to: Date): number {
+  return (
+    (to.getUTCFullYear() - from.getUTCFullYear()) * 12 + (to.getUTCMonth() - from.getUTCMonth())
+  );
+}
+
+function monthsAfter(anchor: Date, count: number): Date {
+  const time = new Date(anchor);
+  time.setUTCDate(1);
+  time.setUTCMonth(time.getUTCMonth() + count);
+  const days = new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1, 0)).getUTCDate();
+  time.setUTCDate(Math.min(anchor.getUTCDate(), days));
+  return time;
+}
+
+/**
+ * What a higher plan costs for the time that the lower one is paid for, in whole cents, rounded up;
+ * zero where that is less than a card can be charged. It is the rest of this month, and another
+ * month where one was paid twice.
+ */
+export function upgradeFee(
+  prices: { readonly from: NanoUsd; readonly to: NanoUsd },
+  { anchor, paidUntil }: { readonly anchor: Date; readonly paidUntil: Date },
+  now: Date,
+): NanoUsd {
+  const difference = subtract(prices.to, prices.from);
+  const end = periodEnd(anchor, now);
+  const begin = monthsAfter(anchor, calendarMonths(anchor, end) - 1);
+  const left = nano(BigInt(end.getTime() - now.getTime()));
+  const whole = nano(BigInt(end.getTime() - begin.getTime()));
+  const more = nano(difference * BigInt(calendarMonths(end, paidUntil)));
+  const fee = centsUp(add(proportionUp(difference, left, whole), more));
+  return fee < PLAN_PRICE_MIN ? ZERO : fee;
+}

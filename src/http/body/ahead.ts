@@ -1,0 +1,87 @@
+// What a call is refused for without its body: key, account, address, scope, tier, window, pause.
+// Small bodies are there at once, and the account is asked when they are read. Before a large body
+// is read, or while one is slow to come, the account is asked ahead: a refusal then leaves the body
+// unread (D-558).
+
+import { type CallTerms, countAhead } from "../../calls/call.ts";
+import { SERVICES } from "../../core/access/services.ts";
+import { ApiError } from "../../core/errors.ts";
+import type { EndpointContext } from "../endpoint.ts";
+import type { Endpoint } from "../endpoint-info.ts";
+import type { FrameDeps } from "../frame.ts";
+import { type BodyShare, type LargeBody, SMALL_BODY_BYTES } from "./body-shares.ts";
+import { type BodyRules, declaredLength } from "./read-body.ts";
+
+type Context = EndpointContext<FrameDeps>;
+type Definition = Pick<Endpoint<never>, "service" | "access" | "isBilled">;
+
+/** How the body of a call is read. A class, because every call has one. */
+export class CallBody implements BodyRules {
+  readonly #context: Context;
+  readonly #definition: Definition;
+  readonly #isLarge: boolean;
+  readonly declared: number | null;
+  readonly share: BodyShare;
+
+  constructor(
+    context: Context,
+    definition: Definition,
+    readonly bytesMax: number,
+  ) {
+    this.#context = context;
+    this.#definition = definition;
+    this.declared = declaredLength(context.request);
+    this.#isLarge = this.declared === null || this.declared > SMALL_BODY_BYTES;
+    const { accountId, keyId } = context.call.identity;
+    this.share = context.deps.bodies.of(accountId, this.#isLarge ? largeOf(this, keyId) : null);
+  }
+
+  get keepsBytes(): boolean {
+    return this.#context.deps.parser !== undefined;
+  }
+
+  get clock() {
+    return this.#context.deps.calls.clock;
+  }
+
+  /** True if the account is asked before the body is read. One over the limit is refused anyway. */
+  get isAskedAhead(): boolean {
+    if (this.#isLarge) return (this.declared ?? 0) <= this.bytesMax;
+    const { deps, call } = this.#context;
+    return deps.calls.accounts.refusesUnread(call.identity.keyId);
+  }
+
+  /** The body is slow to come. */
+  onSlow(): Promise<void> {
+    return checkAhead(this.#context, this.#definition);
+  }
+}
+
+function largeOf({ clock }: CallBody, key: string): LargeBody {
+  return { key, nowMs: clock.now() };
+}
+
+/** Counts a call and throws what it is refused for without its body, unless that has been done. */
+export async function checkAhead(context: Context, definition: Definition): Promise<void> {
+  const { deps, call } = context;
+  if (call.ahead !== null) return;
+  checkPauses(deps, definition);
+  await countAhead(deps.calls, call, termsOf(definition));
+}
+
+/** Throws the refusal of a call that costs money, while its service is paused. */
+export function checkPauses({ pauses }: FrameDeps, { service, isBilled }: Definition): void {
+  if (service === null || !isBilled || !pauses.isPaused(service)) return;
+  const { title, unavailable } = SERVICES[service];
+  throw new ApiError(unavailable, `${title} is paused`);
+}
+
+/** The scope that the key must have, and the service as the log names it. */
+export function termsOf({
+  service,
+  access,
+}: Pick<Definition, "service" | "access">): Pick<CallTerms, "scope" | "service"> {
+  if (service === null) return { scope: null, service: "account" };
+  const { scope } = SERVICES[service];
+  return { scope: access === "scope" ? scope : null, service: scope };
+}

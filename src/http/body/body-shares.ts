@@ -1,0 +1,137 @@
+// How many bytes of bodies a sender may have in memory, and may send in a minute. A body may take
+// seconds to come: without a bound, the slow bodies of one account could take all memory of the
+// process. And all others wait while a body is read.
+
+import { ApiError } from "../../core/errors.ts";
+import { MinuteBudget } from "./minute-budget.ts";
+
+const MEBIBYTE = 1024 * 1024;
+
+/** Reading a body of this length takes less than to ask the account once more. */
+export const SMALL_BODY_BYTES = 64 * 1024;
+/** Sixteen of the largest bodies, or thousands of usual ones. */
+export const BODY_BYTES_AT_ONCE = 64 * MEBIBYTE;
+/** All bodies of a process. */
+export const PROCESS_BYTES_AT_ONCE = 512 * MEBIBYTE;
+/** Large bodies of one key in a minute: a hundred of the largest. */
+export const KEY_BYTES_A_MINUTE = 400 * MEBIBYTE;
+/** Values in the large bodies of one key in a minute: each takes about a microsecond. */
+export const KEY_VALUES_A_MINUTE = 2_000_000;
+
+/** What all of a sender may have, and what a request is told that would need more. */
+export interface ShareRule {
+  readonly bytesMax: number;
+  readonly refusal: string;
+  /** What all senders together may have. Beyond that, each may have one body (D-559). */
+  readonly totalMax?: number;
+}
+
+/** The key that sends a large body, and when. */
+export interface LargeBody {
+  readonly key: string;
+  readonly nowMs: number;
+}
+
+function onTheWay(bytes: number): string {
+  const most = `${bytes / MEBIBYTE} MB`;
+  return `More than ${most} of bodies are on their way: wait until some have arrived`;
+}
+
+/** The rule for bodies that are still being read. */
+const READING: ShareRule = {
+  bytesMax: BODY_BYTES_AT_ONCE,
+  refusal: onTheWay(BODY_BYTES_AT_ONCE),
+  totalMax: PROCESS_BYTES_AT_ONCE,
+};
+
+export class BodyShares {
+  readonly #rule: ShareRule;
+  /** Bytes by account or address. One without an open body has no entry. */
+  readonly #taken = new Map<string, number>();
+  readonly #bytes = new MinuteBudget({
+    most: KEY_BYTES_A_MINUTE,
+    refusal: `This key has sent ${KEY_BYTES_A_MINUTE / MEBIBYTE} MB of large bodies in this minute`,
+  });
+  readonly #values = new MinuteBudget({
+    most: KEY_VALUES_A_MINUTE,
+    refusal: `This key has sent ${KEY_VALUES_A_MINUTE} values in large bodies in this minute`,
+  });
+  #total = 0;
+
+  constructor(rule = READING) {
+    this.#rule = rule;
+  }
+
+  /** The share of a request of this sender, an account or an address. */
+  of(sender: string, large: LargeBody | null = null): BodyShare {
+    return new BodyShare(this, sender, large);
+  }
+
+  /** Throws `rate_limit_exceeded` if there is no room for so many bytes. */
+  take(sender: string, bytes: number, large: LargeBody | null): void {
+    const before = this.#taken.get(sender) ?? 0;
+    const { bytesMax, refusal, totalMax = Number.POSITIVE_INFINITY } = this.#rule;
+    if (before + bytes > bytesMax) throw full(refusal);
+    if (before > 0 && this.#total + bytes > totalMax) throw full(onTheWay(totalMax));
+    if (large !== null) {
+      const { key, nowMs } = large;
+      this.#values.take(key, 0, nowMs);
+      this.#bytes.take(key, bytes, nowMs);
+    }
+    this.#taken.set(sender, before + bytes);
+    this.#total += bytes;
+  }
+
+  /** Counts the values of a large body that was parsed. */
+  countValues({ key, nowMs }: LargeBody, values: number): void {
+    this.#values.add(key, values, nowMs);
+  }
+
+  /** Gives back what was taken. */
+  giveBack(sender: string, bytes: number): void {
+    this.#total -= bytes;
+    const left = (this.#taken.get(sender) ?? 0) - bytes;
+    if (left > 0) this.#taken.set(sender, left);
+    else this.#taken.delete(sender);
+  }
+}
+
+/** What one request takes of its sender's share. */
+export class BodyShare {
+  readonly #shares: BodyShares;
+  readonly #sender: string;
+  readonly #large: LargeBody | null;
+  #own = 0;
+  #isOpen = true;
+
+  constructor(shares: BodyShares, sender: string, large: LargeBody | null) {
+    this.#shares = shares;
+    this.#sender = sender;
+    this.#large = large;
+  }
+
+  /** Throws `rate_limit_exceeded` if the sender has no room for so many bytes. */
+  take(bytes: number): void {
+    // What still arrives after the end is refused.
+    if (!this.#isOpen) throw full("The body is not read any more");
+    this.#shares.take(this.#sender, bytes, this.#large);
+    this.#own += bytes;
+  }
+
+  /** Counts the values of the parsed body, if it is a large one. */
+  countValues(values: number): void {
+    if (this.#large !== null) this.#shares.countValues(this.#large, values);
+  }
+
+  /** Gives all of it back. */
+  end(): void {
+    this.#isOpen = false;
+    if (this.#own === 0) return;
+    this.#shares.giveBack(this.#sender, this.#own);
+    this.#own = 0;
+  }
+}
+
+function full(refusal: string): ApiError {
+  return new ApiError("rate_limit_exceeded", refusal, { retryAfterSeconds: 1 });
+}

@@ -1,0 +1,190 @@
+// Explains why a schema refuses a value: names the field and the broken rule, in the words of the
+// schema.
+
+import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
+import { ApiError } from "../../core/errors.ts";
+import { oneOf, type TSchema } from "../schema.ts";
+
+/**
+ * The error message for a value, such as "stop[1] must be a string". `whole` names the value
+ * itself.
+ */
+export function explain(schema: TSchema, value: unknown, whole: string): ApiError {
+  const error = furthest(firstOf(Value.Errors(schema, value)));
+  // A key that breaks a rule for all keys is a fault of the object.
+  const isKey = isUnknownKey(error) && error.schema.must !== undefined;
+  const field = fieldOf(isKey ? parentOf(error.path) : error.path, value);
+  // If an array is too long, the message says so, even if the schema has another text.
+  const isTooLong = error.type === ValueErrorType.ArrayMaxItems;
+  const code = (isTooLong ? undefined : error.schema.code) ?? "invalid_parameter";
+  const rule = isTooLong ? ruleOfLength(error.schema) : ruleOfError(error);
+  const param = field === "" ? {} : { param: field };
+  return new ApiError(code, `${field === "" ? whole : field} ${rule}`, param);
+}
+
+/** A body can have millions of errors; only this many are examined. */
+const ERRORS_MAX = 100;
+
+/**
+ * The first error. If one field is missing and a field next to it has the wrong kind, returns the
+ * wrong kind: that is the caller's real mistake.
+ */
+function firstOf(errors: Iterable<ValueError>): ValueError {
+  let first: ValueError | null = null;
+  let seen = 0;
+  for (const error of errors) {
+    first ??= error;
+    if (first.type !== ValueErrorType.ObjectRequiredProperty) return first;
+    const isBeside = parentOf(error.path) === parentOf(first.path);
+    if (isBeside && error.value !== undefined && error.schema.const !== undefined) return error;
+    seen += 1;
+    if (seen >= ERRORS_MAX) break;
+  }
+  if (first === null) throw new Error("A value that its schema refuses has no error");
+  return first;
+}
+
+function parentOf(pointer: string): string {
+  return pointer.slice(0, pointer.lastIndexOf("/"));
+}
+
+/** For a union, the error of the branch that the value seems meant for, if there is one. */
+function furthest(error: ValueError): ValueError {
+  if (error.type !== ValueErrorType.Union) return error;
+  const branches: readonly TSchema[] = error.schema.anyOf;
+  const meant = branches.flatMap((branch, index) =>
+    fitsForm(branch, error.value) ? [{ branch, errors: error.errors[index] ?? [] }] : [],
+  );
+  const [first] = meant;
+  if (first === undefined) return { ...error, schema: withoutNull(error.schema) };
+  const key = discriminatorOf(meant.map(({ branch }) => branch));
+  if (key === null) {
+    return meant.length === 1 ? furthest(firstOf(first.errors)) : error;
+  }
+  const named = (error.value as Readonly<Record<string, unknown>>)[key];
+  const found = meant.find(({ branch }) => Value.Check(branch.properties[key], named));
+  if (found !== undefined) return furthest(firstOf(found.errors));
+  const choices = meant.flatMap(({ branch }) => choicesOf(branch.properties[key]));
+  return { ...error, path: `${error.path}/${key}`, schema: oneOf(choices.map(String)) };
+}
+
+/** True if a value is of the branch's kind, whatever it contains. */
+function fitsForm(branch: TSchema, value: unknown): boolean {
+  switch (branch.type) {
+    case "object":
+      return typeof value === "object" && value !== null && !Array.isArray(value);
+    case "array":
+      return Array.isArray(value);
+    case "integer":
+      return typeof value === "number";
+    case undefined:
+      return branch.anyOf !== undefined;
+    default:
+      return typeof value === branch.type;
+  }
+}
+
+/** The field that tells several object types apart. */
+function discriminatorOf(branches: readonly TSchema[]): string | null {
+  const [first, ...others] = branches;
+  if (first?.type !== "object" || others.length === 0) return null;
+  const isChoice = (branch: TSchema, key: string) =>
+    choicesOf(branch.properties?.[key]).length > 0 && branch.required?.includes(key);
+  const keys = Object.keys(first.properties ?? {});
+  return keys.find((key) => branches.every((branch) => isChoice(branch, key))) ?? null;
+}
+
+function choicesOf(schema: TSchema | undefined): readonly unknown[] {
+  if (schema === undefined) return [];
+  return schema.const !== undefined ? [schema.const] : (schema.enum ?? []);
+}
+
+/** If a field may also be null, its error is that of the field without null. */
+function withoutNull(schema: TSchema): TSchema {
+  const branches: readonly TSchema[] = schema.anyOf;
+  const others = branches.filter(({ type }) => type !== "null");
+  return others.length === 1 && schema.must === undefined ? (others[0] ?? schema) : schema;
+}
+
+function isUnknownKey({ type }: ValueError): boolean {
+  return type === ValueErrorType.ObjectAdditionalProperties;
+}
+
+function ruleOfError(error: ValueError): string {
+  const { schema } = error;
+  if (!isUnknownKey(error) || schema.must !== undefined) return ruleOf(schema);
+  const names = Object.keys(schema.properties ?? {});
+  const known = names.length === 0 ? "there are no fields" : `the fields are ${names.join(", ")}`;
+  return `is not known: ${known}`;
+}
+
+function ruleOf(schema: TSchema): string {
+  if (schema.must !== undefined) return schema.must;
+  if (schema.const !== undefined) return `must be ${quoted(schema.const)}`;
+  if (schema.enum !== undefined) return `must be one of: ${schema.enum.join(", ")}`;
+  if (schema.anyOf !== undefined) return ruleOfUnion(schema);
+  switch (schema.type) {
+    case "string":
+      return ruleOfText(schema);
+    case "integer":
+    case "number":
+      return ruleOfNumber(schema);
+    case "array":
+      return "must be an array";
+    case "object":
+      return schema.maxProperties === undefined
+        ? "must be an object"
+        : `must be an object of at most ${schema.maxProperties} fields`;
+    case "boolean":
+      return "must be true or false";
+    default:
+      return "is not allowed";
+  }
+}
+
+function ruleOfUnion(schema: TSchema): string {
+  const branches: readonly TSchema[] = schema.anyOf;
+  const rules = branches
+    .filter(({ type }) => type !== "null")
+    .map((branch) => ruleOf(branch).replace(/^must be /, ""));
+  return `must be ${[...new Set(rules)].join(", or ")}`;
+}
+
+function ruleOfText({ minLength, maxLength }: TSchema): string {
+  return maxLength === undefined
+    ? "must be a string"
+    : `must be a string of ${minLength ?? 0} to ${maxLength} characters`;
+}
+
+function ruleOfNumber({ type, minimum, maximum }: TSchema): string {
+  const noun = type === "integer" ? "an integer" : "a number";
+  return minimum === undefined
+    ? `must be ${noun}`
+    : `must be ${noun} from ${minimum} to ${maximum}`;
+}
+
+function ruleOfLength({ maxItems }: TSchema): string {
+  return `must have at most ${maxItems} items`;
+}
+
+function quoted(value: unknown): string {
+  return typeof value === "string" ? `'${value}'` : String(value);
+}
+
+/** The name of a field in messages. One without a name would be taken for the whole. */
+export function nameOf(key: string): string {
+  return key === "" ? '""' : key;
+}
+
+/** A JSON pointer in the notation of callers: "messages[3].content". */
+function fieldOf(pointer: string, root: unknown): string {
+  let field = "";
+  let parent = root;
+  for (const part of pointer.split("/").slice(1)) {
+    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (Array.isArray(parent)) field += `[${key}]`;
+    else field += field === "" ? nameOf(key) : `.${nameOf(key)}`;
+    parent = (parent as Readonly<Record<string, unknown>> | undefined)?.[key];
+  }
+  return field;
+}

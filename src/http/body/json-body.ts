@@ -1,0 +1,50 @@
+// Reads a JSON body and checks it against a schema. The result has the schema's type; the endpoint
+// checks everything else.
+
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { parseText } from "../parse-body.ts";
+import type { Checked, TSchema } from "../schema.ts";
+import { explain } from "./explain.ts";
+import { checkJsonShape } from "./json-shape.ts";
+
+export interface JsonBody<Input> {
+  readonly schema: TSchema;
+  readonly bytesMax: number;
+  readonly isArray: boolean;
+  /** The schema as JSON, for another thread. */
+  readonly outline: string;
+  /** Parses text. Throws `invalid_json`, or `invalid_parameter` if there are too many keys. */
+  readonly parse: (text: string) => unknown;
+  /** Throws a refusal that names the field and the rule. */
+  readonly check: (value: unknown) => Input;
+}
+
+interface BodyOptions {
+  readonly bytesMax: number;
+  /** The name of the body itself in refusals. */
+  readonly label?: string;
+}
+
+/** A body that must match this schema, an object or an array. */
+export function jsonBody<S extends TSchema>(
+  schema: S,
+  { bytesMax, label = "The body" }: BodyOptions,
+): JsonBody<Checked<S>> {
+  const compiled = TypeCompiler.Compile(schema);
+  const isArray = schema.type === "array";
+  let outline: string | null = null;
+  return {
+    schema,
+    isArray,
+    bytesMax,
+    get outline() {
+      outline ??= JSON.stringify(schema);
+      return outline;
+    },
+    parse: (text) => parseText({ schema, isArray }, text, checkJsonShape(text)),
+    check(value) {
+      if (compiled.Check(value)) return value as Checked<S>;
+      throw explain(schema, value, label);
+    },
+  };
+}

@@ -1,0 +1,185 @@
+// Reads a JSON body by our own rules: bounded in size, time, depth and keys, and strict about
+// UTF-8.
+
+import type { Clock } from "../../core/clock.ts";
+import type { Deadline, Expiring } from "../../core/deadlines.ts";
+import { ApiError } from "../../core/errors.ts";
+import type { BodyShare } from "./body-shares.ts";
+
+/** How long a client may take to send its body. */
+const BODY_MS_MAX = 10_000;
+/** A body that takes longer is slow. */
+const PROMPT_MS = 500;
+
+/** A larger body is not decoded in the thread that serves requests. */
+const TEXT_BYTES_MAX = 256 * 1024;
+
+export interface BodyRules {
+  readonly bytesMax: number;
+  readonly clock: Clock;
+  /** The declared length; null if there is none. Without it, the headers are asked. */
+  readonly declared?: number | null;
+  /** What the sender may have in memory; without it, only this body is bounded. */
+  readonly share?: BodyShare;
+  /** True if a large body may be left in bytes. */
+  readonly keepsBytes?: boolean;
+  /** Called when the body is slow. If it rejects, the body is refused so. */
+  readonly onSlow?: () => Promise<void>;
+}
+
+/** The length that the headers declare; null if they declare none. */
+export function declaredLength({ headers }: Request): number | null {
+  const declared = headers.get("content-length");
+  return declared === null ? null : Number(declared);
+}
+
+// Can be shared: decoding a whole text at once keeps no state.
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** The body did not come in time. Bun reads any other refused body and discards it (D-512). */
+export class LateBody extends ApiError {
+  constructor() {
+    const seconds = BODY_MS_MAX / 1_000;
+    super("invalid_json", `The body did not arrive within ${seconds} seconds`);
+  }
+}
+
+/**
+ * The text of a body. Throws `body_too_large`, `invalid_json`, or `rate_limit_exceeded` if the
+ * sender has too much under way.
+ */
+export async function readText(request: Request, rules: BodyRules): Promise<string> {
+  const body = await readBody(request, rules);
+  return typeof body === "string" ? body : decode(body);
+}
+
+/** The same for a body that may be parsed in another thread: a large one is left in bytes. */
+export function readBody(request: Request, rules: BodyRules): Promise<string | Uint8Array> {
+  return new Promise((resolve, reject) => {
+    new Reading(rules, resolve, reject).begin(request);
+  });
+}
+
+/** A body that is being read. A class, because every request has one: functions would take more. */
+class Reading implements Expiring {
+  readonly #rules: BodyRules;
+  readonly #resolve: (body: string | Uint8Array) => void;
+  readonly #reject: (error: ApiError) => void;
+  #deadline: Deadline;
+  /** What `onSlow` does; null as long as the body is not slow. */
+  #slow: Promise<void> | null = null;
+
+  constructor(
+    rules: BodyRules,
+    resolve: (body: string | Uint8Array) => void,
+    reject: (error: ApiError) => void,
+  ) {
+    this.#rules = rules;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#deadline = rules.clock.deadline(PROMPT_MS, this);
+  }
+
+  expire(): void {
+    if (this.#slow !== null) {
+      this.#fail(new LateBody());
+      return;
+    }
+    const rules = this.#rules;
+    this.#slow = rules.onSlow?.() ?? Promise.resolve();
+    this.#slow.catch((error) => this.#fail(error));
+    this.#deadline = rules.clock.deadline(BODY_MS_MAX - PROMPT_MS, this);
+  }
+
+  begin(request: Request): void {
+    try {
+      readBytes(request, this.#rules).then(
+        (bytes) => this.#receive(bytes),
+        (error) => this.#fail(error),
+      );
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #receive(bytes: Uint8Array): void {
+    if (this.#slow === null) this.#complete(bytes);
+    else
+      void this.#slow.then(
+        () => this.#complete(bytes),
+        () => {},
+      );
+  }
+
+  #complete(bytes: Uint8Array): void {
+    try {
+      const isKept = this.#rules.keepsBytes === true && bytes.byteLength > TEXT_BYTES_MAX;
+      this.#resolve(isKept ? bytes : decode(bytes));
+      // What is kept in bytes stays in the sender's share until it is parsed.
+      if (isKept) this.#deadline.end();
+      else this.#end();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    const message = "The body did not arrive whole";
+    this.#reject(error instanceof ApiError ? error : new ApiError("invalid_json", message));
+    this.#end();
+  }
+
+  #end(): void {
+    this.#deadline.end();
+    this.#rules.share?.end();
+  }
+}
+
+/** Begins to read. Throws at once what the headers are refused for. */
+function readBytes(request: Request, rules: BodyRules): Promise<Uint8Array> {
+  const { declared = declaredLength(request) } = rules;
+  if (declared !== null && declared > rules.bytesMax) throw tooLarge(rules.bytesMax);
+  const encoding = request.headers.get("content-encoding");
+  if (encoding !== null && encoding.trim().toLowerCase() !== "identity") {
+    throw new ApiError("invalid_json", "The body must not be compressed: drop Content-Encoding");
+  }
+  if (declared === null) return readStream(request, rules);
+  rules.share?.take(declared);
+  return request.bytes();
+}
+
+/** Parses a text whose shape was checked. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ApiError("invalid_json", "The body is not valid JSON");
+  }
+}
+
+/** The text of a body. Throws `invalid_json`. */
+export function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new ApiError("invalid_json", "The body is not valid UTF-8");
+  }
+}
+
+// Reads a body without a declared length piece by piece, to stop at the limit.
+async function readStream(request: Request, { bytesMax, share }: BodyRules): Promise<Uint8Array> {
+  if (request.body === null) return new Uint8Array();
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of request.body) {
+    length += piece.byteLength;
+    if (length > bytesMax) throw tooLarge(bytesMax);
+    share?.take(piece.byteLength);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces, length);
+}
+
+function tooLarge(bytesMax: number): ApiError {
+  return new ApiError("body_too_large", `The body must not be larger than ${bytesMax} bytes`);
+}

@@ -1,0 +1,318 @@
+// Endpoints of the console: called by people with a session, not by programs with a key. One frame
+// finds the person and their role, checks where a change comes from, reads the input, and replies.
+
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { mayAct, type Role } from "../../core/access/roles.ts";
+import type { Clock } from "../../core/clock.ts";
+import { ConsoleError } from "../../core/console-errors.ts";
+import { AdministrationError, ApiError, OK } from "../../core/errors.ts";
+import { newTimedId, type RandomBytes } from "../../core/ids.ts";
+import type { Log } from "../../core/log.ts";
+import { type BodyShares, SMALL_BODY_BYTES } from "../body/body-shares.ts";
+import { explain } from "../body/explain.ts";
+import type { JsonBody } from "../body/json-body.ts";
+import type { MinuteBudget } from "../body/minute-budget.ts";
+import { declaredLength, readBody } from "../body/read-body.ts";
+import { refuseNul } from "../body/texts.ts";
+import type { ClientInfo } from "../client-info.ts";
+import { type ClientIp, networkOf } from "../client-ip.ts";
+import type { Endpoint, EndpointInfo } from "../endpoint-info.ts";
+import { failureOf } from "../failure.ts";
+import type { RawRequest } from "../frame.ts";
+import { isLocalRequest } from "../local-request.ts";
+import { type BodyParser, parseBody } from "../parse-body.ts";
+import type { Checked, TSchema } from "../schema.ts";
+import { peerOf } from "../server.ts";
+import { isOwnOrigin } from "./own-origin.ts";
+import type { Membership, People, SignedIn } from "./people.ts";
+
+/** What the frame needs for any endpoint of the console. */
+export interface ConsoleFrameDeps {
+  readonly people: People;
+  /** The configured address of the console; null if it is the host that was asked. */
+  readonly consoleUrl: string | null;
+  readonly clock: Clock;
+  readonly bodies: Pick<BodyShares, "of">;
+  readonly parser?: BodyParser | undefined;
+  /** What each session may ask in a minute, by weight. */
+  readonly sessions: Pick<MinuteBudget, "take">;
+  readonly random: RandomBytes;
+  readonly log: Log;
+  readonly clientIp: ClientIp;
+  readonly clientInfo: (ip: string) => ClientInfo;
+}
+
+/** A request of anybody, signed in or not. */
+export interface VisitorContext<Deps> {
+  readonly deps: Deps;
+  readonly request: Request;
+  readonly server: RawRequest["server"];
+  readonly requestId: string;
+  readonly clientIp: string;
+  /** Whether the request was sent on this machine itself. */
+  readonly isLocal: boolean;
+  readonly client: ClientInfo;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** A request of a person who is signed in. */
+export interface PersonContext<Deps> extends VisitorContext<Deps> {
+  readonly person: SignedIn;
+}
+
+/** A request about one account, whose id is the open part `{account}` of the path. */
+export interface AccountContext<Deps> extends PersonContext<Deps>, Membership {}
+
+/** JSON, or a response of another kind, such as a CSV file. */
+export type ConsoleAnswer = object | Response;
+
+export type ConsoleInfo = Omit<EndpointInfo, "surface" | "service" | "errors" | "body">;
+
+export interface ConsoleInput<Input> {
+  /** The schema of the query; its fields are strings. */
+  readonly query?: { readonly schema: TSchema; readonly check: (value: unknown) => Input };
+  readonly body?: JsonBody<Input>;
+}
+
+/** An endpoint for anybody, such as the one for signing in. */
+export interface VisitorDefinition<Deps, Input> extends ConsoleInfo, ConsoleInput<Input> {
+  readonly run: (context: VisitorContext<Deps>, input: Input) => Promise<ConsoleAnswer>;
+}
+
+/** An endpoint for anybody who is signed in. */
+export interface PersonDefinition<Deps, Input> extends ConsoleInfo, ConsoleInput<Input> {
+  readonly run: (context: PersonContext<Deps>, input: Input) => Promise<ConsoleAnswer>;
+}
+
+/** An endpoint about one account, for its members with this role. */
+export interface AccountDefinition<Deps, Input> extends ConsoleInfo, ConsoleInput<Input> {
+  readonly role: Role;
+  /** True if no transaction looks again at session and role once the body is there (D-522). */
+  readonly looksAgain?: boolean;
+  /** How many requests it counts as in the window of its session. */
+  readonly weight?: number;
+  readonly run: (context: AccountContext<Deps>, input: Input) => Promise<ConsoleAnswer>;
+}
+
+/** An endpoint of the console. `role` is null where no account is involved. */
+export interface ConsoleEndpoint<Deps> extends Endpoint<Deps> {
+  readonly role: Role | null;
+  readonly query?: { readonly schema: TSchema };
+}
+
+/** What no endpoint of people has. */
+export const NONE = { surface: null, service: null, errors: [], isBilled: false } as const;
+
+/** Defines an endpoint that needs no session; a change must still come from a page of ours. */
+export function visitorEndpoint<Deps extends ConsoleFrameDeps, Input = undefined>(
+  definition: VisitorDefinition<Deps, Input>,
+): ConsoleEndpoint<Deps> {
+  const { run, ...info } = definition;
+  return {
+    ...info,
+    ...NONE,
+    access: "anybody",
+    role: null,
+    answer: (deps, raw) =>
+      answerPage(deps, raw, async (context) => await run(context, await readInput(context, info))),
+  };
+}
+
+/** Defines an endpoint for anybody who is signed in. */
+export function personEndpoint<Deps extends ConsoleFrameDeps, Input = undefined>(
+  definition: PersonDefinition<Deps, Input>,
+): ConsoleEndpoint<Deps> {
+  const { run, ...info } = definition;
+  return {
+    ...info,
+    ...NONE,
+    access: "session",
+    role: null,
+    answer: (deps, raw) =>
+      answerPage(deps, raw, async (visitor) => {
+        const context = await signedIn(visitor);
+        return await run(context, await readInput(context, info));
+      }),
+  };
+}
+
+/** Defines an endpoint about one account, whose id is the part `{account}` of the path. */
+export function accountEndpoint<Deps extends ConsoleFrameDeps, Input = undefined>(
+  definition: AccountDefinition<Deps, Input>,
+): ConsoleEndpoint<Deps> {
+  const { run, role, looksAgain = false, weight = 1, ...info } = definition;
+  return {
+    ...info,
+    ...NONE,
+    access: "session",
+    role,
+    answer: (deps, raw) =>
+      answerPage(deps, raw, async (visitor) => {
+        const enter = async (times = weight) => {
+          const context = await signedIn(visitor, times);
+          return { ...context, ...(await memberOf(context, role)) };
+        };
+        const context = await enter();
+        const input = await readInput(context, info);
+        return await run(looksAgain ? await enter(0) : context, input);
+      }),
+  };
+}
+
+/** A query that must match this schema, an object whose fields are strings. */
+export function queryOf<S extends TSchema>(
+  schema: S,
+): NonNullable<ConsoleInput<Checked<S>>["query"]> {
+  const compiled = TypeCompiler.Compile(schema);
+  return {
+    schema,
+    check(value) {
+      if (compiled.Check(value)) return value as Checked<S>;
+      throw explain(schema, value, "The query");
+    },
+  };
+}
+
+/** Requires that the person proved who they are at most this long ago. */
+export function requireProof(
+  { deps, person }: PersonContext<ConsoleFrameDeps>,
+  withinMs: number,
+): void {
+  if (deps.clock.now() - person.provedAtMs <= withinMs) return;
+  throw new ConsoleError("sign_in_again", "Enter your password again to do this");
+}
+
+/** Runs one request of a page, and shapes its reply or its refusal. */
+export async function answerPage<Deps extends ConsoleFrameDeps>(
+  deps: Deps,
+  { request, server, params = {} }: RawRequest,
+  run: (context: VisitorContext<Deps>) => Promise<ConsoleAnswer>,
+): Promise<Response> {
+  const requestId = newTimedId("request", deps.random, deps.clock.now());
+  try {
+    if (request.method !== "GET" && request.method !== "HEAD") checkChange(deps, request);
+    refuseNul(params);
+    const peer = peerOf(server, request);
+    const clientIp = deps.clientIp(peer, request.headers);
+    const isLocal = isLocalRequest(peer, request.headers);
+    const client = deps.clientInfo(clientIp);
+    const context = { deps, request, server, requestId, clientIp, isLocal, client, params };
+    return withHeaders(await run(context), requestId);
+  } catch (error) {
+    return refusal(deps, error, requestId);
+  }
+}
+
+async function signedIn<Deps extends ConsoleFrameDeps>(
+  visitor: VisitorContext<Deps>,
+  weight = 1,
+): Promise<PersonContext<Deps>> {
+  const person = await visitor.deps.people.signedIn(visitor.request.headers);
+  if (person === null) throw new ConsoleError("not_signed_in", "Sign in first");
+  countInSession(visitor, person, weight);
+  return { ...visitor, person };
+}
+
+/** Throws `rate_limit_exceeded` if the session has asked too much in this minute. */
+export function countInSession(
+  { deps }: Pick<VisitorContext<ConsoleFrameDeps>, "deps">,
+  { sessionId }: SignedIn,
+  weight = 1,
+): void {
+  deps.sessions.take(sessionId, weight, deps.clock.now());
+}
+
+function checkChange({ consoleUrl }: ConsoleFrameDeps, request: Request): void {
+  if (!isOwnOrigin(request, consoleUrl)) {
+    throw new ConsoleError("foreign_origin", "This request was not sent by a page of this console");
+  }
+  // A form of a foreign page cannot send this type.
+  const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
+  if (type !== "application/json") {
+    throw new ConsoleError("json_required", "Content-Type must be application/json");
+  }
+}
+
+/** A person who does not belong to an account is told the same as if it did not exist. */
+async function memberOf(
+  { deps, person, params }: PersonContext<ConsoleFrameDeps>,
+  needed: Role,
+): Promise<Membership> {
+  const id = params.account ?? "";
+  const membership = await deps.people.membership(person.personId, id);
+  if (membership === null) throw new ConsoleError("account_not_found", `There is no account ${id}`);
+  if (mayAct(membership.role, needed)) return membership;
+  throw new ConsoleError(
+    "role_required",
+    `This needs the role '${needed}'; yours in this account is '${membership.role}'`,
+  );
+}
+
+/** What a request carries, checked. */
+export async function readInput<Input>(
+  {
+    deps,
+    request,
+    clientIp,
+    person,
+  }: VisitorContext<ConsoleFrameDeps> & { readonly person?: SignedIn },
+  { body, query }: ConsoleInput<Input>,
+): Promise<Input> {
+  if (query !== undefined) {
+    const fields = queryFields(request);
+    refuseNul(fields);
+    return query.check(fields);
+  }
+  // Without a schema there is no input, whatever the type says.
+  if (body === undefined) return undefined as Input;
+  const declared = declaredLength(request);
+  const isLarge = declared === null || declared > SMALL_BODY_BYTES;
+  const sender = networkOf(clientIp);
+  const large = isLarge ? { key: person?.sessionId ?? sender, nowMs: deps.clock.now() } : null;
+  const share = deps.bodies.of(sender, large);
+  const { bytesMax } = body;
+  const { parser, clock } = deps;
+  const keepsBytes = parser !== undefined;
+  const read = await readBody(request, { bytesMax, clock, share, declared, keepsBytes });
+  const value = await parseBody(body, read, { parser, sender, share });
+  // JSON has no other way to write it.
+  if (typeof read !== "string" || read.includes("\\u0000")) refuseNul(value);
+  return body.check(value);
+}
+
+function queryFields({ url }: Request): Record<string, string> {
+  const start = url.indexOf("?");
+  const search = new URLSearchParams(start < 0 ? "" : url.slice(start));
+  const fields: Record<string, string> = {};
+  for (const [name, value] of search) {
+    if (Object.hasOwn(fields, name)) {
+      throw new ApiError("invalid_parameter", `${name} must be given once`, { param: name });
+    }
+    Object.defineProperty(fields, name, { value, enumerable: true });
+  }
+  return fields;
+}
+
+function withHeaders(result: ConsoleAnswer, requestId: string): Response {
+  const response = result instanceof Response ? result : Response.json(result, { status: OK });
+  // A call through the API has an id of its own, by which its log has it.
+  if (!response.headers.has("x-request-id")) response.headers.set("x-request-id", requestId);
+  response.headers.set("cache-control", "no-store");
+  response.headers.set("x-content-type-options", "nosniff");
+  response.headers.append("vary", "cookie");
+  return response;
+}
+
+function refusal({ log }: ConsoleFrameDeps, thrown: unknown, requestId: string): Response {
+  const isKnown = thrown instanceof ConsoleError || thrown instanceof AdministrationError;
+  const error = isKnown ? thrown : failureOf(thrown);
+  if (error.cause !== undefined) {
+    log.error({ requestId, code: error.code, err: error.cause }, "A request failed");
+  }
+  const { code, message, status } = error;
+  const response = Response.json({ error: { code, message } }, { status });
+  if ("retryAfterSeconds" in error && error.retryAfterSeconds !== undefined) {
+    response.headers.set("retry-after", String(Math.max(1, Math.ceil(error.retryAfterSeconds))));
+  }
+  return withHeaders(response, requestId);
+}

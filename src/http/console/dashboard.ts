@@ -1,0 +1,126 @@
+// The pages of the dashboard: one HTML page for every address below /dashboard, and its files.
+
+import type { RandomBytes } from "../../core/ids.ts";
+import { plainEndpoint } from "../endpoint.ts";
+import type { Endpoint } from "../endpoint-info.ts";
+import { pathOf } from "../open-end.ts";
+import { Type } from "../schema.ts";
+import { DASHBOARD_PATH, type DashboardAsset, type DashboardFiles } from "./dashboard-files.ts";
+
+export interface DashboardDeps {
+  /** The built pages; null if they were never built, or no console is served. */
+  readonly dashboard: () => DashboardFiles | null;
+  readonly random: RandomBytes;
+}
+
+/** The same page: its script sees by the address whose pages are meant. */
+const OPERATOR_PAGES = "/operator";
+const ASSETS = `${DASHBOARD_PATH}/assets/`;
+const NONCE_BYTES = 16;
+const TEXT = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
+const COMMON = {
+  "x-content-type-options": "nosniff",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+/** One page for every address of the pages, which its script tells apart, and its files. */
+export const DASHBOARD: readonly Endpoint<DashboardDeps>[] = [
+  ...pageEndpoints("dashboard", DASHBOARD_PATH, "The dashboard"),
+  ...pageEndpoints("operatorPages", OPERATOR_PAGES, "The pages for operators"),
+];
+
+/** For a browser that asks for `/`: the way to the dashboard; null for anybody else. */
+export function frontDoor({ dashboard }: DashboardDeps, request: Request): Response | null {
+  const isReading = request.method === "GET" || request.method === "HEAD";
+  if (!isReading || pathOf(request.url) !== "/" || dashboard() === null) return null;
+  if (!takes(request.headers.get("accept") ?? "", "text/html")) return null;
+  const headers = { location: DASHBOARD_PATH, "cache-control": "no-store", vary: "accept" };
+  return new Response(null, { status: 303, headers });
+}
+
+function pageEndpoints(id: string, path: string, summary: string): Endpoint<DashboardDeps>[] {
+  return [
+    pageEndpoint(id, path, summary),
+    pageEndpoint(`${id}Slash`, `${path}/`, summary),
+    pageEndpoint(`${id}Below`, `${path}/{id}`, summary),
+  ];
+}
+
+function pageEndpoint(id: string, path: string, summary: string): Endpoint<DashboardDeps> {
+  return plainEndpoint({
+    id,
+    method: "GET",
+    path,
+    ...(path.endsWith("{id}") && { hasOpenEnd: true }),
+    summary,
+    reply: Type.Unknown(),
+    examples: [],
+    run: (deps: DashboardDeps, { request }) => answer(deps, request),
+  });
+}
+
+function answer({ dashboard, random }: DashboardDeps, request: Request): Response {
+  const files = dashboard();
+  if (files === null) {
+    const text =
+      "No dashboard is served. It needs SESSION_SECRET and CONSOLE_URL, and its pages, which " +
+      "`farebox api` builds in FAREBOX_DATA.\n";
+    return new Response(text, { status: 503, headers: TEXT });
+  }
+  const path = pathOf(request.url);
+  if (!path.startsWith(ASSETS))
+    return page(files, Buffer.from(random(NONCE_BYTES)).toString("base64"));
+  const asset = files.assets.get(path.slice(ASSETS.length));
+  if (asset === undefined)
+    return new Response("There is no such file.\n", { status: 404, headers: TEXT });
+  return assetResponse(asset, request.headers.get("accept-encoding") ?? "");
+}
+
+/** The page may do nothing but talk to this server; see the nonce for its styles and its start. */
+function page({ page: html }: DashboardFiles, nonce: string): Response {
+  const policy = [
+    "default-src 'none'",
+    `script-src 'self' 'nonce-${nonce}'`,
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return new Response(html.replaceAll("NONCE", nonce), {
+    headers: {
+      ...COMMON,
+      "content-type": "text/html; charset=utf-8",
+      "cache-control": "no-store",
+      "content-security-policy": policy.join("; "),
+      "cross-origin-opener-policy": "same-origin",
+      "referrer-policy": "same-origin",
+      "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    },
+  });
+}
+
+/** The name of a file changes with its content, so it may be cached without end. */
+function assetResponse({ type, plain, gzip, brotli }: DashboardAsset, accepts: string): Response {
+  const headers: Record<string, string> = {
+    ...COMMON,
+    "content-type": type,
+    "cache-control": "public, max-age=31536000, immutable",
+    vary: "accept-encoding",
+  };
+  const form =
+    brotli !== null && takes(accepts, "br") ? "br" : takes(accepts, "gzip") ? "gzip" : null;
+  const bytes = form === "br" ? brotli : form === "gzip" ? gzip : null;
+  if (form === null || bytes === null) return new Response(plain, { headers });
+  return new Response(bytes, { headers: { ...headers, "content-encoding": form } });
+}
+
+/** True if a header such as Accept-Encoding names this choice, and does not weigh it with 0. */
+function takes(accepts: string, choice: string): boolean {
+  return accepts.split(",").some((one) => {
+    const [name = "", ...parameters] = one.split(";").map((part) => part.trim().toLowerCase());
+    return name === choice && !parameters.some((part) => /^q=0(\.0*)?$/.test(part));
+  });
+}

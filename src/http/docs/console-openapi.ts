@@ -1,0 +1,196 @@
+// Builds the OpenAPI 3.1 document of the console's own API, which the dashboard uses.
+
+import project from "../../../package.json";
+import { CONSOLE_ERRORS, type ConsoleErrorCode } from "../../core/console-errors.ts";
+import { ERRORS, OK } from "../../core/errors.ts";
+import type { ConsoleEndpoint } from "../console/console-endpoint.ts";
+import { plainEndpoint } from "../endpoint.ts";
+import type { Endpoint } from "../endpoint-info.ts";
+import { type TSchema, Type } from "../schema.ts";
+import { examplesOf, requestBodyOf } from "./openapi-operation.ts";
+import { type Json, SchemaWriter } from "./openapi-schema.ts";
+
+type Documented = Omit<ConsoleEndpoint<never>, "answer">;
+
+const PATH = "/console/api/openapi.json";
+const HEADERS = { "cache-control": "public, max-age=300", "content-type": "application/json" };
+interface Refusal {
+  readonly code: string;
+  readonly status: number;
+  readonly when: string;
+}
+
+const BODY_ERRORS = ["invalid_json", "invalid_parameter", "body_too_large"] as const;
+const ERROR = { $ref: "#/components/schemas/Error" };
+
+/** The endpoint that serves the document of these endpoints. */
+export function consoleDocument<Deps>(
+  endpoints: readonly ConsoleEndpoint<Deps>[],
+): Endpoint<unknown> {
+  let text: string | null = null;
+  return plainEndpoint({
+    id: "consoleDocument",
+    method: "GET",
+    path: PATH,
+    summary: "The OpenAPI 3.1 document of the console's own API",
+    reply: Type.Unknown(),
+    examples: [],
+    run() {
+      text ??= JSON.stringify(consoleOpenApi(endpoints));
+      return new Response(text, { headers: HEADERS });
+    },
+  });
+}
+
+/** What a document says of itself. */
+export interface DocumentHead {
+  readonly title: string;
+  readonly description: string;
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+}
+
+const CONSOLE_HEAD: DocumentHead = {
+  title: "Farebox Console API",
+  description:
+    "What the dashboard asks. It is for people with a session, not for programs with a key; " +
+    "what changes something must come from a page of the console. Amounts are decimal text, " +
+    "exact to the nano-dollar.",
+  tags: [
+    { name: "Signing in", description: "Open to anybody, and counted by address and inbox." },
+    { name: "Person", description: "Of whoever is signed in." },
+    { name: "Account", description: "Of one account, for its members by role." },
+  ],
+};
+
+/** The document of these endpoints. */
+export function consoleOpenApi(
+  endpoints: readonly Documented[],
+  { title, description, tags }: DocumentHead = CONSOLE_HEAD,
+): Json {
+  const writer = new SchemaWriter();
+  const byPath = Map.groupBy(endpoints, ({ path }) => path);
+  const paths = [...byPath].map(([path, all]) => {
+    const operations = all.map((one) => [one.method.toLowerCase(), operationOf(one, writer)]);
+    return [path, Object.fromEntries(operations)] as const;
+  });
+  return {
+    openapi: "3.1.0",
+    info: {
+      title,
+      version: project.version,
+      description,
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/", description: "This installation" }],
+    tags: [...tags],
+    paths: Object.fromEntries(paths),
+    components: {
+      schemas: { Error: errorSchema(), ...writer.components },
+      securitySchemes: {
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: "__Host-farebox_session",
+          description: "Set by signing in. Over plain HTTP its name has no prefix.",
+        },
+      },
+    },
+  };
+}
+
+function operationOf(endpoint: Documented, writer: SchemaWriter): Json {
+  const { id, summary, description, access, role } = endpoint;
+  const needs = role === null ? "" : `Needs the role \`${role}\` or a higher one.`;
+  const text = [description?.replaceAll("\n", " ") ?? "", needs].filter((part) => part !== "");
+  return {
+    operationId: id,
+    summary,
+    ...(text.length > 0 && { description: text.join(" ") }),
+    tags: [tagOf(endpoint)],
+    security: access === "anybody" ? [] : [{ session: [] }],
+    parameters: [...pathParameters(endpoint), ...queryParameters(endpoint, writer)],
+    ...requestBodyOf(endpoint, writer),
+    responses: { ...successOf(endpoint, writer), ...refusalsOf(endpoint) },
+  };
+}
+
+function tagOf({ access, role }: Documented): string {
+  if (access === "anybody") return "Signing in";
+  if (access === "operator") return "Operator";
+  return role === null ? "Person" : "Account";
+}
+
+function pathParameters({ path }: Documented): Json[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
+    name,
+    in: "path",
+    required: true,
+    description: name === "account" ? "The id of an account" : `The id of a ${name}`,
+    schema: { type: "string" },
+  }));
+}
+
+function queryParameters({ query }: Documented, writer: SchemaWriter): Json[] {
+  if (query === undefined) return [];
+  const required: readonly string[] = query.schema.required ?? [];
+  const fields = Object.entries(query.schema.properties as Readonly<Record<string, TSchema>>);
+  return fields.map(([name, schema]) => ({
+    name,
+    in: "query",
+    required: required.includes(name),
+    ...(schema.description !== undefined && { description: schema.description }),
+    schema: writer.write(schema),
+  }));
+}
+
+function successOf({ reply, mediaType, examples }: Documented, writer: SchemaWriter): Json {
+  const content =
+    mediaType === undefined
+      ? {
+          "application/json": {
+            schema: writer.write(reply),
+            examples: examplesOf(examples, ({ reply: value }) => value),
+          },
+        }
+      : { [mediaType]: { schema: { type: "string" } } };
+  return { [OK]: { description: "The answer", content } };
+}
+
+/** What the frame itself refuses, by status; and whatever else the endpoint refuses. */
+function refusalsOf({ method, access, role, body, query }: Documented): Json {
+  const own: ConsoleErrorCode[] = [];
+  if (method === "POST") own.push("foreign_origin", "json_required");
+  if (access === "session") own.push("not_signed_in");
+  if (access === "operator") own.push("operator_address", "second_factor_required");
+  if (role !== null) own.push("account_not_found", "role_required");
+  const rows: Refusal[] = own.map((code) => ({ code, ...CONSOLE_ERRORS[code] }));
+  const codes = body !== undefined ? BODY_ERRORS : query !== undefined ? [BODY_ERRORS[1]] : [];
+  rows.push(...codes.map((code) => ({ code, ...ERRORS[code] })));
+  const byStatus = Map.groupBy(rows, ({ status }) => status);
+  const responses = [...byStatus].map(([status, all]) => {
+    const description = all.map(({ code, when }) => `- \`${code}\`: ${when}`).join("\n");
+    return [status, { description, content: { "application/json": { schema: ERROR } } }] as const;
+  });
+  const other = {
+    description: "Another refusal",
+    content: { "application/json": { schema: ERROR } },
+  };
+  return { ...Object.fromEntries(responses), default: other };
+}
+
+function errorSchema(): Json {
+  return {
+    type: "object",
+    required: ["error"],
+    properties: {
+      error: {
+        type: "object",
+        required: ["code", "message"],
+        properties: {
+          code: { type: "string" },
+          message: { type: "string", description: "For the person who is signed in" },
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,122 @@
+// The endpoints that serve the documentation: OpenAPI documents for programs, and one page for
+// people. Both are built from the list of endpoints at the first request.
+
+import project from "../../../package.json";
+import { KEY_PREFIXES, type Surface } from "../../core/access/keys.ts";
+import { plainEndpoint } from "../endpoint.ts";
+import type { DocumentedEndpoint } from "../endpoint-errors.ts";
+import type { Endpoint } from "../endpoint-info.ts";
+import { Type } from "../schema.ts";
+import { docsPage } from "./docs-page.ts";
+import { openApi } from "./openapi.ts";
+
+export interface DocumentationDeps {
+  /** True if the page has forms that send requests with a key that the reader types in. */
+  readonly docsTryIt: boolean;
+}
+
+export interface DocumentedLists extends Readonly<Record<Surface, readonly DocumentedEndpoint[]>> {
+  /** Endpoints of the program itself. */
+  readonly program: readonly DocumentedEndpoint[];
+}
+
+const DOCUMENT_PATHS = { gateway: "/openapi.json", application: "/api/v1/openapi.json" } as const;
+const CACHE = { "cache-control": "public, max-age=300" };
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "form-action 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** The OpenAPI document of a surface; the Gateway's also has the program's own endpoints. */
+export function documentOf(surface: Surface, lists: DocumentedLists): object {
+  const { version } = project;
+  const endpoints = surface === "gateway" ? [...lists.gateway, ...lists.program] : lists[surface];
+  return openApi({ surface, endpoints, version });
+}
+
+export function documentation(lists: DocumentedLists): readonly Endpoint<DocumentationDeps>[] {
+  return [
+    documentEndpoint("gateway", lists),
+    documentEndpoint("application", lists),
+    pageEndpoint(lists),
+    assetEndpoint("/docs/page.css", "text/css", new URL("./docs-page.css", import.meta.url)),
+    assetEndpoint("/docs/page.js", "text/javascript", new URL("./docs-page.js", import.meta.url)),
+  ];
+}
+
+function documentEndpoint(surface: Surface, lists: DocumentedLists): Endpoint<DocumentationDeps> {
+  let text: string | null = null;
+  return plainEndpoint({
+    id: `${surface}Document`,
+    method: "GET",
+    path: DOCUMENT_PATHS[surface],
+    summary: `The OpenAPI 3.1 document of the ${surface} surface`,
+    reply: Type.Unknown(),
+    examples: [],
+    run() {
+      text ??= JSON.stringify(documentOf(surface, lists));
+      return new Response(text, { headers: { ...CACHE, "content-type": "application/json" } });
+    },
+  });
+}
+
+function pageEndpoint(lists: DocumentedLists): Endpoint<DocumentationDeps> {
+  const pages = new Map<boolean, string>();
+  return plainEndpoint({
+    id: "docsPage",
+    method: "GET",
+    path: "/docs",
+    summary: "The documentation for people",
+    reply: Type.Unknown(),
+    examples: [],
+    run({ docsTryIt }: DocumentationDeps) {
+      const page = pages.get(docsTryIt) ?? pageOf(lists, docsTryIt);
+      pages.set(docsTryIt, page);
+      const policy = docsTryIt ? `${PAGE_POLICY}; connect-src 'self'` : PAGE_POLICY;
+      const headers = {
+        ...CACHE,
+        "content-type": "text/html; charset=utf-8",
+        "content-security-policy": policy,
+      };
+      return new Response(page, { headers });
+    },
+  });
+}
+
+function pageOf({ gateway, application, program }: DocumentedLists, canTry: boolean): string {
+  const surfaceOf = (
+    surface: Surface,
+    title: string,
+    endpoints: readonly DocumentedEndpoint[],
+  ) => ({
+    title,
+    documentPath: DOCUMENT_PATHS[surface],
+    keyPrefix: KEY_PREFIXES[surface],
+    endpoints,
+  });
+  const parts = [
+    surfaceOf("gateway", "Gateway", gateway),
+    surfaceOf("application", "Application API", application),
+    { title: "Operation", documentPath: null, keyPrefix: null, endpoints: program },
+  ];
+  return docsPage(parts, canTry);
+}
+
+function assetEndpoint(path: string, mediaType: string, file: URL): Endpoint<DocumentationDeps> {
+  return plainEndpoint({
+    id: path,
+    method: "GET",
+    path,
+    summary: "A part of the page",
+    reply: Type.Unknown(),
+    examples: [],
+    run: () =>
+      new Response(Bun.file(file), {
+        headers: { ...CACHE, "content-type": `${mediaType}; charset=utf-8` },
+      }),
+  });
+}

@@ -1,0 +1,233 @@
+// Spans of calls by OpenTelemetry: one of ours, and one of the provider's. They are made when a
+// call has ended, from what is known then, so that a stream is never slowed down; never of any
+// content. Only a process with traces loads this file, and the packages with it.
+
+import {
+  type Attributes,
+  type Context,
+  diag,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from "@opentelemetry/api";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { resourceFromAttributes } from "@opentelemetry/resources";
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
+import type { Hold, Outcome } from "../../../actors/account.ts";
+import type { Call, CallTerms } from "../../calls/call.ts";
+import type { CallTracer } from "../../calls/meter.ts";
+import type { Clock } from "../../core/clock.ts";
+import { type ApiError, ERRORS } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+import type { NanoUsd } from "../../core/money/money.ts";
+
+export interface CallTracerOptions {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly followsCallers: boolean;
+  readonly ratio: number;
+  readonly serviceName: string;
+  readonly version: string;
+  readonly clock: Pick<Clock, "now" | "monotonicMs">;
+  readonly log: Pick<Log, "warn">;
+}
+
+export interface OpenCallTracer extends CallTracer {
+  /** Sends what was not sent yet. */
+  close(): Promise<void>;
+}
+
+interface Admitted {
+  readonly call: Call;
+  readonly terms: CallTerms;
+}
+
+const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(?:-|$)/;
+const NANO_PER_USD = 1e9;
+const SERVER_ERROR = 500;
+const FAILURE_CHARACTERS_MAX = 200;
+/** How long the end of the process waits for the last spans. */
+const CLOSE_MS = 5_000;
+
+/** Begins to trace calls; nothing is sent before the first one. */
+export function openCallTracer(options: CallTracerOptions): OpenCallTracer {
+  const { serviceName, version, log } = options;
+  const tell = (reason: string) => log.warn({ reason }, "Calls were not traced");
+  const none = () => {};
+  diag.setLogger(
+    { debug: none, info: none, verbose: none, warn: tell, error: tell },
+    { suppressOverrideMessage: true },
+  );
+  const processor = new BatchSpanProcessor({ exporter: exporterOf(options, tell) });
+  const provider = new TracerProvider({
+    sampler: samplerOf(options),
+    resource: resourceFromAttributes({ "service.name": serviceName, "service.version": version }),
+    spanProcessors: [processor],
+  });
+  const tracer = provider.getTracer("farebox", version);
+  const admitted = new WeakMap<Hold, Admitted>();
+  return {
+    contextOf: (headers) => headers.get("traceparent"),
+    admitted: (call, terms, hold) => void admitted.set(hold, { call, terms }),
+    refused: (call, terms, error) => refusedSpan(tracer, options, { call, terms }, error),
+    ended(hold, outcome, charged) {
+      const known = admitted.get(hold);
+      if (known === undefined) return;
+      admitted.delete(hold);
+      endedSpans(tracer, options, known, { hold, outcome, charged });
+    },
+    async close() {
+      await Promise.race([provider.shutdown(), Bun.sleep(CLOSE_MS)]);
+    },
+  };
+}
+
+/**
+ * The exporter of OTLP, which tells its failures here: its errors carry all that the collector
+ * answered. To the processor every export succeeds, because it drops the spans in any case; told of
+ * a failure it would send several batches at once, and end with that error.
+ */
+function exporterOf(
+  { url, headers }: CallTracerOptions,
+  tell: (failure: string) => void,
+): SpanExporter {
+  const exporter = new OTLPTraceExporter({ url, headers: { ...headers } });
+  return {
+    export(spans, done) {
+      exporter.export(spans, ({ error }) => {
+        if (error !== undefined) tell(`spans were not taken: ${failureOf(error)}`);
+        done({ code: 0 });
+      });
+    },
+    shutdown: () => exporter.shutdown(),
+  };
+}
+
+/** The status of an answer and its words, or why there was none. */
+function failureOf(error: Error): string {
+  const code = "code" in error ? error.code : undefined;
+  return [code, error.message].filter(Boolean).join(" ").slice(0, FAILURE_CHARACTERS_MAX);
+}
+
+function samplerOf({ ratio, followsCallers }: CallTracerOptions) {
+  const root = new TraceIdRatioBasedSampler(ratio);
+  return followsCallers ? new ParentBasedSampler({ root }) : root;
+}
+
+/** The caller's trace, if the header is one of W3C's form. */
+function parentOf({ traceparent }: Call): Context {
+  const [, traceId, spanId, flags = "00"] = TRACEPARENT.exec(traceparent ?? "") ?? [];
+  if (traceId === undefined || spanId === undefined) return ROOT_CONTEXT;
+  const isSampled = (Number.parseInt(flags, 16) & TraceFlags.SAMPLED) !== 0;
+  const traceFlags = isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
+}
+
+function refusedSpan(
+  tracer: Tracer,
+  { clock }: Pick<CallTracerOptions, "clock">,
+  { call, terms }: Admitted,
+  error: ApiError,
+): void {
+  const { startMs, nowMs } = timesOf(clock, call);
+  const span = tracer.startSpan(
+    call.endpoint,
+    { kind: SpanKind.SERVER, startTime: startMs },
+    parentOf(call),
+  );
+  if (span.isRecording()) {
+    span.setAttributes({
+      ...requestAttributes(call, terms, ERRORS[error.code].status),
+      "farebox.refusal": error.code,
+      "error.type": error.code,
+    });
+  }
+  span.end(nowMs);
+}
+
+interface Ended {
+  readonly hold: Hold;
+  readonly outcome: Outcome;
+  readonly charged: NanoUsd;
+}
+
+function endedSpans(
+  tracer: Tracer,
+  { clock }: Pick<CallTracerOptions, "clock">,
+  { call, terms }: Admitted,
+  { hold, outcome, charged }: Ended,
+): void {
+  const { startMs, nowMs } = timesOf(clock, call);
+  const parent = parentOf(call);
+  const server = tracer.startSpan(
+    call.endpoint,
+    { kind: SpanKind.SERVER, startTime: startMs },
+    parent,
+  );
+  if (!server.isRecording()) return;
+  const { status, errorCode } = outcome;
+  const error = errorCode === null ? {} : { "error.type": errorCode };
+  server.setAttributes({
+    ...requestAttributes(call, terms, status),
+    ...error,
+    "farebox.hold_usd": Number(hold.amount) / NANO_PER_USD,
+    "farebox.cost_usd": Number(charged) / NANO_PER_USD,
+  });
+  if (status >= SERVER_ERROR) server.setStatus({ code: SpanStatusCode.ERROR });
+  if (call.upstreamFromMs !== null) {
+    const isChat = terms.service === "models";
+    const model = outcome.model ?? terms.model;
+    const fromMs = startMs + (call.upstreamFromMs - call.arrivedMs);
+    const client = tracer.startSpan(
+      `${isChat ? "chat" : terms.service}${model === null ? "" : ` ${model}`}`,
+      { kind: SpanKind.CLIENT, startTime: fromMs },
+      trace.setSpan(parent, server),
+    );
+    client.setAttributes({ ...upstreamAttributes(terms, outcome, isChat), ...error });
+    if (errorCode !== null) client.setStatus({ code: SpanStatusCode.ERROR });
+    // A stream is read until the call ends.
+    client.end(outcome.firstTokenMs === null ? fromMs + call.upstreamMs : nowMs);
+  }
+  server.end(nowMs);
+}
+
+/** When the call arrived and what time it is, by the clock of this machine. */
+function timesOf(clock: CallTracerOptions["clock"], call: Call) {
+  const nowMs = clock.now();
+  return { startMs: nowMs - (clock.monotonicMs() - call.arrivedMs), nowMs };
+}
+
+function requestAttributes(call: Call, { service }: CallTerms, status: number): Attributes {
+  return {
+    "http.route": call.endpoint,
+    "http.response.status_code": status,
+    "farebox.request_id": call.requestId,
+    "farebox.service": service,
+  };
+}
+
+/** By the conventions for generative AI; input tokens include cached ones. */
+function upstreamAttributes(terms: CallTerms, outcome: Outcome, isChat: boolean): Attributes {
+  const { lane, model, promptTokens, cachedTokens, completionTokens, firstTokenMs } = outcome;
+  if (!isChat)
+    return { "farebox.service": terms.service, ...(lane && { "farebox.provider": lane }) };
+  return {
+    "gen_ai.operation.name": "chat",
+    ...(lane !== undefined && { "gen_ai.provider.name": lane }),
+    ...(terms.model !== null && { "gen_ai.request.model": terms.model }),
+    ...(model !== undefined && { "gen_ai.response.model": model }),
+    "gen_ai.usage.input_tokens": promptTokens,
+    "gen_ai.usage.cache_read.input_tokens": cachedTokens,
+    "gen_ai.usage.output_tokens": completionTokens,
+    ...(firstTokenMs !== null && { "gen_ai.response.time_to_first_chunk": firstTokenMs / 1_000 }),
+  };
+}

@@ -1,0 +1,155 @@
+// Makes the metrics of core/metrics.ts in the registry of a process.
+
+import { Counter, Gauge, Histogram, type Metric, type Registry } from "prom-client";
+import type { Log } from "../../core/log.ts";
+import { METRICS, type MetricLabel, type MetricName } from "../../core/metrics.ts";
+import { within } from "../../core/within.ts";
+
+/** A counter of the list. */
+export function counter<Name extends MetricName<"counter">>(
+  registry: Registry,
+  name: Name,
+): Counter<MetricLabel<Name>> {
+  const { help, labels } = METRICS[name];
+  return new Counter({ name, help, labelNames: [...labels], registers: [registry] });
+}
+
+/** A histogram of the list, for what is not counted while a caller waits. */
+export function histogram<Name extends MetricName<"histogram">>(
+  registry: Registry,
+  name: Name,
+): Histogram<MetricLabel<Name>> {
+  const { help, labels, buckets } = METRICS[name];
+  const names = [...labels];
+  return new Histogram({ name, help, labelNames: names, buckets, registers: [registry] });
+}
+
+/** What a gauge shows: a number; null to keep what it showed; or one number for each label. */
+export type Reading = number | null | ReadonlyMap<string, number>;
+
+export interface GaugeOptions {
+  readonly read: () => Reading | Promise<Reading>;
+  readonly log: Pick<Log, "warn">;
+  /** How long a scrape waits for it; Prometheus waits ten seconds for all together. */
+  readonly waitMs?: number;
+}
+
+const WAIT_MS = 4_000;
+
+/**
+ * A gauge of the list that reads its value at each scrape. If that fails or takes too long it keeps
+ * the last one, so that a store that is away does not take the other metrics with it. A reading
+ * that takes long serves the next scrapes as well.
+ */
+export function gauge<Name extends MetricName<"gauge">>(
+  registry: Registry,
+  name: Name,
+  { read, log, waitMs = WAIT_MS }: GaugeOptions,
+): void {
+  const { help, labels } = METRICS[name];
+  const [label = ""]: readonly string[] = labels;
+  let reading: Promise<Reading> | null = null;
+  const made = new Gauge<string>({
+    ...{ name, help, labelNames: [...labels], registers: [registry] },
+    async collect() {
+      try {
+        reading ??= Promise.try(read).finally(() => {
+          reading = null;
+        });
+        const value = await within(waitMs, reading, () => new Error(`It took over ${waitMs} ms`));
+        if (typeof value === "number") this.set(value);
+        else if (value !== null) {
+          this.reset();
+          for (const [of, count] of value) this.set({ [label]: of }, count);
+        }
+      } catch (error) {
+        log.warn({ metric: name, err: error }, "A metric could not be read");
+      }
+    },
+  });
+  if (labels.length === 0) made.set(0);
+}
+
+/** A gauge that is always 1 and says something by its labels. */
+export function info<Name extends MetricName<"gauge">>(
+  registry: Registry,
+  name: Name,
+  labels: Readonly<Record<MetricLabel<Name>, string>>,
+): void {
+  const labelNames = [...METRICS[name].labels];
+  const made = new Gauge<string>({
+    name,
+    help: METRICS[name].help,
+    labelNames,
+    registers: [registry],
+  });
+  made.set(labels, 1);
+}
+
+/** Label values that are not known beforehand: after so many distinct ones, the rest is `other`. */
+export class BoundedLabel {
+  readonly #known = new Set<string>();
+
+  constructor(readonly max: number) {}
+
+  of(value: string): string {
+    if (this.#known.has(value)) return value;
+    if (this.#known.size >= this.max) return "other";
+    this.#known.add(value);
+    return value;
+  }
+}
+
+/** Durations in buckets. Counting one takes some ten nanoseconds: callers wait meanwhile. */
+export class Durations {
+  readonly counts: Float64Array;
+  sum = 0;
+
+  constructor(readonly buckets: readonly number[]) {
+    this.counts = new Float64Array(buckets.length + 1);
+  }
+
+  observe(seconds: number): void {
+    let bucket = 0;
+    while (bucket < this.buckets.length && seconds > (this.buckets[bucket] ?? 0)) bucket += 1;
+    this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
+    this.sum += seconds;
+  }
+}
+
+/** Registers durations as a histogram; `read` gives them by the value of its label, if any. */
+export function durationMetric<Name extends MetricName<"histogram">>(
+  registry: Registry,
+  name: Name,
+  read: () => Iterable<readonly [label: string, durations: Durations]>,
+): void {
+  const { help, labels } = METRICS[name];
+  const [label]: readonly string[] = labels;
+  const metric = {
+    ...{ name, help, type: "histogram", aggregator: "sum" },
+    reset: () => {},
+    get: async () => ({
+      ...{ name, help, type: "histogram", aggregator: "sum" },
+      values: [...read()].flatMap(([of, durations]) =>
+        samples(name, label === undefined ? {} : { [label]: of }, durations),
+      ),
+    }),
+  };
+  // The registry only uses these members; its type names the library's own classes.
+  registry.registerMetric(metric as unknown as Metric);
+}
+
+function samples(name: string, labels: Readonly<Record<string, string>>, durations: Durations) {
+  const { buckets, counts, sum } = durations;
+  let count = 0;
+  const values = [...counts].map((found, index) => {
+    count += found;
+    const le = index < buckets.length ? String(buckets[index]) : "+Inf";
+    return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: count };
+  });
+  return [
+    ...values,
+    { metricName: `${name}_sum`, labels, value: sum },
+    { metricName: `${name}_count`, labels, value: count },
+  ];
+}

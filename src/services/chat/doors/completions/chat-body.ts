@@ -1,0 +1,248 @@
+// The body of a chat completion (SPEC 4.2, 4.9). The fields listed here are checked, and
+// chat-request.ts copies those that are forwarded. Other parameters go only to models whose
+// configuration lists them; the answer names the fields that had no effect.
+
+import { CHAT } from "../../../../core/access/limits.ts";
+import {
+  anyObject,
+  type Checked,
+  named,
+  notOffered,
+  numberFrom,
+  oneOf,
+  optional,
+  shortText,
+  Type,
+  text,
+  whole,
+} from "../../../../http/schema.ts";
+import { toolCallExtra } from "./chat-reply.ts";
+
+const TOOL_CALLS_MAX = 128;
+const PARTS_MAX = 1024;
+const TOOLS_MAX = 128;
+const STOPS_MAX = 4;
+const BIASES_MAX = 1024;
+/** `__proto__` is left behind wherever it stands. */
+const TOKEN_ID = "^(?:\\d{1,9}|__proto__)$";
+const ALTERNATIVES_MAX = 20;
+/** The most log probabilities of a reply that is not streamed (D-516). */
+export const LOGPROBS_MAX = 100_000;
+/** Some servers put what a model has thought so far into the id, and need it again. */
+const TOOL_CALL_ID_CHARACTERS_MAX = 16_384;
+
+const toolName = shortText(64);
+const toolCallId = shortText(TOOL_CALL_ID_CHARACTERS_MAX);
+const functionType = Type.Literal("function");
+const speaker = optional(shortText(64, { description: "The name of the participant" }));
+
+const CONTENT_RULE = "must be a string or an array of text parts";
+const TextPart = named("TextPart", {
+  type: Type.Literal("text", {
+    must: "must be 'text': images, audio and files are not supported",
+  }),
+  text: text(),
+});
+const content = Type.Union(
+  [text(), Type.Array(TextPart, { minItems: 1, maxItems: PARTS_MAX, must: CONTENT_RULE })],
+  { must: CONTENT_RULE, description: "Text, or parts of type text, which are joined" },
+);
+
+const RefusalPart = named("RefusalPart", { type: Type.Literal("refusal"), refusal: text() });
+const ASSISTANT_CONTENT_RULE = "must be a string or an array of parts of text or refusal";
+const assistantContent = Type.Union(
+  [
+    text(),
+    Type.Array(Type.Union([TextPart, RefusalPart]), {
+      maxItems: PARTS_MAX,
+      must: ASSISTANT_CONTENT_RULE,
+    }),
+  ],
+  { must: ASSISTANT_CONTENT_RULE, description: "Text, or parts, which are joined" },
+);
+
+const ToolCall = named("ToolCall", {
+  id: toolCallId,
+  type: optional(functionType),
+  function: Type.Object({ name: toolName, arguments: text({ description: "JSON, as text" }) }),
+  extra_content: optional(toolCallExtra),
+});
+
+const PlainMessage = named("PlainMessage", {
+  role: oneOf(["system", "developer", "user"], { description: "developer counts as system" }),
+  content,
+  name: speaker,
+});
+const AssistantMessage = named("AssistantMessage", {
+  role: Type.Literal("assistant"),
+  content: optional(assistantContent),
+  refusal: optional(text({ description: "What the model said instead of an answer" })),
+  reasoning_content: optional(
+    text({ description: "What the model thought; for models that show their reasoning" }),
+  ),
+  tool_calls: optional(Type.Array(ToolCall, { maxItems: TOOL_CALLS_MAX })),
+  function_call: notOffered({ must: "is not supported: use tool_calls" }),
+  name: speaker,
+});
+const ToolMessage = named("ToolMessage", {
+  role: Type.Literal("tool"),
+  content,
+  tool_call_id: toolCallId,
+});
+
+const messages = Type.Array(Type.Union([PlainMessage, AssistantMessage, ToolMessage]), {
+  minItems: 1,
+  maxItems: CHAT.messagesMax,
+  must: "must be an array of at least one message",
+  code: "messages_required",
+  description: "The conversation, oldest message first",
+});
+
+const Tool = named("Tool", {
+  type: Type.Literal("function", {
+    must: "must be 'function': custom tools and built-in ones are not supported",
+  }),
+  function: Type.Object({
+    name: toolName,
+    description: optional(text()),
+    parameters: optional(anyObject({ description: "A JSON schema" })),
+    strict: optional(Type.Boolean()),
+  }),
+});
+
+const ToolChoice = Type.Union(
+  [
+    oneOf(["none", "auto", "required"]),
+    Type.Object({ type: functionType, function: Type.Object({ name: toolName }) }),
+  ],
+  { description: "Whether tools are called, or which one is" },
+);
+
+const ResponseFormat = Type.Union([
+  Type.Object({ type: oneOf(["text", "json_object"]) }),
+  Type.Object({
+    type: Type.Literal("json_schema"),
+    json_schema: Type.Object({
+      name: toolName,
+      description: optional(text()),
+      schema: optional(anyObject()),
+      strict: optional(Type.Boolean()),
+    }),
+  }),
+]);
+
+const outputLimit = (description: string) =>
+  optional(whole(1, CHAT.maxTokensMax, { description, default: CHAT.maxTokensDefault }));
+
+/** All fields except the model, which only one surface requires. */
+const FIELDS = {
+  stream: optional(
+    Type.Boolean({
+      description: "Whether to answer with server-sent events, ended by `[DONE]`",
+      default: false,
+    }),
+  ),
+  max_tokens: outputLimit("Most tokens of the reply"),
+  max_completion_tokens: outputLimit("Another name of `max_tokens`; both must be the same"),
+  temperature: optional(numberFrom(0, CHAT.temperatureMax)),
+  top_p: optional(numberFrom(0, CHAT.topPMax)),
+  presence_penalty: optional(numberFrom(-2, 2)),
+  frequency_penalty: optional(numberFrom(-2, 2)),
+  seed: optional(whole(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)),
+  stop: optional(
+    Type.Union([text(), Type.Array(text(), { maxItems: STOPS_MAX })], {
+      description: "Where the reply ends",
+      must: `must be a string or an array of at most ${STOPS_MAX} strings`,
+    }),
+  ),
+  tools: optional(Type.Array(Tool, { maxItems: TOOLS_MAX })),
+  tool_choice: optional(ToolChoice),
+  parallel_tool_calls: optional(Type.Boolean()),
+  response_format: optional(ResponseFormat),
+  logit_bias: optional(
+    Type.Record(Type.String({ pattern: TOKEN_ID }), numberFrom(-100, 100), {
+      maxProperties: BIASES_MAX,
+      additionalProperties: false,
+      must: `must be an object with token ids as its keys, at most ${BIASES_MAX}`,
+      description: "Biases by the id of a token",
+    }),
+  ),
+  reasoning_effort: optional(shortText(32)),
+  verbosity: optional(shortText(32)),
+  logprobs: optional(Type.Boolean()),
+  top_logprobs: optional(
+    whole(0, ALTERNATIVES_MAX, {
+      description:
+        "Alternatives to each token, only with `logprobs`; a reply that is not streamed can have " +
+        `${LOGPROBS_MAX} log probabilities`,
+    }),
+  ),
+  user: optional(text()),
+  prompt_cache_key: optional(text()),
+  safety_identifier: optional(text()),
+  n: optional(Type.Literal(1, { must: "must be 1: send one request for each reply" })),
+  service_tier: optional(oneOf(["auto", "default"])),
+  modalities: optional(
+    Type.Array(Type.Literal("text", { must: "must be 'text': a reply is text" })),
+  ),
+  audio: notOffered({ must: "is not supported: a reply is text" }),
+  web_search_options: notOffered({ must: "is not supported: search by a function tool" }),
+  functions: notOffered({ must: "is not supported: use tools" }),
+  function_call: notOffered({ must: "is not supported: use tool_choice" }),
+  stream_options: optional(
+    Type.Object({
+      include_usage: optional(
+        Type.Boolean({
+          description: "Whether the usage comes in a last frame of its own, without a choice",
+          default: false,
+        }),
+      ),
+    }),
+  ),
+};
+
+/** SPEC 4.2: the body in the Gateway. */
+export const ChatBody = named("ChatRequest", {
+  messages,
+  model: text({ description: "An id of `GET /v1/models`" }),
+  ...FIELDS,
+});
+
+/** SPEC 4.9: the body in the Application API, where the service may choose the model. */
+export const ApplicationChatBody = named("ChatRequest", {
+  messages,
+  model: optional(
+    text({
+      description: "`auto`, or an id of `GET /api/v1/models`",
+      default: "auto",
+    }),
+  ),
+  ...FIELDS,
+});
+
+/** The parameters that Farebox itself reads or refuses. */
+export const OWN_PARAMETERS: ReadonlySet<string> = new Set(
+  Object.keys(ApplicationChatBody.properties),
+);
+
+/** Parameters of other products with which a request could cost more than its hold. */
+export const COSTLY_PARAMETERS: ReadonlySet<string> = new Set([
+  "best_of",
+  "enable_search",
+  "max_length",
+  "max_new_tokens",
+  "max_output_tokens",
+  "models",
+  "n_cmpl",
+  "n_predict",
+  "num_predict",
+  "num_return_sequences",
+  "plugins",
+  "prediction",
+  "search_parameters",
+  "use_beam_search",
+]);
+
+/** A checked body of either surface. */
+export type ChatFields = Checked<typeof ApplicationChatBody>;
+export type MessageFields = ChatFields["messages"][number];

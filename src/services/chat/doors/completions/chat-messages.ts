@@ -1,0 +1,71 @@
+// Copies the messages of a checked chat body, with known fields only.
+
+import { TOOL_CALL_EXTRA_CHARACTERS_MAX } from "../../../../core/access/limits.ts";
+import { copyJson, invalid, isAbsent } from "../../../../http/body/checks.ts";
+import type { ChatMessage, ToolCall } from "../../protocols/provider.ts";
+import type { MessageFields } from "./chat-body.ts";
+
+type AssistantFields = Extract<MessageFields, { readonly role: "assistant" }>;
+type PlainFields = Exclude<MessageFields, { readonly role: "assistant" | "tool" }>;
+type AssistantPart = Exclude<NonNullable<AssistantFields["content"]>, string>[number];
+type Content = Extract<MessageFields, { readonly role: "tool" }>["content"];
+type Json = Readonly<Record<string, unknown>>;
+type ToolCallFields = NonNullable<AssistantFields["tool_calls"]>[number];
+
+/** The messages to forward. */
+export function toMessages(messages: readonly MessageFields[]): readonly ChatMessage[] {
+  return messages.map(toMessage);
+}
+
+function toMessage(message: MessageFields): ChatMessage {
+  if (message.role === "tool") {
+    const { role, tool_call_id } = message;
+    return { role, content: textOf(message.content), tool_call_id };
+  }
+  const copy = message.role === "assistant" ? toAssistant(message) : toPlain(message);
+  return isAbsent(message.name) ? copy : { ...copy, name: message.name };
+}
+
+function toPlain({ role, content }: PlainFields): ChatMessage {
+  return { role: role === "developer" ? "system" : role, content: textOf(content) };
+}
+
+/**
+ * A message of the assistant may contain only tool calls, or be empty. A refusal is forwarded as
+ * text, because not every compatible server knows the field `refusal` (D-132).
+ */
+function toAssistant(fields: AssistantFields): ChatMessage {
+  const { content, refusal, tool_calls: calls, reasoning_content } = fields;
+  const text = (isAbsent(content) ? "" : assistantText(content)) + (refusal ?? "");
+  const hasCalls = !isAbsent(calls) && calls.length > 0;
+  const hasNoText = hasCalls && text === "" && typeof content !== "string";
+  const said: ChatMessage = { role: "assistant", content: hasNoText ? null : text };
+  const copy = hasCalls ? { ...said, tool_calls: calls.map(toToolCall) } : said;
+  return isAbsent(reasoning_content) ? copy : { ...copy, reasoning_content };
+}
+
+function assistantText(content: string | readonly AssistantPart[]): string {
+  if (typeof content === "string") return content;
+  return content.map((part) => (part.type === "text" ? part.text : part.refusal)).join("");
+}
+
+/** Some servers give a call without parameters no arguments, and none takes those back. */
+function toToolCall({ id, function: called, extra_content: extra }: ToolCallFields): ToolCall {
+  const json = called.arguments.trim() === "" ? "{}" : called.arguments;
+  const call: ToolCall = { id, type: "function", function: { name: called.name, arguments: json } };
+  return isAbsent(extra) ? call : { ...call, extra_content: copiedExtra(extra) };
+}
+
+function copiedExtra(extra: NonNullable<ToolCallFields["extra_content"]>): Json {
+  const copy = copyJson(extra) as Json;
+  if (JSON.stringify(copy).length > TOOL_CALL_EXTRA_CHARACTERS_MAX) {
+    const most = `must be at most ${TOOL_CALL_EXTRA_CHARACTERS_MAX} characters of JSON`;
+    throw invalid("messages[].tool_calls[].extra_content", most);
+  }
+  return copy;
+}
+
+function textOf(content: Content): string {
+  if (typeof content === "string") return content;
+  return content.map(({ text }) => text).join("");
+}

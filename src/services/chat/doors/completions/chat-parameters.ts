@@ -1,0 +1,113 @@
+// Copies the OpenAI parameters of a checked chat body that are forwarded unchanged, and no others.
+
+import { CHAT } from "../../../../core/access/limits.ts";
+import { copyJson, invalid, isAbsent } from "../../../../http/body/checks.ts";
+import type { ChatRequest } from "../../protocols/provider.ts";
+import { type ChatFields, LOGPROBS_MAX } from "./chat-body.ts";
+
+type Given<Name extends keyof ChatFields> = NonNullable<ChatFields[Name]>;
+type Copies = {
+  readonly [Name in keyof ChatFields]?: (value: Given<Name>) => unknown;
+};
+
+const same = <T>(value: T): T => value;
+
+/** The copy function of each parameter. A parameter that is null counts as not set. */
+const FORWARDED = {
+  temperature: same,
+  top_p: same,
+  presence_penalty: same,
+  frequency_penalty: same,
+  seed: same,
+  stop: same,
+  tools: copyTools,
+  tool_choice: copyToolChoice,
+  parallel_tool_calls: same,
+  response_format: copyResponseFormat,
+  logit_bias: copyJson,
+  reasoning_effort: same,
+  verbosity: same,
+  logprobs: same,
+  top_logprobs: same,
+  user: same,
+  prompt_cache_key: same,
+  safety_identifier: same,
+} satisfies Copies;
+
+/** Parameters that say how the tools are called; they follow the tools in the list above. */
+const OF_TOOLS: ReadonlySet<string> = new Set(["tool_choice", "parallel_tool_calls"]);
+
+const COPIES = Object.entries(FORWARDED) as readonly [
+  name: keyof ChatFields,
+  copy: (value: unknown) => unknown,
+][];
+
+/**
+ * The parameters to forward. An empty list asks for nothing, and some servers refuse it; so do they
+ * what belongs to tools where there are none.
+ */
+export function toParameters(fields: ChatFields): Record<string, unknown> {
+  const parameters: Record<string, unknown> = {};
+  for (const [name, copy] of COPIES) {
+    const value = fields[name];
+    if (isAbsent(value) || (Array.isArray(value) && value.length === 0)) continue;
+    if (OF_TOOLS.has(name) && parameters.tools === undefined) continue;
+    parameters[name] = copy(value);
+  }
+  return parameters;
+}
+
+/** The output limit, from either of its two names, or the default. */
+export function toOutputLimit({
+  max_tokens,
+  max_completion_tokens,
+}: ChatFields): Pick<ChatRequest, "maxTokens" | "hasDefaultLimit"> {
+  const first = max_tokens ?? null;
+  const second = max_completion_tokens ?? first;
+  if (first !== null && first !== second) {
+    throw invalid("max_completion_tokens", "must not differ from max_tokens");
+  }
+  if (second !== null) return { maxTokens: second };
+  return { maxTokens: CHAT.maxTokensDefault, hasDefaultLimit: true };
+}
+
+/**
+ * Throws if a whole reply could have so many log probabilities that all other calls would wait
+ * while it is read (D-516).
+ */
+export function checkLogprobs(fields: ChatFields, maxTokens: number): void {
+  if (fields.stream === true || fields.logprobs !== true) return;
+  const alternativesMax = Math.floor(LOGPROBS_MAX / maxTokens) - 1;
+  if ((fields.top_logprobs ?? 0) <= alternativesMax) return;
+  throw invalid(
+    "top_logprobs",
+    `must be at most ${alternativesMax} with max_tokens ${maxTokens}, unless the reply is streamed`,
+  );
+}
+
+function copyTools(tools: Given<"tools">): unknown[] {
+  return tools.map(({ function: { name, description, parameters, strict } }) => {
+    const copy: Record<string, unknown> = { name };
+    if (!isAbsent(description)) copy.description = description;
+    if (!isAbsent(parameters)) copy.parameters = copyJson(parameters);
+    if (!isAbsent(strict)) copy.strict = strict;
+    return { type: "function", function: copy };
+  });
+}
+
+function copyToolChoice(choice: Given<"tool_choice">): unknown {
+  if (typeof choice === "string") return choice;
+  return { type: "function", function: { name: choice.function.name } };
+}
+
+function copyResponseFormat(format: Given<"response_format">): unknown {
+  if (format.type !== "json_schema") return { type: format.type };
+  const { name, description, schema, strict } = format.json_schema;
+  const json_schema = {
+    name,
+    ...(!isAbsent(description) && { description }),
+    ...(!isAbsent(schema) && { schema: copyJson(schema) }),
+    ...(!isAbsent(strict) && { strict }),
+  };
+  return { type: "json_schema", json_schema };
+}

@@ -1,0 +1,76 @@
+// The schemas of the model lists of both surfaces (SPEC 2.2).
+
+import type { ParameterInfo } from "../../../../http/endpoint-info.ts";
+import {
+  named,
+  nullable,
+  type TSchema,
+  Type,
+  text,
+  usdAmount,
+  whole,
+} from "../../../../http/schema.ts";
+
+const prices = {
+  input_usd_per_m: usdAmount("USD per million prompt tokens"),
+  output_usd_per_m: usdAmount("USD per million output tokens"),
+  cached_input_usd_per_m: nullable(
+    usdAmount("USD per million prompt tokens from the model's cache; null: not applicable"),
+  ),
+};
+
+const Band = named("PriceBand", {
+  prompt_tokens_max: nullable(
+    whole(1, Number.MAX_SAFE_INTEGER, {
+      description: "The longest prompt that has these prices; null in the last band",
+    }),
+  ),
+  ...prices,
+});
+
+export const ModelDetails = named("ModelDetails", {
+  label: text({ description: "Display name" }),
+  family: text(),
+  pricing: Type.Object({
+    ...prices,
+    bands: Type.Optional(
+      Type.Array(Band, {
+        description: "Where longer prompts have other prices: all of them, shortest prompts first",
+      }),
+    ),
+  }),
+  free_credit_eligible: Type.Boolean({ description: "Whether free credit can pay for it" }),
+});
+
+export const modelHead = {
+  id: text({ description: "What a request sends as `model`" }),
+  object: Type.Literal("model"),
+  created: whole(0, Number.MAX_SAFE_INTEGER, {
+    description: "When the model came out, in Unix seconds; 0 where the operator does not say it",
+  }),
+  owned_by: text(),
+};
+
+/** The reply of a list. */
+export function listOf<S extends TSchema>(name: string, entry: S) {
+  return named(name, { object: Type.Literal("list"), data: Type.Array(entry) });
+}
+
+/** The `id` in the path of a model. */
+export const modelIdParameter: ParameterInfo = {
+  name: "id",
+  in: "path",
+  required: true,
+  description: "The `id` of the model; its slashes can be sent as they are",
+  schema: text({ examples: ["swift-1"] }),
+};
+
+/** An entry of the Gateway's list. */
+export const Model = named("Model", {
+  ...modelHead,
+  name: text({ description: "Display name, where many clients look for it" }),
+  svc: ModelDetails,
+});
+
+/** The reply of the Gateway's list. */
+export const ModelList = listOf("ModelList", Model);

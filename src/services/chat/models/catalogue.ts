@@ -1,0 +1,170 @@
+// The catalogue of chat: models with prices and routes, and the servers that serve them.
+
+import { price } from "../../../core/money/money.ts";
+import type { PriceBand } from "../../../core/money/pricing.ts";
+
+/** One way to serve a model: an upstream server and the model's name there. */
+export interface Route {
+  readonly provider: string;
+  readonly model: string;
+  /** What the operator pays there; omitted if the operator did not say. */
+  readonly buying?: readonly PriceBand[];
+}
+
+export interface ModelEntry {
+  readonly id: string;
+  readonly label: string;
+  readonly family: string;
+  readonly ownedBy: string;
+  /** Ascending by `promptTokensMax`, which is null in the last band. */
+  readonly bands: readonly PriceBand[];
+  readonly contextTokens: number;
+  readonly freeCreditEligible: boolean;
+  /** The release date in Unix seconds, if it is configured. */
+  readonly created?: number;
+  /** Tried in order. */
+  readonly routes: readonly Route[];
+  /** True if callers get the text of its reasoning, as `reasoning_content`; false by default. */
+  readonly showsReasoning?: boolean;
+  /** Parameters that this model accepts in addition to those that every model gets. */
+  readonly extraParameters?: readonly string[];
+}
+
+export interface ProviderEntry {
+  readonly name: string;
+  readonly kind: "openai" | "guide";
+  /** Without a slash at the end. */
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  /** How long to wait for the first event of a stream. */
+  readonly firstByteTimeoutMs: number;
+  /** How long to wait for a reply that is not streamed. */
+  readonly replyTimeoutMs: number;
+  /** How long to wait between two events of a stream. */
+  readonly idleTimeoutMs: number;
+  /** How long to wait for the usage after a streamed reply, while the caller waits too. */
+  readonly usageTimeoutMs: number;
+  /** The most simultaneous requests; others go to the next route. */
+  readonly concurrencyMax: number;
+  /** The field that carries the output limit. */
+  readonly maxTokensField: "max_tokens" | "max_completion_tokens";
+}
+
+/** The settings of a model for `auto`. */
+export interface AutoTerms {
+  /** From 0 to 100, as the operator rates it. */
+  readonly quality: number;
+  /** True if it can call tools. */
+  readonly tools: boolean;
+  /** The shortest and the longest prompt that it is chosen for, in estimated tokens. */
+  readonly promptTokensMin: number;
+  readonly promptTokensMax: number;
+  /** True if it is never chosen. */
+  readonly excluded: boolean;
+}
+
+/** The defaults for a model. */
+export const AUTO_TERMS: AutoTerms = {
+  quality: 50,
+  tools: true,
+  promptTokensMin: 0,
+  promptTokensMax: Number.POSITIVE_INFINITY,
+  excluded: false,
+};
+
+/** How `auto` chooses a model (SPEC 4.9). */
+export interface AutoRules {
+  readonly policy: "cheapest" | "balanced" | "quality";
+  /** By model id; a model that is not here has AUTO_TERMS. */
+  readonly models: ReadonlyMap<string, AutoTerms>;
+}
+
+const DEFAULT_AUTO: AutoRules = { policy: "balanced", models: new Map() };
+
+/** The catalogue of chat at one moment. */
+export interface ChatCatalogue {
+  readonly models: ReadonlyMap<string, ModelEntry>;
+  readonly providers: ReadonlyMap<string, ProviderEntry>;
+  readonly auto: AutoRules;
+}
+
+/** The defaults for a provider. */
+export const PROVIDER_DEFAULTS = {
+  firstByteTimeoutMs: 60_000,
+  replyTimeoutMs: 300_000,
+  idleTimeoutMs: 90_000,
+  usageTimeoutMs: 5_000,
+  concurrencyMax: 256,
+  maxTokensField: "max_tokens",
+} as const satisfies Partial<ProviderEntry>;
+
+/** The name of the built-in provider and the id of its only model. */
+export const GUIDE_PROVIDER = "guide";
+export const GUIDE_MODEL = "farebox-guide";
+export const GUIDE_CONTEXT_TOKENS = 32_768;
+/** SPEC 4.9: `auto` lets the service choose the model, so no model can have this id. */
+export const AUTO_MODEL = "auto";
+export const RESERVED_MODELS: readonly string[] = [GUIDE_MODEL, AUTO_MODEL];
+
+const guideProvider: ProviderEntry = {
+  ...PROVIDER_DEFAULTS,
+  name: GUIDE_PROVIDER,
+  kind: "guide",
+  baseUrl: "",
+  apiKey: null,
+};
+
+/** The model that every catalogue has. */
+export const guideModel: ModelEntry = {
+  id: GUIDE_MODEL,
+  label: "Farebox guide (extractive, not a language model)",
+  family: "farebox",
+  ownedBy: "farebox",
+  bands: [priceBand({ input: "0.10", output: "0.40" })],
+  contextTokens: GUIDE_CONTEXT_TOKENS,
+  freeCreditEligible: true,
+  routes: [{ provider: GUIDE_PROVIDER, model: GUIDE_MODEL }],
+};
+
+/**
+ * A catalogue of these models and providers and the built-in guide. The guide is not a language
+ * model, so `auto` chooses it only if no other model is configured.
+ */
+export function chatCatalogueOf(
+  models: readonly ModelEntry[],
+  providers: readonly ProviderEntry[],
+  { policy, models: terms }: AutoRules = DEFAULT_AUTO,
+): ChatCatalogue {
+  const guideTerms = { ...AUTO_TERMS, quality: 0, tools: false, excluded: models.length > 0 };
+  return {
+    models: new Map([...models, guideModel].map((model) => [model.id, model])),
+    providers: new Map([...providers, guideProvider].map((entry) => [entry.name, entry])),
+    auto: { policy, models: new Map([...terms, [GUIDE_MODEL, guideTerms]]) },
+  };
+}
+
+/** The prices of short prompts. */
+export function firstBand(model: ModelEntry): PriceBand {
+  const [first] = model.bands;
+  if (first === undefined) throw new Error(`The model '${model.id}' has no price`);
+  return first;
+}
+
+/** Prices in decimal USD per million tokens. */
+export interface PricesPerMillion {
+  readonly input: string;
+  readonly output: string;
+  readonly cachedInput?: string | null;
+  readonly promptTokensMax?: number | null;
+}
+
+/** A price band from decimal USD per million tokens, converted exactly. */
+export function priceBand(prices: PricesPerMillion): PriceBand {
+  const cached = prices.cachedInput ?? null;
+  return {
+    promptTokensMax: prices.promptTokensMax ?? null,
+    input: price(prices.input, 1_000_000),
+    output: price(prices.output, 1_000_000),
+    cachedInput: cached === null ? null : price(cached, 1_000_000),
+  };
+}

@@ -1,0 +1,278 @@
+// Serves a model by the first of its routes that answers. Routes that are known to be down are
+// skipped.
+
+import type { CancelSignal } from "../../../core/cancellation.ts";
+import { ApiError } from "../../../core/errors.ts";
+import type { Log } from "../../../core/log.ts";
+import type { AttemptResult } from "../../../upstream/breaker.ts";
+import {
+  Fallback,
+  type FallbackDeps,
+  type Served,
+  type ServerUse,
+} from "../../../upstream/fallback.ts";
+import { RouteFailure } from "../../../upstream/route-failure.ts";
+import type { UpstreamBoard } from "../../../upstream/upstream-board.ts";
+import type { Fetch } from "../../../upstream/upstream-http.ts";
+import type { ChatCatalogue, ModelEntry, ProviderEntry } from "../models/catalogue.ts";
+import { hasOutput, usageAfter } from "../tokens/token-meter.ts";
+import { Batches, type BatchTaker, pullable } from "./batches.ts";
+import { acceptedRequest } from "./chat-extras.ts";
+import type { Guide } from "./guide/guide.ts";
+import { completeUpstream, streamUpstream, type UpstreamCall } from "./openai/openai-provider.ts";
+import type {
+  ChatBatch,
+  ChatDelta,
+  ChatOptions,
+  ChatProvider,
+  ChatRequest,
+  ServedReply,
+  ServedRoute,
+  ServedStream,
+} from "./provider.ts";
+
+export interface ChatProviderDeps {
+  readonly catalogue: () => ChatCatalogue;
+  readonly guide: Guide;
+  readonly fetch: Fetch;
+  readonly clock: FallbackDeps["clock"];
+  readonly log: Log;
+  readonly meter?: FallbackDeps["meter"];
+  /** Shows operators how the servers do. */
+  readonly board?: UpstreamBoard;
+}
+
+interface RouteToAsk extends Pick<ServedRoute, "buying"> {
+  readonly server: ProviderEntry;
+  readonly upstreamModel: string;
+}
+
+/** A provider for all models of the catalogue. */
+export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
+  const fallback = new Fallback(deps);
+  deps.board?.add("chat", fallback);
+  const ask = <Result, Answer>(
+    model: ModelEntry,
+    { account, signal, watch }: ChatOptions,
+    attempt: (route: RouteToAsk) => Promise<Result>,
+    take: (served: Served<RouteToAsk, Result>) => Answer,
+  ) =>
+    fallback.first({
+      candidates: routesOf(model, deps.catalogue()),
+      attempt,
+      take,
+      watch,
+      account,
+      signal,
+      subject: model.id,
+      message: `The model '${model.id}' does not answer right now`,
+    });
+
+  function complete(
+    model: ModelEntry,
+    request: ChatRequest,
+    options: ChatOptions,
+  ): Promise<ServedReply> {
+    const attempt = (route: RouteToAsk) =>
+      route.server.kind === "guide"
+        ? deps.guide.complete(request, options)
+        : completeUpstream(callTo(route, { deps, model, request, options }));
+    return ask(model, options, attempt, ({ candidate: { server, buying }, result, use }) => {
+      use.end("ok");
+      return { ...plausible(result, model), lane: server.name, buying };
+    });
+  }
+
+  function stream(
+    model: ModelEntry,
+    request: ChatRequest,
+    options: ChatOptions,
+  ): Promise<ServedStream> {
+    const attempt = (route: RouteToAsk) => {
+      const batches =
+        route.server.kind === "guide"
+          ? deps.guide.stream(request, options)
+          : streamUpstream(callTo(route, { deps, model, request, options }));
+      return withFirst(pullable(batches));
+    };
+    return ask(model, options, attempt, (served) => new Relay(served, model, options.signal));
+  }
+
+  const isHealthy = (model: ModelEntry, account: string) =>
+    routesOf(model, deps.catalogue()).some(({ server }) =>
+      fallback.wouldAsk(server, { subject: model.id, account }),
+    );
+
+  return { complete, stream, isHealthy };
+}
+
+/** The model's routes whose providers are in the catalogue. */
+function routesOf(model: ModelEntry, { providers }: ChatCatalogue): RouteToAsk[] {
+  const routes: RouteToAsk[] = [];
+  for (const { provider, model: upstreamModel, buying } of model.routes) {
+    const server = providers.get(provider);
+    if (server !== undefined) routes.push({ server, upstreamModel, buying });
+  }
+  return routes;
+}
+
+/** What a caller asks of a model. */
+interface AskedModel {
+  readonly deps: Pick<ChatProviderDeps, "fetch">;
+  readonly model: ModelEntry;
+  readonly request: ChatRequest;
+  readonly options: ChatOptions;
+}
+
+/** The call to a route of a model. */
+function callTo(
+  { server: provider, upstreamModel }: RouteToAsk,
+  { deps, model, request, options }: AskedModel,
+): UpstreamCall {
+  return {
+    provider,
+    model: upstreamModel,
+    publicId: model.id,
+    request: acceptedRequest([model], request),
+    showsReasoning: model.showsReasoning ?? false,
+    account: options.account,
+    signal: options.signal,
+    fetch: deps.fetch,
+  };
+}
+
+interface Started {
+  readonly first: ChatBatch;
+  readonly rest: Batches;
+}
+
+/**
+ * Waits for the first batch with a part of the reply, or its end: a role alone is nothing yet
+ * (D-574). After a failure before it, another route can be tried.
+ */
+function withFirst(rest: Batches): Promise<Started> {
+  return new Promise((resolve, reject) => rest.pull(new FirstBatch(rest, resolve, reject)));
+}
+
+class FirstBatch implements BatchTaker {
+  readonly #deltas: ChatDelta[] = [];
+  #usage: ChatBatch["usage"] = null;
+
+  constructor(
+    readonly rest: Batches,
+    readonly resolve: (started: Started) => void,
+    readonly onFailure: (error: unknown) => void,
+  ) {}
+
+  onBatch(batch: ChatBatch): void {
+    const { rest } = this;
+    this.#usage = usageAfter(this.#usage, batch);
+    // If the model thinks after the role, the caller must learn that it is alive.
+    const isThought = batch.deltas.length === 0 && batch.usage === null;
+    const hasStarted = isThought ? this.#deltas.length > 0 : batch.deltas.some(hasBegun);
+    for (const delta of batch.deltas) this.#deltas.push(delta);
+    if (!hasStarted) rest.pull(this);
+    else this.resolve({ first: { ...batch, deltas: this.#deltas, usage: this.#usage }, rest });
+  }
+
+  onEnd(): void {
+    this.onFailure(new RouteFailure("The stream ended before its first chunk"));
+  }
+}
+
+function hasBegun(delta: ChatDelta): boolean {
+  return delta.finish_reason !== null || hasOutput(delta);
+}
+
+/** A started stream. However it ends, its result is reported once, even if nobody reads it. */
+class Relay extends Batches implements BatchTaker, ServedStream {
+  readonly lane: string;
+  readonly buying: ServedRoute["buying"];
+  readonly #rest: Batches;
+  readonly #model: ModelEntry;
+  readonly #signal: CancelSignal;
+  #first: ChatBatch | null;
+  #use: ServerUse | null;
+  #taker: BatchTaker | null = null;
+  #wasAborted = false;
+
+  constructor(
+    { candidate, result, use }: Served<RouteToAsk, Started>,
+    model: ModelEntry,
+    signal: CancelSignal,
+  ) {
+    super();
+    this.lane = candidate.server.name;
+    this.buying = candidate.buying;
+    this.#first = result.first;
+    this.#rest = result.rest;
+    this.#model = model;
+    this.#signal = signal;
+    this.#use = use;
+    signal.addEventListener("abort", this);
+    if (signal.aborted) this.cancel();
+  }
+
+  override pull(taker: BatchTaker): void {
+    const first = this.#first;
+    this.#taker = taker;
+    this.#first = null;
+    if (this.#wasAborted) taker.onFailure(brokenOff(this.#signal.reason));
+    else if (first === null) this.#rest.pull(this);
+    else this.onBatch(first);
+  }
+
+  /** The caller is gone. */
+  handleEvent(): void {
+    this.cancel();
+  }
+
+  override cancel(): void {
+    this.#end("ignored");
+    this.#first = null;
+    this.#rest.cancel();
+  }
+
+  onBatch(batch: ChatBatch): void {
+    this.#taker?.onBatch(batch.usage === null ? batch : plausible(batch, this.#model));
+  }
+
+  onEnd(): void {
+    this.#end("ok");
+    this.#taker?.onEnd();
+  }
+
+  /** Any error but a RouteFailure is a fault of ours, in what becomes of the batches. */
+  onFailure(error: unknown): void {
+    const isServers = error instanceof RouteFailure;
+    this.#end(isServers ? "failed" : "ignored");
+    this.#taker?.onFailure(isServers || this.#wasAborted ? brokenOff(error) : error);
+  }
+
+  /** If the caller aborts, this runs before anything fails because of the abort. */
+  #end(result: AttemptResult): void {
+    if (this.#use === null) return;
+    this.#wasAborted = this.#signal.aborted;
+    this.#signal.removeEventListener("abort", this);
+    this.#use.end(this.#wasAborted ? "ignored" : result);
+    this.#use = null;
+  }
+}
+
+function brokenOff(cause: unknown): ApiError {
+  return new ApiError("upstream_unreachable", "The model stopped answering in the middle", {
+    cause,
+  });
+}
+
+/** Drops a usage that is impossible for this model. */
+function plausible<Reply extends { readonly usage: ChatBatch["usage"] }>(
+  reply: Reply,
+  model: ModelEntry,
+): Reply {
+  const { usage } = reply;
+  if (usage === null) return reply;
+  const isPossible =
+    usage.promptTokens <= model.contextTokens && usage.completionTokens <= model.contextTokens;
+  return isPossible ? reply : { ...reply, usage: null };
+}

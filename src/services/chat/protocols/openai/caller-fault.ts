@@ -1,0 +1,48 @@
+// What a caller may read of a server's refusal of a request: never what shows which server it is.
+
+import { ApiError } from "../../../../core/errors.ts";
+import { jsonOrNull } from "../../../../upstream/upstream-http.ts";
+import type { ProviderEntry } from "../../models/catalogue.ts";
+import { readError } from "./reply-error.ts";
+
+/** A call that a server may refuse. */
+export interface RefusedCall {
+  readonly provider: ProviderEntry;
+  /** The name of the model on that server. */
+  readonly model: string;
+  /** The id by which callers know it. */
+  readonly publicId: string;
+}
+
+const ERROR_MESSAGE_MAX = 500;
+/** Text that must not reach a caller: addresses, accounts, keys. */
+const REVEALING =
+  /:\/\/|@|\b\d{1,3}(?:\.\d{1,3}){3}\b|\bsk-\w|\b(?:org|proj|key|acct)[-_](?=\w*\d)\w{6}/i;
+
+/** The upstream's message about an invalid request, unless it reveals which upstream it is. */
+export function callerFault(text: string, call: RefusedCall): ApiError {
+  const error = readError(jsonOrNull(text));
+  const original = error?.message ?? "";
+  const message = original.replace(/\s+/g, " ").trim().slice(0, ERROR_MESSAGE_MAX);
+  const detail = message === "" || revealsUpstream(message, call) ? "" : `: ${message}`;
+  if (error?.isContextFull !== true) {
+    return new ApiError("invalid_parameter", `The model did not accept this request${detail}`);
+  }
+  const problem = "messages exceed the model's maximum context length";
+  return new ApiError("context_length_exceeded", problem + detail, { param: "messages" });
+}
+
+function revealsUpstream(message: string, { provider, model, publicId }: RefusedCall): boolean {
+  const { apiKey, baseUrl, name } = provider;
+  const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : baseUrl;
+  // Parts of the host reveal it too, such as "openai" of api.openai.com.
+  const labels = host.split(".").slice(0, -1);
+  const secrets = [apiKey ?? "", name, host, ...labels.filter((label) => label.length > 3)];
+  // A short name may be part of any word.
+  if (model.length > 3 && !publicId.includes(model)) secrets.push(model);
+  const lower = message.toLowerCase();
+  return (
+    REVEALING.test(message) ||
+    secrets.some((secret) => secret !== "" && lower.includes(secret.toLowerCase()))
+  );
+}

@@ -1,0 +1,286 @@
+// Sends the request of one route to an OpenAI-compatible server. Reads the reply itself: a client
+// library costs 5 to 25 times as much for each chunk.
+
+import type { CancelSignal } from "../../../../core/cancellation.ts";
+import { OK } from "../../../../core/errors.ts";
+import { RouteFailure } from "../../../../upstream/route-failure.ts";
+import { TimeLimit } from "../../../../upstream/time-limit.ts";
+import {
+  brokenReply,
+  exchange,
+  type Fetch,
+  jsonOrNull,
+  readRefusal,
+  readText,
+  statusFailure,
+  type UpstreamRequest,
+} from "../../../../upstream/upstream-http.ts";
+import {
+  type BodyReader,
+  type BodyTaker,
+  pullBytes,
+  type UpstreamResponse,
+} from "../../../../upstream/upstream-response.ts";
+import type { ProviderEntry } from "../../models/catalogue.ts";
+import { Batches, type BatchTaker } from "../batches.ts";
+import { IdleTimeout } from "../idle-timeout.ts";
+import type { ChatReply, ChatRequest } from "../provider.ts";
+import { callerFault, type RefusedCall } from "./caller-fault.ts";
+import { codeOf, readError } from "./reply-error.ts";
+import type { ReplyParts } from "./reply-reader.ts";
+import { BLANK_LINE, StreamedReply, streamBytesMax } from "./streamed-reply.ts";
+import { readWholeReply, streamOf } from "./whole-reply.ts";
+
+export interface UpstreamCall extends RefusedCall {
+  /** The account that the request is for. */
+  readonly account: string;
+  readonly request: ChatRequest;
+  /** True if the caller gets the text of the model's reasoning. */
+  readonly showsReasoning: boolean;
+  readonly signal: CancelSignal;
+  readonly fetch: Fetch;
+}
+
+/** More than any reply with the highest output limit has. */
+const REPLY_BYTES_MAX = 8 * 1024 * 1024;
+/** With log probabilities, of which a whole reply has a limited number (D-516). */
+const LOGPROBS_BYTES_MAX = 16 * 1024 * 1024;
+const ERROR_BYTES_MAX = 64 * 1024;
+/** Statuses for an invalid request, which every other route would refuse as well. */
+const CALLER_FAULTS: ReadonlySet<number> = new Set([400, 413, 422]);
+/** Some servers use this status to refuse single models. */
+const FORBIDDEN = 403;
+/** The most time and reads to wait for the end of a stream's body after its [DONE]. */
+const REST_MS = 1_000;
+const REST_READS_MAX = 8;
+
+/** Requests a whole reply. Throws a RouteFailure, or an ApiError if the request is invalid. */
+export async function completeUpstream(call: UpstreamCall): Promise<ChatReply> {
+  const parts = partsOf(call);
+  const bytesMax = parts.logprobs ? LOGPROBS_BYTES_MAX : REPLY_BYTES_MAX;
+  const limit = new TimeLimit(call.provider.replyTimeoutMs, call.signal);
+  const text = await exchange(requestOf(call, false, { limit }), (response) =>
+    response.status === OK ? readText(response, bytesMax) : refuse(response, call),
+  );
+  return readWholeReply(text, parts);
+}
+
+function partsOf({ request, showsReasoning }: UpstreamCall): ReplyParts {
+  return { logprobs: request.parameters.logprobs === true, reasoning: showsReasoning };
+}
+
+/** Requests a stream. Each read of its body that has content becomes a batch. */
+export function streamUpstream(call: UpstreamCall): Batches {
+  return new UpstreamStream(call);
+}
+
+class UpstreamStream extends Batches implements BodyTaker {
+  readonly #call: UpstreamCall;
+  readonly #timeout: IdleTimeout;
+  readonly #reply: StreamedReply;
+  #body: BodyReader | null = null;
+  #taker: BatchTaker | null = null;
+  #isBodyRead = false;
+  #isOver = false;
+
+  constructor(call: UpstreamCall) {
+    super();
+    this.#call = call;
+    this.#reply = new StreamedReply({
+      parts: partsOf(call),
+      bytesMax: streamBytesMax(call.request.maxTokens),
+    });
+    this.#timeout = new IdleTimeout(call.signal, call.provider);
+  }
+
+  override pull(taker: BatchTaker): void {
+    this.#taker = taker;
+    this.#timeout.isWaiting = true;
+    if (this.#isOver) taker.onEnd();
+    else if (this.#body !== null) this.#read(this.#body);
+    else this.#open();
+  }
+
+  override cancel(): void {
+    this.#end();
+  }
+
+  #open(): void {
+    const call = this.#call;
+    exchange(requestOf(call, true, { signal: this.#timeout.signal }), (response) => {
+      if (response.status !== OK) return refuse(response, call);
+      if (response.body === null) throw new RouteFailure("The stream has no body");
+      return isWholeReply(response) ? readerOf(response) : response.body.getReader();
+    }).then(
+      (body) => {
+        this.#body = body;
+        this.#read(body);
+      },
+      (error) => this.#fail(error),
+    );
+  }
+
+  #read(body: BodyReader): void {
+    const { isDone, failure } = this.#reply;
+    if (isDone || (this.#isBodyRead && failure === null)) this.onBodyEnd();
+    else if (failure !== null) this.#fail(failure);
+    else pullBytes(body, this);
+  }
+
+  onBytes(bytes: Buffer, from: number, to: number): void {
+    try {
+      this.#take(bytes, from, to);
+    } catch (fault) {
+      // Whoever takes the batches has a fault, and the reply did not arrive whole.
+      this.#end();
+      this.#taker?.onFailure(fault);
+    }
+  }
+
+  #take(bytes: Buffer, from: number, to: number): void {
+    const wasFinished = this.#reply.isFinished;
+    const batch = this.#reply.read(bytes, from, to);
+    if (batch !== null) this.#timeout.isWaiting = false;
+    // After the end of the reply, a server could go on to send empty chunks without end.
+    const isAlive = wasFinished ? (batch?.deltas.length ?? 0) > 0 : this.#reply.hasContent;
+    if (isAlive) this.#timeout.onData();
+    if (!wasFinished && this.#reply.isFinished) this.#timeout.onReplyEnd();
+    if (batch !== null) this.#taker?.onBatch(batch);
+    else if (this.#body !== null) this.#read(this.#body);
+  }
+
+  onBodyEnd(): void {
+    if (this.#reply.isComplete) this.#conclude();
+    else if (!this.#isBodyRead) {
+      this.#isBodyRead = true;
+      // The last event may lack the blank line that completes it.
+      this.onBytes(BLANK_LINE, 0, BLANK_LINE.length);
+    } else this.#fail(new RouteFailure("The stream ended before the reply did"));
+  }
+
+  /** Ends the stream of a reply that came whole. */
+  #conclude(): void {
+    this.#timeout.isWaiting = false;
+    this.#end();
+    const last = this.#reply.end();
+    if (last === null) this.#taker?.onEnd();
+    else this.#taker?.onBatch(last);
+  }
+
+  onBodyFailure(error: unknown): void {
+    const { signal } = this.#timeout;
+    this.#fail(signal.aborted ? signal.reason : brokenReply(error));
+  }
+
+  #fail(error: unknown): void {
+    this.#end();
+    // After the finish_reason only the usage can be missing, and we can count that ourselves.
+    if (this.#reply.isFinished && !this.#call.signal.aborted) this.#conclude();
+    else this.#taker?.onFailure(error);
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.#body !== null && this.#reply.isDone) void readToEnd(this.#body, this.#timeout);
+    else this.#timeout.end();
+  }
+}
+
+function isWholeReply({ headers }: UpstreamResponse): boolean {
+  return headers.get("content-type")?.startsWith("application/json") === true;
+}
+
+/** Reads a whole reply, which some servers send although a stream was requested, as a stream. */
+async function readerOf(response: UpstreamResponse): Promise<BodyReader> {
+  const reads = [streamOf(await readText(response, REPLY_BYTES_MAX))];
+  return {
+    read: async () => {
+      const value = reads.shift();
+      return value === undefined ? { done: true } : { done: false, value };
+    },
+  };
+}
+
+/**
+ * Reads the body to its end, which follows soon after the [DONE]. Aborting the request before that
+ * would close the connection, which could otherwise be reused.
+ */
+async function readToEnd(body: BodyReader, timeout: IdleTimeout): Promise<void> {
+  timeout.endWithin(REST_MS);
+  try {
+    for (let reads = 0; reads < REST_READS_MAX; reads += 1) {
+      if ((await body.read()).done) break;
+    }
+  } catch {
+    // The reply is complete anyway.
+  } finally {
+    timeout.end();
+  }
+}
+
+function requestOf(
+  call: UpstreamCall,
+  stream: boolean,
+  { limit, signal }: Pick<UpstreamRequest, "limit" | "signal">,
+): UpstreamRequest {
+  const { account, provider, fetch } = call;
+  const { url, reply, events } = requestsTo(provider);
+  const headers = stream ? events : reply;
+  const body = bodyOf(call, stream);
+  return { account, fetch, url, method: "POST", headers, body, limit, signal };
+}
+
+/** What all requests to a provider have in common. */
+interface ProviderRequests {
+  readonly url: string;
+  /** The headers for a whole reply, and for a stream. */
+  readonly reply: Readonly<Record<string, string>>;
+  readonly events: Readonly<Record<string, string>>;
+}
+
+const requests = new WeakMap<ProviderEntry, ProviderRequests>();
+
+/** Made once for each provider, because the client keeps what it makes of the headers. */
+function requestsTo(provider: ProviderEntry): ProviderRequests {
+  const known = requests.get(provider);
+  if (known !== undefined) return known;
+  const { baseUrl, apiKey } = provider;
+  const headersFor = (accept: string) => ({
+    "content-type": "application/json",
+    accept,
+    // Packing would hold a stream back, and a reply is short.
+    "accept-encoding": "identity",
+    ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
+  });
+  const made = {
+    url: `${baseUrl}/chat/completions`,
+    reply: headersFor("application/json"),
+    events: headersFor("text/event-stream"),
+  };
+  requests.set(provider, made);
+  return made;
+}
+
+/** Throws what a status other than 200 means. */
+async function refuse(response: UpstreamResponse, call: UpstreamCall): Promise<never> {
+  const text = await readRefusal(response, ERROR_BYTES_MAX);
+  if (CALLER_FAULTS.has(response.status)) throw callerFault(text, call);
+  throw statusFailure(response, {
+    isHealthy: response.status === FORBIDDEN,
+    detail: codeOf(readError(jsonOrNull(text))),
+  });
+}
+
+function bodyOf({ provider, model, request }: UpstreamCall, stream: boolean): string {
+  const extras = request.extras === undefined ? undefined : Object.fromEntries(request.extras);
+  return JSON.stringify({
+    ...extras,
+    ...request.parameters,
+    model,
+    messages: request.messages,
+    [provider.maxTokensField]: request.maxTokens,
+    stream,
+    stream_options: stream ? { include_usage: true } : undefined,
+  });
+}

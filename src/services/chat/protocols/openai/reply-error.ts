@@ -1,0 +1,105 @@
+// Reads the errors of model servers, which come in many forms: with an error status, as a whole
+// reply with status 200, or in the middle of a stream.
+
+import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
+
+/** An error that a server tells of. */
+export interface ReplyError {
+  readonly message: string;
+  /** Its short code, which unlike the message never quotes the request; empty if it has none. */
+  readonly code: string;
+  /** True if the prompt does not fit the context of the model. */
+  readonly isContextFull: boolean;
+}
+
+const CONTEXT_CODES: ReadonlySet<string> = new Set([
+  "context_length_exceeded",
+  "context_window_exceeded",
+  "exceed_context_size_error",
+  "model_context_window_exceeded",
+]);
+const CONTEXT_MESSAGE = new RegExp(
+  "maximum context length|context (?:length|window|size)|(?:prompt|input) is too long|" +
+    "exceeds? the (?:available |model's )?context|reduce the length of",
+  "i",
+);
+
+/** Some servers send these with every good reply. */
+const SUCCESS_CODES: ReadonlySet<unknown> = new Set([null, undefined, 0, 200, "0", "200", ""]);
+
+/** The error in a body or a chunk; null if it tells of none. */
+export function readError(value: unknown): ReplyError | null {
+  const body: unknown = Array.isArray(value) ? value[0] : value;
+  if (!isObject(body)) return null;
+  if (isTold(body.error)) return errorOf(body.error, body);
+  if (body.object === "error" || body.type === "error") return errorOf(body, body);
+  const { base_resp: status } = body;
+  if (isObject(status) && !SUCCESS_CODES.has(status.status_code)) return errorOf(status, body);
+  return hasReply(body) ? null : readBareError(body);
+}
+
+/** The code of an error in brackets, for the operator's log; empty if it has none. */
+export function codeOf(error: ReplyError | null): string {
+  return error === null || error.code === "" ? "" : ` (${error.code})`;
+}
+
+/** An object that is no reply, and says what went wrong without naming itself an error. */
+function readBareError(body: Json): ReplyError | null {
+  const [first] = Array.isArray(body.errors) ? body.errors : [];
+  if (isTold(first)) return errorOf(first, body);
+  if (body.success === false) return errorOf(body, body);
+  const code = body.code ?? body.error_code ?? body.status_code;
+  if (SUCCESS_CODES.has(code) && code !== null && code !== undefined) return null;
+  const isError = messageOf(body) !== "" || (code !== null && code !== undefined);
+  return isError ? errorOf(body, body) : null;
+}
+
+/** Some servers send an empty error with every chunk. */
+function isTold(error: unknown): boolean {
+  if (typeof error !== "object" || error === null) return Boolean(error);
+  return Object.keys(error).length > 0;
+}
+
+function hasReply({ choices, usage }: Json): boolean {
+  return isObject(usage) || isTold(choices);
+}
+
+function errorOf(error: unknown, body: Json): ReplyError {
+  const message = typeof error === "string" ? error : isObject(error) ? messageOf(error) : "";
+  const code = shortCode(error) || shortCode(body);
+  const isContextFull =
+    CONTEXT_CODES.has(code) ||
+    (isObject(error) && CONTEXT_CODES.has(String(error.type))) ||
+    CONTEXT_MESSAGE.test(message);
+  return { message, code, isContextFull };
+}
+
+/** The names that servers have for the words of an error. */
+const MESSAGE_NAMES = [
+  "message",
+  "msg",
+  "detail",
+  "error_message",
+  "error_msg",
+  "status_msg",
+  "error_description",
+];
+
+function messageOf(error: Json): string {
+  for (const name of MESSAGE_NAMES) {
+    const told = error[name];
+    // A list of faults, one for each field.
+    const first: unknown = Array.isArray(told) ? told[0] : told;
+    const message = isObject(first) ? (first.msg ?? first.message) : first;
+    if (typeof message === "string" && message !== "") return message;
+  }
+  return "";
+}
+
+function shortCode(error: unknown): string {
+  if (!isObject(error)) return "";
+  const code = [error.code, error.type].find(
+    (one) => typeof one === "string" && /^[a-z_]{1,40}$/.test(one),
+  );
+  return typeof code === "string" ? code : "";
+}

@@ -1,0 +1,238 @@
+// Reads the JSON of replies field by field, so that unknown fields never reach a caller. Whatever a
+// server sends becomes OpenAI's vocabulary here, in streams and whole replies alike.
+
+import { RouteFailure } from "../../../../upstream/route-failure.ts";
+import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
+import { hasOutput } from "../../tokens/token-meter.ts";
+import type { ChatDelta, ChatUsage, Logprobs } from "../provider.ts";
+import { type FinishReason, laterFinish, readFinish } from "./finish-reason.ts";
+import { hasReasoning, readContent, readReasoning, readRefusal } from "./message-text.ts";
+import { codeOf, readError } from "./reply-error.ts";
+import { readUsage } from "./reply-usage.ts";
+import { indexOf, ToolCallReader } from "./tool-calls.ts";
+import { readLogprobs } from "./upstream-logprobs.ts";
+
+/** The parts of a reply that the caller gets in addition to text and tool calls. */
+export interface ReplyParts {
+  readonly logprobs: boolean;
+  readonly reasoning: boolean;
+}
+
+/** What one chunk, or a whole reply, brought. */
+export interface ReadChunk {
+  /** Null if it has nothing for the caller. Its finish_reason comes with the end of the reply. */
+  readonly delta: ChatDelta | null;
+  readonly usage: ChatUsage | null;
+  readonly fingerprint: string | null;
+  /** True if it has a choice. */
+  readonly hasChoice: boolean;
+  /** True if it has nothing but hidden reasoning. */
+  readonly isThought: boolean;
+  /** The text of its delta if the chunk says nothing else; otherwise null. */
+  readonly onlyText: string | null;
+}
+
+/** Reads one reply, chunk by chunk or at once. */
+export class ReplyReader {
+  readonly #parts: ReplyParts;
+  #calls: ToolCallReader | null = null;
+  /** The server's index of the choice that is the reply. */
+  #choice: number | null = null;
+  #finish: FinishReason | null = null;
+  /** True if a part of the answer came as a delta. */
+  #hasDeltas = false;
+  /** The text that came in messages. */
+  #messageText = "";
+  #hasThought = false;
+  /** True once a part of the reply has come for the caller. */
+  hasOutput = false;
+  /** The last usage; null if none has come, or if more of the reply followed it. */
+  usage: ChatUsage | null = null;
+
+  constructor(parts: ReplyParts) {
+    this.#parts = parts;
+  }
+
+  /** True once the server has told that the reply is over. */
+  get isFinished(): boolean {
+    return this.#finish !== null;
+  }
+
+  /** Reads a chunk or a whole reply. Throws a RouteFailure if it is an error, or no object. */
+  read(json: unknown): ReadChunk {
+    const error = readError(json);
+    if (error !== null) throw new RouteFailure(`The reply is an error${codeOf(error)}`);
+    if (!isObject(json)) throw new RouteFailure("The reply is not an object");
+    const choice = this.#choiceOf(json.choices);
+    const finish = choice === null ? null : this.#readFinish(choice);
+    const source = choice === null ? {} : this.#sourceOf(choice);
+    const delta = choice === null ? null : this.#deltaOf(choice, source);
+    const isThinking = this.#isHidden(source);
+    this.#hasThought ||= isThinking;
+    const isThought = isThinking && delta === null && finish === null;
+    if (delta !== null && hasOutput(delta)) {
+      this.hasOutput = true;
+      // A usage before this output is out of date.
+      this.usage = null;
+    }
+    // More of the reply follows a thought, so a usage beside it does not count (D-397).
+    const usage = isThought ? null : this.#readUsage(json, choice, source);
+    this.usage = usage ?? this.usage;
+    const fingerprint = readFingerprint(json.system_fingerprint);
+    const isPlain = finish === null && usage === null && source === choice?.delta;
+    const onlyText = isPlain && delta !== null ? textAlone(delta) : null;
+    return { delta, usage, fingerprint, hasChoice: choice !== null, isThought, onlyText };
+  }
+
+  /** The same for a text that a chunk brings which is known to have nothing else. */
+  readText(): void {
+    this.#hasDeltas = true;
+    this.hasOutput = true;
+    this.usage = null;
+  }
+
+  /** The last delta: the one finish_reason (D-573), and what the tool calls lack. */
+  end(): ChatDelta {
+    const pieces = this.#calls?.end() ?? [];
+    const delta = pieces.length === 0 ? {} : { tool_calls: pieces };
+    return { index: 0, delta, finish_reason: this.#finishReason() };
+  }
+
+  /** Servers say `stop` for tool calls too, or `tool_calls` where there are none. */
+  #finishReason(): FinishReason {
+    const finish = this.#finish;
+    if (finish === "length" || finish === "content_filter") return finish;
+    return (this.#calls?.count ?? 0) > 0 ? "tool_calls" : "stop";
+  }
+
+  #readFinish({ finish_reason, error }: Json): FinishReason | null {
+    const finish = readFinish(finish_reason);
+    if (finish === "error" || (error && readError({ error }) !== null)) {
+      throw new RouteFailure("The reply ended with an error");
+    }
+    if (finish !== null) this.#finish = laterFinish(this.#finish, finish);
+    return finish;
+  }
+
+  /** The choice that is the reply: the one with index 0, or the only one if there is no such. */
+  #choiceOf(value: unknown): Json | null {
+    const choices: readonly unknown[] = Array.isArray(value) ? value : [value];
+    const wanted = this.#choice ?? 0;
+    const [first] = choices;
+    if (wanted === 0 && isObject(first) && first.index === 0) {
+      this.#choice = 0;
+      return first;
+    }
+    const objects = choices.filter(isObject);
+    const found = objects.find(({ index }) => (indexOf(index) ?? wanted) === wanted);
+    if (found !== undefined) {
+      this.#choice = wanted;
+      return found;
+    }
+    const [only = null, ...others] = objects;
+    if (this.#choice !== null || only === null || others.length > 0) return null;
+    this.#choice = indexOf(only.index);
+    return only;
+  }
+
+  /** What has the text of a choice: its delta, or else its message, or a text of its own. */
+  #sourceOf({ delta, message, text }: Json): Json {
+    const said = typeof delta === "string" ? { content: delta } : delta;
+    if (isObject(said) && (isAnswer(said) || hasReasoning(said))) {
+      this.#hasDeltas ||= isAnswer(said);
+      return said;
+    }
+    const whole = typeof message === "string" ? { content: message } : message;
+    // After deltas, a message says all of it once more.
+    if (isObject(whole) && !this.#hasDeltas) return this.#newIn(whole);
+    if (typeof text === "string" && text !== "") return { content: text };
+    return isObject(said) ? said : {};
+  }
+
+  /** A message without the text that earlier messages of the reply have said. */
+  #newIn(message: Json): Json {
+    const before = this.#messageText;
+    const { content } = message;
+    if (typeof content !== "string") return message;
+    const isLonger = before !== "" && content.length > before.length && content.startsWith(before);
+    if (before !== "" && content === before && this.isFinished) return {};
+    this.#messageText = isLonger ? content : before + content;
+    return isLonger ? { ...message, content: content.slice(before.length) } : message;
+  }
+
+  #deltaOf(choice: Json, from: Json): ChatDelta | null {
+    const delta: Record<string, unknown> = {};
+    if (from.role === "assistant") delta.role = "assistant";
+    const reasoning = this.#parts.reasoning ? readReasoning(from) : "";
+    if (reasoning !== "") delta.reasoning_content = reasoning;
+    const content = readContent(from);
+    if (content !== null) delta.content = content;
+    const refusal = readRefusal(from);
+    if (refusal !== null) delta.refusal = refusal;
+    const calls = from.tool_calls ?? from.function_call ?? null;
+    if (calls !== null) {
+      this.#calls ??= new ToolCallReader();
+      const pieces = this.#calls.read(calls);
+      if (pieces.length > 0) delta.tool_calls = pieces;
+    }
+    if (isEmpty(delta)) return null;
+    const logprobs = this.#logprobsOf(choice, delta, from);
+    const one = { index: 0, delta, finish_reason: null };
+    return logprobs === null ? one : { ...one, logprobs };
+  }
+
+  #logprobsOf(choice: Json, delta: Json, from: Json): Logprobs | null {
+    const isReadable = this.#parts.logprobs && hasText(delta) && !this.#isHidden(from);
+    return isReadable ? readLogprobs(choice.logprobs) : null;
+  }
+
+  /**
+   * True if a message or delta has reasoning that is hidden. Its logprobs must be hidden too,
+   * because they contain its tokens.
+   */
+  #isHidden(from: Json): boolean {
+    return !this.#parts.reasoning && hasReasoning(from);
+  }
+
+  /** The usage in the first of the places in which servers send it. */
+  #readUsage(json: Json, choice: Json | null, source: Json): ChatUsage | null {
+    // Most chunks have none.
+    if (!json.usage && !choice?.usage && !json.x_groq && !source.usage) return null;
+    const delivered = { hasOutput: this.hasOutput, hasThought: this.#hasThought };
+    const groq = isObject(json.x_groq) ? json.x_groq.usage : null;
+    for (const place of [json.usage, choice?.usage, groq, source.usage]) {
+      const usage = place ? readUsage(place, delivered) : null;
+      if (usage !== null) return usage;
+    }
+    return null;
+  }
+}
+
+/** The fingerprint of the configuration in OpenAI's format; null for any other value. */
+function readFingerprint(value: unknown): string | null {
+  return typeof value === "string" && /^fp_\w{1,64}$/.test(value) ? value : null;
+}
+
+/** True if a delta has a part of the answer, which reasoning is not. */
+function isAnswer(delta: Json): boolean {
+  if (readContent(delta) || readRefusal(delta) !== null) return true;
+  const { tool_calls: calls, function_call: call } = delta;
+  return isObject(call) || isObject(calls) || (Array.isArray(calls) && calls.length > 0);
+}
+
+/** The text of a delta that has nothing else, else null. */
+function textAlone({ delta, logprobs }: ChatDelta): string | null {
+  if (logprobs !== undefined) return null;
+  for (const name in delta) if (name !== "content") return null;
+  const { content } = delta;
+  return typeof content === "string" ? content : null;
+}
+
+function hasText(delta: Json): boolean {
+  return "content" in delta || "refusal" in delta || "reasoning_content" in delta;
+}
+
+function isEmpty(delta: Json): boolean {
+  for (const _ in delta) return false;
+  return true;
+}

@@ -1,0 +1,217 @@
+// Reads the tool calls of a reply. Servers tell the calls of a stream apart in many ways: by an
+// index, by an id, by a name, or only by the order. Here they are counted anew (D-570).
+
+import { JSON_DEPTH_MAX, TOOL_CALL_EXTRA_CHARACTERS_MAX } from "../../../../core/access/limits.ts";
+import { RouteFailure } from "../../../../upstream/route-failure.ts";
+import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
+
+const CALLS_MAX = 1024;
+/** How servers say that a call has no arguments. */
+const NO_INPUT = /^\s*(?:null)?\s*$/;
+
+const QUOTE = 0x22;
+const BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const BRACKET_END = 0x5d;
+const BRACE = 0x7b;
+const BRACE_END = 0x7d;
+
+/** A piece of a call, as a caller gets it. The first piece of a call has its id and name. */
+export interface ToolCallPiece {
+  readonly index: number;
+  readonly id?: string;
+  readonly type?: "function";
+  readonly function: { readonly name?: string; readonly arguments: string };
+  /** What the model's server needs again with the result, such as Gemini's thought signature. */
+  readonly extra_content?: Json;
+}
+
+/** A piece of a call, as a server sends it. */
+interface Piece {
+  readonly index: number | null;
+  readonly id: string;
+  readonly name: string;
+  readonly input: string;
+  readonly extra: Json | null;
+}
+
+/** A call of which at least one piece has come. */
+class OpenCall {
+  name = "";
+  /** The arguments until now. */
+  input = "";
+  /** The index by which the caller knows it; null before its name has come. */
+  index: number | null = null;
+  extra: Json | null = null;
+  #depth = 0;
+  #isInText = false;
+  #isEscaped = false;
+  /** True once the arguments are a whole object. */
+  isComplete = false;
+
+  constructor(
+    readonly serverIndex: number | null,
+    public id: string,
+  ) {}
+
+  add(text: string): void {
+    this.input += text;
+    for (let at = 0; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (this.#isEscaped) this.#isEscaped = false;
+      else if (code === QUOTE) this.#isInText = !this.#isInText;
+      else if (this.#isInText) this.#isEscaped = code === BACKSLASH;
+      else if (code === BRACE || code === BRACKET) this.#depth += 1;
+      else if (code === BRACE_END || code === BRACKET_END) {
+        this.#depth -= 1;
+        this.isComplete ||= this.#depth === 0;
+      }
+    }
+  }
+}
+
+/** The tool calls of one reply. */
+export class ToolCallReader {
+  readonly #calls: OpenCall[] = [];
+  readonly #ids = new Set<string>();
+  /** How many calls the caller knows of. */
+  count = 0;
+
+  /** The pieces for the caller in what a message or delta has as its `tool_calls`. */
+  read(value: unknown): ToolCallPiece[] {
+    const pieces: unknown[] = Array.isArray(value) ? value : [value];
+    return pieces.slice(0, CALLS_MAX).flatMap((one, at) => {
+      if (!isObject(one)) return [];
+      const piece = pieceOf(one);
+      // Pieces of one call do not come together.
+      const isOther = at > 0 && piece.id === "" && piece.index === null && piece.name !== "";
+      return this.#take(piece, isOther) ?? [];
+    });
+  }
+
+  /** What is missing once the reply is over: a call without parameters has an empty object. */
+  end(): ToolCallPiece[] {
+    const pieces: ToolCallPiece[] = [];
+    for (const { index, input } of this.#calls) {
+      if (index === null || input !== "") continue;
+      pieces.push({ index, function: { arguments: "{}" } });
+    }
+    return pieces;
+  }
+
+  #take(piece: Piece, isOther: boolean): ToolCallPiece | null {
+    const target = isOther ? undefined : this.#targetOf(piece);
+    if (target !== undefined && isRepeated(piece, target)) return null;
+    const isNew = target === undefined || beginsCall(piece, target);
+    if (isNew && this.#calls.length >= CALLS_MAX) return null;
+    const call = isNew ? new OpenCall(piece.index, piece.id) : target;
+    if (isNew) this.#calls.push(call);
+    const isEmpty = call.input === "" && NO_INPUT.test(piece.input);
+    const input = isEmpty ? "" : piece.input;
+    call.add(input);
+    if (call.index !== null) return continued(call.index, input, piece.extra);
+    call.name = piece.name;
+    call.id ||= piece.id;
+    call.extra = piece.extra ?? call.extra;
+    // A caller cannot use a call without a name; it may come later.
+    return call.name === "" ? null : this.#announced(call);
+  }
+
+  #announced(call: OpenCall): ToolCallPiece {
+    const index = this.count;
+    this.count += 1;
+    call.index = index;
+    const piece: ToolCallPiece = {
+      index,
+      id: this.#freeId(call.id, index),
+      type: "function",
+      function: { name: call.name, arguments: call.input },
+    };
+    return call.extra === null ? piece : { ...piece, extra_content: call.extra };
+  }
+
+  /** Some servers give their calls no id, or all the same. Callers need one to send the result. */
+  #freeId(id: string, index: number): string {
+    let free = id === "" || this.#ids.has(id) ? `call_${index}` : id;
+    while (this.#ids.has(free)) free += "_";
+    this.#ids.add(free);
+    return free;
+  }
+
+  /** The call that a piece may continue: the one with its id or else its index, or the last one. */
+  #targetOf({ id, index, name }: Piece): OpenCall | undefined {
+    const calls = this.#calls;
+    const last = calls.at(-1);
+    // So it is with most pieces, of which there may be thousands.
+    if (id === "" && name === "" && index === last?.serverIndex && !last.isComplete) return last;
+    const byId = id === "" ? undefined : calls.findLast((call) => call.id === id);
+    if (index === null) return byId ?? last;
+    const byIndex = calls.findLast((call) => call.serverIndex === index);
+    if (byId !== undefined && (byIndex === undefined ? name === "" : byIndex.id !== id)) {
+      return byId;
+    }
+    // Nothing continues whole arguments: the server counts wrongly.
+    if (name === "" && byIndex?.isComplete === true) return last;
+    const isOther = byIndex === undefined && (name !== "" || id !== "");
+    return isOther ? undefined : (byIndex ?? last);
+  }
+}
+
+/** True if a piece that could continue a call begins another one instead. */
+function beginsCall(piece: Piece, target: OpenCall): boolean {
+  const { id, name, input } = piece;
+  if (name === "") return false;
+  const isOtherId = id !== "" && id !== target.id;
+  if (target.name === "") return isOtherId && target.id !== "";
+  if (isOtherId) return true;
+  if (target.isComplete) return input.trim() !== "";
+  return id === "" && target.input === "" && name !== target.name;
+}
+
+/** True for a call that a server sends whole once more. */
+function isRepeated({ id, name, input }: Piece, target: OpenCall): boolean {
+  if (id === "" || id !== target.id || name !== target.name) return false;
+  return target.isComplete && input === target.input;
+}
+
+function continued(index: number, input: string, extra: Json | null): ToolCallPiece | null {
+  if (input === "" && extra === null) return null;
+  const piece = { index, function: { arguments: input } };
+  return extra === null ? piece : { ...piece, extra_content: extra };
+}
+
+function pieceOf(from: Json): Piece {
+  const called = isObject(from.function) ? from.function : from;
+  const input = called.arguments ?? null;
+  return {
+    index: indexOf(from.index),
+    id: typeof from.id === "string" ? from.id : "",
+    name: typeof called.name === "string" ? called.name : "",
+    input: input === null ? "" : textOfJson(input),
+    extra: readExtra(from.extra_content),
+  };
+}
+
+/** Some servers send a number as text. */
+export function indexOf(value: unknown): number | null {
+  const index = typeof value === "string" && /^\d{1,4}$/.test(value) ? Number(value) : value;
+  return typeof index === "number" && Number.isInteger(index) && index >= 0 ? index : null;
+}
+
+function readExtra(value: unknown): Json | null {
+  if (!isObject(value) || isDeeper(value, JSON_DEPTH_MAX)) return null;
+  return JSON.stringify(value).length > TOOL_CALL_EXTRA_CHARACTERS_MAX ? null : value;
+}
+
+/** What should be a text, of which some servers send the JSON itself. Throws a RouteFailure. */
+export function textOfJson(value: unknown): string {
+  if (typeof value === "string") return value;
+  // To write an object of thousands of levels takes up to half a second.
+  if (isDeeper(value, JSON_DEPTH_MAX)) throw new RouteFailure("A value nests too deep");
+  return JSON.stringify(value);
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((one) => isDeeper(one, levels - 1));
+}

@@ -1,0 +1,79 @@
+// Reads a reply that is not streamed, by the same code as the chunks of a stream. Some servers
+// answer with a stream to whoever asks for a whole reply, or the other way round.
+
+import { RouteFailure } from "../../../../upstream/route-failure.ts";
+import { parseJson } from "../../../../upstream/upstream-http.ts";
+import type { ChatChoice, ChatDelta, ChatReply, ToolCall } from "../provider.ts";
+import { type ReplyParts, ReplyReader } from "./reply-reader.ts";
+import { BLANK_LINE, StreamedReply } from "./streamed-reply.ts";
+import type { ToolCallPiece } from "./tool-calls.ts";
+
+/**
+ * The reply in the text of a body. Throws a RouteFailure if it is an error, or has neither content
+ * nor an end: a reply with a finish_reason may be empty.
+ */
+export function readWholeReply(text: string, parts: ReplyParts): ChatReply {
+  if (EVENTS.test(text)) return readWholeStream(text, parts);
+  const reader = new ReplyReader(parts);
+  const { delta, fingerprint } = reader.read(parseJson(text));
+  if (!reader.hasOutput && !reader.isFinished) throw new RouteFailure("The reply has no message");
+  const deltas = delta === null ? [] : [delta];
+  return { choices: [choiceOf([...deltas, reader.end()])], usage: reader.usage, fingerprint };
+}
+
+/** A stream that brings this whole reply. Throws a RouteFailure if it is not JSON. */
+export function streamOf(wholeReply: string): Buffer {
+  return Buffer.from(`data: ${JSON.stringify(parseJson(wholeReply))}\n\ndata: [DONE]\n\n`);
+}
+
+/** How a stream of events begins, and no JSON does. */
+const EVENTS = /^\s*(?:data|event|id|retry)?:/;
+
+function readWholeStream(text: string, parts: ReplyParts): ChatReply {
+  const bytes = Buffer.from(text);
+  const reply = new StreamedReply({ parts, bytesMax: Number.POSITIVE_INFINITY });
+  const batches = [
+    reply.read(bytes, 0, bytes.length),
+    reply.read(BLANK_LINE, 0, BLANK_LINE.length),
+  ];
+  if (!reply.isComplete) throw reply.failure ?? new RouteFailure("The reply is not complete");
+  batches.push(reply.end());
+  const known = batches.filter((batch) => batch !== null);
+  return {
+    choices: [choiceOf(known.flatMap(({ deltas }) => deltas))],
+    usage: known.at(-1)?.usage ?? null,
+    fingerprint: known.find(({ fingerprint }) => fingerprint)?.fingerprint ?? null,
+  };
+}
+
+type Mutable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] };
+
+/** The choice that these deltas add up to. */
+function choiceOf(deltas: readonly ChatDelta[]): ChatChoice {
+  const message: Mutable<ChatChoice["message"]> = { role: "assistant", content: null };
+  const calls: ToolCall[] = [];
+  for (const { delta } of deltas) {
+    for (const name of ["content", "reasoning_content", "refusal"] as const) {
+      const text = delta[name];
+      if (typeof text === "string") message[name] = (message[name] ?? "") + text;
+    }
+    for (const piece of (delta.tool_calls ?? []) as readonly ToolCallPiece[]) addTo(calls, piece);
+  }
+  if (calls.length > 0) message.tool_calls = calls;
+  const finish_reason = deltas.at(-1)?.finish_reason ?? "stop";
+  const logprobs = deltas.find((one) => one.logprobs !== undefined)?.logprobs;
+  const choice = { index: 0, message, finish_reason };
+  return logprobs === undefined ? choice : { ...choice, logprobs };
+}
+
+function addTo(calls: ToolCall[], piece: ToolCallPiece): void {
+  const { index, id = "", extra_content } = piece;
+  const { name = "", arguments: input } = piece.function;
+  const before = calls[index] ?? { id, type: "function", function: { name, arguments: "" } };
+  const called = { ...before.function, arguments: before.function.arguments + input };
+  calls[index] = {
+    ...before,
+    function: called,
+    ...(extra_content !== undefined && { extra_content }),
+  };
+}

@@ -1,0 +1,142 @@
+// The interface between calls and the providers of chat completions.
+
+import type { CancelSignal } from "../../../core/cancellation.ts";
+import type { PriceBand, TokenUsage } from "../../../core/money/pricing.ts";
+import type { RequestWatch } from "../../../upstream/fallback.ts";
+import type { ModelEntry } from "../models/catalogue.ts";
+
+/** A checked message, ready to be forwarded, with known fields only. */
+export interface ChatMessage {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  readonly content: string | null;
+  readonly name?: string;
+  readonly tool_call_id?: string;
+  readonly tool_calls?: readonly ToolCall[];
+  /** What the model thought, for models that show it. */
+  readonly reasoning_content?: string;
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly type: "function";
+  readonly function: { readonly name: string; readonly arguments: string };
+  /** What the model's server needs again, such as a thought signature; not checked further. */
+  readonly extra_content?: Readonly<Record<string, unknown>>;
+}
+
+export interface ChatRequest {
+  readonly messages: readonly ChatMessage[];
+  readonly maxTokens: number;
+  /** True if the caller did not set `maxTokens`; then the model's context can reduce it. */
+  readonly hasDefaultLimit?: boolean;
+  /** Checked OpenAI parameters that are forwarded unchanged: temperature, tools, stop and so on. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** Extra parameters, which are forwarded only to models that accept them. */
+  readonly extras?: ReadonlyMap<string, unknown>;
+}
+
+/** Token counts, and the upstream's details about them. */
+export interface ChatUsage extends TokenUsage {
+  /** Parts of the output tokens, by OpenAI's names. */
+  readonly outputDetails?: Readonly<Record<string, number>>;
+}
+
+export interface TokenLogprob {
+  readonly token: string;
+  readonly logprob: number;
+  /** The UTF-8 bytes of the token. */
+  readonly bytes: readonly number[] | null;
+}
+
+/** The log probabilities of the tokens of a choice, and of their alternatives. */
+export interface Logprobs {
+  readonly content: LogprobTokens | null;
+  readonly refusal: LogprobTokens | null;
+}
+
+type LogprobTokens = readonly (TokenLogprob & { readonly top_logprobs: readonly TokenLogprob[] })[];
+
+export interface ChatChoice {
+  readonly index: number;
+  readonly message: {
+    readonly role: "assistant";
+    readonly content: string | null;
+    /** The text of the reasoning, if the model shows it. */
+    readonly reasoning_content?: string;
+    /** The text with which the model refuses to answer. */
+    readonly refusal?: string;
+    readonly tool_calls?: readonly ToolCall[];
+  };
+  readonly finish_reason: string;
+  readonly logprobs?: Logprobs;
+}
+
+export interface ChatReply {
+  readonly choices: readonly ChatChoice[];
+  /** Null if the upstream sent none, or an invalid one. */
+  readonly usage: ChatUsage | null;
+  /** The configuration of the server that answered; null if it is not known. */
+  readonly fingerprint?: string | null;
+}
+
+/** The route that served a call. */
+export interface ServedRoute {
+  /** The name of its provider. */
+  readonly lane: string;
+  /** What the operator pays there; undefined if that is not configured. */
+  readonly buying?: readonly PriceBand[] | undefined;
+}
+
+/** A reply, and the route that served it. */
+export interface ServedReply extends ChatReply, ServedRoute {}
+
+export interface ChatDelta {
+  readonly index: number;
+  /**
+   * `content`, `refusal`, `tool_calls`, `role` of the OpenAI chunk format, and `reasoning_content`
+   * of a model that shows it; nothing else.
+   */
+  readonly delta: Readonly<Record<string, unknown>>;
+  readonly finish_reason: string | null;
+  readonly logprobs?: Logprobs;
+}
+
+/**
+ * The content of one read from the upstream: deltas in order, and the usage if it was sent. Empty
+ * if there was only hidden reasoning: the upstream is alive.
+ */
+export interface ChatBatch {
+  readonly deltas: readonly ChatDelta[];
+  readonly usage: ChatUsage | null;
+  /** The configuration of the server that answers; null or undefined if this read has none. */
+  readonly fingerprint?: string | null;
+}
+
+/** A started stream, and the route that serves it. */
+export interface ServedStream extends AsyncIterable<ChatBatch>, ServedRoute {}
+
+export interface ChatOptions {
+  /** The caller's account: servers are shared fairly between accounts. */
+  readonly account: string;
+  /** Aborted when the caller is gone or a time limit is reached; ends the upstream request. */
+  readonly signal: CancelSignal;
+  /** Is told of every request to a server, and may refuse it. */
+  readonly watch?: RequestWatch;
+}
+
+/**
+ * Serves a model by its routes in order. `complete` and `stream` throw an ApiError:
+ * `upstream_unreachable` if no route answered, `invalid_parameter` if the request is invalid.
+ */
+export interface ChatProvider {
+  complete(model: ModelEntry, request: ChatRequest, options: ChatOptions): Promise<ServedReply>;
+
+  /**
+   * Resolves once the first batch with a delta has arrived, so that an earlier failure is a plain
+   * error. The iterator throws `upstream_unreachable` if the upstream breaks off later.
+   */
+  stream(model: ModelEntry, request: ChatRequest, options: ChatOptions): Promise<ServedStream>;
+
+  /** True if at least one route of the model would be tried now. */
+  isHealthy(model: ModelEntry, account: string): boolean;
+}

@@ -1,0 +1,36 @@
+// How many tokens the pieces have in which a model's replies come, as its latest replies had them.
+// A stream is counted only once it may have reached its limit by that (D-483).
+
+import type { ModelEntry } from "../models/catalogue.ts";
+
+/** Before anything is known: one token for each character of a longer delta's piece. */
+export const TOKENS_EACH_MAX = 4;
+/** A shorter reply says little about the next one. */
+const PIECES_MIN = 32;
+/** A reply may have more tokens a piece than those before it, by this factor. */
+const MARGIN = 1.25;
+/** A lower figure counts only in part, so that one unusual reply does not hide many others. */
+const LOWER_SHARE = 0.125;
+
+export class PieceTokens {
+  readonly #seen = new WeakMap<ModelEntry, number>();
+
+  /** The most tokens that a piece of the next reply of the model is expected to have, at most 4. */
+  expected(model: ModelEntry): number {
+    const seen = this.#seen.get(model);
+    return seen === undefined ? TOKENS_EACH_MAX : bounded(seen * MARGIN);
+  }
+
+  /** Learns from a reply that has ended. */
+  learn(model: ModelEntry, reply: { readonly tokens: number; readonly pieces: number }): void {
+    if (reply.pieces < PIECES_MIN) return;
+    const each = bounded(reply.tokens / reply.pieces);
+    const before = this.#seen.get(model) ?? each;
+    this.#seen.set(model, each > before ? each : before + (each - before) * LOWER_SHARE);
+  }
+}
+
+/** `tokens`, but at least one a piece and at most the maximum. */
+export function bounded(tokens: number): number {
+  return Math.min(TOKENS_EACH_MAX, Math.max(1, tokens));
+}

@@ -1,0 +1,49 @@
+// Single keys of an account, for changes that its people make.
+
+import { and, eq, isNull } from "drizzle-orm";
+import { lockAccount, raiseVersion, type Transaction } from "../ledger/operations.ts";
+import type { Database } from "../servers/database.ts";
+import { keys } from "../tables/account-schema.ts";
+import type { AccountRow, KeyRow } from "./accounts.ts";
+
+type Owner = Pick<AccountRow, "number">;
+
+/** A key of this account; null also for a key of another one. */
+export async function findKey(
+  { db }: Database,
+  { number }: Owner,
+  keyId: string,
+): Promise<KeyRow | null> {
+  const [row] = await db
+    .select()
+    .from(keys)
+    .where(and(eq(keys.account, number), eq(keys.id, keyId)));
+  return (row as unknown as KeyRow | undefined) ?? null;
+}
+
+/** What a key is called; null if there is no such key. */
+export async function keyName({ db }: Database, keyId: string): Promise<string | null> {
+  const [row] = await db.select({ name: keys.name }).from(keys).where(eq(keys.id, keyId));
+  return row?.name ?? null;
+}
+
+/** Gives a key of this account another name; false if it is revoked. */
+export async function renameKey(
+  { db }: Database,
+  { number }: Owner,
+  { keyId, name }: { readonly keyId: string; readonly name: string },
+  also?: (tx: Transaction, account: number) => Promise<void>,
+): Promise<boolean> {
+  return await db.transaction(async (tx) => {
+    await lockAccount(tx, number);
+    const renamed = await tx
+      .update(keys)
+      .set({ name })
+      .where(and(eq(keys.account, number), eq(keys.id, keyId), isNull(keys.revokedAt)))
+      .returning({ id: keys.id });
+    if (renamed.length === 0) return false;
+    await raiseVersion(tx, number);
+    await also?.(tx, number);
+    return true;
+  });
+}

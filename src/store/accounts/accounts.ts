@@ -1,0 +1,311 @@
+// Changes of accounts and keys. Each change is one transaction, which also raises the version of
+// the access document so that every process notices. The caller then writes the document to Redis.
+
+import { and, eq, isNull } from "drizzle-orm";
+import type { AccountState } from "../../core/access/account-states.ts";
+import { keyDigest, newKey, type Surface } from "../../core/access/keys.ts";
+import type { PlanName, Scope } from "../../core/access/limits.ts";
+import { newId, type RandomBytes } from "../../core/ids.ts";
+import { dollars } from "../../core/journal/audit-finding.ts";
+import type { NanoUsd } from "../../core/money/money.ts";
+import { secretId } from "../../core/secrets.ts";
+import {
+  bookOperation,
+  findOperation,
+  lockAccount,
+  type OperationRow,
+  ReferenceReused,
+  raiseVersion,
+  type Transaction,
+} from "../ledger/operations.ts";
+import type { Database } from "../servers/database.ts";
+import { accounts, keys, payments } from "../tables/account-schema.ts";
+import { refuseTooManyKeys } from "./key-limits.ts";
+import { bookFreeCredit, insertAccount } from "./new-account.ts";
+import { endSubscriptionIn, hasMonthlyPlan } from "./plan-ends.ts";
+
+/** The id of an account and the bucket of its keys in Redis. */
+export interface AccountRef {
+  readonly id: string;
+  readonly bucket: number;
+}
+
+export interface AccountRow extends AccountRef {
+  readonly number: number;
+  readonly surface: Surface;
+  readonly email: string | null;
+  /** What its people call it. */
+  readonly name: string | null;
+  /** The domain that the footer of its mail names. */
+  readonly mailDomain: string | null;
+  /** Null for an account that an operator made, and for one whose plan has its allowance. */
+  readonly signUpGrant: SignUpGrant | null;
+  readonly state: AccountState;
+  readonly stateReason: string | null;
+  readonly contract: "enterprise" | null;
+  /** Null for a Gateway account. */
+  readonly plan: PlanName | null;
+  readonly ownCap: bigint | null;
+  readonly createdAt: Date;
+}
+
+/** What became of free credit by sign-up (D-232). */
+export type SignUpGrant = "granted" | "used_elsewhere" | "disposable_inbox";
+
+export interface NewKey {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly ipAllowlist: readonly string[];
+  readonly monthlyLimit: NanoUsd | null;
+  /** Of a key of the playground: when it ends, and the session that it ends with. */
+  readonly expiresAt?: Date;
+  readonly session?: string;
+}
+
+export interface KeyRow extends Omit<NewKey, "expiresAt" | "session"> {
+  readonly id: string;
+  readonly lastFour: string;
+  readonly createdAt: Date;
+  readonly revokedAt: Date | null;
+  readonly lastUsedAt: Date | null;
+}
+
+export interface AccountChange {
+  readonly state?: AccountState;
+  readonly stateReason?: string | null;
+  readonly contract?: "enterprise" | null;
+  readonly plan?: PlanName;
+  readonly ownCap?: NanoUsd | null;
+  readonly name?: string;
+  readonly mailDomain?: string | null;
+}
+
+/** What decides about a change besides the account's row. */
+export interface ChangeFacts {
+  readonly hasOpenDispute: boolean;
+  /** The account's plan is paid by the month, or is back if its refund fails. */
+  readonly hasMonthlyPlan: boolean;
+}
+
+export interface NewAccount {
+  readonly surface: Surface;
+  readonly email: string | null;
+  /** Only for an application account; Free by default. */
+  readonly plan?: PlanName;
+  readonly name?: string | null;
+  /** By default the domain of `email`. */
+  readonly mailDomain?: string | null;
+  /** False for a Gateway account that begins without the free credit of SPEC 3.3. */
+  readonly freeCredit?: boolean;
+}
+
+/** A change of the balance, or of the amount owed, by an operator. */
+export interface Adjustment {
+  readonly kind: "adjustment" | "forgiven";
+  /** Negative for an adjustment that takes credit away. */
+  readonly amount: NanoUsd;
+  readonly reason: string;
+  /** The operator's own id, which makes a repeated request harmless. */
+  readonly reference: string | null;
+}
+
+/** A key with its secret, while it is made. */
+export interface IssuedKey {
+  readonly id: string;
+  readonly secret: string;
+}
+
+/**
+ * Work in the transaction of a change, such as the line that says who made it; `key` is the one
+ * that the change makes.
+ */
+export type AlsoInTransaction = (
+  tx: Transaction,
+  account: number,
+  key?: IssuedKey,
+) => Promise<void>;
+
+/** The account is closed permanently: it accepts no key, no credit and no change. */
+export class AccountClosed extends Error {
+  override readonly name = "AccountClosed";
+}
+
+export interface AccountsDeps {
+  readonly database: Database;
+  readonly random: RandomBytes;
+  /** The current pepper. */
+  readonly keyPepper: string;
+}
+
+export class Accounts {
+  constructor(readonly deps: AccountsDeps) {}
+
+  /** Creates an account. A Gateway account gets the free credit of SPEC 3.3, unless told not to. */
+  async create(account: NewAccount, now: Date, also?: AlsoInTransaction): Promise<AccountRef> {
+    const { surface, freeCredit = true } = account;
+    return await this.deps.database.db.transaction(async (tx) => {
+      const row = await insertAccount(tx, account, { random: this.deps.random, now });
+      if (surface === "gateway" && freeCredit) await bookFreeCredit(tx, row.number, { now });
+      await also?.(tx, row.number);
+      return { id: row.id, bucket: row.bucket };
+    });
+  }
+
+  /** Null if there is no such account. */
+  async find(id: string): Promise<AccountRow | null> {
+    const [row] = await this.deps.database.db.select().from(accounts).where(eq(accounts.id, id));
+    return row ?? null;
+  }
+
+  async list(): Promise<AccountRow[]> {
+    return await this.deps.database.db.select().from(accounts).orderBy(accounts.number);
+  }
+
+  /** The keys that people made, without those of the playground. */
+  async listKeys(account: AccountRow): Promise<KeyRow[]> {
+    const rows = await this.deps.database.db
+      .select()
+      .from(keys)
+      .where(and(eq(keys.account, account.number), isNull(keys.expiresAt)))
+      .orderBy(keys.number);
+    return rows as unknown as KeyRow[];
+  }
+
+  /** Changes the account. Closing it also revokes all its keys (SPEC 5.7). */
+  async change(account: AccountRow, change: AccountChange, now: Date): Promise<void> {
+    await this.decide(account.id, now, () => change);
+  }
+
+  /**
+   * Locks the account, calls `decide` and makes the change that it returns; null changes nothing.
+   * `also` runs only with a change.
+   * Returns the account after the change, or null if there is no account with this id.
+   */
+  async decide(
+    id: string,
+    now: Date,
+    decide: (account: AccountRow, facts: ChangeFacts) => AccountChange | null,
+    also?: AlsoInTransaction,
+  ): Promise<AccountRow | null> {
+    return await this.deps.database.db.transaction(async (tx) => {
+      const [row] = await tx.select().from(accounts).where(eq(accounts.id, id)).for("update");
+      if (row === undefined) return null;
+      const { number } = row;
+      const change = decide(row, {
+        hasOpenDispute: await hasOpenDispute(tx, number),
+        hasMonthlyPlan: await hasMonthlyPlan(tx, number),
+      });
+      if (change === null) return row;
+      await tx.update(accounts).set(change).where(eq(accounts.number, number));
+      if (change.state === "closed") {
+        const live = and(eq(keys.account, number), isNull(keys.revokedAt));
+        await tx.update(keys).set({ revokedAt: now }).where(live);
+        await endSubscriptionIn(tx, number, { reason: "closed", now });
+      }
+      // From now on the plan is what the operator says, and is not charged.
+      if (change.plan !== undefined) {
+        await endSubscriptionIn(tx, number, { reason: "operator", now });
+      }
+      await raiseVersion(tx, number);
+      await also?.(tx, number);
+      return { ...row, ...change };
+    });
+  }
+
+  /**
+   * Creates a key. The secret is returned once and stored nowhere.
+   * @throws AccountClosed, TooManyKeys
+   */
+  async createKey(account: AccountRow, key: NewKey, also?: AlsoInTransaction): Promise<IssuedKey> {
+    const id = newId("key", this.deps.random);
+    const secret = newKey(account.surface, this.deps.random);
+    await this.deps.database.db.transaction(async (tx) => {
+      refuseClosed(await lockAccount(tx, account.number));
+      // Those of the playground are few, and end by themselves.
+      if (key.session === undefined) await refuseTooManyKeys(tx, account.number, key);
+      await raiseVersion(tx, account.number);
+      await tx.insert(keys).values({
+        ...key,
+        id,
+        account: account.number,
+        digest: keyDigest(secret, this.deps.keyPepper),
+        pepper: secretId("KEY_PEPPER", this.deps.keyPepper),
+        scopes: [...key.scopes],
+        ipAllowlist: [...key.ipAllowlist],
+        lastFour: secret.slice(-4),
+      });
+      await also?.(tx, account.number, { id, secret });
+    });
+    return { id, secret };
+  }
+
+  /** Revokes a key; null if there is no such key. Revoking it again changes nothing. */
+  async revokeKey(keyId: string, now: Date, also?: AlsoInTransaction): Promise<AccountRef | null> {
+    return await this.deps.database.db.transaction(async (tx) => {
+      const [row] = await tx
+        .select({ number: accounts.number, id: accounts.id, bucket: accounts.bucket })
+        .from(keys)
+        .innerJoin(accounts, eq(accounts.number, keys.account))
+        .where(eq(keys.id, keyId));
+      if (row === undefined) return null;
+      // Lock the account first, as everywhere: the opposite order could deadlock with `change`.
+      await lockAccount(tx, row.number);
+      const revoked = await tx
+        .update(keys)
+        .set({ revokedAt: now })
+        .where(and(eq(keys.id, keyId), isNull(keys.revokedAt)))
+        .returning({ id: keys.id });
+      if (revoked.length > 0) {
+        await raiseVersion(tx, row.number);
+        await also?.(tx, row.number);
+      }
+      return { id: row.id, bucket: row.bucket };
+    });
+  }
+
+  /**
+   * Books an adjustment, or forgives an amount owed. With a reference that was used before, returns
+   * the operation booked then. A closed account accepts an adjustment only if it takes credit away.
+   * @throws AccountClosed, BalanceTooLarge, ReferenceReused
+   */
+  async adjust(
+    account: AccountRow,
+    adjustment: Adjustment,
+    also?: AlsoInTransaction,
+  ): Promise<OperationRow> {
+    const { number } = account;
+    const { kind, amount, reference } = adjustment;
+    return await this.deps.database.db.transaction(async (tx) => {
+      const locked = await lockAccount(tx, number);
+      const first = reference === null ? null : await findOperation(tx, number, reference);
+      if (first !== null) {
+        const isSame = first.amount === amount && first.reason === adjustment.reason;
+        if (first.kind === kind && isSame) return first;
+        throw new ReferenceReused(
+          `The reference '${reference}' stands for another change: ${first.kind} of ` +
+            `${dollars(first.amount)}${first.reason === null ? "" : `, '${first.reason}'`}`,
+        );
+      }
+      if (kind === "adjustment" && amount > 0n) refuseClosed(locked);
+      const terms = { ...adjustment, balance: "paid", actor: "operator" } as const;
+      const booked = await bookOperation(tx, number, terms);
+      await also?.(tx, number);
+      return booked;
+    });
+  }
+}
+
+/** True if any payment of the account has an open dispute. */
+export async function hasOpenDispute(tx: Transaction, account: number): Promise<boolean> {
+  const open = await tx
+    .select({ number: payments.number })
+    .from(payments)
+    .where(and(eq(payments.account, account), eq(payments.dispute, "open")))
+    .limit(1);
+  return open.length > 0;
+}
+
+/** @throws AccountClosed */
+export function refuseClosed(account: Pick<AccountRow, "state"> | null): void {
+  if (account?.state === "closed") throw new AccountClosed("The account is closed");
+}

@@ -1,0 +1,163 @@
+// Builds access documents from accounts, payments and keys that are not revoked.
+
+import { and, asc, eq, isNotNull, isNull, max, type SQL, sql } from "drizzle-orm";
+import type { StoredDocument } from "../../core/access/access.ts";
+import type { Scope } from "../../core/access/limits.ts";
+import type { Database } from "../servers/database.ts";
+import { accounts, keys, operations, payments } from "../tables/account-schema.ts";
+import { isAnyOf } from "../tables/any-of.ts";
+import { autoTopUps } from "../tables/payment-schema.ts";
+
+type Queries = Pick<Database["db"], "select">;
+type AccountColumns = typeof accounts.$inferSelect;
+
+export interface AccountDocument {
+  /** The account's number. */
+  readonly account: number;
+  readonly accountId: string;
+  readonly bucket: number;
+  readonly version: number;
+  readonly document: string;
+}
+
+/** The access document as this transaction sees it; null if there is no such account. */
+export async function readDocument(
+  tx: Queries,
+  accountId: string,
+): Promise<AccountDocument | null> {
+  const [document] = await readDocuments(tx, { where: eq(accounts.id, accountId), limit: 1 });
+  return document ?? null;
+}
+
+/** The documents of the first `limit` accounts, by number, that match `where`. */
+export async function readDocuments(
+  tx: Queries,
+  { where, limit }: { readonly where: SQL | undefined; readonly limit: number },
+): Promise<AccountDocument[]> {
+  const rows = await tx
+    .select()
+    .from(accounts)
+    .where(where)
+    .orderBy(asc(accounts.number))
+    .limit(limit);
+  if (rows.length === 0) return [];
+  const numbers = rows.map((row) => row.number);
+  const paid = await readPaid(tx, numbers);
+  const live = await tx
+    .select()
+    .from(keys)
+    .where(and(isAnyOf(keys.account, numbers), isNull(keys.revokedAt)))
+    .orderBy(asc(keys.number));
+  const keysOf = Map.groupBy(live, (key) => key.account);
+  const allowances = await readAllowances(tx, numbers);
+  const autoTopUps = await readAutoTopUps(tx, numbers);
+  return rows.map((row) => ({
+    account: row.number,
+    accountId: row.id,
+    bucket: row.bucket,
+    version: row.version,
+    document: documentOf(row, {
+      paid: paid.get(row.number),
+      allowanceMonth: allowances.get(row.number) ?? 0,
+      autoTopUp: autoTopUps.get(row.number),
+      live: keysOf.get(row.number) ?? [],
+    }),
+  }));
+}
+
+/** The inputs of the tier (docs/money.md). */
+interface Paid {
+  readonly net: string;
+  readonly first: string | null;
+}
+
+/**
+ * What is left of a payment's amount: `amount - lostOf(payment)` of core/money/payment-credit.ts.
+ */
+const STANDING = sql`${payments.amount} - least(${payments.amount}, ${payments.refunded}
+  + CASE ${payments.dispute} WHEN 'lost' THEN ${payments.disputed} ELSE 0 END)`;
+
+async function readPaid(
+  tx: Queries,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, Paid>> {
+  const rows = await tx
+    .select({
+      account: payments.account,
+      net: sql<string>`sum(${STANDING})::text`,
+      first: sql<string | null>`min(${payments.paidAt}) FILTER (WHERE ${STANDING} > 0)`,
+    })
+    .from(payments)
+    .where(
+      and(
+        isAnyOf(payments.account, numbers),
+        eq(payments.status, "succeeded"),
+        eq(payments.purpose, "balance"),
+      ),
+    )
+    .groupBy(payments.account);
+  return new Map(rows.map(({ account, ...paid }) => [account, paid]));
+}
+
+/** The month, as 202611, of each account's latest allowance. */
+async function readAllowances(
+  tx: Queries,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const rows = await tx
+    .select({ account: operations.account, month: max(operations.allowanceMonth) })
+    .from(operations)
+    .where(and(isAnyOf(operations.account, numbers), isNotNull(operations.allowanceMonth)))
+    .groupBy(operations.account);
+  return new Map(rows.map(({ account, month }) => [account, month ?? 0]));
+}
+
+/** What automatic top-ups are about, where they are enabled. */
+async function readAutoTopUps(
+  tx: Queries,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, DocumentParts["autoTopUp"]>> {
+  const { account, amount, threshold, state } = autoTopUps;
+  const rows = await tx
+    .select({ account, amount, threshold })
+    .from(autoTopUps)
+    .where(and(isAnyOf(account, numbers), eq(state, "enabled")));
+  return new Map(rows.map((row) => [row.account, row]));
+}
+
+interface DocumentParts {
+  readonly paid: Paid | undefined;
+  readonly allowanceMonth: number;
+  readonly autoTopUp: { readonly amount: bigint; readonly threshold: bigint } | undefined;
+  readonly live: readonly (typeof keys.$inferSelect)[];
+}
+
+function documentOf(
+  account: AccountColumns,
+  { paid, allowanceMonth, autoTopUp, live }: DocumentParts,
+): string {
+  const document: StoredDocument = {
+    state: account.state,
+    state_reason: account.stateReason,
+    contract: account.contract,
+    net_paid: paid?.net ?? "0",
+    first_payment_ms: paid?.first ? new Date(paid.first).getTime() : null,
+    own_cap: account.ownCap === null ? null : account.ownCap.toString(),
+    ...(account.plan !== null && { plan: account.plan, allowance_month: allowanceMonth }),
+    ...(account.plan !== null && account.signUpGrant !== null && { no_allowance: true }),
+    ...(autoTopUp !== undefined && {
+      auto_top_up: {
+        amount: autoTopUp.amount.toString(),
+        threshold: autoTopUp.threshold.toString(),
+      },
+    }),
+    keys: live.map((key) => ({
+      id: key.id,
+      name: key.name,
+      scopes: key.scopes as Scope[],
+      ip: key.ipAllowlist,
+      monthly_limit: key.monthlyLimit === null ? null : key.monthlyLimit.toString(),
+    })),
+  };
+  return JSON.stringify(document);
+}

@@ -1,0 +1,35 @@
+// How many keys an account may have at once, and how many addresses in their allowlists. All of
+// them are in its access document.
+
+import { and, count, eq, isNull, sql } from "drizzle-orm";
+import type { Transaction } from "../ledger/operations.ts";
+import { keys } from "../tables/account-schema.ts";
+
+/** The account has as many keys, or addresses in their allowlists, as it may have at once. */
+export class TooManyKeys extends Error {
+  override readonly name = "TooManyKeys";
+}
+
+/** Every process reads the whole document with each change of it. */
+export const KEYS_MAX = 1_000;
+export const KEY_ADDRESSES_MAX = 5_000;
+
+/** @throws TooManyKeys */
+export async function refuseTooManyKeys(
+  tx: Transaction,
+  account: number,
+  { ipAllowlist }: { readonly ipAllowlist: readonly string[] },
+): Promise<void> {
+  const isLive = and(eq(keys.account, account), isNull(keys.revokedAt), isNull(keys.expiresAt));
+  const addresses = sql<number>`coalesce(sum(cardinality(${keys.ipAllowlist})), 0)::int`;
+  const [live] = await tx.select({ count: count(), addresses }).from(keys).where(isLive);
+  const all = ipAllowlist.length + (live?.addresses ?? 0);
+  if ((live?.count ?? 0) >= KEYS_MAX) {
+    throw new TooManyKeys(`The account has ${KEYS_MAX} keys, as many as it may have: revoke one`);
+  }
+  if (ipAllowlist.length === 0 || all <= KEY_ADDRESSES_MAX) return;
+  throw new TooManyKeys(
+    `The keys of the account may have ${KEY_ADDRESSES_MAX} addresses in their allowlists; with ` +
+      `this one they would have ${all}`,
+  );
+}

@@ -1,0 +1,67 @@
+// Finds accounts whose changes in Postgres are not in Redis yet. Each query uses a partial index of
+// unfinished rows, so its cost does not grow with the history. The queries select accounts by an
+// array of numbers, so that the planner does not read the whole table.
+
+import type { Database } from "../servers/database.ts";
+import type { AccountRef } from "./accounts.ts";
+
+type Sql = Database["sql"];
+
+export class PendingWork {
+  constructor(readonly database: Database) {}
+
+  /** Accounts whose document or operations are not in Redis yet, because a process died. */
+  async unapplied(olderThan: Date): Promise<AccountRef[]> {
+    const rows = await unappliedAccounts(this.database.sql, olderThan);
+    return rows.map(accountRefOf);
+  }
+
+  /** The time of Postgres, whose clock also sets the time of operations. */
+  async nowMs(): Promise<number> {
+    const [row] = await this.database.sql`SELECT extract(epoch FROM now())::float8 * 1000 AS ms`;
+    return Number(row?.ms);
+  }
+
+  /** Accounts that still have expired free credit. */
+  async withExpiredFreeCredit(now: Date): Promise<AccountRef[]> {
+    await endSpentFreeCredit(this.database.sql, now);
+    const rows = await accountsWithExpiredCredit(this.database.sql, now);
+    return rows.map(accountRefOf);
+  }
+}
+
+/** The statement of `PendingWork.unapplied`. */
+export function unappliedAccounts(sql: Sql, olderThan: Date) {
+  return sql`
+    SELECT id, bucket FROM accounts WHERE applied_version < version
+    UNION
+    SELECT id, bucket FROM accounts WHERE number = ANY(ARRAY(
+      SELECT account FROM operations
+      WHERE NOT booked AND created_at < ${olderThan.toISOString()}))`;
+}
+
+/**
+ * Marks expired free credits as ended if nothing is left of them, or if a later free credit
+ * prolongs the balance. A credit that is not applied yet is left out: it must be applied first.
+ */
+export function endSpentFreeCredit(sql: Sql, now: Date) {
+  return sql`
+    UPDATE operations c SET ended = true
+    WHERE c.balance = 'free' AND NOT c.ended AND c.expires_at <= ${now.toISOString()} AND c.booked
+      AND ((SELECT l.free_after FROM ledger_entries l WHERE l.account = c.account
+          ORDER BY l.seq DESC LIMIT 1) = 0
+        OR (SELECT max(f.expires_at) FROM operations f
+          WHERE f.account = c.account AND f.balance = 'free') > ${now.toISOString()})`;
+}
+
+/** The statement of `PendingWork.withExpiredFreeCredit`, to run after `endSpentFreeCredit`. */
+export function accountsWithExpiredCredit(sql: Sql, now: Date) {
+  return sql`
+    SELECT id, bucket FROM accounts WHERE number = ANY(ARRAY(
+      SELECT account FROM operations
+      WHERE balance = 'free' AND NOT ended AND expires_at <= ${now.toISOString()} AND booked))`;
+}
+
+function accountRefOf(row: Readonly<Record<string, unknown>>): AccountRef {
+  return { id: String(row.id), bucket: Number(row.bucket) };
+}

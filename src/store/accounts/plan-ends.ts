@@ -1,0 +1,45 @@
+// The end of a plan that was paid by the month.
+
+import { and, eq, or } from "drizzle-orm";
+import type { PlanEndReason } from "../../core/money/plan-terms.ts";
+import { raiseVersion, type Transaction } from "../ledger/operations.ts";
+import { accounts } from "../tables/account-schema.ts";
+import { planSubscriptions } from "../tables/payment-schema.ts";
+
+const isActive = eq(planSubscriptions.state, "active");
+/** What a refund has ended comes back if that fails, but not against an operator's word. */
+const mayComeBack = eq(planSubscriptions.endReason, "reversed");
+
+/** True for a plan that is paid by the month, and for one that is back if its refund fails. */
+export async function hasMonthlyPlan(tx: Transaction, account: number): Promise<boolean> {
+  const found = await tx
+    .select({ account: planSubscriptions.account })
+    .from(planSubscriptions)
+    .where(and(eq(planSubscriptions.account, account), or(isActive, mayComeBack)));
+  return found.length > 0;
+}
+
+/**
+ * Ends a plan that is paid by the month, for whoever holds the lock of the account's row; false
+ * where there was none. The account is on the Free plan then, unless an operator gave it another
+ * one or closed it.
+ */
+export async function endSubscriptionIn(
+  tx: Transaction,
+  account: number,
+  { reason, now }: { readonly reason: PlanEndReason; readonly now: Date },
+): Promise<boolean> {
+  const isFinal = reason === "operator" || reason === "closed";
+  const ended = await tx
+    .update(planSubscriptions)
+    .set({ state: "ended", endReason: reason, nextPlan: null, nextPrice: null, changedAt: now })
+    .where(
+      and(eq(planSubscriptions.account, account), isFinal ? or(isActive, mayComeBack) : isActive),
+    )
+    .returning({ account: planSubscriptions.account });
+  if (ended.length === 0) return false;
+  if (isFinal) return true;
+  await tx.update(accounts).set({ plan: "free" }).where(eq(accounts.number, account));
+  await raiseVersion(tx, account);
+  return true;
+}

@@ -1,0 +1,280 @@
+// What the actors read from Postgres: the records that wallets are built from, operations, access
+// documents and the epochs of buckets.
+
+import { and, asc, desc, eq, gt, gte, isNull, lt, lte, not, or, sql } from "drizzle-orm";
+import type { Operation } from "../../core/journal/journal.ts";
+import { type NanoUsd, nano } from "../../core/money/money.ts";
+import { type AppliedOperation, lostOperations } from "../ledger/lost-operations.ts";
+import { readMissing } from "../ledger/missing-entries.ts";
+import { operationsAfter } from "../ledger/operations.ts";
+import { arrayText, type Database } from "../servers/database.ts";
+import { accounts, keys, operations } from "../tables/account-schema.ts";
+import { isAnyOf } from "../tables/any-of.ts";
+import { journalCursors, ledgerEntries, monthSpend } from "../tables/schema.ts";
+import { grantAllowance } from "./allowance.ts";
+import { type AccountDocument, readDocument, readDocuments } from "./documents.ts";
+
+/** An arbitrary lock number: only one process at a time sets buckets up. */
+export const RECOVERY_LOCK = 720_314_002;
+const DOCUMENTS_PER_PAGE = 500;
+
+/** Everything that a wallet in Redis is built from, read in one snapshot. */
+export interface WalletRecord {
+  readonly seq: number;
+  readonly paid: NanoUsd;
+  readonly free: NanoUsd;
+  /** The amount owed. */
+  readonly owed: NanoUsd;
+  readonly freeExpiresAtMs: number | null;
+  /** The number of the last operation in the ledger. */
+  readonly operations: number;
+  readonly version: number;
+  readonly document: string;
+  /** The spending of each key in this UTC month and the last one. */
+  readonly months: readonly MonthSpending[];
+  /** What the ledger lacks before its last entry, whose balances include it. */
+  readonly missing: readonly Buffer[];
+}
+
+/** What an eviction needs to know of an account. */
+export interface EvictionRecord {
+  /** The number of the last ledger entry. */
+  readonly seq: number;
+  /** The ids of all keys, revoked ones too: their states go with the wallet. */
+  readonly keyIds: readonly string[];
+}
+
+export interface MonthSpending {
+  readonly key: string;
+  /** As 202611. */
+  readonly month: number;
+  readonly spent: NanoUsd;
+}
+
+/** How far a bucket's journal is in the ledger. */
+export interface Cursor {
+  readonly bucket: number;
+  readonly epoch: number;
+  /** How many entries of the epoch are in the ledger. */
+  readonly entry: number;
+}
+
+/** A bucket and its epoch in Redis, 0 if Redis knows none. */
+export interface EpochInRedis {
+  readonly bucket: number;
+  readonly epoch: number;
+}
+
+/** A transaction or the connection pool. */
+export type Queries = Pick<Database["db"], "select" | "update" | "execute">;
+
+/** The callbacks with which a process repairs a Redis that may have lost data. */
+interface Recovery {
+  /**
+   * Makes Redis agree with the cursors and returns the buckets that were rebuilt. `newEpochs` gives
+   * each bucket an epoch above that of its cursor and above the one that it has in Redis.
+   */
+  rebuild(
+    cursors: readonly Cursor[],
+    newEpochs: (lost: readonly EpochInRedis[]) => Promise<readonly Cursor[]>,
+  ): Promise<readonly number[]>;
+  writeDocuments(documents: readonly AccountDocument[]): Promise<void>;
+}
+
+/** Reads for the actors. Every read fails after the timeout of its database. */
+export class WalletRepository {
+  constructor(readonly database: Database) {}
+
+  /** Null if there is no such account. */
+  readWallet(accountId: string): Promise<WalletRecord | null> {
+    return this.#snapshot((tx) => readWallet(tx, accountId));
+  }
+
+  /** Null if there is no such account. */
+  readForEviction(accountId: string): Promise<EvictionRecord | null> {
+    return this.#snapshot(async (tx) => {
+      const [row] = await tx
+        .select({ number: accounts.number })
+        .from(accounts)
+        .where(eq(accounts.id, accountId));
+      if (row === undefined) return null;
+      const last = await lastEntry(tx, row.number);
+      return { seq: last?.seq ?? 0, keyIds: await readKeyIds(tx, row.number) };
+    });
+  }
+
+  /** The operations with a number above `after`, in order. */
+  operationsAfter(accountId: string, after: number): Promise<Operation[]> {
+    const { database } = this;
+    return database.withTimeout(operationsAfter(database.db, accountId, after));
+  }
+
+  /** The operations among these entries of the journal that Postgres does not have. */
+  lacking(items: Parameters<typeof lostOperations>[1]): Promise<AppliedOperation[]> {
+    const { database } = this;
+    return database.withTimeout(lostOperations(database.sql, items));
+  }
+
+  /** The access document and its version; null if there is no such account. */
+  readDocument(accountId: string): Promise<{ version: number; document: string } | null> {
+    return this.#snapshot((tx) => readDocument(tx, accountId));
+  }
+
+  #snapshot<Value>(read: (tx: Queries) => Promise<Value>): Promise<Value> {
+    const { database } = this;
+    return database.withTimeout(
+      database.db.transaction(read, {
+        isolationLevel: "repeatable read",
+        accessMode: "read only",
+      }),
+    );
+  }
+
+  /**
+   * Books the Free plan's allowance of the UTC month of `nowMs`, unless it is booked already or the
+   * account is no longer on the plan. Safe to call from several processes at once.
+   */
+  grantAllowance(accountId: string, nowMs: number, amount: NanoUsd): Promise<void> {
+    return grantAllowance(this.database, { accountId, nowMs, amount });
+  }
+
+  /** Records that Redis has this version of the document. */
+  async markApplied(accountId: string, version: number): Promise<void> {
+    await this.database.db
+      .update(accounts)
+      .set({ appliedVersion: version })
+      .where(and(eq(accounts.id, accountId), lte(accounts.appliedVersion, version)));
+  }
+
+  /**
+   * Lets one process at a time compare Redis with the cursors. Redis gets a new epoch before it is
+   * committed here. Until then no other process can compare or move the cursor, so records of the
+   * new epoch are never taken for invalid ones. If the commit fails, the epoch in Redis is above
+   * the cursor's: the next process to compare finds this and rebuilds the bucket with a higher
+   * epoch.
+   */
+  async recovery({ rebuild, writeDocuments }: Recovery): Promise<void> {
+    const { db, withTimeout } = this.database;
+    const recovering = db.transaction(async (tx) => {
+      await tx.execute(sql`SELECT pg_advisory_xact_lock(${RECOVERY_LOCK})`);
+      const cursors = await tx.select().from(journalCursors).orderBy(asc(journalCursors.bucket));
+      const rebuilt = await rebuild(cursors, (lost) => newEpochs(tx, lost));
+      for await (const page of this.lostDocuments(tx, rebuilt)) await writeDocuments(page);
+    });
+    // If this takes longer than the timeout it continues, and a retry finds its result.
+    await withTimeout(recovering);
+  }
+
+  /** Pages of the access documents that Redis may have lost, given which buckets were rebuilt. */
+  async *lostDocuments(tx: Queries, rebuilt: readonly number[]): AsyncGenerator<AccountDocument[]> {
+    // A server that lost journal entries lost access documents too, and a replica that was promoted
+    // may have missed the latest ones. In a rebuilt bucket each wallet is built with its document.
+    const lost =
+      rebuilt.length > 0
+        ? not(isAnyOf(accounts.bucket, rebuilt))
+        : or(
+            gt(accounts.changedAt, sql`now() - interval '1 hour'`),
+            lt(accounts.appliedVersion, accounts.version),
+          );
+    for (let after = 0; ; ) {
+      const where = and(lost, gt(accounts.number, after));
+      const page = await readDocuments(tx, { where, limit: DOCUMENTS_PER_PAGE });
+      const last = page.at(-1);
+      if (last === undefined) return;
+      yield page;
+      after = last.account;
+    }
+  }
+}
+
+/** Gives the cursors new epochs and returns them. A flush may have moved a cursor meanwhile. */
+async function newEpochs(tx: Queries, lost: readonly EpochInRedis[]): Promise<readonly Cursor[]> {
+  if (lost.length === 0) return [];
+  const { bucket, epoch, entry } = journalCursors;
+  // One statement: a Redis that was just started has lost all of them.
+  const buckets = arrayText(lost.map((one) => one.bucket));
+  const epochs = arrayText(lost.map((one) => one.epoch));
+  const raised = await tx
+    .update(journalCursors)
+    .set({ epoch: sql`greatest(${epoch}, in_redis.epoch) + 1`, entry: 0, keptEntry: 0 })
+    .from(
+      sql`unnest(${buckets}::text::smallint[], ${epochs}::text::bigint[])
+        AS in_redis (bucket, epoch)`,
+    )
+    .where(eq(bucket, sql`in_redis.bucket`))
+    .returning({ bucket, epoch, entry });
+  if (raised.length < lost.length) throw new Error("A bucket has no journal cursor");
+  return raised;
+}
+
+async function readWallet(tx: Queries, accountId: string): Promise<WalletRecord | null> {
+  const stored = await readDocument(tx, accountId);
+  if (stored === null) return null;
+  const { account } = stored;
+  const last = await lastEntry(tx, account);
+  const [applied] = await tx
+    .select({ number: sql<number>`coalesce(max(${ledgerEntries.operation}), 0)::int` })
+    .from(ledgerEntries)
+    .where(eq(ledgerEntries.account, account));
+  const operationsApplied = applied?.number ?? 0;
+  const [free] = await tx
+    .select({ expiresAt: sql<string | null>`max(${operations.expiresAt})` })
+    .from(operations)
+    .where(
+      and(
+        eq(operations.account, account),
+        eq(operations.balance, "free"),
+        isNull(operations.setAsideAt),
+        lte(operations.number, operationsApplied),
+      ),
+    );
+  return {
+    seq: last?.seq ?? 0,
+    paid: nano(last?.paidAfter ?? 0n),
+    free: nano(last?.freeAfter ?? 0n),
+    owed: nano(last?.owedAfter ?? 0n),
+    freeExpiresAtMs: free?.expiresAt ? new Date(free.expiresAt).getTime() : null,
+    operations: operationsApplied,
+    version: stored.version,
+    document: stored.document,
+    months: await readMonths(tx, account),
+    missing: await readMissing(tx, { account, accountId, before: last?.seq ?? 0 }),
+  };
+}
+
+async function lastEntry(tx: Queries, account: number) {
+  const [last] = await tx
+    .select()
+    .from(ledgerEntries)
+    .where(eq(ledgerEntries.account, account))
+    .orderBy(desc(ledgerEntries.seq))
+    .limit(1);
+  return last;
+}
+
+/** The ids of all keys of an account, revoked ones too. */
+export async function readKeyIds(tx: Queries, account: number): Promise<string[]> {
+  const rows = await tx
+    .select({ id: keys.id })
+    .from(keys)
+    .where(eq(keys.account, account))
+    .orderBy(asc(keys.number));
+  return rows.map(({ id }) => id);
+}
+
+async function readMonths(tx: Queries, account: number): Promise<MonthSpending[]> {
+  const rows = await tx
+    .select({ month: monthSpend.month, key: keys.id, spent: monthSpend.spent })
+    .from(monthSpend)
+    .innerJoin(keys, eq(keys.number, monthSpend.key))
+    .where(
+      and(
+        eq(monthSpend.account, account),
+        gte(
+          monthSpend.month,
+          sql`to_char((now() AT TIME ZONE 'UTC') - interval '1 month', 'YYYYMM')::int`,
+        ),
+      ),
+    );
+  return rows.map(({ month, key, spent }) => ({ month, key, spent: nano(spent) }));
+}

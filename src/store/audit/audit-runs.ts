@@ -1,0 +1,106 @@
+// Audits that operators asked for: a worker claims the oldest one that waits, says how far it came,
+// and stores the result. A run whose worker is gone is claimed again.
+
+import { desc, eq, lt } from "drizzle-orm";
+import type { Database } from "../servers/database.ts";
+import { accounts } from "../tables/account-schema.ts";
+import { auditRuns } from "../tables/operator-schema.ts";
+
+/** A worker that was not heard of for so long is gone. */
+const AUDIT_CLAIM_MS = 300_000;
+
+export type AuditState = "waiting" | "running" | "ended" | "failed";
+
+export interface NewAuditRun {
+  readonly id: string;
+  /** The account's number; null for all. */
+  readonly account: number | null;
+  readonly actor: string;
+  readonly createdAt: Date;
+}
+
+export interface AuditRun extends NewAuditRun {
+  readonly number: number;
+  readonly accountId: string | null;
+  readonly state: AuditState;
+  readonly done: number;
+  readonly total: number | null;
+  readonly report: unknown;
+  readonly failure: string | null;
+  readonly endedAt: Date | null;
+}
+
+/** A run that this worker has, until it is not heard of for some time. */
+export interface ClaimedAudit {
+  readonly number: number;
+  /** The account to audit; null for all. */
+  readonly account: { readonly id: string; readonly bucket: number } | null;
+}
+
+export class AuditRuns {
+  constructor(readonly database: Database) {}
+
+  /** Asks for a run; the same id asks for one. */
+  async add(run: NewAuditRun): Promise<void> {
+    await this.database.db
+      .insert(auditRuns)
+      .values(run)
+      .onConflictDoNothing({ target: auditRuns.id });
+  }
+
+  /** The newest runs, or those before a number. */
+  async list(before: number | null, count: number): Promise<AuditRun[]> {
+    const rows = await this.database.db
+      .select({ run: auditRuns, accountId: accounts.id })
+      .from(auditRuns)
+      .leftJoin(accounts, eq(accounts.number, auditRuns.account))
+      .where(before === null ? undefined : lt(auditRuns.number, before))
+      .orderBy(desc(auditRuns.number))
+      .limit(count);
+    return rows.map(({ run, accountId }) => ({ ...run, accountId }));
+  }
+
+  /** Claims the oldest run that waits, or whose worker is gone; null if there is none. */
+  async claim(): Promise<ClaimedAudit | null> {
+    const [row] = await this.database.sql`
+      UPDATE audit_runs SET state = 'running', seen_at = now(), done = 0
+      WHERE number = (
+        SELECT number FROM audit_runs
+        WHERE state = 'waiting'
+          OR (state = 'running' AND seen_at < now() - ${AUDIT_CLAIM_MS} * interval '1 ms')
+        ORDER BY number LIMIT 1 FOR UPDATE SKIP LOCKED)
+      RETURNING number, (SELECT id FROM accounts WHERE number = account) AS account,
+        (SELECT bucket FROM accounts WHERE number = account) AS bucket`;
+    if (row === undefined) return null;
+    const { number, account, bucket } = row;
+    return {
+      number: Number(number),
+      account: account === null ? null : { id: String(account), bucket: Number(bucket) },
+    };
+  }
+
+  /** How many accounts there are. */
+  async countAccounts(): Promise<number> {
+    const [row] = await this.database.sql`SELECT count(*)::int AS accounts FROM accounts`;
+    return Number(row?.accounts ?? 0);
+  }
+
+  /** Says how far a run came, which also keeps the claim. */
+  async progress(number: number, done: number, total: number): Promise<void> {
+    await this.database.sql`
+      UPDATE audit_runs SET done = ${done}, total = ${total}, seen_at = now()
+      WHERE number = ${number} AND state = 'running'`;
+  }
+
+  async end(
+    number: number,
+    result: { readonly report: unknown } | { readonly failure: string },
+    endedAt: Date,
+  ): Promise<void> {
+    const isReport = "report" in result;
+    await this.database.db
+      .update(auditRuns)
+      .set({ ...result, state: isReport ? "ended" : "failed", endedAt })
+      .where(eq(auditRuns.number, number));
+  }
+}

@@ -1,0 +1,76 @@
+// Compares the request log with the ledger, for an audit: call by call, and in total.
+
+import { sql } from "drizzle-orm";
+import { fromUuid } from "../../core/ids.ts";
+import type { Database } from "../servers/database.ts";
+import { type UsageTotals, usageTotalsSql } from "../usage/usage-repair.ts";
+
+type Queries = Pick<Database["db"], "execute">;
+
+/**
+ * A call about which the request log and the ledger disagree, or whose charge no hold or no credit
+ * allowed.
+ */
+export interface LogMismatch {
+  readonly request: string;
+  /** The ledger entry of the charge, if there is one. */
+  readonly seq: number | null;
+  readonly charged: bigint;
+  /** Null if the log has no row for the call. */
+  readonly logged: bigint | null;
+  readonly rows: number;
+  /** What the call held; null if the log does not say. */
+  readonly held: bigint | null;
+  /** The free credit that paid for it although it is no chat. */
+  readonly misused: bigint;
+}
+
+/**
+ * A charge without a log row is a mismatch only while the log of its month is kept, and only if the
+ * row was not rejected. A repayment is not a charge.
+ */
+export async function readLogMismatch(
+  tx: Queries,
+  account: number,
+  accountId: string,
+): Promise<LogMismatch | null> {
+  const [row] = await tx.execute<Record<string, string | null>>(sql`
+    WITH charged AS (
+      SELECT request, -sum(paid_delta + free_delta) AS amount, min(seq) AS seq, min(month) AS month
+      FROM ledger_entries l WHERE account = ${account} AND request IS NOT NULL
+        AND kind <> 'repayment' AND NOT EXISTS (SELECT 1 FROM rejected_entries r
+          WHERE r.account = ${accountId} AND r.seq = l.seq AND r.ledger_written
+            AND r.resolved_at IS NULL)
+      GROUP BY request
+    ), logged AS (
+      SELECT request, sum(cost) AS amount, count(*) AS rows, max(held) AS held,
+        sum(free_cost) FILTER (WHERE service <> 'models') AS misused
+      FROM request_log WHERE account = ${account} GROUP BY request
+    )
+    SELECT request::text, charged.seq::text, charged.amount::text AS charged,
+      logged.amount::text AS logged, coalesce(logged.rows, 0)::text AS rows,
+      logged.held::text, coalesce(logged.misused, 0)::text AS misused
+    FROM charged FULL JOIN logged USING (request)
+    WHERE logged.rows > 1 OR logged.amount > logged.held OR logged.misused > 0
+      OR (coalesce(charged.amount, 0) <> coalesce(logged.amount, 0)
+      AND (logged.request IS NOT NULL OR to_regclass('request_log_' || charged.month) IS NOT NULL))
+    ORDER BY charged.seq LIMIT 1`);
+  if (row === undefined) return null;
+  return {
+    request: fromUuid("request", row.request ?? ""),
+    seq: row.seq ? Number(row.seq) : null,
+    charged: BigInt(row.charged ?? 0),
+    logged: row.logged ? BigInt(row.logged) : null,
+    rows: Number(row.rows),
+    held: row.held ? BigInt(row.held) : null,
+    misused: BigInt(row.misused ?? 0),
+  };
+}
+
+/** What ledger, log and the sums of the log say of an account in total. */
+export async function readTotals(tx: Queries, account: number): Promise<UsageTotals> {
+  const statement = sql.raw(usageTotalsSql(account));
+  const [row] = await tx.execute<UsageTotals & Record<string, unknown>>(statement);
+  if (row === undefined) throw new Error("A query without FROM returned no row");
+  return row;
+}

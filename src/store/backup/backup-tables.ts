@@ -1,0 +1,169 @@
+// The tables that a backup holds, and how their rows leave Postgres and come back: as COPY texts,
+// which any release of Postgres reads.
+
+import { once } from "node:events";
+import type { TransactionSql } from "postgres";
+import type { Database } from "../servers/database.ts";
+
+export interface BackupTable {
+  readonly name: string;
+  /** Without columns that Postgres computes. */
+  readonly columns: readonly string[];
+}
+
+/** The rows of a table do not fit: nothing of the restore was kept. */
+export class RowsRefused extends Error {
+  override readonly name = "RowsRefused";
+}
+
+type Transaction = TransactionSql<{ bigint: bigint }>;
+
+/**
+ * All tables, each after those that it refers to. Partitions are part of the table that they belong
+ * to.
+ */
+export async function readTables(tx: Transaction): Promise<BackupTable[]> {
+  const tables = await tx<{ name: string; columns: string[] }[]>`
+    SELECT c.relname AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
+    FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
+      AND NOT c.relispartition AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+    GROUP BY c.relname ORDER BY c.relname`;
+  const references = await tx<{ name: string; target: string }[]>`
+    SELECT DISTINCT c.conrelid::regclass::text AS name, c.confrelid::regclass::text AS target
+    FROM pg_constraint c
+    WHERE c.contype = 'f' AND c.connamespace = 'public'::regnamespace
+      AND c.conrelid <> c.confrelid`;
+  return inOrder(tables, references);
+}
+
+function inOrder(
+  tables: readonly BackupTable[],
+  references: readonly { readonly name: string; readonly target: string }[],
+): BackupTable[] {
+  const ordered: BackupTable[] = [];
+  let left = [...tables];
+  while (left.length > 0) {
+    const waiting = new Set(left.map(({ name }) => name));
+    const isReady = ({ name }: BackupTable) =>
+      !references.some((one) => one.name === name && waiting.has(one.target));
+    const ready = left.filter(isReady);
+    if (ready.length === 0) throw new Error(`Tables refer to each other: ${[...waiting]}`);
+    ordered.push(...ready);
+    left = left.filter((table) => !isReady(table));
+  }
+  return ordered;
+}
+
+/** The months of the request log that have a partition, as `2026-11`. */
+export async function readLogMonths(tx: Transaction): Promise<string[]> {
+  const rows = await tx<{ month: string }[]>`
+    SELECT regexp_replace(c.relname, '^request_log_(\\d{4})(\\d{2})$', '\\1-\\2') AS month
+    FROM pg_class c JOIN pg_inherits i ON i.inhrelid = c.oid
+    WHERE i.inhparent = 'request_log'::regclass AND c.relname ~ '^request_log_\\d{6}$'
+    ORDER BY 1`;
+  return rows.map(({ month }) => month);
+}
+
+/** The rows of a table as COPY prints them. A reader that stops early costs the rest of them. */
+export async function* copyOut(tx: Transaction, table: BackupTable): AsyncGenerator<Buffer> {
+  const stream = await tx
+    .unsafe(`COPY (SELECT ${columnList(table)} FROM ${table.name}) TO STDOUT`)
+    .readable();
+  try {
+    yield* stream.iterator({ destroyOnReturn: false });
+  } finally {
+    if (stream.errored === null) {
+      // The connection takes no other statement before the last row was read.
+      stream.resume();
+      if (!stream.readableEnded) await once(stream, "end");
+      // The driver pauses its socket while the stream is full, and goes on when the stream asks for
+      // more. After the last row nothing asks, and the next reply would never be read (D-299).
+      stream._read(0);
+    }
+  }
+}
+
+/** @throws RowsRefused */
+export async function copyIn(
+  tx: Transaction,
+  table: BackupTable,
+  rows: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const statement = `COPY ${table.name} (${columnList(table)}) FROM STDIN`;
+  const stream = await tx.unsafe(statement).writable();
+  // Postgres may refuse a row before the last one is sent. The statement behind COPY tells of it.
+  stream.on("error", () => {});
+  const closed = new Promise((resolve) => stream.once("close", resolve));
+  try {
+    for await (const chunk of rows) {
+      if (stream.destroyed) break;
+      if (stream.write(chunk)) continue;
+      await Promise.race([closed, new Promise((resolve) => stream.once("drain", resolve))]);
+    }
+  } catch (error) {
+    // Otherwise COPY goes on, and its connection takes no ROLLBACK.
+    stream.destroy(error instanceof Error ? error : new Error("The rows ended", { cause: error }));
+    throw error;
+  }
+  stream.end();
+  try {
+    // The driver does not tell that COPY failed; the next statement of the transaction does.
+    await tx`SELECT 1`;
+  } catch (cause) {
+    throw new RowsRefused(
+      `The rows of ${table.name} do not fit; the log of Postgres says why. Nothing was changed.`,
+      { cause },
+    );
+  }
+}
+
+function columnList({ columns }: BackupTable): string {
+  return columns.map((column) => `"${column}"`).join(", ");
+}
+
+/**
+ * Empties the tables, makes the partitions and gives each table its rows; then new rows get numbers
+ * above those that are there.
+ */
+export async function replaceRows(
+  tx: Transaction,
+  tables: readonly BackupTable[],
+  { months, rowsOf }: RowSource,
+): Promise<void> {
+  const names = tables.map(({ name }) => name);
+  // The ledger refuses TRUNCATE to everybody else.
+  await tx`ALTER TABLE ledger_entries DISABLE TRIGGER ledger_append_only`;
+  await tx.unsafe(`TRUNCATE ${names.join(", ")}`);
+  await tx`ALTER TABLE ledger_entries ENABLE TRIGGER ledger_append_only`;
+  for (const month of months) await tx`SELECT ensure_request_log_partition(${`${month}-01`}::date)`;
+  for (const table of tables) await copyIn(tx, table, rowsOf(table.name));
+  await raiseNumbers(tx);
+}
+
+export interface RowSource {
+  readonly months: readonly string[];
+  readonly rowsOf: (table: string) => AsyncIterable<Uint8Array>;
+}
+
+async function raiseNumbers(tx: Transaction): Promise<void> {
+  const columns = await tx<{ name: string; column: string }[]>`
+    SELECT c.relname AS name, a.attname AS column
+    FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+    WHERE c.relnamespace = 'public'::regnamespace AND a.attidentity <> ''`;
+  for (const { name, column } of columns) {
+    await tx.unsafe(
+      `SELECT setval(pg_get_serial_sequence('${name}', '${column}'),
+        coalesce((SELECT max("${column}") FROM ${name}), 0) + 1, false)`,
+    );
+  }
+}
+
+/** The migrations that the database has, in the order in which they ran. */
+export async function readMigrations({ sql }: Pick<Database, "sql">): Promise<string[]> {
+  const [table] = await sql`SELECT to_regclass('drizzle.__drizzle_migrations') AS name`;
+  if (table?.name == null) return [];
+  const rows = await sql<{ hash: string }[]>`
+    SELECT hash FROM drizzle.__drizzle_migrations ORDER BY created_at`;
+  return rows.map(({ hash }) => hash);
+}

@@ -1,0 +1,60 @@
+// A backup of Postgres: all tables as of one instant, and what a manifest says of that instant.
+
+import type { TransactionSql } from "postgres";
+import type { Cursor } from "../accounts/wallet-repository.ts";
+import type { Database } from "../servers/database.ts";
+import { type BackupTable, copyOut, readLogMonths, readTables } from "./backup-tables.ts";
+
+/** The instant of a backup, and what was true then. */
+export interface BackupFacts {
+  readonly at: Date;
+  /** The main version of Postgres. */
+  readonly postgres: number;
+  /** How far each bucket's journal was in the ledger. */
+  readonly cursors: readonly Cursor[];
+  readonly logMonths: readonly string[];
+  readonly accounts: number;
+  readonly ledgerEntries: number;
+  /** The sum of all balances by the ledger, in nano-USD. */
+  readonly balance: bigint;
+}
+
+export type WriteTable = (table: BackupTable, rows: AsyncIterable<Buffer>) => Promise<void>;
+
+/** Hands over every table as of one instant. Nothing waits for it, and it waits for nothing. */
+export async function readBackup({ sql }: Database, write: WriteTable): Promise<BackupFacts> {
+  return await sql.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY", async (tx) => {
+    const facts = await readFacts(tx);
+    for (const table of await readTables(tx)) await write(table, copyOut(tx, table));
+    return facts;
+  });
+}
+
+async function readFacts(tx: TransactionSql<{ bigint: bigint }>): Promise<BackupFacts> {
+  const [row] = await tx<
+    { ms: number; postgres: number; accounts: number; entries: number; balance: string }[]
+  >`
+    SELECT (extract(epoch FROM now()) * 1000)::float8 AS ms,
+      current_setting('server_version_num')::int / 10000 AS postgres,
+      (SELECT count(*) FROM accounts)::float8 AS accounts,
+      (SELECT count(*) FROM ledger_entries)::float8 AS entries,
+      (SELECT coalesce(sum(l.paid_after + l.free_after), 0) FROM accounts a
+        CROSS JOIN LATERAL (SELECT paid_after, free_after FROM ledger_entries
+          WHERE account = a.number ORDER BY seq DESC LIMIT 1) l)::text AS balance`;
+  if (row === undefined) throw new Error("Postgres answers without a row");
+  const cursors = await tx<{ bucket: number; epoch: bigint; entry: bigint }[]>`
+    SELECT bucket, epoch, entry FROM journal_cursors ORDER BY bucket`;
+  return {
+    at: new Date(row.ms),
+    postgres: row.postgres,
+    cursors: cursors.map((one) => ({
+      bucket: one.bucket,
+      epoch: Number(one.epoch),
+      entry: Number(one.entry),
+    })),
+    logMonths: await readLogMonths(tx),
+    accounts: row.accounts,
+    ledgerEntries: row.entries,
+    balance: BigInt(row.balance),
+  };
+}

@@ -1,0 +1,109 @@
+// Finds operations that the journal has and Postgres does not. Every operation is committed in
+// Postgres before Redis applies it, so Postgres was put back to a time before it: by a restore, or
+// by a standby that was promoted without the last commits.
+
+import type { TransactionSql } from "postgres";
+import { operationText } from "../../core/journal/audit-finding.ts";
+import type { Database } from "../servers/database.ts";
+import { unnestParameters, unnestText } from "../tables/unnest.ts";
+import type { JournalItem } from "./prepared-entry.ts";
+
+/** What Redis applied. A reversal may have taken less than its amount. */
+export interface AppliedOperation {
+  readonly account: string;
+  readonly number: number;
+  readonly kind: string;
+  /** Nano-USD; below zero if it took. */
+  readonly paid: bigint;
+  readonly free: bigint;
+  readonly atMs: number;
+}
+
+/** What Postgres has of the operations that Redis may be ahead of. */
+export interface KnownOperations {
+  /** The last number of each account. */
+  readonly last: ReadonlyMap<string, number>;
+  readonly lost: readonly AppliedOperation[];
+}
+
+/** A bucket waits: what Redis applied must be looked at before it is given up. */
+export class LostOperations extends Error {
+  override readonly name = "LostOperations";
+
+  constructor(
+    readonly bucket: number,
+    readonly operations: readonly AppliedOperation[],
+  ) {
+    const shown = operations.slice(0, SHOWN_MAX).map(operationText).join(", ");
+    const more = operations.length - SHOWN_MAX;
+    super(`Bucket ${bucket}: Postgres lacks ${shown}${more > 0 ? ` and ${more} more` : ""}`);
+  }
+}
+
+const SHOWN_MAX = 20;
+
+const COLUMNS = {
+  account: "text",
+  number: "int",
+  kind: "text",
+  paid: "bigint",
+  free: "bigint",
+  place: "int",
+} as const;
+
+/**
+ * An operation of the same kind and effect is as good as the one that was lost. `prefix` is that of
+ * the tables' names.
+ */
+const lostSql = (prefix: string) => `
+  SELECT row.place FROM ${unnestText(COLUMNS)}
+  WHERE NOT EXISTS (
+    SELECT FROM ${prefix}operations o JOIN ${prefix}accounts a ON a.number = o.account
+    WHERE a.id = row.account AND o.number = row.number AND o.kind = row.kind
+      AND CASE
+        WHEN o.set_aside_at IS NOT NULL AND row.paid = 0 AND row.free = 0 THEN true
+        WHEN o.kind = 'forgiven' THEN row.paid = 0 AND row.free = 0
+        WHEN o.amount < 0 THEN row.free = 0 AND row.paid BETWEEN o.amount AND 0
+        WHEN o.balance = 'paid' THEN row.paid = o.amount AND row.free = 0
+        ELSE row.free = o.amount AND row.paid = 0
+      END)
+  ORDER BY row.place`;
+
+/** The operations among these entries that Postgres does not have, in their order. */
+export async function lostOperations(
+  sql: TransactionSql | Database["sql"],
+  items: readonly Pick<JournalItem, "entry">[],
+): Promise<AppliedOperation[]> {
+  return await lackingIn(
+    sql,
+    items.flatMap(({ entry }) => appliedBy(entry) ?? []),
+  );
+}
+
+/** Those that the tables with this prefix do not have either, in their order. */
+export async function lackingIn(
+  sql: TransactionSql | Database["sql"],
+  applied: readonly AppliedOperation[],
+  prefix = "",
+): Promise<AppliedOperation[]> {
+  if (applied.length === 0) return [];
+  const rows = applied.map(({ account, number, kind, paid, free }, place) => {
+    return { account, number, kind, paid: `${paid}`, free: `${free}`, place };
+  });
+  const lost = await sql.unsafe(lostSql(prefix), unnestParameters(COLUMNS, rows), {
+    prepare: true,
+  });
+  return lost.flatMap(({ place }) => applied[Number(place)] ?? []);
+}
+
+const NUMBER_MAX = 2 ** 31 - 1;
+
+/** Null for an entry of another type, and for one that no script would write. */
+function appliedBy(entry: JournalItem["entry"]): AppliedOperation | null {
+  if (entry === null || entry.operation === null || entry.kind === null) return null;
+  const { account, operation: number, kind, paidDelta: paid, freeDelta: free, atMs } = entry;
+  const isNumber = Number.isSafeInteger(number) && number > 0 && number <= NUMBER_MAX;
+  // Postgres takes no NUL in a text.
+  if (!isNumber || account.includes("\0")) return null;
+  return { account, number, kind, paid, free, atMs };
+}

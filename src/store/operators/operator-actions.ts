@@ -1,0 +1,149 @@
+// The trail of the operators: who did what, when and why. Each line has an id that the page gave,
+// so that a request which is sent twice is done once.
+
+import { and, desc, eq, lt, ne } from "drizzle-orm";
+import { type Actor, recordActivity } from "../accounts/activity.ts";
+import type { Transaction } from "../ledger/operations.ts";
+import type { Database } from "../servers/database.ts";
+import { accounts } from "../tables/account-schema.ts";
+import { operatorActions } from "../tables/operator-schema.ts";
+
+export type ActionOutcome = "begun" | "done" | "unchanged" | "failed";
+
+/** What an operator asks for. The same id must mean the same. */
+export interface OperatorAction {
+  readonly id: string;
+  readonly action: string;
+  /** The account's number; null if it is about none. */
+  readonly account: number | null;
+  /** What it is done to, if that is not the account. */
+  readonly subject: string | null;
+  /** In words. */
+  readonly about: string;
+  readonly reason: string;
+}
+
+/** A person who acts as operator. */
+export type OperatorActor = Actor & { readonly personId: string };
+
+export interface TrailEntry extends OperatorAction {
+  readonly number: number;
+  readonly at: Date;
+  readonly actor: string;
+  readonly country: string | null;
+  /** The id of the account. */
+  readonly accountId: string | null;
+  readonly outcome: ActionOutcome;
+  readonly detail: string | null;
+}
+
+/** Who does it, and when. */
+export interface Doing {
+  readonly actor: OperatorActor;
+  readonly now: Date;
+  /** Throws if the actor has lost the right to the change, which undoes it. */
+  readonly confirm: (tx: Transaction) => Promise<void>;
+}
+
+const DETAIL_LENGTH_MAX = 500;
+
+/** The action with this id; null if there is none. */
+export async function findAction({ db }: Database, id: string): Promise<TrailEntry | null> {
+  const [row] = await select(db).where(eq(operatorActions.id, id));
+  return row === undefined ? null : entryOf(row);
+}
+
+/**
+ * Writes the line of an action, and the one in the account's activity, in the transaction of the
+ * change. False if the id is taken: then the change must not be made again.
+ */
+export async function recordActionIn(
+  tx: Transaction,
+  action: OperatorAction,
+  { actor, now, confirm }: Doing,
+  outcome: ActionOutcome,
+): Promise<boolean> {
+  const { name, personId: person, country } = actor;
+  const added = await tx
+    .insert(operatorActions)
+    .values({ ...action, at: now, actor: name, person, country, outcome })
+    .onConflictDoNothing({ target: operatorActions.id })
+    .returning({ number: operatorActions.number });
+  await confirm(tx);
+  if (added.length === 0) return false;
+  if (action.account !== null && outcome !== "unchanged") {
+    const about = `${action.about} (${action.reason})`;
+    const line = { actor, action: `operator_${action.action}`, about };
+    await recordActivity(tx, action.account, line, now);
+  }
+  return true;
+}
+
+/** `recordActionIn` as a transaction of its own. */
+export async function recordAction(
+  { db }: Database,
+  action: OperatorAction,
+  doing: Doing,
+  outcome: ActionOutcome,
+): Promise<boolean> {
+  return await db.transaction((tx) => recordActionIn(tx, action, doing, outcome));
+}
+
+/**
+ * Notes how something ended that was begun. What was done stays so: a repeat at the same time may
+ * fail, and whoever read that would order it once more.
+ */
+export async function endAction(
+  { db }: Database,
+  id: string,
+  outcome: ActionOutcome,
+  detail: string | null,
+): Promise<void> {
+  await db
+    .update(operatorActions)
+    .set({ outcome, detail: detail?.slice(0, DETAIL_LENGTH_MAX) ?? null })
+    .where(and(eq(operatorActions.id, id), ne(operatorActions.outcome, "done")));
+}
+
+export interface TrailQuestion {
+  /** Only those about this account; null for all. */
+  readonly account: number | null;
+  readonly before: number | null;
+  readonly count: number;
+}
+
+/** The newest lines, or those before a number. */
+export async function listActions(
+  { db }: Database,
+  { account, before, count }: TrailQuestion,
+): Promise<TrailEntry[]> {
+  const rows = await select(db)
+    .where(
+      and(
+        account === null ? undefined : eq(operatorActions.account, account),
+        before === null ? undefined : lt(operatorActions.number, before),
+      ),
+    )
+    .orderBy(desc(operatorActions.number))
+    .limit(count);
+  return rows.map(entryOf);
+}
+
+function select(db: Database["db"]) {
+  return db
+    .select({ row: operatorActions, accountId: accounts.id })
+    .from(operatorActions)
+    .leftJoin(accounts, eq(accounts.number, operatorActions.account))
+    .$dynamic();
+}
+
+type Row = Awaited<ReturnType<typeof select>>[number];
+
+function entryOf({ row, accountId }: Row): TrailEntry {
+  const { number, id, at, actor, country, action, account, subject } = row;
+  const { about, reason, outcome, detail } = row;
+  return {
+    ...{ number, id, at, actor, country, action, account, accountId, subject },
+    ...{ about, reason, outcome, detail },
+  };
+}

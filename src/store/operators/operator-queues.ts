@@ -1,0 +1,182 @@
+// What waits or failed, for operators: the service's own mails and the events of payment providers.
+
+import { and, eq, isNotNull, sql } from "drizzle-orm";
+import type { Transaction } from "../ledger/operations.ts";
+import type { Database } from "../servers/database.ts";
+import { outbox } from "../tables/outbox-schema.ts";
+
+/** By the clock of Postgres, which decides what is due. */
+const NOW = sql`now()`;
+
+export const MAIL_STATUSES = ["waiting", "sent", "failed"] as const;
+export const EVENT_STATUSES = ["received", "processed"] as const;
+
+/** A time of Postgres to the microsecond, and what is unique at that time. */
+export interface Place {
+  readonly micros: string;
+  readonly id: string;
+}
+
+export interface QueuePage<Status> {
+  readonly status: Status | null;
+  readonly before: Place | null;
+  readonly count: number;
+}
+
+export interface QueuedMail {
+  readonly place: Place;
+  readonly id: string;
+  readonly kind: string;
+  /** The id of the account that it is about. */
+  readonly account: string | null;
+  readonly recipient: string;
+  readonly status: (typeof MAIL_STATUSES)[number];
+  readonly attempts: number;
+  readonly createdAt: Date;
+  /** Null once it has ended. */
+  readonly nextAttemptAt: Date | null;
+  readonly endedAt: Date | null;
+  readonly lastError: string | null;
+  /** Whether it failed and still has its content. */
+  readonly canResend: boolean;
+}
+
+export interface InboxEvent {
+  readonly place: Place;
+  readonly provider: string;
+  readonly id: string;
+  readonly type: string;
+  readonly objectId: string;
+  readonly status: (typeof EVENT_STATUSES)[number];
+  readonly result: string | null;
+  readonly attempts: number;
+  readonly failure: string | null;
+  readonly occurredAt: Date;
+  readonly receivedAt: Date;
+  readonly processedAt: Date | null;
+}
+
+/** The service's own mails, newest first. */
+export async function listMails(
+  { sql }: Database,
+  { status, before, count }: QueuePage<(typeof MAIL_STATUSES)[number]>,
+): Promise<QueuedMail[]> {
+  const rows = await sql`
+    SELECT (extract(epoch FROM o.created_at) * 1000000)::bigint AS micros, o.id, o.kind,
+      a.id AS account, o.recipient, o.status, o.attempts, o.created_at, o.next_attempt_at,
+      o.ended_at, o.last_error, o.status = 'failed' AND o.text IS NOT NULL AS can_resend
+    FROM outbox o LEFT JOIN accounts a ON a.number = o.account
+    WHERE (${status}::text IS NULL OR o.status = ${status})
+      AND (${before?.micros ?? null}::text IS NULL OR (o.created_at, o.id) <
+        (timestamptz 'epoch' + ${before?.micros ?? "0"}::text::bigint * interval '1 microsecond',
+          ${before?.id ?? null}::text::uuid))
+    ORDER BY o.created_at DESC, o.id DESC LIMIT ${count}`;
+  return rows.map((row) => ({
+    place: { micros: String(row.micros), id: String(row.id) },
+    ...{ id: String(row.id), kind: String(row.kind), account: row.account },
+    ...{ recipient: String(row.recipient), status: row.status, attempts: Number(row.attempts) },
+    createdAt: new Date(row.created_at),
+    nextAttemptAt: row.status === "waiting" ? new Date(row.next_attempt_at) : null,
+    endedAt: dateOf(row.ended_at),
+    lastError: row.last_error,
+    canResend: row.can_resend,
+  }));
+}
+
+/** Makes one waiting mail due now, or all of them. Returns how many. */
+export async function hastenMails({ sql }: Database, id: string | null): Promise<number> {
+  const rows = await sql`
+    UPDATE outbox SET next_attempt_at = now()
+    WHERE status = 'waiting' AND (${id}::text IS NULL OR id::text = ${id}) RETURNING id`;
+  return rows.length;
+}
+
+/** A mail of the service that can be sent again, or could not. */
+export interface EndedMail {
+  readonly kind: string;
+  /** The number of the account that it is about. */
+  readonly account: number | null;
+}
+
+/** What a mail is; null if there is none. */
+export async function findMail({ sql }: Database, id: string): Promise<EndedMail | null> {
+  const [row] = await sql`SELECT kind, account FROM outbox WHERE id::text = ${id}`;
+  if (row === undefined) return null;
+  const account = row.account === null ? null : Number(row.account);
+  return { kind: String(row.kind), account };
+}
+
+/**
+ * Makes a mail that was given up wait again, with the same content and Message-ID, for as long as a
+ * new one. False, without `also`, unless it failed and still has its content.
+ */
+export async function resendMail(
+  { db }: Database,
+  id: string,
+  also: (tx: Transaction) => Promise<void>,
+): Promise<boolean> {
+  return await db.transaction(async (tx) => {
+    const again = await tx
+      .update(outbox)
+      .set({
+        ...{ status: "waiting", endedAt: null, claimedUntil: null },
+        ...{ resentAt: NOW, nextAttemptAt: NOW },
+      })
+      .where(
+        and(eq(sql`${outbox.id}::text`, id), eq(outbox.status, "failed"), isNotNull(outbox.text)),
+      )
+      .returning({ id: outbox.id });
+    if (again.length === 0) return false;
+    await also(tx);
+    return true;
+  });
+}
+
+/** How many mails wait and failed. */
+export async function countMails({ sql }: Database) {
+  const [row] = await sql`
+    SELECT count(*) FILTER (WHERE status = 'waiting')::int AS waiting,
+      count(*) FILTER (WHERE status = 'failed')::int AS failed FROM outbox`;
+  return { waiting: Number(row?.waiting ?? 0), failed: Number(row?.failed ?? 0) };
+}
+
+/** The events of payment providers, those received last first. */
+export async function listEvents(
+  { sql }: Database,
+  { status, before, count }: QueuePage<(typeof EVENT_STATUSES)[number]>,
+): Promise<InboxEvent[]> {
+  const rows = await sql`
+    SELECT (extract(epoch FROM received_at) * 1000000)::bigint AS micros, provider, id, type,
+      object_id, status, result, attempts, failure, occurred_at, received_at, processed_at
+    FROM provider_events
+    WHERE (${status}::text IS NULL OR status = ${status})
+      AND (${before?.micros ?? null}::text IS NULL OR (received_at, id) <
+        (timestamptz 'epoch' + ${before?.micros ?? "0"}::text::bigint * interval '1 microsecond',
+          ${before?.id ?? null}::text))
+    ORDER BY received_at DESC, id DESC LIMIT ${count}`;
+  return rows.map((row) => ({
+    place: { micros: String(row.micros), id: String(row.id) },
+    ...{ provider: String(row.provider), id: String(row.id), type: String(row.type) },
+    ...{ objectId: String(row.object_id), status: row.status, result: row.result },
+    ...{ attempts: Number(row.attempts), failure: row.failure },
+    occurredAt: new Date(row.occurred_at),
+    receivedAt: new Date(row.received_at),
+    processedAt: dateOf(row.processed_at),
+  }));
+}
+
+/** Makes an event be processed again: its object is read, whatever came of it before. */
+export async function replayEvent(
+  { sql }: Database,
+  { provider, id }: Pick<InboxEvent, "provider" | "id">,
+): Promise<boolean> {
+  const rows = await sql`
+    UPDATE provider_events SET status = 'received', attempts = 0, failure = NULL, result = NULL,
+      processed_at = NULL
+    WHERE provider = ${provider} AND id = ${id} RETURNING id`;
+  return rows.length > 0;
+}
+
+function dateOf(value: string | null): Date | null {
+  return value === null ? null : new Date(value);
+}

@@ -1,0 +1,187 @@
+// The automatic top-up of an account (SPEC 3.2): what its holder set, and whether it is paused.
+
+import { and, eq } from "drizzle-orm";
+import { type NanoUsd, nano } from "../../core/money/money.ts";
+import type { AccountRef, AlsoInTransaction } from "../accounts/accounts.ts";
+import { lockAccount, raiseVersion, type Transaction } from "../ledger/operations.ts";
+import type { Database } from "../servers/database.ts";
+import { accounts } from "../tables/account-schema.ts";
+import { autoTopUps, savedCards } from "../tables/payment-schema.ts";
+import type { Consent } from "./saved-cards.ts";
+
+/** Why an automatic top-up is paused. */
+export type PauseReason =
+  | "card_failed"
+  | "authentication_required"
+  | "card_removed"
+  | "refund"
+  | "dispute"
+  | "fraud_warning";
+
+export interface AutoTopUpTerms {
+  readonly amount: NanoUsd;
+  /** It is charged when the paid balance, held money included, falls below this. */
+  readonly threshold: NanoUsd;
+  /** Of a UTC month. */
+  readonly monthlyCap: NanoUsd;
+}
+
+export interface AutoTopUp extends AutoTopUpTerms {
+  readonly account: number;
+  readonly state: "enabled" | "paused";
+  readonly reason: string | null;
+  /** The card's number. */
+  readonly card: number;
+  readonly cardId: string;
+  readonly lastFour: string;
+  readonly isCardRemoved: boolean;
+  readonly consentVersion: string;
+  readonly consentAt: Date;
+  readonly changedAt: Date;
+}
+
+export class AutoTopUps {
+  constructor(readonly database: Database) {}
+
+  /** Null where none was set up. */
+  async find(account: number): Promise<AutoTopUp | null> {
+    return await readAutoTopUp(this.database.db, account);
+  }
+
+  /** The accounts where it is enabled. */
+  async enabled(): Promise<AccountRef[]> {
+    return await this.database.db
+      .select({ id: accounts.id, bucket: accounts.bucket })
+      .from(autoTopUps)
+      .innerJoin(accounts, eq(accounts.number, autoTopUps.account))
+      .where(eq(autoTopUps.state, "enabled"));
+  }
+
+  /** Sets it up, or changes it; either enables it. */
+  async enable(
+    account: number,
+    terms: AutoTopUpTerms,
+    {
+      card,
+      consent,
+      now,
+      also,
+    }: {
+      readonly card: number;
+      readonly consent: Consent;
+      readonly now: Date;
+      readonly also?: AlsoInTransaction | undefined;
+    },
+  ): Promise<void> {
+    const values = {
+      ...terms,
+      card,
+      state: "enabled" as const,
+      reason: null,
+      consentVersion: consent.version,
+      consentAt: consent.at,
+      changedAt: now,
+    };
+    await this.database.db.transaction(async (tx) => {
+      await lockAccount(tx, account);
+      await tx
+        .insert(autoTopUps)
+        .values({ account, ...values })
+        .onConflictDoUpdate({ target: autoTopUps.account, set: values });
+      await raiseVersion(tx, account);
+      await also?.(tx, account);
+    });
+  }
+
+  /** Removes it; false where there was none. */
+  async remove(account: number, also?: AlsoInTransaction): Promise<boolean> {
+    return await this.database.db.transaction(async (tx) => {
+      await lockAccount(tx, account);
+      const removed = await tx
+        .delete(autoTopUps)
+        .where(eq(autoTopUps.account, account))
+        .returning({ account: autoTopUps.account });
+      if (removed.length === 0) return false;
+      await raiseVersion(tx, account);
+      await also?.(tx, account);
+      return true;
+    });
+  }
+}
+
+/** Reads it in a transaction or without one; null where none was set up. */
+export async function readAutoTopUp(
+  queries: Pick<Database["db"], "select">,
+  account: number,
+): Promise<AutoTopUp | null> {
+  const [row] = await queries
+    .select({
+      auto: autoTopUps,
+      cardId: savedCards.id,
+      lastFour: savedCards.lastFour,
+      removedAt: savedCards.removedAt,
+    })
+    .from(autoTopUps)
+    .innerJoin(savedCards, eq(savedCards.number, autoTopUps.card))
+    .where(eq(autoTopUps.account, account));
+  if (row === undefined) return null;
+  const { amount, threshold, monthlyCap, ...rest } = row.auto;
+  return {
+    ...rest,
+    amount: nano(amount),
+    threshold: nano(threshold),
+    monthlyCap: nano(monthlyCap),
+    cardId: row.cardId,
+    lastFour: row.lastFour,
+    isCardRemoved: row.removedAt !== null,
+  };
+}
+
+/** Pauses an enabled one, for whoever holds the lock of the account's row; true if it did. */
+export async function pauseAutoIn(
+  tx: Transaction,
+  account: number,
+  reason: PauseReason,
+  now: Date,
+): Promise<boolean> {
+  return await setStateIn(tx, account, { from: "enabled", to: "paused", reason, now });
+}
+
+/** The provider's clock may be behind, and tells whole seconds. */
+const CLOCK_SKEW_MS = 300_000;
+
+/**
+ * Enables one again that was paused before the holder paid, unless its card is removed, for whoever
+ * holds the lock of the account's row.
+ */
+export async function resumeAutoIn(
+  tx: Transaction,
+  account: number,
+  { paidAt, now }: { readonly paidAt: Date; readonly now: Date },
+): Promise<boolean> {
+  const auto = await readAutoTopUp(tx, account);
+  if (auto === null || auto.isCardRemoved) return false;
+  if (paidAt.getTime() < auto.changedAt.getTime() - CLOCK_SKEW_MS) return false;
+  return await setStateIn(tx, account, { from: "paused", to: "enabled", reason: null, now });
+}
+
+interface StateChange {
+  readonly from: AutoTopUp["state"];
+  readonly to: AutoTopUp["state"];
+  readonly reason: PauseReason | null;
+  readonly now: Date;
+}
+
+async function setStateIn(
+  tx: Transaction,
+  account: number,
+  { from, to, reason, now }: StateChange,
+): Promise<boolean> {
+  const changed = await tx
+    .update(autoTopUps)
+    .set({ state: to, reason, changedAt: now })
+    .where(and(eq(autoTopUps.account, account), eq(autoTopUps.state, from)))
+    .returning({ account: autoTopUps.account });
+  if (changed.length > 0) await raiseVersion(tx, account);
+  return changed.length > 0;
+}

@@ -1,0 +1,55 @@
+// Makes again the row of a top-up that a restore lost and that the provider was paid for, with its
+// account if that is lost too.
+
+import { eq } from "drizzle-orm";
+import type { Surface } from "../../core/access/keys.ts";
+import { bucketOf } from "../../core/ids.ts";
+import type { NanoUsd } from "../../core/money/money.ts";
+import { accounts } from "../tables/account-schema.ts";
+import { topUps } from "../tables/payment-schema.ts";
+import type { TopUpKind, TopUpsDeps } from "./top-ups.ts";
+
+export interface LostTopUp {
+  readonly id: string;
+  readonly provider: string;
+  readonly intent: string;
+  readonly accountId: string;
+  readonly surface: Surface;
+  readonly kind: TopUpKind;
+  readonly amount: NanoUsd;
+  readonly fee: NanoUsd;
+  readonly bonus: NanoUsd;
+  readonly createdAt: Date;
+}
+
+/** Stores it, open; true if its account had to be made too, without keys and people. */
+export async function remakeTopUp(
+  { database }: Pick<TopUpsDeps, "database">,
+  { accountId, surface, ...topUp }: LostTopUp,
+): Promise<boolean> {
+  return await database.db.transaction(async (tx) => {
+    const plan = surface === "application" ? ("free" as const) : null;
+    const made = await tx
+      .insert(accounts)
+      .values({ id: accountId, bucket: bucketOf(accountId), surface, plan })
+      .onConflictDoNothing()
+      .returning({ number: accounts.number });
+    const [account] = await tx
+      .select({ number: accounts.number })
+      .from(accounts)
+      .where(eq(accounts.id, accountId));
+    if (account === undefined) throw new Error(`The account ${accountId} was not stored`);
+    await tx.insert(topUps).values({ ...topUp, account: account.number });
+    return made.length > 0;
+  });
+}
+
+/** The number of an account; null if there is none. */
+export async function findAccountNumber(
+  { db }: Pick<TopUpsDeps["database"], "db">,
+  accountId: string,
+): Promise<number | null> {
+  const where = eq(accounts.id, accountId);
+  const [row] = await db.select({ number: accounts.number }).from(accounts).where(where);
+  return row?.number ?? null;
+}

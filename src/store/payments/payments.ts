@@ -1,0 +1,313 @@
+// Payments of any provider. A payment's row has the amounts refunded and disputed so far. Each
+// change of the row books the resulting operation in the same transaction.
+
+import { and, eq } from "drizzle-orm";
+import { newId, type RandomBytes } from "../../core/ids.ts";
+import { add, type NanoUsd, subtract, ZERO } from "../../core/money/money.ts";
+import {
+  creditOf,
+  type DisputeState,
+  type PaymentPurpose,
+  type PaymentStanding,
+  takenBackAt,
+  takenBackOf,
+} from "../../core/money/payment-credit.ts";
+import {
+  type AccountRef,
+  type AccountRow,
+  type AlsoInTransaction,
+  refuseClosed,
+} from "../accounts/accounts.ts";
+import { followDisputes } from "../accounts/dispute-suspension.ts";
+import { refuseTooLarge } from "../ledger/balance-limit.ts";
+import {
+  bookOperation,
+  findOperation,
+  lockAccount,
+  type OperationRow,
+  operationsOf,
+  ReferenceReused,
+  raiseVersion,
+  type Transaction,
+} from "../ledger/operations.ts";
+import type { Database } from "../servers/database.ts";
+import { accounts, payments } from "../tables/account-schema.ts";
+import { refuseOtherChange, refuseOtherPayment } from "./payment-repeats.ts";
+import { paymentOf, readPayment, readPayments } from "./payment-rows.ts";
+
+/** The provider of payments that an operator records. */
+export const MANUAL = "manual";
+
+export interface Payment extends PaymentStanding {
+  readonly number: number;
+  readonly id: string;
+  /** The account's number. */
+  readonly account: number;
+  readonly provider: string;
+  readonly providerRef: string | null;
+  readonly purpose: PaymentPurpose;
+  readonly status: "pending" | "succeeded" | "failed";
+  /** What the payer paid on top of the amount. */
+  readonly fee: NanoUsd;
+  readonly tax: NanoUsd;
+  /** The provider's page with the receipt. */
+  readonly receiptUrl: string | null;
+  readonly paidAt: Date;
+}
+
+export interface NewPayment {
+  /** By default the balance. */
+  readonly purpose?: PaymentPurpose;
+  readonly amount: NanoUsd;
+  readonly bonus?: NanoUsd;
+  readonly fee?: NanoUsd;
+  readonly tax?: NanoUsd;
+  readonly receiptUrl?: string | null;
+  readonly paidAt: Date;
+  /** True if `paidAt` is only the time of the request: a repeat has another one. */
+  readonly isPaidNow?: boolean;
+  /** By default `MANUAL`. */
+  readonly provider?: string;
+  /** The provider's or operator's id of the payment. The same id is booked only once. */
+  readonly ref?: string | null;
+  /** Refunds and disputes from before the payment was recorded here. */
+  readonly standing?: Partial<Pick<PaymentStanding, "refunded" | "disputed" | "dispute">>;
+}
+
+/** What of a payment is taken back from now on. */
+export interface PaymentChange {
+  readonly refunded?: NanoUsd;
+  readonly disputed?: NanoUsd;
+  /** Null: the provider no longer knows of one. */
+  readonly dispute?: DisputeState | null;
+}
+
+export interface ChangeTerms {
+  readonly actor: string;
+  readonly reason: string;
+  /** The requester's own id: the same reference of an account is booked only once. */
+  readonly reference: string | null;
+  /** What is to be taken back, null for all that is left: a repeat must say the same. */
+  readonly takes?: NanoUsd | null;
+}
+
+export interface ChangedPayment {
+  readonly account: AccountRef;
+  readonly payment: Payment;
+  /** Null if the change moved no credit, or if nothing changed. */
+  readonly operation: OperationRow | null;
+  /**
+   * The part of the payment's amount that the operation took back (D-103); negative for a restore.
+   */
+  readonly takenBack: NanoUsd;
+}
+
+export interface PaymentsDeps {
+  readonly database: Database;
+  readonly random: RandomBytes;
+}
+
+export class Payments {
+  constructor(readonly deps: PaymentsDeps) {}
+
+  /** The payments of an account, ordered by the time of payment. */
+  async list(account: Pick<AccountRow, "number">): Promise<Payment[]> {
+    return await readPayments(this.deps.database.db, account.number);
+  }
+
+  /**
+   * Books a payment and the credit and bonus that stand of it. It counts for the tier from `paidAt`
+   * on. A repeated reference answers the payment that was booked first. A closed account takes no
+   * payment of an operator; one that a provider took is booked, for its money is here.
+   * @throws AccountClosed, BalanceTooLarge, ReferenceReused
+   */
+  async record(
+    account: Pick<AccountRow, "number">,
+    payment: NewPayment,
+    also?: AlsoInTransaction,
+  ): Promise<Payment> {
+    const { database, random } = this.deps;
+    return await database.db.transaction(async (tx) => {
+      return await recordPaymentIn(tx, random, account.number, payment, also);
+    });
+  }
+
+  /**
+   * Calls `decide` with the payment, locked against other changes, makes the change that it answers
+   * and books the difference. A repeated reference answers what was booked first and decides
+   * nothing. Null when there is no such payment.
+   * @throws BalanceTooLarge, ReferenceReused
+   */
+  async change(
+    id: string,
+    terms: ChangeTerms,
+    decide: (payment: Payment) => PaymentChange | null,
+    also?: AlsoInTransaction,
+  ): Promise<ChangedPayment | null> {
+    return await this.deps.database.db.transaction(async (tx) => {
+      return await changePaymentIn(tx, id, terms, decide, also);
+    });
+  }
+}
+
+/**
+ * `Payments.record` as a part of a transaction. It takes the lock of the account's row. `also` runs
+ * only with a new payment.
+ */
+export async function recordPaymentIn(
+  tx: Transaction,
+  random: RandomBytes,
+  account: number,
+  payment: NewPayment,
+  also?: AlsoInTransaction,
+): Promise<Payment> {
+  const { provider = MANUAL, ref = null } = payment;
+  const locked = await lockAccount(tx, account);
+  if (locked === null) throw new Error(`Account number ${account} is gone`);
+  const first = await findByReference(tx, account, provider, ref);
+  if (first !== null) {
+    if (provider === MANUAL) refuseOtherPayment(first, payment);
+    return first;
+  }
+  if (provider === MANUAL) refuseClosed(locked);
+  const stored = await insert(tx, newId("payment", random), account, payment);
+  await bookCredit(tx, stored);
+  await followDisputes(tx, locked);
+  await raiseVersion(tx, account);
+  await also?.(tx, account);
+  return stored;
+}
+
+/**
+ * `Payments.change` as a part of a transaction. It takes the lock of the account's row. `also` runs
+ * only with a change.
+ */
+export async function changePaymentIn(
+  tx: Transaction,
+  id: string,
+  terms: ChangeTerms,
+  decide: (payment: Payment) => PaymentChange | null,
+  also?: AlsoInTransaction,
+): Promise<ChangedPayment | null> {
+  const found = await readPayment(tx, id);
+  const account = found === null ? null : await lockAccount(tx, found.account);
+  // Read again: every change of a payment holds the lock of its account.
+  const payment = await readPayment(tx, id);
+  if (account === null || payment === null) return null;
+  const first = await repeated(tx, payment, terms.reference);
+  if (first !== null) {
+    const answer = await changed(tx, account, payment, first);
+    await refuseOtherChange(tx, answer, first, terms);
+    return answer;
+  }
+  const change = decide(payment);
+  if (change === null) return await changed(tx, account, payment, null);
+  await tx.update(payments).set(change).where(eq(payments.number, payment.number));
+  const after = { ...payment, ...change };
+  const operation = await bookDifference(tx, payment, after, terms);
+  await followDisputes(tx, account);
+  await raiseVersion(tx, account.number);
+  await also?.(tx, account.number);
+  return await changed(tx, account, after, operation);
+}
+
+/** @throws ReferenceReused if the payment belongs to another account */
+async function findByReference(
+  tx: Transaction,
+  account: number,
+  provider: string,
+  ref: string | null,
+): Promise<Payment | null> {
+  if (ref === null) return null;
+  const [row] = await tx
+    .select({ payment: payments, account: accounts.id })
+    .from(payments)
+    .innerJoin(accounts, eq(accounts.number, payments.account))
+    .where(and(eq(payments.provider, provider), eq(payments.providerRef, ref)));
+  if (row === undefined) return null;
+  if (row.payment.account === account) return paymentOf(row.payment);
+  throw new ReferenceReused(
+    `The reference '${ref}' belongs to payment ${row.payment.id} of account ${row.account}`,
+  );
+}
+
+/** @throws ReferenceReused if a payment of another account took the reference meanwhile */
+async function insert(
+  tx: Transaction,
+  id: string,
+  account: number,
+  payment: NewPayment,
+): Promise<Payment> {
+  const { amount, bonus = ZERO, fee = ZERO, tax = ZERO, receiptUrl = null, paidAt } = payment;
+  const { provider = MANUAL, ref = null, standing = {}, purpose = "balance" } = payment;
+  const whole = { kind: "credit", amount: amount + bonus } as const;
+  if (purpose === "balance") await refuseTooLarge(tx, account, whole);
+  const [row] = await tx
+    .insert(payments)
+    .values({
+      ...{ id, account, provider, providerRef: ref, receiptUrl, paidAt, ...standing },
+      ...{ purpose, amount, bonus, fee, tax },
+    })
+    .onConflictDoNothing({ target: [payments.provider, payments.providerRef] })
+    .returning();
+  if (row !== undefined) return paymentOf(row);
+  await findByReference(tx, account, provider, ref);
+  throw new Error(`Payment ${id} was not stored`);
+}
+
+/** An amount that was taken back before the payment was recorded is never credited. */
+async function bookCredit(tx: Transaction, payment: Payment): Promise<void> {
+  if (payment.purpose === "plan") return;
+  const credit = subtract(payment.amount, takenBackOf(payment));
+  const bonus = subtract(creditOf(payment), credit);
+  const terms = { balance: "paid", actor: actorOf(payment), payment: payment.number } as const;
+  const { account } = payment;
+  if (credit > 0n) await bookOperation(tx, account, { kind: "credit", amount: credit, ...terms });
+  if (bonus > 0n) await bookOperation(tx, account, { kind: "bonus", amount: bonus, ...terms });
+}
+
+async function bookDifference(
+  tx: Transaction,
+  before: Payment,
+  after: Payment,
+  terms: ChangeTerms,
+): Promise<OperationRow | null> {
+  const amount = subtract(creditOf(after), creditOf(before));
+  if (amount === 0n) return null;
+  const { account, number: payment } = after;
+  const kind = amount > 0n ? "restore" : "reversal";
+  return await bookOperation(tx, account, { kind, balance: "paid", amount, payment, ...terms });
+}
+
+/** The operation booked for this payment with the same reference. @throws ReferenceReused */
+async function repeated(
+  tx: Transaction,
+  payment: Payment,
+  reference: string | null,
+): Promise<OperationRow | null> {
+  const first = reference === null ? null : await findOperation(tx, payment.account, reference);
+  if (first === null || first.payment === payment.number) return first;
+  throw new ReferenceReused(
+    `The reference '${reference}' belongs to another operation of the account (${first.number})`,
+  );
+}
+
+async function changed(
+  tx: Transaction,
+  { id, bucket }: AccountRow,
+  payment: Payment,
+  operation: OperationRow | null,
+): Promise<ChangedPayment> {
+  const result = { account: { id, bucket }, payment, operation };
+  if (operation === null) return { ...result, takenBack: ZERO };
+  let before = ZERO;
+  for (const { number, amount } of await operationsOf(tx, payment.number)) {
+    if (number < operation.number) before = add(before, amount);
+  }
+  const after = takenBackAt(payment, add(before, operation.amount));
+  return { ...result, takenBack: subtract(after, takenBackAt(payment, before)) };
+}
+
+function actorOf({ provider }: Payment): string {
+  return provider === MANUAL ? "operator" : provider;
+}

@@ -1,0 +1,191 @@
+// What a payment of a plan's price does to the plan, in the transaction that books it.
+
+import { and, eq, ne } from "drizzle-orm";
+import { lostOf } from "../../core/money/payment-credit.ts";
+import { type PlanCharge, periodEnd } from "../../core/money/plan-terms.ts";
+import type { AccountRow } from "../accounts/accounts.ts";
+import { endSubscriptionIn } from "../accounts/plan-ends.ts";
+import { raiseVersion, type Transaction } from "../ledger/operations.ts";
+import { accounts } from "../tables/account-schema.ts";
+import { planCharges, planSubscriptions, topUps } from "../tables/payment-schema.ts";
+import type { Payment } from "./payments.ts";
+import { type PlanSubscription, readSubscription } from "./plan-subscriptions.ts";
+import type { TopUp } from "./top-ups.ts";
+
+/**
+ * What became of the plan: `extended` by a month, for this one was paid already, and `shortened` by
+ * it when that was taken back; `late` if there is no time left that it could pay for, so that an
+ * operator must refund it.
+ */
+export type PlanOutcome = "paid" | "extended" | "shortened" | "late" | "ended" | "restored";
+
+export interface PlanPayment {
+  readonly topUp: TopUp;
+  readonly account: AccountRow;
+  /** The payment before and after this reading. */
+  readonly before: Payment | null;
+  readonly after: Payment | null;
+}
+
+/**
+ * Gives the plan what was paid for, or ends it when all of that was taken back. Null if nothing
+ * changes. Whoever calls holds the lock of the account's row.
+ */
+export async function followPlanPayment(
+  tx: Transaction,
+  { topUp, account, before, after }: PlanPayment,
+  now: Date,
+): Promise<PlanOutcome | null> {
+  if (topUp.plan === null || after === null) return null;
+  const subscription = await readSubscription(tx, account.number);
+  const isLost = lostOf(after) === after.amount;
+  if (before === null) {
+    const { plan: charge } = topUp;
+    if (isLost && !isNextMonth(charge, subscription)) return null;
+    const given = await give(tx, { topUp, account, charge, subscription }, now);
+    if (!isLost) return given;
+    // As if the payment had been read before it was taken back: else the month would be due still,
+    // and the card be charged again (D-457).
+    const isEnded = await endSubscriptionIn(tx, account.number, { reason: "reversed", now });
+    return isEnded ? "ended" : null;
+  }
+  if (subscription === null) return null;
+  const wasLost = lostOf(before) === before.amount;
+  const isAboutToEnd = isLost && !wasLost && subscription.state === "active";
+  const charge = isAboutToEnd
+    ? await asLastMonth(tx, topUp, { charge: topUp.plan, subscription, now })
+    : topUp.plan;
+  const isAhead = subscription.state === "active" && charge.paidFrom > now;
+  if (isAhead && isLost && isSame(subscription.paidUntil, charge.paidUntil)) {
+    await store(tx, account.number, { ...subscription, paidUntil: charge.paidFrom }, now);
+    return "shortened";
+  }
+  if (isAhead && wasLost && !isLost && isSame(subscription.paidUntil, charge.paidFrom)) {
+    await store(tx, account.number, { ...subscription, paidUntil: charge.paidUntil }, now);
+    return "extended";
+  }
+  if (!isSame(subscription.paidUntil, charge.paidUntil)) return null;
+  if (isLost) {
+    const isEnded = await endSubscriptionIn(tx, account.number, { reason: "reversed", now });
+    return isEnded ? "ended" : null;
+  }
+  // A refund that failed gives the plan back, for as long as it is paid. Another charge of the same
+  // month may be the one that ended it.
+  if (!wasLost) return null;
+  if (subscription.endReason !== "reversed" || subscription.paidUntil <= now) return null;
+  if (account.state === "closed") return null;
+  await store(tx, account.number, { ...subscription, state: "active", endReason: null }, now);
+  return "restored";
+}
+
+/** True for the renewal of the month that is due. */
+function isNextMonth({ kind, paidFrom }: PlanCharge, subscription: PlanSubscription | null) {
+  if (kind !== "renewal" || subscription?.state !== "active") return false;
+  return isSame(subscription.paidUntil, paidFrom);
+}
+
+type Month = Pick<PlanCharge, "paidFrom" | "paidUntil">;
+
+/**
+ * A charge that is taken back, as that of the last month. Where a month was paid by two charges, it
+ * makes no difference which of them pays for which month: the other one takes the place of this.
+ */
+async function asLastMonth(
+  tx: Transaction,
+  { account, number }: Pick<TopUp, "account" | "number">,
+  {
+    charge,
+    subscription: { paidFrom, paidUntil },
+    now,
+  }: {
+    readonly charge: PlanCharge;
+    readonly subscription: PlanSubscription;
+    readonly now: Date;
+  },
+): Promise<PlanCharge> {
+  const isEarlier = charge.paidUntil < paidUntil && charge.paidUntil > now;
+  if (charge.kind === "upgrade" || !isEarlier || charge.paidFrom < paidFrom) return charge;
+  const [last] = await tx
+    .select({ topUp: planCharges.topUp, paidFrom: planCharges.paidFrom })
+    .from(planCharges)
+    .innerJoin(topUps, eq(topUps.number, planCharges.topUp))
+    .where(
+      and(
+        eq(topUps.account, account),
+        eq(topUps.status, "succeeded"),
+        eq(planCharges.paidUntil, paidUntil),
+        ne(planCharges.kind, "upgrade"),
+      ),
+    );
+  if (last === undefined) return charge;
+  const month = { paidFrom: last.paidFrom, paidUntil };
+  await setMonth(tx, last.topUp, charge);
+  await setMonth(tx, number, month);
+  return { ...charge, ...month };
+}
+
+async function setMonth(
+  tx: Transaction,
+  topUp: number,
+  { paidFrom, paidUntil }: Month,
+): Promise<void> {
+  await tx.update(planCharges).set({ paidFrom, paidUntil }).where(eq(planCharges.topUp, topUp));
+}
+
+function isSame(one: Date, other: Date): boolean {
+  return one.getTime() === other.getTime();
+}
+
+interface Given {
+  readonly topUp: TopUp;
+  readonly account: AccountRow;
+  readonly charge: PlanCharge;
+  readonly subscription: PlanSubscription | null;
+}
+
+async function give(tx: Transaction, given: Given, now: Date): Promise<PlanOutcome> {
+  const { topUp, account, charge, subscription } = given;
+  const { plan, price, consentVersion, consentAt, paidFrom, paidUntil } = charge;
+  if (account.state === "closed" || topUp.card === null) return "late";
+  // An operator has set the plan while this month was being charged.
+  if (charge.kind === "renewal" && subscription?.endReason === "operator") return "late";
+  const active = subscription?.state === "active" ? subscription : null;
+  const terms = { plan, price, card: topUp.card, consentVersion, consentAt };
+  const next = { nextPlan: null, nextPrice: null };
+  if (charge.kind === "upgrade") {
+    if (active?.paidUntil.getTime() !== paidUntil.getTime()) return "late";
+    await store(tx, account.number, { ...active, ...terms, ...next }, now);
+    return "paid";
+  }
+  if (active !== null && active.paidUntil > paidFrom) {
+    const month = {
+      paidFrom: active.paidUntil,
+      paidUntil: periodEnd(active.anchor, active.paidUntil),
+    };
+    await store(tx, account.number, { ...active, paidUntil: month.paidUntil }, now);
+    // From now on it is the charge of that month, which a refund of it takes back.
+    await setMonth(tx, topUp.number, month);
+    return "extended";
+  }
+  if (paidUntil <= now) return "late";
+  const anchor = charge.kind === "start" ? paidFrom : (subscription?.anchor ?? paidFrom);
+  const row = { account: account.number, state: "active", endReason: null, anchor } as const;
+  const period = { paidFrom, paidUntil, changedAt: now };
+  await store(tx, account.number, { ...row, ...terms, ...next, ...period }, now);
+  return "paid";
+}
+
+async function store(
+  tx: Transaction,
+  account: number,
+  subscription: PlanSubscription,
+  now: Date,
+): Promise<void> {
+  const values = { ...subscription, changedAt: now };
+  await tx
+    .insert(planSubscriptions)
+    .values(values)
+    .onConflictDoUpdate({ target: planSubscriptions.account, set: values });
+  await tx.update(accounts).set({ plan: subscription.plan }).where(eq(accounts.number, account));
+  await raiseVersion(tx, account);
+}

@@ -1,0 +1,86 @@
+// Refunds that were ordered, each stored before the provider is asked: what the provider says of
+// one can be changed there. The provider answers each repeat of one that broke off with the same
+// failure, so the number of a further attempt is stored too.
+
+import { and, eq, isNull, lte, sql } from "drizzle-orm";
+import { type NanoUsd, nano } from "../../core/money/money.ts";
+import type { Database } from "../servers/database.ts";
+import { refundAttempts } from "../tables/payment-schema.ts";
+
+export interface RefundRef {
+  /** The top-up's number. */
+  readonly topUp: number;
+  readonly reference: string;
+}
+
+export interface RefundAttempt {
+  /** Null: all that is left. */
+  readonly amount: NanoUsd | null;
+  /** The number of the last attempt. */
+  readonly attempt: number;
+}
+
+export interface OrderedRefund extends RefundAttempt {
+  /** The provider's id of the refund; null while none is known. */
+  readonly refund: string | null;
+}
+
+/** Stores the order of a refund; the first one by this reference, if there is one. */
+export async function orderRefund(
+  { db }: Database,
+  ref: RefundRef,
+  amount: NanoUsd | null,
+): Promise<OrderedRefund> {
+  await db
+    .insert(refundAttempts)
+    .values({ ...ref, amount, attempt: 1 })
+    .onConflictDoNothing();
+  const [row] = await db.select().from(refundAttempts).where(isOf(ref));
+  if (row === undefined) throw new Error(`The refund ${ref.reference} was not stored`);
+  const { attempt, refund } = row;
+  return { amount: row.amount === null ? null : nano(row.amount), attempt, refund };
+}
+
+/** Stores the provider's id of the refund that was made. */
+export async function refundMade({ db }: Database, ref: RefundRef, refund: string): Promise<void> {
+  await db.update(refundAttempts).set({ refund }).where(isOf(ref));
+}
+
+/** Takes back an order that the provider refuses, so that another one can have its reference. */
+export async function dropRefund({ db }: Database, ref: RefundRef): Promise<void> {
+  await db.delete(refundAttempts).where(and(isOf(ref), isNull(refundAttempts.refund)));
+}
+
+/**
+ * Stores that this attempt broke off. Answers the number of the next one if that was seen before
+ * `seenBefore`, and null if it is too early, or another process makes the next one.
+ */
+export async function nextRefundAttempt(
+  { db }: Database,
+  ref: RefundRef,
+  { amount, attempt }: RefundAttempt,
+  { now, seenBefore }: { readonly now: Date; readonly seenBefore: Date },
+): Promise<number | null> {
+  const isLast = and(isOf(ref), eq(refundAttempts.attempt, attempt));
+  const [next] = await db
+    .update(refundAttempts)
+    .set({ attempt: attempt + 1, brokenOffAt: null })
+    .where(and(isLast, lte(refundAttempts.brokenOffAt, seenBefore)))
+    .returning({ attempt: refundAttempts.attempt });
+  if (next !== undefined) return next.attempt;
+  const isFirstSeen = sql`${refundAttempts.attempt} = ${attempt}
+    AND ${refundAttempts.brokenOffAt} IS NULL`;
+  await db
+    .insert(refundAttempts)
+    .values({ ...ref, amount, attempt, brokenOffAt: now })
+    .onConflictDoUpdate({
+      target: [refundAttempts.topUp, refundAttempts.reference],
+      set: { brokenOffAt: now },
+      setWhere: isFirstSeen,
+    });
+  return null;
+}
+
+function isOf({ topUp, reference }: RefundRef) {
+  return and(eq(refundAttempts.topUp, topUp), eq(refundAttempts.reference, reference));
+}

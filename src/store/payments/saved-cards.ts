@@ -1,0 +1,147 @@
+// The customers that a payment provider knows, and the cards that they let us charge.
+
+import { and, asc, eq, isNull } from "drizzle-orm";
+import { newId, type RandomBytes } from "../../core/ids.ts";
+import type { Transaction } from "../ledger/operations.ts";
+import type { Database } from "../servers/database.ts";
+import { accounts } from "../tables/account-schema.ts";
+import { providerCustomers, savedCards } from "../tables/payment-schema.ts";
+
+export interface CardDetails {
+  /** The provider's own id of it. */
+  readonly ref: string;
+  readonly brand: string;
+  readonly lastFour: string;
+  readonly expiryMonth: number;
+  readonly expiryYear: number;
+}
+
+export interface Consent {
+  /** Of the text that the holder agreed to. */
+  readonly version: string;
+  readonly at: Date;
+}
+
+export interface SavedCard extends CardDetails {
+  readonly number: number;
+  readonly id: string;
+  readonly account: number;
+  readonly provider: string;
+  readonly consentVersion: string;
+  readonly consentAt: Date;
+  readonly removedAt: Date | null;
+}
+
+export class SavedCards {
+  constructor(readonly database: Database) {}
+
+  /** The cards of an account that can be charged, oldest first. */
+  async list(account: number, provider: string): Promise<SavedCard[]> {
+    return await this.database.db
+      .select()
+      .from(savedCards)
+      .where(
+        and(
+          eq(savedCards.account, account),
+          eq(savedCards.provider, provider),
+          isNull(savedCards.removedAt),
+        ),
+      )
+      .orderBy(asc(savedCards.number));
+  }
+
+  /** Cards that can be charged, of accounts that are closed. */
+  async ofClosed(provider: string, max: number): Promise<Pick<SavedCard, "id" | "ref">[]> {
+    return await this.database.db
+      .select({ id: savedCards.id, ref: savedCards.ref })
+      .from(savedCards)
+      .innerJoin(accounts, eq(accounts.number, savedCards.account))
+      .where(
+        and(
+          eq(savedCards.provider, provider),
+          isNull(savedCards.removedAt),
+          eq(accounts.state, "closed"),
+        ),
+      )
+      .limit(max);
+  }
+
+  /** Null when there is no such card. */
+  async find(id: string): Promise<SavedCard | null> {
+    const [row] = await this.database.db.select().from(savedCards).where(eq(savedCards.id, id));
+    return row ?? null;
+  }
+
+  /** The provider's own id of the account's holder; null when it knows none. */
+  async customer(account: number, provider: string): Promise<string | null> {
+    const [row] = await this.database.db
+      .select()
+      .from(providerCustomers)
+      .where(and(eq(providerCustomers.account, account), eq(providerCustomers.provider, provider)));
+    return row?.customer ?? null;
+  }
+
+  /** Stores a customer, and answers the one that counts: the first that was stored. */
+  async setCustomer(account: number, provider: string, customer: string): Promise<string> {
+    await this.database.db
+      .insert(providerCustomers)
+      .values({ account, provider, customer })
+      .onConflictDoNothing();
+    return (await this.customer(account, provider)) ?? customer;
+  }
+
+  /** The number of the account that a customer stands for; null for a customer of nobody. */
+  async ownerOf(provider: string, customer: string): Promise<number | null> {
+    const [row] = await this.database.db
+      .select({ account: providerCustomers.account })
+      .from(providerCustomers)
+      .where(isCustomer(provider, customer));
+    return row?.account ?? null;
+  }
+
+  /** The provider has deleted a customer: the next top-up makes a new one. */
+  async forgetCustomer(provider: string, customer: string): Promise<void> {
+    await this.database.db.delete(providerCustomers).where(isCustomer(provider, customer));
+  }
+}
+
+function isCustomer(provider: string, customer: string) {
+  return and(eq(providerCustomers.provider, provider), eq(providerCustomers.customer, customer));
+}
+
+/** Saves a card, or renews what is known of it. A card that was removed stays removed. */
+export async function saveCardIn(
+  tx: Transaction,
+  random: RandomBytes,
+  owner: { readonly account: number; readonly provider: string },
+  card: CardDetails,
+  consent: Consent,
+): Promise<void> {
+  const { account, provider } = owner;
+  const { ref, ...details } = card;
+  await tx
+    .insert(savedCards)
+    .values({
+      ...card,
+      id: newId("card", random),
+      account,
+      provider,
+      consentVersion: consent.version,
+      consentAt: consent.at,
+    })
+    .onConflictDoUpdate({ target: [savedCards.provider, savedCards.ref], set: details });
+}
+
+/** Marks a card as removed, by the provider's own id of it; null when there is no such card. */
+export async function removeCardIn(
+  tx: Transaction,
+  provider: string,
+  ref: string,
+  now: Date,
+): Promise<SavedCard | null> {
+  const isCard = and(eq(savedCards.provider, provider), eq(savedCards.ref, ref));
+  const live = and(isCard, isNull(savedCards.removedAt));
+  await tx.update(savedCards).set({ removedAt: now }).where(live);
+  const [row] = await tx.select().from(savedCards).where(isCard);
+  return row ?? null;
+}

@@ -1,0 +1,188 @@
+// Stores what was read of a provider's payment: the top-up, the payment with its operations, the
+// card, the pause of the automatic top-up and the processed event, in one transaction.
+
+import { eq } from "drizzle-orm";
+import type { NanoUsd } from "../../core/money/money.ts";
+import { lockAccount, type Transaction } from "../ledger/operations.ts";
+import { addHolderMails, type HolderMail } from "../mail/outbox.ts";
+import { payments } from "../tables/account-schema.ts";
+import { topUps } from "../tables/payment-schema.ts";
+import { type PauseReason, pauseAutoIn, resumeAutoIn } from "./auto-top-ups.ts";
+import { claimBonusIn } from "./bonus-claims.ts";
+import { changePaymentIn, type Payment, type PaymentChange, recordPaymentIn } from "./payments.ts";
+import { followPlanPayment, type PlanOutcome } from "./plan-payments.ts";
+import { type EventRef, processedIn } from "./provider-events.ts";
+import { type CardDetails, type Consent, saveCardIn } from "./saved-cards.ts";
+import { readTopUpIn, type TopUp, type TopUpStatus, type TopUpsDeps } from "./top-ups.ts";
+
+/** What of a payment is taken back by now. */
+export type PaymentStandingNow = Required<PaymentChange>;
+
+/** A payment that succeeded. */
+export interface PaidNow {
+  readonly at: Date;
+  readonly standing: PaymentStandingNow;
+  readonly tax: NanoUsd;
+  readonly receiptUrl: string | null;
+  /** The provider's fingerprint of the card, the same for all customers; null for none. */
+  readonly fingerprint: string | null;
+}
+
+/** What a reading changes. */
+export interface TopUpChange {
+  readonly status: TopUpStatus;
+  /** The provider's own id of the payment; null while there is none. */
+  readonly intent: string | null;
+  /** For a payment that succeeded: when, and how much of it is taken back by now. */
+  readonly paid: PaidNow | null;
+  readonly failure: string | null;
+  /** When a saved card is charged again; null: never. */
+  readonly nextAttemptAt: Date | null;
+  readonly attempts: number;
+  /** Refunds, disputes and warnings of the payment; null where there are none. */
+  readonly concern: string | null;
+  /** A card that its holder lets us charge from now on. */
+  readonly card: { readonly details: CardDetails; readonly consent: Consent } | null;
+  /** Why the automatic top-up must pause, if this reading is the first to show it. */
+  readonly pause: PauseReason | null;
+}
+
+export interface Reading {
+  readonly topUp: number;
+  /** The number that `TopUps.beginRead` gave it. */
+  readonly read: number;
+  /** The event that caused it; null where we looked by ourselves. */
+  readonly event: EventRef | null;
+  readonly now: Date;
+}
+
+export interface AppliedReading {
+  readonly before: TopUp;
+  readonly after: TopUp;
+  /** The payment that came of it, before and after; null where there was none. */
+  readonly payment: { readonly before: Payment | null; readonly after: Payment | null };
+  /** Why the automatic top-up was paused by it; null if it was not. */
+  readonly paused: PauseReason | null;
+  /** What became of the plan that it pays for; null if nothing did. */
+  readonly plan: PlanOutcome | null;
+  /** Why an operator should refund a payment that this reading booked; null if nothing is wrong. */
+  readonly toRefund: RefundReason | null;
+}
+
+/** Money came for a plan that it can pay for no more, or for an account that spends nothing. */
+export type RefundReason = "plan_late" | "account_closed";
+
+/** What a reading leads to, decided by the caller. */
+export interface ReadingRules {
+  /** What the top-up becomes. */
+  readonly decide: (topUp: TopUp) => TopUpChange;
+  /** The mails to the holder about what has changed. */
+  readonly mailsOf: (applied: AppliedReading) => readonly HolderMail[];
+}
+
+/**
+ * Stores what a reading found. Null if a reading that began later was stored before: then this one
+ * may be older than what is stored, and the caller must read again (D-203).
+ */
+export async function applyReading(
+  { database, random }: TopUpsDeps,
+  reading: Reading,
+  { decide, mailsOf }: ReadingRules,
+): Promise<AppliedReading | null> {
+  return await database.db.transaction(async (tx) => {
+    const before = await lockTopUp(tx, reading.topUp);
+    if (before.appliedRead > reading.read) return null;
+    const change = decide(before.topUp);
+    const { paid, card, pause, ...columns } = change;
+    const { topUp } = before;
+    const { now } = reading;
+    const payment = paid === null ? NO_PAYMENT : await bookPayment(tx, random, before, change, now);
+    const number = payment.after?.number ?? null;
+    const isOver = columns.status !== "open";
+    await tx
+      .update(topUps)
+      .set({
+        ...columns,
+        payment: number,
+        ...(topUp.payment === null && payment.after !== null && { bonus: payment.after.bonus }),
+        appliedRead: reading.read,
+        endedAt: isOver && topUp.status === "open" ? now : before.endedAt,
+      })
+      .where(eq(topUps.number, topUp.number));
+    if (card !== null) await saveCardIn(tx, random, topUp, card.details, card.consent);
+    const isFirst = topUp.payment === null && number !== null;
+    const isByHolder = isFirst && (topUp.kind === "checkout" || topUp.kind === "card");
+    if (isByHolder && paid !== null && pause === null) {
+      await resumeAutoIn(tx, topUp.account, { paidAt: paid.at, now });
+    }
+    const isNew = change.concern !== topUp.concern || columns.status !== "succeeded";
+    const isPaused = pause !== null && isNew && (await pauseAutoIn(tx, topUp.account, pause, now));
+    if (reading.event !== null) await processedIn(tx, reading.event, columns.status);
+    const parts = { topUp, account: before.account, ...payment };
+    const plan = await followPlanPayment(tx, parts, now);
+    const after = await readTopUpIn(tx, topUp.number);
+    if (after === null) throw new Error(`The top-up ${topUp.id} is gone`);
+    const isForClosed = isFirst && before.account.state === "closed";
+    const toRefund = plan === "late" ? "plan_late" : isForClosed ? "account_closed" : null;
+    const paused = isPaused ? pause : null;
+    const applied = { before: topUp, after, payment, paused, plan, toRefund } as const;
+    await addHolderMails(tx, before.account, mailsOf(applied), now);
+    return applied;
+  });
+}
+
+async function lockTopUp(tx: Transaction, number: number) {
+  const found = await readTopUpIn(tx, number);
+  if (found === null) throw new Error(`Top-up number ${number} is gone`);
+  // The account first, as everywhere.
+  const account = await lockAccount(tx, found.account);
+  const [row] = await tx.select().from(topUps).where(eq(topUps.number, number)).for("update");
+  const topUp = await readTopUpIn(tx, number);
+  if (account === null || row === undefined || topUp === null) {
+    throw new Error(`Top-up number ${number} is gone`);
+  }
+  return { account, topUp, appliedRead: row.appliedRead, endedAt: row.endedAt };
+}
+
+const NO_PAYMENT = { before: null, after: null } as const;
+
+/** Books the payment, or the change of what is taken back of it. */
+async function bookPayment(
+  tx: Transaction,
+  random: TopUpsDeps["random"],
+  { topUp, account: holder }: Pick<Awaited<ReturnType<typeof lockTopUp>>, "topUp" | "account">,
+  { paid, intent }: TopUpChange,
+  now: Date,
+): Promise<AppliedReading["payment"]> {
+  if (paid === null) throw new Error(`The top-up ${topUp.id} is not paid`);
+  const { standing, tax, receiptUrl, fingerprint } = paid;
+  const { provider, account, amount, fee } = topUp;
+  if (topUp.payment === null) {
+    const bonus = await claimBonusIn(tx, topUp, { email: holder.email, fingerprint, now });
+    const sums = { amount, bonus, fee, tax, standing };
+    const purpose = topUp.kind === "plan" ? ("plan" as const) : ("balance" as const);
+    const terms = { ...sums, purpose, receiptUrl, paidAt: paid.at, provider, ref: intent };
+    return { before: null, after: await recordPaymentIn(tx, random, account, terms) };
+  }
+  const terms = { actor: provider, reason: "provider", reference: null };
+  const seen: { before: Payment | null } = { before: null };
+  const id = await paymentId(tx, topUp.payment);
+  const changed = await changePaymentIn(tx, id, terms, (payment) => {
+    seen.before = payment;
+    const isSame =
+      payment.refunded === standing.refunded &&
+      payment.disputed === standing.disputed &&
+      payment.dispute === standing.dispute;
+    return isSame ? null : standing;
+  });
+  return { before: seen.before, after: changed?.payment ?? null };
+}
+
+async function paymentId(tx: Transaction, number: number): Promise<string> {
+  const [row] = await tx
+    .select({ id: payments.id })
+    .from(payments)
+    .where(eq(payments.number, number));
+  if (row === undefined) throw new Error(`Payment number ${number} is gone`);
+  return row.id;
+}

@@ -1,0 +1,286 @@
+// Top-ups: what a payment provider was asked to charge. The row, with the amount that will be
+// credited, is written before the provider is asked.
+
+import { and, asc, desc, eq, gt, isNotNull, isNull, lt, type SQL, sql } from "drizzle-orm";
+import type { Surface } from "../../core/access/keys.ts";
+import { newId, type RandomBytes } from "../../core/ids.ts";
+import { add, type NanoUsd, nano } from "../../core/money/money.ts";
+import type { PlanCharge } from "../../core/money/plan-terms.ts";
+import type { Transaction } from "../ledger/operations.ts";
+import type { Database } from "../servers/database.ts";
+import { accounts, payments } from "../tables/account-schema.ts";
+import { planCharges, savedCards, topUps } from "../tables/payment-schema.ts";
+
+/** On the provider's page, by a saved card on request or automatically, or the price of a plan. */
+export const TOP_UP_KINDS = ["checkout", "card", "auto", "plan"] as const;
+export type TopUpKind = (typeof TOP_UP_KINDS)[number];
+export type TopUpStatus = "open" | "succeeded" | "failed" | "expired";
+
+export interface TopUp {
+  readonly number: number;
+  readonly id: string;
+  /** The account's number, id and bucket. */
+  readonly account: number;
+  readonly accountId: string;
+  readonly bucket: number;
+  readonly surface: Surface;
+  readonly provider: string;
+  readonly kind: TopUpKind;
+  /** The net amount: what will be credited, or what a plan costs. */
+  readonly amount: NanoUsd;
+  /** What the payer pays on top of it. A tax comes besides, known once it is paid. */
+  readonly fee: NanoUsd;
+  readonly tax: NanoUsd;
+  /** Until it is paid, what it gets if it is the holder's first. */
+  readonly bonus: NanoUsd;
+  readonly status: TopUpStatus;
+  /** The provider's ids of its page and of the payment; null until it made them. */
+  readonly checkout: string | null;
+  readonly intent: string | null;
+  readonly url: string | null;
+  /** The number of the card that is charged; null on the provider's page. */
+  readonly card: number | null;
+  /** Our id of that card, and the provider's. */
+  readonly cardId: string | null;
+  readonly cardRef: string | null;
+  readonly consentVersion: string | null;
+  readonly attempts: number;
+  readonly failure: string | null;
+  readonly nextAttemptAt: Date | null;
+  /** Refunds, disputes and warnings as they were last read. */
+  readonly concern: string | null;
+  /** The number of the payment that came of it. */
+  readonly payment: number | null;
+  /** The plan that it pays for; null for one that is credited. */
+  readonly plan: PlanCharge | null;
+  /** The payer's own id of it; null where none was given. */
+  readonly request: string | null;
+  /** The provider's page with the receipt. */
+  readonly receiptUrl: string | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly endedAt: Date | null;
+}
+
+export interface NewTopUp {
+  readonly account: number;
+  readonly provider: string;
+  readonly kind: TopUpKind;
+  readonly amount: NanoUsd;
+  readonly fee?: NanoUsd;
+  readonly bonus?: NanoUsd;
+  /** The card's number. */
+  readonly card?: number;
+  readonly consentVersion?: string;
+  readonly request?: string | null;
+  readonly createdAt: Date;
+  /** When a saved card is charged if the process that stores this does not come to it. */
+  readonly nextAttemptAt?: Date;
+}
+
+/** The page of the provider where a top-up is paid. */
+export interface CheckoutPage {
+  readonly checkout: string;
+  readonly url: string;
+  readonly expiresAt: Date;
+}
+
+export interface TopUpsDeps {
+  readonly database: Database;
+  readonly random: RandomBytes;
+}
+
+/** What a row of an open top-up can be found by. */
+export type TopUpRef =
+  | { readonly id: string }
+  | { readonly provider: string; readonly intent: string }
+  | { readonly provider: string; readonly checkout: string };
+
+const OPEN_PER_PAGE = 200;
+
+export class TopUps {
+  constructor(readonly deps: TopUpsDeps) {}
+
+  /** Stores a new top-up, open. */
+  async create(topUp: NewTopUp): Promise<TopUp> {
+    const { database, random } = this.deps;
+    const id = await database.db.transaction((tx) => createTopUpIn(tx, random, topUp));
+    const stored = await this.find({ id });
+    if (stored === null) throw new Error(`The top-up ${id} is gone`);
+    return stored;
+  }
+
+  /** Null when there is no such top-up. */
+  async find(ref: TopUpRef): Promise<TopUp | null> {
+    return await readTopUp(this.deps.database.db, whereOf(ref));
+  }
+
+  /** The top-up of an account that was asked for with this id; null when there is none. */
+  async findRequest(account: number, request: string): Promise<TopUp | null> {
+    return await readTopUp(this.deps.database.db, isRequest(account, request));
+  }
+
+  /** The top-ups of an account, newest first. */
+  async list(account: number): Promise<TopUp[]> {
+    const rows = await select(this.deps.database.db)
+      .where(eq(topUps.account, account))
+      .orderBy(desc(topUps.number));
+    return rows.map(topUpOf);
+  }
+
+  /** Stores where the top-up is paid, unless that is known already. */
+  async setCheckout(number: number, page: CheckoutPage): Promise<void> {
+    await this.deps.database.db
+      .update(topUps)
+      .set(page)
+      .where(and(eq(topUps.number, number), isNull(topUps.checkout)));
+  }
+
+  /** Numbers a reading of the provider's payment, before it begins (`TopUpReading`). */
+  async beginRead(number: number): Promise<number> {
+    const [row] = await this.deps.database.db
+      .update(topUps)
+      .set({ reads: sql`${topUps.reads} + 1` })
+      .where(eq(topUps.number, number))
+      .returning({ read: topUps.reads });
+    if (row === undefined) throw new Error(`Top-up number ${number} is gone`);
+    return row.read;
+  }
+
+  /** Open top-ups that were made before this time: all of them, page by page. */
+  async *open(provider: string, before: Date, perPage = OPEN_PER_PAGE): AsyncGenerator<TopUp> {
+    const isOpen = and(eq(topUps.provider, provider), eq(topUps.status, "open"));
+    for (let after = 0; ; ) {
+      const rows = await select(this.deps.database.db)
+        .where(and(isOpen, lt(topUps.createdAt, before), gt(topUps.number, after)))
+        .orderBy(asc(topUps.number))
+        .limit(perPage);
+      const page = rows.map(topUpOf);
+      const last = page.at(-1);
+      if (last === undefined) return;
+      after = last.number;
+      yield* page;
+    }
+  }
+
+  /** Pages that can still be paid, oldest first: those of an account, or of all closed ones. */
+  async unpaidPages(provider: string, of: number | "closed", max: number): Promise<TopUp[]> {
+    const isOpen = and(eq(topUps.provider, provider), eq(topUps.status, "open"));
+    const isOf = of === "closed" ? eq(accounts.state, of) : eq(topUps.account, of);
+    const rows = await select(this.deps.database.db)
+      .where(and(isOpen, isNotNull(topUps.checkout), isOf))
+      .orderBy(asc(topUps.number))
+      .limit(max);
+    return rows.map(topUpOf);
+  }
+
+  /** Open top-ups by saved card whose next attempt is due. */
+  async dueAttempts(provider: string, now: Date, max: number): Promise<TopUp[]> {
+    const rows = await select(this.deps.database.db)
+      .where(
+        and(
+          eq(topUps.provider, provider),
+          eq(topUps.status, "open"),
+          lt(topUps.nextAttemptAt, now),
+        ),
+      )
+      .orderBy(asc(topUps.nextAttemptAt))
+      .limit(max);
+    return rows.map(topUpOf);
+  }
+
+  /**
+   * Begins an attempt to charge a card, before the provider is asked; its number from 1 on. Zero if
+   * the top-up has ended, or if another process has got further than what the caller has read: the
+   * next attempt is not due yet then.
+   */
+  async beginAttempt(
+    { number, attempts }: Pick<TopUp, "number" | "attempts">,
+    nextAttemptAt: Date,
+  ): Promise<number> {
+    const isSame = and(eq(topUps.number, number), eq(topUps.attempts, attempts));
+    const [row] = await this.deps.database.db
+      .update(topUps)
+      .set({ attempts: sql`greatest(${topUps.attempts}, 1)`, nextAttemptAt })
+      .where(and(isSame, eq(topUps.status, "open")))
+      .returning({ attempt: topUps.attempts });
+    return row?.attempt ?? 0;
+  }
+}
+
+/** Stores a new top-up; its id. */
+export async function createTopUpIn(
+  tx: Transaction,
+  random: RandomBytes,
+  topUp: NewTopUp,
+): Promise<string> {
+  const id = newId("topUp", random);
+  await tx.insert(topUps).values({ ...topUp, id });
+  return id;
+}
+
+/** A top-up as this transaction sees it; null when there is no such row. */
+export async function readTopUpIn(tx: Transaction, number: number): Promise<TopUp | null> {
+  return await readTopUp(tx, eq(topUps.number, number));
+}
+
+/** The id of the top-up that was asked for with this id, as a transaction sees it. */
+export async function requestedTopUpIn(
+  tx: Transaction,
+  account: number,
+  request: string,
+): Promise<string | null> {
+  const found = await tx.select({ id: topUps.id }).from(topUps).where(isRequest(account, request));
+  return found[0]?.id ?? null;
+}
+
+function isRequest(account: number, request: string) {
+  return sql`${topUps.account} = ${account} AND ${topUps.request} = ${request}`;
+}
+
+type Queries = Pick<Database["db"], "select">;
+
+async function readTopUp(queries: Queries, where: SQL): Promise<TopUp | null> {
+  const [row] = await select(queries).where(where);
+  return row === undefined ? null : topUpOf(row);
+}
+
+function whereOf(ref: TopUpRef) {
+  if ("id" in ref) return eq(topUps.id, ref.id);
+  const found = "intent" in ref ? eq(topUps.intent, ref.intent) : eq(topUps.checkout, ref.checkout);
+  return sql`${topUps.provider} = ${ref.provider} AND ${found}`;
+}
+
+function select(queries: Queries) {
+  return queries
+    .select({
+      topUp: topUps,
+      accountId: accounts.id,
+      bucket: accounts.bucket,
+      surface: accounts.surface,
+      cardId: savedCards.id,
+      cardRef: savedCards.ref,
+      tax: payments.tax,
+      receiptUrl: payments.receiptUrl,
+      plan: planCharges,
+    })
+    .from(topUps)
+    .innerJoin(accounts, eq(accounts.number, topUps.account))
+    .leftJoin(savedCards, eq(savedCards.number, topUps.card))
+    .leftJoin(payments, eq(payments.number, topUps.payment))
+    .leftJoin(planCharges, eq(planCharges.topUp, topUps.number));
+}
+
+type Row = Awaited<ReturnType<ReturnType<typeof select>["limit"]>>[number];
+
+function topUpOf({ topUp, tax, plan, ...joined }: Row): TopUp {
+  const { amount, fee, bonus } = topUp;
+  const sums = { amount: nano(amount), fee: nano(fee), tax: nano(tax ?? 0n), bonus: nano(bonus) };
+  const charge = plan === null ? null : { ...plan, price: nano(plan.price) };
+  return { ...topUp, ...sums, ...joined, plan: charge };
+}
+
+/** What the payer pays: credit, fee and tax. */
+export function paidFor({ amount, fee, tax }: Pick<TopUp, "amount" | "fee" | "tax">): NanoUsd {
+  return add(amount, fee, tax);
+}

@@ -1,0 +1,61 @@
+// What better-auth works with: our tables under the names of its models.
+
+import type { BetterAuthOptions, DBAdapter } from "better-auth";
+import { drizzleAdapter } from "better-auth/adapters/drizzle";
+import type { Database } from "../servers/database.ts";
+import { despiteDeadlocks } from "../servers/deadlocks.ts";
+import { isDuplicate } from "../servers/sql-errors.ts";
+import {
+  people,
+  personCredentials,
+  sessions,
+  twoFactors,
+  verifications,
+} from "../tables/people-schema.ts";
+
+export function peopleAdapter({ db }: Database) {
+  const open = drizzleAdapter(db, {
+    provider: "pg",
+    transaction: true,
+    schema: {
+      user: people,
+      session: sessions,
+      account: personCredentials,
+      verification: verifications,
+      twoFactor: twoFactors,
+    },
+  });
+  return (options: BetterAuthOptions) => repeating(oneSecondFactor(open(options)));
+}
+
+/**
+ * Two changes of a person lock sessions, proofs and the password in different orders: the one that
+ * Postgres ends is made again, and sees what the other has changed.
+ */
+function repeating(adapter: DBAdapter): DBAdapter {
+  return { ...adapter, transaction: (work) => despiteDeadlocks(() => adapter.transaction(work)) };
+}
+
+/**
+ * better-auth looks for a second factor that waits for its first code, and then stores another one
+ * in its place, or as a new row. Of two at once the later one, too, finds none: it takes the place
+ * of the earlier one, as it would have done after it.
+ */
+function oneSecondFactor(adapter: DBAdapter): DBAdapter {
+  const create: DBAdapter["create"] = async (row) => {
+    try {
+      return await adapter.create(row);
+    } catch (error) {
+      if (row.model !== "twoFactor" || !isDuplicate(error)) throw error;
+      const { userId, ...update } = row.data as Record<string, unknown>;
+      const where = [
+        { field: "userId", value: String(userId) },
+        { field: "verified", value: false },
+      ];
+      const replaced = await adapter.update<never>({ model: row.model, where, update });
+      if (replaced === null) throw error;
+      return replaced;
+    }
+  };
+  return { ...adapter, create };
+}

@@ -1,0 +1,286 @@
+// People, their sessions, and the accounts they belong to, as the console reads them.
+
+import { and, asc, desc, eq, gt, inArray, isNull, lt, ne, or, sql } from "drizzle-orm";
+import type { Role } from "../../core/access/roles.ts";
+import { moveMails } from "../accounts/account-mails.ts";
+import type { AccountRow } from "../accounts/accounts.ts";
+import type { Transaction } from "../ledger/operations.ts";
+import type { Database } from "../servers/database.ts";
+import { despiteDeadlocks } from "../servers/deadlocks.ts";
+import { isDuplicate } from "../servers/sql-errors.ts";
+import { accounts } from "../tables/account-schema.ts";
+import {
+  invitations,
+  memberships,
+  people,
+  personCredentials,
+  sessions,
+  twoFactors,
+  verifications,
+} from "../tables/people-schema.ts";
+
+export interface PersonRow {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly isOperator: boolean;
+  readonly twoFactorEnabled: boolean;
+  readonly hasPasskey: boolean;
+  /** Whether the person has any second factor: an app or a passkey. */
+  readonly hasFactor: boolean;
+}
+
+// By their names: in a query of one table, columns are written without their table.
+const HAS_PASSKEY = sql<boolean>`EXISTS (SELECT 1 FROM passkeys WHERE person = people.id)`;
+const PERSON = {
+  ...{ id: people.id, email: people.email, name: people.name, isOperator: people.isOperator },
+  twoFactorEnabled: people.twoFactorEnabled,
+  hasPasskey: HAS_PASSKEY,
+  hasFactor: sql<boolean>`(two_factor_enabled OR ${HAS_PASSKEY})`,
+};
+
+/** An account that a person belongs to. */
+export interface OwnAccount {
+  readonly account: AccountRow;
+  readonly role: Role;
+}
+
+export interface SessionRow {
+  readonly id: string;
+  readonly userAgent: string | null;
+  readonly country: string | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+export class PeopleStore {
+  constructor(readonly database: Database) {}
+
+  async find(id: string): Promise<PersonRow | null> {
+    const [row] = await this.database.db.select(PERSON).from(people).where(eq(people.id, id));
+    return row ?? null;
+  }
+
+  async findByEmail(email: string): Promise<PersonRow | null> {
+    const [row] = await this.database.db
+      .select(PERSON)
+      .from(people)
+      .where(eq(people.email, email.toLowerCase()));
+    return row ?? null;
+  }
+
+  /** Null if there is no such account, or the person does not belong to it. */
+  async membership(personId: string, accountId: string): Promise<OwnAccount | null> {
+    const [row] = await this.database.db
+      .select({ account: accounts, role: memberships.role })
+      .from(memberships)
+      .innerJoin(accounts, eq(accounts.number, memberships.account))
+      .where(and(eq(memberships.person, personId), eq(accounts.id, accountId)));
+    return row ?? null;
+  }
+
+  /** The accounts of a person, oldest first. */
+  async accountsOf(personId: string): Promise<OwnAccount[]> {
+    return await this.database.db
+      .select({ account: accounts, role: memberships.role })
+      .from(memberships)
+      .innerJoin(accounts, eq(accounts.number, memberships.account))
+      .where(eq(memberships.person, personId))
+      .orderBy(asc(accounts.number));
+  }
+
+  /** The live sessions of a person, newest first. */
+  async sessionsOf(personId: string, now: Date): Promise<SessionRow[]> {
+    return await this.database.db
+      .select()
+      .from(sessions)
+      .where(and(eq(sessions.userId, personId), gt(sessions.expiresAt, now)))
+      .orderBy(desc(sessions.createdAt));
+  }
+
+  /** True if a person has this session, once no end of it is being stored. */
+  async hasSession(personId: string, sessionId: string): Promise<boolean> {
+    const found = await sessionIn(this.database.db, personId, sessionId).for("share");
+    return found.length > 0;
+  }
+
+  /** The same as a transaction sees it, which keeps nobody from ending the session. */
+  async hasSessionIn(tx: Transaction, personId: string, sessionId: string): Promise<boolean> {
+    return (await sessionIn(tx, personId, sessionId)).length > 0;
+  }
+
+  /**
+   * Ends one session of a person, and their proofs: the device that had it may be trusted. False if
+   * there is no such session.
+   */
+  async endSession(personId: string, sessionId: string): Promise<boolean> {
+    return await this.#together(async (tx) => {
+      const ended = await tx
+        .delete(sessions)
+        .where(and(eq(sessions.userId, personId), eq(sessions.id, sessionId)))
+        .returning({ id: sessions.id });
+      if (ended.length === 0) return false;
+      await endProofsIn(tx, personId);
+      return true;
+    });
+  }
+
+  /** Ends all sessions of a person but one, and their proofs. */
+  async endOtherSessions(personId: string, keptId: string): Promise<void> {
+    await this.#together(async (tx) => {
+      await tx.delete(sessions).where(and(eq(sessions.userId, personId), ne(sessions.id, keptId)));
+      await endProofsIn(tx, personId);
+    });
+  }
+
+  /** Notes that the person of a session has a passkey at hand, which is a second factor. */
+  async markPasskeyIn(tx: Transaction, sessionId: string): Promise<void> {
+    await tx.update(sessions).set({ byPasskey: true }).where(eq(sessions.id, sessionId));
+  }
+
+  /** Deletes the sessions that ended before this time. Returns how many. */
+  async deleteEndedSessions(before: Date): Promise<number> {
+    const ended = await this.database.db
+      .delete(sessions)
+      .where(lt(sessions.expiresAt, before))
+      .returning({ id: sessions.id });
+    return ended.length;
+  }
+
+  async rename(personId: string, name: string): Promise<void> {
+    await this.database.db.update(people).set({ name }).where(eq(people.id, personId));
+  }
+
+  /** The role in the transaction of a change; null for whoever does not belong to the account. */
+  async roleIn(tx: Transaction, personId: string, account: number): Promise<Role | null> {
+    const [row] = await tx
+      .select({ role: memberships.role })
+      .from(memberships)
+      .where(and(eq(memberships.person, personId), eq(memberships.account, account)));
+    return row?.role ?? null;
+  }
+
+  /** What makes a session an operator's, in the transaction of a change; null if it has ended. */
+  async operatorIn(
+    tx: Transaction,
+    sessionId: string,
+  ): Promise<{ readonly isOperator: boolean; readonly ssoGroup: string | null } | null> {
+    const [row] = await tx
+      .select({ isOperator: people.isOperator, ssoGroup: sessions.ssoGroup })
+      .from(sessions)
+      .innerJoin(people, eq(people.id, sessions.userId))
+      .where(eq(sessions.id, sessionId));
+    return row ?? null;
+  }
+
+  /**
+   * The hash of a person's password, once no change of it is being stored; null if there is none.
+   */
+  async passwordHash(personId: string): Promise<string | null> {
+    const { userId, providerId, password } = personCredentials;
+    const [row] = await this.database.db
+      .select({ password })
+      .from(personCredentials)
+      .where(and(eq(userId, personId), eq(providerId, "credential")))
+      .for("share");
+    return row?.password ?? null;
+  }
+
+  /** True while no code of a person's second factor is taken, after too many wrong ones. */
+  async isFactorLocked(personId: string, now: Date): Promise<boolean> {
+    const [row] = await this.database.db
+      .select({ id: twoFactors.id })
+      .from(twoFactors)
+      .where(and(eq(twoFactors.userId, personId), gt(twoFactors.lockedUntil, now)));
+    return row !== undefined;
+  }
+
+  /** Ends what was given out to sign this person in. Sessions stay. */
+  async endProofs(personId: string): Promise<void> {
+    await despiteDeadlocks(() => endProofsIn(this.database.db, personId));
+  }
+
+  /**
+   * Gives a person another verified address, and ends their proofs. Mails about accounts that they
+   * own go there too, if they went to the address before. False if another person has it.
+   */
+  async changeEmail(personId: string, email: string): Promise<boolean> {
+    try {
+      return await this.#together(async (tx) => {
+        // Locked before the person, as whoever changes a team does.
+        const owned = await tx
+          .select({ number: accounts.number })
+          .from(accounts)
+          .where(inArray(accounts.number, ownedBy(tx, personId)))
+          .orderBy(asc(accounts.number))
+          .for("update");
+        const [before] = await tx
+          .select()
+          .from(people)
+          .where(eq(people.id, personId))
+          .for("update");
+        if (before === undefined) return false;
+        for (const { number } of owned) await moveMails(tx, number, before.email, email);
+        // Before the address changes, which a code was mailed to.
+        await endProofsIn(tx, personId);
+        await tx.update(people).set({ email }).where(eq(people.id, personId));
+        // Invitations name whoever sent them by the address, and end with their role.
+        await tx
+          .update(invitations)
+          .set({ invitedBy: email })
+          .where(and(eq(invitations.invitedBy, before.email), isNull(invitations.endedAt)));
+        return true;
+      });
+    } catch (error) {
+      if (isDuplicate(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Notes that the person of a session has just proved who they are. */
+  async prove(sessionId: string, now: Date): Promise<void> {
+    await this.database.db
+      .update(sessions)
+      .set({ provedAt: now })
+      .where(eq(sessions.id, sessionId));
+  }
+
+  /** Does in one transaction what locks rows in another order than better-auth does. */
+  #together<Value>(work: (tx: Transaction) => Promise<Value>): Promise<Value> {
+    return despiteDeadlocks(() => this.database.db.transaction(work));
+  }
+}
+
+function sessionIn(queries: Pick<Database["db"], "select">, personId: string, sessionId: string) {
+  return queries
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(and(eq(sessions.userId, personId), eq(sessions.id, sessionId)));
+}
+
+function ownedBy(tx: Transaction, personId: string) {
+  return tx
+    .select({ account: memberships.account })
+    .from(memberships)
+    .where(and(eq(memberships.person, personId), eq(memberships.role, "owner")));
+}
+
+/** Before the address that a code to sign in was mailed to, in the name that it is stored under. */
+export const SIGN_IN_CODE = "sign-in-otp-";
+
+/**
+ * Ends what was given out to sign a person in: mailed and made links, mailed codes, sign-ins that
+ * wait for the second factor, and devices that need none (D-379). All of it has the person's id as
+ * its value, but for the code that was mailed to their address.
+ */
+export async function endProofsIn(
+  queries: Pick<Database["db"], "delete">,
+  personId: string,
+): Promise<void> {
+  const name = sql`convert_to(${SIGN_IN_CODE} || ${people.email}, 'UTF8')`;
+  const code = sql`(SELECT encode(sha256(${name}), 'hex') FROM ${people}
+    WHERE ${people.id} = ${personId})`;
+  await queries
+    .delete(verifications)
+    .where(or(eq(verifications.value, personId), eq(verifications.identifier, code)));
+}

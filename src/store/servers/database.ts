@@ -1,0 +1,187 @@
+import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
+import postgres from "postgres";
+import { within } from "../../core/within.ts";
+import { checkPatched } from "./patched.ts";
+import { openSilenceCheck } from "./silence-check.ts";
+import { type ChannelListener, Subscription } from "./subscription.ts";
+
+export interface Database {
+  readonly db: PostgresJsDatabase;
+  /** The driver itself, for COPY and statements that drizzle cannot express. */
+  readonly sql: postgres.Sql<{ bigint: bigint }>;
+  /** Tells a listener of the notifications of a channel until the result is called. */
+  listen(channel: string, listener: ChannelListener): Promise<() => Promise<void>>;
+  /** Resolves when Postgres answers. */
+  ping(): Promise<unknown>;
+  /**
+   * Rejects with PostgresTimeout if `work` takes longer than `timeoutMs`. The work continues and
+   * its result is dropped, so use this only for work that can be repeated.
+   */
+  withTimeout<Value>(work: Promise<Value>): Promise<Value>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  readonly connectionsMax?: number;
+  /**
+   * How long a statement may take, and how long `withTimeout` waits. If Postgres hangs and does not
+   * end a statement itself, its connection is given up a second later. By default there is no
+   * limit, for long jobs.
+   */
+  readonly timeoutMs?: number;
+  /**
+   * In place of `timeoutMs` for long jobs: a connection that is silent for so long during a
+   * statement is given up if Postgres does not have it any more, or does not answer on another one
+   * (D-467).
+   */
+  readonly silentMs?: number;
+  /**
+   * Postgres ends a transaction that sends no statement for so long, so that a process that is gone
+   * with its connections open keeps no lock (D-430). By default there is no limit.
+   */
+  readonly abandonedMs?: number;
+  /**
+   * The same Postgres without a pooler, if the URL leads to one that gives each transaction another
+   * connection: what belongs to a session then has one of its own.
+   */
+  readonly directUrl?: string | null;
+}
+
+/** Postgres did not answer in time: it hangs or is overloaded. */
+export class PostgresTimeout extends Error {
+  override readonly name = "PostgresTimeout";
+  /** Like an error of a connection: a retry can succeed. */
+  readonly code = "CONNECTION_TIMEOUT";
+}
+
+/** What the driver says if it has our patch as it is today. */
+const PATCHED = "farebox 5";
+const CONNECT_SECONDS = 5;
+const SILENCE_SECONDS = 1;
+const END = { timeout: 5 } as const;
+/**
+ * The driver waits longer before each new attempt to connect, by default up to 20 seconds, and so
+ * long Postgres would seem to be away although it is back.
+ */
+const RECONNECT_SECONDS_MAX = 0.5;
+/**
+ * What counts in our sessions, whatever is set for the server, the database or the role (D-520):
+ * drizzle makes a Date of the text of Postgres. It is spelled as Postgres spells it: where that
+ * differs, PgBouncer sets it in front of each statement.
+ */
+const DATES = { DateStyle: "ISO, MDY" } as const;
+/**
+ * PgBouncer, which keeps the style of dates for each client, refuses these. The driver reads bytes
+ * as hexadecimal digits, and whoever has waited for a lock must see what was stored meanwhile.
+ */
+const DIRECT = { bytea_output: "hex", default_transaction_isolation: "read committed" } as const;
+
+/**
+ * Opens a pool. Nothing connects before the first statement. If the URL names several servers, each
+ * connection is to one that takes writes.
+ * @throws StartError if the driver lacks our patch (D-418)
+ */
+export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
+  checkPatched(postgres, PATCHED);
+  const { timeoutMs, silentMs, abandonedMs, directUrl = null } = options;
+  const isPooled = directUrl !== null;
+  const answerSeconds = (silentMs ?? 0) / 1_000;
+  const silence =
+    silentMs === undefined ? null : openSilenceCheck(url, { answerSeconds, isPooled });
+  const common = { connect_timeout: CONNECT_SECONDS, backoff, onnotice: () => {} };
+  const settings = {
+    ...common,
+    max: options.connectionsMax ?? 8,
+    types: { bigint: postgres.BigInt },
+    // Later than Postgres itself ends a statement: a server that says nothing until then hangs.
+    ...(timeoutMs !== undefined && { silence_timeout: timeoutMs / 1_000 + SILENCE_SECONDS }),
+    ...(silence !== null && { silence_timeout: answerSeconds, silence_check: silence.isServed }),
+    // A statement that was prepared on one connection is unknown on the next, and a pooler refuses
+    // settings that belong to a session. PgBouncer 1.18 gives a connection away after the first of
+    // two statements, although the second is half sent: somebody else then gets its answer. So one
+    // connection has one statement at a time (D-301).
+    ...(isPooled
+      ? { prepare: false, max_pipeline: 0, connection: DATES }
+      : { connection: { ...DATES, ...DIRECT, ...sessionLimits(timeoutMs, abandonedMs) } }),
+  };
+  const sql = postgres(url, settings);
+  const db = drizzle(preparing(sql));
+  const subscriptions = new Set<Subscription>();
+  return {
+    db,
+    sql,
+    ping: () => sql`SELECT 1`,
+    withTimeout(work) {
+      if (timeoutMs === undefined) return work;
+      const words = `Postgres did not answer within ${timeoutMs} ms`;
+      return within(timeoutMs, work, () => new PostgresTimeout(words));
+    },
+    listen: async (channel, listener) => {
+      const own = isPooled ? common : settings;
+      const subscription = new Subscription(directUrl ?? url, own, channel, listener);
+      subscriptions.add(subscription);
+      const end = async () => {
+        subscriptions.delete(subscription);
+        await subscription.end();
+      };
+      await subscription.start().catch(async (error) => {
+        await end();
+        throw error;
+      });
+      return end;
+    },
+    close: async () => {
+      await Promise.all([sql.end(END), ...[...subscriptions].map((one) => one.end())]);
+      await silence?.close();
+    },
+  };
+}
+
+function sessionLimits(timeoutMs: number | undefined, abandonedMs: number | undefined) {
+  return {
+    ...(timeoutMs !== undefined && { statement_timeout: timeoutMs }),
+    ...(abandonedMs !== undefined && { idle_in_transaction_session_timeout: abandonedMs }),
+  };
+}
+
+function backoff(attempt: number): number {
+  return Math.min(2 ** attempt / 100, RECONNECT_SECONDS_MAX);
+}
+
+type Driver = postgres.Sql<{ bigint: bigint }>;
+
+/**
+ * The driver as drizzle gets it, which asks for no statement to be prepared. The driver then asks
+ * Postgres for the types of each first, a round trip more, and Postgres parses each anew (D-336).
+ */
+function preparing(sql: Driver): Driver {
+  return new Proxy(sql, {
+    get(driver, name) {
+      const member: unknown = Reflect.get(driver, name);
+      if (typeof member !== "function") return member;
+      if (name === "unsafe") {
+        return (text: string, parameters: unknown[], options: object) =>
+          member(text, parameters, { ...options, prepare: true });
+      }
+      if (name !== "begin" && name !== "savepoint") return member;
+      return (work: (transaction: Driver) => unknown) =>
+        member((transaction: Driver) => work(preparing(transaction)));
+    },
+  });
+}
+
+/** Values as the text of a Postgres array, for `unnest`: only COPY inserts rows faster. */
+export function arrayText(values: readonly (string | number | bigint | null)[]): string {
+  let text = "";
+  for (const value of values) text += `,${elementText(value)}`;
+  return `{${text.slice(1)}}`;
+}
+
+const SPECIAL = /["\\]/;
+
+function elementText(value: string | number | bigint | null): string {
+  if (value === null) return "NULL";
+  if (typeof value !== "string") return String(value);
+  const isPlain = !SPECIAL.test(value);
+  return isPlain ? `"${value}"` : `"${value.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+}

@@ -1,0 +1,150 @@
+// Checks that a process has the secrets that the stores were used with. With another secret it
+// would answer 401 to every key, or hash the same address differently, so it must not start
+// (D-150).
+
+import {
+  SECRET_NAMES,
+  type SecretList,
+  type SecretName,
+  type Secrets,
+  secretId,
+} from "../../core/secrets.ts";
+import { StartError } from "../../core/start-error.ts";
+import { arrayText, type Database } from "./database.ts";
+
+/** An arbitrary lock number: processes that start together take turns. */
+const SECRETS_LOCK = 720_314_005;
+const KEYS_NAMED_MAX = 3;
+
+/**
+ * A secret differs from the one that the stores were used with; the message is for the operator.
+ */
+export class WrongSecret extends StartError {
+  override readonly name = "WrongSecret";
+}
+
+type AnyName = SecretName | "SESSION_SECRET";
+type Transaction = Parameters<Parameters<Database["sql"]["begin"]>[1]>[0];
+
+/**
+ * Compares the secrets of a serving process with the ones recorded in Postgres, and records its
+ * first secrets as the current ones.
+ * @throws WrongSecret
+ */
+export async function adoptSecrets(database: Database, secrets: Secrets): Promise<void> {
+  await database.sql.begin(async (tx) => {
+    await tx`SELECT pg_advisory_xact_lock(${SECRETS_LOCK}::bigint)`;
+    for (const name of SECRET_NAMES) {
+      const { stored, ids } = await known(tx, name, secrets[name]);
+      if (name === "KEY_PEPPER") {
+        await assignPeppers(tx, { stored, ids });
+        await requireAllPeppers(tx, ids);
+      }
+      await record(tx, name, { stored, ids });
+    }
+  });
+}
+
+/**
+ * The same for the secret of sessions, which only processes with a console have: with different
+ * ones, each would end the sessions of the others.
+ * @throws WrongSecret
+ */
+export async function adoptSessionSecret(database: Database, secrets: SecretList): Promise<void> {
+  await database.sql.begin(async (tx) => {
+    await tx`SELECT pg_advisory_xact_lock(${SECRETS_LOCK}::bigint)`;
+    await record(tx, "SESSION_SECRET", await known(tx, "SESSION_SECRET", secrets));
+  });
+}
+
+interface KnownIds {
+  /** Null if none is recorded yet. */
+  readonly stored: string | null;
+  readonly ids: readonly string[];
+}
+
+/** @throws WrongSecret if the recorded secret is not in the list */
+async function known(tx: Transaction, name: AnyName, list: SecretList): Promise<KnownIds> {
+  const ids = idsOf(name, list);
+  const stored = await storedId(tx, name);
+  if (stored !== null && !ids.includes(stored)) throw unknownSecret(name);
+  return { stored, ids };
+}
+
+async function record(tx: Transaction, name: AnyName, { stored, ids }: KnownIds): Promise<void> {
+  const current = ids[0] ?? "";
+  if (stored === current) return;
+  await tx`
+    INSERT INTO secrets (name, fingerprint) VALUES (${name}, ${current})
+    ON CONFLICT (name) DO UPDATE SET fingerprint = excluded.fingerprint, since = now()`;
+}
+
+/**
+ * Compares the secrets of a tool with the ones recorded in Postgres and records nothing. A tool
+ * must not introduce a secret: the serving processes would not know a key created with a new
+ * pepper.
+ * @throws WrongSecret
+ */
+export async function compareSecrets(database: Database, secrets: Secrets): Promise<void> {
+  await database.sql.begin(async (tx) => {
+    for (const name of SECRET_NAMES) {
+      const { stored, ids } = await known(tx, name, secrets[name]);
+      if (name === "KEY_PEPPER") await requireAllPeppers(tx, ids);
+      if (stored !== null && ids[0] !== stored) {
+        throw new WrongSecret(
+          `The servers use another first secret in ${name}. Restart them with this list, or run ` +
+            "this program with theirs.",
+        );
+      }
+    }
+  });
+}
+
+function idsOf(name: AnyName, list: SecretList): string[] {
+  return list.map((secret) => secretId(name, secret));
+}
+
+async function storedId(tx: Transaction, name: AnyName): Promise<string | null> {
+  const [row] = await tx`SELECT fingerprint FROM secrets WHERE name = ${name}`;
+  return row === undefined ? null : String(row.fingerprint);
+}
+
+function unknownSecret(name: AnyName): WrongSecret {
+  return new WrongSecret(
+    `${name} is not the secret that this database was used with. Set it to the earlier secret. ` +
+      `To replace a secret, put the new one first and keep the old one: ${name}=new,old ` +
+      "(docs/operating.md).",
+  );
+}
+
+/** Keys of a release that did not record the pepper were created with the current one. */
+async function assignPeppers(
+  tx: Transaction,
+  { stored, ids }: { readonly stored: string | null; readonly ids: readonly string[] },
+): Promise<void> {
+  const pepper = stored ?? ids[0] ?? "";
+  const { count } = await tx`UPDATE keys SET pepper = ${pepper} WHERE pepper IS NULL`;
+  if (count === 0 || stored !== null || ids.length === 1) return;
+  throw new WrongSecret(
+    "KEY_PEPPER lists several secrets, and this database has not recorded yet which of them its " +
+      "keys were created with. Start once with only that secret.",
+  );
+}
+
+/** Without the pepper of a key, its callers would receive 401. @throws WrongSecret */
+async function requireAllPeppers(tx: Transaction, ids: readonly string[]): Promise<void> {
+  const orphaned = await tx`
+    SELECT id, count(*) OVER () AS total FROM keys
+    WHERE revoked_at IS NULL AND pepper IS NOT NULL
+      AND pepper <> ALL(${arrayText(ids)}::text::text[])
+    ORDER BY number LIMIT ${KEYS_NAMED_MAX}`;
+  if (orphaned.length === 0) return;
+  const total = Number(orphaned[0]?.total);
+  const examples = orphaned.map(({ id }) => String(id)).join(", ");
+  throw new WrongSecret(
+    `KEY_PEPPER does not contain the secret of ${total} API keys that are not revoked ` +
+      `(${examples}${total > orphaned.length ? ", …" : ""}). Add that secret after the others, ` +
+      "separated by a comma; a key moves to the first secret when it is used. Revoke keys that " +
+      "nobody uses (docs/operating.md).",
+  );
+}

@@ -1,0 +1,48 @@
+// Remembers that requests came through a proxy on this machine that TRUSTED_PROXIES does not name.
+
+import type { Log } from "../../core/log.ts";
+import { Attempts } from "../people/attempts.ts";
+import type { Database } from "./database.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+const KEPT_MS = 30 * DAY_MS;
+const LOCAL = ["127.0.0.1", "::1"] as const;
+
+const keyOf = (address: string) => `untrusted_proxy ${address}`;
+
+export class UntrustedProxies {
+  readonly #attempts: Attempts;
+
+  constructor(
+    database: Database,
+    readonly now: () => number,
+  ) {
+    this.#attempts = new Attempts(database);
+  }
+
+  /** Says it in the log, and keeps it for a month for `farebox doctor`. */
+  report(address: string, log: Pick<Log, "warn">): void {
+    log.warn({ address }, "A proxy on this machine is not in TRUSTED_PROXIES: its callers are one");
+    const entry = { key: keyOf(address), limit: Number.POSITIVE_INFINITY, windowMs: KEPT_MS };
+    this.#attempts
+      .count([entry], this.now())
+      .catch((err: unknown) => log.warn({ err }, "An untrusted proxy was not remembered"));
+  }
+
+  /** Those that were reported lately, in words. */
+  async warnings(isTrusted: (address: string) => boolean): Promise<string[]> {
+    const seen = await Promise.all(
+      LOCAL.map(
+        async (one) => !isTrusted(one) && (await this.#attempts.has(keyOf(one), this.now())),
+      ),
+    );
+    return LOCAL.filter((_, index) => seen[index]).map(wordsOf);
+  }
+}
+
+function wordsOf(address: string): string {
+  return (
+    `Requests came through a proxy at ${address} that TRUSTED_PROXIES does not name: limits and ` +
+    `allowlists take all its callers for one address. Set TRUSTED_PROXIES=${address}`
+  );
+}

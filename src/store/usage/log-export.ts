@@ -1,0 +1,144 @@
+// The request log of one account as CSV (SPEC 2.8). Each page is a statement of its own: whoever
+// reads slowly, or not on, keeps neither memory nor a connection (D-391).
+
+import { fromUuid } from "../../core/ids.ts";
+import { nano, toDecimal } from "../../core/money/money.ts";
+import { type CsvCell, csvLine } from "../../core/text/csv.ts";
+import type { Database } from "../servers/database.ts";
+import { ALL_CALLS, LOG_CONDITIONS, type LogFilter, logParameters } from "./log-filter.ts";
+import { LOG_COLUMNS, type LogColumnKind, type LogColumnName, SUMMARY_CODE } from "./log-rows.ts";
+
+export interface LogRange {
+  readonly account: number;
+  readonly from: Date;
+  /** Exclusive. */
+  readonly to: Date;
+}
+
+export interface LogPage {
+  readonly csv: string;
+  readonly rows: number;
+}
+
+type LogValue = string | number | null;
+
+/** A column of the export: its heading, its SQL expression, and how a value is formatted. */
+interface ExportColumn {
+  readonly heading: string;
+  readonly select: string;
+  readonly format: (value: LogValue, errorCode: LogValue) => CsvCell;
+}
+
+/** The columns of the export that a column of the log becomes. */
+type ColumnMapping = (name: LogColumnName) => readonly ExportColumn[];
+
+const unchanged: ExportColumn["format"] = (value) => value;
+const plain: ColumnMapping = (name) => [{ heading: name, select: `l.${name}`, format: unchanged }];
+
+const MAPPINGS: Readonly<Record<LogColumnKind, ColumnMapping>> = {
+  time: () => [
+    {
+      heading: "time",
+      select: `to_char(l.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
+      format: unchanged,
+    },
+  ],
+  request: (name) => [{ heading: `${name}_id`, select: `l.${name}::text`, format: requestId }],
+  // An export has only one account.
+  account: () => [],
+  key: () => [
+    { heading: "key_id", select: "k.id", format: unchanged },
+    { heading: "key_name", select: "k.name", format: unchanged },
+  ],
+  amount: (name) => [
+    {
+      heading: `${name}_usd`,
+      select: `l.${name}::text`,
+      format: dollars,
+    },
+  ],
+  hash: (name) => [{ heading: name, select: `encode(l.${name}, 'hex')`, format: unchanged }],
+  integer: plain,
+  smallint: plain,
+  text: plain,
+};
+
+function dollars(value: LogValue): CsvCell {
+  return value === null ? null : { decimal: toDecimal(nano(String(value))) };
+}
+
+/** A summary row stands for many requests and has no id of its own. */
+function requestId(value: LogValue, errorCode: LogValue): CsvCell {
+  return errorCode === SUMMARY_CODE ? null : fromUuid("request", String(value));
+}
+
+const NAMES = Object.keys(LOG_COLUMNS) as LogColumnName[];
+const columnsOf = (names: readonly LogColumnName[]) =>
+  names.flatMap((name) => MAPPINGS[LOG_COLUMNS[name].kind](name));
+
+/** What account holders get. */
+const COLUMNS = columnsOf(NAMES.filter((name) => !("isOperators" in LOG_COLUMNS[name])));
+/** What only operators get: the cost of upstream, and what is left of the charge. */
+const OPERATOR_COLUMNS = [
+  ...COLUMNS,
+  ...columnsOf(NAMES.filter((name) => "isOperators" in LOG_COLUMNS[name])),
+  { heading: "margin_usd", select: "(l.cost - l.upstream_cost)::text", format: dollars },
+];
+
+/** The headings in order. Programs rely on names and order, so new columns go to the end. */
+export const EXPORT_HEADINGS: readonly string[] = COLUMNS.map(({ heading }) => heading);
+/** The same for operators. */
+export const OPERATOR_HEADINGS: readonly string[] = OPERATOR_COLUMNS.map((one) => one.heading);
+
+const ROWS_PER_PAGE = 1_000;
+
+/** A page of the rows behind a place, which is that of the last row of the page before. */
+const exportOf = (columns: readonly ExportColumn[]) => `
+  SELECT ${columns.map(({ heading, select }) => `${select} AS ${heading}`).join(", ")},
+    l.at::text AS place_at, l.request::text AS place_request
+  FROM request_log l LEFT JOIN keys k ON k.number = l.key
+  WHERE ${LOG_CONDITIONS} AND ($11::text IS NULL OR (l.at >= $11::text::timestamptz
+    AND (l.at, l.request) > ($11::text::timestamptz, $12::text::uuid)))
+  ORDER BY l.at, l.request LIMIT ${ROWS_PER_PAGE}`;
+
+/** For operators: the header, then the rows from `from` until before `to`, ordered by time. */
+export function exportLog(database: Database, range: LogRange): AsyncGenerator<LogPage> {
+  const { account, from, to } = range;
+  return pagesOf(database, account, { ...ALL_CALLS, from, to }, OPERATOR_COLUMNS);
+}
+
+/** For account holders: the header, then the calls that a filter finds, ordered by time. */
+export function exportCalls(
+  database: Database,
+  account: number,
+  filter: LogFilter,
+): AsyncGenerator<LogPage> {
+  return pagesOf(database, account, filter, COLUMNS);
+}
+
+async function* pagesOf(
+  { sql }: Database,
+  account: number,
+  filter: LogFilter,
+  columns: readonly ExportColumn[],
+): AsyncGenerator<LogPage> {
+  yield { csv: csvLine(columns.map(({ heading }) => heading)), rows: 0 };
+  const statement = exportOf(columns);
+  const conditions = logParameters(account, filter);
+  for (let place: readonly (string | null)[] = [null, null]; ; ) {
+    const page = await sql.unsafe(statement, [...conditions, ...place]);
+    const last = page.at(-1);
+    if (last === undefined) return;
+    const lines = page.map((row) => csvLine(cellsOf(row, columns)));
+    yield { csv: lines.join(""), rows: page.length };
+    if (page.length < ROWS_PER_PAGE) return;
+    place = [String(last.place_at), String(last.place_request)];
+  }
+}
+
+function cellsOf(
+  row: Readonly<Record<string, LogValue>>,
+  columns: readonly ExportColumn[],
+): CsvCell[] {
+  return columns.map(({ heading, format }) => format(row[heading] ?? null, row.error_code ?? null));
+}

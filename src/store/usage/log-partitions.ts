@@ -1,0 +1,39 @@
+// The monthly partitions of the request log, created when a month is first needed.
+
+import type { Database } from "../servers/database.ts";
+import { codeOf, isRejected } from "../servers/sql-errors.ts";
+
+/** Another partition, with a name that is not ours, already covers the month. */
+const OVERLAPS = "42P17";
+
+export class LogPartitions {
+  readonly #known = new Set<string>();
+
+  constructor(readonly database: Database) {}
+
+  /**
+   * Creates the missing partitions of months such as `2026-11`. Returns, by month, why a partition
+   * could not be created; throws only if a retry can succeed (D-433).
+   */
+  async ensure(months: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
+    const faults = new Map<string, string>();
+    for (const month of months) {
+      if (this.#known.has(month)) continue;
+      try {
+        const day = `${month}-01`;
+        await this.database.sql`SELECT ensure_request_log_partition(${day}::text::date)`;
+        this.#known.add(month);
+      } catch (error) {
+        if (!isRejected(error)) throw error;
+        if (codeOf(error) === OVERLAPS) this.#known.add(month);
+        else faults.set(month, `The log has no partition for ${month}: ${error.message}`);
+      }
+    }
+    return faults;
+  }
+
+  /** Makes `ensure` check all partitions again. */
+  forget(): void {
+    this.#known.clear();
+  }
+}

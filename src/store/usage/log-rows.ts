@@ -1,0 +1,253 @@
+// Journal entries as rows of the request log (SPEC 2.8), metadata only. `LOG_COLUMNS` is the only
+// list of the columns: the insert (log-insert.ts), the correction after a late settlement and the
+// export use it.
+
+import type { TransactionSql } from "postgres";
+import { ERRORS, isErrorCode } from "../../core/errors.ts";
+import type { JournalEntry, Outcome } from "../../core/journal/journal.ts";
+import { NOTHING_COUNTED, parseMetadata, parseOutcome } from "../../core/journal/journal.ts";
+import { type Cell, type ColumnTypes, unnestParameters, unnestText } from "../tables/unnest.ts";
+
+export type LogColumnKind =
+  | "time"
+  | "account"
+  | "key"
+  | "request"
+  | "amount"
+  | "integer"
+  | "smallint"
+  | "text"
+  | "hash";
+
+interface LogColumn {
+  readonly kind: LogColumnKind;
+  /** How the late settlement of an expired call changes the column. */
+  readonly late?: "set" | "add";
+  /** True if many calls have the same value: the insert sends each combination once. */
+  readonly repeats?: true;
+  /** True if only the operator's export has the column. */
+  readonly isOperators?: true;
+}
+
+/** In the order of the export (src/store/usage/log-export.ts); new columns go to the end. */
+export const LOG_COLUMNS = {
+  at: { kind: "time" },
+  request: { kind: "request" },
+  account: { kind: "account" },
+  key: { kind: "key" },
+  endpoint: { kind: "text", repeats: true },
+  service: { kind: "text", repeats: true },
+  model: { kind: "text", late: "set", repeats: true },
+  status: { kind: "smallint", late: "set", repeats: true },
+  error_code: { kind: "text", late: "set", repeats: true },
+  latency_ms: { kind: "integer", late: "set" },
+  first_token_ms: { kind: "integer", late: "set" },
+  prompt_tokens: { kind: "integer", late: "set" },
+  cached_tokens: { kind: "integer", late: "set" },
+  completion_tokens: { kind: "integer", late: "set" },
+  /** 1, the queries of a batch, or how many refused requests a summary row stands for. */
+  requests: { kind: "integer", repeats: true },
+  cost: { kind: "amount", late: "add" },
+  country: { kind: "text", repeats: true },
+  ip_hash: { kind: "hash" },
+  lane: { kind: "text", late: "set", repeats: true },
+  held: { kind: "amount" },
+  free_cost: { kind: "amount", late: "add" },
+  price_version: { kind: "text", late: "set", repeats: true },
+  refused_by: { kind: "text", repeats: true },
+  /** What the call cost the operator: account holders never see it. */
+  upstream_cost: { kind: "amount", late: "set", isOperators: true },
+} as const satisfies Readonly<Record<string, LogColumn>>;
+
+export type LogColumnName = keyof typeof LOG_COLUMNS;
+export type LogRow = Readonly<Record<LogColumnName, Cell>>;
+
+const TYPES: Readonly<Record<LogColumnKind, string>> = {
+  time: "timestamptz",
+  account: "bigint",
+  key: "bigint",
+  request: "uuid",
+  amount: "bigint",
+  integer: "int",
+  smallint: "smallint",
+  text: "text",
+  hash: "text",
+};
+
+export const LOG_COLUMN_NAMES = Object.keys(LOG_COLUMNS) as readonly LogColumnName[];
+
+/** The types of Postgres in which the values of columns are sent. */
+export function logColumnTypes<Name extends LogColumnName>(names: readonly Name[]) {
+  const types = names.map((name) => [name, TYPES[LOG_COLUMNS[name].kind]]);
+  return Object.fromEntries(types) as ColumnTypes<Name>;
+}
+
+const COLUMNS = logColumnTypes(LOG_COLUMN_NAMES);
+
+const READ_PLACES = { place: "int", request: "uuid", at: "timestamptz" } as const;
+const READ = `
+  SELECT row.place, ${LOG_COLUMN_NAMES.map(readAsText).join(", ")}
+  FROM ${unnestText(READ_PLACES)}
+  JOIN request_log l ON l.request = row.request AND l.at = row.at`;
+
+const CORRECT = `
+  UPDATE request_log SET ${LOG_COLUMN_NAMES.flatMap(correctionOf).join(", ")}
+  FROM ${unnestText(COLUMNS)}
+  WHERE request_log.request = row.request AND request_log.at = row.at`;
+
+function readFrom(name: LogColumnName): string {
+  return LOG_COLUMNS[name].kind === "hash" ? `decode(row.${name}, 'hex')` : `row.${name}`;
+}
+
+function readAsText(name: LogColumnName): string {
+  const { kind } = LOG_COLUMNS[name];
+  return kind === "hash" ? `encode(l.${name}, 'hex') AS ${name}` : `l.${name}::text AS ${name}`;
+}
+
+function correctionOf(name: LogColumnName): string[] {
+  const { late }: LogColumn = LOG_COLUMNS[name];
+  if (late === undefined) return [];
+  const value = readFrom(name);
+  return [`${name} = ${late === "add" ? `request_log.${name} + ${value}` : value}`];
+}
+
+/** The row of an expired call was rejected: until it is written, nothing can be corrected in it. */
+export class MissingLogRow extends Error {
+  override readonly name = "MissingLogRow";
+
+  constructor() {
+    super("The request log has no row that this late settlement corrects");
+  }
+}
+
+/**
+ * Corrects the rows of calls that the sweep logged when their holds expired, now that the process
+ * of each call has reported how it ended. Returns, by correction, the row before and after.
+ * @throws MissingLogRow
+ */
+export async function correctLogRows(
+  tx: TransactionSql,
+  corrections: readonly LogRow[],
+): Promise<ReadonlyMap<LogRow, { readonly before: LogRow; readonly after: LogRow }>> {
+  const changes = new Map<LogRow, { before: LogRow; after: LogRow }>();
+  if (corrections.length === 0) return changes;
+  const places = corrections.map(({ request, at }, place) => ({ place, request, at }));
+  const parameters = unnestParameters(READ_PLACES, places);
+  const stored = await tx.unsafe<(LogRow & { readonly place: number })[]>(READ, parameters, {
+    prepare: true,
+  });
+  for (const { place, ...row } of stored) {
+    const correction = corrections[place];
+    if (correction === undefined) continue;
+    const before = { ...row, at: correction.at };
+    changes.set(correction, { before, after: corrected(before, correction) });
+  }
+  if (changes.size < corrections.length) throw new MissingLogRow();
+  await tx.unsafe(CORRECT, unnestParameters(COLUMNS, corrections), { prepare: true });
+  return changes;
+}
+
+/** An amount of a row; rows that were read have it as text. */
+export function amountOf(value: Cell): bigint {
+  return typeof value === "bigint" ? value : BigInt(String(value));
+}
+
+/** What CORRECT makes of a row. */
+function corrected(before: LogRow, correction: LogRow): LogRow {
+  const values = LOG_COLUMN_NAMES.map((name): [LogColumnName, Cell] => {
+    const { late }: LogColumn = LOG_COLUMNS[name];
+    if (late === undefined) return [name, before[name]];
+    if (late === "set") return [name, correction[name]];
+    return [name, amountOf(before[name]) + amountOf(correction[name])];
+  });
+  return Object.fromEntries(values) as LogRow;
+}
+
+/** The error code of a summary row, which does not keep the reason of each refusal. */
+export const SUMMARY_CODE = "refused_summary";
+
+/** Entry types without a log row, because they are not calls. */
+const NOT_LOGGED: ReadonlySet<string> = new Set(["operation", "free_expired", "repayment"]);
+
+/**
+ * The log row of an entry; null if the entry is not a call.
+ * @throws TypeError, RangeError, SyntaxError if a field is invalid.
+ */
+export function logRowOf(
+  entry: JournalEntry,
+  { account, key, request }: Pick<LogRow, "account" | "key" | "request">,
+): LogRow | null {
+  if (NOT_LOGGED.has(entry.type)) return null;
+  const metadata = parseMetadata(entry.metadata);
+  const end = endOf(entry);
+  return checked({
+    at: new Date(entry.atMs).toISOString(),
+    request: request ?? summaryId(entry),
+    account,
+    key,
+    endpoint: metadata.endpoint,
+    service: metadata.service,
+    model: end.model ?? metadata.model,
+    status: end.status,
+    error_code: end.errorCode,
+    latency_ms: end.latencyMs,
+    first_token_ms: end.firstTokenMs,
+    prompt_tokens: end.promptTokens,
+    cached_tokens: end.cachedTokens,
+    completion_tokens: end.completionTokens,
+    requests: end.requests,
+    cost: -(entry.paidDelta + entry.freeDelta),
+    country: metadata.country,
+    ip_hash: metadata.ipHash,
+    lane: end.lane ?? null,
+    held: isRefusal(entry) ? null : entry.held,
+    free_cost: -entry.freeDelta,
+    price_version: end.priceVersion ?? metadata.priceVersion ?? null,
+    refused_by: end.refusedBy ?? null,
+    upstream_cost: end.upstreamCost ?? null,
+  });
+}
+
+const CELL_TYPES: ReadonlySet<string> = new Set(["string", "number", "bigint"]);
+
+/** The journal's texts are parsed JSON, so nothing guarantees the declared types. */
+function checked(row: LogRow): LogRow {
+  for (const name of LOG_COLUMN_NAMES) {
+    const value = row[name];
+    if (value === null || CELL_TYPES.has(typeof value)) continue;
+    throw new TypeError(`The log column ${name} cannot be ${typeof value}`);
+  }
+  return row;
+}
+
+function isRefusal({ type }: JournalEntry): boolean {
+  return type === "refused" || type === "summary";
+}
+
+interface End extends Outcome {
+  readonly refusedBy?: string | null;
+}
+
+function endOf(entry: JournalEntry): End {
+  if (entry.type === "summary") {
+    const { status } = ERRORS.rate_limit_exceeded;
+    const requests = Number(entry.outcome);
+    return { ...NOTHING_COUNTED, status, errorCode: SUMMARY_CODE, latencyMs: 0, requests };
+  }
+  if (entry.type === "refused") {
+    const [code = "", latency, limit = ""] = entry.outcome.split(" ");
+    const status = isErrorCode(code) ? ERRORS[code].status : ERRORS.internal_error.status;
+    const refusedBy = limit === "" ? null : limit;
+    return { ...NOTHING_COUNTED, status, errorCode: code, latencyMs: Number(latency), refusedBy };
+  }
+  return parseOutcome(entry.outcome);
+}
+
+/**
+ * A summary has no request id. Its id is derived from its place in the journal: a key has several
+ * for one minute if a process reports refusals after the minute was summed up.
+ */
+function summaryId({ account, epoch, number }: JournalEntry): string {
+  const hex = new Bun.CryptoHasher("md5").update(`${account} ${epoch}-${number}`).digest("hex");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}

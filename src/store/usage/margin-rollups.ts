@@ -1,0 +1,93 @@
+// Writes what calls cost the operator, by day and route, in the transaction that writes their log
+// rows.
+
+import type { TransactionSql } from "postgres";
+import { unnestParameters, unnestText } from "../tables/unnest.ts";
+import { amountOf, type LogRow } from "./log-rows.ts";
+import type { LogChange } from "./usage-changes.ts";
+
+const COLUMNS = {
+  account: "bigint",
+  day: "date",
+  service: "text",
+  model: "text",
+  lane: "text",
+  calls: "int",
+  cost: "bigint",
+  free_cost: "bigint",
+  known_calls: "int",
+  known_cost: "bigint",
+  upstream_cost: "bigint",
+} as const;
+const KEYS = ["bucket", "day", "service", "model", "lane"].join(", ");
+const SUMS = ["calls", "cost", "free_cost", "known_calls", "known_cost", "upstream_cost"];
+
+const ADD = `
+  INSERT INTO margin_days AS m (${KEYS}, ${SUMS.join(", ")})
+  SELECT a.bucket, row.day, row.service, row.model, row.lane,
+    ${SUMS.map((name) => `sum(row.${name})`).join(", ")}
+  FROM ${unnestText(COLUMNS)} JOIN accounts a ON a.number = row.account
+  GROUP BY 1, 2, 3, 4, 5
+  ON CONFLICT (${KEYS}) DO UPDATE SET
+    ${SUMS.map((name) => `${name} = m.${name} + excluded.${name}`).join(", ")}`;
+
+/** True for a log row that counts for the margin: its call was served or charged. As SQL. */
+export const hasMarginSql = (row: string) => `(${row}.lane IS NOT NULL OR ${row}.cost <> 0)`;
+
+/**
+ * Adds log rows that were written, and takes away those that they replaced. The transaction must
+ * hold the cursors of the accounts' buckets.
+ */
+export async function addMargins(tx: TransactionSql, changes: Iterable<LogChange>): Promise<void> {
+  const sums = new Map<string, Sum>();
+  for (const { before, after } of changes) {
+    if (before !== null) addRow(sums, before, -1);
+    addRow(sums, after, 1);
+  }
+  if (sums.size === 0) return;
+  const rows = [...sums.values()].map(({ key, ...sum }) => ({
+    ...key,
+    calls: sum.calls,
+    cost: sum.cost.toString(),
+    free_cost: sum.freeCost.toString(),
+    known_calls: sum.knownCalls,
+    known_cost: sum.knownCost.toString(),
+    upstream_cost: sum.upstreamCost.toString(),
+  }));
+  await tx.unsafe(ADD, unnestParameters<keyof typeof COLUMNS>(COLUMNS, rows), { prepare: true });
+}
+
+interface Sum {
+  readonly key: Readonly<Record<"account" | "day" | "service" | "model" | "lane", string>>;
+  calls: number;
+  cost: bigint;
+  freeCost: bigint;
+  knownCalls: number;
+  knownCost: bigint;
+  upstreamCost: bigint;
+}
+
+/** A row counts as `hasMarginSql` says. */
+function addRow(sums: Map<string, Sum>, row: LogRow, sign: 1 | -1): void {
+  const cost = amountOf(row.cost);
+  if (row.lane === null && cost === 0n) return;
+  const text = (value: LogRow[keyof LogRow]) => (value === null ? "" : String(value));
+  const [account, service, model] = [text(row.account), text(row.service), text(row.model)];
+  const [day, lane] = [text(row.at).slice(0, "2026-11-22".length), text(row.lane)];
+  const id = `${account}\0${day}\0${service}\0${model}\0${lane}`;
+  let sum = sums.get(id);
+  if (sum === undefined) {
+    const key = { account, day, service, model, lane };
+    const nothing = { cost: 0n, freeCost: 0n, knownCost: 0n, upstreamCost: 0n };
+    sum = { key, calls: 0, knownCalls: 0, ...nothing };
+    sums.set(id, sum);
+  }
+  const signed = BigInt(sign);
+  sum.calls += sign;
+  sum.cost += signed * cost;
+  sum.freeCost += signed * amountOf(row.free_cost);
+  if (row.upstream_cost === null) return;
+  sum.knownCalls += sign;
+  sum.knownCost += signed * cost;
+  sum.upstreamCost += signed * amountOf(row.upstream_cost);
+}

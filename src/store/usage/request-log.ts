@@ -1,0 +1,116 @@
+// Reads the request log of one account for people: pages by time, newest first, and one call with
+// its place in the ledger.
+
+import type { Database } from "../servers/database.ts";
+import { LOG_CONDITIONS, type LogFilter, logParameters } from "./log-filter.ts";
+
+export interface LoggedCall {
+  /** As Postgres has it. */
+  readonly request: string;
+  readonly at: Date;
+  readonly endpoint: string;
+  readonly service: string;
+  readonly model: string | null;
+  /** The number of the key. */
+  readonly key: number;
+  readonly status: number;
+  readonly errorCode: string | null;
+  readonly requests: number;
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  readonly completionTokens: number;
+  readonly cost: bigint;
+  readonly freeCost: bigint;
+  readonly latencyMs: number;
+  readonly firstTokenMs: number | null;
+  readonly held: bigint | null;
+  readonly country: string | null;
+  readonly lane: string | null;
+  readonly priceVersion: string | null;
+  readonly refusedBy: string | null;
+  /** Only for operators: what the call cost them; null if that is not known. */
+  readonly upstreamCost: bigint | null;
+}
+
+/** A place in the log: the calls before it are older. */
+export interface LogPlace {
+  readonly at: Date;
+  readonly request: string;
+}
+
+const PAGE = `
+  SELECT l.* FROM request_log l WHERE ${LOG_CONDITIONS}
+    AND ($11::text IS NULL OR (l.at, l.request) < ($11::timestamptz, $12::text::uuid))
+  ORDER BY l.at DESC, l.request DESC LIMIT $13::int`;
+
+/** At most `count` calls before a place, newest first. */
+export async function readLogPage(
+  { sql }: Database,
+  account: number,
+  filter: LogFilter,
+  page: { readonly before: LogPlace | null; readonly count: number },
+): Promise<LoggedCall[]> {
+  const { before, count } = page;
+  const place = [before?.at.toISOString() ?? null, before?.request ?? null];
+  const rows = await sql.unsafe(PAGE, [...logParameters(account, filter), ...place, count], {
+    prepare: true,
+  });
+  return rows.map(callOf);
+}
+
+/** What the ledger has of a call. */
+export interface CallBooking {
+  readonly paid: bigint;
+  readonly free: bigint;
+  /** Both balances after the last charge, held amounts included. */
+  readonly after: bigint;
+}
+
+/** A call of this account by its id; null if it has none. */
+export async function findCall(
+  { sql }: Database,
+  account: number,
+  request: string,
+): Promise<{ readonly call: LoggedCall; readonly booking: CallBooking | null } | null> {
+  const [row] = await sql`
+    SELECT l.* FROM request_log l WHERE l.account = ${account} AND l.request = ${request}`;
+  if (row === undefined) return null;
+  const charges = await sql`
+    SELECT paid_delta, free_delta, paid_after, free_after FROM ledger_entries
+    WHERE request = ${request} AND account = ${account} AND kind IN ('charge', 'late_charge')
+    ORDER BY seq`;
+  const last = charges.at(-1);
+  const sum = (name: string) => charges.reduce((all, entry) => all - BigInt(entry[name]), 0n);
+  const booking =
+    last === undefined
+      ? null
+      : {
+          paid: sum("paid_delta"),
+          free: sum("free_delta"),
+          after: BigInt(last.paid_after) + BigInt(last.free_after),
+        };
+  return { call: callOf(row), booking };
+}
+
+function callOf(row: Readonly<Record<string, unknown>>): LoggedCall {
+  const number = (name: string) => Number(row[name]);
+  const text = (name: string) => (row[name] === null ? null : String(row[name]));
+  const amount = (name: string) => BigInt(String(row[name]));
+  return {
+    ...{
+      request: String(row.request),
+      at: new Date(String(row.at)),
+      endpoint: String(row.endpoint),
+    },
+    ...{ service: String(row.service), model: text("model"), key: number("key") },
+    ...{ status: number("status"), errorCode: text("error_code"), requests: number("requests") },
+    ...{ promptTokens: number("prompt_tokens"), cachedTokens: number("cached_tokens") },
+    ...{ completionTokens: number("completion_tokens"), latencyMs: number("latency_ms") },
+    ...{ cost: amount("cost"), freeCost: amount("free_cost") },
+    firstTokenMs: row.first_token_ms === null ? null : number("first_token_ms"),
+    held: row.held === null ? null : amount("held"),
+    ...{ country: text("country"), lane: text("lane") },
+    ...{ priceVersion: text("price_version"), refusedBy: text("refused_by") },
+    upstreamCost: row.upstream_cost === null ? null : amount("upstream_cost"),
+  };
+}

@@ -1,0 +1,150 @@
+// Compares the sums of the request log with the log and the ledger, and computes them again where
+// they differ.
+
+import type { Sql, TransactionSql } from "postgres";
+import { BAND_STARTS } from "../../core/latency-bands.ts";
+import { arrayText, type Database } from "../servers/database.ts";
+import { ROLLUP_MINUTES, UNKNOWN_SERVICE } from "../tables/usage-schema.ts";
+import { callsSql, usageStatusSql } from "./usage-changes.ts";
+
+/** What three records say of an account: they must agree. */
+export interface UsageTotals {
+  /** Charges of the ledger, as `cost/free part`. */
+  readonly ledger: string;
+  /** The same of the sums, by the length of their rows. */
+  readonly quarters: string;
+  readonly hours: string;
+  readonly days: string;
+  /** Calls since the month of the oldest log row that is kept. */
+  readonly logged: string;
+  readonly counted: string;
+}
+
+const TOTALS = `
+  WITH kept AS (
+    SELECT coalesce(date_trunc('month', min(at), 'UTC'), 'infinity') AS since
+    FROM request_log WHERE account = $1
+  ), sums AS (
+    SELECT minutes, sum(cost) AS cost, sum(free_cost) AS free,
+      coalesce(sum(calls) FILTER (WHERE at >= (SELECT since FROM kept)), 0) AS calls
+    FROM usage_rollups WHERE account = $1 GROUP BY minutes
+  ), text AS (
+    SELECT minutes, cost || '/' || free AS money, calls FROM sums
+  )
+  SELECT
+    (SELECT coalesce(-sum(paid_delta + free_delta), 0) || '/' || coalesce(-sum(free_delta), 0)
+      FROM ledger_entries WHERE account = $1 AND kind IN ('charge', 'late_charge')) AS ledger,
+    coalesce((SELECT money FROM text WHERE minutes = 15), '0/0') AS quarters,
+    coalesce((SELECT money FROM text WHERE minutes = 60), '0/0') AS hours,
+    coalesce((SELECT money FROM text WHERE minutes = 1440), '0/0') AS days,
+    (SELECT coalesce(sum(${callsSql("l")}), 0)::text FROM request_log l
+      WHERE account = $1) AS logged,
+    coalesce((SELECT calls FROM text WHERE minutes = 15), 0)::text AS counted`;
+
+/** Reads the totals of an account, by its number, in the snapshot of the caller. */
+export async function readUsageTotals(sql: Sql | TransactionSql, account: number) {
+  const [row] = await sql.unsafe<UsageTotals[]>(TOTALS, [account]);
+  if (row === undefined) throw new Error("A query without FROM returned no row");
+  return row;
+}
+
+/** The statement of `readUsageTotals`, for a driver of another kind. */
+export function usageTotalsSql(account: number): string {
+  return TOTALS.replaceAll("$1", String(Math.trunc(account)));
+}
+
+/** True if the sums are those of ledger and log. */
+export function isUsageRight({ ledger, logged, counted, ...sums }: UsageTotals): boolean {
+  return Object.values(sums).every((money) => money === ledger) && logged === counted;
+}
+
+/** A count in groups of seven bits, as core/latency-bands.ts packs it. */
+const packed = (count: string) => `
+  CASE WHEN ${count} < 128 THEN ${byteOf(count)}
+    WHEN ${count} < 16384 THEN ${byteOf(`${count} & 127 | 128`)} || ${byteOf(`${count} >> 7`)}
+    WHEN ${count} < 2097152 THEN ${byteOf(`${count} & 127 | 128`)}
+      || ${byteOf(`${count} >> 7 & 127 | 128`)} || ${byteOf(`${count} >> 14`)}
+    ELSE ${byteOf(`${count} & 127 | 128`)} || ${byteOf(`${count} >> 7 & 127 | 128`)}
+      || ${byteOf(`${count} >> 14 & 127 | 128`)} || ${byteOf(`${count} >> 21`)} END`;
+
+function byteOf(value: string): string {
+  return `set_byte('\\x00'::bytea, 0, (${value})::int)`;
+}
+
+/** The log since $2 and, apart, the ledger's money that is not in it. */
+const SOURCE = `
+  logged AS (
+    SELECT l.at, l.request, l.key, l.service, coalesce(l.model, '') AS model,
+      ${usageStatusSql("l")} AS status, ${callsSql("l")} AS calls, l.prompt_tokens,
+      l.cached_tokens, l.completion_tokens, l.cost, l.free_cost,
+      CASE WHEN l.error_code IS NULL
+        THEN greatest(width_bucket(l.latency_ms, $3::text::int[]) - 1, 0) END AS band
+    FROM request_log l WHERE l.account = $1 AND l.at >= $2
+  ), charged AS (
+    SELECT request, min(at) AS at, min(key) AS key, -sum(paid_delta + free_delta) AS cost,
+      -sum(free_delta) AS free_cost
+    FROM ledger_entries WHERE account = $1 AND kind IN ('charge', 'late_charge')
+      AND (at >= $2 OR NOT EXISTS (
+        SELECT FROM usage_rollups WHERE account = $1 AND at < $2))
+    GROUP BY request
+  ), alone AS (
+    SELECT c.at, coalesce(c.key, 0) AS key, c.cost - coalesce(sum(l.cost), 0) AS cost,
+      c.free_cost - coalesce(sum(l.free_cost), 0) AS free_cost
+    FROM charged c LEFT JOIN logged l ON l.request = c.request
+    GROUP BY c.request, c.at, c.key, c.cost, c.free_cost
+  ), source AS (
+    SELECT at, key, service, model, status, calls, prompt_tokens, cached_tokens,
+      completion_tokens, cost, free_cost, band FROM logged
+    UNION ALL
+    SELECT at, key, '${UNKNOWN_SERVICE}', '', 'ok', 0, 0, 0, 0, cost, free_cost, NULL
+    FROM alone WHERE cost <> 0 OR free_cost <> 0
+  )`;
+
+const REBUILD = `
+  WITH ${SOURCE}, banded AS (
+    SELECT minutes, date_bin(minutes * interval '1 minute', at, '2000-01-01Z') AS at, key,
+      service, model, status, band, sum(calls) AS calls, sum(prompt_tokens) AS prompt_tokens,
+      sum(cached_tokens) AS cached_tokens, sum(completion_tokens) AS completion_tokens,
+      sum(cost) AS cost, sum(free_cost) AS free_cost
+    FROM source, unnest(ARRAY[${ROLLUP_MINUTES.join(", ")}]) AS minutes
+    GROUP BY 1, 2, 3, 4, 5, 6, 7
+  )
+  INSERT INTO usage_rollups (account, minutes, at, key, service, model, status, calls,
+    prompt_tokens, cached_tokens, completion_tokens, cost, free_cost, latencies)
+  SELECT $1, minutes, at, key, service, model, status, sum(calls), sum(prompt_tokens),
+    sum(cached_tokens), sum(completion_tokens), sum(cost), sum(free_cost),
+    string_agg(${byteOf("band")} || ${packed("calls::int")}, '' ORDER BY band)
+      FILTER (WHERE band IS NOT NULL)
+  FROM banded GROUP BY minutes, at, key, service, model, status`;
+
+/** Computes the sums of one account again, from the oldest month that the log has of it. */
+async function rebuild(tx: TransactionSql, account: number): Promise<void> {
+  const [kept] = await tx`
+    SELECT coalesce(date_trunc('month', min(at), 'UTC'), 'infinity')::text AS since
+    FROM request_log WHERE account = ${account}`;
+  const since = String(kept?.since);
+  await tx`DELETE FROM usage_rollups
+    WHERE account = ${account} AND at >= ${since}::text::timestamptz`;
+  const statement = REBUILD.replaceAll("$2", "$2::text::timestamptz");
+  await tx.unsafe(statement, [account, since, arrayText(BAND_STARTS)]);
+}
+
+/**
+ * Computes the sums of accounts again where they are wrong; of all accounts, or of one by its id.
+ * The flush of an account's bucket waits meanwhile. Returns how many were wrong.
+ */
+export async function repairUsage({ sql }: Database, only: string | null): Promise<number> {
+  const accounts = await sql`
+    SELECT number, bucket FROM accounts WHERE ${only}::text IS NULL OR id = ${only}
+    ORDER BY number`;
+  let wrong = 0;
+  for (const { number, bucket } of accounts) {
+    await sql.begin(async (tx) => {
+      await tx`SELECT FROM journal_cursors WHERE bucket = ${bucket} FOR UPDATE`;
+      if (isUsageRight(await readUsageTotals(tx, Number(number)))) return;
+      await rebuild(tx, Number(number));
+      wrong += 1;
+    });
+  }
+  return wrong;
+}

@@ -1,0 +1,156 @@
+// Writes the sums of the request log, in the transaction that writes its rows.
+
+import type { TransactionSql } from "postgres";
+import { bandOf, LatencyCounts } from "../../core/latency-bands.ts";
+import { type Cell, type ColumnTypes, unnestParameters, unnestText } from "../tables/unnest.ts";
+import { ROLLUP_MINUTES } from "../tables/usage-schema.ts";
+import type { UsageChange } from "./usage-changes.ts";
+
+const MINUTE_MS = 60_000;
+
+const KEY_COLUMNS = {
+  account: "bigint",
+  minutes: "smallint",
+  at: "timestamptz",
+  key: "bigint",
+  service: "text",
+  model: "text",
+  status: "text",
+} as const;
+const SUM_COLUMNS = {
+  calls: "int",
+  prompt_tokens: "bigint",
+  cached_tokens: "bigint",
+  completion_tokens: "bigint",
+  cost: "bigint",
+  free_cost: "bigint",
+} as const;
+const COLUMNS = { ...KEY_COLUMNS, ...SUM_COLUMNS, latencies: "text" } as const;
+const PLACE_COLUMNS = { place: "int", ...KEY_COLUMNS } as const;
+
+const KEYS = Object.keys(KEY_COLUMNS).join(", ");
+const SUMS = Object.keys(SUM_COLUMNS);
+
+const READ = `
+  SELECT row.place, encode(u.latencies, 'hex') AS latencies
+  FROM ${unnestText(PLACE_COLUMNS)} JOIN usage_rollups u USING (${KEYS})
+  WHERE u.latencies IS NOT NULL`;
+
+const ADD = `
+  INSERT INTO usage_rollups AS u (${Object.keys(COLUMNS).join(", ")})
+  SELECT ${KEYS}, ${SUMS.join(", ")}, decode(latencies, 'hex') FROM ${unnestText(COLUMNS)}
+  ON CONFLICT (${KEYS}) DO UPDATE SET
+    ${SUMS.map((name) => `${name} = u.${name} + excluded.${name}`).join(", ")},
+    latencies = coalesce(excluded.latencies, u.latencies)`;
+
+interface Sum {
+  readonly key: Readonly<Record<keyof typeof KEY_COLUMNS, Cell>>;
+  readonly startMs: number;
+  calls: number;
+  promptTokens: number;
+  cachedTokens: number;
+  completionTokens: number;
+  cost: bigint;
+  freeCost: bigint;
+  /** Null while no answered call is among the changes. */
+  latencies: LatencyCounts | null;
+}
+
+/**
+ * Adds changes to the sums. The transaction must hold the cursors of the accounts' buckets: what it
+ * reads here must not change until it writes.
+ */
+export async function addUsage(tx: TransactionSql, changes: readonly UsageChange[]): Promise<void> {
+  const sums = summed(changes);
+  if (sums.length === 0) return;
+  await addStoredLatencies(tx, sums);
+  const rows = sums.map(rowOf);
+  await tx.unsafe(ADD, unnestParameters(asTypes(COLUMNS), rows), { prepare: true });
+}
+
+function asTypes<Name extends string>(columns: Readonly<Record<Name, string>>): ColumnTypes<Name> {
+  return columns;
+}
+
+/** Each change is in a row of every length; the longer ones are summed from the shortest. */
+function summed(changes: readonly UsageChange[]): Sum[] {
+  const [shortest, ...longer] = ROLLUP_MINUTES;
+  const shortSums = new Map<string, Sum>();
+  for (const change of changes) addTo(sumOf(shortSums, shortest, change.atMs, change), change);
+  const quarters = [...shortSums.values()];
+  return quarters.concat(
+    longer.flatMap((minutes) => {
+      const sums = new Map<string, Sum>();
+      for (const sum of quarters) addSum(sumOf(sums, minutes, sum.startMs, sum.key), sum);
+      return [...sums.values()];
+    }),
+  );
+}
+
+/** The sum that a time and kind of call belong to; made if it is missing. */
+function sumOf(
+  sums: Map<string, Sum>,
+  minutes: number,
+  atMs: number,
+  { account, key, status, service, model }: Omit<Sum["key"], "minutes" | "at">,
+): Sum {
+  const length = minutes * MINUTE_MS;
+  const startMs = Math.floor(atMs / length) * length;
+  const id = `${account} ${startMs} ${key} ${status} ${service} ${model}`;
+  let sum = sums.get(id);
+  if (sum === undefined) {
+    const at = new Date(startMs).toISOString();
+    const nothing = { calls: 0, promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
+    const whole = { account, minutes, at, key, service, model, status };
+    sum = { key: whole, startMs, ...nothing, cost: 0n, freeCost: 0n, latencies: null };
+    sums.set(id, sum);
+  }
+  return sum;
+}
+
+function addTo(sum: Sum, change: UsageChange): void {
+  addCounts(sum, change);
+  if (change.latencyMs === null) return;
+  sum.latencies ??= new LatencyCounts();
+  sum.latencies.add(bandOf(change.latencyMs), change.calls);
+}
+
+function addSum(sum: Sum, part: Sum): void {
+  addCounts(sum, part);
+  if (part.latencies === null) return;
+  sum.latencies ??= new LatencyCounts();
+  sum.latencies.addAll(part.latencies);
+}
+
+function addCounts(sum: Sum, part: Omit<Sum, "key" | "startMs" | "latencies">): void {
+  sum.calls += part.calls;
+  sum.promptTokens += part.promptTokens;
+  sum.cachedTokens += part.cachedTokens;
+  sum.completionTokens += part.completionTokens;
+  sum.cost += part.cost;
+  sum.freeCost += part.freeCost;
+}
+
+async function addStoredLatencies(tx: TransactionSql, sums: readonly Sum[]): Promise<void> {
+  const wanted = sums.filter(({ latencies }) => latencies !== null);
+  if (wanted.length === 0) return;
+  const places = wanted.map(({ key }, place) => ({ place, ...key }));
+  const parameters = unnestParameters(asTypes(PLACE_COLUMNS), places);
+  const stored = await tx.unsafe(READ, parameters, { prepare: true });
+  for (const { place, latencies } of stored) {
+    wanted[Number(place)]?.latencies?.addPacked(Buffer.from(String(latencies), "hex"));
+  }
+}
+
+function rowOf(sum: Sum): Readonly<Record<keyof typeof COLUMNS, Cell>> {
+  return {
+    ...sum.key,
+    calls: sum.calls,
+    prompt_tokens: sum.promptTokens,
+    cached_tokens: sum.cachedTokens,
+    completion_tokens: sum.completionTokens,
+    cost: sum.cost,
+    free_cost: sum.freeCost,
+    latencies: sum.latencies === null ? null : Buffer.from(sum.latencies.pack()).toString("hex"),
+  };
+}

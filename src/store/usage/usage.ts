@@ -1,0 +1,253 @@
+// Reads the usage of an account from the sums of its request log: by step of time and by group, in
+// one query. Totals are the sums of what it returns, so they always agree.
+
+import { LatencyCounts } from "../../core/latency-bands.ts";
+import { arrayText, type Database } from "../servers/database.ts";
+import { isInvalidParameter } from "../servers/sql-errors.ts";
+import type { UsageStatus } from "../tables/usage-schema.ts";
+import { cellsOfDays, isOfDays, slicesOf } from "./usage-days.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** What a longer range can be filtered by is read day by day. */
+const HOURLY_CHOICES_MS = 4 * DAY_MS;
+/** Groups with less cost than the first so many are put together. */
+const USAGE_GROUPS_MAX = 20;
+
+export type UsageGroup = "none" | "service" | "model" | "key" | "status";
+
+/** What is counted; null where nothing is asked for. */
+export interface UsageFilter {
+  readonly service: string | null;
+  /** Empty for calls without a model. */
+  readonly model: string | null;
+  /** The number of a key. */
+  readonly key: number | null;
+  readonly status: UsageStatus | null;
+}
+
+export interface UsageQuestion {
+  readonly account: number;
+  /** The begin of each step, and the end of the last one, in milliseconds. */
+  readonly borders: readonly number[];
+  readonly group: UsageGroup;
+  readonly filter: UsageFilter;
+}
+
+export interface UsageSums {
+  calls: number;
+  /** Refused and failed ones. */
+  errors: number;
+  /** Nano-USD; a sum may be outside the range of NanoUsd. */
+  cost: bigint;
+  freeCost: bigint;
+  promptTokens: number;
+  completionTokens: number;
+  readonly latencies: LatencyCounts;
+}
+
+/** The sums of a group in a step. */
+export interface UsageCell extends UsageSums {
+  /** Null for the groups that were put together; "" where the log has no value. */
+  readonly group: string | null;
+  /** Which step, from 0 on. */
+  readonly step: number;
+}
+
+const GROUP_SQL: Readonly<Record<UsageGroup, string>> = {
+  none: "''",
+  service: "service",
+  model: "model",
+  key: "key::text",
+  status: "status",
+};
+
+/**
+ * Whole days are read from their own rows; of days in which a step begins, whole hours from theirs;
+ * of hours in which a step begins, the quarters.
+ */
+const SOURCE = `
+  SELECT * FROM usage_rollups u WHERE account = $1 AND minutes = 1440
+    AND at >= $2::text::timestamptz AND at < $3::text::timestamptz
+    AND NOT EXISTS (SELECT FROM unnest($10::text::timestamptz[]) day WHERE day = u.at)
+  UNION ALL
+  SELECT u.* FROM unnest($10::text::timestamptz[]) day JOIN usage_rollups u
+    ON u.account = $1 AND u.minutes = 60 AND u.at >= day AND u.at < day + interval '24 hours'
+  WHERE u.at >= $2::text::timestamptz AND u.at < $3::text::timestamptz
+    AND NOT EXISTS (SELECT FROM unnest($4::text::timestamptz[]) hour WHERE hour = u.at)
+  UNION ALL
+  SELECT u.* FROM unnest($4::text::timestamptz[]) hour JOIN usage_rollups u
+    ON u.account = $1 AND u.minutes = 15 AND u.at >= hour AND u.at < hour + interval '1 hour'
+  WHERE u.at >= $2::text::timestamptz AND u.at < $3::text::timestamptz`;
+
+function cellsOfSource(name: string): string {
+  return `
+  WITH source AS (${SOURCE}
+  ), cells AS MATERIALIZED (
+    SELECT ${name} AS name,
+      width_bucket(at, (SELECT $5::text::timestamptz[])) - 1 AS step, 1 AS sign,
+      sum(calls) AS calls, coalesce(sum(calls) FILTER (WHERE status <> 'ok'), 0) AS errors,
+      sum(cost) AS cost, sum(free_cost) AS free_cost, sum(prompt_tokens) AS prompt_tokens,
+      sum(completion_tokens) AS completion_tokens, string_agg(latencies, '') AS latencies
+    FROM source
+    WHERE ($6::text IS NULL OR service = $6) AND ($7::text IS NULL OR model = $7)
+      AND ($8::bigint IS NULL OR key = $8) AND ($9::text IS NULL OR status = $9)
+    GROUP BY 1, 2
+  )`;
+}
+
+const IS_USED = "HAVING sum(calls) <> 0 OR sum(cost) <> 0";
+
+function statement(cells: string): string {
+  return `${cells}, ranked AS (
+    SELECT name, row_number() OVER (ORDER BY sum(cost) DESC, sum(calls) DESC, name) AS place
+    FROM cells GROUP BY name ${IS_USED}
+  )
+  SELECT CASE WHEN place <= ${USAGE_GROUPS_MAX} THEN name END AS name,
+    min(least(place, ${USAGE_GROUPS_MAX + 1})) AS place, step,
+    sum(calls) AS calls, sum(errors) AS errors, sum(cost) AS cost, sum(free_cost) AS free_cost,
+    sum(prompt_tokens) AS prompt_tokens, sum(completion_tokens) AS completion_tokens,
+    string_agg(latencies, '') FILTER (WHERE sign > 0) AS latencies,
+    string_agg(latencies, '') FILTER (WHERE sign < 0) AS latencies_taken
+  FROM cells JOIN ranked USING (name) GROUP BY 1, step ${IS_USED} ORDER BY place, step`;
+}
+
+/** The sums of each step and group in which there was a call; the groups with most cost first. */
+export async function readUsage({ sql }: Database, question: UsageQuestion): Promise<UsageCell[]> {
+  const [text, parameters] = isOfDays(question.borders) ? ofDays(question) : ofSource(question);
+  // Planned with its values each time: a plan for any values reads a year in many seconds.
+  const rows = await sql.unsafe(text, parameters, { prepare: false });
+  return rows.map((row) => {
+    const latencies = new LatencyCounts();
+    if (row.latencies !== null) latencies.addPacked(row.latencies as Uint8Array);
+    if (row.latencies_taken !== null) latencies.takePacked(row.latencies_taken as Uint8Array);
+    return {
+      group: row.name === null ? null : String(row.name),
+      step: Number(row.step),
+      ...{ calls: Number(row.calls), errors: Number(row.errors), latencies },
+      ...{ cost: BigInt(String(row.cost)), freeCost: BigInt(String(row.free_cost)) },
+      promptTokens: Number(row.prompt_tokens),
+      completionTokens: Number(row.completion_tokens),
+    };
+  });
+}
+
+type Statement = readonly [text: string, parameters: (string | number | null)[]];
+
+function ofSource({ account, borders, group, filter }: UsageQuestion): Statement {
+  const [from = 0, to = 0] = [borders[0], borders.at(-1)];
+  return [
+    statement(cellsOfSource(GROUP_SQL[group])),
+    [
+      ...[account, timeText(from), timeText(to), split(borders, HOUR_MS)],
+      ...[times(borders.slice(0, -1)), filter.service, filter.model, filter.key, filter.status],
+      split(borders, DAY_MS),
+    ],
+  ];
+}
+
+function ofDays({ account, borders, group, filter }: UsageQuestion): Statement {
+  const { midnights, slices } = slicesOf(borders);
+  const column = (value: (one: (typeof slices)[number]) => string | number) =>
+    arrayText(slices.map((one) => String(value(one))));
+  return [
+    statement(cellsOfDays(GROUP_SQL[group])),
+    [
+      ...[account, timeText(midnights[0] ?? 0), timeText(midnights.at(-1) ?? 0)],
+      ...[column(({ border }) => border), times(midnights)],
+      ...[filter.service, filter.model, filter.key, filter.status],
+      ...[column(({ minutes }) => minutes), column(({ fromMs }) => timeText(fromMs))],
+      ...[column(({ toMs }) => timeText(toMs)), column(({ sign }) => sign)],
+    ],
+  ];
+}
+
+/** The begins of the hours, or days, that a border divides. */
+function split(borders: readonly number[], length: number): string {
+  const begins = borders
+    .filter((ms) => ms % length !== 0)
+    .map((ms) => Math.floor(ms / length) * length);
+  return times([...new Set(begins)]);
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function times(all: readonly number[]): string {
+  return arrayText(all.map(timeText));
+}
+
+/** Postgres does not know a time zone. */
+export class UnknownZone extends RangeError {}
+
+/**
+ * The begins of days or months of a zone between two times, which are not among them.
+ * @throws UnknownZone
+ */
+export async function zoneBorders(
+  { sql }: Database,
+  range: {
+    readonly fromMs: number;
+    readonly toMs: number;
+    readonly zone: string;
+    readonly unit: "day" | "month";
+  },
+): Promise<number[]> {
+  const { fromMs, toMs, zone, unit } = range;
+  // Of a midnight that occurs twice Postgres takes the second; the day begins with the first, which
+  // has the offset of the day before. One that is skipped has the time at which the clock skips it.
+  const query = sql`
+    WITH local AS (
+      SELECT to_timestamp(${fromMs / 1_000}::float8) AT TIME ZONE ${zone} AS begins,
+        to_timestamp(${toMs / 1_000}::float8) AT TIME ZONE ${zone} AS ends
+    ), midnights AS (
+      SELECT day, day AT TIME ZONE ${zone} AS at FROM local, generate_series(
+        date_trunc(${unit}, begins), ends + interval '1 day', ('1 ' || ${unit})::interval) day
+    ), firsts AS (
+      SELECT day, at, day AT TIME ZONE 'UTC' - (
+        ((at - interval '24 hours') AT TIME ZONE ${zone}) AT TIME ZONE 'UTC'
+          - (at - interval '24 hours')) AS first
+      FROM midnights
+    )
+    SELECT DISTINCT (extract(epoch FROM CASE WHEN first < at AND first AT TIME ZONE ${zone} = day
+      THEN first ELSE at END) * 1000)::bigint::text AS ms
+    FROM firsts`;
+  const rows = await query.catch((error: unknown) => {
+    throw isInvalidParameter(error) ? new UnknownZone(zone) : error;
+  });
+  return rows
+    .map(({ ms }) => Number(ms))
+    .filter((ms) => ms > fromMs && ms < toMs)
+    .sort((a, b) => a - b);
+}
+
+/** What an account used in a range: what its usage can be filtered by. */
+export interface UsageChoices {
+  readonly services: readonly string[];
+  /** "" if there are calls without a model. */
+  readonly models: readonly string[];
+  /** Numbers of keys. */
+  readonly keys: readonly number[];
+}
+
+/** An hour, or in a long range a day, that is only partly in the range counts. */
+export async function readUsageChoices(
+  { sql }: Database,
+  account: number,
+  fromMs: number,
+  toMs: number,
+): Promise<UsageChoices> {
+  const length = toMs - fromMs > HOURLY_CHOICES_MS ? DAY_MS : HOUR_MS;
+  const begin = Math.floor(fromMs / length) * length;
+  const rows = await sql`
+    SELECT DISTINCT service, model, key FROM usage_rollups
+    WHERE account = ${account} AND minutes = ${length / MINUTE_MS}
+      AND (calls <> 0 OR cost <> 0)
+      AND at >= ${timeText(begin)}::text::timestamptz
+      AND at < ${timeText(toMs)}::text::timestamptz`;
+  const distinct = (name: string) => [...new Set(rows.map((row) => String(row[name])))].sort();
+  const keys = distinct("key").map(Number);
+  return { services: distinct("service"), models: distinct("model"), keys };
+}

@@ -1,0 +1,239 @@
+// One connection to a server, over which requests go one after the other.
+
+import type { Socket } from "bun";
+import { type Deadline, deadlines, type Expiring } from "../../core/deadlines.ts";
+import { HttpError } from "./http-error.ts";
+import type { ExchangeConnection, HttpExchange } from "./http-exchange.ts";
+import { STATUS } from "./http-head.ts";
+
+/** The status 408 in ASCII. */
+const TIMEOUT_DIGITS = [52, 48, 56] as const;
+
+export interface ServerAddress {
+  readonly hostname: string;
+  readonly port: number;
+  readonly isTls: boolean;
+  /** The name that the certificate must be for. */
+  readonly serverName: string;
+}
+
+/** A request, and where its response goes. */
+export interface SentRequest {
+  /** For whom it is. */
+  readonly account: string;
+  readonly text: string;
+  readonly exchange: HttpExchange;
+}
+
+/** Who keeps a connection for its next request. */
+export interface ConnectionOwner {
+  /** A connection that is not there after so long is given up. */
+  readonly connectMs: number;
+  monotonicMs(): number;
+  /** The connection can take another request for so long. */
+  idle(connection: HttpConnection, keepMs: number): void;
+  /** The connection is closed. */
+  closed(connection: HttpConnection): void;
+  /** The connection was closed before it brought anything of the response. */
+  lost(request: SentRequest): void;
+}
+
+type OpenSocket = Socket<HttpConnection>;
+
+/** The network is probed after so long without a byte, to notice that a server vanished. */
+const PROBE_MS = 30_000;
+/** A server that has closed an idle connection resets the next request within a round trip. */
+const STALE_MS = 1_000;
+
+const HANDLERS = {
+  open: (socket: OpenSocket) => socket.data.opened(socket),
+  handshake(socket: OpenSocket, isTrusted: boolean, error: Error | null) {
+    if (isTrusted) socket.data.ready();
+    else socket.data.close(error ?? new HttpError("ETLS", "The TLS handshake failed"));
+  },
+  data: (socket: OpenSocket, bytes: Buffer) => socket.data.receive(bytes),
+  drain: (socket: OpenSocket) => socket.data.flush(),
+  error: (socket: OpenSocket, error: Error) => socket.data.close(error),
+  close: (socket: OpenSocket, error?: Error) => socket.data.close(error ?? null),
+};
+
+export class HttpConnection implements ExchangeConnection, Expiring {
+  readonly #owner: ConnectionOwner;
+  readonly #connectLimit: Deadline;
+  readonly #isTls: boolean;
+  #socket: OpenSocket | null = null;
+  /** What is under way, or waits for the connection. */
+  #exchange: HttpExchange | null;
+  /** Its request, as long as it may have to be sent, or sent again. */
+  #text: string;
+  /** True once requests can be sent. */
+  #isReady = false;
+  #sentMs = 0;
+  /** The part of the request that the socket has not taken yet. */
+  #unsent: Buffer | null = null;
+  /** True once it brought a whole response. */
+  #hasServed = false;
+  #isClosed = false;
+  /** The owner closes it if it is still idle then. */
+  idleUntilMs = 0;
+  /**
+   * The only one whose requests it takes. A server that answers a request twice would otherwise
+   * give the second answer to another account, and that cannot always be noticed (D-566).
+   */
+  readonly account: string;
+
+  /** Connects, then sends the request. */
+  constructor(owner: ConnectionOwner, address: ServerAddress, request: SentRequest) {
+    const { hostname, port, isTls, serverName } = address;
+    this.#owner = owner;
+    this.account = request.account;
+    this.#isTls = isTls;
+    this.#exchange = request.exchange;
+    this.#text = request.text;
+    request.exchange.sentOn(this);
+    this.#connectLimit = deadlines.begin(owner.connectMs, this);
+    const target = { hostname, port, data: this, socket: HANDLERS };
+    const connecting = isTls
+      ? Bun.connect({ ...target, tls: { serverName } })
+      : Bun.connect(target);
+    connecting.catch((error) => this.close(error));
+  }
+
+  opened(socket: OpenSocket): void {
+    this.#socket = socket;
+    if (this.#isClosed) {
+      socket.terminate();
+      return;
+    }
+    socket.setKeepAlive(true, PROBE_MS);
+    if (!this.#isTls) this.ready();
+  }
+
+  /** The server does not take the connection. */
+  expire(): void {
+    this.close(new HttpError("ETIMEDOUT", "The connection took too long"));
+  }
+
+  /** The connection can be used. A server may ask for another handshake later (TLS 1.2). */
+  ready(): void {
+    if (this.#isReady) return;
+    this.#isReady = true;
+    this.#connectLimit.end();
+    if (this.#exchange !== null) this.send({ text: this.#text, exchange: this.#exchange });
+  }
+
+  /** Sends a request. The connection must be idle. */
+  send({ text, exchange }: Pick<SentRequest, "text" | "exchange">): void {
+    this.#text = text;
+    this.#exchange = exchange;
+    this.#sentMs = this.#owner.monotonicMs();
+    this.#socket?.ref();
+    exchange.sentOn(this);
+    this.#writeText(text);
+  }
+
+  receive(bytes: Buffer): void {
+    // Nobody asked for these bytes: whatever they are, no response can follow them.
+    if (this.#exchange === null || !this.#isReady) {
+      this.close(null);
+      return;
+    }
+    // The server closed the idle connection while the request was on its way: it is sent again.
+    if (this.#hasServed && this.#exchange.isUnanswered && isTimeout(bytes) && this.#isSoon()) {
+      this.close(null);
+      return;
+    }
+    // The response may take long, and the request is not needed again.
+    this.#text = "";
+    this.#exchange.receive(bytes);
+  }
+
+  flush(): void {
+    if (this.#unsent !== null) this.#write(this.#unsent);
+  }
+
+  pause(): void {
+    this.#socket?.pause();
+  }
+
+  resume(): void {
+    this.#socket?.resume();
+  }
+
+  release(keepMs: number): void {
+    this.#hasServed = true;
+    if (this.#unsent === null) this.#exchange = null;
+    if (keepMs > 0 && this.#exchange === null && !this.#isClosed) this.#rest(keepMs);
+    else this.close(null);
+  }
+
+  abandon(): void {
+    this.close(null);
+  }
+
+  /** Closes it, or does what is left to do after it was closed; null: in order. */
+  close(error: Error | null): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#connectLimit.end();
+    const exchange = this.#exchange;
+    this.#exchange = null;
+    this.#unsent = null;
+    // A reset tells the server at once that nobody waits for its response.
+    if (exchange === null) this.#socket?.close();
+    else this.#socket?.terminate();
+    if (exchange !== null) this.#fail(exchange, error);
+    // A connect cannot be called off: it may keep this object for minutes.
+    this.#text = "";
+    this.#owner.closed(this);
+  }
+
+  #fail(exchange: HttpExchange, error: Error | null): void {
+    if (exchange.isOver) return;
+    if (this.#hasServed && exchange.isUnanswered && this.#isSoon())
+      this.#owner.lost({ account: this.account, text: this.#text, exchange });
+    // The platform does not tell whether the server ended TLS, or somebody cut it off (D-567).
+    else if (error === null && this.#isReady) exchange.close(this.#isTls);
+    else exchange.fail(new HttpError(codeOf(error), "The connection failed", !this.#isReady));
+  }
+
+  /** True if the request may have met a connection that its server was about to close. */
+  #isSoon(): boolean {
+    return this.#owner.monotonicMs() - this.#sentMs < STALE_MS;
+  }
+
+  #rest(keepMs: number): void {
+    this.#text = "";
+    // An idle connection does not keep a program from ending.
+    this.#socket?.unref();
+    this.#owner.idle(this, keepMs);
+  }
+
+  /** Bytes are made of the text only if the socket does not take all of it. */
+  #writeText(text: string): void {
+    const written = Math.max(0, this.#socket?.write(text) ?? 0);
+    const isWhole = written === Buffer.byteLength(text);
+    this.#unsent = isWhole ? null : Buffer.from(text).subarray(written);
+    // On a new connection no request is lost.
+    if (!this.#hasServed) this.#text = "";
+  }
+
+  #write(bytes: Buffer): void {
+    const written = Math.max(0, this.#socket?.write(bytes) ?? 0);
+    // A closed socket takes nothing; its close event handles that.
+    this.#unsent = written < bytes.length ? bytes.subarray(written) : null;
+  }
+}
+
+/** True for a response that says that no request came in time (RFC 9110, section 15.5.9). */
+function isTimeout(bytes: Buffer): boolean {
+  // To make a text of them would cost each reply five times as much.
+  const [first, second, third] = TIMEOUT_DIGITS;
+  const at = STATUS.start;
+  return bytes[at] === first && bytes[at + 1] === second && bytes[at + 2] === third;
+}
+
+function codeOf(error: Error | null): string {
+  if (error === null) return "ECONNRESET";
+  return "code" in error && typeof error.code === "string" ? error.code : error.name;
+}

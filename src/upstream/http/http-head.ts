@@ -1,0 +1,114 @@
+// Reads the head of an HTTP/1.1 response (RFC 9112, sections 4 and 5).
+
+import type { ResponseHeaders } from "../upstream-response.ts";
+import { malformed } from "./http-error.ts";
+
+/** A longer head is refused. */
+export const HEAD_BYTES_MAX = 64 * 1024;
+
+/** A connection without a request is closed after this time, before most servers close it. */
+const KEPT_MS = 55_000;
+/** How much earlier than a server says, because a request takes time to get there. */
+const MARGIN_MS = 1_000;
+
+const STATUS_LINE = /HTTP\/1\.\d [1-9]\d\d(?: [^\r\n\0]*)?\r?\n/y;
+/** Where its parts are. */
+const MINOR_VERSION_AT = 7;
+export const STATUS = { start: 9, end: 12 };
+/** Headers and an empty line. A line that continues another one (obsolete) has no name. */
+const HEADERS = /(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[^\r\n\0]*\r?\n)*\r?\n$/y;
+const LF = 10;
+const CR = 13;
+const NOT_FOUND = -1;
+/** How the lines of headers begin that are asked for in every response. */
+const BEGINNINGS: ReadonlyMap<string, string> = new Map(
+  ["connection", "keep-alive", "transfer-encoding", "content-length", "content-encoding"].map(
+    (name) => [name, `\n${name}:`],
+  ),
+);
+
+function beginningOf(name: string): string {
+  return BEGINNINGS.get(name) ?? `\n${name}:`;
+}
+
+export interface ResponseHead {
+  readonly status: number;
+  readonly headers: HeaderTable;
+  /** For how long the server takes another request on the connection; 0 if it takes none. */
+  readonly keepMs: number;
+}
+
+/** Headers, which are searched for when they are asked for: most are not. */
+export class HeaderTable implements ResponseHeaders {
+  readonly #head: string;
+  readonly #lowerCase: string;
+
+  constructor(head: string) {
+    this.#head = head;
+    this.#lowerCase = head.toLowerCase();
+  }
+
+  get(name: string): string | null {
+    const start = beginningOf(name);
+    let at = this.#lowerCase.indexOf(start);
+    if (at === NOT_FOUND) return null;
+    let values = this.#lineFrom(at + start.length);
+    for (;;) {
+      at = this.#lowerCase.indexOf(start, at + 1);
+      if (at === NOT_FOUND) return values;
+      values += `, ${this.#lineFrom(at + start.length)}`;
+    }
+  }
+
+  has(name: string): boolean {
+    return this.#lowerCase.includes(beginningOf(name));
+  }
+
+  #lineFrom(start: number): string {
+    return this.#head.slice(start, this.#head.indexOf("\n", start)).trim();
+  }
+}
+
+/**
+ * Where the head ends and what follows begins, with lines that end in CRLF, or in LF alone as some
+ * servers write them; -1 if the end has not come yet. The first `seen` bytes had no end by
+ * themselves.
+ */
+export function endOfHead(bytes: Buffer, seen = 0): number {
+  // The first line break of an end like LF CR LF may be among them.
+  for (
+    let at = bytes.indexOf(LF, Math.max(0, seen - 2));
+    at !== NOT_FOUND;
+    at = bytes.indexOf(LF, at + 1)
+  ) {
+    const next = bytes[at + 1] === CR ? at + 2 : at + 1;
+    if (bytes[next] === LF) return next + 1;
+  }
+  return NOT_FOUND;
+}
+
+/** Parses a head, its empty last line included. Throws an HttpError. */
+export function parseHead(text: string): ResponseHead {
+  STATUS_LINE.lastIndex = 0;
+  if (!STATUS_LINE.test(text)) throw malformed("The response has no status line of HTTP/1.1");
+  HEADERS.lastIndex = STATUS_LINE.lastIndex;
+  if (!HEADERS.test(text)) throw malformed("The response has a broken header");
+  const headers = new HeaderTable(text);
+  const keepMs = keepMsOf(headers, text[MINOR_VERSION_AT] === "0");
+  return { status: Number(text.slice(STATUS.start, STATUS.end)), headers, keepMs };
+}
+
+function keepMsOf(headers: HeaderTable, isOld: boolean): number {
+  const connection = headers.get("connection")?.toLowerCase() ?? "";
+  if (lists(connection, "close")) return 0;
+  // HTTP/1.0 has no chunks, so whoever sends them there may be mistaken about their end.
+  if (isOld && (!lists(connection, "keep-alive") || headers.has("transfer-encoding"))) return 0;
+  const seconds = /\btimeout=(\d{1,6})/i.exec(headers.get("keep-alive") ?? "")?.[1];
+  if (seconds === undefined) return KEPT_MS;
+  return Math.min(KEPT_MS, Math.max(0, Number(seconds) * 1_000 - MARGIN_MS));
+}
+
+/** Whether a header's list has this item. */
+function lists(value: string, item: string): boolean {
+  return value !== "" && value.split(",").some((one) => one.trim() === item);
+}

@@ -1,7 +1,0 @@
-import { describe } from "bun:test";
-import * as limits from "../../src/core/limits.ts";
-import { RULE_CHECKS, TABLE_CHECKS } from "./limits-checks.ts";
-import { testAll } from "./source-mutants.ts";
-
-describe("the tables", () => testAll(TABLE_CHECKS, limits));
-describe("deriveTier() and nextTier()", () => testAll(RULE_CHECKS, limits));

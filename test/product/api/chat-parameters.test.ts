@@ -1,0 +1,131 @@
+// What becomes of every parameter of a chat request: it is forwarded, refused by its name, or named
+// in the answer. None is dropped in silence.
+
+import { describe, expect, test } from "bun:test";
+import type { ModelEntry } from "../../../src/services/chat/models/catalogue.ts";
+import { catalogueOf } from "../../../src/settings/catalogue.ts";
+import { chatBody, errorOf } from "../../support/api/api-world.ts";
+import { MODEL } from "../../support/api/models.ts";
+import { sharedApi } from "../../support/api/shared-api.ts";
+import { wholeReply } from "../../support/fakes/scripted-chat.ts";
+
+const TUNABLE: ModelEntry = { ...MODEL, id: "tunable", extraParameters: ["top_k", "template"] };
+
+const catalogue = catalogueOf([MODEL, TUNABLE], []);
+const api = await sharedApi({ catalogue: () => catalogue });
+const account = await api.account({ contract: "enterprise", paid: "100" });
+
+interface Answered {
+  readonly svc: { readonly ignored?: readonly string[] };
+}
+
+async function ignored(fields: object): Promise<readonly string[] | undefined> {
+  const response = await api.post(account, chatBody(fields));
+  expect(response.status).toBe(200);
+  return ((await response.json()) as Answered).svc.ignored;
+}
+
+const OTHERS = { store: true, metadata: { a: "b" }, top_k: 5, prompt_cache_retention: "24h" };
+
+describe("a parameter that is not forwarded", () => {
+  test("is named in svc.ignored, whole and streamed", async () => {
+    const names = Object.keys(OTHERS);
+    expect(await ignored(OTHERS)).toEqual(names);
+    const response = await api.post(account, chatBody({ ...OTHERS, stream: true }));
+    const frames = (await response.text()).split("\n\n");
+    const last = frames.find((frame) => frame.includes('"svc"')) ?? "";
+    expect(JSON.parse(last.slice(6)).svc.ignored).toEqual(names);
+    expect(api.chat.requests.map(({ parameters, extras }) => [parameters, extras])).toEqual([
+      [{}, undefined],
+      [{}, undefined],
+    ]);
+  });
+
+  test("is named wherever it stands", async () => {
+    const messages = [
+      { role: "user", content: [{ type: "text", text: "x", cache_control: { type: "e" } }] },
+      { role: "assistant", content: "y", reasoning_content: "hm", audio: null, annotations: [] },
+      { role: "tool", tool_call_id: "c", content: "z", name: "f" },
+    ];
+    const tools = [{ type: "function", function: { name: "f" }, cache_control: { type: "e" } }];
+    expect(
+      await ignored({ messages, tools, stream_options: { include_obfuscation: true } }),
+    ).toEqual([
+      "messages[].content[].cache_control",
+      "messages[].reasoning_content",
+      "messages[].name",
+      "tools[].cache_control",
+      "stream_options.include_obfuscation",
+    ]);
+  });
+
+  test("is not named where everything had its effect, or asks for nothing", async () => {
+    const harmless = { n: 1, service_tier: "auto", modalities: ["text"], seed: 1, logprobs: true };
+    expect(await ignored({ ...harmless, metadata: null, functions: null })).toBeUndefined();
+  });
+});
+
+describe("a parameter that a model's configuration lists", () => {
+  test("is forwarded to that model, and not named", async () => {
+    const fields = { model: TUNABLE.id, top_k: 5, template: { thinking: true }, min_p: 0.1 };
+    expect(await ignored(fields)).toEqual(["min_p"]);
+    const [request] = api.chat.requests;
+    expect([...(request?.extras ?? [])]).toEqual([
+      ["top_k", 5],
+      ["template", { thinking: true }],
+    ]);
+  });
+
+  test("counts as prompt where the hold is taken, since a template may show it", async () => {
+    const held = async (fields: object) => {
+      let amount = 0n;
+      api.chat.reply = async () => {
+        amount = (await api.view(account)).heldPaid;
+        return wholeReply("Hello");
+      };
+      await api.post(account, chatBody({ model: TUNABLE.id, ...fields }));
+      return amount;
+    };
+    const bare = await held({});
+    expect(await held({ template: { words: "x".repeat(1_000) } })).toBeGreaterThan(
+      bare + 1_000_000n,
+    );
+    expect(await held({ min_p: "x".repeat(1_000) })).toBe(bare);
+  });
+});
+
+describe("a parameter that would not do what it says is refused by its name", () => {
+  const cases: readonly (readonly [fields: object, message: string])[] = [
+    [{ n: 2 }, "n must be 1: send one request for each reply"],
+    [{ audio: { voice: "x" } }, "audio is not supported: a reply is text"],
+    [{ modalities: ["text", "audio"] }, "modalities[1] must be 'text': a reply is text"],
+    [{ web_search_options: {} }, "web_search_options is not supported: search by a function tool"],
+    [{ service_tier: "priority" }, "service_tier must be one of: auto, default"],
+    [{ functions: [{ name: "f" }] }, "functions is not supported: use tools"],
+    [{ function_call: "auto" }, "function_call is not supported: use tool_choice"],
+    [
+      { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "x" } }] }] },
+      "messages[0].content[0].type must be 'text': images, audio and files are not supported",
+    ],
+    [
+      { messages: [{ role: "user", content: [{ type: "input_audio", input_audio: {} }] }] },
+      "messages[0].content[0].type must be 'text': images, audio and files are not supported",
+    ],
+    [
+      { tools: [{ type: "custom", custom: { name: "f" } }] },
+      "tools[0].type must be 'function': custom tools and built-in ones are not supported",
+    ],
+    [
+      { messages: [{ role: "assistant", content: null, function_call: { name: "f" } }] },
+      "messages[0].function_call is not supported: use tool_calls",
+    ],
+  ];
+  for (const [fields, message] of cases) {
+    test(message, async () => {
+      const response = await api.post(account, chatBody(fields));
+      expect(response.status).toBe(400);
+      expect(await errorOf(response)).toMatchObject({ code: "invalid_parameter", message });
+      expect(api.chat.requests).toEqual([]);
+    });
+  }
+});

@@ -1,0 +1,76 @@
+// Every example of the documentation works as it stands, and is answered as documented.
+
+import { describe, expect, test } from "bun:test";
+import { SCOPES } from "../../../src/core/access/services.ts";
+import { pathOf } from "../../../src/http/docs/docs-page.ts";
+import type { DocumentedEndpoint } from "../../../src/http/endpoint-errors.ts";
+import type { Example } from "../../../src/http/endpoint-info.ts";
+import { DOCUMENTED } from "../../../src/routes.ts";
+import { misfit, undocumented } from "../../support/api/contract.ts";
+import { sharedMail } from "../../support/api/shared-api.ts";
+import type { TestAccount } from "../../support/stores/accounts.ts";
+import { mailBody, resultOf } from "../../support/stores/mail-world.ts";
+
+const ENDPOINTS = [...DOCUMENTED.gateway, ...DOCUMENTED.application, ...DOCUMENTED.program];
+
+const world = await sharedMail();
+const { api } = world;
+const accounts: Partial<Record<string, TestAccount>> = {
+  gateway: await api.account({ contract: "enterprise", paid: "100", scopes: SCOPES }),
+  application: await api.account({ surface: "application", plan: "max", paid: "9" }),
+};
+
+async function send(one: DocumentedEndpoint, example: Example): Promise<Response> {
+  const account = one.access === "anybody" ? undefined : accounts[one.surface ?? ""];
+  const path = pathOf(one, await withRealId(one, example));
+  return await fetch(api.parts.url + path, {
+    method: one.method,
+    headers: {
+      ...(account !== undefined && { authorization: `Bearer ${account.key}` }),
+      ...example.headers,
+    },
+    ...(example.body !== undefined && { body: JSON.stringify(example.body) }),
+  });
+}
+
+/** The example; where it is of a message, with the id of one that exists. */
+async function withRealId(one: DocumentedEndpoint, example: Example): Promise<Example> {
+  if (example.params === undefined || one.service !== "mail") return example;
+  if (accounts.gateway === undefined) throw new Error("There is no account");
+  const { id } = await resultOf(await world.send(accounts.gateway, mailBody()));
+  return { ...example, params: { id } };
+}
+
+for (const one of ENDPOINTS) {
+  describe(`${one.method} ${one.path}`, () => {
+    test("has an example", () => {
+      expect(one.examples.length).toBeGreaterThan(0);
+    });
+
+    for (const example of one.examples) {
+      test(`answers the example "${example.summary}" as documented`, async () => {
+        const response = await send(one, example);
+        expect(response.status).toBe(200);
+        const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
+        if (isStream === true) await expectStream(one, await response.text());
+        else expect(undocumented(one, response, await response.json())).toBeNull();
+      });
+
+      test(`documents a reply to "${example.summary}" that has its own schema`, () => {
+        const chunks = one.chunk !== undefined && Array.isArray(example.reply) ? example.reply : [];
+        for (const chunk of chunks) expect(misfit(one.chunk ?? one.reply, chunk)).toBeNull();
+        if (chunks.length === 0) expect(misfit(one.reply, example.reply)).toBeNull();
+      });
+    }
+  });
+}
+
+async function expectStream(one: DocumentedEndpoint, text: string): Promise<void> {
+  const data = text.split("\n\n").flatMap((frame) => frame.match(/^data: (.*)$/)?.[1] ?? []);
+  expect(data.at(-1)).toBe("[DONE]");
+  const chunks = data.slice(0, -1);
+  expect(chunks.length).toBeGreaterThan(1);
+  for (const chunk of chunks) {
+    expect(misfit(one.chunk ?? one.reply, JSON.parse(chunk))).toBeNull();
+  }
+}

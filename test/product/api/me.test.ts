@@ -1,0 +1,106 @@
+import { expect, test } from "bun:test";
+import { sharedApi } from "../../support/api/shared-api.ts";
+import { type AccountTerms, daysAgo } from "../../support/stores/accounts.ts";
+
+const api = await sharedApi();
+
+interface Me {
+  readonly tier: { readonly name: string; readonly next: object | null };
+  readonly balance: { readonly spendable_usd: number; readonly spendable_limit: string };
+  readonly key: object;
+  readonly services: readonly string[];
+}
+
+async function me(options: AccountTerms): Promise<Me> {
+  const response = await api.get("/v1/me", await api.account(options));
+  expect(response.status).toBe(200);
+  return (await response.json()) as Me;
+}
+
+test("GET /v1/me tells all of a new account, and is counted and logged", async () => {
+  const account = await api.account({ scopes: ["models"] });
+  const response = await api.get("/v1/me", account);
+  expect(response.headers.get("x-ratelimit-remaining-requests")).toBe("19");
+  const now = new Date();
+  const month = now.toISOString().slice(0, 7);
+  expect(await response.json()).toEqual({
+    id: account.id,
+    object: "account",
+    state: "active",
+    tier: { name: "free", next: { name: "starter", paid_usd_missing: 5, days_left: 0 } },
+    balance: {
+      paid_usd: 0,
+      free_usd: 5,
+      free_expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      held_usd: 0,
+      spendable_usd: 5,
+      spendable_limit: "balance",
+    },
+    month: {
+      month,
+      spent_usd: 0,
+      cap_usd: 5,
+      own_cap_usd: null,
+      resets_at: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)).toISOString(),
+    },
+    limits: { requests_per_minute: 20, concurrent_streams: 2, open_streams: 0 },
+    services: ["models"],
+    key: {
+      id: account.keyId,
+      name: "test key",
+      scopes: ["models"],
+      budget_usd: null,
+      spent_usd: 0,
+    },
+    svc: { request_id: response.headers.get("x-request-id"), cost_usd: 0 },
+  });
+  expect(await api.journal(account)).toMatchObject([
+    { type: "call", metadata: { endpoint: "/v1/me", service: "account", model: null } },
+  ]);
+});
+
+test("GET /v1/me takes any valid key, whatever its scopes", async () => {
+  expect(await me({ scopes: ["mail"] })).toMatchObject({ key: { scopes: ["mail"] } });
+});
+
+test("GET /v1/me says what the next tier still lacks", async () => {
+  const next = async (options: AccountTerms) => (await me(options)).tier;
+  expect(await next({ paid: "20" })).toMatchObject({
+    name: "starter",
+    next: { name: "build", paid_usd_missing: 30, days_left: 7 },
+  });
+  expect(await next({ paid: "50", paidAt: daysAgo(3.5) })).toMatchObject({
+    name: "starter",
+    next: { name: "build", paid_usd_missing: 0, days_left: 4 },
+  });
+  expect(await next({ paid: "1000", paidAt: daysAgo(31) })).toMatchObject({
+    name: "pro",
+    next: null,
+  });
+  expect(await next({ contract: "enterprise" })).toMatchObject({ name: "enterprise", next: null });
+});
+
+test("GET /v1/me says how much can be spent now, and which limit is the one", async () => {
+  const spendable = async (options: AccountTerms) => (await me(options)).balance;
+  expect(await spendable({ paid: "20", free: "1" })).toMatchObject({
+    spendable_usd: 21,
+    spendable_limit: "balance",
+  });
+  expect(await spendable({ paid: "500" })).toMatchObject({
+    spendable_usd: 100,
+    spendable_limit: "tier_cap",
+  });
+  expect(await spendable({ paid: "20", ownCap: "7" })).toMatchObject({
+    spendable_usd: 7,
+    spendable_limit: "own_cap",
+  });
+  expect(await spendable({ paid: "20", ownCap: "7", monthlyLimit: "0.000001" })).toMatchObject({
+    spendable_usd: 0.000001,
+    spendable_limit: "key_budget",
+  });
+});
+
+test("GET /v1/me refuses a suspended account like every other call", async () => {
+  const response = await api.get("/v1/me", await api.account({ state: "suspended" }));
+  expect(response.status).toBe(403);
+});

@@ -1,0 +1,93 @@
+// Replacing KEY_PEPPER on a running product: no key of a customer is lost on the way, and no wrong
+// step starts a process.
+
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { keyDigest } from "../../../src/core/access/keys.ts";
+import { eventually } from "../../support/eventually.ts";
+import { SECRETS, startProduct } from "../../support/product/product.ts";
+import { shared } from "../../support/shared.ts";
+
+setDefaultTimeout(120_000);
+
+const OLD = SECRETS.KEY_PEPPER;
+const NEW = "the new pepper of the product tests";
+
+const product = await shared(startProduct({ apis: 1, workers: 1 }));
+
+async function statusOf(key: string): Promise<number> {
+  const headers = { authorization: `Bearer ${key}` };
+  return (await fetch(`${product.api(0).url}/v1/me`, { headers })).status;
+}
+
+async function restart(pepper: string): Promise<void> {
+  for (const program of product.programs) {
+    await program.stop();
+    await program.start({ env: { KEY_PEPPER: pepper } });
+  }
+}
+
+/** What the command-line tool prints, and how it ends. */
+async function farebox(pepper: string, ...args: readonly string[]) {
+  const child = Bun.spawn(
+    [process.execPath, join(import.meta.dir, "../../../src/cli/main.ts"), ...args],
+    {
+      env: { PATH: process.env.PATH ?? "", ...product.env, KEY_PEPPER: pepper },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    },
+  );
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { out, err, code };
+}
+
+async function digests(): Promise<string[]> {
+  const rows = await product.operator.database.sql`SELECT digest FROM keys`;
+  return rows.map((row) => String(row.digest));
+}
+
+test("a pepper is replaced without a key that stops working", async () => {
+  const [used, unused] = [await product.account(), await product.account()];
+  expect(await statusOf(used.key)).toBe(200);
+
+  await product.api(0).stop();
+  const wrong = product.api(0).start({ env: { KEY_PEPPER: "a pepper of someone else" } });
+  await expect(wrong).rejects.toThrow("KEY_PEPPER is not the secret that this database was used");
+  const refused = await farebox("a pepper of someone else", "account", "show", used.id);
+  expect(refused).toMatchObject({ code: 1, out: "" });
+  expect(refused.err).toContain("KEY_PEPPER is not the secret");
+
+  await restart(`${NEW},${OLD}`);
+  expect(await statusOf(used.key)).toBe(200);
+  await eventually("the used key has moved", async () => {
+    return (await digests()).includes(keyDigest(used.key, NEW));
+  });
+  const made = await farebox(
+    `${NEW},${OLD}`,
+    ...["key", "create", used.id, "--scopes", "models", "--json"],
+  );
+  expect(made.err).toBe("");
+  const { key } = JSON.parse(made.out) as { key: string };
+  expect(await digests()).toContain(keyDigest(key, NEW));
+  expect(await statusOf(key)).toBe(200);
+
+  // The old one is still needed, by a key that nobody has used since.
+  await product.api(0).stop();
+  const tooEarly = product.api(0).start({ env: { KEY_PEPPER: NEW } });
+  await expect(tooEarly).rejects.toThrow(`1 API keys that are not revoked (${unused.keyId})`);
+  await product.api(0).start({ env: { KEY_PEPPER: `${NEW},${OLD}` } });
+  expect(await statusOf(unused.key)).toBe(200);
+  await eventually("the other key has moved", async () => {
+    return (await digests()).includes(keyDigest(unused.key, NEW));
+  });
+
+  await restart(NEW);
+  expect(await statusOf(used.key)).toBe(200);
+  expect(await statusOf(unused.key)).toBe(200);
+  expect(await statusOf(key)).toBe(200);
+});

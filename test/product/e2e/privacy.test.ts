@@ -1,0 +1,377 @@
+// What callers say and who they are is in no store, no log and no queue. Each secret is a random
+// word that is then searched for in the raw bytes of everything that the product wrote.
+
+import { expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Redis } from "ioredis";
+import { eventually } from "../../support/eventually.ts";
+import { ScriptedSmtp } from "../../support/fakes/scripted-smtp.ts";
+import { startProduct } from "../../support/product/product.ts";
+import { shared, sharedServer } from "../../support/shared.ts";
+
+/** A word that nothing else contains. */
+function canary(name: string): string {
+  return `canary${name}${randomBytes(9).toString("hex")}`;
+}
+
+function decimals(): string {
+  return String(BigInt(`0x${randomBytes(6).toString("hex")}`))
+    .padStart(13, "1")
+    .slice(0, 13);
+}
+
+const SECRETS = {
+  prompt: canary("Prompt"),
+  system: canary("System"),
+  completion: canary("Completion"),
+  toolArguments: canary("Arguments"),
+  toolAnswer: canary("ToolAnswer"),
+  toolSchema: canary("Schema"),
+  upstreamError: canary("Upstream"),
+  badJson: canary("BadJson"),
+  badField: canary("BadField"),
+  unknownModel: canary("Model"),
+  path: canary("Path"),
+  query: canary("Query"),
+  search: canary("Search"),
+  searchDomain: canary("domain").toLowerCase(),
+  searchField: canary("SearchField"),
+  searchKey: canary("SearchKey"),
+  result: canary("Result"),
+  resultPage: canary("page").toLowerCase(),
+  header: canary("Header"),
+  wrongKey: canary("WrongKey"),
+  mapsQuery: canary("MapsQuery"),
+  mapsAnswer: canary("MapsAnswer"),
+  mapsAction: canary("MapsAction"),
+  mapsValue: canary("MapsValue"),
+  mapsName: canary("MapsName"),
+  mapsStop: canary("MapsStop"),
+  // No other number has these digits by chance.
+  latitude: `51.${decimals()}`,
+  longitude: `7.${decimals()}`,
+  mailAddress: canary("Mailto").toLowerCase(),
+  mailSubject: canary("Subject"),
+  mailText: canary("Text"),
+  mailHtml: canary("Html"),
+  mailName: canary("Name").slice(0, 40),
+  mailReply: canary("Reply").toLowerCase(),
+  mailKey: canary("Idempotency"),
+} as const;
+/** Documentation addresses, so that no log of a network can have them by chance. */
+const CLIENT = `198.51.100.${200 + ((randomBytes(1)[0] ?? 0) % 50)}`;
+const REFUSED_CLIENT = "2001:db8:77:4242::99aa";
+/** What may be kept, to show that the search finds what is there. */
+const KEPT = canary("email");
+
+const upstream = sharedServer(answerUpstream);
+const smtp = await shared(ScriptedSmtp.start());
+const product = await shared(
+  startProduct({
+    apis: 1,
+    ownPostgres: true,
+    upstreamUrl: `http://127.0.0.1:${upstream.port}/v1`,
+    search: {
+      providers: ["brave", "searxng", "exa"].map((kind) => ({
+        kind,
+        base_url: `http://127.0.0.1:${upstream.port}/${kind}`,
+        ...(kind === "searxng" ? {} : { api_key_env: "SEARCH_KEY" }),
+      })),
+    },
+    models: ["echo", "400", "500", "junk", "cut"].map((id) => ({ id })),
+    maps: {
+      providers: {
+        places: { kind: "nominatim", base_url: `http://127.0.0.1:${upstream.port}/maps` },
+      },
+      actions: { geocode: ["places"], reverse: ["places"] },
+    },
+    // Nothing of what Redis writes is packed.
+    redisSettings: { rdbcompression: "no", loglevel: "debug" },
+    env: {
+      TRUSTED_PROXIES: "127.0.0.1",
+      LOG_LEVEL: "trace",
+      SEARCH_KEY: SECRETS.searchKey,
+      MAIL_DOMAIN: "mail.privacy.test",
+      MAIL_SMTP_URL: `${smtp.url}?tls=none`,
+      MAIL_WAIT_SECONDS: "5",
+    },
+  }),
+);
+const account = await product.account({
+  paid: "50",
+  contract: "enterprise",
+  email: `${KEPT}@a.org`,
+  scopes: ["models", "search", "mail"],
+});
+
+/** An upstream that quotes what it was asked, in replies as in errors. */
+async function answerUpstream(request: Request): Promise<Response> {
+  const asked = await request.text();
+  const url = new URL(request.url);
+  const { pathname, searchParams } = url;
+  if (pathname.startsWith("/maps/")) return answerMaps(url);
+  if (!pathname.startsWith("/v1/")) {
+    return answerSearch(pathname, `${asked} ${searchParams.get("q") ?? ""}`);
+  }
+  const { model, stream } = JSON.parse(asked) as { model: string; stream?: boolean };
+  const said = `${SECRETS.completion} ${asked}`;
+  const message = `${SECRETS.upstreamError} ${asked}`;
+  if (/^\d+$/.test(model)) return Response.json({ error: { message } }, { status: Number(model) });
+  if (model === "junk") return new Response(message);
+  const delta = { role: "assistant", content: said };
+  if (stream !== true) {
+    const called = { name: "look", arguments: SECRETS.toolArguments };
+    const tool_calls = [{ id: "call_1", type: "function", function: called }];
+    const choices = [{ index: 0, message: { ...delta, tool_calls }, finish_reason: "stop" }];
+    return Response.json({ choices });
+  }
+  const chunk = `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
+  const end = model === "cut" ? "data: {broken\n\n" : "data: [DONE]\n\n";
+  return new Response(chunk + end, { headers: { "content-type": "text/event-stream" } });
+}
+
+/** Search services: one is down, one quotes what it was asked, one sends nonsense. */
+function answerSearch(path: string, asked: string): Response {
+  const title = `${SECRETS.result} ${asked}`;
+  if (path.startsWith("/brave/")) return Response.json({ error: title }, { status: 500 });
+  const isNonsense = path.startsWith("/exa/") || asked.includes("nonsense");
+  if (isNonsense) return new Response(`<html>${title}`);
+  const url = `https://${SECRETS.resultPage}.example/${asked.length}`;
+  return Response.json({ results: [{ title, url, content: title }] });
+}
+
+/** A geocoder that answers, refuses and fails with what it was asked. */
+function answerMaps({ pathname, search }: URL): Response {
+  const said = `${SECRETS.mapsAnswer} ${decodeURIComponent(search)}`;
+  if (search.includes("fail")) return Response.json({ error: said }, { status: 500 });
+  if (search.includes("refuse")) return Response.json({ error: said }, { status: 400 });
+  if (!pathname.endsWith("/search")) return new Response(said);
+  const { latitude: lat, longitude: lon } = SECRETS;
+  return Response.json([{ lat, lon, display_name: said, name: said, category: "place" }]);
+}
+
+async function post(
+  body: string | object,
+  headers: Record<string, string> = {},
+  path = "/v1/chat/completions",
+): Promise<number> {
+  const reply = await fetch(product.api(0).url + path, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${account.key}`,
+      "x-forwarded-for": CLIENT,
+      "user-agent": SECRETS.header,
+      ...headers,
+    },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+  await reply.text().catch(() => "");
+  return reply.status;
+}
+
+function chat(model: string, more: object = {}): object {
+  const called = { name: "look", arguments: SECRETS.toolArguments };
+  return {
+    model,
+    messages: [
+      { role: "system", content: SECRETS.system },
+      { role: "user", content: SECRETS.prompt },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "call_1", type: "function", function: called }],
+      },
+      { role: "tool", tool_call_id: "call_1", content: SECRETS.toolAnswer },
+    ],
+    tools: [
+      {
+        type: "function",
+        function: { name: "look", description: SECRETS.toolSchema, parameters: { type: "object" } },
+      },
+    ],
+    ...more,
+  };
+}
+
+async function askMaps(query: string, key = account.key): Promise<number> {
+  const headers = { authorization: `Bearer ${key}`, "x-forwarded-for": CLIENT };
+  const reply = await fetch(`${product.api(0).url}/v1/maps?${query}`, { headers });
+  await reply.arrayBuffer();
+  return reply.status;
+}
+
+async function speakOfMaps(): Promise<void> {
+  const { key } = await product.newKey(account.id, { scopes: ["maps"] });
+  const ask = (query: string) => askMaps(query, key);
+  const { mapsQuery, mapsAction, mapsValue, mapsName, latitude, longitude } = SECRETS;
+  const site = `lat=${latitude}&lon=${longitude}`;
+  for (const action of ["geocode", "poi"]) {
+    const served = action === "geocode" ? `query=${mapsQuery}` : `${site}&category=airport`;
+    expect(await ask(`action=${action}&${served}`)).toBe(200);
+  }
+  expect(await ask(`action=geocode&query=${mapsQuery}+fail`)).toBe(502);
+  expect(await ask(`action=geocode&query=${mapsQuery}+refuse`)).toBeGreaterThanOrEqual(400);
+  expect(await ask(`action=place_at&${site}`)).toBe(200);
+  expect(await ask(`action=site_image&${site}`)).toBe(200);
+  expect(await ask(`action=reverse&${site}`)).toBe(502);
+  expect(await ask(`action=reverse&${site}1e5`)).toBe(400);
+  expect(await ask(`action=reverse&lat=${mapsValue}&lon=${longitude}`)).toBe(400);
+  expect(await ask(`action=reverse&${site}&${mapsName}=1`)).toBe(400);
+  expect(await ask(`action=${mapsAction}&${site}`)).toBe(400);
+  expect(await ask(`action=departures&stop_id=${SECRETS.mapsStop}`)).toBe(503);
+  expect(await askMaps(`action=geocode&query=${mapsQuery}`)).toBe(403);
+}
+
+/** Calls that are served, refused and that fail, each with its secrets. */
+async function speak(): Promise<void> {
+  await speakOfMaps();
+  for (const stream of [false, true]) {
+    expect(await post(chat("echo", { stream }))).toBe(200);
+    expect(await post(chat("400", { stream }))).toBe(400);
+    expect(await post(chat("500", { stream }))).toBe(502);
+    expect(await post(chat("junk", { stream }))).toBe(502);
+  }
+  expect(await post(chat("cut", { stream: true }))).toBe(200);
+  expect(await post(`{"messages": "${SECRETS.badJson}`)).toBe(400);
+  expect(await post({ ...chat("echo"), temperature: SECRETS.badField })).toBe(400);
+  expect(await post({ ...chat("echo"), [SECRETS.badField]: SECRETS.badField })).toBeDefined();
+  expect(await post({ ...chat("echo"), messages: [{ role: SECRETS.badField }] })).toBe(400);
+  expect(await post(chat(SECRETS.unknownModel))).toBe(404);
+  expect(await post(chat("echo"), {}, `/v1/${SECRETS.path}`)).toBe(404);
+  expect(await post(chat("echo"), {}, `/v1/chat/completions?q=${SECRETS.query}`)).toBe(200);
+  await search();
+  const authorization = `Bearer svc_live_${SECRETS.wrongKey}`;
+  expect(await post(chat("echo"), { authorization })).toBe(401);
+  const narrow = await product.newKey(account.id, { ip: ["192.0.2.1"] });
+  const other = { authorization: `Bearer ${narrow.key}`, "x-forwarded-for": REFUSED_CLIENT };
+  expect(await post(chat("echo"), other)).toBe(403);
+}
+
+async function search(): Promise<void> {
+  const one = { query: SECRETS.search, include_domains: [`${SECRETS.resultPage}.example`] };
+  const domains = { exclude_domains: [`${SECRETS.searchDomain}.example`] };
+  const bad = { ...one, country: SECRETS.searchField };
+  expect(await post(one, {}, "/v1/search")).toBe(200);
+  expect(await post({ query: `${SECRETS.search} nonsense` }, {}, "/v1/search")).toBe(502);
+  expect(await post(bad, {}, "/v1/search")).toBe(400);
+  expect(await post(`{"query": "${SECRETS.search}`, {}, "/v1/search")).toBe(400);
+  const batch = [one, { ...one, ...domains }, { query: `${SECRETS.search} nonsense` }];
+  expect(await post(batch, {}, "/v1/search/batch")).toBe(200);
+  expect(await post([one, bad], {}, "/v1/search/batch")).toBe(400);
+  expect(await post(Array(101).fill(one), {}, "/v1/search/batch")).toBe(400);
+}
+
+/** Messages that are sent, refused and put off by a server that quotes whom they are for. */
+async function sendMail(): Promise<void> {
+  const to = `${SECRETS.mailAddress}@example.test`;
+  const message = {
+    to,
+    subject: SECRETS.mailSubject,
+    text: SECRETS.mailText,
+    html: `<p>${SECRETS.mailHtml}`,
+    from_name: SECRETS.mailName,
+    reply_to: `${SECRETS.mailReply}@example.test`,
+  };
+  const path = "/v1/mail/send";
+  expect(await post(message, { "idempotency-key": SECRETS.mailKey }, path)).toBe(200);
+  expect(await post(message, { "idempotency-key": SECRETS.mailKey }, path)).toBe(200);
+  expect(await post({ ...message, to: [to, SECRETS.mailAddress] }, {}, path)).toBe(400);
+  expect(await post({ ...message, bcc: to }, {}, path)).toBe(400);
+  const refuse = (code: number) => () => ({ code, text: `<${to}> ${SECRETS.mailAddress}` });
+  smtp.script = { to: refuse(550) };
+  expect(await post(message, {}, path)).toBe(422);
+  smtp.script = { data: refuse(451) };
+  expect(await post(message, {}, path)).toBe(202);
+  // One that waits, and one whose content is lost, so that it fails.
+  expect(await post(message, {}, path)).toBe(202);
+  const redis = new Redis(product.redis.url);
+  const [key] = await redis.keys("content-key:*");
+  await redis.del(key ?? "");
+  redis.disconnect();
+  const { sql } = product.operator.database;
+  await sql`UPDATE mail_messages SET next_attempt_at = now() - interval '1 minute'`;
+  await eventually(
+    "one has failed",
+    async () => {
+      const [row] = await sql`SELECT 1 FROM mail_messages WHERE failure = 'unreadable'`;
+      return row !== undefined;
+    },
+    40_000,
+  );
+}
+
+/** Calls while Redis dies: what is logged then has the command that failed. */
+async function speakThroughOutage(): Promise<void> {
+  const calls = Array.from({ length: 10 }, () => post(chat("echo")));
+  await product.redis.kill9();
+  expect(await post(chat("echo"))).toBe(503);
+  await Promise.all(calls);
+  await product.redis.start();
+  await eventually("calls are served again", async () => (await post(chat("echo"))) === 200);
+}
+
+/** Has the stores write all that they hold to their files. */
+async function persist(): Promise<void> {
+  const redis = new Redis(product.redis.url);
+  await redis.bgrewriteaof();
+  await eventually("the append-only file is rewritten", async () => {
+    return (await redis.info("persistence")).includes("aof_rewrite_in_progress:0");
+  });
+  await redis.save();
+  redis.disconnect();
+  await product.operator.database.sql`CHECKPOINT`;
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true);
+}
+
+/** Every row of every table as text; a data file may hold a long value packed. */
+async function tables(): Promise<string> {
+  const { sql } = product.operator.database;
+  const names = await sql`SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+    WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`;
+  const texts = [];
+  for (const { name } of names) {
+    const rows = await sql.unsafe(`SELECT t::text AS row FROM ${name} t`);
+    texts.push(`${name}\n`, ...rows.map((row) => `${row.row}\n`));
+  }
+  return texts.join("");
+}
+
+test("nothing that a caller says, and no key or address, is kept anywhere", async () => {
+  await speak();
+  await sendMail();
+  await speakThroughOutage();
+  await eventually("all calls are in the log", async () => {
+    await product.operator.flush();
+    const [row] = await product.operator.database
+      .sql`SELECT count(*)::int AS rows FROM request_log`;
+    return row?.rows >= 23;
+  });
+  await persist();
+  const { home } = product.parts;
+  const places = [home, dirname(product.redis.dir), dirname(product.postgres.dir)];
+  const files = places.flatMap(filesBelow).map((path) => [path, readFileSync(path)] as const);
+  files.push(["tables", Buffer.from(await tables())]);
+
+  const findAll = (word: string) => files.filter(([, bytes]) => bytes.includes(word));
+  expect(findAll(KEPT).length).toBeGreaterThanOrEqual(3);
+  expect(findAll("/v1/chat/completions").length).toBeGreaterThanOrEqual(3);
+  expect(findAll("/v1/search/batch").length).toBeGreaterThanOrEqual(3);
+  expect(files.some(([path]) => path.endsWith(".rdb"))).toBe(true);
+  const secret = account.key.slice("svc_live_".length);
+  const words = { ...SECRETS, key: secret, keyStart: secret.slice(0, 16), CLIENT, REFUSED_CLIENT };
+  const found = Object.entries(words).flatMap(([name, word]) =>
+    [word, Buffer.from(word).toString("base64").slice(0, -4), Buffer.from(word).toString("hex")]
+      .flatMap(findAll)
+      .map(([path]) => `${name} in ${path}`),
+  );
+  expect(found).toEqual([]);
+  const bytes = files.reduce((sum, [, { length }]) => sum + length, 0);
+  console.log(`${files.length} files, ${(bytes / 1e6).toFixed(0)} MB searched`);
+}, 120_000);

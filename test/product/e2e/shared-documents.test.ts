@@ -1,0 +1,93 @@
+// Documents that one machine adds are found by the others: two API processes, each with a data
+// directory of its own.
+
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "../../support/eventually.ts";
+import { type Api, startProduct } from "../../support/product/product.ts";
+import { shared } from "../../support/shared.ts";
+import { testDataDirectory } from "../../support/stores/services.ts";
+
+setDefaultTimeout(180_000);
+
+const WITHIN_MS = 60_000;
+
+const product = await shared(startProduct({ apis: 2, workers: 0, search: "built in" }));
+const terms = { paid: "100", scopes: ["search"], contract: "enterprise" } as const;
+const { key } = await product.account(terms);
+for (const [index, api] of product.apis.entries()) {
+  await api.stop(5_000);
+  await api.start({ env: { FAREBOX_DATA: dataOf(`machine-${index}`) } });
+}
+
+/** A data directory of its own, with the shipped index that was built once for all tests. */
+function dataOf(name: string): string {
+  const directory = join(product.parts.home, name);
+  mkdirSync(directory);
+  for (const file of readdirSync(testDataDirectory())) {
+    const path = join(testDataDirectory(), file);
+    if (/^search-index-.*\.sqlite$/.test(file)) copyFileSync(path, join(directory, file));
+  }
+  return directory;
+}
+
+/** `farebox index` on a third machine. */
+async function index(...args: readonly string[]) {
+  const main = join(import.meta.dir, "../../../src/cli/main.ts");
+  const data = join(product.parts.home, "machine-cli");
+  const child = Bun.spawn([process.execPath, main, "index", ...args, "--json"], {
+    env: { PATH: process.env.PATH ?? "", ...product.env, FAREBOX_DATA: data },
+    stderr: "pipe",
+  });
+  const [out, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
+  return { code, ...JSON.parse(out) };
+}
+
+async function urls({ url }: Api, query: string): Promise<string[]> {
+  const response = await fetch(`${url}/v1/search`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ query }),
+  });
+  if (!response.ok) return [];
+  const { results } = (await response.json()) as { readonly results: { readonly url: string }[] };
+  return results.map((one) => one.url);
+}
+
+async function readiness(api: Api) {
+  const response = await fetch(`${api.url}/readyz`);
+  return (await response.json()) as {
+    readonly warnings: Readonly<Record<string, string>>;
+    readonly versions: { readonly documents: number };
+  };
+}
+
+const QUAGGA = "https://zoo.example/quagga";
+
+async function bothFind(isThere: boolean): Promise<void> {
+  await eventually(
+    isThere ? "both find it" : "neither finds it",
+    async () => {
+      const found = await Promise.all(product.apis.map((api) => urls(api, "quagga")));
+      return found.every((one) => one.includes(QUAGGA) === isThere);
+    },
+    WITHIN_MS,
+  );
+}
+
+test("documents added on one machine are found by all, and gone from all", async () => {
+  const path = join(product.parts.home, "zoo.jsonl");
+  writeFileSync(path, JSON.stringify({ url: QUAGGA, title: "Quagga", text: "It is no zebra." }));
+  expect(await index("add", path)).toMatchObject({ code: 0, documents: 1 });
+  await bothFind(true);
+  for (const api of product.apis) {
+    // The copy is searched a moment before the process knows its version.
+    const isKnown = async () => (await readiness(api)).versions.documents === 1;
+    await eventually("it knows the version", isKnown, WITHIN_MS);
+    expect((await readiness(api)).warnings).toEqual({});
+    expect(await api.metric("farebox_documents_version")).toBe(1);
+  }
+  expect(await index("remove", path)).toMatchObject({ code: 0, documents: 1 });
+  await bothFind(false);
+});

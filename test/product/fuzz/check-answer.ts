@@ -1,0 +1,165 @@
+// What every answer must be, whatever was asked: documented, in the shape of its surface, no fault
+// of ours, and free of charge unless it is a success.
+
+import { ERRORS, isErrorCode } from "../../../src/core/errors.ts";
+import type { NanoUsd } from "../../../src/core/money/money.ts";
+import { usd } from "../../../src/core/money/money.ts";
+import type { DocumentedEndpoint } from "../../../src/http/endpoint-errors.ts";
+import { PROGRAM } from "../../../src/routes.ts";
+import { endpointOf, misfit, undocumented } from "../../support/api/contract.ts";
+import { type FuzzRequest, pathOf } from "./fuzz-request.ts";
+import { isNoHttp, type RawAnswer } from "./raw-client.ts";
+
+/** What the caller knows about the money after a request. */
+export interface Outcome {
+  readonly status: number;
+  /** Null for an answer of the server itself, before any of our code ran. */
+  readonly requestId: string | null;
+  /** Exact; null for a stream that broke off, and for mail that waits. */
+  readonly cost: NanoUsd | null;
+}
+
+export interface CheckOptions {
+  /** True if the request may fail by its upstream. */
+  readonly mayFail: boolean;
+}
+
+const COMMON_HEADERS = [
+  "x-svc-cost-usd",
+  "x-ratelimit-limit-requests",
+  "x-ratelimit-remaining-requests",
+  "x-ratelimit-reset-requests",
+] as const;
+/** What belongs to no surface answers without the headers of one. */
+const OF_THE_PROGRAM: ReadonlySet<string> = new Set(PROGRAM.map(({ path }) => path));
+/** The console, which dots in a path may lead to. It has a fuzzer of its own (check-console.ts). */
+const OF_THE_CONSOLE = /^\/console\/api\//i;
+const GATEWAY_FAILURES: ReadonlySet<number> = new Set([502, 503]);
+/** Codes of paths that have no endpoint; a malformed Host comes before them. */
+const UNROUTED: ReadonlySet<string> = new Set([
+  "not_found",
+  "method_not_allowed",
+  "invalid_parameter",
+]);
+
+/** Throws an Error that says what is wrong with the answer. */
+export function checkAnswer(
+  request: FuzzRequest,
+  answer: RawAnswer,
+  { mayFail }: CheckOptions,
+): Outcome {
+  const { status, headers, body } = answer;
+  const requestId = headers.get("x-request-id");
+  if (isNoHttp(request, answer)) return { status, requestId, cost: usd("0") };
+  if (status === 500) throw new Error("A fault of ours");
+  if (status > 500 && !(mayFail && GATEWAY_FAILURES.has(status))) {
+    throw new Error("Nothing explains a failure");
+  }
+  const path = pathOf(request.target);
+  const endpoint = endpointOf(request.method, path);
+  if (endpoint === null && OF_THE_CONSOLE.test(path)) {
+    return { status, requestId: null, cost: usd("0") };
+  }
+  // The webhook has a request id, but serves no call of an account.
+  const isWebhook = path === "/webhooks/stripe" && request.method === "POST";
+  if (requestId === null || isWebhook) {
+    return checkPlain(endpoint, request, answer);
+  }
+  for (const name of COMMON_HEADERS) if (!headers.has(name)) throw new Error(`${name} is missing`);
+  const cost = usd(headers.get("x-svc-cost-usd") ?? "");
+  const isError = status >= 400;
+  if (isError && cost !== 0n) throw new Error(`An error says that it cost ${cost} nano-USD`);
+  const outcome = { status, requestId, cost };
+  if (request.method === "HEAD") return outcome;
+  const type = headers.get("content-type") ?? "";
+  if (type.startsWith("text/event-stream"))
+    return { ...outcome, cost: checkStream(endpoint, body) };
+  if (endpoint?.mediaType !== undefined && type === endpoint.mediaType) return outcome;
+  const value: unknown = JSON.parse(body.toString());
+  if (isError) checkError(status, path, value);
+  checkDocumented(endpoint, !isError, value);
+  if (isError) return outcome;
+  checkSvc(value, outcome, headers.has("idempotent-replayed"));
+  if (headers.has("idempotent-replayed")) return { ...outcome, cost: usd("0") };
+  return status === 200 ? outcome : { ...outcome, cost: null };
+}
+
+/** Health, documentation and webhooks. */
+function checkPlain(
+  endpoint: DocumentedEndpoint | null,
+  { target }: FuzzRequest,
+  { status, headers, body }: RawAnswer,
+): Outcome {
+  const outcome = { status, requestId: null, cost: usd("0") };
+  if (status >= 400) {
+    const path = pathOf(target);
+    if (!OF_THE_PROGRAM.has(path)) throw new Error("An error has no request id");
+    checkError(status, path, JSON.parse(body.toString()));
+    return outcome;
+  }
+  const isJson = headers.get("content-type")?.startsWith("application/json") === true;
+  if (isJson && endpoint !== null) checkDocumented(endpoint, true, JSON.parse(body.toString()));
+  return outcome;
+}
+
+function checkDocumented(endpoint: DocumentedEndpoint | null, ok: boolean, value: unknown): void {
+  if (endpoint !== null) {
+    const problem = undocumented(endpoint, { ok }, value);
+    if (problem !== null) throw new Error(problem);
+    return;
+  }
+  const code = (value as { readonly error?: { readonly code?: string } }).error?.code ?? "";
+  if (ok || !UNROUTED.has(code)) throw new Error("A path without an endpoint was served");
+}
+
+/** The shape of SPEC 7; that of OpenAI on the Application API. */
+function checkError(status: number, path: string, value: unknown): void {
+  const { error } = value as { readonly error?: Readonly<Record<string, unknown>> };
+  const { code, type, message, ...others } = error ?? {};
+  if (typeof code !== "string" || !isErrorCode(code)) throw new Error(`'${code}' is no code`);
+  const row = ERRORS[code];
+  if (row.status !== status || row.type !== type)
+    throw new Error(`${code} is not ${type} ${status}`);
+  if (typeof message !== "string" || message === "") throw new Error(`${code} has no message`);
+  // With a malformed Host the router takes another part of the URL for the path.
+  if (message.startsWith("The header Host")) return;
+  const isApplication = path.startsWith("/api/");
+  const names = Object.keys(others).join();
+  if (names !== (isApplication ? "param" : "")) throw new Error(`An error has fields '${names}'`);
+}
+
+interface Svc {
+  readonly request_id?: string;
+  readonly cost_usd?: number;
+}
+
+/** Body and headers say the same. A repeat names the request that it repeats. */
+function checkSvc(value: unknown, { requestId, cost }: Outcome, isRepeat: boolean): void {
+  const { svc } = value as { readonly svc?: Svc };
+  if (svc?.cost_usd === undefined) return;
+  const inBody = usd(svc.cost_usd.toFixed(9));
+  if (inBody !== cost) throw new Error(`The header says ${cost}, the body ${inBody} nano-USD`);
+  if (!isRepeat && svc.request_id !== requestId) throw new Error("The body has another request id");
+}
+
+/** The cost that the last frame says; null if the stream broke off. */
+function checkStream(endpoint: DocumentedEndpoint | null, body: Buffer): NanoUsd | null {
+  const data = body
+    .toString()
+    .split("\n\n")
+    .flatMap((frame) => /^data: (.*)$/s.exec(frame)?.[1] ?? []);
+  const isWhole = data.at(-1) === "[DONE]";
+  if (endpoint?.chunk === undefined) throw new Error("An endpoint without streams sent one");
+  let cost: NanoUsd | null = null;
+  for (const text of isWhole ? data.slice(0, -1) : data) {
+    const frame = JSON.parse(text) as { readonly error?: { readonly code?: string }; svc?: Svc };
+    if (frame.error?.code === "internal_error")
+      throw new Error("A stream ends with a fault of ours");
+    if (frame.error !== undefined) continue;
+    const problem = misfit(endpoint.chunk, frame);
+    if (problem !== null) throw new Error(problem);
+    if (frame.svc?.cost_usd !== undefined) cost = usd(frame.svc.cost_usd.toFixed(9));
+  }
+  if (isWhole && cost === null) throw new Error("A whole stream does not say what it cost");
+  return isWhole ? cost : null;
+}

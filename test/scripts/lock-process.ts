@@ -1,8 +1,0 @@
-// A process that tries to lock the home that each line of its input names, and answers whose it is.
-
-import { createInterface } from "node:readline";
-import { lockHome } from "../../scripts/home.mjs";
-
-for await (const home of createInterface({ input: process.stdin })) {
-  console.log(lockHome(home) === null ? "mine" : "another's");
-}

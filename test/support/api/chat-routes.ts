@@ -1,0 +1,190 @@
+// Models and providers with fake upstreams, and the chat provider that serves them.
+
+import {
+  type ModelEntry,
+  PROVIDER_DEFAULTS,
+  type ProviderEntry,
+  priceBand,
+} from "../../../src/services/chat/models/catalogue.ts";
+import { createChatProvider } from "../../../src/services/chat/protocols/chat-provider.ts";
+import type { Guide } from "../../../src/services/chat/protocols/guide/guide.ts";
+import type { UpstreamCall } from "../../../src/services/chat/protocols/openai/openai-provider.ts";
+import type {
+  ChatBatch,
+  ChatProvider,
+  ChatRequest,
+} from "../../../src/services/chat/protocols/provider.ts";
+import { catalogueOf } from "../../../src/settings/catalogue.ts";
+import { realClock } from "../fakes/fake-clock.ts";
+import type { FakeUpstream } from "../fakes/fake-upstream.ts";
+import { upstreamFetch } from "../fakes/upstream-fetch.ts";
+
+export const KEY = "sk-fake-key-that-nobody-may-see";
+export const PROMPT = "the canary of the prompt";
+
+export const REQUEST: ChatRequest = {
+  messages: [{ role: "user", content: PROMPT }],
+  maxTokens: 32,
+  parameters: {},
+};
+
+/** So long that only the caller can end a request. */
+export const PATIENT = {
+  firstByteTimeoutMs: 600_000,
+  replyTimeoutMs: 600_000,
+  idleTimeoutMs: 600_000,
+} as const;
+
+/** How long a test waits for what never comes. */
+const OUTWAITED_MS = 100;
+
+/** The moods in which a server never goes on, with the limits that it runs into. */
+const HANGING: Readonly<Record<string, Partial<ProviderEntry>>> = {
+  "hang-before-headers": { firstByteTimeoutMs: OUTWAITED_MS, replyTimeoutMs: OUTWAITED_MS },
+  "hang-in-error": { firstByteTimeoutMs: OUTWAITED_MS, replyTimeoutMs: OUTWAITED_MS },
+  "hang-mid-stream": { replyTimeoutMs: OUTWAITED_MS, idleTimeoutMs: OUTWAITED_MS },
+  "hang-after-finish": { idleTimeoutMs: OUTWAITED_MS, usageTimeoutMs: 600_000 },
+};
+
+/** The limits of a provider in this mood: only one that the mood runs into is short. */
+export function limitsIn(mood: string): Partial<ProviderEntry> {
+  return HANGING[mood] ?? {};
+}
+
+/** A provider at an address. However busy the machine is, an answer that comes is in time. */
+export function providerAt(baseUrl: string, overrides: Partial<ProviderEntry> = {}): ProviderEntry {
+  return {
+    ...PROVIDER_DEFAULTS,
+    name: "fictional-ai",
+    kind: "openai",
+    baseUrl,
+    apiKey: KEY,
+    ...PATIENT,
+    ...overrides,
+  };
+}
+
+/** A model with one route for each of these providers and upstream models. */
+export function modelOf(...routes: readonly (readonly [string, string])[]): ModelEntry {
+  return {
+    id: "public-model",
+    label: "A model",
+    family: "fake",
+    ownedBy: "fake",
+    bands: [priceBand({ input: "1", output: "2" })],
+    contextTokens: 100_000,
+    freeCreditEligible: true,
+    routes: routes.map(([provider, model]) => ({ provider, model })),
+  };
+}
+
+export interface Routes {
+  readonly chat: ChatProvider;
+  /** A model whose first route has this mood and whose other routes have the mood `ok`. */
+  model(mood: string): ModelEntry;
+  /** Everything that was logged, as text. */
+  readonly logged: string[];
+  /** The breakers' clock. */
+  clockMs: number;
+}
+
+/** For a catalogue without the guide. */
+export const noGuide: Guide = {
+  complete: () => Promise.reject(new Error("There is no guide here")),
+  stream: () => {
+    throw new Error("There is no guide here");
+  },
+};
+
+/** A chat provider over these providers in this order. */
+export function routesOver(...providers: readonly ProviderEntry[]): Routes {
+  const logged: string[] = [];
+  const note = (fields: object, message: string) => logged.push(`${message} ${textOf(fields)}`);
+  const catalogue = catalogueOf([], providers);
+  const routes: Routes = {
+    chat: createChatProvider({
+      catalogue: () => catalogue,
+      guide: noGuide,
+      fetch: upstreamFetch,
+      clock: { monotonicMs: () => routes.clockMs, after: realClock.after },
+      log: { info: note, warn: note, error: note },
+    }),
+    model: (mood) => modelOf(...providers.map(({ name }, at) => [name, at ? "ok" : mood] as const)),
+    logged,
+    clockMs: 0,
+  };
+  return routes;
+}
+
+/** One provider for each upstream, named `first-ai` and so on; some terms are the first one's. */
+export function routesTo(
+  upstreams: readonly FakeUpstream[],
+  ofFirst: Partial<ProviderEntry> = {},
+): Routes {
+  const names = ["first-ai", "second-ai", "third-ai"];
+  return routesOver(
+    ...upstreams.map(({ baseUrl }, at) =>
+      providerAt(baseUrl, { name: names[at] ?? "another-ai", ...(at === 0 && ofFirst) }),
+    ),
+  );
+}
+
+/** The text of an error with all its causes. */
+export function textOf(value: unknown): string {
+  return Bun.inspect(value, { depth: 10 });
+}
+
+/** What the adapter is asked of a server. */
+export function upstreamCall(
+  provider: ProviderEntry,
+  model: string,
+  parts: Partial<UpstreamCall> = {},
+): UpstreamCall {
+  return {
+    ...{ provider, model, publicId: "public-model" },
+    ...{ request: REQUEST, showsReasoning: false, account: "acct_0", signal: idle() },
+    fetch: upstreamFetch,
+    ...parts,
+  };
+}
+
+export const idle = () => new AbortController().signal;
+
+/** Reads a whole stream: its text, its batches and its last usage. */
+export async function readAll(batches: AsyncIterable<ChatBatch>) {
+  const all: ChatBatch[] = [];
+  for await (const batch of batches) all.push(batch);
+  const deltas = all.flatMap((batch) => batch.deltas);
+  return {
+    batches: all,
+    deltas,
+    text: deltas.map(({ delta }) => delta.content ?? "").join(""),
+    usage: all.findLast(({ usage }) => usage !== null)?.usage ?? null,
+  };
+}
+
+let asked = 0;
+
+/** Four accounts in turn, because failures of only a few accounts do not open a breaker. */
+function another(): string {
+  asked += 1;
+  return `acct_${asked % 4}`;
+}
+
+/** The text and usage of a call, with or without streaming. */
+export async function ask(
+  { chat }: Pick<Routes, "chat">,
+  model: ModelEntry,
+  { stream, signal = idle(), request = REQUEST, account = another() }: AskOptions,
+) {
+  if (stream) return await readAll(await chat.stream(model, request, { account, signal }));
+  const { choices, usage } = await chat.complete(model, request, { account, signal });
+  return { text: choices[0]?.message.content ?? "", usage };
+}
+
+export interface AskOptions {
+  readonly stream: boolean;
+  readonly signal?: AbortSignal;
+  readonly request?: ChatRequest;
+  readonly account?: string;
+}

@@ -1,0 +1,22 @@
+import { expect } from "bun:test";
+import { ERRORS, type ErrorCode } from "../../../src/core/errors.ts";
+
+/** Every answer of the Gateway has these, whatever it says. */
+export function expectHeaders(response: Response): void {
+  expect(response.headers.get("x-request-id")).toMatch(/^req_[0-9A-Za-z]{22}$/);
+  expect(response.headers.get("x-svc-cost-usd")).toBe("0");
+  expect(response.headers.get("x-ratelimit-limit-requests")).toMatch(/^\d+$/);
+  expect(response.headers.get("x-ratelimit-remaining-requests")).toMatch(/^\d+$/);
+  expect(response.headers.get("x-ratelimit-reset-requests")).toMatch(/^\d+s$/);
+}
+
+/** The refusal of this code, as the error table has it. */
+export async function expectRefusal(response: Response, code: ErrorCode): Promise<void> {
+  const { status, type } = ERRORS[code];
+  const body = await response.json();
+  expect(body).toEqual({ error: { type, code, message: expect.any(String) } });
+  expect(response.status).toBe(status);
+  expectHeaders(response);
+  const retryAfter = response.headers.get("retry-after");
+  if (status === 429) expect(Number(retryAfter)).toBeGreaterThanOrEqual(1);
+}

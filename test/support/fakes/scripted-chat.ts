@@ -1,0 +1,143 @@
+import type { CancelSignal } from "../../../src/core/cancellation.ts";
+import { ApiError } from "../../../src/core/errors.ts";
+import type { TokenUsage } from "../../../src/core/money/pricing.ts";
+import type { ModelEntry } from "../../../src/services/chat/models/catalogue.ts";
+import type {
+  ChatBatch,
+  ChatOptions,
+  ChatProvider,
+  ChatReply,
+  ChatRequest,
+  ServedReply,
+  ServedStream,
+} from "../../../src/services/chat/protocols/provider.ts";
+
+/** The name of the server that serves everything. */
+export const LANE = "scripted";
+
+export const USAGE: TokenUsage = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
+
+/** Serves what the test says, batch by batch, and remembers what it was asked. */
+export class ScriptedChat implements ChatProvider {
+  readonly requests: ChatRequest[] = [];
+  /** How many requests are being served. */
+  open = 0;
+  /** How many requests were aborted. */
+  aborted = 0;
+  /** How often a batch after the first was asked for: so often the one before it was taken. */
+  pulls = 0;
+  reply: (request: ChatRequest, options: ChatOptions) => Promise<ChatReply> = helloReply;
+  batches: (request: ChatRequest, options: ChatOptions) => AsyncIterable<ChatBatch> = helloBatches;
+
+  /** The models asked, in order. */
+  readonly asked: string[] = [];
+  /** Models whose servers are known to be away. */
+  readonly away = new Set<string>();
+  /** Models of which no route answers. */
+  readonly mute = new Set<string>();
+
+  /** As at the start. What is being served goes on. */
+  reset(): void {
+    this.requests.length = 0;
+    this.asked.length = 0;
+    this.aborted = 0;
+    this.pulls = 0;
+    this.reply = helloReply;
+    this.batches = helloBatches;
+    this.away.clear();
+    this.mute.clear();
+  }
+
+  isHealthy(model: ModelEntry): boolean {
+    return !this.away.has(model.id);
+  }
+
+  async complete(
+    model: ModelEntry,
+    request: ChatRequest,
+    options: ChatOptions,
+  ): Promise<ServedReply> {
+    options.watch?.begin();
+    this.#note(model, request, options);
+    this.open++;
+    try {
+      return { ...(await this.reply(request, options)), lane: LANE };
+    } finally {
+      this.open--;
+      options.watch?.end();
+    }
+  }
+
+  async stream(
+    model: ModelEntry,
+    request: ChatRequest,
+    options: ChatOptions,
+  ): Promise<ServedStream> {
+    this.#note(model, request, options);
+    const iterator = this.batches(request, options)[Symbol.asyncIterator]();
+    this.open++;
+    try {
+      const first = await iterator.next();
+      if (first.done) throw new ApiError("upstream_unreachable", "The model sent nothing");
+      return Object.assign(this.#all(first.value, iterator), { lane: LANE });
+    } catch (error) {
+      this.open--;
+      throw error;
+    }
+  }
+
+  async *#all(
+    first: ChatBatch,
+    rest: AsyncIterator<ChatBatch>,
+  ): AsyncGenerator<ChatBatch, void, undefined> {
+    try {
+      yield first;
+      for (;;) {
+        this.pulls++;
+        const { done, value } = await rest.next();
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      this.open--;
+    }
+  }
+
+  #note({ id }: ModelEntry, request: ChatRequest, { signal }: ChatOptions): void {
+    this.asked.push(id);
+    if (this.mute.has(id)) throw new ApiError("upstream_unreachable", `No route of ${id} answers`);
+    this.requests.push(request);
+    signal.addEventListener("abort", () => this.aborted++);
+  }
+}
+
+const helloReply = async () => wholeReply("Hello");
+const helloBatches = () => batchesOf([textBatch("Hello"), endBatch(USAGE)]);
+
+export function wholeReply(content: string, usage: TokenUsage | null = USAGE): ChatReply {
+  return {
+    choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
+    usage,
+  };
+}
+
+export function textBatch(content: string): ChatBatch {
+  return { deltas: [{ index: 0, delta: { content }, finish_reason: null }], usage: null };
+}
+
+export function endBatch(usage: TokenUsage | null): ChatBatch {
+  return { deltas: [{ index: 0, delta: {}, finish_reason: "stop" }], usage };
+}
+
+export async function* batchesOf(batches: readonly ChatBatch[]): AsyncGenerator<ChatBatch> {
+  yield* batches;
+}
+
+/** Waits until the signal aborts, as a request to a silent server does. */
+export function silence(signal: CancelSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const fail = () => reject(signal.reason);
+    if (signal.aborted) fail();
+    else signal.addEventListener("abort", fail);
+  });
+}

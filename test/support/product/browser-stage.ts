@@ -1,0 +1,86 @@
+// What the browser tests of a file share: the product with its dashboard, a browser, and people in
+// it. Where there is no Chromium the tests are skipped, and nothing is started.
+
+import { setDefaultTimeout } from "bun:test";
+import { existsSync } from "node:fs";
+import { type Browser, chromium } from "playwright-core";
+import { setOperator } from "../../../src/store/people/known-people.ts";
+import { shared } from "../shared.ts";
+import { Visitor } from "./browser.ts";
+import { type DashboardProduct, startDashboardProduct } from "./dashboard-product.ts";
+
+const PATHS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+/** Each page is looked at in light, dark and on a phone. */
+const TEST_MS = 150_000;
+
+export interface BrowserStage {
+  /** False where the tests must be skipped. Then nothing else is there. */
+  readonly canRun: boolean;
+  readonly running: DashboardProduct;
+  /** Whoever opens a window of their own, and the account that they signed up for. */
+  person(email: string): Promise<{ readonly visitor: Visitor; readonly account: string }>;
+  /** The same with the rights of an operator. */
+  operator(email: string): Promise<Visitor>;
+  /** A window without a session, at the product or at another address of it. */
+  visitor(base?: string): Promise<Visitor>;
+}
+
+/** A stage until the end of the file, with settings of its own for the product. */
+export async function sharedStage(
+  env: Readonly<Record<string, string>> = {},
+): Promise<BrowserStage> {
+  setDefaultTimeout(TEST_MS);
+  const path = ensureChromium();
+  // CI has no excuse.
+  if (path === null && process.env.CI) {
+    throw new Error("Chromium is missing, and could not be installed");
+  }
+  if (path === null) return emptyStage();
+  const running = await shared(startDashboardProduct(env));
+  return stageOf(running, await shared(startBrowser(path)));
+}
+
+function stageOf(running: DashboardProduct, browser: Browser): BrowserStage {
+  const visitor = (base = running.url) => Visitor.open(browser, base);
+  const person = async (email: string) => {
+    const one = await visitor();
+    return { visitor: one, account: await one.signUp(email) };
+  };
+  const operator = async (email: string) => {
+    const one = (await person(email)).visitor;
+    await setOperator(running.product.operator.database, email, true);
+    return one;
+  };
+  return { canRun: true, running, person, operator, visitor };
+}
+
+/** For files whose tests are skipped: they name their people, and never ask them anything. */
+function emptyStage(): BrowserStage {
+  console.log("Chromium is missing: the pages are not tested in a browser");
+  const nobody = undefined as never;
+  return {
+    canRun: false,
+    running: nobody,
+    person: async () => ({ visitor: nobody, account: "" }),
+    operator: async () => nobody,
+    visitor: async () => nobody,
+  };
+}
+
+/** Where Chromium is; it is installed where that is possible, which needs root and apt. */
+function ensureChromium(): string | null {
+  const found = () => PATHS.find((path) => existsSync(path)) ?? null;
+  if (found() !== null || process.getuid?.() !== 0) return found();
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  try {
+    Bun.spawnSync(["apt-get", "update"], { env });
+    Bun.spawnSync(["apt-get", "install", "-y", "--no-install-recommends", "chromium"], { env });
+  } catch {
+    return null;
+  }
+  return found();
+}
+
+async function startBrowser(executablePath: string): Promise<Browser> {
+  return await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+}

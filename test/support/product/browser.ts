@@ -1,0 +1,166 @@
+// Pages in the system's Chromium, watched: whatever a page logs, refuses by its policy, or shows
+// that is not accessible, is a complaint.
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
+
+/** Kept out of the repository; a person looks at them, and asks for them, as they take long. */
+const SCREENSHOTS = join(import.meta.dir, "../../../.farebox/screenshots");
+const KEEPS_SCREENSHOTS = process.env.FAREBOX_SCREENSHOTS === "1";
+/** Of every person of the tests. */
+export const PASSWORD = "correct horse battery staple";
+export const WIDE = { width: 1280, height: 860 };
+export const PHONE = { width: 390, height: 844 };
+
+/** A person's own window, with cookies of its own. */
+export class Visitor implements AsyncDisposable {
+  readonly complaints: string[] = [];
+
+  constructor(
+    readonly context: BrowserContext,
+    readonly page: Page,
+    readonly base: string,
+  ) {
+    page.on("console", (message) => {
+      const isFault = message.type() === "error" || message.type() === "warning";
+      // A refusal that a page shows is also logged by the browser, with its status.
+      if (isFault && !message.text().startsWith("Failed to load resource")) {
+        this.complaints.push(`${page.url()}: ${message.text()}`);
+      }
+    });
+    page.on("pageerror", (error) => this.complaints.push(`${page.url()}: ${error.message}`));
+    page.on("request", (request) => {
+      const url = request.url();
+      const isOwn = url.startsWith(base) || /^(data|blob):/.test(url);
+      if (!isOwn && request.resourceType() !== "document") {
+        this.complaints.push(`${page.url()} asked another host: ${url}`);
+      }
+    });
+  }
+
+  static async open(browser: Browser, base: string): Promise<Visitor> {
+    const context = await browser.newContext({
+      viewport: WIDE,
+      acceptDownloads: true,
+      reducedMotion: "reduce",
+    });
+    context.setDefaultTimeout(20_000);
+    return new Visitor(context, await context.newPage(), base);
+  }
+
+  /** Opens an address below /dashboard. */
+  async go(path: string): Promise<void> {
+    await this.page.goto(`${this.base}/dashboard/${path}`);
+  }
+
+  button(name: string | RegExp) {
+    return this.page.getByRole("button", { name, exact: typeof name === "string" });
+  }
+
+  field(name: string | RegExp) {
+    return this.page.getByLabel(name, { exact: typeof name === "string" });
+  }
+
+  /** Gives the browser a device for passkeys, which agrees to whatever it is asked. */
+  async addAuthenticator(): Promise<void> {
+    const cdp = await this.context.newCDPSession(this.page);
+    await cdp.send("WebAuthn.enable");
+    await cdp.send("WebAuthn.addVirtualAuthenticator", {
+      options: {
+        protocol: "ctap2",
+        transport: "internal",
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+  }
+
+  /** Types a code of six digits into its boxes, once they are there. */
+  async typeCode(code: string): Promise<void> {
+    await this.field("Digit 1").click();
+    await this.page.keyboard.type(code);
+  }
+
+  /** The text of an element, without what is around it. */
+  async text(locator: Locator): Promise<string> {
+    return ((await locator.textContent()) ?? "").trim();
+  }
+
+  /** Signs up by the form and the link that was mailed. Answers the id of the new account. */
+  async signUp(email: string): Promise<string> {
+    await this.go("sign-up");
+    await this.field(/^Name/).fill(email.split("@")[0] ?? "");
+    await this.field(/^E-mail/).fill(email);
+    await this.page.locator("input[name=password]").fill(PASSWORD);
+    await this.button("Create an account").click();
+    await this.page.getByRole("link", { name: "the link" }).click();
+    await this.button("Verify and continue").click();
+    await this.page.waitForURL(/\/dashboard\/acct_\w+\/overview/);
+    return /acct_\w+/.exec(this.page.url())?.[0] ?? "";
+  }
+
+  async sees(text: string | RegExp): Promise<void> {
+    await this.page.getByText(text).first().waitFor();
+  }
+
+  /** Waits until nothing of the page is loading. */
+  async settled(): Promise<void> {
+    await this.page.locator("main").first().waitFor();
+    await this.page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
+  }
+
+  /**
+   * Looks at the page in light, dark and at the width of a phone: what axe finds serious, or a page
+   * that scrolls sideways, is a complaint. With FAREBOX_SCREENSHOTS=1 pictures are kept.
+   */
+  async inspect(name: string): Promise<void> {
+    if (KEEPS_SCREENSHOTS) mkdirSync(SCREENSHOTS, { recursive: true });
+    for (const scheme of ["light", "dark"] as const) {
+      await this.page.emulateMedia({ colorScheme: scheme });
+      await this.settled();
+      await this.picture(`${name}-${scheme}`);
+      await this.#axe(name, scheme);
+    }
+    const isCut = await this.page.evaluate(
+      "[...document.querySelectorAll('.frame-side')].some((e) => e.scrollWidth > e.clientWidth)",
+    );
+    if (isCut) this.complaints.push(`${name} has a sidebar that scrolls sideways`);
+    await this.page.emulateMedia({ colorScheme: "light" });
+    await this.page.setViewportSize(PHONE);
+    await this.settled();
+    await this.picture(`${name}-phone`);
+    const isWider = await this.page.evaluate(
+      "document.documentElement.scrollWidth > window.innerWidth + 1",
+    );
+    if (isWider) this.complaints.push(`${name} scrolls sideways on a phone`);
+    await this.page.setViewportSize(WIDE);
+  }
+
+  /** Keeps a picture of the page with FAREBOX_SCREENSHOTS=1. */
+  async picture(name: string): Promise<void> {
+    if (!KEEPS_SCREENSHOTS) return;
+    await this.page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+  }
+
+  async #axe(name: string, scheme: "light" | "dark"): Promise<void> {
+    // Legacy mode only omits a second page, which would join the findings of foreign frames.
+    const axe = new AxeBuilder({ page: this.page }).setLegacyMode();
+    axe.options({ resultTypes: ["violations"] });
+    // The dark page is the light one with other colours.
+    if (scheme === "dark") axe.withRules("color-contrast");
+    const { violations } = await axe.analyze();
+    for (const { id, impact, nodes } of violations) {
+      if (impact !== "serious" && impact !== "critical") continue;
+      const where = nodes.map((node) => `${node.target} ${node.any[0]?.message ?? ""}`);
+      this.complaints.push(`${name} (${scheme}): ${id} at ${where.slice(0, 3).join(" | ")}`);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.context.close();
+  }
+}

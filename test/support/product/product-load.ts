@@ -1,0 +1,152 @@
+// Callers that never stop asking, whatever dies around them, and what each of them was told.
+
+import { countTokens } from "../../../src/services/chat/tokens/tokens.ts";
+import { postChat, readAnswer, readStream } from "../api/chat-client.ts";
+import type { Random } from "../random.ts";
+import type { TestAccount } from "../stores/accounts.ts";
+import type { Api, Product } from "./product.ts";
+
+/** Dear, so that a balance can be emptied: 12 prompt tokens and 8 of output are $0.14. */
+const PRICES = { input: "5000", output: "10000" } as const;
+export const MODELS = [
+  { id: "ok", ...PRICES },
+  { id: "stream", mood: "tokens-12-every-10", ...PRICES },
+  { id: "long", mood: "tokens-4000-every-20", ...PRICES },
+] as const;
+const STREAMED_TOKENS = { stream: 12, long: 4_000 } as const;
+
+const PROMPT = "Hello";
+/** No tokenizer takes it for more. */
+const PROMPT_TOKENS_MAX = 21n;
+const NANO_A_PROMPT_TOKEN = 5_000_000n;
+const NANO_A_TOKEN = 10_000_000n;
+const MAX_TOKENS = 50;
+const MAX_LONG_TOKENS = 4_000;
+
+/** How one call ended, as far as its caller knows. */
+export interface Told {
+  /** Null when no header came: the call may have happened or not. */
+  readonly requestId: string | null;
+  readonly account: string;
+  readonly status: number | null;
+  /** Exact, for a call that came to its end; null for one that broke off. */
+  readonly cost: bigint | null;
+  /** The most that it may have cost. */
+  readonly costMax: bigint;
+}
+
+export interface LoadOptions {
+  readonly accounts: readonly TestAccount[];
+  readonly callers: number;
+  readonly random: Random;
+  /** The processes that are asked; all of them unless given. */
+  readonly apis?: readonly Api[];
+}
+
+export class Load {
+  readonly told: Told[] = [];
+  /** Calls that no process took, because it was gone. */
+  refused = 0;
+  readonly #apis: readonly Api[];
+  readonly #callers: Promise<void>[];
+  #goesOn = true;
+
+  constructor(
+    product: Product,
+    readonly options: LoadOptions,
+  ) {
+    this.#apis = options.apis ?? product.apis;
+    this.#callers = Array.from({ length: options.callers }, () => this.#call());
+  }
+
+  /** How many calls were answered with this status. */
+  count(status: number | null): number {
+    return this.told.filter((one) => one.status === status).length;
+  }
+
+  /** Resolves when so many more calls were served. */
+  async servedMore(count: number, withinMs = 30_000): Promise<void> {
+    const enough = this.count(200) + count;
+    const endMs = performance.now() + withinMs;
+    while (this.count(200) < enough) {
+      if (performance.now() > endMs) throw new Error(`Not even ${count} calls were served in time`);
+      await Bun.sleep(5);
+    }
+  }
+
+  /** Lets the calls under way end. */
+  async stop(): Promise<void> {
+    this.#goesOn = false;
+    await Promise.all(this.#callers);
+  }
+
+  async #call(): Promise<void> {
+    const { random, accounts } = this.options;
+    while (this.#goesOn) {
+      const api = random.pick(this.#apis);
+      if (!api.isRunning) {
+        await Bun.sleep(2);
+        continue;
+      }
+      const told = await callOnce(api, random.pick(accounts), random.pick(["ok", "stream"]));
+      if (told === null) this.refused += 1;
+      else this.told.push(told);
+      // What is tested needs the processor more.
+      await Bun.sleep(random.between(1, 40));
+    }
+  }
+}
+
+/** Makes one call; null when nobody took it. */
+export async function callOnce(
+  api: Api,
+  { id: account, key }: TestAccount,
+  model: "ok" | "stream" | "long",
+  onText: (text: string) => void = () => {},
+): Promise<Told | null> {
+  const stream = model !== "ok";
+  const maxTokens = model === "long" ? MAX_LONG_TOKENS : MAX_TOKENS;
+  const unknown = { requestId: null, account, status: null, cost: null };
+  const costMax = costOf(maxTokens);
+  let response: Response;
+  try {
+    response = await postChat(api.url, key, { model, stream, maxTokens, prompt: PROMPT });
+  } catch (error) {
+    if (isRefusal(error)) return null;
+    return { ...unknown, costMax };
+  }
+  if (model !== "ok") return await readStreamed({ account, model }, response, onText);
+  const requestId = response.headers.get("x-request-id");
+  const { status } = response;
+  try {
+    const { cost } = await readAnswer(response);
+    return { requestId, account, status, cost, costMax };
+  } catch {
+    return { ...unknown, requestId, status, costMax };
+  }
+}
+
+async function readStreamed(
+  { account, model }: { readonly account: string; readonly model: "stream" | "long" },
+  response: Response,
+  onText: (text: string) => void,
+): Promise<Told> {
+  const { status } = response;
+  const answer = await readStream(response, onText);
+  const { requestId } = answer;
+  if (answer.isWhole) {
+    return { requestId, account, status, cost: answer.cost, costMax: answer.cost ?? 0n };
+  }
+  // A connection that is reset takes along what was written to it and not read yet.
+  const tokens = answer.wasReset ? STREAMED_TOKENS[model] : countTokens(answer.text);
+  return { requestId, account, status, cost: null, costMax: costOf(tokens) };
+}
+
+/** The most that a reply of so many tokens may cost. */
+function costOf(tokens: number): bigint {
+  return PROMPT_TOKENS_MAX * NANO_A_PROMPT_TOKEN + BigInt(tokens) * NANO_A_TOKEN;
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ECONNREFUSED";
+}

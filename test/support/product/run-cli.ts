@@ -1,0 +1,85 @@
+// Runs the command-line tool against a world's stores: in this process, or in one of its own where
+// the environment, the folder or its streams matter.
+
+import { join } from "node:path";
+import { runCli } from "../../../src/cli/run-cli.ts";
+import type { Environment } from "../../../src/settings/environment.ts";
+import { random } from "../random.ts";
+import { testRedisUrl } from "../stores/services.ts";
+import { WORLD_PEPPER, type World } from "../stores/world.ts";
+
+const ROOT = join(import.meta.dir, "../../..");
+
+export interface CliOutcome {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface CliOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+export type Cli = (...args: readonly string[]) => Promise<CliOutcome>;
+
+/** The tool in this process, with the world's stores in its environment unless `more` differs. */
+export async function cliOf(world: World, more: Environment = {}): Promise<Cli> {
+  const env = { ...(await environmentOf(world)), ...more };
+  return async (...args) => {
+    const [out, err]: [string[], string[]] = [[], []];
+    const code = await runCli(args, {
+      env,
+      now: Date.now,
+      random,
+      out: (line) => out.push(`${line}\n`),
+      err: (line) => err.push(`${line}\n`),
+    });
+    return { code, out: out.join(""), err: err.join("") };
+  };
+}
+
+/** The tool as a process for each command. */
+export function cliProcessOf(world: World, options: CliOptions = {}): Cli {
+  return async (...args) => {
+    const child = await startCli(world, args, options);
+    const [out, err, code] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ]);
+    return { code, out, err };
+  };
+}
+
+/** The tool as a process that runs. */
+export async function startCli(
+  world: World,
+  args: readonly string[],
+  options: CliOptions = {},
+): Promise<Bun.Subprocess<"ignore", "pipe", "pipe">> {
+  return Bun.spawn([process.execPath, join(ROOT, "src/cli/main.ts"), ...args], {
+    cwd: options.cwd ?? ROOT,
+    env: { PATH: process.env.PATH ?? "", ...(await environmentOf(world)), ...options.env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+}
+
+/** The environment of a tool that works with the world. */
+export async function environmentOf(world: World): Promise<Record<string, string>> {
+  return {
+    REDIS_URL: await testRedisUrl(),
+    DATABASE_URL: world.databaseUrl,
+    KEY_PEPPER: WORLD_PEPPER,
+    IP_HASH_SECRET: "test secret of sixteen",
+  };
+}
+
+/** The one JSON object of an answer that must have come with exit code 0. */
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what it knows to be there
+export function jsonOf({ code, out, err }: CliOutcome): any {
+  if (code !== 0) throw new Error(`Exit code ${code}: ${err}`);
+  return JSON.parse(out);
+}

@@ -1,0 +1,106 @@
+// Mails about balances: low ones, once each until the next top-up, and free credit before it ends.
+
+import { expect, test } from "bun:test";
+import { sendBalanceMails } from "../../../src/accounts/balance-mails.ts";
+import { BalanceNotices } from "../../../src/store/accounts/balance-notices.ts";
+import { openMailbox, type ReadMail } from "../../support/fakes/mailbox.ts";
+import { shared } from "../../support/shared.ts";
+import type { TestAccount } from "../../support/stores/accounts.ts";
+import { ask, DONE, openAccount, openWorld, pay, usd } from "../../support/stores/world.ts";
+
+const DAY_MS = 86_400_000;
+const BILLING = "https://farebox.example/billing";
+
+const world = await shared(openWorld());
+const mailbox = await shared(openMailbox(world.database));
+
+/** Runs the job at a time, twice at once as two workers may, and reads what comes. */
+async function mailsTo(email: string, aheadMs = 0): Promise<readonly ReadMail[]> {
+  await world.flush();
+  const notices = new BalanceNotices(world.database);
+  const now = () => Date.now() + aheadMs;
+  const deps = { notices, service: "Farebox", billingUrl: BILLING, now };
+  await Promise.all([sendBalanceMails(deps), sendBalanceMails(deps)]);
+  return await mailbox.read(email);
+}
+
+async function spend({ actor, keyId }: TestAccount, cost: string): Promise<void> {
+  const admission = await actor.admit(ask(keyId, usd(cost), { freeEligible: false }));
+  if (admission.verdict !== "admitted") throw new Error("The call was not admitted");
+  await admission.hold.settle(usd(cost), DONE);
+}
+
+async function topUp(account: TestAccount, amount: string): Promise<void> {
+  await pay(world, account, usd(amount));
+  await account.actor.applyOperations();
+}
+
+test("a low balance is told at 20 % and at 5 %, once each until the next top-up", async () => {
+  const email = "low@example.test";
+  const account = await openAccount(world, { email, paid: "20" });
+  await spend(account, "16");
+  expect(await mailsTo(email)).toEqual([]);
+  await spend(account, "0.01");
+  const [low, ...others] = await mailsTo(email);
+  expect(others).toEqual([]);
+  expect(low?.subject).toBe("Your balance is below 20 % of your last top-up");
+  for (const body of [low?.text, low?.html]) {
+    expect(body).toContain("$3.99 of paid balance are left");
+    expect(body).toContain("$20.00");
+  }
+  expect(low?.links).toContain(BILLING);
+  await spend(account, "1");
+  expect(await mailsTo(email)).toEqual([]);
+  await spend(account, "2");
+  expect(await mailsTo(email)).toMatchObject([
+    { subject: "Your balance is below 5 % of your last top-up" },
+  ]);
+  expect(await mailsTo(email)).toEqual([]);
+  await topUp(account, "10");
+  expect(await mailsTo(email)).toEqual([]);
+  await spend(account, "10.9");
+  expect(await mailsTo(email)).toMatchObject([
+    { subject: "Your balance is below 5 % of your last top-up" },
+  ]);
+  expect(await mailsTo(email)).toEqual([]);
+});
+
+test("a credit that the ledger does not have yet is no low balance", async () => {
+  const email = "early@example.test";
+  const account = await openAccount(world, { email });
+  await account.actor.applyOperations();
+  await world.flush();
+  await pay(world, account, usd("20"));
+  expect(await mailsTo(email)).toEqual([]);
+});
+
+test("what was never paid, or is refunded in full, is no low balance", async () => {
+  const [never, refunded] = ["never@example.test", "refunded@example.test"];
+  const free = await openAccount(world, { email: never });
+  await free.actor.applyOperations();
+  const account = await openAccount(world, { email: refunded });
+  const id = await pay(world, account, usd("20"));
+  const terms = { actor: "operator", reason: "test", reference: null };
+  await world.payments.change(id, terms, ({ amount }) => ({ refunded: amount }));
+  await account.actor.applyOperations();
+  expect([...(await mailsTo(never)), ...(await mailsTo(refunded))]).toEqual([]);
+});
+
+test("free credit is told of once, seven days before it ends, if some is left", async () => {
+  const [email, spent] = ["free@example.test", "spent@example.test"];
+  const account = await openAccount(world, { email });
+  await account.actor.applyOperations();
+  const other = await openAccount(world, { email: spent });
+  const admission = await other.actor.admit(ask(other.keyId, usd("5")));
+  if (admission.verdict !== "admitted") throw new Error("The call was not admitted");
+  await admission.hold.settle(usd("5"), DONE);
+  expect(await mailsTo(email, 82 * DAY_MS)).toEqual([]);
+  const [mail, ...others] = await mailsTo(email, 84 * DAY_MS);
+  expect(others).toEqual([]);
+  const day = new Date(Date.now() + 90 * DAY_MS).toISOString().slice(0, 10);
+  expect(mail?.subject).toBe(`Your free credit ends on ${day}`);
+  expect(mail?.text).toContain("$5.00 of free credit are left");
+  expect(mail?.html).toContain("$5.00 of free credit are left");
+  expect(await mailsTo(email, 84 * DAY_MS)).toEqual([]);
+  expect(await mailsTo(spent, 84 * DAY_MS)).toEqual([]);
+});

@@ -1,0 +1,28 @@
+// The money suites on a Redis Cluster of three masters.
+
+import { describe } from "bun:test";
+import { shared } from "../../support/shared.ts";
+import { startCluster } from "../../support/stores/services.ts";
+import { openWorld } from "../../support/stores/world.ts";
+import { accessSuite } from "./suites/access.ts";
+import { moneySuites } from "./suites/all.ts";
+import { hydrationSuite } from "./suites/hydration.ts";
+import { processSuite } from "./suites/processes.ts";
+import { randomWindowSuite } from "./suites/window.ts";
+import type { Place } from "./suites/world-factory.ts";
+
+const cluster = await shared(startCluster());
+
+const url = cluster.urls.join(",");
+const CLUSTER: Place = {
+  open: (options) => openWorld({ ...options, redisUrl: url }),
+  redisUrl: async () => url,
+};
+
+describe("on a cluster", () => {
+  moneySuites(CLUSTER.open);
+  accessSuite(CLUSTER);
+  processSuite(CLUSTER);
+  hydrationSuite(CLUSTER);
+  randomWindowSuite(CLUSTER.open);
+});

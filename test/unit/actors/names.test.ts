@@ -1,0 +1,77 @@
+// Names and texts that are kept from call to call: each call must get its own.
+
+import { expect, test } from "bun:test";
+import { KeyTexts } from "../../../actors/records/key-texts.ts";
+import {
+  accountKeys,
+  CALL_KEYS_MAX,
+  callKeys,
+  holdsKey,
+  keyStateKey,
+  MAIL_OWNER,
+} from "../../../actors/records/keys.ts";
+import { FixedParts, plainParts } from "../../../actors/redis/fixed-parts.ts";
+import { BUCKETS } from "../../../src/core/access/limits.ts";
+import { type CallMetadata, metadataText } from "../../../src/core/journal/journal.ts";
+
+test("a call names what is of its own bucket, key and owner, however many there are", () => {
+  const [one, other] = [accountKeys("acct_a", 3), accountKeys("acct_b", 4)];
+  for (let round = 0; round < 2; round += 1) {
+    for (let key = 0; key <= CALL_KEYS_MAX; key += 1) {
+      for (const owner of ["proc_a", MAIL_OWNER]) {
+        const { parts } = callKeys({ keys: one, keyId: `key_${key}`, owner });
+        expect(parts).toEqual([
+          "{b3}:bucket",
+          "{b3}:account:acct_a",
+          keyStateKey(3, `key_${key}`),
+          holdsKey(3, owner),
+          "{b3}:events",
+        ]);
+      }
+      expect(one.calls.size).toBeLessThanOrEqual(CALL_KEYS_MAX);
+    }
+    expect(callKeys({ keys: other, keyId: "key_0", owner: "proc_a" }).parts[2]).toBe(
+      "{b4}:key:key_0",
+    );
+  }
+});
+
+test("parts that are kept are sent as the same parts one by one", () => {
+  const parts = ["FCALL", "schlüssel", "", "\r\n$5\r\n", "a😀b", "{b3}:events"];
+  const bulks = parts.map((part) => `$${Buffer.byteLength(part)}\r\n${part}\r\n`);
+  expect(new FixedParts(parts).bytes.toString()).toBe(bulks.join(""));
+  expect(plainParts(["first", new FixedParts(parts), "last"])).toEqual(["first", ...parts, "last"]);
+});
+
+test("the name of holds is that of their bucket and owner, whoever was named before", () => {
+  for (const owner of ["proc_a", MAIL_OWNER, "proc_b", "proc_a"]) {
+    for (const bucket of [0, 7, BUCKETS - 1, 7]) {
+      expect(holdsKey(bucket, owner)).toBe(`{b${bucket}}:holds:${owner}`);
+    }
+  }
+  expect(() => holdsKey(BUCKETS, "proc_a")).toThrow(RangeError);
+});
+
+test("a call's text has its own metadata, whichever field differs from the call before", () => {
+  const first: CallMetadata = {
+    endpoint: "/v1/chat/completions",
+    service: "models",
+    model: "small",
+    country: "AT",
+    ipHash: "00ff",
+    priceVersion: "1a2b",
+  };
+  const others: CallMetadata[] = [
+    { ...first, endpoint: "/v1/search" },
+    { ...first, service: "search" },
+    { ...first, model: null },
+    { ...first, country: "DE" },
+    { ...first, ipHash: "00fe" },
+    { ...first, priceVersion: null },
+  ];
+  const texts = new KeyTexts("acct_a", "key_b");
+  for (const metadata of others.flatMap((other) => [first, { ...first }, other, first])) {
+    const text = metadataText(metadata);
+    expect(texts.of(metadata)).toEqual({ metadata: text, text: `acct_a\tkey_b\t${text}` });
+  }
+});

@@ -1,0 +1,46 @@
+// What Redis holds of a test's account, read as the records that it is.
+
+import { readJournal } from "../../../../actors/journal.ts";
+import { keyStateKey } from "../../../../actors/records/keys.ts";
+import {
+  type BucketRecord,
+  type KeyState,
+  parseBucket,
+  parseKeyState,
+} from "../../../../actors/records/records.ts";
+import type { JournalEntry } from "../../../../src/core/journal/journal.ts";
+import type { TestAccount } from "../../../support/stores/accounts.ts";
+import type { World } from "../../../support/stores/world.ts";
+
+type Reads = Pick<World, "redis">;
+
+/** The record of the account's bucket; an error where it is not set up. */
+export async function bucketRecordOf(
+  { redis }: Reads,
+  { actor }: TestAccount,
+): Promise<BucketRecord> {
+  const bytes = await redis.getBuffer(actor.keys.bucket);
+  if (bytes === null) throw new Error(`${actor.keys.bucket} is not set up`);
+  return parseBucket(bytes);
+}
+
+/** What a key spends, and its window; null where it made no call. */
+export async function keyStateOf({ redis }: Reads, account: TestAccount): Promise<KeyState | null> {
+  const bytes = await redis.getBuffer(keyStateKey(account.row.bucket, account.keyId));
+  return bytes === null ? null : parseKeyState(bytes);
+}
+
+/** The entries of the bucket's journal in its present epoch; an error where one is unreadable. */
+export async function journalOf(world: Reads, account: TestAccount): Promise<JournalEntry[]> {
+  const { epoch } = await bucketRecordOf(world, account);
+  const page = await readJournal(world.redis, account.row.bucket, { epoch, entry: 0 }, 10_000);
+  return page.entries.map(({ entry, fault }) => {
+    if (entry === null) throw new Error(fault ?? "An entry cannot be read");
+    return entry;
+  });
+}
+
+/** Whether Redis holds a wallet of the account, of whatever epoch. */
+export async function hasWallet({ redis }: Reads, { actor }: TestAccount): Promise<boolean> {
+  return (await redis.exists(actor.keys.wallet)) === 1;
+}

@@ -1,0 +1,71 @@
+// The command line reads what the operators' console reads.
+
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { recordAction } from "../../../src/store/operators/operator-actions.ts";
+import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
+import { shared } from "../../support/shared.ts";
+import { DONE, hold, openAccount, openWorld, usd } from "../../support/stores/world.ts";
+
+setDefaultTimeout(60_000);
+
+const world = await shared(openWorld());
+const cli = await cliOf(world);
+
+test("an account is found by its id, and its balance is that of the ledger", async () => {
+  const account = await openAccount(world, { paid: "20" });
+  const { row } = account;
+  const open = await hold(account, usd("1"));
+  await open.settle(usd("0.25"), DONE);
+  await world.flush();
+  const found = jsonOf(await cli("account", "find", row.id, "--json"));
+  expect(found).toMatchObject({
+    accounts: [{ id: row.id, paid_usd: "20", free_usd: "4.75" }],
+    next: null,
+  });
+  expect((await cli("account", "find", row.id)).out).toContain("paid $20");
+  const wrong = await cli("account", "find", "--before", "yesterday");
+  expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining("before")]);
+});
+
+test("the trail says who did what and why", async () => {
+  const { row } = await openAccount(world, { paid: "20" });
+  const action = {
+    ...{ id: "op_of_the_test", action: "credit", account: row.number, subject: null },
+    ...{ about: "$5 credited as a payment", reason: "Ticket 4711" },
+  };
+  const actor = { name: "ops@example.com", personId: "person_1", country: null, ipHash: null };
+  const doing = { actor, now: new Date(), confirm: async () => {} };
+  await recordAction(world.database, action, doing, "done");
+  const { out } = await cli("operator", "trail", "--account", row.id);
+  expect(out).toMatch(/ops@example\.com .*\$5 credited as a payment .*Ticket 4711 .*done/);
+  const other = await cli("operator", "trail", "--account", "acct_7n42DGM5Tflk9n8mt7Fhc7");
+  expect(other.out).toContain("There is nothing.");
+});
+
+test("a mail that failed is sent again by its id, which the list names", async () => {
+  const { row: account } = await openAccount(world, { paid: "20" });
+  const { sql } = world.database;
+  const [mail] = await sql`
+    INSERT INTO outbox (kind, account, recipient, subject, text, html, status, created_at, ended_at)
+    VALUES ('receipt', ${account.number}, 'ada@example.com', 's', 't', 'h', 'failed', now(), now())
+    RETURNING id`;
+  const id = String(mail?.id);
+  expect((await cli("outbox", "list", "--status", "failed")).out).toContain(id);
+  const sent = await cli("outbox", "resend", id);
+  expect([sent.code, sent.out]).toEqual([0, expect.stringContaining("sent again")]);
+  const [now] = await sql`SELECT status FROM outbox WHERE id = ${id}`;
+  expect(now?.status).toBe("waiting");
+  const lines = await sql`SELECT actor FROM activity WHERE action = 'operator_resend_mail'`;
+  expect(lines.map(({ actor }) => actor)).toEqual(["operator"]);
+  const again = await cli("outbox", "resend", id);
+  expect([again.code, again.err]).toEqual([1, expect.stringContaining("cannot be sent again")]);
+  expect((await cli("outbox", "resend", "none")).code).toBe(1);
+  await sql`DELETE FROM outbox`;
+});
+
+test("mails, events and disputes that wait are listed", async () => {
+  for (const list of ["outbox", "event", "dispute"]) {
+    const { code, out } = await cli(list, "list", "--json");
+    expect([list, code, JSON.parse(out).next]).toEqual([list, 0, null]);
+  }
+});

@@ -1,0 +1,147 @@
+// An operation that Redis can never apply is named by audit, doctor and the log, and an operator
+// sets it aside and books it again; nothing else waits for it.
+
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { applyChangesNow } from "../../../actors/changed-account.ts";
+import { AMOUNT_MAX, nano } from "../../../src/core/money/money.ts";
+import { isRefusedByScript } from "../../../src/store/servers/redis-errors.ts";
+import { completeChanges } from "../../../workers/completer.ts";
+import { cliOf, cliProcessOf, jsonOf } from "../../support/product/run-cli.ts";
+import { shared } from "../../support/shared.ts";
+import type { TestAccount } from "../../support/stores/accounts.ts";
+import { busyAccountAlone, damageLedger, found } from "../../support/stores/audit-lab.ts";
+import { openAccountAlone, openWorld, usd, walletOf } from "../../support/stores/world.ts";
+
+setDefaultTimeout(120_000);
+
+const world = await shared(openWorld());
+const cli = await cliOf(world);
+const LARGEST = "9007199.254740991";
+
+/** An account whose second operation was booked although its balance is full, a minute ago. */
+async function stuckAccount(): Promise<TestAccount> {
+  const account = await openAccountAlone(world, { free: "0" });
+  await world.payments.record(account.row, { amount: AMOUNT_MAX, paidAt: new Date() });
+  await account.actor.applyOperations();
+  await account.actor.configure();
+  await world.flush();
+  await world.database.sql`
+    INSERT INTO operations (account, number, kind, balance, amount, created_at, expires_at)
+    VALUES (${account.row.number}, 2, 'credit', 'free', 500000000,
+      now() - interval '1 minute', now() + interval '30 days')`;
+  return account;
+}
+
+test("free credit that does not fit beside the balance is refused whole", async () => {
+  const account = await openAccountAlone(world, { free: "0" });
+  jsonOf(await cli("payment", "record", account.id, "--usd", LARGEST, "--json"));
+  const refused = await cli("grant", "free", account.id);
+  expect(refused.code).toBe(1);
+  expect(refused.err).toContain("larger than Redis can count exactly");
+  const [payment] = await world.payments.list(account.row);
+  const refund = await cli("payment", "refund", payment?.id ?? "", "--json");
+  expect(jsonOf(refund).applied).toBe(true);
+  expect((await walletOf(account)).paid).toBe(nano(0n));
+  await world.flush();
+  expect(await found(world, account)).toBe("");
+});
+
+test("a refusal of Redis is told apart from a Redis that is away", async () => {
+  const account = await stuckAccount();
+  const adjusted = await cli(
+    ...["account", "adjust", account.id, "--usd", "-1", "--reason", "test", "--json"],
+  );
+  expect(jsonOf(adjusted).applied).toBe(false);
+  expect(adjusted.err).toContain("Redis refuses it and never can take it");
+  expect(adjusted.err).not.toContain("does not answer");
+  const errors: unknown[] = [];
+  await applyChangesNow(
+    () => account.actor,
+    (error) => errors.push(error),
+  );
+  expect(errors.map(isRefusedByScript)).toEqual([true]);
+});
+
+test("doctor, the list, the audit and the worker's log name it", async () => {
+  const account = await stuckAccount();
+  const open = jsonOf(await cli("operation", "open", "--json")).open as { account: string }[];
+  expect(open).toContainEqual(
+    expect.objectContaining({ account: account.id, operation: 2, set_aside: false }),
+  );
+  expect(await found(world, account)).toMatch(/operation 2 \(credit, \$0\.5\): expected applied/);
+  const lines: string[] = [];
+  await completeChanges({
+    pendingWork: {
+      unapplied: async () => [account],
+      withExpiredFreeCredit: async () => [],
+    } as never,
+    accounts: world.accounts,
+    log: { error: (_, message) => lines.push(message) },
+    now: async () => Date.now(),
+    graceMs: 0,
+  });
+  expect(lines).toEqual(["Redis can never apply an operation: set it aside"]);
+  const doctor = JSON.parse((await cliProcessOf(world)("doctor", "--json")).out) as {
+    findings: { check: string; text: string }[];
+  };
+  const texts = doctor.findings.filter(({ check }) => check === "operations");
+  expect(texts.map(({ text }) => text).join("\n")).toContain(`operation 2 of ${account.id}`);
+});
+
+test("set aside it changes nothing, later ones are applied, and it is booked again", async () => {
+  const account = await stuckAccount();
+  const refusedFirst = await cli("operation", "set-aside", account.id, "1", "--reason", "x");
+  expect([refusedFirst.code, refusedFirst.err]).toEqual([
+    1,
+    expect.stringContaining("refuses operation 2, not 1"),
+  ]);
+  const [payment] = await world.payments.list(account.row);
+  await cli("payment", "refund", payment?.id ?? "", "--usd", "1");
+  expect((await walletOf(account)).paid).toBe(AMOUNT_MAX);
+  const aside = await cli(
+    ...["operation", "set-aside", account.id, "2", "--reason", "no room", "--json"],
+  );
+  expect(jsonOf(aside)).toMatchObject({ operation: 2, applied: true });
+  expect((await walletOf(account)).paid).toBe(nano(AMOUNT_MAX - usd("1")));
+  expect((await walletOf(account)).free).toBe(usd("0"));
+  await world.flush();
+  expect(await found(world, account)).toMatch(
+    /operation 2 \(credit\), which is set aside: expected booked again/,
+  );
+  const again = await cli("operation", "book-again", account.id, "2", "--json");
+  expect(jsonOf(again)).toMatchObject({ booked_as: 4, amount_usd: 0.5, applied: true });
+  const wallet = await walletOf(account);
+  expect(wallet.free).toBe(usd("0.5"));
+  expect(wallet.freeExpiresMs).toBeGreaterThan(Date.now());
+  await world.flush();
+  expect(await found(world, account)).toBe("");
+  expect((await cli("operation", "book-again", account.id, "2")).code).toBe(1);
+  expect((await cli("operation", "set-aside", account.id, "4", "--reason", "x")).code).toBe(1);
+  // A wallet that is built anew passes the operation too.
+  await world.accounts.rebuild([{ bucket: account.row.bucket }]);
+  expect((await walletOf(account)).free).toBe(usd("0.5"));
+  expect(await found(world, account)).toBe("");
+});
+
+test("booked again only when there is room", async () => {
+  const account = await stuckAccount();
+  await cli("operation", "set-aside", account.id, "2", "--reason", "no room");
+  const refused = await cli("operation", "book-again", account.id, "2");
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("larger than Redis")]);
+});
+
+test("one account with a difference does not end the audit of the others", async () => {
+  const accounts = [await busyAccountAlone(world), await busyAccountAlone(world)];
+  for (const account of accounts) {
+    await damageLedger(
+      world,
+      account,
+      (number) => `UPDATE ledger_entries SET owed_after = 1 WHERE account = ${number} AND seq = 4`,
+    );
+  }
+  const { code, out } = await cli("audit", "--json");
+  expect(code).toBe(1);
+  const { differences } = JSON.parse(out) as { differences: { account: string }[] };
+  const named = differences.map(({ account }) => account);
+  for (const { id } of accounts) expect(named).toContain(id);
+});

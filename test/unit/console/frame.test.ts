@@ -1,0 +1,87 @@
+import { describe, expect, test } from "bun:test";
+import type { Membership, People, SignedIn } from "../../../src/http/console/people.ts";
+import { appAlone, consoleAlone } from "../../support/api/app-alone.ts";
+import { FakeClock } from "../../support/fakes/fake-clock.ts";
+
+const PERSON: SignedIn = {
+  personId: "person_1",
+  email: "ada@example.com",
+  name: "Ada",
+  isOperator: false,
+  hasTwoFactor: false,
+  isStrong: false,
+  isBySso: false,
+  sessionId: "session_1",
+  provedAtMs: 0,
+};
+
+/** Whoever sends this cookie is Ada; she belongs to no account. */
+const people: People = {
+  signedIn: async (headers) => (headers.get("cookie") === "session=ada" ? PERSON : null),
+  membership: async (): Promise<Membership | null> => null,
+  hasSession: async () => false,
+  roleIn: async () => null,
+  isOperatorIn: async () => false,
+};
+
+const app = appAlone({ console: consoleAlone(people) });
+
+interface Body {
+  readonly error?: { readonly code: string };
+  readonly models?: readonly unknown[];
+}
+
+async function get(path: string, headers: Record<string, string> = {}) {
+  const response = await app.get(path, headers);
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (await response.json()) as Body,
+  };
+}
+
+describe("the console's frame", () => {
+  test("answers nobody without a session", async () => {
+    const { status, body } = await get("/console/api/models");
+    expect(status).toBe(401);
+    expect(body.error?.code).toBe("not_signed_in");
+  });
+
+  test("an API key is no session", async () => {
+    const authorization = "Bearer svc_live_7n42DGM5Tflk9n8mt7Fhc7";
+    expect((await get("/console/api/models", { authorization })).status).toBe(401);
+  });
+
+  test("answers a person, and caches must not keep it", async () => {
+    const { status, headers, body } = await get("/console/api/models", { cookie: "session=ada" });
+    expect(status).toBe(200);
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("x-request-id")).toMatch(/^req_/);
+    expect(body.models).not.toBeEmpty();
+  });
+
+  test("counts the requests of a session, and refuses before it reads a body", async () => {
+    const clock = new FakeClock();
+    const limited = appAlone({ console: consoleAlone(people), clock });
+    const ask = (path: string, init: RequestInit = {}) =>
+      limited.request(init.method ?? "GET", `/console/api${path}`, {
+        ...init,
+        headers: {
+          cookie: "session=ada",
+          origin: "http://127.0.0.1",
+          "content-type": "application/json",
+        },
+      });
+    const estimate = () => {
+      const body = new ReadableStream({ pull: () => new Promise(() => {}) });
+      return ask("/accounts/acct_1/playground/estimate", { method: "POST", body });
+    };
+    for (let sent = 0; sent < 300; sent += 1) expect((await estimate()).status).toBe(404);
+    const refused = await estimate();
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get("retry-after"))).toBeWithin(1, 61);
+    expect((await ask("/models")).status).toBe(429);
+    clock.advance(60_000);
+    expect((await ask("/models")).status).toBe(200);
+  });
+});

@@ -1,0 +1,243 @@
+import { describe, expect, test } from "bun:test";
+import type {
+  ChangedKeyReply,
+  CreatedKeyReply,
+  KeysReply,
+} from "../../../src/console/keys-schema.ts";
+import { chatBody, errorOf } from "../../support/api/api-world.ts";
+import { ConsoleWorld, servicesOf } from "../../support/api/console-world.ts";
+import { eventually } from "../../support/eventually.ts";
+import { shared } from "../../support/shared.ts";
+
+const world = await shared(ConsoleWorld.start());
+
+const BODY = { name: "production", scopes: ["models"] };
+
+function keysOf({ id }: { readonly id: string }): string {
+  return `/accounts/${id}/keys`;
+}
+
+describe("the list of keys", () => {
+  test("shows what a key spent, to the last nano-dollar, and never the key", async () => {
+    const account = await world.account({ monthlyLimit: "3.5" });
+    await world.api.post(account, chatBody());
+    const { body, status } = await world.get<KeysReply>("viewer", keysOf(account));
+    expect(status).toBe(200);
+    expect(body.prefix).toBe("svc_live_");
+    const { monthSpent } = (await world.api.view(account)).key;
+    expect(monthSpent).toBeGreaterThan(0n);
+    expect(body.keys).toHaveLength(1);
+    expect(body.keys[0]).toMatchObject({
+      id: account.keyId,
+      monthly_limit_usd: "3.5",
+      month_spent_usd: (Number(monthSpent) / 1e9).toFixed(9).replace(/0+$/, ""),
+      revoked_at: null,
+    });
+    expect(JSON.stringify(body)).not.toContain(account.key);
+    expect(body.scopes.map(({ scope, in_tier }) => [scope, in_tier])).toEqual([
+      ["models", true],
+      ["search", false],
+      ["maps", false],
+      ["mail", false],
+    ]);
+  });
+
+  test("names the one permission of an application account", async () => {
+    const account = await world.account({ surface: "application" });
+    const { body } = await world.get<KeysReply>("viewer", keysOf(account));
+    expect(body.prefix).toBe("svc_sk_");
+    expect(body.scopes).toEqual([{ scope: "models", title: "Models API", in_tier: true }]);
+  });
+});
+
+describe("a new key", () => {
+  test("is refused beyond a thousand, at once too; revoked ones make room", async () => {
+    const account = await world.account();
+    const { number } = account.row;
+    await world.api.parts.stores.database.sql`
+      INSERT INTO keys (id, account, digest, name, scopes, ip_allowlist, last_four)
+      SELECT 'key_many' || n, ${number}, 'many' || n, 'many', '{models}', '{}', 'many'
+      FROM generate_series(1, 998) n`;
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => world.post("admin", keysOf(account), BODY)),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409]);
+    const refused = answers.find(({ status }) => status === 409);
+    expect(refused?.body).toMatchObject({ error: { code: "wrong_state" } });
+    await world.post("admin", `${keysOf(account)}/key_many1/revoke`, {});
+    expect((await world.post("admin", keysOf(account), BODY)).status).toBe(200);
+  });
+
+  test("is refused if the keys of an account would have more than 5,000 addresses", async () => {
+    const account = await world.account();
+    const { number } = account.row;
+    await world.api.parts.stores.database.sql`
+      INSERT INTO keys (id, account, digest, name, scopes, ip_allowlist, last_four)
+      SELECT 'key_listed' || n, ${number}, 'listed' || n, 'listed', '{models}',
+        array_fill('10.0.0.1'::text, ARRAY[100]), 'many'
+      FROM generate_series(1, 50) n`;
+    const listed = { ...BODY, ip_allowlist: ["10.0.0.2"] };
+    const refused = await world.post("admin", keysOf(account), listed);
+    expect(refused).toMatchObject({ status: 409, code: "wrong_state" });
+    expect(refused.message).toContain("5000 addresses");
+    expect((await world.post("admin", keysOf(account), BODY)).status).toBe(200);
+    await world.post("admin", `${keysOf(account)}/key_listed1/revoke`, {});
+    expect((await world.post("admin", keysOf(account), listed)).status).toBe(200);
+  });
+
+  test("works at once, within its scopes, addresses and budget", async () => {
+    const account = await world.account({ paid: "5" });
+    const fields = {
+      ...BODY,
+      scopes: ["models", "MODELS"],
+      ip_allowlist: ["127.0.0.0/8", "::1"],
+      monthly_limit_usd: "0.000000001",
+    };
+    const { body, status } = await world.post<CreatedKeyReply>("admin", keysOf(account), fields);
+    expect(status).toBe(200);
+    expect(body.applied).toBeTrue();
+    expect(body.created).toMatchObject({
+      name: "production",
+      scopes: ["models"],
+      last_four: body.key.slice(-4),
+      ip_allowlist: ["127.0.0.0/8", "::1"],
+      monthly_limit_usd: "0.000000001",
+    });
+    const refused = await world.api.post({ key: body.key }, chatBody());
+    expect((await errorOf(refused)).code).toBe("key_budget_exceeded");
+  });
+
+  test.each([
+    [{ scopes: [] }, "scopes must be a list of at least one scope"],
+    [{ scopes: ["chat"] }, "scopes must contain only models, search, maps, mail, but has 'chat'"],
+    [{ name: " " }, "name must have 1 to 64 characters and no control characters"],
+    [{ name: "a\nb" }, "name must have 1 to 64 characters and no control characters"],
+    [{ ip_allowlist: ["10.0.0.0/33"] }, "ip_allowlist: '10.0.0.0/33' is neither an IP address"],
+    [{ monthly_limit_usd: "many" }, "monthly_limit_usd must be USD in a string"],
+    [{ monthly_limit_usd: 5 }, "monthly_limit_usd must be USD in a string"],
+    [{ monthly_limit_usd: "-1" }, "monthly_limit_usd must not be negative, but is '-1'"],
+    [{ monthly_limit_usd: "99999999999" }, "monthly_limit_usd: '99999999999' is beyond"],
+    [{ budget: "5" }, "budget is not known"],
+  ])("with %j is refused by name, and nothing is made", async (wrong, message) => {
+    const account = await world.account();
+    const told = await world.post("owner", keysOf(account), { ...BODY, ...wrong });
+    expect(told).toMatchObject({ status: 400, code: "invalid_parameter" });
+    expect(told.message).toStartWith(message);
+    const { body } = await world.get<KeysReply>("owner", keysOf(account));
+    expect(body.keys).toHaveLength(1);
+  });
+
+  test("of an application account has the permission Models API alone", async () => {
+    const account = await world.account({ surface: "application" });
+    const wrong = await world.post("admin", keysOf(account), { ...BODY, scopes: ["search"] });
+    expect(wrong).toMatchObject({ status: 400, code: "wrong_scope" });
+    const { body } = await world.post<CreatedKeyReply>("admin", keysOf(account), BODY);
+    expect(body.key).toStartWith("svc_sk_");
+  });
+
+  test("of a closed account is refused", async () => {
+    const account = await world.account({ state: "closed" });
+    const told = await world.post("owner", keysOf(account), BODY);
+    expect(told).toMatchObject({ status: 409, code: "closed" });
+  });
+});
+
+describe("while Redis is away", () => {
+  test("a new key is shown, and a key is revoked and renamed", async () => {
+    const fail = () => Promise.reject(new Error("Redis is away"));
+    const actors = { of: () => ({ configure: fail, applyOperations: fail, use: fail }) };
+    await using alone = await ConsoleWorld.start((stores) => {
+      const { administration } = servicesOf(stores);
+      return { services: { administration: { ...administration, actors }, wallets: actors } };
+    });
+    const account = await alone.account();
+    const made = await alone.post<CreatedKeyReply>("admin", keysOf(account), BODY);
+    expect(made).toMatchObject({ status: 200, body: { applied: false } });
+    expect(made.body.key).toStartWith("svc_live_");
+    const path = `${keysOf(account)}/${made.body.created.id}`;
+    const named = await alone.post<ChangedKeyReply>("admin", `${path}/rename`, { name: "new" });
+    expect(named).toMatchObject({ status: 200, body: { applied: false, key: { name: "new" } } });
+    const gone = await alone.post<ChangedKeyReply>("admin", `${path}/revoke`);
+    expect(gone).toMatchObject({ status: 200, body: { applied: false } });
+    expect(gone.body.key.revoked_at).not.toBeNull();
+  });
+});
+
+describe("a key that is revoked", () => {
+  test("is refused at the very next call", async () => {
+    const account = await world.account();
+    expect((await world.api.post(account, chatBody())).status).toBe(200);
+    const path = `${keysOf(account)}/${account.keyId}/revoke`;
+    const { body, status } = await world.post<ChangedKeyReply>("admin", path);
+    expect(status).toBe(200);
+    expect(body.key.revoked_at).not.toBeNull();
+    const refused = await world.api.post(account, chatBody());
+    expect((await errorOf(refused)).code).toBe("invalid_api_key");
+    const again = await world.post<ChangedKeyReply>("admin", path);
+    expect(again.body.key.revoked_at).toBe(body.key.revoked_at);
+  });
+
+  test("is revoked once: a repeat changes nothing and is not in the activity", async () => {
+    const account = await world.account();
+    const { sql } = world.api.parts.stores.database;
+    const state = async () =>
+      await sql`
+        SELECT version::text, (SELECT count(*)::int FROM activity l WHERE l.account = a.number)
+          AS lines FROM accounts a WHERE a.number = ${account.row.number}`;
+    const path = `${keysOf(account)}/${account.keyId}/revoke`;
+    await world.post("admin", path);
+    const first = await state();
+    await world.post("admin", path);
+    expect(await state()).toEqual(first);
+  });
+
+  test("of another account is told like one that does not exist, and goes on", async () => {
+    const [mine, other] = [await world.account(), await world.api.account()];
+    const told = await world.post("owner", `${keysOf(mine)}/${other.keyId}/revoke`);
+    const missing = await world.post("owner", `${keysOf(mine)}/key_0/revoke`);
+    expect(told).toMatchObject({ status: 404, code: "not_found" });
+    expect(missing.message).toBe(told.message?.replace(other.keyId, "key_0"));
+    expect((await world.api.post(other, chatBody())).status).toBe(200);
+  });
+});
+
+test("a revoked key keeps its name: another one is refused", async () => {
+  const account = await world.account();
+  const path = `${keysOf(account)}/${account.keyId}`;
+  await world.post("admin", `${path}/revoke`);
+  const told = await world.post("admin", `${path}/rename`, { name: "late" });
+  expect(told).toMatchObject({ status: 409, code: "wrong_state" });
+  expect(told.message).toBe(`The key ${account.keyId} is revoked and cannot be renamed`);
+});
+
+test("a key is given another name", async () => {
+  const account = await world.account();
+  const path = `${keysOf(account)}/${account.keyId}/rename`;
+  const { body } = await world.post<ChangedKeyReply>("admin", path, { name: " laptop " });
+  expect(body.key.name).toBe("laptop");
+  await eventually("the name is in force", async () => {
+    return (await world.api.view(account)).key.name === "laptop";
+  });
+  const wrong = await world.post("admin", path, { name: "" });
+  expect(wrong.message).toStartWith("name must");
+});
+
+test.each(["viewer", "billing"] as const)("a %s reads keys and changes none", async (who) => {
+  const account = await world.account();
+  const path = `${keysOf(account)}/${account.keyId}`;
+  expect((await world.get(who, keysOf(account))).status).toBe(200);
+  for (const [target, body] of [
+    [keysOf(account), BODY],
+    [`${path}/revoke`, {}],
+    [`${path}/rename`, { name: "mine" }],
+  ] as const) {
+    expect(await world.post(who, target, body)).toMatchObject({ code: "role_required" });
+  }
+  expect((await world.api.post(account, chatBody())).status).toBe(200);
+});
+
+test("a stranger is told that there is no such account", async () => {
+  const account = await world.account();
+  const told = await world.post("stranger", keysOf(account), BODY);
+  expect(told).toMatchObject({ status: 404, code: "account_not_found" });
+});

@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import type { TierName } from "../../../../src/core/access/limits.ts";
+import {
+  SCOPES,
+  SERVICE_NAMES,
+  SERVICES,
+  scopesOfSurface,
+  scopesOfTier,
+} from "../../../../src/core/access/services.ts";
+import { ERRORS } from "../../../../src/core/errors.ts";
+import { DOCUMENTED } from "../../../../src/routes.ts";
+import { isPauseTarget } from "../../../../src/store/operators/pauses.ts";
+
+test("of the services of SPEC 8.2, each tier has those that it says", () => {
+  const all = ["models", "search", "maps", "mail"] as const;
+  const specified = (tier: TierName) =>
+    scopesOfTier(tier).filter((scope) => all.some((one) => one === scope));
+  expect(specified("free")).toEqual(["models"]);
+  expect(specified("starter")).toEqual(["models", "search", "maps"]);
+  for (const tier of ["build", "scale", "pro", "enterprise"] as const) {
+    expect(specified(tier)).toEqual([...all]);
+  }
+});
+
+test("a key of the Gateway can have every scope, one of an application only the Models API", () => {
+  expect(scopesOfSurface("gateway")).toEqual(SCOPES);
+  expect(scopesOfSurface("application")).toEqual(["models"]);
+});
+
+test("every service has a scope of its own, can be paused, and has billed endpoints", () => {
+  expect(new Set(SCOPES).size).toBe(SERVICE_NAMES.length);
+  for (const name of SERVICE_NAMES) {
+    expect(isPauseTarget(name)).toBe(true);
+    expect(ERRORS[SERVICES[name].unavailable].status).toBe(503);
+    for (const surface of SERVICES[name].surfaces) {
+      const own = DOCUMENTED[surface].filter(({ service }) => service === name);
+      expect([name, surface, own.some(({ isBilled }) => isBilled)]).toEqual([name, surface, true]);
+    }
+  }
+});

@@ -1,0 +1,178 @@
+// The built dashboard: how large it is, and how it is served.
+
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import {
+  buildDashboard,
+  isDashboardBuilt,
+  staticImports,
+} from "../../../scripts/build-dashboard.ts";
+import { DASHBOARD_FOLDER, openDashboard } from "../../../src/http/console/dashboard-files.ts";
+import { appAlone } from "../../support/api/app-alone.ts";
+import { FakeClock } from "../../support/fakes/fake-clock.ts";
+import { sharedFolder } from "../../support/shared.ts";
+
+const KB = 1_000;
+const SCRIPT_BYTES_MAX = 220 * KB;
+const STYLE_BYTES_MAX = 25 * KB;
+
+const folder = sharedFolder("dashboard");
+const assets = join(folder, DASHBOARD_FOLDER, "assets");
+
+/** What two builds left: one was killed, the other goes on. */
+const LEFT = ["dashboard-draft-stale1", "dashboard-draft-fresh1"] as const;
+for (const name of LEFT) mkdirSync(join(folder, name));
+utimesSync(join(folder, LEFT[0]), 0, 0);
+await buildDashboard(folder);
+const { get } = appAlone({ dashboard: openDashboard(folder) });
+
+async function mainScript(): Promise<string> {
+  const html = await (await get("/dashboard")).text();
+  return /<script type="module" src="[^"]*\/([^"/]+)">/.exec(html)?.[1] ?? "";
+}
+
+test("a build is made once for the same sources", async () => {
+  const before = readFileSync(join(folder, DASHBOARD_FOLDER, "page.html"), "utf8");
+  expect(isDashboardBuilt(folder)).toBe(true);
+  await buildDashboard(folder);
+  expect(readFileSync(join(folder, DASHBOARD_FOLDER, "page.html"), "utf8")).toBe(before);
+});
+
+test("a build removes what one that was killed long ago left, and no other", () => {
+  expect(readdirSync(folder).sort()).toEqual([DASHBOARD_FOLDER, LEFT[1]]);
+});
+
+test("what the first page needs stays within its budget", async () => {
+  const script = await mainScript();
+  const scripts = [script, ...staticImports(assets, script)];
+  const sizeOf = (name: string) => readFileSync(join(assets, `${name}.gz`)).byteLength;
+  const scriptBytes = scripts.map(sizeOf).reduce((sum, one) => sum + one, 0);
+  const styles = readdirSync(assets).filter((name) => name.endsWith(".css"));
+  const styleBytes = styles.map(sizeOf).reduce((sum, one) => sum + one, 0);
+  expect(scriptBytes).toBeLessThan(SCRIPT_BYTES_MAX);
+  expect(styleBytes).toBeLessThan(STYLE_BYTES_MAX);
+});
+
+test("nothing that is built names another host", async () => {
+  const texts = readdirSync(assets)
+    .filter((name) => /\.(js|css)$/.test(name))
+    .map((name) => readFileSync(join(assets, name), "utf8"));
+  const loaded = /(?:url\(|@import |fetch\(|import\(|src=)["'`]?(?:https?:)?\/\/[\w.-]+/g;
+  expect(texts.flatMap((text) => text.match(loaded) ?? [])).toEqual([]);
+});
+
+describe("the page", () => {
+  test("is the same at every address below /dashboard", async () => {
+    const paths = [
+      "/dashboard",
+      "/dashboard/",
+      "/dashboard/sign-in",
+      "/dashboard/acct_1/usage?a=b",
+    ];
+    const pages = await Promise.all(
+      paths.map(async (path) => {
+        const response = await get(path);
+        expect(response.status).toBe(200);
+        expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+        expect(response.headers.get("cache-control")).toBe("no-store");
+        return (await response.text()).replaceAll(/nonce="[^"]+"|content="[^"]{20,}"/g, "");
+      }),
+    );
+    expect(new Set(pages).size).toBe(1);
+  });
+
+  test("may only talk to this server, and has a nonce of its own each time", async () => {
+    const nonces: string[] = [];
+    for (const response of [await get("/dashboard"), await get("/dashboard")]) {
+      const policy = response.headers.get("content-security-policy") ?? "";
+      const nonce = /'nonce-([^']+)'/.exec(policy)?.[1] ?? "";
+      expect(policy).toStartWith("default-src 'none'; ");
+      expect(policy).not.toMatch(/unsafe|\*|https?:/);
+      expect(policy).toContain("frame-ancestors 'none'");
+      const html = await response.text();
+      expect(html).not.toContain("NONCE");
+      const inline = html.match(/<(script|style)(?![^>]*src=)[^>]*>/g) ?? [];
+      expect(inline.every((tag) => tag.includes(`nonce="${nonce}"`))).toBe(true);
+      nonces.push(nonce);
+    }
+    expect(nonces[0]).not.toBe(nonces[1]);
+  });
+});
+
+describe("the address of the server itself", () => {
+  const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+  test("leads a browser to the dashboard", async () => {
+    for (const path of ["/", "/?from=mail"]) {
+      const response = await get(path, { accept: BROWSER });
+      expect(response.status).toBe(303);
+      expect(response.headers.get("location")).toBe("/dashboard");
+    }
+  });
+
+  test("answers all others as it does without a dashboard, byte by byte", async () => {
+    const sameIds = { random: (bytes: number) => new Uint8Array(bytes), clock: new FakeClock() };
+    const withPages = appAlone({ ...sameIds, dashboard: openDashboard(folder) });
+    const without = appAlone(sameIds);
+    const whole = async (response: Response) => ({
+      status: response.status,
+      headers: [...response.headers],
+      body: await response.text(),
+    });
+    for (const [method, path, accept] of [
+      ["GET", "/", ""],
+      ["GET", "/", "*/*"],
+      ["GET", "/", "application/json"],
+      ["GET", "/", "application/json, text/html;q=0"],
+      ["POST", "/", BROWSER],
+      ["OPTIONS", "/", BROWSER],
+      ["GET", "//", BROWSER],
+      ["GET", "/v1", BROWSER],
+    ] as const) {
+      const init = { headers: { accept } };
+      const answer = await whole(await withPages.request(method, path, init));
+      expect(answer).toEqual(await whole(await without.request(method, path, init)));
+      expect(answer.status).toBe(404);
+      expect(JSON.parse(answer.body)).toMatchObject({ error: { code: "not_found" } });
+    }
+    const browser = await without.get("/", { accept: BROWSER });
+    expect(browser.status).toBe(404);
+  });
+});
+
+describe("files", () => {
+  test("are kept for good, and sent compressed to whom it suits", async () => {
+    const path = `/dashboard/assets/${await mainScript()}`;
+    for (const [accepts, coding] of [
+      ["gzip, deflate, br", "br"],
+      ["gzip", "gzip"],
+      ["gzip, br;q=0", "gzip"],
+      ["identity", null],
+    ] as const) {
+      const response = await get(path, { "accept-encoding": accepts });
+      expect(response.status).toBe(200);
+      expect(response.headers.get("content-encoding")).toBe(coding);
+      expect(response.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+      expect(response.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+      expect(response.headers.get("vary")).toBe("accept-encoding");
+      await response.arrayBuffer();
+    }
+  });
+
+  test("that do not exist, or lie elsewhere, are not found", async () => {
+    for (const name of ["none.js", "..%2f..%2fpackage.json", "../page.html", "version"]) {
+      const response = await get(`/dashboard/assets/${name}`);
+      // The browser's own reading of `..` leads to the page, never to a file.
+      const text = await response.text();
+      expect(text === "There is no such file.\n" || text.startsWith("<!doctype html>")).toBe(true);
+    }
+    expect((await get("/dashboard/assets/none.js")).status).toBe(404);
+  });
+});
+
+test("without a build or a console the address says what it needs", async () => {
+  const response = await appAlone({ dashboard: () => null }).get("/dashboard");
+  expect(response.status).toBe(503);
+  expect(await response.text()).toContain("SESSION_SECRET and CONSOLE_URL");
+});

@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test";
+import { usageView } from "../../../dashboard/src/usage-view.ts";
+import { USAGE_EXAMPLE, type UsageReply } from "../../../src/console/usage/usage-schema.ts";
+
+const FIGURES = { ...USAGE_EXAMPLE.total, calls: 1, cost_usd: "0.1", p95_ms: 100 };
+
+/** Usage by key, of so many keys. */
+function usageOf(keys: number): UsageReply {
+  const [at = ""] = USAGE_EXAMPLE.begins;
+  const groups = Array.from({ length: keys }, (_, index) => ({
+    id: `key_${index}`,
+    label: `key ${index}`,
+    total: FIGURES,
+    steps: [{ at, ...FIGURES }],
+  }));
+  return { ...USAGE_EXAMPLE, groups, total: { ...FIGURES, calls: keys } };
+}
+
+test.each(["cost", "calls", "p95"] as const)("by %s, no group is left out", (metric) => {
+  const { groups } = usageView(usageOf(11), metric, "key");
+  expect(groups).toHaveLength(8);
+  expect(groups.reduce((calls, { total }) => calls + total.calls, 0)).toBe(11);
+  const others = groups.at(-1);
+  // The p95 of several keys does not follow from theirs.
+  if (metric === "p95") expect([others?.values[0], others?.texts[0]]).toEqual([null, "–"]);
+});

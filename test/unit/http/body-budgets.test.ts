@@ -1,0 +1,82 @@
+// Budgets of bodies: for the bytes on their way, and for what a key sends in a minute.
+
+import { describe, expect, test } from "bun:test";
+import { ApiError } from "../../../src/core/errors.ts";
+import {
+  BODY_BYTES_AT_ONCE,
+  BodyShares,
+  KEY_BYTES_A_MINUTE,
+  KEY_VALUES_A_MINUTE,
+  PROCESS_BYTES_AT_ONCE,
+} from "../../../src/http/body/body-shares.ts";
+import { MinuteBudget, SENDERS_MAX } from "../../../src/http/body/minute-budget.ts";
+
+const MINUTE_MS = 60_000;
+const BODY = 4 * 1024 * 1024;
+
+const large = (key: string, nowMs = 0) => ({ key, nowMs });
+
+function refusalOf(take: () => void): ApiError {
+  try {
+    take();
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+  throw new Error("It was not refused");
+}
+
+describe("bytes on their way", () => {
+  test("of one account are bounded whatever its keys", () => {
+    const shares = new BodyShares();
+    for (let taken = 0; taken < BODY_BYTES_AT_ONCE; taken += BODY) {
+      shares.of("account", large(`key_${taken}`)).take(BODY);
+    }
+    refusalOf(() => shares.of("account").take(1));
+  });
+
+  test("of a process are bounded, and yet a sender without any may have one", () => {
+    const shares = new BodyShares();
+    for (let taken = 0; taken < PROCESS_BYTES_AT_ONCE; taken += BODY_BYTES_AT_ONCE) {
+      shares.of(`account_${taken}`).take(BODY_BYTES_AT_ONCE);
+    }
+    const share = shares.of("other", large("key"));
+    share.take(BODY);
+    refusalOf(() => shares.of("other").take(1));
+    share.end();
+    shares.of("other").take(BODY);
+  });
+});
+
+describe("in a minute", () => {
+  test("a key may send so many bytes of large bodies", () => {
+    const shares = new BodyShares();
+    for (let sent = 0; sent < KEY_BYTES_A_MINUTE; sent += BODY) {
+      const share = shares.of("account", large("key"));
+      share.take(BODY);
+      share.end();
+    }
+    const refused = refusalOf(() => shares.of("account", large("key", 20_000)).take(1));
+    expect([refused.code, refused.retryAfterSeconds]).toEqual(["rate_limit_exceeded", 40]);
+    shares.of("account", large("other")).take(1);
+    shares.of("account", large("key", MINUTE_MS)).take(1);
+  });
+
+  test("a key may send so many values in large bodies", () => {
+    const shares = new BodyShares();
+    shares.of("account", large("key")).countValues(KEY_VALUES_A_MINUTE);
+    shares.of("account", large("key")).take(1);
+    shares.of("account", large("key")).countValues(1);
+    expect(refusalOf(() => shares.of("account", large("key")).take(1)).message).toContain("values");
+    shares.of("account", large("key", MINUTE_MS)).take(1);
+  });
+
+  test("so many senders are counted, and then the first anew", () => {
+    const budget = new MinuteBudget({ most: 1, refusal: "Too much" });
+    for (let sender = 0; sender < SENDERS_MAX; sender += 1) budget.take(`s${sender}`, 1, 0);
+    refusalOf(() => budget.take("s0", 1, 0));
+    budget.take("more", 1, 0);
+    budget.take("s0", 1, 0);
+    refusalOf(() => budget.take("s9", 1, 0));
+  });
+});

@@ -1,0 +1,75 @@
+// The OpenAPI documents are whole: every reference leads somewhere, and a linter finds nothing.
+
+import { describe, expect, test } from "bun:test";
+import type { Surface } from "../../../../src/core/access/keys.ts";
+import { documentOf } from "../../../../src/http/docs/documentation.ts";
+import { errorsOf } from "../../../../src/http/endpoint-errors.ts";
+import { DOCUMENTED } from "../../../../src/routes.ts";
+
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, { readonly description: string }>>;
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+}
+
+interface Document {
+  readonly openapi: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+const SURFACES: readonly Surface[] = ["gateway", "application"];
+
+for (const surface of SURFACES) {
+  describe(`the OpenAPI document of the ${surface} surface`, () => {
+    const document = documentOf(surface, DOCUMENTED) as Document;
+    const text = JSON.stringify(document);
+
+    test("is of version 3.1 and has every endpoint once, by a name of its own", () => {
+      expect(document.openapi).toBe("3.1.0");
+      const all = Object.entries(document.paths).flatMap(([path, operations]) =>
+        Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+      );
+      const program = surface === "gateway" ? DOCUMENTED.program : [];
+      const expected = [...DOCUMENTED[surface], ...program];
+      expect(all.sort()).toEqual(expected.map((one) => `${one.method} ${one.path}`).sort());
+      const ids = [...text.matchAll(/"operationId":"([^"]+)"/g)].map(([, id]) => id);
+      expect(new Set(ids).size).toBe(expected.length);
+    });
+
+    test("refers only to what it has", () => {
+      for (const [, pointer = ""] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+        let found: unknown = document;
+        for (const part of pointer.split("/")) found = Reflect.get(Object(found), part);
+        expect([pointer, typeof found]).toEqual([pointer, "object"]);
+      }
+    });
+
+    test("names every error code of every endpoint, and every open part of a path", () => {
+      for (const one of DOCUMENTED[surface]) {
+        const operation = document.paths[one.path]?.[one.method.toLowerCase()];
+        const said = Object.values(operation?.responses ?? {}).map((one) => one.description);
+        for (const code of errorsOf(one)) expect(said.join("\n")).toContain(`\`${code}\``);
+        const open = [...one.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+        const inPath = (operation?.parameters ?? []).filter((parameter) => parameter.in === "path");
+        expect(inPath.map(({ name }) => name)).toEqual(open as string[]);
+      }
+    });
+
+    test("says that a stream may end with an error", () => {
+      const streams = [...text.matchAll(/"text\/event-stream":\{"schema":(\{.*?\]\})/g)];
+      expect(streams.map(([, schema]) => JSON.parse(schema ?? ""))).toEqual([
+        {
+          anyOf: [
+            { $ref: "#/components/schemas/ChatChunk" },
+            { $ref: "#/components/schemas/Error" },
+          ],
+        },
+      ]);
+    });
+
+    test("holds nothing that is only for our own refusals", () => {
+      expect(text).not.toContain('"must":');
+      expect(text).not.toContain('"$id":');
+    });
+  });
+}

@@ -1,0 +1,57 @@
+import { describe, expect, test } from "bun:test";
+import { noEndpoint } from "../../../src/http/unknown-route.ts";
+import { APPLICATION, CONSOLE, GATEWAY, OPERATOR, PROGRAM } from "../../../src/routes.ts";
+
+const GATEWAY_ROUTES = [...GATEWAY, ...PROGRAM];
+
+describe("a path without an endpoint is told the endpoint that was meant", () => {
+  const cases: readonly (readonly [method: string, path: string, meant: string | null])[] = [
+    ["POST", "/v1/response", "POST /v1/chat/completions"],
+    ["POST", "/v1/responses", "POST /v1/chat/completions"],
+    ["POST", "/v1/completions", "POST /v1/chat/completions"],
+    ["POST", "/v1/v1/chat/completions", "POST /v1/chat/completions"],
+    ["GET", "/v1/model", "GET /v1/models"],
+    ["GET", "/v1/models/", "GET /v1/models"],
+    ["POST", "/v1/serach", "POST /v1/search"],
+    ["GET", "/v1/mail/message/msg_1", "GET /v1/mail/messages/{id}"],
+    ["GET", "/v1/somewhere/else/entirely", null],
+    ["GET", `/${"a".repeat(10_000)}`, null],
+    ["GET", "/", null],
+  ];
+  for (const [method, path, meant] of cases) {
+    test(`${method} ${path.slice(0, 40)}: ${meant ?? "nothing is like it"}`, () => {
+      const { code, message } = noEndpoint(GATEWAY_ROUTES, method, path);
+      expect(code).toBe("not_found");
+      expect(message).toStartWith(`There is no ${method} ${path.slice(0, 100)}`);
+      expect(message).toEndWith("The documentation is at /docs");
+      if (meant === null) expect(message).not.toContain("Did you mean");
+      else expect(message).toContain(`Did you mean ${meant}?`);
+      expect(message.length).toBeLessThan(300);
+    });
+  }
+
+  test("and of a hostile path no more is read than an endpoint can have", () => {
+    // To split it for each endpoint would take minutes, beyond the time of a test.
+    const path = "/".repeat(40_000_000);
+    const { code } = noEndpoint([...GATEWAY, ...PROGRAM, ...CONSOLE, ...OPERATOR], "GET", path);
+    expect(code).toBe("not_found");
+  });
+
+  test("of its own surface", () => {
+    const { message } = noEndpoint(APPLICATION, "GET", "/api/v1/model");
+    expect(message).toContain("Did you mean GET /api/v1/models?");
+  });
+
+  test("and a slash at its end is named", () => {
+    const { message } = noEndpoint(GATEWAY_ROUTES, "GET", "/v1/me/");
+    expect(message).toStartWith("There is no GET /v1/me/, which ends with a slash.");
+  });
+});
+
+test("a method that a path lacks is told those it has; HEAD of a paid call is none", () => {
+  const allowed = (path: string) => noEndpoint(GATEWAY_ROUTES, "PUT", path).allow;
+  expect(allowed("/v1/me")).toBe("GET, HEAD");
+  expect(allowed("/v1/mail/messages/msg_1")).toBe("GET, HEAD");
+  expect(allowed("/v1/maps")).toBe("GET");
+  expect(allowed("/v1/chat/completions")).toBe("POST");
+});

@@ -1,0 +1,163 @@
+// A request from this machine's address is one of this machine only if nobody handed it on.
+
+import { describe, expect, test } from "bun:test";
+import { mailsShown } from "../../../src/console/people/open-people.ts";
+import { UntrustedProxies } from "../../../src/store/servers/untrusted-proxies.ts";
+import { ApiWorld } from "../../support/api/api-world.ts";
+import { servicesOf } from "../../support/api/console-world.ts";
+import { eventually } from "../../support/eventually.ts";
+import { identityOf } from "../../support/product/identity-of.ts";
+import { shared } from "../../support/shared.ts";
+import { tokenIn } from "./people-lab.ts";
+
+interface Body {
+  readonly development?: { readonly link?: string; readonly code?: string };
+}
+
+const PASSWORD = "a good long password";
+
+const api = await shared(
+  ApiWorld.start((stores) => {
+    const identity = identityOf(stores, { showsMailsTo: mailsShown(true) });
+    const proxies = new UntrustedProxies(stores.database, Date.now);
+    const log = { warn: (fields: object, message: string) => warned.push({ fields, message }) };
+    return {
+      console: { ...servicesOf(stores), people: identity, identity },
+      onUntrustedProxy: (address) => proxies.report(address, log),
+    };
+  }),
+);
+const warned: { readonly fields: object; readonly message: string }[] = [];
+const { port, stores } = api.parts;
+
+let people = 0;
+const newEmail = () => `local${++people}@example.com`;
+
+async function post(path: string, body: object, headers: Record<string, string> = {}) {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      // Whoever is no browser writes what it likes here.
+      origin: `http://${headers.host ?? `127.0.0.1:${port}`}`,
+      ...headers,
+    },
+    body: JSON.stringify(body),
+  });
+  const cookie = response.headers
+    .getSetCookie()
+    .map((line) => line.split(";")[0])
+    .join("; ");
+  return { status: response.status, body: (await response.json()) as Body, cookie };
+}
+
+const askForAccount = (headers: Record<string, string>) =>
+  post(
+    "/console/auth/sign-up/email",
+    { email: newEmail(), name: "A", password: PASSWORD },
+    headers,
+  );
+
+/** A person and their cookies, who signed up on this machine or through what adds the headers. */
+async function signUp(headers: Record<string, string> = {}) {
+  const email = newEmail();
+  const path = "/console/auth/email-otp/send-verification-otp";
+  const asked = await post(path, { email });
+  const otp = asked.body.development?.code;
+  const signed = await post("/console/auth/sign-in/email-otp", { email, otp }, headers);
+  expect(signed.status).toBe(200);
+  return { email, cookie: signed.cookie };
+}
+
+/** What proxies, tunnels and content networks add, and names that lead here from elsewhere. */
+const HANDED_ON: readonly (readonly [string, Record<string, string>])[] = [
+  ["X-Forwarded-For", { "x-forwarded-for": "203.0.113.7" }],
+  ["X-Forwarded-For of this machine", { "x-forwarded-for": "127.0.0.1" }],
+  ["an empty X-Forwarded-For", { "x-forwarded-for": "" }],
+  ["X-Forwarded-Host", { "x-forwarded-host": "console.example" }],
+  ["X-Forwarded-Proto", { "x-forwarded-proto": "https" }],
+  ["Forwarded", { forwarded: "for=203.0.113.7" }],
+  ["X-Real-IP", { "x-real-ip": "203.0.113.7" }],
+  ["Via", { via: "1.1 proxy" }],
+  ["X-Client-IP", { "x-client-ip": "203.0.113.7" }],
+  ["True-Client-IP", { "true-client-ip": "203.0.113.7" }],
+  ["CF-Connecting-IP", { "cf-connecting-ip": "203.0.113.7" }],
+  ["X-Original-Host", { "x-original-host": "console.example" }],
+  ["X-Envoy-External-Address", { "x-envoy-external-address": "203.0.113.7" }],
+];
+
+const FOREIGN_HOSTS = [
+  "console.example",
+  "127.0.0.1.evil.example",
+  "203.0.113.7",
+  "localhost.",
+  "",
+];
+
+describe("mailed codes and links are in answers", () => {
+  test("to a request of this machine", async () => {
+    const { status, body } = await askForAccount({});
+    expect(status).toBe(200);
+    expect(tokenIn(body.development?.link ?? "")).not.toBeNull();
+  });
+
+  test.each(HANDED_ON)("but not with %s", async (_, headers) => {
+    const { status, body } = await askForAccount(headers);
+    expect([status, body.development]).toEqual([200, undefined]);
+  });
+
+  test.each(FOREIGN_HOSTS)("but not for the host %j, whose pages are not ours", async (host) => {
+    const { body } = await askForAccount({ host });
+    expect(body.development).toBeUndefined();
+  });
+
+  test("on no path to a request that was handed on", async () => {
+    const handedOn = { "x-forwarded-for": "203.0.113.7" };
+    const { email, cookie } = await signUp();
+    const me = await fetch(`http://127.0.0.1:${port}/console/api/me`, { headers: { cookie } });
+    const { accounts } = (await me.json()) as { readonly accounts: { readonly id: string }[] };
+    const asks: readonly (readonly [string, object])[] = [
+      ["/console/auth/email-otp/send-verification-otp", { email }],
+      ["/console/api/me/email", { email: newEmail() }],
+      [
+        `/console/api/accounts/${accounts[0]?.id}/invitations`,
+        { email: newEmail(), role: "viewer" },
+      ],
+    ];
+    for (const [path, body] of asks) {
+      const here = await post(path, body, { cookie });
+      expect([path, here.status, "development" in here.body]).toEqual([path, 200, true]);
+      const there = await post(path, { ...body, email: newEmail() }, { cookie, ...handedOn });
+      expect([path, there.status, "development" in there.body]).toEqual([path, 200, false]);
+    }
+  });
+});
+
+async function freeCreditOf(email: string): Promise<boolean> {
+  const [row] = await stores.database.sql`
+    SELECT count(*)::int AS granted FROM sign_up_grants
+    WHERE account IN (SELECT account FROM memberships JOIN people ON people.id = person
+      WHERE people.email = ${email})`;
+  return row?.granted > 0;
+}
+
+test("people behind an untrusted proxy are one network for free credit", async () => {
+  for (let at = 0; at < 2; at += 1) expect(await freeCreditOf((await signUp()).email)).toBe(true);
+  const through = { "x-forwarded-for": "203.0.113.8" };
+  expect(await freeCreditOf((await signUp(through)).email)).toBe(true);
+  const again = { "x-forwarded-for": "198.51.100.9" };
+  expect(await freeCreditOf((await signUp(again)).email)).toBe(false);
+});
+
+test("a proxy that TRUSTED_PROXIES does not name is reported once", async () => {
+  await fetch(`http://127.0.0.1:${port}/v1/models`, { headers: { "x-forwarded-for": "1.2.3.4" } });
+  expect(warned).toHaveLength(1);
+  expect(warned[0]).toMatchObject({ fields: { address: "127.0.0.1" } });
+  expect(warned[0]?.message).toContain("not in TRUSTED_PROXIES");
+  const proxies = new UntrustedProxies(stores.database, Date.now);
+  await eventually("it is remembered", async () => {
+    return (await proxies.warnings(() => false)).length > 0;
+  });
+  expect((await proxies.warnings(() => false)).join()).toContain("TRUSTED_PROXIES=127.0.0.1");
+  expect(await proxies.warnings((address) => address === "127.0.0.1")).toEqual([]);
+});

@@ -1,0 +1,104 @@
+// What tests of an import share: a world with a command line, a folder for the files, and a look at
+// what an import left behind.
+
+import { expect } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import postgres from "postgres";
+import { type Cli, cliOf, jsonOf } from "../../support/product/run-cli.ts";
+import { testDatabaseUrl } from "../../support/stores/services.ts";
+import { openWorld, type World } from "../../support/stores/world.ts";
+
+export interface ImportLab extends AsyncDisposable {
+  readonly world: World;
+  readonly cli: Cli;
+  /** Where the import writes. */
+  readonly folder: string;
+  /** A path for a file of the test's own. */
+  path(name: string): string;
+  /** The address of a new Postgres database without any table. */
+  emptyDatabase(): Promise<string>;
+  /** The accounts by their name, with what the ledger says they own. */
+  accounts(): Promise<Record<string, Imported>>;
+  /** The lines of the key file without its header, as cells. */
+  keyLines(): string[][];
+  /** The models file, without its comments. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it knows to be there
+  models(): any;
+  /** Flushes the journal, and holds the whole installation to its ledger. */
+  expectClean(): Promise<void>;
+}
+
+export interface Imported {
+  readonly id: string;
+  readonly email: string | null;
+  readonly state: string;
+  /** In USD, as digits. */
+  readonly paid: string;
+  readonly free: string;
+  readonly keys: readonly { name: string; limit: string | null; ips: readonly string[] }[];
+}
+
+export async function openImportLab(): Promise<ImportLab> {
+  const world = await openWorld();
+  const cli = await cliOf(world);
+  const parent = mkdtempSync(join(tmpdir(), "farebox-test-import-"));
+  const folder = join(parent, "out");
+  const server = postgres(await testDatabaseUrl(), { max: 1 });
+  const databases: string[] = [];
+  return {
+    ...{ world, cli, folder },
+    path: (name) => join(parent, name),
+    emptyDatabase: async () => {
+      const name = `foreign_${randomBytes(8).toString("hex")}`;
+      await server.unsafe(`CREATE DATABASE ${name}`);
+      databases.push(name);
+      return Object.assign(new URL(await testDatabaseUrl()), { pathname: `/${name}` }).href;
+    },
+    accounts: () => readAccounts(world),
+    keyLines: () => {
+      const file = join(folder, "keys.csv");
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      return cells(readFileSync(file, "utf8")).slice(1);
+    },
+    models: () => Bun.JSONC.parse(readFileSync(join(folder, "models.json"), "utf8")),
+    expectClean: async () => {
+      await world.flush();
+      const audit = jsonOf(await cli("audit", "--json"));
+      expect(audit.ok).toBe(true);
+    },
+    [Symbol.asyncDispose]: async () => {
+      rmSync(parent, { recursive: true, force: true });
+      for (const name of databases) await server.unsafe(`DROP DATABASE ${name} WITH (FORCE)`);
+      await server.end();
+      await world[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function readAccounts(world: World): Promise<Record<string, Imported>> {
+  await world.flush();
+  const rows = await world.database.sql`
+    SELECT a.name, a.id, a.email, a.state,
+      coalesce(l.paid_after, 0) / 1e9 AS paid, coalesce(l.free_after, 0) / 1e9 AS free,
+      coalesce((SELECT json_agg(json_build_object('name', k.name, 'ips', k.ip_allowlist,
+          'limit', trim_scale(k.monthly_limit / 1e9)::text) ORDER BY k.number)
+        FROM keys k WHERE k.account = a.number), '[]') AS keys
+    FROM accounts a LEFT JOIN LATERAL (SELECT paid_after, free_after FROM ledger_entries
+      WHERE account = a.number ORDER BY seq DESC LIMIT 1) l ON true`;
+  return Object.fromEntries(
+    rows.map(({ name, paid, free, ...row }) => [
+      name,
+      { ...row, paid: String(Number(paid)), free: String(Number(free)) } as unknown as Imported,
+    ]),
+  );
+}
+
+function cells(text: string): string[][] {
+  return text
+    .trimEnd()
+    .split("\r\n")
+    .map((line) => [...line.matchAll(/"((?:[^"]|"")*)"/g)].map(([, cell = ""]) => cell));
+}

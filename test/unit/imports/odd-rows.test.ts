@@ -1,0 +1,192 @@
+// Odd rows of other products: an import takes the stricter side, and what it writes is a
+// configuration file that Farebox reads.
+
+import { expect, test } from "bun:test";
+import { planLiteLlm } from "../../../src/annexes/imports/litellm-plan.ts";
+import { planOneApi } from "../../../src/annexes/imports/one-api-plan.ts";
+import { usd } from "../../../src/core/money/money.ts";
+import { parseCatalogue } from "../../../src/settings/catalogue-file.ts";
+import type { ForeignRow } from "../../../src/store/imports/foreign-database.ts";
+
+const TERMS = { nowMs: Date.parse("2026-11-23"), contextLength: 8_192 };
+const RATIOS = [
+  ["ModelRatio", '{"m1": 1, "m2": 1}'],
+  ["CompletionRatio", '{"m1": 1, "m2": 1}'],
+] as const;
+
+test("a key without anything left gets no new key, however far below zero it is", () => {
+  const { accounts, notes } = oneApi({
+    tokens: ["-9223372036854775808", -1, 0].map((remain_quota, at) => ({
+      ...{ id: at + 1, user_id: 1, key: "k", status: 1, remain_quota },
+    })),
+  });
+  expect(accounts[0]?.keys).toEqual([]);
+  expect(notes).toHaveLength(3);
+
+  const plan = liteLlm({
+    keys: [-1, 0].flatMap((max_budget) =>
+      [null, "30d"].map((budget_duration) => ({
+        ...{ token: `${max_budget} ${budget_duration}`, user_id: "ada" },
+        ...{ max_budget, budget_duration, spend: 0 },
+      })),
+    ),
+  });
+  expect(plan.accounts.flatMap(({ keys }) => keys)).toEqual([]);
+});
+
+test("a key that ends in no calendar does not end, and one that never began has ended", () => {
+  const ends = [Date.UTC(2099, 0), Date.UTC(9999, 11, 31), Date.UTC(10_000, 0), Number.NaN];
+  const { accounts, notes } = liteLlm({
+    keys: [...ends.map((ms) => new Date(ms)), Infinity, -Infinity].map((expires, at) => ({
+      ...{ token: at, user_id: "ada", key_alias: `${at}`, expires },
+    })),
+  });
+  expect(accounts[0]?.keys.map(({ name }) => name)).toEqual(["0", "1", "2", "3", "4"]);
+  const said = notes.filter((note) => note.includes("end")).map((note) => note.slice(0, 50));
+  expect(said).toEqual([
+    expect.stringContaining("'0' (…): ends on 2099-01-01 there"),
+    expect.stringContaining("'1' (…): ends on 9999-12-31 there"),
+  ]);
+});
+
+test("a key with budgets for several periods has the smallest as its limit each month", () => {
+  const windows = [
+    { budget_duration: "1d", max_budget: 20, reset_at: null },
+    { budget_duration: "1h", max_budget: 2.5 },
+  ];
+  const plan = liteLlm({
+    keys: [
+      { key_alias: "windows", budget_limits: windows },
+      { key_alias: "as text", budget_limits: JSON.stringify(windows) },
+      { key_alias: "own", max_budget: 1, budget_duration: "30d", budget_limits: windows },
+      { key_alias: "total", max_budget: 9, spend: 4, budget_limits: windows },
+      { key_alias: "closed", budget_limits: [{ budget_duration: "1d", max_budget: 0 }] },
+      { key_alias: "odd", budget_limits: ["x", { budget_duration: 5 }, null] },
+    ].map((key) => ({ token: key.key_alias, user_id: "ada", ...key })),
+  });
+  const limits = plan.accounts.flatMap(({ keys }) =>
+    keys.map(({ name, monthlyLimit }) => [name, monthlyLimit]),
+  );
+  expect(Object.fromEntries(limits)).toEqual({
+    ...{ windows: usd("2.5"), "as text": usd("2.5"), own: usd("1"), total: usd("2.5"), odd: null },
+  });
+  expect(plan.notes).toEqual(
+    expect.arrayContaining([
+      "key 'windows' (…): its limits were $20.00 in every 1d, $2.50 in every 1h; here the " +
+        "smallest is its limit each month",
+      "key 'closed' (…): its budget is used up; no new key",
+      "key 'odd' (…): not carried over: budgets for several periods",
+    ]),
+  );
+});
+
+test("each provider has a variable of its own, so that no key goes to another server", () => {
+  const { catalogue } = oneApi({
+    channels: ["open ai", "open.ai", "open_ai", "OPEN-AI"].map((name, at) => ({
+      ...{ id: at, type: 1, status: 1, key: "sk-1", name, models: "m1" },
+      ...{ base_url: `https://${at}.example.com` },
+    })),
+    options: new Map(RATIOS),
+  });
+  const variables = Object.values(catalogue.providers).map(({ api_key_env: name }) => name);
+  expect(new Set(variables).size).toBe(4);
+
+  const prices = { input_cost_per_token: 1e-6, output_cost_per_token: 1e-6 };
+  const stored = { model: "openai/a", api_key: "sk-stored", ...prices };
+  const named = { model: "openai/b", api_key: "os.environ/OPENAI_API_KEY", ...prices };
+  const { catalogue: both, notes } = liteLlm({ models: [model("a", stored), model("b", named)] });
+  expect(both.providers).toEqual({
+    openai: { base_url: "https://api.openai.com/v1", api_key_env: "OPENAI_2_API_KEY" },
+    "openai-2": { base_url: "https://api.openai.com/v1", api_key_env: "OPENAI_API_KEY" },
+  });
+  expect(notes).toContain("provider 'openai': put its API key into the variable OPENAI_2_API_KEY");
+});
+
+test("a secret in the address of a server is not copied", () => {
+  const prices = { input_cost_per_token: 1e-6, output_cost_per_token: 1e-6 };
+  const addresses = ["https://u:swordfish@x.example/v1", "https://x.example/v1?key=swordfish"];
+  const plans = addresses.flatMap((api_base) => [
+    liteLlm({ models: [model("a", { model: "openai/a", api_base, ...prices })] }),
+    oneApi({
+      channels: [{ id: 1, type: 1, status: 1, base_url: api_base, models: "m1" }],
+      options: new Map(RATIOS),
+    }),
+  ]);
+  for (const { catalogue, notes } of plans) {
+    expect(catalogue.providers).toEqual({});
+    expect(notes.join()).toContain("its address has credentials, a query or a fragment; left out");
+    expect(JSON.stringify([catalogue, notes])).not.toContain("swordfish");
+  }
+});
+
+test("a model that new-api prices by an expression has no price by its old ratios", () => {
+  const mode = '{"m1": "tiered_expr", "m2": "ratio"}';
+  const { catalogue, notes } = oneApi({
+    channels: [{ id: 1, type: 1, status: 1, name: "one", models: "m1,m2" }],
+    options: new Map([...RATIOS, ["billing_setting.billing_mode", mode]]),
+  });
+  expect(catalogue.models.map(({ id }) => id)).toEqual(["m2"]);
+  expect(notes).toContain("model 'm1': its price there is of the kind 'tiered_expr'; left out");
+});
+
+test("prices of a LiteLLM model that are not carried over are named", () => {
+  const params = {
+    ...{ model: "openai/a", input_cost_per_token: 1e-6, output_cost_per_token: 2e-6 },
+    ...{ input_cost_per_token_above_200k_tokens: 2e-6, output_cost_per_reasoning_token: null },
+  };
+  const info = { input_cost_per_request: 0, cache_creation_input_token_cost: 3e-6, mode: "chat" };
+  const { catalogue, notes } = liteLlm({ models: [model("a", params, info)] });
+  expect(catalogue.models).toHaveLength(1);
+  expect(notes).toContain(
+    "model 'a': not carried over: cache_creation_input_token_cost, " +
+      "input_cost_per_token_above_200k_tokens",
+  );
+});
+
+test("lengths and prices that no file can have are named, and the file is read", () => {
+  const priced = (input: number, output: number) => ({
+    ...{ model: "openai/a", api_key: "os.environ/KEY" },
+    ...{ input_cost_per_token: input, output_cost_per_token: output },
+  });
+  const { catalogue, notes } = liteLlm({
+    models: [
+      model("none", priced(1e-6, 1e-6), { max_input_tokens: 0 }),
+      model("negative", priced(1e-6, 1e-6), { max_tokens: -1 }),
+      model("endless", priced(1e-6, 1e-6), { max_tokens: 1e12 }),
+      model("by the million", priced(0.15, 0.6)),
+      model("most", priced(0.01, 0.01), { max_input_tokens: 256 }),
+    ].map((row) => ({ ...row, model_name: row.model_name.replaceAll(" ", "-") })),
+  });
+  const lengths = catalogue.models.map(({ id, context_length }) => [id, context_length]);
+  expect(Object.fromEntries(lengths)).toEqual({
+    ...{ none: 8_192, negative: 8_192, endless: 8_192, most: 256 },
+  });
+  expect(notes).toContain(
+    "model 'by-the-million': a price above 10000 USD is not possible here; left out",
+  );
+  expect(() => parseCatalogue(JSON.stringify(catalogue), { KEY: "k" })).not.toThrow();
+});
+
+function oneApi(tables: {
+  readonly tokens?: readonly ForeignRow[];
+  readonly channels?: readonly ForeignRow[];
+  readonly options?: ReadonlyMap<string, string>;
+}) {
+  const users = [{ id: 1, username: "ada", status: 1, quota: 1 }];
+  const none = { tokens: [], channels: [], options: new Map<string, string>() };
+  return planOneApi({ product: "one-api", users, ...none, ...tables }, TERMS);
+}
+
+function liteLlm(tables: {
+  readonly keys?: readonly ForeignRow[];
+  readonly models?: readonly ForeignRow[];
+}) {
+  const users = [{ user_id: "ada" }];
+  const people = { users, teams: [], organizations: [], memberships: [], endUsers: [] };
+  const none = { keys: [], models: [], budgets: new Map<string, ForeignRow>() };
+  return planLiteLlm({ ...people, ...none, ...tables }, { ...TERMS, unseal: null });
+}
+
+function model(model_name: string, litellm_params: object, model_info: object = {}) {
+  return { model_name, litellm_params, model_info };
+}

@@ -1,0 +1,30 @@
+// What `npm start` says where a file of its home is not what it wrote.
+
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "../../support/eventually.ts";
+import { launcherHome, launchFarebox } from "../../support/product/launcher.ts";
+
+setDefaultTimeout(120_000);
+
+test.each(['{"key": "cut', "[]"])("a lost demonstration account is told: %s", async (text) => {
+  using home = launcherHome();
+  const file = join(home.path, "demo.json");
+  writeFileSync(file, text);
+  await using farebox = launchFarebox(home.path);
+  await eventually("it runs", () => farebox.output().includes("Farebox is running"), 60_000);
+  expect(farebox.output()).toContain(`${file} cannot be read: a new demonstration account is made`);
+  expect(JSON.parse(readFileSync(file, "utf8")).key).toStartWith("svc_");
+});
+
+test("a file of the sandbox that cannot be read is named, with what to do", async () => {
+  using home = launcherHome();
+  const file = join(home.path, "sandbox.json");
+  writeFileSync(file, "");
+  await using farebox = launchFarebox(home.path);
+  expect(await farebox.exited).toBe(1);
+  expect(farebox.output()).toContain(`${file} cannot be read`);
+  expect(farebox.output()).toContain("Remove it");
+  expect(farebox.output()).not.toContain("sandbox-store.ts");
+});

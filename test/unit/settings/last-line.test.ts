@@ -1,0 +1,36 @@
+// What a process logs last of all.
+
+import { expect, test } from "bun:test";
+import { readLate, startLogging } from "../../support/product/log-program.ts";
+
+/** Many times what a pipe holds. */
+const LINES = 5_000;
+
+/** Ends by an error that nothing catches, once its log is full; says so on stderr. */
+const CODE = `
+  for (let at = 0; at < ${LINES}; at += 1) log.info({ text: "x".repeat(100) }, "A line");
+  process.stderr.write("full");
+  setImmediate(() => { throw new RangeError("the end"); });`;
+
+test("why a process ends is in its log even if the log is read late", async () => {
+  const program = startLogging(CODE, readLate("cat"));
+  expect(await program.says()).toBe("full");
+  await program.wake();
+  // Bun writes what it can of the others after it.
+  const lines = (await program.log()).split("\n");
+  const last = lines.filter((line) => line.includes("was not caught"));
+  expect(last).toHaveLength(1);
+  expect(JSON.parse(last[0] ?? "")).toMatchObject({
+    ...{ level: 50, msg: "An error was not caught: the process ends" },
+    err: { type: "RangeError", message: "the end" },
+  });
+});
+
+test("why a process ends is told after what it had left out of its log", async () => {
+  const code = `for (const requestId of [1, 2]) log.warn({ requestId }, "It failed");
+    setImmediate(() => { throw new RangeError("the end"); });`;
+  const program = startLogging(code, 'exec "$BUN" -e "$PROGRAM"');
+  const lines = (await program.log()).split("\n").filter((line) => line !== "");
+  const told = lines.map((line) => JSON.parse(line).msg);
+  expect(told).toEqual(["It failed", "It failed", expect.stringContaining("was not caught")]);
+});

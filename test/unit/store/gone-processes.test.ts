@@ -1,0 +1,75 @@
+// What a process leaves in Postgres that stops with its connections open: its machine lost power,
+// or was cut off. Postgres notices that by itself after hours only.
+
+import { expect, test } from "bun:test";
+import { WalletRepository } from "../../../src/store/accounts/wallet-repository.ts";
+import { openChecked } from "../../../src/store/servers/pooler-check.ts";
+import { isUnavailable } from "../../../src/store/servers/sql-errors.ts";
+import { rejection } from "../../support/api/rejection.ts";
+import { eventually } from "../../support/eventually.ts";
+import { TcpProxy } from "../../support/fakes/tcp-proxy.ts";
+import { shared } from "../../support/shared.ts";
+import { createTestDatabase } from "../../support/stores/services.ts";
+
+const ABANDONED_MS = 200;
+
+const own = await shared(createTestDatabase());
+const other = await shared(open(own.url));
+
+async function open(databaseUrl: string, options: { readonly abandonedMs?: number } = {}) {
+  const database = await openChecked({ databaseUrl, directDatabaseUrl: null }, options);
+  return { ...database, [Symbol.asyncDispose]: () => database.close() };
+}
+
+test("a worker that is gone in the middle of a flush keeps no journal from others", async () => {
+  await using proxy = new TcpProxy(Number(new URL(own.url).port));
+  await using gone = await open(proxy.urlOf(own.url), { abandonedMs: ABANDONED_MS });
+  const flush = rejection(
+    gone.sql.begin(async (tx) => {
+      await tx`SELECT bucket FROM journal_cursors FOR UPDATE`;
+      proxy.swallow();
+      await tx`SELECT 1`;
+    }),
+  );
+  await eventually("another worker can lock all cursors", async () => {
+    const rows = await other.sql`SELECT bucket FROM journal_cursors FOR UPDATE SKIP LOCKED`;
+    return rows.length === 64;
+  });
+  expect(isUnavailable(await flush)).toBeTrue();
+});
+
+test("a process that is gone in the middle of a recovery keeps no other from one", async () => {
+  await using proxy = new TcpProxy(Number(new URL(own.url).port));
+  await using gone = await open(proxy.urlOf(own.url), { abandonedMs: ABANDONED_MS });
+  const nothing = { rebuild: () => Promise.resolve([]), writeDocuments: () => Promise.resolve() };
+  const stopped = rejection(
+    new WalletRepository(gone).recovery({
+      ...nothing,
+      rebuild: () => {
+        proxy.swallow();
+        return Promise.resolve([]);
+      },
+    }),
+  );
+  await new WalletRepository(other).recovery(nothing);
+  expect(await stopped).toBeInstanceOf(Error);
+});
+
+test("a process that was paused within a transaction finds it ended, and goes on", async () => {
+  await using paused = await open(own.url, { abandonedMs: ABANDONED_MS });
+  const transaction = paused.sql.begin(async (tx) => {
+    const [row] = await tx`SELECT pg_backend_pid() AS pid`;
+    await eventually("Postgres has ended it", async () => {
+      const rows = await other.sql`SELECT 1 FROM pg_stat_activity WHERE pid = ${row?.pid}`;
+      return rows.length === 0;
+    });
+    await tx`SELECT 1`;
+  });
+  expect(isUnavailable(await rejection(transaction))).toBeTrue();
+  expect([...(await paused.sql`SELECT 1 AS one`)]).toEqual([{ one: 1 }]);
+});
+
+test("processes that serve have this limit", async () => {
+  const [row] = await other.sql`SHOW idle_in_transaction_session_timeout`;
+  expect(row?.idle_in_transaction_session_timeout).toBe("30s");
+});

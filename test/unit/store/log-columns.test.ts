@@ -1,0 +1,90 @@
+// What the request log keeps of an entry is what the export shows, column by column.
+
+import { expect, test } from "bun:test";
+import { outcomeText } from "../../../src/core/journal/journal.ts";
+import { nano, usd } from "../../../src/core/money/money.ts";
+import { EXPORT_HEADINGS, exportLog } from "../../../src/store/usage/log-export.ts";
+import {
+  AT_MS,
+  type JournalLab,
+  type LabAccount,
+  OUTCOME,
+  openJournalLab,
+} from "../../support/stores/journal-lab.ts";
+
+async function exported({ database }: JournalLab, account: LabAccount): Promise<string[]> {
+  let csv = "";
+  const range = { account: account.number, from: new Date(0), to: new Date(2 * AT_MS) };
+  for await (const page of exportLog(database, range)) csv += page.csv;
+  return csv.split("\r\n").slice(1, -1);
+}
+
+test("columns that programs know keep their place, new ones come after them", () => {
+  expect(EXPORT_HEADINGS.join(" ")).toBe(
+    "time request_id key_id key_name endpoint service model status error_code latency_ms " +
+      "first_token_ms prompt_tokens cached_tokens completion_tokens requests cost_usd country " +
+      "ip_hash lane held_usd free_cost_usd price_version refused_by",
+  );
+});
+
+test("a call is exported with its route, its hold and what free credit paid of it", async () => {
+  await using lab = await openJournalLab();
+  const account = await lab.account(5);
+  account.free = 0n;
+  await account.call(usd("0.01"));
+  await account.refused();
+  await lab.flush();
+  const rows = await exported(lab, account);
+  const known = `"${account.keyId}","test","/v1/chat/completions","models","m"`;
+  const isRefused = (row: string) => row.includes(",429,");
+  expect(rows.find(isRefused)).toEndWith(
+    `,${known},429,"rate_limit_exceeded",3,,0,0,0,1,0,"DE",` +
+      '"0011223344556677",,,0,"p1","mail_minute",,',
+  );
+  expect(rows.find((row) => !isRefused(row))).toEndWith(
+    `,${known},200,,12,,3,0,4,1,0.01,"DE","0011223344556677","main",0.02,0,"p1",,,`,
+  );
+});
+
+test("a call that another model served has that model and its prices", async () => {
+  await using lab = await openJournalLab();
+  const account = await lab.account(5);
+  const standIn = { outcome: outcomeText({ ...OUTCOME, model: "n", priceVersion: "p2" }) };
+  await account.call(usd("0.01"), standIn);
+  const request = "req_0000000000000000000007";
+  await account.call(usd("0.01"), { type: "expired", request });
+  await lab.flush();
+  await account.call(usd("0.01"), { type: "late", request, ...standIn });
+  await lab.flush();
+  expect(await account.log()).toMatchObject([
+    { model: "n", price_version: "p2" },
+    { model: "n", price_version: "p2" },
+  ]);
+});
+
+test("a call that settles after its hold expired corrects its row, once", async () => {
+  await using lab = await openJournalLab();
+  const account = await lab.account(5);
+  const request = "req_0000000000000000000007";
+  const swept = outcomeText({ ...OUTCOME, status: 500, errorCode: "hold_expired", lane: "a" });
+  await account.call(usd("0.01"), { type: "expired", request, outcome: swept });
+  // In the same flush, and in one that follows.
+  const lateRequest = "req_0000000000000000000008";
+  await account.call(usd("0.01"), { type: "expired", request: lateRequest, outcome: swept });
+  await account.call(usd("0.02"), { type: "late", request });
+  await lab.flush();
+  await account.call(usd("0.03"), { type: "late", request: lateRequest, held: nano(0n) });
+  await lab.flush();
+  await lab.flush();
+  expect(await account.log()).toMatchObject([
+    { cost: BigInt(usd("0.03")), status: 200, error_code: null, lane: "main", latency_ms: 12 },
+    { cost: BigInt(usd("0.04")), status: 200, held: BigInt(usd("0.02")), lane: "main" },
+  ]);
+  expect((await account.ledger()).map(({ kind }) => kind)).toEqual([
+    "credit",
+    "charge",
+    "charge",
+    "late_charge",
+    "late_charge",
+  ]);
+});

@@ -1,0 +1,117 @@
+// Checks single files for what the linter does not read: names, lines, comments and Lua.
+
+import type { SourceFile } from "./tidy-source.ts";
+
+type Rule = (file: SourceFile) => string[];
+
+const LUA_LINES_MAX = 300;
+const COLUMNS_MAX = 100;
+const PROSE_COLUMNS_MAX = 120;
+
+/** Lua files with too many lines. */
+export const longLua: Rule = ({ path, text }) => {
+  if (!path.endsWith(".lua")) return [];
+  const lines = text.trimEnd().split("\n").length;
+  return lines > LUA_LINES_MAX ? [`${path} has ${lines} lines; at most ${LUA_LINES_MAX}`] : [];
+};
+
+/** A line that imports a file cannot be wrapped. */
+const IMPORTED_PATH = /^(?:import .*|\} )from "[^"]+";$|\bimport\("/;
+
+/** Lines that are too long. In Markdown, tables, links and code may be longer. */
+export const longLine: Rule = ({ path, text }) => {
+  const isProse = path.endsWith(".md");
+  const most = isProse ? PROSE_COLUMNS_MAX : COLUMNS_MAX;
+  let fenced = false;
+  return text.split("\n").flatMap((line, index) => {
+    if (line.startsWith("```")) fenced = !fenced;
+    if (isProse && (fenced || line.startsWith("|") || line.includes("](http"))) return [];
+    if ([...line].length <= most || IMPORTED_PATH.test(line)) return [];
+    return [`${path}:${index + 1} is longer than ${most} columns`];
+  });
+};
+
+/** Tables of Markdown with two heads: a merge has joined two versions of one. */
+export const joinedTables: Rule = ({ path, text }) => {
+  if (!path.endsWith(".md")) return [];
+  const tables = text.match(/(?:^\|.*\n)+/gm) ?? [];
+  const heads = (table: string) => table.match(/^\|(?: *:?-+:? *\|)+$/gm) ?? [];
+  const joined = tables.filter((table) => heads(table).length > 1);
+  return joined.map((table) => `${path}: the table ${table.split("\n", 1)} begins twice`);
+};
+
+/** File names that say nothing, and Lua files that are not in snake_case. */
+export const badFileName: Rule = ({ path }) => {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  if (/^(?:index|utils?|helpers?|common|misc|manager)\.(?!md$)/.test(name)) {
+    return [`${path} should be named after what it exports`];
+  }
+  const isLua = name.endsWith(".lua");
+  return isLua && !/^[a-z0-9_]+\.lua$/.test(name) ? [`${path} is not in snake_case`] : [];
+};
+
+/** Markers of unfinished work that name no issue. */
+export const todoWithoutIssue: Rule = (file) => {
+  const unnamed = /\b(?:TODO|FIXME|XXX|HACK)\b(?!\s?\(?#\d)/;
+  return commentLines(file)
+    .filter(({ text }) => unnamed.test(text))
+    .map(({ at, text }) => `${at} '${text}': name an issue, as in TODO #12`);
+};
+
+const DEAD_SCRIPT = [
+  /^(?:import|export|const|let|var|return|await|throw|if|for|while|function|class|type)\b.*[;{]$/,
+  /^[\w.]+\([^)]*\);$/,
+  /^[\w.]+ (?:=|\+=) .*;$/,
+  /^\}\)?;?$/,
+];
+const DEAD_LUA = [/^local \w+\s*=/, /^(?:return )?redis[._]call\(/, /^if .* then$/, /^end$/];
+
+/** Code that is commented out. */
+export const commentedOutCode: Rule = (file) => {
+  const patterns = file.path.endsWith(".lua") ? DEAD_LUA : DEAD_SCRIPT;
+  return commentLines(file)
+    .filter(({ text }) => patterns.some((pattern) => pattern.test(text)))
+    .map(({ at }) => `${at} is commented-out code`);
+};
+
+const SHARED_LUA = /\/(prelude|window|records|wallet|limits|leases)\.lua$/;
+
+/** Lua scripts whose head does not document purpose, KEYS, ARGV and reply. */
+export const luaWithoutHead: Rule = ({ path, text }) => {
+  if (!path.endsWith(".lua")) return [];
+  const head = /^(?:--[^\n]*\n)+/.exec(text)?.[0] ?? "";
+  if (!/^--\s*\w/.test(head)) return [`${path} does not begin with its purpose`];
+  // Shared code that is prepended to scripts is not a script.
+  if (SHARED_LUA.test(path)) return [];
+  return ["KEYS", "ARGV", "Reply"]
+    .filter((word) => !new RegExp(`^--\\s*${word}\\b`, "m").test(head))
+    .map((word) => `${path} does not say its ${word}`);
+};
+
+/** Money that Lua would print as 1e+14. */
+export const luaMoneyAsText: Rule = ({ path, text }) => {
+  if (!path.endsWith(".lua")) return [];
+  const joined =
+    /\b\w*_nano\b\s*\.\.|\.\.\s*\w*_nano\b|\b(?:tostring|cjson\.encode)\(\s*\w*_nano\b/g;
+  const code = text.replaceAll(/^\s*--.*/gm, "");
+  return [...code.matchAll(joined)].map(
+    ([found]) => `${path} '${found}': print money with the prelude's money()`,
+  );
+};
+
+// It follows a blank or a bracket, so that no address and no pattern of files is taken for one.
+const SCRIPT_COMMENT = /(?<=^|[\s{([])(?:\/\/.*|\/\*[\s\S]*?\*\/)/gm;
+const LUA_COMMENT = /--(?:\[\[[\s\S]*?\]\]|.*)/g;
+
+/** The lines of a file's comments without their marks, and where each is. */
+function commentLines({ path, text }: SourceFile): { at: string; text: string }[] {
+  if (path.endsWith(".md")) return [];
+  const comments = text.matchAll(path.endsWith(".lua") ? LUA_COMMENT : SCRIPT_COMMENT);
+  return [...comments].flatMap(({ 0: comment, index }) => {
+    const first = text.slice(0, index).split("\n").length;
+    return comment.split("\n").map((line, below) => ({
+      at: `${path}:${first + below}`,
+      text: line.trim().replace(/^(?:\/\/+|\/?\*+|--)\s*/, ""),
+    }));
+  });
+}

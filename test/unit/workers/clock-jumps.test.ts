@@ -1,0 +1,42 @@
+// Jobs that delete what cannot be restored, when Redis's clock is months ahead for a moment.
+
+import { expect, test } from "bun:test";
+import { DAY_MS } from "../../../src/core/access/limits.ts";
+import { monthText } from "../../../src/core/money/months.ts";
+import type { ServerConfig } from "../../../src/settings/config.ts";
+import { LogUpkeep } from "../../../src/store/usage/log-upkeep.ts";
+import { queueJobs } from "../../../workers/jobs.ts";
+import { silent } from "../../support/fakes/silent-log.ts";
+import { random } from "../../support/random.ts";
+import { shared } from "../../support/shared.ts";
+import { openWorld } from "../../support/stores/world.ts";
+
+const world = await shared(openWorld());
+
+test("no month of the log, secret of IP hashes or session goes before its time", async () => {
+  const { accounts, database } = world;
+  const { sql } = database;
+  const nowMs = Date.now();
+  const month = monthText(nowMs);
+  const secret = Buffer.from(random(32)).toString("hex");
+  await new LogUpkeep(database).ensurePartitions(new Date(nowMs), 0);
+  await sql`INSERT INTO ip_hash_secrets (month, secret) VALUES (${month}, ${secret})
+    ON CONFLICT DO NOTHING`;
+  await sql`INSERT INTO people (id, email, name) VALUES ('person_1', 'ada@example.org', '')`;
+  await sql`INSERT INTO sessions (id, token, person, expires_at)
+    VALUES ('session_1', 'token', 'person_1', now() + interval '1 day')`;
+  const jobs = queueJobs({
+    ...{ accounts, database, log: silent, now: Date.now, sleep: Bun.sleep },
+    config: { logKeepMonths: 2, journalKeepMs: 60_000 } as ServerConfig,
+    after: () => () => {},
+  });
+  for (const name of ["log-retention", "ip-hash-expiry", "ended-sessions"] as const) {
+    accounts.clock.observe(nowMs + 400 * DAY_MS);
+    await jobs[name].run();
+  }
+  const [row] = await sql`
+    SELECT to_regclass(${`request_log_${month.replace("-", "")}`}) IS NOT NULL AS log,
+      EXISTS (SELECT FROM ip_hash_secrets WHERE month = ${month}) AS secret,
+      EXISTS (SELECT FROM sessions) AS session`;
+  expect(row).toEqual({ log: true, secret: true, session: true });
+});
