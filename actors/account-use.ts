@@ -55,7 +55,10 @@ export async function readUse(
   const [requests, messages, recipients, ...keys] = await redis.mgetBuffer(...names);
   const { nowMs, month, wallet, document } = state;
   return {
-    ...{ nowMs, month, wallet, document },
+    nowMs,
+    month,
+    wallet,
+    document,
     keys: new Map(keyIds.map((id, index) => [id, keyUse(keys[index], state)])),
     requests: windowCount(requests, nowMs),
     messages: windowCount(messages, nowMs),

@@ -76,7 +76,8 @@ export class WalletUpkeep {
       );
       const { pending, ...applied } = passMissing(this.accountId, record, after);
       const reply = await scripts.run(hydrate, {
-        ...{ ...record, ...applied },
+        ...record,
+        ...applied,
         ...this.subject(),
         pending: pending.slice(0, OPERATIONS_AT_ONCE),
         spending: spendingOf(withMissing(record)),

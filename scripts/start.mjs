@@ -102,7 +102,8 @@ async function main() {
     ...sandbox?.env,
     // Ctrl-C should not take a minute.
     DRAIN_SECONDS: given.DRAIN_SECONDS ?? "20",
-    ...{ PORT: String(port), PORT_SHARED: given.PORT_SHARED ?? "false" },
+    PORT: String(port),
+    PORT_SHARED: given.PORT_SHARED ?? "false",
     FAREBOX_HOME: home,
     FAREBOX_DATA: dataFolder(home),
     REDIS_URL: stores.redisUrl,
@@ -213,7 +214,10 @@ async function startServers({ bun, env, metricsPorts, sandbox }, stores) {
     const log = showLogs ? null : logFile(home, name.toLowerCase());
     const command = [bun, NO_ENV_FILE, script];
     const child = launch({
-      ...{ name, command, cwd: PROJECT, logFile: log },
+      name,
+      command,
+      cwd: PROJECT,
+      logFile: log,
       env: { ...env, ...own },
     });
     children.set(name, child);

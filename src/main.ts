@@ -49,9 +49,12 @@ const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 /** Starts everything. Returns a function that stops it, once the open calls have ended. */
 async function start(config: ServerConfig, log: Log): Promise<() => Promise<void>> {
   const stores = await openApiStores(config, { clock, random, log });
-  const { redis, database, accounts, queue, pauses, registry, metrics } = stores;
+  const { redis, database, accounts, pauses, registry, metrics } = stores;
   const providers = await openProviders(config, {
-    ...{ clock, random, log, database },
+    clock,
+    random,
+    log,
+    database,
     fetch: openFetch(config, clock),
     meter: metrics.upstream,
   });
@@ -62,16 +65,17 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const tracer = await openTracer(config.traces, { version: project.version, clock, log });
   const app = createApp({
     ...providers.services,
-    ...{ accounts, pauses, parser, clock, random, log, tracer },
+    accounts,
+    pauses,
+    parser,
+    clock,
+    random,
+    log,
+    tracer,
     keys: stores.keys,
     clientInfo: stores.clientInfo,
     anonymous: new AnonymousWindow(accounts.scripts),
-    payments:
-      config.payments === null || queue === null
-        ? null
-        : openWebhook({
-            ...{ config: config.payments, database, queue, registry, now: clock.now },
-          }),
+    payments: webhookOf(config, stores),
     mail: { ...stores.mail, ...config.mail, secrets: config.secrets.KEY_PEPPER, random },
     console: await consoleOf(config, stores, providers, log),
     checks: {
@@ -116,6 +120,15 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   };
 }
 
+/** Takes the events of the payment provider; null where none is configured. */
+function webhookOf(
+  { payments }: ServerConfig,
+  { database, queue, registry }: Awaited<ReturnType<typeof openApiStores>>,
+) {
+  if (payments === null || queue === null) return null;
+  return openWebhook({ config: payments, database, queue, registry, now: clock.now });
+}
+
 /** @throws StartError where the port cannot be had */
 function listen(app: ReturnType<typeof createApp>, config: ServerConfig): void {
   const { host: hostname, port, sharesPort: reusePort } = config;
@@ -144,10 +157,13 @@ async function consoleOf(
     ...openPeople(config.console, { ...shared, mail, clientInfo }),
     ...openConsole({
       ...shared,
-      ...{ keyPepper: secrets.KEY_PEPPER[0], service: mail.service },
+      keyPepper: secrets.KEY_PEPPER[0],
+      service: mail.service,
       onEnded: topUpCounter(registry),
     }),
-    ...{ switches: pauses, upstreams: board, configuration },
+    switches: pauses,
+    upstreams: board,
+    configuration,
     process: { id: accounts.deps.processId, openCalls: () => accounts.openCalls },
     operators: openOperators(config.console),
   };

@@ -58,7 +58,10 @@ async function runOne(deps: AuditRunDeps, { number, account }: ClaimedAudit): Pr
   try {
     const report = await audit(
       {
-        ...{ redis, flush, sleep, graceMs: OPERATION_GRACE_MS },
+        redis,
+        flush,
+        sleep,
+        graceMs: OPERATION_GRACE_MS,
         repository: new AuditRepository(runs.database),
         onProven: async (done) => {
           if (now() < toldMs + PROGRESS_MS) return;

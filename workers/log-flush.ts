@@ -129,7 +129,8 @@ export async function flushForAudit(
     conflicts.set(fields.bucket, { bucket: fields.bucket, reason: `${message}${cause}` });
   };
   await flushJournal({
-    ...{ ledger, keepMs: Number.POSITIVE_INFINITY },
+    ledger,
+    keepMs: Number.POSITIVE_INFINITY,
     // To make Redis agree would rebuild the buckets of which Postgres was put back, and their
     // journals are all that tells what it lost.
     scripts: { redis: scripts.redis, prepare: () => Promise.resolve() },

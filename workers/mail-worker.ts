@@ -176,7 +176,12 @@ function outboxDeps(
 ): OutboxDeps {
   const outbox = new Outbox(database);
   return {
-    ...{ outbox, transport, mailDomain, claimMs, retryDelayMs, log },
+    outbox,
+    transport,
+    mailDomain,
+    claimMs,
+    retryDelayMs,
+    log,
     atOnce: config.mail.connections,
     build: createServiceMimeBuilder(config.mail),
     ...outboxMetrics(registry, outbox, log),

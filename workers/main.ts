@@ -47,12 +47,21 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   });
   const registry = createRegistry("worker");
   const mail = await startMailWorker({
-    ...{ config, log, accounts, database, redis, registry, now: Date.now, after },
+    config,
+    log,
+    accounts,
+    database,
+    redis,
+    registry,
+    now: Date.now,
+    after,
   });
   const parts = { config, log, accounts, database, now: Date.now, sleep: Bun.sleep, after };
   const payments = startPaymentWorker({
     ...parts,
-    ...{ queue: paymentQueue, registry, random },
+    queue: paymentQueue,
+    registry,
+    random,
   });
   const jobs = { ...queueJobs(parts), ...mail.jobs, ...payments.jobs };
   // The log must have a partition for its rows before anything else runs.

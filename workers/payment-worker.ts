@@ -55,13 +55,23 @@ export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
     return { jobs: {}, stop: () => Promise.resolve() };
   const events = new ProviderEvents(database);
   const metrics = paymentMetrics({
-    ...{ registry, events, provider: config.payments.name, now, log },
+    registry,
+    events,
+    provider: config.payments.name,
+    now,
+    log,
     openDisputes: () => countOpenDisputes(database),
     owed: () => sumOwed(database),
   });
   const { onEnded } = metrics;
   const opened = openPayments({
-    ...{ config: config.payments, database, actors: accounts, now, random, log, onEnded },
+    config: config.payments,
+    database,
+    actors: accounts,
+    now,
+    random,
+    log,
+    onEnded,
     service: config.mail.service,
   });
   const payments = { ...opened, actors: accounts };

@@ -23,9 +23,24 @@ import {
 } from "./wallet-scripts.ts";
 
 const SCRIPTS: readonly ScriptDefinition[] = [
-  ...[admit, ...SETTLE_SCRIPTS, settleLate, sweep, extend],
-  ...[lease, renew, forgetEnded, forgetOwner, view],
-  ...[applyOperation, configure, hydrate, evict, expireFree, summarise, countRefused, count],
+  admit,
+  ...SETTLE_SCRIPTS,
+  settleLate,
+  sweep,
+  extend,
+  lease,
+  renew,
+  forgetEnded,
+  forgetOwner,
+  view,
+  applyOperation,
+  configure,
+  hydrate,
+  evict,
+  expireFree,
+  summarise,
+  countRefused,
+  count,
 ];
 
 const NAME_PREFIX = "farebox_";

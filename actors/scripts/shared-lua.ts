@@ -8,10 +8,9 @@ import walletLua from "../lua/wallet.lua" with { type: "text" };
 import windowLua from "../lua/window.lua" with { type: "text" };
 
 /** The order matters: each file uses those before it. */
-export const SHARED_LUA = [
-  ...[preludeLua, windowLua, recordsLua],
-  ...[walletLua, limitsLua, leasesLua],
-].join("\n");
+export const SHARED_LUA = [preludeLua, windowLua, recordsLua, walletLua, limitsLua, leasesLua].join(
+  "\n",
+);
 
 /** A complete script: the shared code, then `lua`. */
 export function withShared(lua: string): string {

@@ -309,8 +309,10 @@ export const REMEMBERED: readonly Remembered[] = [
     beyond: "the further ones of a message are counted as one cause",
   },
   {
-    ...{ holders: ["src/http/telemetry/metrics.ts #known"], what: "values of a label of metrics" },
-    ...{ most: "300", beyond: "the others are counted as `other`" },
+    holders: ["src/http/telemetry/metrics.ts #known"],
+    what: "values of a label of metrics",
+    most: "300",
+    beyond: "the others are counted as `other`",
   },
   ...REMEMBERED_BY_WORKERS,
 ];

@@ -111,7 +111,10 @@ function spawnPostgres(place, port, settings, log) {
     name: "Postgres",
     command: [
       join(place.native, "bin", "postgres"),
-      ...["-D", dataArgument(place, place.dir), "-p", String(port)],
+      "-D",
+      dataArgument(place, place.dir),
+      "-p",
+      String(port),
       ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
     ],
     env: environment(),

@@ -83,7 +83,13 @@ export async function readAccountSummary(
   const month = monthUseOf(use, tier, ownCap);
   return {
     now: new Date(nowMs),
-    ...{ state, stateReason, tier, tierInputs, balances, month, keys },
+    state,
+    stateReason,
+    tier,
+    tierInputs,
+    balances,
+    month,
+    keys,
     next: nextTier(tier),
     spendable: spendableOf(state, balances, month),
     spendablePaid: spendableOf(state, { ...balances, free: ZERO }, month),
@@ -97,7 +103,10 @@ function balancesOf({ wallet, nowMs }: AccountUse): Balances {
   const { paid, free, freeExpiresMs, heldPaid, heldFree, owed } = wallet;
   const hasEnded = freeExpiresMs !== 0 && nowMs >= freeExpiresMs;
   return {
-    ...{ paid, heldPaid, heldFree, owed },
+    paid,
+    heldPaid,
+    heldFree,
+    owed,
     free: hasEnded ? ZERO : free,
     freeExpiresAt: freeExpiresMs === 0 ? null : new Date(freeExpiresMs),
   };
@@ -115,7 +124,8 @@ function monthUseOf(
     name: `${month}`.replace(/(..)$/, "-$1"),
     spent: isCurrent ? wallet.spent : ZERO,
     held: isCurrent ? wallet.held : ZERO,
-    ...{ ownCap, tierCap },
+    ownCap,
+    tierCap,
     cap: caps.length === 0 ? null : caps.reduce(min),
     resetsAt: new Date(nextMonthMs(nowMs)),
   };

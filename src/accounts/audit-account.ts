@@ -64,15 +64,18 @@ export async function auditAccount(
     const inspection = inspected instanceof UnknownRecord ? null : inspected;
     const inRedis = inspection !== null && isInForce(inspection);
     return {
-      ...{
-        difference,
-        rejected: snapshot.rejected
-          .filter(({ isSetAside }) => !isSetAside)
-          .map((entry) => rejection(accountRef.id, entry)),
-      },
-      ...{ entries: replay.seq - replay.holes, balance: replay.paid + replay.free },
-      ...{ owed: replay.owed, credited: replay.credited, reversed: replay.reversed },
-      ...{ repaid: replay.repaid, charged: replay.charged, expired: replay.expired },
+      difference,
+      rejected: snapshot.rejected
+        .filter(({ isSetAside }) => !isSetAside)
+        .map((entry) => rejection(accountRef.id, entry)),
+      entries: replay.seq - replay.holes,
+      balance: replay.paid + replay.free,
+      owed: replay.owed,
+      credited: replay.credited,
+      reversed: replay.reversed,
+      repaid: replay.repaid,
+      charged: replay.charged,
+      expired: replay.expired,
       openHolds: inRedis ? inspection.holds.length : 0,
       inRedis,
     };

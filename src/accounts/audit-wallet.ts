@@ -22,8 +22,18 @@ export function toReplayEntry(entry: JournalEntry): ReplayEntry | null {
   const { seq, paidDelta, freeDelta, paidAfter, freeAfter, owedAfter } = entry;
   const { month, operation, atMs, request, key } = entry;
   return {
-    ...{ seq, kind, paidDelta, freeDelta, paidAfter, freeAfter, owedAfter },
-    ...{ month, operation, atMs, request: request || null, key: key || null },
+    seq,
+    kind,
+    paidDelta,
+    freeDelta,
+    paidAfter,
+    freeAfter,
+    owedAfter,
+    month,
+    operation,
+    atMs,
+    request: request || null,
+    key: key || null,
   };
 }
 
@@ -125,8 +135,11 @@ function checkBalances(
     if (found !== expected) return say(`the ${name} in Redis`, `${expected}`, `${found}`);
   }
   const expected = {
-    ...{ paid: replay.paid - heldPaid, free: replay.free - heldFree },
-    ...{ heldPaid, heldFree, owed: replay.owed },
+    paid: replay.paid - heldPaid,
+    free: replay.free - heldFree,
+    heldPaid,
+    heldFree,
+    owed: replay.owed,
   };
   for (const [name, field] of BALANCES) {
     if (wallet[field] === expected[field]) continue;

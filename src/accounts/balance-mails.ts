@@ -46,7 +46,10 @@ type Terms = Pick<BalanceMailDeps, "service" | "billingUrl">;
 function lowBalanceMail(terms: Terms, low: LowBalance): NewServiceMail {
   const { account, email, percent, paid, topUp, uniqueKey } = low;
   return {
-    ...{ kind: "low_balance", account, to: email, uniqueKey },
+    kind: "low_balance",
+    account,
+    to: email,
+    uniqueKey,
     ...content(terms, {
       subject: `Your balance is below ${percent} % of your last top-up`,
       paragraphs: [
@@ -65,7 +68,10 @@ function endingMail(terms: Terms, ending: EndingCredit): NewServiceMail {
   const { account, email, left, endsAt, uniqueKey } = ending;
   const day = endsAt.toISOString().slice(0, 10);
   return {
-    ...{ kind: "free_credit_ending", account, to: email, uniqueKey },
+    kind: "free_credit_ending",
+    account,
+    to: email,
+    uniqueKey,
     ...content(terms, {
       subject: `Your free credit ends on ${day}`,
       paragraphs: [

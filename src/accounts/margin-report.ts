@@ -30,7 +30,10 @@ export async function marginReport(
   const count = (pick: (row: MarginSums) => number) =>
     sums.reduce((all, row) => all + pick(row), 0);
   const total = withMargin({
-    ...{ service: "", model: null, lane: null, day: null },
+    service: "",
+    model: null,
+    lane: null,
+    day: null,
     calls: count(({ calls }) => calls),
     charged: sum(({ charged }) => charged),
     free: sum(({ free }) => free),

@@ -135,8 +135,13 @@ function linesOf(changes: readonly string[]): string {
 function jsonOf(one: ConfigurationVersion): Readonly<Record<string, unknown>> {
   const { version, digest, actor, note, changes, rollsBackTo, at } = one;
   return {
-    ...{ version, at: at.toISOString(), actor, note, digest },
-    ...{ rolls_back_to: rollsBackTo, changes },
+    version,
+    at: at.toISOString(),
+    actor,
+    note,
+    digest,
+    rolls_back_to: rollsBackTo,
+    changes,
   };
 }
 

@@ -146,11 +146,18 @@ async function runInto({ administration, database }: Stores, terms: Terms, plan:
   await using file = await openKeyFile(join(folder, "keys.csv"), await importedKeys(database));
   return await runImport(
     {
-      ...{ administration, source, scopes },
+      administration,
+      source,
+      scopes,
       keep: async ({ name, email }, { name: oldName, lastFour }, { id, secret, accountId }) =>
         await file.append({
-          ...{ keyId: id, newKey: secret, account: accountId, holder: name, email },
-          ...{ oldName, oldEnd: lastFour },
+          keyId: id,
+          newKey: secret,
+          account: accountId,
+          holder: name,
+          email,
+          oldName,
+          oldEnd: lastFour,
         }),
     },
     plan,
@@ -188,10 +195,17 @@ function answer({ plan, counts, notes, terms }: Outcome): Answer {
     : `Written: ${join(folder, "keys.csv")} (secret), models.json, notes.txt.`;
   return {
     json: {
-      ...{ dry_run: isDryRun, product: plan.product, name: terms.name },
-      ...{ accounts_created: accountsCreated, accounts_known: accountsKnown },
-      ...{ keys_issued: keysIssued, keys_known: keysKnown },
-      ...{ credited_usd: toJsonNumber(credited as NanoUsd), providers, models, notes },
+      dry_run: isDryRun,
+      product: plan.product,
+      name: terms.name,
+      accounts_created: accountsCreated,
+      accounts_known: accountsKnown,
+      keys_issued: keysIssued,
+      keys_known: keysKnown,
+      credited_usd: toJsonNumber(credited as NanoUsd),
+      providers,
+      models,
+      notes,
     },
     text: [
       `${did} ${accountsCreated} accounts (${accountsKnown} were here), credited ` +

@@ -27,9 +27,11 @@ export const modelCommands: readonly Command[] = [
         await pauses.reload();
         const { models } = modelsReply({ catalogue: () => source.current(), pauses });
         const rows = models.map(({ id, context_tokens, bands: [band], ...model }) => [
-          ...[id, `${context_tokens} tokens`],
+          id,
+          `${context_tokens} tokens`,
           `$${band?.input_usd_per_m} in, $${band?.output_usd_per_m} out, for a million tokens`,
-          ...[model.free_credit_eligible ? "free credit" : "", model.is_paused ? "paused" : ""],
+          model.free_credit_eligible ? "free credit" : "",
+          model.is_paused ? "paused" : "",
         ]);
         return { json: { models }, text: table(rows) };
       };

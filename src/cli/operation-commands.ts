@@ -63,7 +63,10 @@ const again: Command = {
       return {
         json: {
           ...jsonOf(place),
-          ...{ booked_as: number, kind, amount_usd: toJsonNumber(amount), applied },
+          booked_as: number,
+          kind,
+          amount_usd: toJsonNumber(amount),
+          applied,
         },
         text: `Operation ${place.number} of ${place.accountId}: booked again as ${number}.`,
       };
@@ -93,13 +96,20 @@ function jsonOf({ accountId, number }: OperationPlace) {
 function toJson({ kind, amount, createdAt, isSetAside, ...place }: OpenOperation) {
   return {
     ...jsonOf(place),
-    ...{ kind, amount_usd: toJsonNumber(amount), created_at: createdAt, set_aside: isSetAside },
+    kind,
+    amount_usd: toJsonNumber(amount),
+    created_at: createdAt,
+    set_aside: isSetAside,
   };
 }
 
 function tableOf(operations: readonly OpenOperation[]): string {
   const rows = operations.map(({ accountId, number, kind, amount, createdAt, isSetAside }) => [
-    ...[accountId, `${number}`, kind, dollars(amount), utc(createdAt)],
+    accountId,
+    `${number}`,
+    kind,
+    dollars(amount),
+    utc(createdAt),
     isSetAside ? "set aside" : "waits",
   ]);
   return table([["account", "operation", "kind", "amount", "since", "state"], ...rows]);

@@ -52,8 +52,13 @@ const find: Command = {
       ({ database }) => foundAccounts(database, question),
       ({ accounts }) =>
         accounts.map((row) => [
-          ...[row.id, row.state, row.email ?? "", row.name ?? ""],
-          ...[`paid $${row.paid_usd}`, `free $${row.free_usd}`, `owed $${row.owed_usd}`],
+          row.id,
+          row.state,
+          row.email ?? "",
+          row.name ?? "",
+          `paid $${row.paid_usd}`,
+          `free $${row.free_usd}`,
+          `owed $${row.owed_usd}`,
         ]),
     );
   },
@@ -70,7 +75,11 @@ const trail: Command = {
       ({ administration }) => trailReply(administration.accounts, question),
       ({ entries }) =>
         entries.map((entry) => [
-          ...[entry.at, entry.actor, entry.account ?? "", entry.about, entry.reason],
+          entry.at,
+          entry.actor,
+          entry.account ?? "",
+          entry.about,
+          entry.reason,
           `${entry.outcome}${entry.detail === null ? "" : `: ${entry.detail}`}`,
         ]),
     );
@@ -91,8 +100,13 @@ const mails: Command = {
       ({ database }) => mailsReply(database, { status, before: beforeOf(input) }),
       (reply) =>
         reply.mails.map((mail) => [
-          ...[mail.id, mail.created_at, mail.kind, mail.recipient, mail.status],
-          ...[`${mail.attempts} attempts`, mail.last_error ?? ""],
+          mail.id,
+          mail.created_at,
+          mail.kind,
+          mail.recipient,
+          mail.status,
+          `${mail.attempts} attempts`,
+          mail.last_error ?? "",
           mail.can_resend ? "can be sent again" : "",
         ]),
     );
@@ -127,7 +141,11 @@ const events: Command = {
       ({ database }) => eventsReply(database, { status, before: beforeOf(input) }),
       (reply) =>
         reply.events.map((event) => [
-          ...[event.received_at, event.provider, event.id, event.type, event.object_id],
+          event.received_at,
+          event.provider,
+          event.id,
+          event.type,
+          event.object_id,
           event.result ?? event.failure ?? event.status,
         ]),
     );
@@ -145,8 +163,12 @@ const disputes: Command = {
       ({ database }) => disputesReply(database, { state, before: beforeOf(input) }),
       (reply) =>
         reply.disputes.map((one) => [
-          ...[one.payment, one.account, one.provider, `$${one.amount_usd}`],
-          ...[one.dispute ?? "warning", one.concern ?? ""],
+          one.payment,
+          one.account,
+          one.provider,
+          `$${one.amount_usd}`,
+          one.dispute ?? "warning",
+          one.concern ?? "",
         ]),
     );
   },

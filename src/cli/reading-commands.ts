@@ -114,8 +114,14 @@ const requests: Command = {
       requestsReply(reading, account, question);
     return reader(input, read, ({ requests: rows, next, as_of }) => {
       const lines = rows.map((row) => [
-        ...[row.at, row.id, row.model ?? row.endpoint, row.key.name],
-        ...[`${row.status}`, row.code ?? "", `${row.latency_ms} ms`, `$${row.cost_usd}`],
+        row.at,
+        row.id,
+        row.model ?? row.endpoint,
+        row.key.name,
+        `${row.status}`,
+        row.code ?? "",
+        `${row.latency_ms} ms`,
+        `$${row.cost_usd}`,
       ]);
       const more = next === null ? "" : `\nMore: --before ${next}`;
       const shown = lines.length === 0 ? "No requests." : table(lines);
@@ -172,8 +178,12 @@ const ledger: Command = {
       ledgerReply(reading, account, { kind, before });
     return reader(input, read, ({ entries, next }) => {
       const lines = entries.map((entry) => [
-        ...[`${entry.seq}`, entry.at, entry.kind, dollarText(entry.amount_usd)],
-        ...[`paid $${entry.paid_after_usd}`, `free $${entry.free_after_usd}`],
+        `${entry.seq}`,
+        entry.at,
+        entry.kind,
+        dollarText(entry.amount_usd),
+        `paid $${entry.paid_after_usd}`,
+        `free $${entry.free_after_usd}`,
         entry.request_id ?? entry.payment_id ?? entry.reason ?? "",
       ]);
       const more = next === null ? "" : `\nMore: --before ${next}`;

@@ -11,8 +11,18 @@ import { dollarText, table } from "./print.ts";
 import { oneOf } from "./values.ts";
 
 const HEADINGS = [
-  ...["service", "model", "route", "day", "calls", "charged_usd", "free_usd"],
-  ...["known_calls", "known_charged_usd", "upstream_usd", "margin_usd", "margin_percent"],
+  "service",
+  "model",
+  "route",
+  "day",
+  "calls",
+  "charged_usd",
+  "free_usd",
+  "known_calls",
+  "known_charged_usd",
+  "upstream_usd",
+  "margin_usd",
+  "margin_percent",
   "unknown_charged_usd",
 ] as const;
 type Line = Readonly<Record<(typeof HEADINGS)[number], string | number | null>>;
@@ -49,7 +59,10 @@ const margin: Command = {
 function lineOf(row: MarginRow): Line {
   const isKnown = row.knownCalls > 0;
   return {
-    ...{ service: row.service, model: row.model, route: row.lane, day: row.day },
+    service: row.service,
+    model: row.model,
+    route: row.lane,
+    day: row.day,
     calls: row.calls,
     charged_usd: usdText(row.charged),
     free_usd: usdText(row.free),
@@ -101,8 +114,12 @@ function amountsOf(row: MarginRow): string[] {
   const dollars = (text: Line[keyof Line]) => (text === null ? "unknown" : dollarText(`${text}`));
   const percent = line.margin_percent === null ? "" : `${line.margin_percent}%`;
   return [
-    ...[`${row.calls}`, dollars(line.charged_usd), dollars(line.upstream_usd)],
-    ...[dollars(line.margin_usd), percent, dollars(line.unknown_charged_usd)],
+    `${row.calls}`,
+    dollars(line.charged_usd),
+    dollars(line.upstream_usd),
+    dollars(line.margin_usd),
+    percent,
+    dollars(line.unknown_charged_usd),
   ];
 }
 

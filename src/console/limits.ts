@@ -113,7 +113,8 @@ function keyJson(
 ): LimitsReply["requests"]["keys"][number] {
   const use = keys.get(id);
   return {
-    ...{ id, name },
+    id,
+    name,
     used: use?.requests ?? 0,
     month_spent_usd: toDecimal(use?.spent ?? ZERO),
     monthly_limit_usd: decimalOrNull(monthlyLimit),

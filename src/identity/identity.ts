@@ -118,7 +118,17 @@ export class Identity implements People, AttemptLimitsDeps {
       new Sso(config.sso, { links, people, mails, random, now, log, redirectUri, onLinked });
     this.sso = sso;
     this.auth = createAuth({
-      ...{ database, random, now, log, origin, secrets, mails, passkeys, people, sso, passwords },
+      database,
+      random,
+      now,
+      log,
+      origin,
+      secrets,
+      mails,
+      passkeys,
+      people,
+      sso,
+      passwords,
       compared,
       onSession: (personId, headers) => this.#onSession(personId, headers),
       onPasswordReset: async (personId) => {
@@ -195,7 +205,11 @@ export class Identity implements People, AttemptLimitsDeps {
     await recordAction(
       database,
       {
-        ...{ id: newSuffix(random), action: "sign_in", account: null, subject: personId, about },
+        id: newSuffix(random),
+        action: "sign_in",
+        account: null,
+        subject: personId,
+        about,
         reason: "their own way to sign in",
       },
       {

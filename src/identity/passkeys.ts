@@ -64,7 +64,10 @@ export class Passkeys {
     const challenge = await this.#challenge(challenges, "sign-in");
     const { generateAuthenticationOptions } = await webAuthn();
     return await generateAuthenticationOptions({
-      ...{ rpID, challenge, timeout: CHALLENGE_MS, userVerification: "required" },
+      rpID,
+      challenge,
+      timeout: CHALLENGE_MS,
+      userVerification: "required",
     });
   }
 
@@ -113,8 +116,13 @@ export class Passkeys {
     const known = await this.store.list(personId);
     const { generateRegistrationOptions } = await webAuthn();
     return await generateRegistrationOptions({
-      ...{ rpID, challenge, rpName: this.deps.service, timeout: CHALLENGE_MS },
-      ...{ userName: email, userDisplayName: email, attestationType: "none" },
+      rpID,
+      challenge,
+      rpName: this.deps.service,
+      timeout: CHALLENGE_MS,
+      userName: email,
+      userDisplayName: email,
+      attestationType: "none",
       userID: new TextEncoder().encode(personId),
       excludeCredentials: known.map(({ credential, transports }) => ({
         id: credential,
@@ -156,10 +164,15 @@ export class Passkeys {
     const id = newId("passkey", random);
     const added = await this.store.add(
       {
-        ...{ id, person: personId, name, credential: credential.id, counter: credential.counter },
+        id,
+        person: personId,
+        name,
+        credential: credential.id,
+        counter: credential.counter,
         publicKey: Buffer.from(credential.publicKey).toString("base64url"),
         transports: (response.response.transports ?? []).join(","),
-        ...{ createdAt: new Date(now()), usedAt: null },
+        createdAt: new Date(now()),
+        usedAt: null,
       },
       { most: PASSKEYS_MAX, also },
     );

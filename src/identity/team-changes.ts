@@ -51,7 +51,12 @@ export async function inviteToAccount(
   const now = new Date(clock());
   const id = newId("invitation", random);
   const invitation = {
-    ...{ id, email, role, token, invitedBy: by.name, personId: by.personId },
+    id,
+    email,
+    role,
+    token,
+    invitedBy: by.name,
+    personId: by.personId,
     expiresAt: new Date(now.getTime() + INVITATION_MS),
   };
   const noted = by.noted("person_invited", `${email} as ${role}`);

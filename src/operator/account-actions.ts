@@ -93,7 +93,9 @@ const adjust = accountAction({
         : `up to ${dollars(subtract(ZERO, amount))} taken from the paid balance`;
     return actOnce(context, deedOn(account, "adjust", words), input, (also) =>
       adjustBalance({ ...context.deps.administration, also }, account.id, {
-        ...{ amount, reason: input.reason, reference: `${REFERENCE}${input.id}` },
+        amount,
+        reason: input.reason,
+        reference: `${REFERENCE}${input.id}`,
       }),
     );
   },
@@ -116,7 +118,9 @@ const forgive = accountAction({
     const deed = deedOn(account, "forgive", `up to ${dollars(amount)} of what is owed forgiven`);
     return actOnce(context, deed, input, (also) =>
       forgiveOwed({ ...context.deps.administration, also }, account.id, {
-        ...{ amount, reason: input.reason, reference: `${REFERENCE}${input.id}` },
+        amount,
+        reason: input.reason,
+        reference: `${REFERENCE}${input.id}`,
       }),
     );
   },
@@ -253,5 +257,14 @@ const contract = accountAction({
 });
 
 export const ACCOUNT_ACTIONS = [
-  ...[credit, adjust, forgive, refund, suspend, resume, close, grant, plan, contract],
+  credit,
+  adjust,
+  forgive,
+  refund,
+  suspend,
+  resume,
+  close,
+  grant,
+  plan,
+  contract,
 ] as const;

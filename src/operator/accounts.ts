@@ -75,7 +75,11 @@ export async function foundAccounts(
   );
   return {
     accounts: rows.map(({ id, name, email, surface, state, stateReason, ...row }) => ({
-      ...{ id, name, email, surface, state },
+      id,
+      name,
+      email,
+      surface,
+      state,
       state_reason: stateReason,
       paid_usd: usdText(row.paid),
       free_usd: usdText(row.free),
@@ -99,8 +103,13 @@ const account = operatorEndpoint({
     const { openCalls, openStreams } = await readAccountSummary(deps.wallets, row);
     const reader = { now: new Date(deps.clock.now()), personId: person.personId };
     return {
-      ...{ id: row.id, name: row.name, email: row.email, surface: row.surface },
-      ...{ plan: row.plan, contract: row.contract, mail_domain: row.mailDomain },
+      id: row.id,
+      name: row.name,
+      email: row.email,
+      surface: row.surface,
+      plan: row.plan,
+      contract: row.contract,
+      mail_domain: row.mailDomain,
       created_at: timeText(row.createdAt),
       open_calls: openCalls,
       open_streams: openStreams,
@@ -181,5 +190,12 @@ const activity = operatorEndpoint({
 });
 
 export const ACCOUNT_READINGS = [
-  ...[search, account, billing, keys, requests, receipt, ledger, activity],
+  search,
+  account,
+  billing,
+  keys,
+  requests,
+  receipt,
+  ledger,
+  activity,
 ] as const;

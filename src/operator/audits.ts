@@ -46,7 +46,13 @@ const audits = operatorEndpoint({
 function runJson(run: AuditRun): AuditsReply["runs"][number] {
   const { id, accountId, actor, state, done, total, failure } = run;
   return {
-    ...{ id, account: accountId, actor, state, done, total, failure },
+    id,
+    account: accountId,
+    actor,
+    state,
+    done,
+    total,
+    failure,
     created_at: timeText(run.createdAt),
     ended_at: run.endedAt === null ? null : timeText(run.endedAt),
     // Only workers write it, by accounts/audit-json.ts.

@@ -57,7 +57,9 @@ const VERSION_EXAMPLE: ConfigurationsReply["versions"][number] = {
 };
 
 export const CONFIGURATIONS_EXAMPLE: ConfigurationsReply = {
-  ...{ in_force: 3, running: 3, refused: null },
+  in_force: 3,
+  running: 3,
+  refused: null,
   versions: [VERSION_EXAMPLE],
   next: null,
 };

@@ -49,8 +49,11 @@ const listed = operatorEndpoint({
     const found = await configurations.list(placeOf(before), ROWS_PER_PAGE + 1);
     const { rows, next } = pageOf(found.map((row) => ({ ...row, number: row.version })));
     return {
-      ...{ in_force: newest?.version ?? null, running: version, refused: refused?.reason ?? null },
-      ...{ versions: rows.map(versionJson), next },
+      in_force: newest?.version ?? null,
+      running: version,
+      refused: refused?.reason ?? null,
+      versions: rows.map(versionJson),
+      next,
     } satisfies ConfigurationsReply;
   },
 });
@@ -89,7 +92,11 @@ const rollback = operatorEndpoint({
     const deed = { action: "configuration", account: null, subject: String(version), about };
     const done = await actOnce(context, deed, input, async (also) => {
       const next = {
-        ...{ text, actor: person.email, note: reason.trim(), rollsBackTo: version, expected: null },
+        text,
+        actor: person.email,
+        note: reason.trim(),
+        rollsBackTo: version,
+        expected: null,
         at: new Date(deps.clock.now()),
       };
       const describe = inWords(deps.configuration.changes, version);
@@ -117,8 +124,12 @@ function inWords(describe: DescribeChanges, version: number): DescribeChanges {
 function versionJson(row: ConfigurationVersion): ConfigurationsReply["versions"][number] {
   const { version, actor, note, changes, rollsBackTo, at } = row;
   return {
-    ...{ version, at: timeText(at), actor, note },
-    ...{ rolls_back_to: rollsBackTo, changes: [...changes] },
+    version,
+    at: timeText(at),
+    actor,
+    note,
+    rolls_back_to: rollsBackTo,
+    changes: [...changes],
   };
 }
 

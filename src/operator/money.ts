@@ -61,11 +61,17 @@ export async function disputesReply(
   );
   return {
     disputes: rows.map(({ id, account, provider, dispute, concern, ...row }) => ({
-      ...{ payment: id, account, account_name: row.accountName, provider, top_up: row.topUp },
+      payment: id,
+      account,
+      account_name: row.accountName,
+      provider,
+      top_up: row.topUp,
       amount_usd: usdText(row.amount),
       refunded_usd: usdText(row.refunded),
       disputed_usd: usdText(row.disputed),
-      ...{ dispute, concern, paid_at: timeText(row.paidAt) },
+      dispute,
+      concern,
+      paid_at: timeText(row.paidAt),
     })),
     next,
   };
@@ -86,7 +92,9 @@ const grants = operatorEndpoint({
     const last = found.length > ROWS_PER_PAGE ? rows.at(-1)?.place : undefined;
     return {
       grants: rows.map((row) => ({
-        ...{ account: row.account, account_name: row.accountName, actor: row.actor },
+        account: row.account,
+        account_name: row.accountName,
+        actor: row.actor,
         amount_usd: usdText(row.amount),
         kind: row.isAllowance ? "allowance" : "grant",
         at: timeText(row.at),
@@ -143,7 +151,9 @@ async function revenueReply(
   return {
     days,
     groups: groups.map(({ name, title, own }) => ({
-      ...{ name, title, ...sumsOf(own) },
+      name,
+      title,
+      ...sumsOf(own),
       by_day: byDay(days, own, (cell) => cell.charged),
     })),
     total: { ...sumsOf(cells), earned_usd: usdText(charged - free) },

@@ -79,7 +79,11 @@ function rejectionJson(one: OpenRejection): RejectedReply["entries"][number] {
   const { bucket, epoch, entry, account, seq, ledgerWritten, reason } = one;
   const whole = seq !== null && !ledgerWritten;
   return {
-    ...{ bucket, account, seq, reason, entry: `${epoch}-${entry}` },
+    bucket,
+    account,
+    seq,
+    reason,
+    entry: `${epoch}-${entry}`,
     missing: account === null ? "unknown" : whole ? "ledger and log row" : "log row",
     rejected_at: timeText(one.rejectedAt),
   };
@@ -136,7 +140,12 @@ export async function mailsReply(
   );
   return {
     mails: rows.map(({ id, kind, account, recipient, attempts, ...mail }) => ({
-      ...{ id, kind, account, recipient, attempts, status: mail.status },
+      id,
+      kind,
+      account,
+      recipient,
+      attempts,
+      status: mail.status,
       last_error: mail.lastError,
       created_at: timeText(mail.createdAt),
       next_attempt_at: timeOrNull(mail.nextAttemptAt),
@@ -244,8 +253,14 @@ export async function eventsReply(
   );
   return {
     events: rows.map(({ provider, id, type, objectId, result, attempts, failure, ...event }) => ({
-      ...{ provider, id, type, object_id: objectId, status: event.status },
-      ...{ result, attempts, failure },
+      provider,
+      id,
+      type,
+      object_id: objectId,
+      status: event.status,
+      result,
+      attempts,
+      failure,
       occurred_at: timeText(event.occurredAt),
       received_at: timeText(event.receivedAt),
       processed_at: timeOrNull(event.processedAt),

@@ -95,8 +95,11 @@ export const HEALTH_EXAMPLE: HealthReply = {
   },
   processes: [
     {
-      ...{ id: "proc_7n42DGM5Tflk9n8mt7Fhc7", version: "0.1.0", layouts: "3" },
-      ...{ configuration: 3, is_this: true },
+      id: "proc_7n42DGM5Tflk9n8mt7Fhc7",
+      version: "0.1.0",
+      layouts: "3",
+      configuration: 3,
+      is_this: true,
     },
   ],
   journal: { entries: 2, behind_seconds: 0.3, rejected: 0 },

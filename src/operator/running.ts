@@ -59,14 +59,19 @@ async function healthReply({
   return {
     at: timeText(clock.now()),
     process: {
-      ...{ id: processId, version: project.version, open_calls: openCalls() },
+      id: processId,
+      version: project.version,
+      open_calls: openCalls(),
       servers: upstreams.servers().map(({ isPassable, ...view }) => ({
         ...view,
         is_passable: isPassable,
       })),
     },
     processes: processes.map(({ id, version, configuration, layouts: { min, max } }) => ({
-      ...{ id, version, configuration, layouts: min === max ? `${max}` : `${min}-${max}` },
+      id,
+      version,
+      configuration,
+      layouts: min === max ? `${max}` : `${min}-${max}`,
       is_this: id === processId,
     })),
     journal: { entries: lag.entries, behind_seconds: lag.behindSeconds, rejected },

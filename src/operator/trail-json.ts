@@ -7,7 +7,13 @@ import type { TrailReply } from "./action-schema.ts";
 export function trailJson(entry: TrailEntry): TrailReply["entries"][number] {
   const { id, actor, country, action, accountId, subject, about, reason } = entry;
   return {
-    ...{ id, actor, country, action, subject, about, reason },
+    id,
+    actor,
+    country,
+    action,
+    subject,
+    about,
+    reason,
     at: timeText(entry.at),
     account: accountId,
     outcome: entry.outcome,

@@ -31,7 +31,9 @@ export async function trailReply(
   const account = id == null ? null : ((await accounts.find(id))?.number ?? NO_ACCOUNT);
   const { rows, next } = pageOf(
     await listActions(accounts.deps.database, {
-      ...{ account, before: placeOf(before), count: ROWS_PER_PAGE + 1 },
+      account,
+      before: placeOf(before),
+      count: ROWS_PER_PAGE + 1,
     }),
   );
   return { entries: rows.map(trailJson), next };

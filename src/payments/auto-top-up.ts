@@ -100,7 +100,11 @@ async function createIfNeeded(
     const { amount, card } = facts.auto;
     const nextAttemptAt = new Date(createdAt.getTime() + ATTEMPT_MS);
     const terms: NewTopUp = {
-      ...{ kind: "auto", amount, card, createdAt, nextAttemptAt },
+      kind: "auto",
+      amount,
+      card,
+      createdAt,
+      nextAttemptAt,
       fee: feeOf(amount, rules),
       account: need.account,
       provider: provider.name,

@@ -58,7 +58,13 @@ export function paymentConfigOf(settings: PaymentSettings): PaymentConfig | null
     );
   }
   return Object.freeze({
-    ...{ name, secretKey, webhookSecrets, apiBase, terms, plans, automaticTax },
+    name,
+    secretKey,
+    webhookSecrets,
+    apiBase,
+    terms,
+    plans,
+    automaticTax,
     returnUrl: returnUrl.href,
   });
 }

@@ -158,7 +158,12 @@ function chargeStep(
 ): PlanStep {
   const nextAttemptAt = new Date(now.getTime() + ATTEMPT_MS);
   const topUp: NewTopUp = {
-    ...{ kind: "plan", amount, card, provider, createdAt: now, nextAttemptAt },
+    kind: "plan",
+    amount,
+    card,
+    provider,
+    createdAt: now,
+    nextAttemptAt,
     account: account.number,
   };
   return { kind: "charge", topUp, charge };

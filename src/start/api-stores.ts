@@ -48,7 +48,9 @@ export async function openApiStores(config: ServerConfig, { clock, random, log }
   await adoptSecrets(database, config.secrets);
   if (config.console !== null) await adoptSessionSecret(database, config.console.secrets);
   const { clientInfo, ipHashSecrets } = await openClientInfo(config, database, {
-    ...{ clock, random, log },
+    clock,
+    random,
+    log,
   });
   const { queueRedisUrl } = config;
   const queue = config.payments === null ? null : openPaymentQueue(queueRedisUrl, log);
@@ -89,8 +91,17 @@ export async function openApiStores(config: ServerConfig, { clock, random, log }
     await database.close();
   };
   return {
-    ...{ redis, database, accounts, queue, pauses, mail, keys, clientInfo },
-    ...{ registry, metrics, close },
+    redis,
+    database,
+    accounts,
+    queue,
+    pauses,
+    mail,
+    keys,
+    clientInfo,
+    registry,
+    metrics,
+    close,
   };
 }
 

@@ -84,7 +84,8 @@ export async function openProviders(
   const board = new UpstreamBoard();
   const upstreams = { board, catalogue, fetch, now: clock.now, clock, log, meter };
   const services = {
-    ...{ catalogue, tokens },
+    catalogue,
+    tokens,
     chat: createChatProvider({
       ...upstreams,
       guide: createGuide({ documents: documentation, tokens }),

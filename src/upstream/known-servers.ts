@@ -44,7 +44,8 @@ export class KnownServers {
 
   breakerOf(server: Server, subject: string): Breaker {
     const { breaker } = entryOf(this.#breakers, this.#nameOf(server, subject), () => ({
-      ...{ server: server.name, subject },
+      server: server.name,
+      subject,
       breaker: new Breaker(() => this.#clock.monotonicMs()),
     }));
     return breaker;

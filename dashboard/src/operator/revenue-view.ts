@@ -41,8 +41,14 @@ function groupOf(
   cost: string,
 ): ShownGroup {
   const total = {
-    ...{ calls: 0, errors: 0, cost_usd: cost, free_usd: "0", prompt_tokens: 0 },
-    ...{ completion_tokens: 0, p50_ms: null, p95_ms: null },
+    calls: 0,
+    errors: 0,
+    cost_usd: cost,
+    free_usd: "0",
+    prompt_tokens: 0,
+    completion_tokens: 0,
+    p50_ms: null,
+    p95_ms: null,
   };
   const texts = usd.map((one) => moneyText(one));
   return { id, label, color, total, values: usd.map(roughUsd), texts };

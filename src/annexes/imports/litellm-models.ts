@@ -142,7 +142,8 @@ function pricesOf(params: Params, info: Params): PlannedModel["pricing"][0] | nu
   if (input === null || output === null) return null;
   const cached = price(PRICES.cached);
   return {
-    ...{ input_usd_per_m: input, output_usd_per_m: output },
+    input_usd_per_m: input,
+    output_usd_per_m: output,
     ...(cached !== null && { cached_input_usd_per_m: cached }),
   };
 }

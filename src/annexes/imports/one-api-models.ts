@@ -153,7 +153,8 @@ class Prices {
       ? this.#perMillion(this.#ratio[id], this.#cache[id])
       : null;
     return {
-      ...{ input_usd_per_m: input, output_usd_per_m: output },
+      input_usd_per_m: input,
+      output_usd_per_m: output,
       ...(cached !== null && { cached_input_usd_per_m: cached }),
     };
   }

@@ -64,8 +64,13 @@ export class PlannedRoutes {
     const route = { provider: this.#providerOf(offer.place), model: labelFrom(offer.upstreamName) };
     if (earlier === undefined) {
       this.#models.set(id, {
-        ...{ id, label: labelFrom(id), family: familyOf(id), owned_by: route.provider },
-        ...{ context_length: offer.contextLength, pricing: [prices], routes: [route] },
+        id,
+        label: labelFrom(id),
+        family: familyOf(id),
+        owned_by: route.provider,
+        context_length: offer.contextLength,
+        pricing: [prices],
+        routes: [route],
       });
       return;
     }

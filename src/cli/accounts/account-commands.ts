@@ -98,7 +98,10 @@ const close: Command = {
             "(farebox topup refund, farebox payment refund).";
       return {
         json: {
-          ...{ id, state: account.state, state_reason: account.stateReason, applied },
+          id,
+          state: account.state,
+          state_reason: account.stateReason,
+          applied,
           paid_left_usd: toJsonNumber(paidLeft),
         },
         text: `Account ${id}: closed; its keys are revoked. ${left}`,

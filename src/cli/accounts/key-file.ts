@@ -25,8 +25,13 @@ export interface KeyFile extends AsyncDisposable {
 
 const OWNER_ONLY = 0o600;
 const HEADER = csvLine([
-  ...["new_key_id", "new_key", "account", "holder", "email"],
-  ...["old_key_name", "old_key_ends_with"],
+  "new_key_id",
+  "new_key",
+  "account",
+  "holder",
+  "email",
+  "old_key_name",
+  "old_key_ends_with",
 ]);
 
 /**

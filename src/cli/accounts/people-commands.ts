@@ -93,8 +93,11 @@ const sessions: Command = {
       return {
         json: {
           sessions: rows.map(({ id, createdAt, expiresAt, country, userAgent }) => ({
-            ...{ id, created_at: createdAt.toISOString(), expires_at: expiresAt.toISOString() },
-            ...{ country, user_agent: userAgent },
+            id,
+            created_at: createdAt.toISOString(),
+            expires_at: expiresAt.toISOString(),
+            country,
+            user_agent: userAgent,
           })),
         },
         text: listOf(
@@ -126,7 +129,9 @@ const passkeys: Command = {
       return {
         json: {
           passkeys: rows.map(({ id, name, createdAt, usedAt }) => ({
-            ...{ id, name, created_at: createdAt.toISOString() },
+            id,
+            name,
+            created_at: createdAt.toISOString(),
             used_at: usedAt?.toISOString() ?? null,
           })),
         },
@@ -156,7 +161,9 @@ const singleSignOn: Command = {
       return {
         json: {
           links: rows.map(({ issuer, subject, createdAt }) => ({
-            ...{ issuer, subject, created_at: createdAt.toISOString() },
+            issuer,
+            subject,
+            created_at: createdAt.toISOString(),
           })),
         },
         text: listOf(
@@ -220,7 +227,8 @@ const openAccount: Command = {
       const terms = { name, most: Number.POSITIVE_INFINITY, origin: null };
       const owner = { personId: person.id, email, ...terms };
       const account = await openApplicationAccount(database, owner, {
-        ...{ random, now },
+        random,
+        now,
         also: noted(administration, "account_opened", name),
       });
       if (account === null) throw new Error("There is no limit for the operator");
@@ -270,5 +278,12 @@ async function linkFor(
 }
 
 export const peopleCommands: readonly Command[] = [
-  ...[link, sessions, passkeys, singleSignOn, address, openAccount, invite, remove],
+  link,
+  sessions,
+  passkeys,
+  singleSignOn,
+  address,
+  openAccount,
+  invite,
+  remove,
 ];

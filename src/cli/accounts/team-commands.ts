@@ -66,7 +66,9 @@ const list: Command = {
       const reply = await teamReply(database, account, { now: new Date(now()), personId: "" });
       const people = reply.members.map((one) => [one.email, one.role, `since ${one.joined_at}`]);
       const invited = reply.invitations.map((one) => [
-        ...[one.email, one.role, `invited until ${one.expires_at}`],
+        one.email,
+        one.role,
+        `invited until ${one.expires_at}`,
         one.id,
       ]);
       const text = table([...people, ...invited]);
@@ -183,7 +185,10 @@ const activity: Command = {
     return teamCommand(input, async ({ account, deps: { database } }) => {
       const reply = await activityReply(database, account, before);
       const rows = reply.entries.map((one) => [
-        ...[utc(new Date(one.at)), one.actor, one.action, one.about],
+        utc(new Date(one.at)),
+        one.actor,
+        one.action,
+        one.about,
         one.country ?? "",
       ]);
       const more = reply.next === null ? "" : `\nMore: --before ${reply.next}`;

@@ -86,7 +86,12 @@ function toResolved({ rejection }: RetryResult) {
 function toJson(rejection: OpenRejection) {
   const { bucket, epoch, entry, account, seq, reason, ledgerWritten, rejectedAt } = rejection;
   return {
-    ...{ bucket, epoch, entry, account, seq, reason },
+    bucket,
+    epoch,
+    entry,
+    account,
+    seq,
+    reason,
     ledger_written: ledgerWritten,
     rejected_at: rejectedAt,
   };

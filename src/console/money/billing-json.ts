@@ -52,7 +52,10 @@ export function capsJson(facts: TopUpFacts, nowMs: number): BillingReply["caps"]
 export function topUpJson(topUp: TopUp): BillingReply["top_ups"][number] {
   const { id, kind, status, failure, url, createdAt, endedAt } = topUp;
   return {
-    ...{ id, kind, status, failure },
+    id,
+    kind,
+    status,
+    failure,
     ...sumsJson(topUp),
     url: status === "open" ? url : null,
     created_at: createdAt.toISOString(),
@@ -68,7 +71,10 @@ export function paymentJson(
   const { id, provider, providerRef, refunded, disputed, dispute, paidAt } = payment;
   const topUp = topUps.find((one) => one.provider === provider && one.intent === providerRef);
   return {
-    ...{ id, provider, dispute, kind: providerRef === null ? null : (topUp?.kind ?? null) },
+    id,
+    provider,
+    dispute,
+    kind: providerRef === null ? null : (topUp?.kind ?? null),
     ...sumsJson(payment),
     refunded_usd: toDecimal(refunded),
     disputed_usd: toDecimal(disputed),
@@ -98,7 +104,8 @@ export function bonusJson(
 export function cardJson(card: SavedCard): BillingReply["cards"][number] {
   const { id, brand, lastFour, expiryMonth, expiryYear, consentAt } = card;
   return {
-    ...{ id, brand },
+    id,
+    brand,
     last_four: lastFour,
     expires: `${expiryYear}-${String(expiryMonth).padStart(2, "0")}`,
     saved_at: consentAt.toISOString(),
@@ -109,7 +116,9 @@ export function autoJson(auto: AutoTopUp | null): BillingReply["auto"] {
   if (auto === null) return null;
   const { state, reason, amount, threshold, monthlyCap, cardId } = auto;
   return {
-    ...{ state, reason, card: cardId },
+    state,
+    reason,
+    card: cardId,
     amount_usd: toDecimal(amount),
     threshold_usd: toDecimal(threshold),
     monthly_cap_usd: toDecimal(monthlyCap),

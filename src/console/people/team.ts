@@ -234,7 +234,10 @@ export async function activityReply(
   return {
     entries: page.entries.map(({ at, actor, action, about, country }) => ({
       at: at.toISOString(),
-      ...{ actor, action, about, country },
+      actor,
+      action,
+      about,
+      country,
     })),
     next: page.next === null ? null : String(page.next),
   };

@@ -130,7 +130,9 @@ function tierJson({ tier, next, tierInputs, now }: AccountSummary): OverviewRepl
   const missing = next.unlock.paid - netPaid;
   const sinceMs = firstPaymentAtMs === null ? 0 : now.getTime() - firstPaymentAtMs;
   return {
-    ...{ kind, name, services: [...services] },
+    kind,
+    name,
+    services: [...services],
     next: {
       name: next.name,
       paid_usd_missing: usdText(missing > 0n ? missing : 0n),
@@ -144,6 +146,8 @@ function errorJson(error: LoggedError): OverviewReply["last_errors"][number] {
   return {
     request_id: fromUuid("request", error.request),
     at: timeText(error.at),
-    ...{ endpoint: error.endpoint, status: error.status, code: error.code },
+    endpoint: error.endpoint,
+    status: error.status,
+    code: error.code,
   };
 }

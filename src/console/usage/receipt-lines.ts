@@ -41,7 +41,9 @@ export function linesOf(catalogue: PriceCatalogue, call: LoggedCall): Line[] {
   const total = charge(parts.map(({ units, price }) => [units, price] as const));
   if (call.cost === 0n || total !== call.cost) return [];
   return parts.map(({ what, units, price, per }) => ({
-    ...{ what, units, per },
+    what,
+    units,
+    per,
     price_usd: per === TOKENS ? decimalPerMillion(price) : pricePerUnit(price),
     cost_usd: toDecimal(charge([[units, price]] satisfies Quantities)),
   }));

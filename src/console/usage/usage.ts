@@ -97,7 +97,9 @@ export async function usageReply(
   const keys = await readKeyNames(database, account.number);
   const [cells, choices] = await Promise.all([
     readUsage(database, {
-      ...{ account: account.number, borders, group: input.group },
+      account: account.number,
+      borders,
+      group: input.group,
       filter: {
         service: input.service == null ? null : scopeOfService(input.service),
         model: input.model == null ? null : input.model === NO_MODEL ? "" : input.model,
@@ -110,7 +112,10 @@ export async function usageReply(
   const groups = Map.groupBy(cells, ({ group }) => group);
   return {
     as_of,
-    ...{ from: timeText(fromMs), to: timeText(toMs), step: input.step, zone },
+    from: timeText(fromMs),
+    to: timeText(toMs),
+    step: input.step,
+    zone,
     begins: borders.slice(0, -1).map(timeText),
     p95_error_percent: BAND_ERROR_PERCENT,
     groups: [...groups].map(([group, own]) => ({
@@ -153,7 +158,12 @@ function nameOf(
 
 function total(cells: readonly UsageCell[]): UsageSums {
   const sums: UsageSums = {
-    ...{ calls: 0, errors: 0, cost: 0n, freeCost: 0n, promptTokens: 0, completionTokens: 0 },
+    calls: 0,
+    errors: 0,
+    cost: 0n,
+    freeCost: 0n,
+    promptTokens: 0,
+    completionTokens: 0,
     latencies: new LatencyCounts(),
   };
   for (const cell of cells) {
@@ -198,7 +208,12 @@ export function csvOf({ groups }: UsageReply): string {
 
 function cellsOf(one: Figures): CsvCell[] {
   return [
-    ...[one.calls, one.errors, one.prompt_tokens, one.completion_tokens],
-    ...[{ decimal: one.cost_usd }, { decimal: one.free_usd }, one.p95_ms],
+    one.calls,
+    one.errors,
+    one.prompt_tokens,
+    one.completion_tokens,
+    { decimal: one.cost_usd },
+    { decimal: one.free_usd },
+    one.p95_ms,
   ];
 }

@@ -198,8 +198,14 @@ export function parseOutcome(text: string): Outcome {
     priceVersion = null,
   ] = JSON.parse(text);
   return {
-    ...{ status, errorCode, latencyMs, firstTokenMs },
-    ...{ promptTokens, cachedTokens, completionTokens, requests },
+    status,
+    errorCode,
+    latencyMs,
+    firstTokenMs,
+    promptTokens,
+    cachedTokens,
+    completionTokens,
+    requests,
     ...(model !== null && { model }),
     ...(lane !== null && { lane }),
     ...(upstreamCost !== null && { upstreamCost: nanoOf(upstreamCost) }),

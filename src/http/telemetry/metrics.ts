@@ -50,7 +50,10 @@ export function gauge<Name extends MetricName<"gauge">>(
   const [label = ""]: readonly string[] = labels;
   let reading: Promise<Reading> | null = null;
   const made = new Gauge<string>({
-    ...{ name, help, labelNames: [...labels], registers: [registry] },
+    name,
+    help,
+    labelNames: [...labels],
+    registers: [registry],
     async collect() {
       try {
         reading ??= Promise.try(read).finally(() => {
@@ -126,10 +129,16 @@ export function durationMetric<Name extends MetricName<"histogram">>(
   const { help, labels } = METRICS[name];
   const [label]: readonly string[] = labels;
   const metric = {
-    ...{ name, help, type: "histogram", aggregator: "sum" },
+    name,
+    help,
+    type: "histogram",
+    aggregator: "sum",
     reset: () => {},
     get: async () => ({
-      ...{ name, help, type: "histogram", aggregator: "sum" },
+      name,
+      help,
+      type: "histogram",
+      aggregator: "sum",
       values: [...read()].flatMap(([of, durations]) =>
         samples(name, label === undefined ? {} : { [label]: of }, durations),
       ),

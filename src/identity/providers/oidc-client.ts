@@ -89,7 +89,8 @@ export class OidcClient {
     const url = buildAuthorizationUrl(provider, {
       redirect_uri: redirectUri,
       scope: `openid email profile${hasGroups ? " groups" : ""}`,
-      ...{ state, nonce },
+      state,
+      nonce,
       code_challenge: await calculatePKCECodeChallenge(verifier),
       code_challenge_method: "S256",
       ...(acr !== null && { acr_values: acr }),
@@ -145,10 +146,14 @@ export class OidcClient {
     const hasAddress = said.email !== undefined && said.email_verified !== undefined;
     const { email, email_verified: emailVerified } = hasAddress ? said : info;
     return {
-      ...{ subject: token.sub, email, emailVerified },
+      subject: token.sub,
+      email,
+      emailVerified,
       name: said.name ?? info.name,
       groups: said.groups ?? info.groups,
-      ...{ amr: said.amr, acr: said.acr, authTime: token.auth_time },
+      amr: said.amr,
+      acr: said.acr,
+      authTime: token.auth_time,
     };
   }
 
@@ -172,7 +177,8 @@ export class OidcClient {
         (server, client, body, headers) =>
           authentication(server, clientSecret)(server, client, body, headers),
         {
-          ...{ timeout: this.answerMs / 1_000, [customFetch]: ask },
+          timeout: this.answerMs / 1_000,
+          [customFetch]: ask,
           ...(isPlain && { execute: [allowInsecureRequests] }),
         },
       );

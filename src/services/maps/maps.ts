@@ -59,7 +59,8 @@ export async function askMaps<A extends MapsAction, Answer>(
     const end = outcomeOf(deps, call, { status: OK, errorCode: null });
     const { provider: lane, buying } = reply;
     const outcome = {
-      ...{ ...end, lane },
+      ...end,
+      lane,
       ...(buying !== undefined && { upstreamCost: charge([[1, buying]]) }),
     };
     return await settleWith(deps, { hold, cost, outcome }, { write: (paid) => write(reply, paid) });

@@ -77,7 +77,9 @@ export async function searchAccounts(
     state: row.state,
     stateReason: row.state_reason,
     createdAt: new Date(row.created_at),
-    ...{ paid: BigInt(row.paid), free: BigInt(row.free), owed: BigInt(row.owed) },
+    paid: BigInt(row.paid),
+    free: BigInt(row.free),
+    owed: BigInt(row.owed),
   }));
 }
 

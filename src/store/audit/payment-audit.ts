@@ -72,7 +72,11 @@ export async function* bookedPayments(
     for (const { payment, accountId, topUpId } of page) {
       const { number, id, providerRef, dispute } = payment;
       yield {
-        ...{ number, id, accountId, topUpId, dispute },
+        number,
+        id,
+        accountId,
+        topUpId,
+        dispute,
         ref: providerRef ?? "",
         amount: nano(payment.amount),
         fee: nano(payment.fee),

@@ -162,7 +162,9 @@ async function compare(tx: Transaction): Promise<LostSpan> {
       JOIN backup_accounts a ON a.number = m.account GROUP BY a.id, m.month) AS kept
     USING (id, month)`;
   return {
-    ...{ keys, revokedKeys, states },
+    keys,
+    revokedKeys,
+    states,
     accounts: accounts.map((one) => ({ ...one, at: new Date(one.at) })),
     operations: operations.map((one) => {
       return { ...one, amount: BigInt(one.amount), at: new Date(one.at) };

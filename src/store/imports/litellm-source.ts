@@ -16,7 +16,11 @@ export interface LiteLlmTables {
 
 const BUDGET = ["max_budget", "budget_duration", "spend"];
 const LIMITS = [
-  ...["models", "tpm_limit", "rpm_limit", "max_parallel_requests", "model_max_budget"],
+  "models",
+  "tpm_limit",
+  "rpm_limit",
+  "max_parallel_requests",
+  "model_max_budget",
   "budget_limits",
 ];
 
@@ -34,23 +38,47 @@ export async function readLiteLlm(tables: ForeignTables): Promise<LiteLlmTables>
     sorted(await tables.rows(`LiteLLM_${table}`, [id, "created_at", ...columns]), id);
   return {
     users: await rows("UserTable", "user_id", [
-      ...["user_alias", "user_email", "user_role", "organization_id", "teams"],
-      ...[...BUDGET, ...LIMITS],
+      "user_alias",
+      "user_email",
+      "user_role",
+      "organization_id",
+      "teams",
+      ...BUDGET,
+      ...LIMITS,
     ]),
     teams: await rows("TeamTable", "team_id", [
-      ...["team_alias", "blocked", "organization_id", "members_with_roles"],
-      ...[...BUDGET, ...LIMITS],
+      "team_alias",
+      "blocked",
+      "organization_id",
+      "members_with_roles",
+      ...BUDGET,
+      ...LIMITS,
     ]),
     keys: await rows("VerificationToken", "token", [
-      ...["key_name", "key_alias", "expires", "user_id", "team_id", "blocked", "budget_id"],
-      ...["allowed_routes", "organization_id", "project_id", "agent_id", ...BUDGET, ...LIMITS],
+      "key_name",
+      "key_alias",
+      "expires",
+      "user_id",
+      "team_id",
+      "blocked",
+      "budget_id",
+      "allowed_routes",
+      "organization_id",
+      "project_id",
+      "agent_id",
+      ...BUDGET,
+      ...LIMITS,
     ]),
     models: await rows("ProxyModelTable", "model_id", [
-      ...["model_name", "litellm_params", "model_info", "blocked"],
+      "model_name",
+      "litellm_params",
+      "model_info",
+      "blocked",
     ]),
     budgets: new Map(budgets.map((row) => [String(row.budget_id), row])),
     organizations: await rows("OrganizationTable", "organization_id", [
-      ...["organization_alias", "budget_id"],
+      "organization_alias",
+      "budget_id",
     ]),
     memberships: await rows("TeamMembership", "team_id", ["user_id", "budget_id"]),
     endUsers: await rows("EndUserTable", "user_id", ["budget_id"]),

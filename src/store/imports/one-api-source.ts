@@ -32,8 +32,14 @@ export async function readOneApi(tables: ForeignTables): Promise<OneApiTables> {
     tokens: byId(
       await tables.rows("tokens", [
         ...TOKENS,
-        ...["unlimited_quota", "models", "subnet", "model_limits_enabled", "model_limits"],
-        ...["allow_ips", "group", "deleted_at"],
+        "unlimited_quota",
+        "models",
+        "subnet",
+        "model_limits_enabled",
+        "model_limits",
+        "allow_ips",
+        "group",
+        "deleted_at",
       ]),
     ),
     channels: byId(await tables.rows("channels", [...CHANNELS, "priority", "group"])),

@@ -41,10 +41,16 @@ export async function readLedgerPage(
       AND (NOT ${withoutCalls}::boolean OR l.kind NOT IN ('charge', 'late_charge'))
     ORDER BY l.seq DESC LIMIT ${count}`;
   return rows.map((row) => ({
-    ...{ seq: Number(row.seq), at: new Date(String(row.at)), kind: String(row.kind) },
-    ...{ paidDelta: BigInt(row.paid_delta), freeDelta: BigInt(row.free_delta) },
-    ...{ paidAfter: BigInt(row.paid_after), freeAfter: BigInt(row.free_after) },
+    seq: Number(row.seq),
+    at: new Date(String(row.at)),
+    kind: String(row.kind),
+    paidDelta: BigInt(row.paid_delta),
+    freeDelta: BigInt(row.free_delta),
+    paidAfter: BigInt(row.paid_after),
+    freeAfter: BigInt(row.free_after),
     owedAfter: BigInt(row.owed_after),
-    ...{ request: row.request, payment: row.payment, reason: row.reason },
+    request: row.request,
+    payment: row.payment,
+    reason: row.reason,
   }));
 }

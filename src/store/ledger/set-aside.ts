@@ -35,8 +35,11 @@ export async function openOperations({ sql }: Database, before: Date): Promise<O
     JOIN accounts a ON a.number = o.account
     ORDER BY o.created_at LIMIT ${LISTED_MAX}::int`;
   return rows.map((row) => ({
-    ...{ accountId: String(row.id), number: Number(row.number), kind: row.kind },
-    ...{ amount: nano(row.amount), createdAt: new Date(row.created_at) },
+    accountId: String(row.id),
+    number: Number(row.number),
+    kind: row.kind,
+    amount: nano(row.amount),
+    createdAt: new Date(row.created_at),
     isSetAside: Boolean(row.is_set_aside),
   }));
 }
@@ -55,8 +58,10 @@ export async function setOperationAside(
       .set({ setAsideAt: sql`now()`, setAsideReason: reason })
       .where(
         and(
-          ...[eq(operations.account, account), eq(operations.number, number)],
-          ...[eq(operations.booked, false), isNull(operations.setAsideAt)],
+          eq(operations.account, account),
+          eq(operations.number, number),
+          eq(operations.booked, false),
+          isNull(operations.setAsideAt),
         ),
       )
       .returning({ number: operations.number });
@@ -86,7 +91,10 @@ export async function bookAgain(
     if (row === undefined) return null;
     const { kind, balance, actor, payment, expiresAt } = row;
     const booked = await bookOperation(tx, account, {
-      ...{ kind, balance, actor, amount: nano(row.amount) },
+      kind,
+      balance,
+      actor,
+      amount: nano(row.amount),
       ...(payment === null ? {} : { payment }),
       ...(expiresAt === null ? {} : { expiresAt }),
       reason: `operation ${number}${row.reason === null ? "" : `: ${row.reason}`}`,

@@ -143,7 +143,18 @@ function entryOf({ row, accountId }: Row): TrailEntry {
   const { number, id, at, actor, country, action, account, subject } = row;
   const { about, reason, outcome, detail } = row;
   return {
-    ...{ number, id, at, actor, country, action, account, accountId, subject },
-    ...{ about, reason, outcome, detail },
+    number,
+    id,
+    at,
+    actor,
+    country,
+    action,
+    account,
+    accountId,
+    subject,
+    about,
+    reason,
+    outcome,
+    detail,
   };
 }

@@ -40,10 +40,17 @@ export async function listDisputes(
       AND (${before}::bigint IS NULL OR p.number < ${before}::bigint)
     ORDER BY p.number DESC LIMIT ${count}`;
   return rows.map((row) => ({
-    ...{ number: Number(row.number), id: String(row.id), account: String(row.account) },
-    ...{ accountName: row.name, provider: String(row.provider), topUp: row.top_up },
-    ...{ amount: BigInt(row.amount), refunded: BigInt(row.refunded) },
-    ...{ disputed: BigInt(row.disputed), dispute: row.dispute, concern: row.concern },
+    number: Number(row.number),
+    id: String(row.id),
+    account: String(row.account),
+    accountName: row.name,
+    provider: String(row.provider),
+    topUp: row.top_up,
+    amount: BigInt(row.amount),
+    refunded: BigInt(row.refunded),
+    disputed: BigInt(row.disputed),
+    dispute: row.dispute,
+    concern: row.concern,
     paidAt: new Date(row.paid_at),
   }));
 }
@@ -77,12 +84,17 @@ export async function listGrants(
           ${before?.account ?? "0"}::text::bigint, ${before?.number ?? "0"}::text::int))
     ORDER BY o.created_at DESC, o.account DESC, o.number DESC LIMIT ${count}`;
   return rows.map((row) => ({
-    ...{ account: String(row.id), accountName: row.name, amount: BigInt(row.amount) },
-    ...{ actor: String(row.actor), isAllowance: row.allowance_month !== null },
+    account: String(row.id),
+    accountName: row.name,
+    amount: BigInt(row.amount),
+    actor: String(row.actor),
+    isAllowance: row.allowance_month !== null,
     at: new Date(row.created_at),
     expiresAt: row.expires_at === null ? null : new Date(row.expires_at),
     place: {
-      ...{ micros: String(row.micros), account: String(row.account), number: String(row.number) },
+      micros: String(row.micros),
+      account: String(row.account),
+      number: String(row.number),
     },
   }));
 }
@@ -115,8 +127,10 @@ export async function readReceived(
       AND paid_at < (${to}::text::date + 1)::timestamp AT TIME ZONE 'UTC'
     GROUP BY 1 ORDER BY 1`;
   return rows.map((row) => ({
-    ...{ day: String(row.day), payments: Number(row.payments) },
-    ...{ amount: BigInt(String(row.amount)), fee: BigInt(String(row.fee)) },
+    day: String(row.day),
+    payments: Number(row.payments),
+    amount: BigInt(String(row.amount)),
+    fee: BigInt(String(row.fee)),
     takenBack: BigInt(String(row.taken_back)),
   }));
 }

@@ -73,8 +73,12 @@ export async function listMails(
     ORDER BY o.created_at DESC, o.id DESC LIMIT ${count}`;
   return rows.map((row) => ({
     place: { micros: String(row.micros), id: String(row.id) },
-    ...{ id: String(row.id), kind: String(row.kind), account: row.account },
-    ...{ recipient: String(row.recipient), status: row.status, attempts: Number(row.attempts) },
+    id: String(row.id),
+    kind: String(row.kind),
+    account: row.account,
+    recipient: String(row.recipient),
+    status: row.status,
+    attempts: Number(row.attempts),
     createdAt: new Date(row.created_at),
     nextAttemptAt: row.status === "waiting" ? new Date(row.next_attempt_at) : null,
     endedAt: dateOf(row.ended_at),
@@ -119,8 +123,11 @@ export async function resendMail(
     const again = await tx
       .update(outbox)
       .set({
-        ...{ status: "waiting", endedAt: null, claimedUntil: null },
-        ...{ resentAt: NOW, nextAttemptAt: NOW },
+        status: "waiting",
+        endedAt: null,
+        claimedUntil: null,
+        resentAt: NOW,
+        nextAttemptAt: NOW,
       })
       .where(
         and(eq(sql`${outbox.id}::text`, id), eq(outbox.status, "failed"), isNotNull(outbox.text)),
@@ -156,9 +163,14 @@ export async function listEvents(
     ORDER BY received_at DESC, id DESC LIMIT ${count}`;
   return rows.map((row) => ({
     place: { micros: String(row.micros), id: String(row.id) },
-    ...{ provider: String(row.provider), id: String(row.id), type: String(row.type) },
-    ...{ objectId: String(row.object_id), status: row.status, result: row.result },
-    ...{ attempts: Number(row.attempts), failure: row.failure },
+    provider: String(row.provider),
+    id: String(row.id),
+    type: String(row.type),
+    objectId: String(row.object_id),
+    status: row.status,
+    result: row.result,
+    attempts: Number(row.attempts),
+    failure: row.failure,
     occurredAt: new Date(row.occurred_at),
     receivedAt: new Date(row.received_at),
     processedAt: dateOf(row.processed_at),

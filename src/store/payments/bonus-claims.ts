@@ -36,7 +36,11 @@ export async function claimBonusIn(
   const claimed = await tx
     .insert(bonusClaims)
     .values({
-      ...{ account, provider, fingerprint, topUp: topUp.number, createdAt: now },
+      account,
+      provider,
+      fingerprint,
+      topUp: topUp.number,
+      createdAt: now,
       email: email?.toLowerCase() ?? null,
     })
     .onConflictDoNothing()

@@ -245,8 +245,18 @@ async function insert(
   const [row] = await tx
     .insert(payments)
     .values({
-      ...{ id, account, provider, providerRef: ref, receiptUrl, paidAt, ...standing },
-      ...{ purpose, amount, bonus, fee, tax },
+      id,
+      account,
+      provider,
+      providerRef: ref,
+      receiptUrl,
+      paidAt,
+      ...standing,
+      purpose,
+      amount,
+      bonus,
+      fee,
+      tax,
     })
     .onConflictDoNothing({ target: [payments.provider, payments.providerRef] })
     .returning();

@@ -27,7 +27,10 @@ export async function ensurePerson(
     .insert(people)
     .values({
       id: newId("person", random),
-      ...{ email: email.toLowerCase(), name, isOperator, emailVerified: true },
+      email: email.toLowerCase(),
+      name,
+      isOperator,
+      emailVerified: true,
       openedAt: opensAccount ? null : now,
       createdAt: now,
     })

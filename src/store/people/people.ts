@@ -33,7 +33,10 @@ export interface PersonRow {
 // By their names: in a query of one table, columns are written without their table.
 const HAS_PASSKEY = sql<boolean>`EXISTS (SELECT 1 FROM passkeys WHERE person = people.id)`;
 const PERSON = {
-  ...{ id: people.id, email: people.email, name: people.name, isOperator: people.isOperator },
+  id: people.id,
+  email: people.email,
+  name: people.name,
+  isOperator: people.isOperator,
   twoFactorEnabled: people.twoFactorEnabled,
   hasPasskey: HAS_PASSKEY,
   hasFactor: sql<boolean>`(two_factor_enabled OR ${HAS_PASSKEY})`,

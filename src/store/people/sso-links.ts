@@ -82,7 +82,11 @@ export class SsoLinks {
           .insert(people)
           .values({
             id: newId("person", random),
-            ...{ email, name, emailVerified: true, openedAt: now, createdAt: now },
+            email,
+            name,
+            emailVerified: true,
+            openedAt: now,
+            createdAt: now,
           })
           .returning(PERSON);
         if (person === undefined) throw new Error(`The person ${email} was not stored`);

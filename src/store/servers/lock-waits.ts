@@ -42,10 +42,16 @@ export async function readLockWaits({ sql }: Database, seconds: number): Promise
       AND w.query_start <= clock_timestamp() - ${seconds}::float8 * interval '1 second'
     ORDER BY w.query_start LIMIT ${WAITS_MAX}::int`;
   return rows.map((row) => ({
-    ...{ pid: Number(row.pid), seconds: Number(row.seconds), table: row.table },
+    pid: Number(row.pid),
+    seconds: Number(row.seconds),
+    table: row.table,
     blocker: {
-      ...{ pid: Number(row.blocker), user: row.user, application: row.application },
-      ...{ state: row.state, seconds: Number(row.open), statement: row.statement },
+      pid: Number(row.blocker),
+      user: row.user,
+      application: row.application,
+      state: row.state,
+      seconds: Number(row.open),
+      statement: row.statement,
     },
   }));
 }

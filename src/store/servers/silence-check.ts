@@ -22,8 +22,13 @@ export function openSilenceCheck(
   { answerSeconds, isPooled }: { readonly answerSeconds: number; readonly isPooled: boolean },
 ): SilenceCheck {
   const settings = {
-    ...{ max: 1, prepare: false, fetch_types: false, onnotice: () => {}, backoff: () => 0 },
-    ...{ idle_timeout: IDLE_SECONDS, connect_timeout: answerSeconds },
+    max: 1,
+    prepare: false,
+    fetch_types: false,
+    onnotice: () => {},
+    backoff: () => 0,
+    idle_timeout: IDLE_SECONDS,
+    connect_timeout: answerSeconds,
     silence_timeout: answerSeconds,
   };
   const sql = postgres(url, settings);

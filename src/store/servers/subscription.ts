@@ -48,7 +48,9 @@ export class Subscription {
     pause = unreferencedPause,
   ) {
     const own = {
-      ...{ max: 1, max_lifetime: null, fetch_types: false },
+      max: 1,
+      max_lifetime: null,
+      fetch_types: false,
       onnotify: () => this.#listener.onChange(),
       onclose: () => this.#onLost(),
     };

@@ -46,6 +46,13 @@ export function logParameters(account: number, filter: LogFilter): (string | num
 
 /** A filter that finds every call. */
 export const ALL_CALLS: LogFilter = {
-  ...{ from: null, to: null, service: null, model: null, key: null },
-  ...{ status: null, code: null, request: null, minCost: null },
+  from: null,
+  to: null,
+  service: null,
+  model: null,
+  key: null,
+  status: null,
+  code: null,
+  request: null,
+  minCost: null,
 };

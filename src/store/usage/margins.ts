@@ -61,10 +61,15 @@ export async function readMargins(
     const amount = (name: string) => BigInt(String(row[name]));
     const text = (name: string) => (row[name] === null ? null : String(row[name]));
     return {
-      ...{ service: String(row.service), model: text("model"), lane: text("lane") },
-      ...{ day: text("day"), calls: Number(row.calls) },
-      ...{ charged: amount("charged"), free: amount("free") },
-      ...{ knownCalls: Number(row.known_calls), knownCharged: amount("known_charged") },
+      service: String(row.service),
+      model: text("model"),
+      lane: text("lane"),
+      day: text("day"),
+      calls: Number(row.calls),
+      charged: amount("charged"),
+      free: amount("free"),
+      knownCalls: Number(row.known_calls),
+      knownCharged: amount("known_charged"),
       upstreamCost: amount("upstream_cost"),
     };
   });

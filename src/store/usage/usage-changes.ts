@@ -86,9 +86,17 @@ function moneyAlone(
 ): UsageChange {
   const free = -nano(String(row.free_delta));
   return {
-    ...{ account, atMs: Date.parse(String(row.at)), key: key ?? 0 },
-    ...{ service: UNKNOWN_SERVICE, model: "", status: "ok" },
-    ...{ calls: 0, promptTokens: 0, cachedTokens: 0, completionTokens: 0, latencyMs: null },
+    account,
+    atMs: Date.parse(String(row.at)),
+    key: key ?? 0,
+    service: UNKNOWN_SERVICE,
+    model: "",
+    status: "ok",
+    calls: 0,
+    promptTokens: 0,
+    cachedTokens: 0,
+    completionTokens: 0,
+    latencyMs: null,
     cost: sign * (free - nano(String(row.paid_delta))),
     freeCost: sign * free,
   };

@@ -125,8 +125,11 @@ export async function readUsage({ sql }: Database, question: UsageQuestion): Pro
     return {
       group: row.name === null ? null : String(row.name),
       step: Number(row.step),
-      ...{ calls: Number(row.calls), errors: Number(row.errors), latencies },
-      ...{ cost: BigInt(String(row.cost)), freeCost: BigInt(String(row.free_cost)) },
+      calls: Number(row.calls),
+      errors: Number(row.errors),
+      latencies,
+      cost: BigInt(String(row.cost)),
+      freeCost: BigInt(String(row.free_cost)),
       promptTokens: Number(row.prompt_tokens),
       completionTokens: Number(row.completion_tokens),
     };
@@ -140,8 +143,15 @@ function ofSource({ account, borders, group, filter }: UsageQuestion): Statement
   return [
     statement(cellsOfSource(GROUP_SQL[group])),
     [
-      ...[account, timeText(from), timeText(to), split(borders, HOUR_MS)],
-      ...[times(borders.slice(0, -1)), filter.service, filter.model, filter.key, filter.status],
+      account,
+      timeText(from),
+      timeText(to),
+      split(borders, HOUR_MS),
+      times(borders.slice(0, -1)),
+      filter.service,
+      filter.model,
+      filter.key,
+      filter.status,
       split(borders, DAY_MS),
     ],
   ];
@@ -154,11 +164,19 @@ function ofDays({ account, borders, group, filter }: UsageQuestion): Statement {
   return [
     statement(cellsOfDays(GROUP_SQL[group])),
     [
-      ...[account, timeText(midnights[0] ?? 0), timeText(midnights.at(-1) ?? 0)],
-      ...[column(({ border }) => border), times(midnights)],
-      ...[filter.service, filter.model, filter.key, filter.status],
-      ...[column(({ minutes }) => minutes), column(({ fromMs }) => timeText(fromMs))],
-      ...[column(({ toMs }) => timeText(toMs)), column(({ sign }) => sign)],
+      account,
+      timeText(midnights[0] ?? 0),
+      timeText(midnights.at(-1) ?? 0),
+      column(({ border }) => border),
+      times(midnights),
+      filter.service,
+      filter.model,
+      filter.key,
+      filter.status,
+      column(({ minutes }) => minutes),
+      column(({ fromMs }) => timeText(fromMs)),
+      column(({ toMs }) => timeText(toMs)),
+      column(({ sign }) => sign),
     ],
   ];
 }

@@ -277,7 +277,9 @@ describe("the surfaces", () => {
           const headers = { [header]: value, "content-type": "application/json" };
           const response = await fetch(api.parts.url + path, { method, headers, body });
           expect([path, of, header, response.status]).toEqual([
-            ...[path, of, header],
+            path,
+            of,
+            header,
             of === surface ? 200 : 401,
           ]);
           if (response.status === 200) continue;

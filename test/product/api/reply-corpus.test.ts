@@ -124,7 +124,11 @@ function expectCharge(spent: bigint, usage: UsageJson, reply: CallersReply): voi
 }
 
 const NEXT_REPLY: CallersReply = {
-  ...{ text: NEXT, reasoning: "", refusal: "", calls: [], finish: "stop" },
+  text: NEXT,
+  reasoning: "",
+  refusal: "",
+  calls: [],
+  finish: "stop",
   usage: [NEXT_USAGE.prompt_tokens, 0, NEXT_USAGE.completion_tokens],
 };
 

@@ -18,7 +18,9 @@ import { shared } from "../../support/shared.ts";
 import { type AccountTerms, daysAgo, type TestAccount } from "../../support/stores/accounts.ts";
 
 const PAYING: AccountTerms = {
-  ...{ scopes: ["models", "search", "maps"], paid: "100", paidAt: daysAgo(10) },
+  scopes: ["models", "search", "maps"],
+  paid: "100",
+  paidAt: daysAgo(10),
 };
 const BUYING = [
   priceBand({ input: "0.5", output: "1.5", cachedInput: "0.1", promptTokensMax: 100 }),
@@ -52,12 +54,11 @@ const never = () => {
 const api = await sharedApi({
   catalogue: () => catalogue,
   chat: createChatProvider({
-    ...{
-      catalogue: () => catalogue,
-      guide: { complete: never, stream: never },
-      fetch: upstreamFetch,
-    },
-    ...{ clock: realClock, log: silent },
+    catalogue: () => catalogue,
+    guide: { complete: never, stream: never },
+    fetch: upstreamFetch,
+    clock: realClock,
+    log: silent,
   }),
 });
 

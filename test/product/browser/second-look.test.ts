@@ -102,8 +102,14 @@ describe.skipIf(!canRun)("a page", () => {
   test("of payments says that it lists the newest, and gives a refund no time", async () => {
     const sums = { fee_usd: "0", tax_usd: "0", bonus_usd: "0", disputed_usd: "0", dispute: null };
     const payments = Array.from({ length: 100 }, (_, index) => ({
-      ...{ ...sums, id: `pay_${index}`, kind: "auto", provider: "stripe", receipt_url: null },
-      ...{ amount_usd: "10", refunded_usd: index === 0 ? "4" : "0", paid_at: "2026-11-01T00:00Z" },
+      ...sums,
+      id: `pay_${index}`,
+      kind: "auto",
+      provider: "stripe",
+      receipt_url: null,
+      amount_usd: "10",
+      refunded_usd: index === 0 ? "4" : "0",
+      paid_at: "2026-11-01T00:00Z",
     }));
     await ada.page.route("**/console/api/accounts/*/billing", async (route) => {
       const response = await route.fetch();

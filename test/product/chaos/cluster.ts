@@ -24,7 +24,10 @@ export async function troubleCluster({ times, random, say }: ChaosOptions): Prom
   // The buckets of the masters that are left go on.
   await onEachNode(cluster, (node) => node.config("SET", "cluster-require-full-coverage", "no"));
   await using product = await startProduct({
-    ...{ apis: 2, models: MODELS, record: false, redisUrl: cluster.urls.join(",") },
+    apis: 2,
+    models: MODELS,
+    record: false,
+    redisUrl: cluster.urls.join(","),
   });
   const accounts = await openAccounts(product);
   const load = new Load(product, { accounts, callers: CALLERS, random });

@@ -33,7 +33,10 @@ async function failToFollower({ times, random, say }: ChaosOptions): Promise<voi
   await migrate(primary.url);
   await using standby = await startStandby(primary);
   await using product = await startProduct({
-    ...{ apis: 2, models: MODELS, record: false, databaseUrl: standby.url },
+    apis: 2,
+    models: MODELS,
+    record: false,
+    databaseUrl: standby.url,
   });
   const accounts = await openAccounts(product);
   const first = await callEach(product, accounts);
@@ -97,7 +100,10 @@ async function failToLaggard({ times, random, say }: ChaosOptions): Promise<void
   await migrate(primary.url);
   await using standby = await startStandby(primary);
   await using shop = await openShop({
-    ...{ apis: 2, models: MODELS, record: false, databaseUrl: standby.url },
+    apis: 2,
+    models: MODELS,
+    record: false,
+    databaseUrl: standby.url,
   });
   const { product } = shop;
   const accounts = await openAccounts(product);

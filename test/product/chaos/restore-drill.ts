@@ -42,8 +42,11 @@ export async function drillRestore({ times, random, say }: ChaosOptions): Promis
   resources.defer(() => folder.remove());
   const shop = resources.use(
     await openShop({
-      ...{ apis: 2, ownPostgres: true, postgresSettings: ARCHIVING, models: MODELS },
-      ...{ record: false },
+      apis: 2,
+      ownPostgres: true,
+      postgresSettings: ARCHIVING,
+      models: MODELS,
+      record: false,
     }),
   );
   const { product } = shop;

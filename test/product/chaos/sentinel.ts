@@ -21,7 +21,10 @@ const CREDIT = usd("1.25");
 export async function failOver({ times, random, say }: ChaosOptions): Promise<void> {
   await using sentinels = await startSentinels();
   await using product = await startProduct({
-    ...{ apis: 2, models: MODELS, record: false, redisUrl: sentinels.url },
+    apis: 2,
+    models: MODELS,
+    record: false,
+    redisUrl: sentinels.url,
   });
   const accounts = await openAccounts(product);
   const load = new Load(product, { accounts, callers: CALLERS, random });

@@ -69,7 +69,12 @@ test("a pepper is replaced without a key that stops working", async () => {
   });
   const made = await farebox(
     `${NEW},${OLD}`,
-    ...["key", "create", used.id, "--scopes", "models", "--json"],
+    "key",
+    "create",
+    used.id,
+    "--scopes",
+    "models",
+    "--json",
   );
   expect(made.err).toBe("");
   const { key } = JSON.parse(made.out) as { key: string };

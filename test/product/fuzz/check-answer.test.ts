@@ -26,7 +26,13 @@ interface Wrong {
 
 function check({ method = "POST", target = "/v1/search", isHttp = true, ...answer }: Wrong) {
   const request: FuzzRequest = {
-    ...{ number: 0, endpoint: "", method, target, isHttp, headers: [], body: null },
+    number: 0,
+    endpoint: "",
+    method,
+    target,
+    isHttp,
+    headers: [],
+    body: null,
     framing: { kind: "length" },
     hangUpMs: null,
   };
@@ -47,8 +53,12 @@ function check({ method = "POST", target = "/v1/search", isHttp = true, ...answe
 
 function searchReply(fields: object = {}, svc: object = {}): object {
   return {
-    ...{ id: "search_0351Ki6Po6Ze8c7RSniYDy", object: "search", query: "a", results: [] },
-    ...{ results_count: 0, provider: "brave" },
+    id: "search_0351Ki6Po6Ze8c7RSniYDy",
+    object: "search",
+    query: "a",
+    results: [],
+    results_count: 0,
+    provider: "brave",
     svc: { request_id: ID, cost_usd: 0, free_credit_usd: 0, ...svc },
     ...fields,
   };
@@ -62,12 +72,10 @@ function error(fields: object = {}): object {
 const CHAT = { target: "/v1/chat/completions" } as const;
 const STREAM = { "content-type": "text/event-stream; charset=utf-8" } as const;
 const CHUNK = {
-  ...{
-    id: "chatcmpl-0351Ki6Po6Ze8c7RSniYDy",
-    object: "chat.completion.chunk",
-    created: 1,
-    model: "ok",
-  },
+  id: "chatcmpl-0351Ki6Po6Ze8c7RSniYDy",
+  object: "chat.completion.chunk",
+  created: 1,
+  model: "ok",
   choices: [{ index: 0, delta: { content: "Hi" }, finish_reason: null }],
 };
 const DONE = "data: [DONE]\n\n";

@@ -30,25 +30,23 @@ const GOOD_MOODS = [
 ];
 /** Moods in which the upstream is of no use, or breaks off. */
 const BAD_MOODS = [
-  ...[
-    "500",
-    "503",
-    "429",
-    "400-html",
-    "context-length",
-    "bad-json",
-    "empty",
-    "error-200",
-    "redirect",
-  ],
-  ...[
-    "reset-before-headers",
-    "reset-mid-stream",
-    "error-mid-stream",
-    "end-mid-stream",
-    "huge-usage",
-  ],
-  ...["nan-literal", "negative-usage", "no-choices"],
+  "500",
+  "503",
+  "429",
+  "400-html",
+  "context-length",
+  "bad-json",
+  "empty",
+  "error-200",
+  "redirect",
+  "reset-before-headers",
+  "reset-mid-stream",
+  "error-mid-stream",
+  "end-mid-stream",
+  "huge-usage",
+  "nan-literal",
+  "negative-usage",
+  "no-choices",
 ];
 /** 12 tokens of prompt and 8 of output are $0.14: it empties small balances. */
 const COSTLY = { id: "costly", mood: "ok", input: "5000", output: "10000" } as const;

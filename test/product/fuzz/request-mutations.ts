@@ -36,20 +36,47 @@ const METHODS = ["GET", "POST", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS", "TR
 /** Those that the server does not read at all. */
 const UNKNOWN_METHODS: ReadonlySet<string> = new Set(["FOO", "get"]);
 const QUERY_VALUES = [
-  ...["", "%00", "%ff", "%", "%zz", "+", "%2B", "a%20b", "1e3", "-0", "1e400", "NaN", "null", "91"],
-  ...[
-    "-181",
-    "180.0000000000000001",
-    "9007199254740993",
-    "1.5",
-    "a&b=c",
-    "%F0%9F%99%82",
-    "[]",
-    "é",
-  ],
-  ...["%ED%A0%80", "52.5,13.4,1", "52.5;13.4", "1,2,3,4", "4,3,2,1", "x".repeat(500), "%0d%0aA:b"],
-  ...["90,180", "-90,-180", "2026-02-30T00:00:00Z", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z"],
-  ...["en-US-u-ca-gregory", "x-private", "de-DE-1996", "__proto__", "constructor", "true", "0"],
+  "",
+  "%00",
+  "%ff",
+  "%",
+  "%zz",
+  "+",
+  "%2B",
+  "a%20b",
+  "1e3",
+  "-0",
+  "1e400",
+  "NaN",
+  "null",
+  "91",
+  "-181",
+  "180.0000000000000001",
+  "9007199254740993",
+  "1.5",
+  "a&b=c",
+  "%F0%9F%99%82",
+  "[]",
+  "é",
+  "%ED%A0%80",
+  "52.5,13.4,1",
+  "52.5;13.4",
+  "1,2,3,4",
+  "4,3,2,1",
+  "x".repeat(500),
+  "%0d%0aA:b",
+  "90,180",
+  "-90,-180",
+  "2026-02-30T00:00:00Z",
+  "9999-12-31T23:59:59Z",
+  "0001-01-01T00:00:00Z",
+  "en-US-u-ca-gregory",
+  "x-private",
+  "de-DE-1996",
+  "__proto__",
+  "constructor",
+  "true",
+  "0",
 ] as const;
 const QUERY_NAMES = ["action", "lat", "lon", "limit", "__proto__", "a[]", "", "%00", "key", "%ff"];
 const HEADERS: readonly (readonly [string, string])[] = [
@@ -100,20 +127,16 @@ const HEADERS: readonly (readonly [string, string])[] = [
   ] as const),
 ];
 const KEYS = [
-  ...[
-    "",
-    "Bearer",
-    "Bearer ",
-    "bearer x",
-    "Basic YTpi",
-    "Bearer svc_live_",
-    "Bearer a,b",
-    "Bearer \u00e4",
-  ],
-  ...[
-    "Bearer svc_live_0000000000000000000000000000000000000000000000",
-    `Bearer ${"k".repeat(5_000)}`,
-  ],
+  "",
+  "Bearer",
+  "Bearer ",
+  "bearer x",
+  "Basic YTpi",
+  "Bearer svc_live_",
+  "Bearer a,b",
+  "Bearer \u00e4",
+  "Bearer svc_live_0000000000000000000000000000000000000000000000",
+  `Bearer ${"k".repeat(5_000)}`,
 ] as const;
 
 /** Puts one fault into the request. `keys` are names of keys, of which some do not work. */
@@ -153,16 +176,27 @@ const faultyPath: Fault = (draft, random) => {
     .toString(16)
     .padStart(2, "0")}`;
   draft.path = random.pick([
-    ...[`${path}/`, `/${path}`, path.toUpperCase(), `${path}/x`, `${path}/../models`, `/.${path}`],
-    ...[path.slice(0, at) + path.slice(at + 1), path.slice(0, at - 1) + encoded + path.slice(at)],
-    ...[`${path}%00`, `${path}%`, `${path}/%ff`, `${path};a=b`, `${path}#f`, "/", "*", ""],
-    ...[
-      `http://other.example${path}`,
-      `/${"x".repeat(3_000)}`,
-      `${path}/\u00e4`,
-      `${path}?`,
-      `/api${path}`,
-    ],
+    `${path}/`,
+    `/${path}`,
+    path.toUpperCase(),
+    `${path}/x`,
+    `${path}/../models`,
+    `/.${path}`,
+    path.slice(0, at) + path.slice(at + 1),
+    path.slice(0, at - 1) + encoded + path.slice(at),
+    `${path}%00`,
+    `${path}%`,
+    `${path}/%ff`,
+    `${path};a=b`,
+    `${path}#f`,
+    "/",
+    "*",
+    "",
+    `http://other.example${path}`,
+    `/${"x".repeat(3_000)}`,
+    `${path}/\u00e4`,
+    `${path}?`,
+    `/api${path}`,
   ]);
   if (!/^(?:\/|http:)/.test(draft.path)) draft.isHttp = false;
 };
@@ -220,9 +254,21 @@ const hangUp: Fault = (draft, random) => {
 };
 
 const FAULTS: readonly Fault[] = [
-  ...[faultyText, faultyText, faultyText, faultyQuery, faultyQuery, faultyQuery, faultyQuery],
-  ...[faultyPath, faultyKey, faultyKey, faultyHeader, faultyHeader, faultyHeader, faultyFraming],
-  ...[hangUp],
+  faultyText,
+  faultyText,
+  faultyText,
+  faultyQuery,
+  faultyQuery,
+  faultyQuery,
+  faultyQuery,
+  faultyPath,
+  faultyKey,
+  faultyKey,
+  faultyHeader,
+  faultyHeader,
+  faultyHeader,
+  faultyFraming,
+  hangUp,
   (draft, random) => {
     draft.method = random.pick(METHODS);
     if (UNKNOWN_METHODS.has(draft.method)) draft.isHttp = false;

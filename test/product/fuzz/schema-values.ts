@@ -7,9 +7,22 @@ import type { Random } from "../../support/random.ts";
 export type KnownValues = ReadonlyMap<string, readonly unknown[]>;
 
 const TEXTS = [
-  ...["a", "de", "DE", "auto", "Hello", "fares and tickets", "Grüße aus Zürich", "東京", "🙂"],
-  ...["52.52,13.405", "13.3,52.4,13.5,52.6", "2026-11-21T08:00:00Z", "example.org"],
-  ...["ada@example.org", "x".repeat(64), "word ".repeat(60)],
+  "a",
+  "de",
+  "DE",
+  "auto",
+  "Hello",
+  "fares and tickets",
+  "Grüße aus Zürich",
+  "東京",
+  "🙂",
+  "52.52,13.405",
+  "13.3,52.4,13.5,52.6",
+  "2026-11-21T08:00:00Z",
+  "example.org",
+  "ada@example.org",
+  "x".repeat(64),
+  "word ".repeat(60),
 ] as const;
 const KEYS = ["1", "42", "50256", "x"] as const;
 /** More items than this are the business of mutations. */

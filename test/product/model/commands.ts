@@ -134,8 +134,10 @@ const payments: fc.Arbitrary<OperationCommand> = fc.oneof(
   { arbitrary: fc.record({ do: fc.constant("forgive" as const), nano: money, dies }), weight: 8 },
   {
     arbitrary: fc.record({
-      ...{ do: fc.constant("give" as const), nano: money },
-      ...{ days: fc.constantFrom(1, 20, 90), dies },
+      do: fc.constant("give" as const),
+      nano: money,
+      days: fc.constantFrom(1, 20, 90),
+      dies,
     }),
     weight: 8,
   },

@@ -97,7 +97,11 @@ export function startProcess(options: {
   const leases = new ProcessLeases({ scripts, scriptTime: now, owner, log: { ...silent, error } });
   const clock = new RedisClock(now);
   const deps = {
-    ...{ scripts, repository, leases, clock, scriptTime: now },
+    scripts,
+    repository,
+    leases,
+    clock,
+    scriptTime: now,
     brake: new RefusalBrake({ scripts, clock, owner, log: { warn: error } }),
     onSettleRetry: (_: string, cause: unknown) => onFailure(cause),
     allowance: nano(account.terms.allowance),

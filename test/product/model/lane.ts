@@ -192,7 +192,11 @@ export class Lane {
     this.#requests.push(id);
     const known = command.refusal === "invalid_json";
     const asked = ask(this.account.keys[key] ?? "", bound, {
-      ...{ requestId: id, freeEligible, stream, tentative, isDetached },
+      requestId: id,
+      freeEligible,
+      stream,
+      tentative,
+      isDetached,
       scope: isUnscoped ? "mail" : "models",
       ...(known && { refusal: new ApiError("invalid_json", "known before") }),
     });
@@ -337,7 +341,10 @@ export class Lane {
     const { wallet, document } = this.#actor(0).keys;
     const holds = await redis.keys(`{b${bucket}}:holds:*`);
     await redis.del(
-      ...[...Object.values(ofBucket), wallet, document, ...holds],
+      ...Object.values(ofBucket),
+      wallet,
+      document,
+      ...holds,
       ...keys.map((key) => keyStateKey(bucket, key)),
       ...this.#requests.map((id) => opKey(bucket, id)),
       limitKey({ bucket, account: this.account.id }, "requests"),
@@ -423,7 +430,9 @@ export class Lane {
 
   #startProcess(): LaneProcess {
     const process = startProcess({
-      ...{ scripts: this.#runner, repository: this.repository, now: () => this.nowMs },
+      scripts: this.#runner,
+      repository: this.repository,
+      now: () => this.nowMs,
       onFailure: (error) => this.#failure.reject(error),
     });
     this.#owners.add(process.owner);

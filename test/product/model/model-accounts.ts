@@ -47,7 +47,9 @@ export async function makeAccounts(
   startMs: number,
 ): Promise<ModelAccount[]> {
   const rows = wanted.map(({ bucket, kind }) => ({
-    ...{ id: newId("account", random), bucket, keys: [newKeyId(), newKeyId()] },
+    id: newId("account", random),
+    bucket,
+    keys: [newKeyId(), newKeyId()],
     kind: KINDS[kind % KINDS.length] ?? KINDS[0],
   }));
   const { sql } = database;
@@ -64,9 +66,13 @@ export async function makeAccounts(
       AS row(id text, bucket smallint, plan text, own_cap bigint) RETURNING id, number`;
   const numberOf = new Map(numbers.map((row) => [String(row.id), row.number as bigint]));
   const made = rows.map(({ id, bucket, kind, keys }) => ({
-    ...{ id, bucket, keys, number: numberOf.get(id) ?? 0n },
+    id,
+    bucket,
+    keys,
+    number: numberOf.get(id) ?? 0n,
     terms: {
-      ...{ plan: kind.plan, allowance: ALLOWANCE },
+      plan: kind.plan,
+      allowance: ALLOWANCE,
       netPaid: kind.netPaid,
       firstPaymentAtMs: kind.netPaid > 0n ? startMs : null,
       ownCap: kind.ownCap,
@@ -81,7 +87,8 @@ export async function makeAccounts(
 async function addRows({ sql }: Database, made: readonly ModelAccount[]): Promise<void> {
   const keys = made.flatMap(({ number, keys, terms }) =>
     keys.map((id, index) => ({
-      ...{ id, account: number.toString() },
+      id,
+      account: number.toString(),
       monthly_limit: terms.budgets[index]?.toString() ?? null,
     })),
   );
@@ -94,7 +101,9 @@ async function addRows({ sql }: Database, made: readonly ModelAccount[]): Promis
     terms.firstPaymentAtMs === null
       ? []
       : {
-          ...{ id: `pay_${id}`, account: number.toString(), amount: terms.netPaid.toString() },
+          id: `pay_${id}`,
+          account: number.toString(),
+          amount: terms.netPaid.toString(),
           paid_at: new Date(terms.firstPaymentAtMs).toISOString(),
         },
   );

@@ -14,8 +14,13 @@ import { WalletModel } from "./wallet-model.ts";
 
 const START_MS = Date.parse("2031-03-15T12:00:00.000Z");
 const TERMS: ModelTerms = {
-  ...{ plan: "max", allowance: 0n, netPaid: 0n, firstPaymentAtMs: null },
-  ...{ ownCap: null, budgets: [null, null], operations: [] },
+  plan: "max",
+  allowance: 0n,
+  netPaid: 0n,
+  firstPaymentAtMs: null,
+  ownCap: null,
+  budgets: [null, null],
+  operations: [],
 };
 
 /** One account that the lines of a table change; amounts in dollars. */

@@ -362,8 +362,14 @@ export class WalletModel {
     const month = this.#monthAt(nowMs);
     this.month = Math.max(this.month, month);
     const hold: ModelHold = {
-      ...{ id: call.id, key: call.key, stream: call.stream, owner: call.owner },
-      ...{ paid: call.bound - free, free, admittedMs: nowMs, checkpoint: 0n },
+      id: call.id,
+      key: call.key,
+      stream: call.stream,
+      owner: call.owner,
+      paid: call.bound - free,
+      free,
+      admittedMs: nowMs,
+      checkpoint: 0n,
       deadlineMs: call.deadlineMs === null ? null : nowMs + call.deadlineMs,
       month,
       cap: this.cap(nowMs),

@@ -61,7 +61,9 @@ beforeEach(async () => {
   writeFileSync(config, JSON.stringify(catalogueOf(upstream.baseUrl)));
   env = {
     ...SECRETS,
-    ...{ REDIS_URL: redis.url, DATABASE_URL: postgres.url, METRICS_PORT: "0" },
+    REDIS_URL: redis.url,
+    DATABASE_URL: postgres.url,
+    METRICS_PORT: "0",
     FAREBOX_CONFIG: config,
     // As behind a load balancer, which must see that a process is leaving before it has left.
     DRAIN_NOTICE_SECONDS: "2",
@@ -272,7 +274,11 @@ function catalogueOf(baseUrl: string) {
   return {
     providers: { fake: { base_url: baseUrl, concurrency: 1_000 } },
     models: models.map(([id, model]) => ({
-      ...{ id, label: id, family: "fake", owned_by: "fake", context_length: 128_000 },
+      id,
+      label: id,
+      family: "fake",
+      owned_by: "fake",
+      context_length: 128_000,
       pricing: [{ input_usd_per_m: "1", output_usd_per_m: "2" }],
       routes: [{ provider: "fake", model }],
     })),

@@ -141,8 +141,13 @@ export function upstreamCall(
   parts: Partial<UpstreamCall> = {},
 ): UpstreamCall {
   return {
-    ...{ provider, model, publicId: "public-model" },
-    ...{ request: REQUEST, showsReasoning: false, account: "acct_0", signal: idle() },
+    provider,
+    model,
+    publicId: "public-model",
+    request: REQUEST,
+    showsReasoning: false,
+    account: "acct_0",
+    signal: idle(),
     fetch: upstreamFetch,
     ...parts,
   };

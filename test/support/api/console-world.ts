@@ -174,7 +174,10 @@ export function servicesOf(stores: ApiStores): Omit<ConsoleServices, "people"> {
   const installation = { base_url: "http://127.0.0.1", payments: null, mail_sink: true } as const;
   const identity = identityOf(stores);
   return {
-    ...{ consoleUrl: null, identity, installation, ...opened },
+    consoleUrl: null,
+    identity,
+    installation,
+    ...opened,
     operators: { isAllowedFrom: (ip) => ip !== FOREIGN_ADDRESS, mustUseSso: false },
     switches: new Pauses({ database, log: silent }),
     upstreams: new UpstreamBoard(),

@@ -21,16 +21,38 @@ export function makeCertificates(folder: string): Certificates {
   const newKey = ["-newkey", "rsa:2048", "-nodes"];
   const caKey = file("ca-key.pem");
   run(
-    ...["req", "-x509", ...newKey, "-keyout", caKey, "-out", files.ca],
-    ...["-subj", "/CN=Farebox test authority", "-days", "2"],
+    "req",
+    "-x509",
+    ...newKey,
+    "-keyout",
+    caKey,
+    "-out",
+    files.ca,
+    "-subj",
+    "/CN=Farebox test authority",
+    "-days",
+    "2",
   );
   const request = file("request.pem");
-  run(...["req", ...newKey, "-keyout", files.key, "-out", request], ...["-subj", "/CN=127.0.0.1"]);
+  run("req", ...newKey, "-keyout", files.key, "-out", request, "-subj", "/CN=127.0.0.1");
   const extensions = file("extensions.cnf");
   writeFileSync(extensions, "subjectAltName=IP:127.0.0.1\n");
   run(
-    ...["x509", "-req", "-in", request, "-CA", files.ca, "-CAkey", caKey, "-CAcreateserial"],
-    ...["-out", files.cert, "-days", "2", "-extfile", extensions],
+    "x509",
+    "-req",
+    "-in",
+    request,
+    "-CA",
+    files.ca,
+    "-CAkey",
+    caKey,
+    "-CAcreateserial",
+    "-out",
+    files.cert,
+    "-days",
+    "2",
+    "-extfile",
+    extensions,
   );
   return files;
 }

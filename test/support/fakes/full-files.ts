@@ -11,7 +11,10 @@ const client = new ThreadClient<EchoSetup, EchoRequest, string>({
   name: "The test thread",
   start: () => new Worker(new URL("./echo-thread.ts", import.meta.url)),
   setup: {},
-  ...{ pendingMax: 3, openMs: 20_000, silenceMs: 20_000, restartMs: 0 },
+  pendingMax: 3,
+  openMs: 20_000,
+  silenceMs: 20_000,
+  restartMs: 0,
   clock: realClock,
   log: { ...silent, error: (_, message) => console.log(message) },
 });

@@ -32,7 +32,10 @@ export async function openMailbox(database: Database): Promise<Mailbox> {
   const relay = { ...parseRelay(`${smtp.url}?tls=none`), name: DOMAIN, timeoutMs: 1_000 };
   const transport = new SmtpTransport({ relay, connectionsMax: 4, clock: realClock });
   const deps = {
-    ...{ outbox: new Outbox(database), transport, log: silent, mailDomain: DOMAIN },
+    outbox: new Outbox(database),
+    transport,
+    log: silent,
+    mailDomain: DOMAIN,
     build: createServiceMimeBuilder({ domain: DOMAIN, service: "Farebox", dkim: null }),
     claimMs: 10_000,
     atOnce: 4,

@@ -33,9 +33,15 @@ export async function startPooler(databaseUrl: string): Promise<Pooler> {
     `host=${hostname} port=${server} user=${username} ` +
     `password=${decodeURIComponent(password)}`;
   const lines = [
-    ...["[databases]", `* = ${target}`, "[pgbouncer]"],
-    ...["listen_addr = 127.0.0.1", `listen_port = ${port}`, "unix_socket_dir ="],
-    ...["auth_type = any", "pool_mode = transaction", "default_pool_size = 2"],
+    "[databases]",
+    `* = ${target}`,
+    "[pgbouncer]",
+    "listen_addr = 127.0.0.1",
+    `listen_port = ${port}`,
+    "unix_socket_dir =",
+    "auth_type = any",
+    "pool_mode = transaction",
+    "default_pool_size = 2",
     "max_client_conn = 200",
   ];
   const file = join(folder.path, "pgbouncer.ini");

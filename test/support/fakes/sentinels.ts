@@ -95,7 +95,9 @@ async function startSentinel(home: string, port: number, master: number): Promis
   mkdirSync(home, { recursive: true });
   const file = join(home, "sentinel.conf");
   const lines = [
-    ...[`port ${port}`, "bind 127.0.0.1", `dir ${home}`],
+    `port ${port}`,
+    "bind 127.0.0.1",
+    `dir ${home}`,
     `sentinel monitor ${NAME} 127.0.0.1 ${master} 2`,
     `sentinel down-after-milliseconds ${NAME} ${DOWN_AFTER_MS}`,
     `sentinel failover-timeout ${NAME} 5000`,

@@ -47,8 +47,12 @@ export class SoftPasskey {
     ]);
     const attestation = Buffer.concat([
       Buffer.from([0xa3]),
-      ...[cborText("fmt"), cborText("none"), cborText("attStmt"), Buffer.from([0xa0])],
-      ...[cborText("authData"), cborBytes(data)],
+      cborText("fmt"),
+      cborText("none"),
+      cborText("attStmt"),
+      Buffer.from([0xa0]),
+      cborText("authData"),
+      cborBytes(data),
     ]);
     return {
       ...this.#credential(),
@@ -97,7 +101,9 @@ export class SoftPasskey {
     const { x, y } = this.#public;
     return Buffer.concat([
       Buffer.from([0xa5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21]),
-      ...[cborBytes(x), Buffer.from([0x22]), cborBytes(y)],
+      cborBytes(x),
+      Buffer.from([0x22]),
+      cborBytes(y),
     ]);
   }
 }

@@ -22,7 +22,9 @@ export function startLogging(code: string, command: string) {
     const start = async (_, log) => { ${code} return async () => {}; };
     await runProcess({ name: "worker", metricsPort: 0, start });`;
   const child = Bun.spawn(["sh", "-c", command], {
-    ...{ stdin: "pipe", stdout: "pipe", stderr: "pipe" },
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
     env: { ...process.env, ...ENV, BUN: process.execPath, PROGRAM: program },
   });
   const said = child.stderr.getReader();

@@ -29,8 +29,14 @@ export async function startPaidProduct({
   // The product, which alone causes events, has an address only once it runs.
   const webhook = { url: "", secret: WEBHOOK_SECRET };
   const sandbox = startSandbox({
-    ...{ port: 0, file: null, secretKey: SECRET_KEY, webhook, now: Date.now, random },
-    ...{ after: realClock.after, log: silent },
+    port: 0,
+    file: null,
+    secretKey: SECRET_KEY,
+    webhook,
+    now: Date.now,
+    random,
+    after: realClock.after,
+    log: silent,
     ...(intercept !== undefined && { intercept }),
   });
   resources.defer(() => sandbox.stop());

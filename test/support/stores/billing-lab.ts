@@ -39,8 +39,15 @@ export async function openBillingLab(
 ): Promise<BillingLab> {
   const webhook = { url: "", secret: WEBHOOK_SECRET };
   const sandbox = startSandbox({
-    ...{ port: 0, file: null, secretKey: SECRET_KEY, webhook, now: Date.now, random },
-    ...{ after: realClock.after, log: silent, ...options },
+    port: 0,
+    file: null,
+    secretKey: SECRET_KEY,
+    webhook,
+    now: Date.now,
+    random,
+    after: realClock.after,
+    log: silent,
+    ...options,
   });
   const config: PaymentConfig = {
     name: "sandbox",
@@ -70,7 +77,9 @@ export async function openBillingLab(
   webhook.url = `${world.api.parts.url}/webhooks/stripe`;
   const { actors, accounts, database } = world.api.parts.stores;
   return {
-    ...{ world, sandbox, cashier: opened },
+    world,
+    sandbox,
+    cashier: opened,
     async pay(url, card = "4242424242424242") {
       const response = await fetch(url ?? "", {
         method: "POST",

@@ -81,7 +81,12 @@ export async function openJournalLab(options: LabOptions = {}): Promise<JournalL
     ...more,
   });
   return {
-    ...{ redis, database, databaseUrl, lines, rebuilt, deps },
+    redis,
+    database,
+    databaseUrl,
+    lines,
+    rebuilt,
+    deps,
     rejected: new RejectedEntries(database),
     account: async (bucket, paid = usd("10")) => {
       const account = await LabAccount.open({ redis, database }, bucket);
@@ -223,11 +228,25 @@ export class LabAccount {
 
   #entry(): EntryFields {
     return {
-      ...{ type: "call", account: this.id, key: "", request: "", atMs: AT_MS },
-      ...{ metadata: "", outcome: "", seq: this.seq, kind: null, month: null, operation: null },
-      ...{ paidDelta: nano(0n), freeDelta: nano(0n), held: nano(0n) },
-      ...{ paidAfter: nano(this.paid), freeAfter: nano(this.free), owedAfter: nano(this.owed) },
-      ...{ writtenOff: nano(0n), overrun: nano(0n) },
+      type: "call",
+      account: this.id,
+      key: "",
+      request: "",
+      atMs: AT_MS,
+      metadata: "",
+      outcome: "",
+      seq: this.seq,
+      kind: null,
+      month: null,
+      operation: null,
+      paidDelta: nano(0n),
+      freeDelta: nano(0n),
+      held: nano(0n),
+      paidAfter: nano(this.paid),
+      freeAfter: nano(this.free),
+      owedAfter: nano(this.owed),
+      writtenOff: nano(0n),
+      overrun: nano(0n),
     };
   }
 }

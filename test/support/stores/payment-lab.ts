@@ -101,7 +101,14 @@ export async function openPaymentLab(
     return found;
   };
   return {
-    ...{ world, sandbox, payments, webhookUrl, answered, inbox, delivered, topUp },
+    world,
+    sandbox,
+    payments,
+    webhookUrl,
+    answered,
+    inbox,
+    delivered,
+    topUp,
     get aheadMs() {
       return time.aheadMs;
     },

@@ -89,7 +89,10 @@ test("two keys of an application account on two processes never spend the same c
     const terms = { surface: "application", plan: "max", paid: "20" } as const;
     const account = await openAccount(world, terms);
     const second = await world.store.createKey(account.row, {
-      ...{ name: "second", scopes: ["models"], ipAllowlist: [], monthlyLimit: null },
+      name: "second",
+      scopes: ["models"],
+      ipAllowlist: [],
+      monthlyLimit: null,
     });
     const halves = await Promise.all([
       admitMany(world.accounts, account, PLAN_CALLS / 2),

@@ -68,22 +68,23 @@ test("all holds of an account are read, each with its end, and none of another's
   await world.redis.hset(holdsKey(bucket, owner), "req_of_another", ofAnother);
   clock.ms += 1_000;
   const found = (await inspect()).map(({ request, owner: of, leaseMs, record }) => ({
-    ...{ request, owner: of, endsInMs: (leaseMs ?? 0) - clock.ms },
-    ...{ paid: record?.paid, isStream: record?.isStream },
+    request,
+    owner: of,
+    endsInMs: (leaseMs ?? 0) - clock.ms,
+    paid: record?.paid,
+    isStream: record?.isStream,
   }));
   const endsInMs = LEASE_MS - 1_000;
   expect(found).toHaveLength(3);
   expect(found).toEqual(
     expect.arrayContaining([
-      ...[
-        {
-          request: own.id,
-          owner: world.accounts.leases.owner,
-          endsInMs,
-          paid: usd("1"),
-          isStream: true,
-        },
-      ],
+      {
+        request: own.id,
+        owner: world.accounts.leases.owner,
+        endsInMs,
+        paid: usd("1"),
+        isStream: true,
+      },
       expect.objectContaining({ owner, endsInMs, paid: usd("2"), isStream: false }),
       { request: mail.id, owner: MAIL_OWNER, endsInMs, paid: usd("3"), isStream: false },
     ]),

@@ -22,9 +22,21 @@ const world = await shared(openWorld());
 
 // The places of the doubles in the packed records (actors/records/records.ts).
 const WALLET = {
-  ...{ version: 2, seq: 3, paid: WALLET_PAID, free: 5, heldPaid: 6, heldFree: 7, owed: 8 },
-  ...{ operations: 9, freeExpires: 10, streams: 12, calls: 13 },
-  ...{ spent: 15, held: 16, previousSpent: 17, previousHeld: 18 },
+  version: 2,
+  seq: 3,
+  paid: WALLET_PAID,
+  free: 5,
+  heldPaid: 6,
+  heldFree: 7,
+  owed: 8,
+  operations: 9,
+  freeExpires: 10,
+  streams: 12,
+  calls: 13,
+  spent: 15,
+  held: 16,
+  previousSpent: 17,
+  previousHeld: 18,
 } as const;
 const KEY = { spent: 3, held: 4, previousHeld: 6 } as const;
 const HOLD_CHECKPOINT = 6;

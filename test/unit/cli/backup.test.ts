@@ -89,8 +89,12 @@ test("a restore goes back in time, loses no payment and names the rest", async (
   expect(dry.lost.keys.map(({ id }: { id: string }) => id)).toContain(extra.id);
   expect(dry.lost.operations).toContainEqual(
     expect.objectContaining({
-      ...{ account: holder.row.id, kind: "adjustment", amount_usd: "3" },
-      ...{ reason: "goodwill", reference: "T1", provider: null },
+      account: holder.row.id,
+      kind: "adjustment",
+      amount_usd: "3",
+      reason: "goodwill",
+      reference: "T1",
+      provider: null,
     }),
   );
   expect(await paidOf(holder.row.id)).toBe(24);
@@ -230,7 +234,10 @@ test("without a folder, a restore names what only Redis still knows", async () =
   const { lost } = await run("restore", "--dry-run");
   expect(lost.wallets_ahead).toEqual([
     expect.objectContaining({
-      ...{ account: account.row.id, operations: 1, paid_usd: "20", free_usd: "5" },
+      account: account.row.id,
+      operations: 1,
+      paid_usd: "20",
+      free_usd: "5",
       lost: [expect.objectContaining({ kind: "credit", amount_usd: "20" })],
     }),
   ]);

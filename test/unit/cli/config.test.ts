@@ -22,7 +22,11 @@ const cli = await cliOf(world);
 
 function model(id: string, input: string) {
   return {
-    ...{ id, label: id, family: "f", owned_by: "o", context_length: 1_000 },
+    id,
+    label: id,
+    family: "f",
+    owned_by: "o",
+    context_length: 1_000,
     pricing: [{ input_usd_per_m: input, output_usd_per_m: "2" }],
     routes: [{ provider: "server", model: id }],
   };

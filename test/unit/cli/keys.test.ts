@@ -29,7 +29,10 @@ test("key list and account limits tell what a key has used, and key rename its n
   expect(limits.out).toMatch(/laptop {2}1 of 60 requests a minute\n/);
   const json = await cli("account", "limits", row.id, "--json");
   expect(JSON.parse(json.out)).toMatchObject({
-    ...{ tier: "starter", binds: "balance", open_calls: 0, mail: null },
+    tier: "starter",
+    binds: "balance",
+    open_calls: 0,
+    mail: null,
     keys: [{ id: keyId, requests: 1 }],
   });
 });

@@ -33,7 +33,9 @@ async function flush(): Promise<Flushed> {
     lines.push(message);
   };
   await flushJournal({
-    ...{ scripts: world.accounts.scripts, ledger: new Ledger(world.database), keepMs: 60_000 },
+    scripts: world.accounts.scripts,
+    ledger: new Ledger(world.database),
+    keepMs: 60_000,
     log: { info: say, warn: say, error: say },
     rebuild: async (buckets) => {
       rebuilt.push(buckets.map(({ bucket }) => bucket));

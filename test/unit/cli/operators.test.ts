@@ -30,8 +30,12 @@ test("an account is found by its id, and its balance is that of the ledger", asy
 test("the trail says who did what and why", async () => {
   const { row } = await openAccount(world, { paid: "20" });
   const action = {
-    ...{ id: "op_of_the_test", action: "credit", account: row.number, subject: null },
-    ...{ about: "$5 credited as a payment", reason: "Ticket 4711" },
+    id: "op_of_the_test",
+    action: "credit",
+    account: row.number,
+    subject: null,
+    about: "$5 credited as a payment",
+    reason: "Ticket 4711",
   };
   const actor = { name: "ops@example.com", personId: "person_1", country: null, ipHash: null };
   const doing = { actor, now: new Date(), confirm: async () => {} };

@@ -29,7 +29,10 @@ test("each command with the same --id changes nothing twice and answers the firs
   const refund = ["payment", "refund", recorded.id, "--id", "re 1", "--usd"];
   const refunded = await run(...refund, "5");
   expect(refunded).toEqual({
-    ...{ id: recorded.id, operation: 4, refunded_usd: 5, credit_removed_usd: 5.5 },
+    id: recorded.id,
+    operation: 4,
+    refunded_usd: 5,
+    credit_removed_usd: 5.5,
     applied: true,
   });
   await run("payment", "refund", recorded.id, "--usd", "1");
@@ -104,7 +107,8 @@ test("a dispute suspends, and what was spent of it is owed until it is paid", as
   const opened = await run("payment", "dispute", payment, "open");
   expect(opened).toMatchObject({ dispute: "open", disputed_usd: 50, credit_usd: -50 });
   expect(await show(id)).toMatchObject({
-    ...{ state: "suspended", state_reason: "dispute" },
+    state: "suspended",
+    state_reason: "dispute",
     balance: { paid_usd: 0, owed_usd: 10 },
   });
   await run("payment", "record", id, "--usd", "4");
@@ -141,16 +145,35 @@ describe("payment list", () => {
     expect((await cli("payment", "list", row.id)).out).toBe(`payments of ${row.id}\n  none\n`);
     const at = ["--at", "2026-01-02T03:04Z"];
     const { id } = await run(
-      ...["payment", "record", row.id, "--usd", "8", "--bonus", "1", "--id", "b", ...at],
+      "payment",
+      "record",
+      row.id,
+      "--usd",
+      "8",
+      "--bonus",
+      "1",
+      "--id",
+      "b",
+      ...at,
     );
     await run("payment", "refund", id, "--usd", "2");
     expect(await run("payment", "list", row.id)).toEqual({
       account: row.id,
       payments: [
         {
-          ...{ id, provider: "manual", provider_ref: "b", status: "succeeded", dispute: null },
-          ...{ amount_usd: 8, bonus_usd: 1, refunded_usd: 2, disputed_usd: 0 },
-          ...{ purpose: "balance", fee_usd: 0, tax_usd: 0, receipt_url: null },
+          id,
+          provider: "manual",
+          provider_ref: "b",
+          status: "succeeded",
+          dispute: null,
+          amount_usd: 8,
+          bonus_usd: 1,
+          refunded_usd: 2,
+          disputed_usd: 0,
+          purpose: "balance",
+          fee_usd: 0,
+          tax_usd: 0,
+          receipt_url: null,
           paid_at: "2026-01-02T03:04:00.000Z",
         },
       ],

@@ -93,9 +93,19 @@ test("the margin of a month, for people, as CSV and as JSON", async () => {
   const json = jsonOf(await cli("report", "margin", "--json"));
   expect(json).toMatchObject({ month: new Date().toISOString().slice(0, 7), by: "route" });
   const row = {
-    ...{ service: "models", model: "m", route: lane, day: null, calls: 1, charged_usd: "0.3" },
-    ...{ free_usd: "0.3", known_calls: 1, known_charged_usd: "0.3", upstream_usd: "0.12" },
-    ...{ margin_usd: "0.18", margin_percent: "60.00", unknown_charged_usd: "0" },
+    service: "models",
+    model: "m",
+    route: lane,
+    day: null,
+    calls: 1,
+    charged_usd: "0.3",
+    free_usd: "0.3",
+    known_calls: 1,
+    known_charged_usd: "0.3",
+    upstream_usd: "0.12",
+    margin_usd: "0.18",
+    margin_percent: "60.00",
+    unknown_charged_usd: "0",
   };
   expect(json.rows).toContainEqual(row);
   const { out } = await cli("report", "margin", "--csv");

@@ -37,7 +37,8 @@ test("a restore that cannot ask the provider says what is lost, and can be ended
 test("a restore that is ended while it asks the provider has said what is lost", async () => {
   const asked = Promise.withResolvers<void>();
   await using provider = Bun.serve({
-    ...{ hostname: "127.0.0.1", port: 0 },
+    hostname: "127.0.0.1",
+    port: 0,
     fetch() {
       asked.resolve();
       return Promise.withResolvers<Response>().promise;

@@ -83,7 +83,9 @@ test("a restore into a new database names what only Redis still knows", async ()
   expect(lost.wallets_ahead).toHaveLength(2);
   expect(lost.wallets_ahead).toContainEqual(
     expect.objectContaining({
-      ...{ account: account.row.id, operations: 1, paid_usd: "13" },
+      account: account.row.id,
+      operations: 1,
+      paid_usd: "13",
       lost: [expect.objectContaining(given)],
     }),
   );

@@ -49,7 +49,14 @@ test("free credit that does not fit beside the balance is refused whole", async 
 test("a refusal of Redis is told apart from a Redis that is away", async () => {
   const account = await stuckAccount();
   const adjusted = await cli(
-    ...["account", "adjust", account.id, "--usd", "-1", "--reason", "test", "--json"],
+    "account",
+    "adjust",
+    account.id,
+    "--usd",
+    "-1",
+    "--reason",
+    "test",
+    "--json",
   );
   expect(jsonOf(adjusted).applied).toBe(false);
   expect(adjusted.err).toContain("Redis refuses it and never can take it");
@@ -99,7 +106,13 @@ test("set aside it changes nothing, later ones are applied, and it is booked aga
   await cli("payment", "refund", payment?.id ?? "", "--usd", "1");
   expect((await walletOf(account)).paid).toBe(AMOUNT_MAX);
   const aside = await cli(
-    ...["operation", "set-aside", account.id, "2", "--reason", "no room", "--json"],
+    "operation",
+    "set-aside",
+    account.id,
+    "2",
+    "--reason",
+    "no room",
+    "--json",
   );
   expect(jsonOf(aside)).toMatchObject({ operation: 2, applied: true });
   expect((await walletOf(account)).paid).toBe(nano(AMOUNT_MAX - usd("1")));

@@ -55,7 +55,12 @@ describe("limits", () => {
   test("list every tier with what unlocks it, and mark the account's own", async () => {
     const { tiers, mail, batch_searches_max } = await limitsOf(await world.account());
     expect(tiers.map(({ name }) => name)).toEqual([
-      ...["free", "starter", "build", "scale", "pro", "enterprise"],
+      "free",
+      "starter",
+      "build",
+      "scale",
+      "pro",
+      "enterprise",
     ]);
     expect(tiers.filter(({ is_current }) => is_current).map(({ name }) => name)).toEqual(["free"]);
     expect(tiers[2]?.unlock).toBe("$50 paid and 7 days since the first payment");

@@ -108,8 +108,16 @@ describe("isId()", () => {
 
   test("takes nothing that only resembles an id", () => {
     const wrong = [
-      ...["", "key_", digits, `key_${digits}0`, `key_${digits.slice(1)}`, `KEY_${digits}`],
-      ...[`key_${digits}\n`, ` key_${digits}`, `key-${digits}`, `key_${digits.slice(1)}_`],
+      "",
+      "key_",
+      digits,
+      `key_${digits}0`,
+      `key_${digits.slice(1)}`,
+      `KEY_${digits}`,
+      `key_${digits}\n`,
+      ` key_${digits}`,
+      `key-${digits}`,
+      `key_${digits.slice(1)}_`,
     ];
     expect(wrong.filter((text) => isId("key", text))).toEqual([]);
     expect(isId("completion", `chatcmpl_${digits}`)).toBe(false);

@@ -56,17 +56,33 @@ const FIELDS_BY_TIER = {
 };
 
 const CHAT_FIELDS = [
-  ...["messagesMax", "maxTokensDefault", "maxTokensMax", "temperatureMax", "topPMax"],
-  ...["streamIdleMs", "streamMaxMs", "bodyBytesMax"],
+  "messagesMax",
+  "maxTokensDefault",
+  "maxTokensMax",
+  "temperatureMax",
+  "topPMax",
+  "streamIdleMs",
+  "streamMaxMs",
+  "bodyBytesMax",
 ];
 const MAIL_ITEM_FIELDS = [
-  ...["subjectCharactersMax", "textBytesMax", "htmlBytesMax", "fromNameCharactersMax"],
+  "subjectCharactersMax",
+  "textBytesMax",
+  "htmlBytesMax",
+  "fromNameCharactersMax",
   "bodyBytesMax",
 ];
 const CONSTANTS = [
-  ...["FREE_CREDIT_DAYS", "IP_HASH_DAYS", "DAY_MS", "JSON_DEPTH_MAX", "LEASE_MS"],
-  ...["LEASE_RENEWAL_MS", "CHECKPOINT_MS", "ANONYMOUS_REQUESTS_PER_MINUTE"],
-  ...["REFUSED_ROWS_PER_MINUTE", "BUCKETS"],
+  "FREE_CREDIT_DAYS",
+  "IP_HASH_DAYS",
+  "DAY_MS",
+  "JSON_DEPTH_MAX",
+  "LEASE_MS",
+  "LEASE_RENEWAL_MS",
+  "CHECKPOINT_MS",
+  "ANONYMOUS_REQUESTS_PER_MINUTE",
+  "REFUSED_ROWS_PER_MINUTE",
+  "BUCKETS",
 ];
 
 /** One more and one less of each number below `anchor`, or of the number that follows it. */

@@ -26,7 +26,8 @@ describe("createClientInfo()", () => {
   test("remembers the latest addresses, and no more than 4,096", () => {
     const lookedUp: string[] = [];
     const infoOf = createClientInfo({
-      ...{ ipHashSecret: () => "one", windowSecret: "w" },
+      ipHashSecret: () => "one",
+      windowSecret: "w",
       countryOf: (ip) => {
         lookedUp.push(ip);
         return null;

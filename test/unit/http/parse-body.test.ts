@@ -35,7 +35,8 @@ async function parsed(
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const { code, message, param = "" } = error;
-    return { code, param, ...{ message } };
+    const refusal = { code, param, message };
+    return refusal;
   }
 }
 

@@ -18,7 +18,8 @@ async function resetLinkOf(email: string): Promise<string | null> {
 
 async function reset(token: string | null): Promise<unknown[]> {
   const { status, body } = await lab.visitor().auth("/reset-password", {
-    ...{ token, newPassword: NEW_PASSWORD },
+    token,
+    newPassword: NEW_PASSWORD,
   });
   return [status, body.error?.code];
 }

@@ -21,7 +21,9 @@ const provider = sharedServer((request) => {
   const { origin, pathname } = new URL(request.url);
   if (pathname === "/token") return answer();
   return Response.json({
-    ...{ issuer: origin, authorization_endpoint: `${origin}/page`, jwks_uri: `${origin}/keys` },
+    issuer: origin,
+    authorization_endpoint: `${origin}/page`,
+    jwks_uri: `${origin}/keys`,
     token_endpoint: tokenEndpoint ?? `${origin}/token`,
   });
 });
@@ -48,7 +50,8 @@ test("a provider that refuses the connection is away", async () => {
 
 test("a provider whose answer breaks off is away", async () => {
   using server = Bun.listen({
-    ...{ hostname: "127.0.0.1", port: 0 },
+    hostname: "127.0.0.1",
+    port: 0,
     socket: {
       data(socket) {
         socket.write("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n");

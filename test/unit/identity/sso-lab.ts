@@ -21,8 +21,12 @@ export class SsoLab implements AsyncDisposable {
   static async start(options: Partial<SsoConfig> = {}, now = Date.now): Promise<SsoLab> {
     const issuer = await OidcIssuer.start([REDIRECT_URI]);
     const sso: SsoConfig = {
-      ...{ issuer: issuer.issuer, clientId: CLIENT_ID, clientSecret: CLIENT_SECRET },
-      ...{ group: null, acr: null, isRequired: false },
+      issuer: issuer.issuer,
+      clientId: CLIENT_ID,
+      clientSecret: CLIENT_SECRET,
+      group: null,
+      acr: null,
+      isRequired: false,
       ...options,
     };
     return new SsoLab(await PeopleLab.start({ config: { sso }, now }), issuer, sso);

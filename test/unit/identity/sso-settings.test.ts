@@ -16,7 +16,9 @@ test("with OPERATOR_OIDC_ONLY no password is enough, whatever our second factor"
   expect(await operatorPage(ops)).toBe("403 sso_required");
   const me = await ops.get("/console/api/me");
   expect(me.body.person).toMatchObject({
-    ...{ is_operator: true, is_by_sso: false, operator_pages: "need_sso" },
+    is_operator: true,
+    is_by_sso: false,
+    operator_pages: "need_sso",
   });
   const { body } = await ops.auth("/two-factor/enable", { password: PASSWORD });
   const secret = new URL(body.totpURI).searchParams.get("secret") ?? "";
@@ -104,7 +106,10 @@ test("with OPERATOR_OIDC_GROUP a customer's person is still not taken over", asy
   await using lab = await SsoLab.start({ group: "farebox-ops" });
   await lab.people.person("customer@example.com");
   const { visitor, answer } = await lab.signIn({
-    ...{ sub: "x", email: "customer@example.com", groups: ["farebox-ops"], amr: MFA },
+    sub: "x",
+    email: "customer@example.com",
+    groups: ["farebox-ops"],
+    amr: MFA,
   });
   expect([answer.status, answer.body.error.code]).toEqual([404, "no_operator"]);
   expect(await visitor.isSignedIn()).toBe(false);

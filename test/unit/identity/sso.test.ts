@@ -29,7 +29,9 @@ describe("an operator on the list", () => {
   test("comes in through the provider, is linked once, and told by a mail", async () => {
     await lab.operator("ada@example.com");
     const { visitor, answer } = await lab.signIn({
-      ...{ sub: "ada", email: "ADA@example.com", amr: MFA },
+      sub: "ada",
+      email: "ADA@example.com",
+      amr: MFA,
     });
     expect([answer.status, answer.body.return_to]).toEqual([200, "/operator"]);
     expect(await operatorPage(visitor)).toBe("open");
@@ -232,7 +234,9 @@ describe("nobody is taken over", () => {
       { email: "two@example.com, claims@example.com" },
     ]) {
       const { visitor, answer } = await lab.signIn({
-        ...{ sub: "claims", email: "claims@example.com", ...said },
+        sub: "claims",
+        email: "claims@example.com",
+        ...said,
       });
       expect([said, answer.status, answer.body.error.code]).toEqual([said, 403, "sso_refused"]);
       expect(await visitor.isSignedIn()).toBe(false);

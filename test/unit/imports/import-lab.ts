@@ -49,7 +49,9 @@ export async function openImportLab(): Promise<ImportLab> {
   const server = postgres(await testDatabaseUrl(), { max: 1 });
   const databases: string[] = [];
   return {
-    ...{ world, cli, folder },
+    world,
+    cli,
+    folder,
     path: (name) => join(parent, name),
     emptyDatabase: async () => {
       const name = `foreign_${randomBytes(8).toString("hex")}`;

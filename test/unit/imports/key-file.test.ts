@@ -20,7 +20,8 @@ function fill(name: string): string {
   db.run("INSERT INTO users (id, username, password) VALUES (1, ?, 'x')", [name]);
   for (const key of [`${name} a`, `${name} b`]) {
     db.run("INSERT INTO tokens (user_id, key, name, unlimited_quota) VALUES (1, ?, ?, 1)", [
-      ...[key, key],
+      key,
+      key,
     ]);
   }
   return file;
@@ -35,7 +36,10 @@ test("an import into the folder of another one keeps its keys", async () => {
   jsonOf(await run("first", fill("first")));
   jsonOf(await run("second", fill("second")));
   expect(lab.keyLines().map((line) => line[5])).toEqual([
-    ...["first a", "first b", "second a", "second b"],
+    "first a",
+    "first b",
+    "second a",
+    "second b",
   ]);
 });
 
@@ -47,7 +51,8 @@ test("an import that begins while one runs is refused, and takes no line away", 
     await tx`SELECT pg_advisory_xact_lock(720314006)`;
     const { code, err } = await run("third", file);
     expect([code, err]).toEqual([
-      ...[1, expect.stringContaining("Another import is running: repeat this one after it")],
+      1,
+      expect.stringContaining("Another import is running: repeat this one after it"),
     ]);
   });
   expect(lab.keyLines()).toEqual(before);
@@ -62,7 +67,8 @@ test("keys of another Farebox stay where they are", async () => {
   await Bun.write(file, foreign);
   const { code, err } = await run("fourth", fill("fourth"));
   expect([code, err]).toEqual([
-    ...[1, expect.stringContaining("has keys that no import brought here: move it")],
+    1,
+    expect.stringContaining("has keys that no import brought here: move it"),
   ]);
   expect(await Bun.file(file).text()).toBe(foreign);
   await Bun.write(file, text);

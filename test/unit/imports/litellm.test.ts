@@ -139,7 +139,10 @@ test("without the salt key sealed models are named, and nothing is guessed", asy
 test("an interrupted import goes on, and a repeated one changes nothing", async () => {
   const before = [await lab.accounts(), lab.keyLines()];
   expect(jsonOf(await run("--salt-key-file", saltFile))).toMatchObject({
-    ...{ accounts_created: 0, keys_issued: 0, keys_known: 5, credited_usd: 0 },
+    accounts_created: 0,
+    keys_issued: 0,
+    keys_known: 5,
+    credited_usd: 0,
   });
   expect([await lab.accounts(), lab.keyLines()]).toEqual(before);
 
@@ -151,15 +154,24 @@ test("an interrupted import goes on, and a repeated one changes nothing", async 
   const text = await Bun.file(file).text();
   await Bun.write(file, `${text}"key_neverCommitted000","svc_live_x","acct_x","","","x",""\r\n`);
   await litellm.add("VerificationToken", {
-    ...{ token: "hash-late", key_name: "sk-...late", key_alias: "late", user_id: "ada" },
+    token: "hash-late",
+    key_name: "sk-...late",
+    key_alias: "late",
+    user_id: "ada",
   });
   expect(jsonOf(await run("--salt-key-file", saltFile))).toMatchObject({
-    ...{ accounts_created: 0, keys_issued: 1, keys_known: 5 },
+    accounts_created: 0,
+    keys_issued: 1,
+    keys_known: 5,
   });
   const after = await lab.accounts();
   expect(after["Ünïcode ☂ GmbH"]?.paid).toBe("87.700000001");
   expect(lab.keyLines().map((line) => line[5])).toEqual([
-    ...["monthly", "weekly", "total", "'=formula()", "service"],
+    "monthly",
+    "weekly",
+    "total",
+    "'=formula()",
+    "service",
     "late",
   ]);
   expect(await Bun.file(file).text()).not.toContain("neverCommitted");
@@ -178,16 +190,25 @@ test("a file that is no key file is not overwritten", async () => {
 
 async function fillPeople(): Promise<void> {
   await litellm.add("BudgetTable", {
-    ...{ budget_id: "b1", max_budget: 20, budget_duration: "30d" },
+    budget_id: "b1",
+    max_budget: 20,
+    budget_duration: "30d",
   });
   await litellm.add("OrganizationTable", {
-    ...{ organization_id: "org1", organization_alias: "Org", budget_id: "b1" },
+    organization_id: "org1",
+    organization_alias: "Org",
+    budget_id: "b1",
   });
   await litellm.add(
     "TeamTable",
     {
-      ...{ team_id: "t1", team_alias: "Ünïcode ☂ GmbH", max_budget: 100, spend: 12.299999999 },
-      ...{ models: ["gpt-test"], rpm_limit: 100, organization_id: "org1" },
+      team_id: "t1",
+      team_alias: "Ünïcode ☂ GmbH",
+      max_budget: 100,
+      spend: 12.299999999,
+      models: ["gpt-test"],
+      rpm_limit: 100,
+      organization_id: "org1",
     },
     { team_id: "t2", team_alias: "blocked team", max_budget: 5, spend: 5, blocked: true },
   );
@@ -216,11 +237,16 @@ async function fillPeople(): Promise<void> {
   };
   await key("monthly", { key_name: "sk-...aaaa", team_id: "t1", user_id: "ada", budget_id: "b1" });
   await key("weekly", {
-    ...{ key_name: "sk-...bbbb", team_id: "t1", max_budget: 5, budget_duration: "7d" },
+    key_name: "sk-...bbbb",
+    team_id: "t1",
+    max_budget: 5,
+    budget_duration: "7d",
   });
   await key("total", { key_name: "sk-...cccc", team_id: "t1", max_budget: 4, spend: 1 });
   await key("=formula()", {
-    ...{ key_name: "sk-...dddd", user_id: "unlimited", expires: new Date("2099-01-01T00:00:00Z") },
+    key_name: "sk-...dddd",
+    user_id: "unlimited",
+    expires: new Date("2099-01-01T00:00:00Z"),
   });
   await key("service", { key_name: "sk-...eeee", max_budget: 10, spend: 1, models: [] });
   await litellm.run(
@@ -244,14 +270,16 @@ async function fillModels(): Promise<void> {
   await model(
     "gpt-test",
     {
-      ...{ model: sealed("openai/gpt-test-2026"), api_key: sealed("os.environ/OPENAI_API_KEY") },
+      model: sealed("openai/gpt-test-2026"),
+      api_key: sealed("os.environ/OPENAI_API_KEY"),
       ...prices,
       cache_read_input_token_cost: 3.75e-8,
     },
     { model_info: { max_input_tokens: 200_000 } },
   );
   await model("gpt-test", {
-    ...{ model: sealed("hosted_vllm/meta/gpt-test", "v2"), ...prices },
+    model: sealed("hosted_vllm/meta/gpt-test", "v2"),
+    ...prices,
     api_base: sealed("http://10.0.0.9:8000/v1/", "v2"),
   });
   await model("llama", { model: sealed("groq/llama", "salsa"), api_key: sealed("gsk"), ...prices });

@@ -17,7 +17,11 @@ const RATIOS = [
 test("a key without anything left gets no new key, however far below zero it is", () => {
   const { accounts, notes } = oneApi({
     tokens: ["-9223372036854775808", -1, 0].map((remain_quota, at) => ({
-      ...{ id: at + 1, user_id: 1, key: "k", status: 1, remain_quota },
+      id: at + 1,
+      user_id: 1,
+      key: "k",
+      status: 1,
+      remain_quota,
     })),
   });
   expect(accounts[0]?.keys).toEqual([]);
@@ -26,8 +30,11 @@ test("a key without anything left gets no new key, however far below zero it is"
   const plan = liteLlm({
     keys: [-1, 0].flatMap((max_budget) =>
       [null, "30d"].map((budget_duration) => ({
-        ...{ token: `${max_budget} ${budget_duration}`, user_id: "ada" },
-        ...{ max_budget, budget_duration, spend: 0 },
+        token: `${max_budget} ${budget_duration}`,
+        user_id: "ada",
+        max_budget,
+        budget_duration,
+        spend: 0,
       })),
     ),
   });
@@ -38,7 +45,10 @@ test("a key that ends in no calendar does not end, and one that never began has 
   const ends = [Date.UTC(2099, 0), Date.UTC(9999, 11, 31), Date.UTC(10_000, 0), Number.NaN];
   const { accounts, notes } = liteLlm({
     keys: [...ends.map((ms) => new Date(ms)), Infinity, -Infinity].map((expires, at) => ({
-      ...{ token: at, user_id: "ada", key_alias: `${at}`, expires },
+      token: at,
+      user_id: "ada",
+      key_alias: `${at}`,
+      expires,
     })),
   });
   expect(accounts[0]?.keys.map(({ name }) => name)).toEqual(["0", "1", "2", "3", "4"]);
@@ -68,7 +78,11 @@ test("a key with budgets for several periods has the smallest as its limit each 
     keys.map(({ name, monthlyLimit }) => [name, monthlyLimit]),
   );
   expect(Object.fromEntries(limits)).toEqual({
-    ...{ windows: usd("2.5"), "as text": usd("2.5"), own: usd("1"), total: usd("2.5"), odd: null },
+    windows: usd("2.5"),
+    "as text": usd("2.5"),
+    own: usd("1"),
+    total: usd("2.5"),
+    odd: null,
   });
   expect(plan.notes).toEqual(
     expect.arrayContaining([
@@ -83,8 +97,13 @@ test("a key with budgets for several periods has the smallest as its limit each 
 test("each provider has a variable of its own, so that no key goes to another server", () => {
   const { catalogue } = oneApi({
     channels: ["open ai", "open.ai", "open_ai", "OPEN-AI"].map((name, at) => ({
-      ...{ id: at, type: 1, status: 1, key: "sk-1", name, models: "m1" },
-      ...{ base_url: `https://${at}.example.com` },
+      id: at,
+      type: 1,
+      status: 1,
+      key: "sk-1",
+      name,
+      models: "m1",
+      base_url: `https://${at}.example.com`,
     })),
     options: new Map(RATIOS),
   });
@@ -131,8 +150,11 @@ test("a model that new-api prices by an expression has no price by its old ratio
 
 test("prices of a LiteLLM model that are not carried over are named", () => {
   const params = {
-    ...{ model: "openai/a", input_cost_per_token: 1e-6, output_cost_per_token: 2e-6 },
-    ...{ input_cost_per_token_above_200k_tokens: 2e-6, output_cost_per_reasoning_token: null },
+    model: "openai/a",
+    input_cost_per_token: 1e-6,
+    output_cost_per_token: 2e-6,
+    input_cost_per_token_above_200k_tokens: 2e-6,
+    output_cost_per_reasoning_token: null,
   };
   const info = { input_cost_per_request: 0, cache_creation_input_token_cost: 3e-6, mode: "chat" };
   const { catalogue, notes } = liteLlm({ models: [model("a", params, info)] });
@@ -145,8 +167,10 @@ test("prices of a LiteLLM model that are not carried over are named", () => {
 
 test("lengths and prices that no file can have are named, and the file is read", () => {
   const priced = (input: number, output: number) => ({
-    ...{ model: "openai/a", api_key: "os.environ/KEY" },
-    ...{ input_cost_per_token: input, output_cost_per_token: output },
+    model: "openai/a",
+    api_key: "os.environ/KEY",
+    input_cost_per_token: input,
+    output_cost_per_token: output,
   });
   const { catalogue, notes } = liteLlm({
     models: [
@@ -159,7 +183,10 @@ test("lengths and prices that no file can have are named, and the file is read",
   });
   const lengths = catalogue.models.map(({ id, context_length }) => [id, context_length]);
   expect(Object.fromEntries(lengths)).toEqual({
-    ...{ none: 8_192, negative: 8_192, endless: 8_192, most: 256 },
+    none: 8_192,
+    negative: 8_192,
+    endless: 8_192,
+    most: 256,
   });
   expect(notes).toContain(
     "model 'by-the-million': a price above 10000 USD is not possible here; left out",

@@ -142,7 +142,10 @@ describe("one-api on SQLite", () => {
       await lab.cli("import", "one-api", "--from", file, "--out", lab.folder, "--json"),
     );
     expect(again).toMatchObject({
-      ...{ accounts_created: 0, accounts_known: 6, keys_issued: 0, keys_known: 2 },
+      accounts_created: 0,
+      accounts_known: 6,
+      keys_issued: 0,
+      keys_known: 2,
       credited_usd: 0,
     });
     expect([await lab.accounts(), lab.keyLines()]).toEqual(before);

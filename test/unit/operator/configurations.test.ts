@@ -60,7 +60,10 @@ test("a rollback is a new version by the operator, for a reason, in the trail to
   const { in_force, versions: rows } = await versions();
   expect(in_force).toBe(4);
   expect(rows[0]).toMatchObject({
-    ...{ version: 4, rolls_back_to: 1, actor: "operator@example.com", note: "Too cheap" },
+    version: 4,
+    rolls_back_to: 1,
+    actor: "operator@example.com",
+    note: "Too cheap",
     changes: ["auto: changed"],
   });
   const { body: trail } = await operators.get<TrailReply>("operator", "/trail");

@@ -38,7 +38,11 @@ async function work(): Promise<number> {
   const { scripts } = actors;
   const runs = new AuditRuns(database);
   return await runAudits({
-    ...{ runs, redis: scripts.redis, sleep: Bun.sleep, now: Date.now, log: silent },
+    runs,
+    redis: scripts.redis,
+    sleep: Bun.sleep,
+    now: Date.now,
+    log: silent,
     flush: () => flushForAudit(scripts, new Ledger(database)),
   });
 }
@@ -186,7 +190,8 @@ describe("a mail that failed", () => {
     expect([repeated.status, repeated.body.repeated]).toEqual([200, true]);
     expect(await mail(id)).toMatchObject({ status: "failed" });
     const other = await operators.post("operator", "/mails/resend", {
-      ...{ ...request, mail: await failedMail(null, "t") },
+      ...request,
+      mail: await failedMail(null, "t"),
     });
     expect([other.status, other.code]).toEqual([409, "reference_reused"]);
     const lines = await database.sql`

@@ -23,34 +23,57 @@ const TAX = usd("2.09");
 const GROSS = add(AMOUNT, FEE, TAX);
 
 const TOP_UP: TopUp = {
-  ...{ number: 1, id: "topup_1", account: 1, accountId: "acct_1", bucket: 0, provider: "stripe" },
+  number: 1,
+  id: "topup_1",
+  account: 1,
+  accountId: "acct_1",
+  bucket: 0,
+  provider: "stripe",
   surface: "gateway",
-  ...{ kind: "checkout", amount: AMOUNT, fee: FEE, tax: ZERO, bonus: BONUS, status: "open" },
-  ...{ checkout: "cs_1", intent: null, url: null, card: null, cardId: null, cardRef: null },
+  kind: "checkout",
+  amount: AMOUNT,
+  fee: FEE,
+  tax: ZERO,
+  bonus: BONUS,
+  status: "open",
+  checkout: "cs_1",
+  intent: null,
+  url: null,
+  card: null,
+  cardId: null,
+  cardRef: null,
   consentVersion: null,
-  ...{ attempts: 0, failure: null, nextAttemptAt: null, concern: null, payment: null },
-  ...{
-    plan: null,
-    receiptUrl: null,
-    request: null,
-    createdAt: NOW,
-    expiresAt: null,
-    endedAt: null,
-  },
+  attempts: 0,
+  failure: null,
+  nextAttemptAt: null,
+  concern: null,
+  payment: null,
+  plan: null,
+  receiptUrl: null,
+  request: null,
+  createdAt: NOW,
+  expiresAt: null,
+  endedAt: null,
 };
 
 const PAID: ProviderPayment = {
-  ...{
-    intent: "pi_1",
-    status: "succeeded",
-    currency: "usd",
-    received: GROSS,
-    customer: "cus_1",
-    topUpId: "topup_1",
-  },
+  intent: "pi_1",
+  status: "succeeded",
+  currency: "usd",
+  received: GROSS,
+  customer: "cus_1",
+  topUpId: "topup_1",
   order: null,
-  ...{ paidAt: NOW, refunded: ZERO, disputes: [], hasFraudWarning: false, card: null, tax: ZERO },
-  ...{ fingerprint: null, receiptUrl: null, isCardSaved: false, failure: null },
+  paidAt: NOW,
+  refunded: ZERO,
+  disputes: [],
+  hasFraudWarning: false,
+  card: null,
+  tax: ZERO,
+  fingerprint: null,
+  receiptUrl: null,
+  isCardSaved: false,
+  failure: null,
 };
 const WAITING: ProviderPayment = { ...PAID, status: "pending", received: ZERO, paidAt: null };
 const DECLINED: ProviderPayment = {
@@ -60,7 +83,10 @@ const DECLINED: ProviderPayment = {
 };
 
 const page = (more: Partial<ProviderCheckout> = {}): ProviderCheckout => ({
-  ...{ isExpired: false, customer: "cus_1", topUpId: "topup_1", intent: "pi_1", tax: TAX },
+  isExpired: false,
+  topUpId: "topup_1",
+  intent: "pi_1",
+  tax: TAX,
   ...more,
 });
 const seen = (payment: ProviderPayment | null, checkout = page()): SeenTopUp => ({
@@ -99,15 +125,18 @@ const HISTORIES: Readonly<Record<string, History>> = {
   },
   "never paid": {
     states: [OPEN_PAGE, seen(DECLINED), seen(DECLINED, page({ isExpired: true }))],
-    ...{ credit: ZERO, status: "expired" },
+    credit: ZERO,
+    status: "expired",
   },
   "paid in the wrong amount": {
     states: [OPEN_PAGE, paid({ received: AMOUNT })],
-    ...{ credit: ZERO, status: "failed" },
+    credit: ZERO,
+    status: "failed",
   },
   "paid in the wrong currency": {
     states: [OPEN_PAGE, paid({ currency: "eur" })],
-    ...{ credit: ZERO, status: "failed" },
+    credit: ZERO,
+    status: "failed",
   },
   "refunded in three parts, to the end": {
     states: [
@@ -200,7 +229,8 @@ function read({ topUp, standing, booked }: Stored, state: SeenTopUp): Stored {
     pause,
     ...columns
   } = changeOf(topUp, state, {
-    ...{ attempt: null, now: NOW },
+    attempt: null,
+    now: NOW,
   });
   const next = { ...topUp, ...columns, payment: payment === null ? topUp.payment : 1 };
   if (payment === null) return { topUp: next, standing, booked };

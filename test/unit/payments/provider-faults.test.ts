@@ -100,7 +100,9 @@ for (const [what, mood] of [
     const log = { ...silent, error: (about: object) => void errors.push(about) };
     const order = () =>
       orderCharge({ ...lab.payments, log }, account.row, {
-        ...{ amount: usd("10"), cardId: null, request: "once" },
+        amount: usd("10"),
+        cardId: null,
+        request: "once",
       });
     moods.now = mood;
     const first = await order();
@@ -150,7 +152,10 @@ test("ten minutes without a provider lose nothing and double nothing", async () 
   lab.aheadMs = 0;
   const [byCard, byPage, automatic] = [await withCard(), await lab.account(), await withCard()];
   await enableAuto(lab.payments, automatic.row, {
-    ...{ amount: usd("10"), threshold: usd("10"), monthlyCap: usd("100"), cardId: null },
+    amount: usd("10"),
+    threshold: usd("10"),
+    monthlyCap: usd("100"),
+    cardId: null,
   });
   const started = await lab.pay(byPage, "20");
   await lab.delivered();

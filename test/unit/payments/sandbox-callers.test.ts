@@ -9,8 +9,13 @@ import { shared } from "../../support/shared.ts";
 
 const SECRET = "sk_sandbox_of_this_test";
 const sandbox = startSandbox({
-  ...{ port: 0, file: null, secretKey: SECRET, now: Date.now, random },
-  ...{ webhook: { url: "http://127.0.0.1:1", secret: "whsec" }, after: realClock.after },
+  port: 0,
+  file: null,
+  secretKey: SECRET,
+  now: Date.now,
+  random,
+  webhook: { url: "http://127.0.0.1:1", secret: "whsec" },
+  after: realClock.after,
   log: silent,
 });
 await shared(Promise.resolve({ [Symbol.asyncDispose]: () => sandbox.stop() }));

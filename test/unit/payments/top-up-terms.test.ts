@@ -82,7 +82,10 @@ test("charges of a saved card have fee and tax too, and no bonus", async () => {
   const sums = { fee: usd("0.59"), tax: usd("1.06"), bonus: usd("0") };
   expect(byHand).toMatchObject({ status: "succeeded", ...sums });
   await enableAuto(lab.payments, account.row, {
-    ...{ amount: usd("50"), threshold: usd("50"), monthlyCap: usd("100"), cardId: null },
+    amount: usd("50"),
+    threshold: usd("50"),
+    monthlyCap: usd("100"),
+    cardId: null,
   });
   const deps: AutoDeps = { ...lab.payments, actors: lab.world.accounts };
   const { id: accountId, bucket } = account.row;

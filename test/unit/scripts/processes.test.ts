@@ -26,8 +26,10 @@ function start(args: readonly string[], env: Record<string, string> = {}) {
   const child = Bun.spawn(["node", "scripts/farebox.mjs", ...args], {
     cwd: PROJECT,
     env: {
-      ...{ PATH: process.env.PATH ?? "", FAREBOX_HOME: home },
-      ...{ FAREBOX_DATA: testDataDirectory(), ...env },
+      PATH: process.env.PATH ?? "",
+      FAREBOX_HOME: home,
+      FAREBOX_DATA: testDataDirectory(),
+      ...env,
     },
     stdin: "ignore",
     stdout: "pipe",
@@ -106,7 +108,8 @@ test("a signal ends a process in order that still waits for a store", async () =
   for (const name of ["api", "worker"]) {
     const connected = Promise.withResolvers<void>();
     using silent = Bun.listen({
-      ...{ hostname: "127.0.0.1", port: 0 },
+      hostname: "127.0.0.1",
+      port: 0,
       socket: { open: () => connected.resolve(), data: () => {} },
     });
     const DATABASE_URL = `postgres://farebox@127.0.0.1:${silent.port}/farebox`;

@@ -16,7 +16,8 @@ async function farebox(home: string, ...args: readonly string[]) {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const [code, out, err] = await Promise.all([
-    ...[child.exited, new Response(child.stdout).text()],
+    child.exited,
+    new Response(child.stdout).text(),
     new Response(child.stderr).text(),
   ]);
   return { code, out, err };

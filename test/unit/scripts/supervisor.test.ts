@@ -50,7 +50,12 @@ function lab(options: { mayRestart?: boolean; failures?: number } = {}) {
     pause: async (ms) => void pauses.push(ms),
   });
   return {
-    ...{ supervised, children, lines, pauses, givenUp, newest },
+    supervised,
+    children,
+    lines,
+    pauses,
+    givenUp,
+    newest,
     pass: (ms: number) => {
       nowMs += ms;
     },

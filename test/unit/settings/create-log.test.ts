@@ -15,7 +15,9 @@ test("an error that stands for several says why each of the first five happened"
   const failed = "new Error('a hold', { cause: new RangeError('too short') })";
   const hold = { message: "a hold", cause: { type: "RangeError", message: "too short" } };
   expect(logged(`new AggregateError([${failed}], 'one hold stays')`)).toMatchObject({
-    ...{ type: "AggregateError", message: "one hold stays", errors: [hold] },
+    type: "AggregateError",
+    message: "one hold stays",
+    errors: [hold],
   });
   const seven = `new AggregateError(Array.from({ length: 7 }, () => ${failed}))`;
   expect(logged(seven)).toHaveProperty("errors.length", 5);

@@ -21,7 +21,8 @@ test("why a process ends is in its log even if the log is read late", async () =
   const last = lines.filter((line) => line.includes("was not caught"));
   expect(last).toHaveLength(1);
   expect(JSON.parse(last[0] ?? "")).toMatchObject({
-    ...{ level: 50, msg: "An error was not caught: the process ends" },
+    level: 50,
+    msg: "An error was not caught: the process ends",
     err: { type: "RangeError", message: "the end" },
   });
 });

@@ -24,8 +24,12 @@ const load = (env: Record<string, string>) => loadServerConfig(0, { ...STORES, .
 test("without them there is no single sign-on, and with them it is as they say", () => {
   expect(load({}).console?.sso).toBeNull();
   expect(load(WHOLE).console?.sso).toEqual({
-    ...{ issuer: WHOLE.OPERATOR_OIDC_ISSUER, clientId: "farebox", clientSecret: "s3cret" },
-    ...{ group: null, acr: null, isRequired: false },
+    issuer: WHOLE.OPERATOR_OIDC_ISSUER,
+    clientId: "farebox",
+    clientSecret: "s3cret",
+    group: null,
+    acr: null,
+    isRequired: false,
   });
   const more = {
     OPERATOR_OIDC_ONLY: "true",
@@ -33,7 +37,9 @@ test("without them there is no single sign-on, and with them it is as they say",
     OPERATOR_OIDC_ACR: "gold",
   };
   expect(load({ ...WHOLE, ...more }).console?.sso).toMatchObject({
-    ...{ group: "ops", acr: "gold", isRequired: true },
+    group: "ops",
+    acr: "gold",
+    isRequired: true,
   });
 });
 

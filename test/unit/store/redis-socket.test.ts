@@ -128,7 +128,9 @@ test("every client comes back when Redis was killed and starts again", async () 
 test("the whole product runs over the socket", async () => {
   await using own = await startPrivateRedis();
   await using product = await startProduct({
-    ...{ apis: 1, workers: 1, redisUrl: own.socketUrl ?? "" },
+    apis: 1,
+    workers: 1,
+    redisUrl: own.socketUrl ?? "",
   });
   const { key } = await product.account();
   const reply = await fetch(`${product.api(0).url}/v1/chat/completions`, {

@@ -56,11 +56,17 @@ test.each([
     const [zone, begin, hours] = row;
     const fromMs = Date.parse(begin);
     const [next] = await zoneBorders(database, {
-      ...{ fromMs, toMs: fromMs + 2 * 86_400_000, zone, unit: "day" },
+      fromMs,
+      toMs: fromMs + 2 * 86_400_000,
+      zone,
+      unit: "day",
     });
     expect(((next ?? 0) - fromMs) / 3_600_000).toBe(hours);
     const inner = await zoneBorders(database, {
-      ...{ fromMs: fromMs - 3_600_000, toMs: fromMs + 7_200_000, zone, unit: "day" },
+      fromMs: fromMs - 3_600_000,
+      toMs: fromMs + 7_200_000,
+      zone,
+      unit: "day",
     });
     expect(inner.map((ms) => new Date(ms).toISOString())).toEqual([begin]);
     const date = new Intl.DateTimeFormat("en-CA", { timeZone: zone }).format(fromMs);

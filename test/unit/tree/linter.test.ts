@@ -21,6 +21,7 @@ const CLOCK = "The composition roots pass clock and randomness in.";
 const SQL = "SQL belongs in src/store.";
 const STATUS = "Statuses belong in src/core/errors.ts and src/http.";
 const SLEEP = "Wait for a condition (test/support/eventually.ts).";
+const SPREAD = "Write the parts of the literal themselves.";
 
 /** Path, text, and the rule or message that must refuse it; null if none may. */
 const SAMPLES = [
@@ -84,6 +85,10 @@ const SAMPLES = [
   ["src/http/status.ts", "const r = new Response(null, { status: 404 });", null],
   ["src/core/refusal-errors.ts", "const r = { status: 404 };", null],
   ["src/account/text.ts", 'const text = "status: 404, Date.now";', null],
+
+  ["src/core/spread.ts", "const a = { ...{ b: 1 }, c: 2 };", SPREAD],
+  ["test/unit/core/spread.test.ts", "const a = [...[1, 2], 3];", SPREAD],
+  ["src/core/spread-of.ts", "const a = [...[1, 2].map(String), ...(b ? [3] : [])];", null],
 
   ["test/product/api/sleep.test.ts", "await Bun.sleep(20);", SLEEP],
   ["test/unit/core/sleep.test.ts", "setTimeout(() => gone.abort(), 10);", SLEEP],

@@ -115,8 +115,10 @@ test("every metric of ours is on the board, and its panels read our data source"
 test("processes register what the list says of them, with its labels", async () => {
   const api = createRegistry("api");
   apiMetrics(api).watch({
-    ...{ accounts: { openCalls: 2, leases: { held: 1_500_000_000n } as never } },
-    ...{ pauses: { count: 0 }, board: { servers: () => [] }, log: silent },
+    accounts: { openCalls: 2, leases: { held: 1_500_000_000n } as never },
+    pauses: { count: 0 },
+    board: { servers: () => [] },
+    log: silent,
     versions: () => ({ configuration: 3, documents: 12 }),
   });
   const worker = createRegistry("worker");
@@ -150,8 +152,10 @@ test("a provider counts as paused for each model or action that it is given up f
     view("two", true),
   ];
   apiMetrics(registry).watch({
-    ...{ accounts: { openCalls: 0, leases: { held: 0n } as never } },
-    ...{ pauses: { count: 0 }, board: { servers }, log: silent },
+    accounts: { openCalls: 0, leases: { held: 0n } as never },
+    pauses: { count: 0 },
+    board: { servers },
+    log: silent,
     versions: () => ({ configuration: 0, documents: 0 }),
   });
   const text = await registry.metrics();
@@ -196,7 +200,11 @@ test("durations are a histogram as Prometheus reads one", async () => {
 test("label values beyond the bound are put together", () => {
   const label = new BoundedLabel(2);
   expect(["a", "b", "c", "a", "d"].map((value) => label.of(value))).toEqual([
-    ...["a", "b", "other", "a", "other"],
+    "a",
+    "b",
+    "other",
+    "a",
+    "other",
   ]);
   expect(new Durations([1]).counts.length).toBe(2);
 });

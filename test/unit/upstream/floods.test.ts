@@ -103,8 +103,13 @@ function setUp() {
     },
   ) =>
     fallback.first({
-      ...{ candidates: [{ server }], account, signal, attempt, take },
-      ...{ subject: "model", message: "Nobody answers" },
+      candidates: [{ server }],
+      account,
+      signal,
+      attempt,
+      take,
+      subject: "model",
+      message: "Nobody answers",
     });
   const flood = ({ attempt, take, signal }: Flood, number: number) => {
     for (const account of ATTACKERS) {

@@ -80,7 +80,9 @@ function start(answer: (turn: Turn) => void): Promise<ByteServer> {
     const body = secretIn(text);
     const own = reply(body);
     answer({
-      ...{ own, body, before: before.get(socket) ?? "" },
+      own,
+      body,
+      before: before.get(socket) ?? "",
       write: (bytes) => void (socket.writable && socket.write(bytes)),
     });
     before.set(socket, own);

@@ -39,7 +39,10 @@ function clientOf({
       return new Worker(new URL(`../../support/fakes/${thread}.ts`, import.meta.url));
     },
     setup,
-    ...{ pendingMax, openMs: 60_000, silenceMs: 20_000, restartMs: 1_000 },
+    pendingMax,
+    openMs: 60_000,
+    silenceMs: 20_000,
+    restartMs: 1_000,
     onEvent: (event) => void events.push(event),
     clock,
     log: { info: () => {}, warn: note, error: note },

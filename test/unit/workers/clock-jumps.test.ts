@@ -26,7 +26,11 @@ test("no month of the log, secret of IP hashes or session goes before its time",
   await sql`INSERT INTO sessions (id, token, person, expires_at)
     VALUES ('session_1', 'token', 'person_1', now() + interval '1 day')`;
   const jobs = queueJobs({
-    ...{ accounts, database, log: silent, now: Date.now, sleep: Bun.sleep },
+    accounts,
+    database,
+    log: silent,
+    now: Date.now,
+    sleep: Bun.sleep,
     config: { logKeepMonths: 2, journalKeepMs: 60_000 } as ServerConfig,
     after: () => () => {},
   });

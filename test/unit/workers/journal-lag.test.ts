@@ -110,8 +110,15 @@ test("entries of one flush are counted by service and status, each with what it 
   const { registry, metrics } = metricsOf(lab);
   const account = await lab.account(7);
   const end = {
-    ...{ status: 200, errorCode: null, latencyMs: 5, firstTokenMs: null },
-    ...{ promptTokens: 60, cachedTokens: 20, completionTokens: 50, requests: 1, lane: "stub" },
+    status: 200,
+    errorCode: null,
+    latencyMs: 5,
+    firstTokenMs: null,
+    promptTokens: 60,
+    cachedTokens: 20,
+    completionTokens: 50,
+    requests: 1,
+    lane: "stub",
   };
   const chat = (other: Partial<Outcome>) => ({ outcome: outcomeText({ ...end, ...other }) });
   await account.call(CENT, chat({ upstreamCost: usd("0.004") }));

@@ -220,10 +220,25 @@ test("what nobody can explain stops only its own bucket, and only while it lasts
 
 test("the encoder and the parser agree on every field", async () => {
   const fields: EntryFields = {
-    ...{ type: "repayment", account: "a", key: "k", request: "r", atMs: 5, metadata: "m" },
-    ...{ outcome: "o", seq: 6, kind: "reversal", paidDelta: nano(-1n), freeDelta: nano(2n) },
-    ...{ paidAfter: nano(3n), freeAfter: nano(4n), owedAfter: nano(5n), month: 202611 },
-    ...{ operation: 7, held: nano(8n), writtenOff: nano(9n), overrun: nano(10n) },
+    type: "repayment",
+    account: "a",
+    key: "k",
+    request: "r",
+    atMs: 5,
+    metadata: "m",
+    outcome: "o",
+    seq: 6,
+    kind: "reversal",
+    paidDelta: nano(-1n),
+    freeDelta: nano(2n),
+    paidAfter: nano(3n),
+    freeAfter: nano(4n),
+    owedAfter: nano(5n),
+    month: 202611,
+    operation: 7,
+    held: nano(8n),
+    writtenOff: nano(9n),
+    overrun: nano(10n),
   };
   const { entry, fault } = streamEntry("3-4", encodeEntry(fields));
   expect(fault).toBeNull();

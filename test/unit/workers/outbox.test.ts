@@ -48,7 +48,12 @@ function workerDeps(own = new Registry(), connectionsMax = 10): OutboxDeps {
   atEnd(() => transport.close());
   const outbox = new Outbox(database);
   return {
-    ...{ outbox, transport, retryDelayMs, log: silent, mailDomain: DOMAIN, claimMs: CLAIM_MS },
+    outbox,
+    transport,
+    retryDelayMs,
+    log: silent,
+    mailDomain: DOMAIN,
+    claimMs: CLAIM_MS,
     atOnce: connectionsMax,
     build: createServiceMimeBuilder({ domain: DOMAIN, service: "Farebox", dkim: null }),
     ...outboxMetrics(own, outbox, silent),

@@ -15,7 +15,11 @@ test("a scrape has the disputes, the debts and the events of its own moment", as
   const { database, flush } = lab.world;
   const registry = new Registry();
   const metrics = paymentMetrics({
-    ...{ registry, events: lab.payments.events, provider: "sandbox", now: Date.now, log: silent },
+    registry,
+    events: lab.payments.events,
+    provider: "sandbox",
+    now: Date.now,
+    log: silent,
     openDisputes: () => countOpenDisputes(database),
     owed: () => sumOwed(database),
   });

@@ -78,7 +78,11 @@ export function createServiceMimeBuilder(identity: MailIdentity): BuildServiceMi
   const compose = createComposer(identity);
   return ({ id, to, subject, text, html, date }) =>
     compose({
-      ...{ id, date, subject, text, html },
+      id,
+      date,
+      subject,
+      text,
+      html,
       from: { name: service, address: noReplyAddress(domain) },
       to: [to],
       replyTo: null,

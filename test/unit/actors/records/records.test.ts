@@ -65,14 +65,27 @@ function asMoney<Fields extends string>(
 
 const WALLET = {
   counts: {
-    ...{ epoch: "epoch", version: "version", seq: "seq", operations: "operations" },
-    ...{ freeExpiresMs: "free_expires", freeSinceMs: "free_since", streams: "streams" },
-    ...{ calls: "calls", month: "month", usedMs: "used" },
+    epoch: "epoch",
+    version: "version",
+    seq: "seq",
+    operations: "operations",
+    freeExpiresMs: "free_expires",
+    freeSinceMs: "free_since",
+    streams: "streams",
+    calls: "calls",
+    month: "month",
+    usedMs: "used",
   },
   amounts: {
-    ...{ paid: "paid", free: "free", heldPaid: "held_paid", heldFree: "held_free", owed: "owed" },
-    ...{ spent: "spent", held: "held" },
-    ...{ previousSpent: "previous_spent", previousHeld: "previous_held" },
+    paid: "paid",
+    free: "free",
+    heldPaid: "held_paid",
+    heldFree: "held_free",
+    owed: "owed",
+    spent: "spent",
+    held: "held",
+    previousSpent: "previous_spent",
+    previousHeld: "previous_held",
   },
 } as const;
 
@@ -106,8 +119,10 @@ test("a wallet that a script writes is read as it was, by both", async () => {
 const STATE = {
   counts: { month: "month" },
   amounts: {
-    ...{ spent: "spent", held: "held" },
-    ...{ previousSpent: "previous_spent", previousHeld: "previous_held" },
+    spent: "spent",
+    held: "held",
+    previousSpent: "previous_spent",
+    previousHeld: "previous_held",
   },
 } as const;
 
@@ -131,7 +146,10 @@ test("what a key spends, and each second of its window, is read as it was writte
       const bytes = await written(lua, pack(...numbers), packCounts(counts));
       const amounts = asMoney(values, Object.keys(STATE.amounts));
       expect<unknown>(parseKeyState(bytes)).toEqual({
-        ...{ layout: LAYOUT_MIN, epoch, month: values.month, ...amounts },
+        layout: LAYOUT_MIN,
+        epoch,
+        month: values.month,
+        ...amounts,
         window: { lastSecond: last, firstSecond: first, total, counts },
       });
     }),
@@ -161,9 +179,18 @@ test("a hold is read as it was written, in whatever language its metadata is", a
       const [epoch, paid, free, month, stream, checkpoint, admittedMs, deadlineMs] = values;
       const bytes = await written(lua, pack(...values), [account, key, metadata].join("\t"));
       expect(parseHold(bytes)).toEqual({
-        ...{ layout: LAYOUT_MIN, epoch, month, isStream: stream === 1, admittedMs, deadlineMs },
-        ...{ paid: nano(BigInt(paid)), free: nano(BigInt(free)) },
-        ...{ checkpoint: nano(BigInt(checkpoint)), account, key, metadata },
+        layout: LAYOUT_MIN,
+        epoch,
+        month,
+        isStream: stream === 1,
+        admittedMs,
+        deadlineMs,
+        paid: nano(BigInt(paid)),
+        free: nano(BigInt(free)),
+        checkpoint: nano(BigInt(checkpoint)),
+        account,
+        key,
+        metadata,
       });
     }),
     { numRuns: 60 },
@@ -204,14 +231,40 @@ test("a bucket's record is read as it was written", async () => {
 
 test("a journal entry is read as it was written, numbers below zero too", async () => {
   const fields = [
-    ...["type", "at", "seq", "paid_delta", "free_delta", "month", "operation", "held"],
-    ...["written_off", "overrun", "paid", "free", "held_paid", "held_free", "owed"],
+    "type",
+    "at",
+    "seq",
+    "paid_delta",
+    "free_delta",
+    "month",
+    "operation",
+    "held",
+    "written_off",
+    "overrun",
+    "paid",
+    "free",
+    "held_paid",
+    "held_free",
+    "owed",
   ];
   const small = fc.nat(2 ** 50);
   const delta = fc.tuple(small, fc.boolean()).map(([of, isBelow]) => (isBelow ? -of : of));
   const numbers = fc.tuple(
-    ...[fc.nat(7), count, fc.nat(9_999), delta, delta, fc.nat(209_912), fc.nat(99), small],
-    ...[small, small, small, small, small, small, small],
+    fc.nat(7),
+    count,
+    fc.nat(9_999),
+    delta,
+    delta,
+    fc.nat(209_912),
+    fc.nat(99),
+    small,
+    small,
+    small,
+    small,
+    small,
+    small,
+    small,
+    small,
   );
   const texts = fc.tuple(text, text, text, text, fc.constantFrom("", ...OPERATION_KINDS), text);
   await fc.assert(
@@ -230,17 +283,26 @@ test("a journal entry is read as it was written, numbers below zero too", async 
       const after = (...parts: string[]) =>
         of.seq === 0 ? 0n : BigInt(parts.reduce((sum, part) => sum + (of[part] ?? 0), 0));
       expect<unknown>(parseEntry(String(id), content?.[1] ?? Buffer.alloc(0))).toMatchObject({
-        ...{ epoch, number: 0, atMs: of.at, seq: of.seq || null, account, key, request, metadata },
-        ...{
-          outcome,
-          kind: kind || null,
-          month: of.month || null,
-          operation: of.operation || null,
-        },
-        ...{ paidDelta: BigInt(of.paid_delta ?? 0), freeDelta: BigInt(of.free_delta ?? 0) },
-        ...{ paidAfter: after("paid", "held_paid"), freeAfter: after("free", "held_free") },
-        ...{ owedAfter: after("owed"), held: BigInt(of.held ?? 0) },
-        ...{ writtenOff: BigInt(of.written_off ?? 0), overrun: BigInt(of.overrun ?? 0) },
+        epoch,
+        number: 0,
+        atMs: of.at,
+        seq: of.seq || null,
+        account,
+        key,
+        request,
+        metadata,
+        outcome,
+        kind: kind || null,
+        month: of.month || null,
+        operation: of.operation || null,
+        paidDelta: BigInt(of.paid_delta ?? 0),
+        freeDelta: BigInt(of.free_delta ?? 0),
+        paidAfter: after("paid", "held_paid"),
+        freeAfter: after("free", "held_free"),
+        owedAfter: after("owed"),
+        held: BigInt(of.held ?? 0),
+        writtenOff: BigInt(of.written_off ?? 0),
+        overrun: BigInt(of.overrun ?? 0),
       });
     }),
     { numRuns: 60 },

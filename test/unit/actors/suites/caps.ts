@@ -113,8 +113,11 @@ export const capSuite = (open: WorldFactory): void =>
       await fresh.settle(usd("1.5"), DONE);
       clock.set("2031-03-31T23:59:59.999Z");
       expect(await keyStateOf(world, mine)).toMatchObject({
-        ...{ month: 203104, spent: usd("1.5"), held: usd("0") },
-        ...{ previousSpent: usd("2"), previousHeld: usd("0") },
+        month: 203104,
+        spent: usd("1.5"),
+        held: usd("0"),
+        previousSpent: usd("2"),
+        previousHeld: usd("0"),
       });
       // A clock that went back counts in the month that it shows.
       expect(await verdict(mine, usd("1.000000001"))).toBe("key_budget_exceeded");

@@ -50,8 +50,11 @@ export const debtSuite = (open: WorldFactory): void =>
     const world = suiteWorld(() => open(clock.options));
     const account = (paid: string) =>
       openAccount(world, {
-        ...{ surface: "application", plan: "max", createdAt: clock.daysAgo(100) },
-        ...{ paid, paidAt: clock.daysAgo(0) },
+        surface: "application",
+        plan: "max",
+        createdAt: clock.daysAgo(100),
+        paid,
+        paidAt: clock.daysAgo(0),
       });
     const kindsOf = async (mine: TestAccount) =>
       (await ledgerOf(world, mine)).map((row) => [row.kind, row.paid_delta, row.owed_after]);

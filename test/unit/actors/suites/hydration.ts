@@ -188,8 +188,11 @@ export const hydrationSuite = ({ open, redisUrl }: Place): void =>
       const { scripts } = world.accounts;
       const { epoch, evictions } = await bucketRecordOf(world, account);
       const spending = Array.from({ length: 6_000 }, (_, index) => ({
-        ...{ key: `key_${index}`, month: 209901, spent: usd("1") },
-        ...{ monthBefore: 0, spentBefore: usd("0") },
+        key: `key_${index}`,
+        month: 209901,
+        spent: usd("1"),
+        monthBefore: 0,
+        spentBefore: usd("0"),
       }));
       const record = await new WalletRepository(world.database).readWallet(account.row.id);
       if (record === null) throw new Error("The account is gone");

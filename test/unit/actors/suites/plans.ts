@@ -151,7 +151,9 @@ export const planSuite = (open: WorldFactory): void =>
       const young = await hold(account, usd("0.5"));
       expect(await long.settle(usd("0.25"), DONE)).toMatchObject({ free: usd("0.25") });
       expect(await balances(account)).toEqual({
-        ...{ paid: usd("1.8"), free: usd("0.5"), held: usd("0.7") },
+        paid: usd("1.8"),
+        free: usd("0.5"),
+        held: usd("0.7"),
       });
       await expectProven(account);
       await other.release(DONE);

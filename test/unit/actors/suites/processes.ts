@@ -45,12 +45,17 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
     const second = async (): Promise<ActorProcess> =>
       openProcess({
         ...clock.options,
-        ...{ redisUrl: await redisUrl(), databaseUrl: world.databaseUrl },
+        redisUrl: await redisUrl(),
+        databaseUrl: world.databaseUrl,
       });
     const account = (more: AccountTerms = {}) =>
       openAccount(world, {
-        ...{ surface: "application", plan: "max", createdAt: clock.daysAgo(100) },
-        ...{ paid: "10", paidAt: clock.daysAgo(0), ...more },
+        surface: "application",
+        plan: "max",
+        createdAt: clock.daysAgo(100),
+        paid: "10",
+        paidAt: clock.daysAgo(0),
+        ...more,
       });
     const of = ({ accounts }: ActorProcess, mine: TestAccount): TestAccount => ({
       ...mine,
@@ -359,7 +364,8 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
       clock.ms += LEASE_MS;
       expect((await sweep()).expired).toBe(0);
       const settled = await settleDetached(mine.actor, open1.detached, {
-        ...{ cost: usd("3"), outcome: DONE },
+        cost: usd("3"),
+        outcome: DONE,
       });
       expect(settled).toMatchObject({ charged: usd("3") });
       const left = await hold(of(other, mine), usd("4"), { isDetached: true });

@@ -238,8 +238,12 @@ describe("the automatic top-up", () => {
     const { body } = await lab.world.post<AutoTopUpReply>("billing", path, TERMS);
     const [card] = (await billingOf(account)).cards;
     const auto = {
-      ...{ state: "enabled", amount_usd: "10", threshold_usd: "5", monthly_cap_usd: "50" },
-      ...{ card: card?.id, reason: null },
+      state: "enabled",
+      amount_usd: "10",
+      threshold_usd: "5",
+      monthly_cap_usd: "50",
+      card: card?.id,
+      reason: null,
     };
     expect(body.auto).toEqual(auto as AutoTopUpReply["auto"]);
     expect((await billingOf(account)).auto).toEqual(body.auto);

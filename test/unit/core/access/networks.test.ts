@@ -39,9 +39,18 @@ describe("a block that is an address within a network", () => {
 
 test("addresses and whole networks are taken in every spelling", () => {
   const entries = [
-    ...["203.0.113.9", "203.0.113.9/32", "203.0.113.0/24", "0.0.0.0/0"],
-    ...["2001:db8::9", "2001:DB8:0::9/128", "2001:db8:0:0::/64", "::/0", "::"],
-    ...["::ffff:203.0.113.9", "::ffff:203.0.113.0/120", "::ffff:cb00:7109/128"],
+    "203.0.113.9",
+    "203.0.113.9/32",
+    "203.0.113.0/24",
+    "0.0.0.0/0",
+    "2001:db8::9",
+    "2001:DB8:0::9/128",
+    "2001:db8:0:0::/64",
+    "::/0",
+    "::",
+    "::ffff:203.0.113.9",
+    "::ffff:203.0.113.0/120",
+    "::ffff:cb00:7109/128",
   ];
   expect(addressesFrom(entries)).toEqual(entries);
 });

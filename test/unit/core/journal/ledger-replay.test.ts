@@ -34,7 +34,12 @@ class Table {
     const number = this.operations.length + 1;
     const { balance = "paid", days = null, atMs = NOW_MS } = effect;
     this.operations.push({
-      ...{ number, kind, balance, amount: usd(amount), createdAtMs: NOW_MS, payment: null },
+      number,
+      kind,
+      balance,
+      amount: usd(amount),
+      createdAtMs: NOW_MS,
+      payment: null,
       expiresAtMs: days === null ? null : NOW_MS + days * DAY_MS,
     });
     return this.entry(kind, effect, { operation: number, atMs });
@@ -52,8 +57,15 @@ class Table {
   ): this {
     const last = this.entries.at(-1);
     const entry: Given = {
-      ...{ kind, seq: this.entries.length + 1, paidDelta: usd(paid), freeDelta: usd(free) },
-      ...{ request: null, key: null, month: null, operation: null, atMs: NOW_MS },
+      kind,
+      seq: this.entries.length + 1,
+      paidDelta: usd(paid),
+      freeDelta: usd(free),
+      request: null,
+      key: null,
+      month: null,
+      operation: null,
+      atMs: NOW_MS,
       paidAfter: (last?.paidAfter ?? 0n) + usd(paid),
       freeAfter: (last?.freeAfter ?? 0n) + usd(free),
       owedAfter: usd(owed),
@@ -176,8 +188,14 @@ describe("right ledgers", () => {
     const replay = new LedgerReplay("acct_1", table.operations);
     for (const entry of table.entries) expect(replay.take(entry)).toBeNull();
     expect(replay).toMatchObject({
-      ...{ credited: usd("45"), reversed: usd("10"), charged: usd("4"), repaid: usd("10") },
-      ...{ paid: usd("21"), owed: 0n, operations: 3, seq: 5 },
+      credited: usd("45"),
+      reversed: usd("10"),
+      charged: usd("4"),
+      repaid: usd("10"),
+      paid: usd("21"),
+      owed: 0n,
+      operations: 3,
+      seq: 5,
     });
     expect(replay.spent).toEqual(new Map([["202611 key_1", usd("4")]]));
   });
@@ -272,7 +290,8 @@ describe("wrong ledgers", () => {
     [
       "a repayment where nothing is owed",
       new Table().op("credit", "5", { paid: "5", owed: "0" }).entry("repayment", {
-        ...{ paid: "-1", owed: "0" },
+        paid: "-1",
+        owed: "0",
       }),
       "expected a part of $0 to $0 of the paid balance",
     ],

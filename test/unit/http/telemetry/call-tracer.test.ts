@@ -74,9 +74,15 @@ beforeEach(async () => {
 
 function opened(more: Partial<CallTracerOptions> = {}): void {
   tracer = openCallTracer({
-    ...{ url: `http://127.0.0.1:${collector.port}/v1/traces`, headers: { "x-team": "fares" } },
-    ...{ followsCallers: true, ratio: 1, serviceName: "farebox-test", version: "1.2.3" },
-    ...{ clock: realClock, log: silent, ...more },
+    url: `http://127.0.0.1:${collector.port}/v1/traces`,
+    headers: { "x-team": "fares" },
+    followsCallers: true,
+    ratio: 1,
+    serviceName: "farebox-test",
+    version: "1.2.3",
+    clock: realClock,
+    log: silent,
+    ...more,
   });
 }
 
@@ -104,19 +110,28 @@ test("a call has a span of ours, below it one of the provider, in the caller's t
   const [server, client, ...others] = (await spans()).sort((a, b) => a.kind - b.kind);
   expect(others).toEqual([]);
   expect(server).toMatchObject({
-    ...{ name: "/v1/chat/completions", kind: SERVER, traceId: TRACE, parentSpanId: PARENT },
+    name: "/v1/chat/completions",
+    kind: SERVER,
+    traceId: TRACE,
+    parentSpanId: PARENT,
   });
   expect(attributesOf(server)).toMatchObject({
-    ...{ "http.route": "/v1/chat/completions", "farebox.service": "models" },
+    "http.route": "/v1/chat/completions",
+    "farebox.service": "models",
     "farebox.request_id": response.headers.get("x-request-id"),
     "farebox.cost_usd": Number(response.headers.get("x-svc-cost-usd")),
   });
   expect(client).toMatchObject({
-    ...{ name: `chat ${MODEL.id}`, kind: CLIENT, traceId: TRACE, parentSpanId: server?.spanId },
+    name: `chat ${MODEL.id}`,
+    kind: CLIENT,
+    traceId: TRACE,
+    parentSpanId: server?.spanId,
   });
   expect(attributesOf(client)).toMatchObject({
-    ...{ "gen_ai.operation.name": "chat", "gen_ai.provider.name": LANE },
-    ...{ "gen_ai.request.model": MODEL.id, "gen_ai.usage.input_tokens": expect.anything() },
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": LANE,
+    "gen_ai.request.model": MODEL.id,
+    "gen_ai.usage.input_tokens": expect.anything(),
   });
   const [start = 0n, end = 0n] = [server?.startTimeUnixNano, server?.endTimeUnixNano].map((text) =>
     BigInt(text ?? 0),
@@ -190,8 +205,14 @@ test("a traceparent that is none begins a trace of its own", async () => {
 
 test("a collector that is away costs no call anything", async () => {
   tracer = openCallTracer({
-    ...{ url: "http://127.0.0.1:1/v1/traces", headers: {}, followsCallers: true, ratio: 1 },
-    ...{ serviceName: "x", version: "1", clock: realClock, log: silent },
+    url: "http://127.0.0.1:1/v1/traces",
+    headers: {},
+    followsCallers: true,
+    ratio: 1,
+    serviceName: "x",
+    version: "1",
+    clock: realClock,
+    log: silent,
   });
   const response = await api.post(account, chatBody({}));
   expect(response.status).toBe(200);
@@ -254,8 +275,11 @@ test("traces are off without an endpoint, and the settings have OpenTelemetry's 
     OTEL_EXPORTER_OTLP_HEADERS: "Authorization=Basic%20abc, x-team=a",
   };
   expect(loadServerConfig(0, env).traces).toEqual({
-    ...{ url: "http://collector:4318/v1/traces", ratio: 0.01, followsCallers: true },
-    ...{ headers: { authorization: "Basic abc", "x-team": "a" }, serviceName: "farebox" },
+    url: "http://collector:4318/v1/traces",
+    ratio: 0.01,
+    followsCallers: true,
+    headers: { authorization: "Basic abc", "x-team": "a" },
+    serviceName: "farebox",
   });
   const wrong = (more: object) => () => loadServerConfig(0, { ...env, ...more });
   expect(wrong({ OTEL_TRACES_SAMPLER_ARG: "2" })).toThrow("OTEL_TRACES_SAMPLER_ARG");

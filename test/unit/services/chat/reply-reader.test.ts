@@ -140,7 +140,9 @@ const REASONED = { completion_tokens_details: { reasoning_tokens: 94 } };
 test("reasoning that a server counts beside the reply is charged as output", () => {
   const usage = { prompt_tokens: 32, completion_tokens: 9, total_tokens: 135, ...REASONED };
   expect(readUsage(usage, GOT)).toEqual({
-    ...{ promptTokens: 32, cachedTokens: 0, completionTokens: 103 },
+    promptTokens: 32,
+    cachedTokens: 0,
+    completionTokens: 103,
     outputDetails: { reasoning_tokens: 94 },
   });
   // All of it was hidden reasoning, and nothing was left for a text.

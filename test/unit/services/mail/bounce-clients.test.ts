@@ -29,7 +29,10 @@ test("clients that hang up do not fill the log", async () => {
   const lines: object[] = [];
   const warn = (fields: object) => lines.push(fields);
   const { port, close } = await startBounceListener({
-    ...{ domain: "bounces.test", host: "127.0.0.1", port: 0, secrets: ["a secret"] },
+    domain: "bounces.test",
+    host: "127.0.0.1",
+    port: 0,
+    secrets: ["a secret"],
     messages: { bounce: async () => true },
     log: new SeldomLog({ ...silent, warn }, clock),
   });

@@ -34,7 +34,8 @@ const TERMS = { actor: "operator", reason, reference };
 
 async function pay(account: TestAccount, amount: bigint, more: object = {}) {
   return await world.payments.record(account.row, {
-    ...{ amount: nano(amount), paidAt: new Date() },
+    amount: nano(amount),
+    paidAt: new Date(),
     ...more,
   });
 }

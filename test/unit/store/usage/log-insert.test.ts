@@ -23,7 +23,9 @@ test("each call of a flush keeps its own values, whatever the others have", asyn
   await lab.flush();
   expect(await account.log()).toMatchObject(
     models.map((model, index) => ({
-      ...{ model, prompt_tokens: index, status: 200 + (index % 3) },
+      model,
+      prompt_tokens: index,
+      status: 200 + (index % 3),
       country: index % 2 === 0 ? null : "DE",
     })),
   );

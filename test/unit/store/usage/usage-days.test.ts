@@ -54,16 +54,20 @@ function rowsOf(minutes: number, from: number, to: number) {
     rows.set(key, row);
   }
   return [...rows.values()].map(({ ms, model, calls, cost, latencies }) => ({
-    ...{
-      account: ACCOUNT,
-      minutes,
-      at: new Date(ms).toISOString(),
-      key: 1,
-      service: "models",
-      model,
-    },
-    ...{ status: "ok", calls, prompt_tokens: calls, cached_tokens: 0, completion_tokens: 0 },
-    ...{ cost, free_cost: 0, latencies: latencies.pack() },
+    account: ACCOUNT,
+    minutes,
+    at: new Date(ms).toISOString(),
+    key: 1,
+    service: "models",
+    model,
+    status: "ok",
+    calls,
+    prompt_tokens: calls,
+    cached_tokens: 0,
+    completion_tokens: 0,
+    cost,
+    free_cost: 0,
+    latencies: latencies.pack(),
   }));
 }
 
@@ -108,10 +112,20 @@ function check(cells: readonly UsageCell[], borders: readonly number[]): void {
 }
 
 const ZONES = [
-  ...["Europe/Berlin", "America/New_York", "Asia/Kolkata", "Pacific/Auckland", "UTC"],
+  "Europe/Berlin",
+  "America/New_York",
+  "Asia/Kolkata",
+  "Pacific/Auckland",
+  "UTC",
   // Whose midnight occurs twice or not at all, and with offsets of half and quarter hours.
-  ...["Atlantic/Azores", "America/Havana", "Africa/Cairo", "Asia/Beirut", "America/Santiago"],
-  ...["Asia/Kathmandu", "Australia/Lord_Howe", "Pacific/Chatham"],
+  "Atlantic/Azores",
+  "America/Havana",
+  "Africa/Cairo",
+  "Asia/Beirut",
+  "America/Santiago",
+  "Asia/Kathmandu",
+  "Australia/Lord_Howe",
+  "Pacific/Chatham",
 ];
 
 describe.each(ZONES)("in %s", (zone) => {

@@ -73,7 +73,12 @@ export function toolExample(model: string): Example {
 function completionOf(model: string, answer: string, svc: object): object {
   const message = { role: "assistant", content: answer };
   return {
-    ...{ id: COMPLETION, object: "chat.completion", created: CREATED, model },
-    ...{ choices: [{ index: 0, message, finish_reason: "stop" }], usage, svc },
+    id: COMPLETION,
+    object: "chat.completion",
+    created: CREATED,
+    model,
+    choices: [{ index: 0, message, finish_reason: "stop" }],
+    usage,
+    svc,
   };
 }

@@ -58,8 +58,11 @@ export function toJourney(item: Json): JourneyAnswer | null {
   if (departure === null || arrival === null || duration === null || !isWhole) return null;
   const rides = legs.filter(({ line }) => line !== null).length;
   return {
-    ...{ departure, arrival, duration_s: duration },
-    ...{ transfers: transfers ?? Math.max(0, rides - 1), legs },
+    departure,
+    arrival,
+    duration_s: duration,
+    transfers: transfers ?? Math.max(0, rides - 1),
+    legs,
   };
 }
 
