@@ -1,4 +1,4 @@
-// Installs the packages with npm, changed by patches/; Bun is one of them.
+// Installs the packages with npm, changed by patches/; Bun is one of them (D-601).
 
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
 // The one table of all errors that a caller can receive. Rows are in the order in which the checks
-// run (SPEC 7, docs/decisions.md): if several apply, the first one is the answer.
+// run (SPEC 7): if several apply, the first one is the answer.
 
 import type { UnavailableCode } from "./access/services.ts";
 

@@ -1,4 +1,4 @@
-// Parses the text of a JSON body: here if that takes little, otherwise in a thread of its own.
+// Parses the text of a JSON body: here if that takes little, otherwise in a thread (D-561).
 
 import { ApiError, type ErrorCode } from "../core/errors.ts";
 import type { BodyShare } from "./body/body-shares.ts";

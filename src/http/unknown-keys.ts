@@ -1,5 +1,5 @@
-// Bounds the keys of a parsed body that its schema does not know. They have no effect, so nobody
-// needs many, and all that is done with a body takes time for each of them.
+// Bounds the keys of a parsed body that its schema does not know (D-562). They have no effect, so
+// nobody needs many, and all that is done with a body takes time for each of them.
 
 import { invalid } from "./body/checks.ts";
 import { meantBy } from "./body/unknown-fields.ts";

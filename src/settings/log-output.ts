@@ -1,5 +1,5 @@
 // Standard output as the log uses it. What reads the log may hang or be gone, or its disk may be
-// full: then lines are lost, and the process goes on.
+// full: then lines are lost, and the process goes on (D-525).
 
 /** How much of a log waits for what reads it. */
 export const LOG_WAITING_MAX = 8 * 1024 * 1024;

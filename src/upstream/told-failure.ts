@@ -1,5 +1,5 @@
-// Failures that servers tell with status 200. A reply that tells one must not look like "nothing
-// found".
+// Failures that servers tell with status 200 (D-582). A reply that tells one must not look like
+// "nothing found".
 
 import { isObject } from "./upstream-http.ts";
 

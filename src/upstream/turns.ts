@@ -1,4 +1,4 @@
-// What waits for its turn: each account has one after the other, however much one of them sends.
+// Gives accounts their turns one after the other, however much one of them sends (D-545).
 
 export class Turns<Item> {
   /** By account. The account whose turn is next comes first. */

@@ -1,5 +1,5 @@
 // GET …/usage and …/usage.csv: what an account used, by step of time and by group. The command line
-// shows the same.
+// shows the same. The CSV has no totals (D-581).
 
 import { BAND_ERROR_PERCENT, LatencyCounts } from "../../core/latency-bands.ts";
 import { type CsvCell, csvLine } from "../../core/text/csv.ts";

@@ -246,7 +246,7 @@ export const MAIL = {
 
 export const JSON_DEPTH_MAX = 64;
 
-/** Per IP address, for callers without a valid key (docs/decisions.md). */
+/** Per IP address, for callers without a valid key. */
 export const ANONYMOUS_REQUESTS_PER_MINUTE = 60;
 
 /** How long a hold lives without its process, and how often the process renews its lease. */

@@ -13,7 +13,7 @@ export const SMALL_BODY_BYTES = 64 * 1024;
 export const BODY_BYTES_AT_ONCE = 64 * MEBIBYTE;
 /** All bodies of a process. */
 export const PROCESS_BYTES_AT_ONCE = 512 * MEBIBYTE;
-/** Large bodies of one key in a minute: a hundred of the largest. */
+/** Large bodies of one key in a minute: a hundred of the largest (D-563). */
 export const KEY_BYTES_A_MINUTE = 400 * MEBIBYTE;
 /** Values in the large bodies of one key in a minute: each takes about a microsecond. */
 export const KEY_VALUES_A_MINUTE = 2_000_000;

@@ -7,7 +7,7 @@ import { orStartError } from "./store-away.ts";
 
 const VERSION_MIN = 7;
 
-/** Without these settings Redis could lose money (docs/decisions.md). */
+/** Without these settings Redis could lose money. */
 const REQUIRED = [
   ["appendonly", "yes"],
   ["appendfsync", "always"],
