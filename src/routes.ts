@@ -11,10 +11,10 @@ import {
   revokeConsoleKey,
 } from "./console/keys.ts";
 import { type LimitsDeps, limits, setCap } from "./console/limits.ts";
+import { LISTS } from "./console/lists.ts";
 import { consoleModels, type ModelsDeps } from "./console/models.ts";
 import { type BillingDeps, billing } from "./console/money/billing.ts";
 import { disableAutoTopUp, enableAutoTopUp, removeCard } from "./console/money/cards.ts";
-import { ledger } from "./console/money/ledger.ts";
 import { charge, checkout, topUp } from "./console/money/top-ups.ts";
 import { PEOPLE_ENDPOINTS, type PeopleDeps } from "./console/people/people-endpoints.ts";
 import {
@@ -101,7 +101,7 @@ export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
   requests,
   requestsCsv,
   receipt,
-  ledger,
+  ...LISTS,
 ];
 
 /** The operators' own API; to everybody else it is not there. */

@@ -6,10 +6,8 @@ import type { MeReply } from "../../src/console/people/me-schema.ts";
 import { meQuery } from "./api/queries.ts";
 
 export type Account = MeReply["accounts"][number];
-export type Role = Account["role"];
 
 const LAST_ACCOUNT = "farebox-account";
-const ROLES: readonly Role[] = ["viewer", "billing", "admin", "owner"];
 
 /** The person who is signed in; pages inside the frame always have one. */
 export function useMe(): MeReply {
@@ -23,11 +21,6 @@ export function useAccount(): Account {
   const open = accounts.find(({ id }) => id === account);
   if (open === undefined) throw new Error(`${account} is none of this person's accounts`);
   return open;
-}
-
-/** True if the role includes what `needed` may do. */
-export function mayAct(role: Role, needed: Role): boolean {
-  return ROLES.indexOf(role) >= ROLES.indexOf(needed);
 }
 
 /** The account to open where the address names none: the last one, or the first. */

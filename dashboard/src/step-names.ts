@@ -1,12 +1,12 @@
 // What steps of time are called.
 
+import type { UsageStep } from "../../src/core/usage-query.ts";
 import { clockTime, isoOf, shortDay, zoneLabel } from "./time.ts";
-import type { Step } from "./usage-range.ts";
 
 const MINUTES_LENGTH = "14:00".length;
 
 /** A short name, for an axis: "22 Nov", "14:00", "Nov 2026". Midnight has the name of its day. */
-export function stepLabel(at: number, step: Step, zone: string): string {
+export function stepLabel(at: number, step: UsageStep, zone: string): string {
   const iso = isoOf(at);
   if (step === "1d") return shortDay(iso, zone);
   if (step === "1mo") {
@@ -18,7 +18,7 @@ export function stepLabel(at: number, step: Step, zone: string): string {
 }
 
 /** A whole name: "22 Nov", "22 Nov 14:00 UTC", "Nov 2026". */
-export function stepName(at: number, step: Step, zone: string): string {
+export function stepName(at: number, step: UsageStep, zone: string): string {
   if (step === "1d" || step === "1mo") return stepLabel(at, step, zone);
   const iso = isoOf(at);
   const time = clockTime(iso, zone).slice(0, MINUTES_LENGTH);

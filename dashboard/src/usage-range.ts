@@ -1,16 +1,16 @@
 // The range of time that the usage page shows: presets and ranges of one's own, as the address has
 // them, made into what the server is asked.
 
+import type { UsageStep } from "../../src/core/usage-query.ts";
 import { isoOf, midnight, monthBegin } from "./time.ts";
 
 export const PRESETS = ["24h", "7d", "30d", "month", "12mo"] as const;
 export type Preset = (typeof PRESETS)[number];
-export type Step = "15m" | "1h" | "1d" | "1mo";
 
 export interface Range {
   readonly from: string;
   readonly to: string;
-  readonly step: Step;
+  readonly step: UsageStep;
 }
 
 const MINUTE_MS = 60_000;
@@ -18,7 +18,7 @@ const QUARTER_MS = 15 * MINUTE_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 /** Up to these lengths a range is shown in these steps. */
-const STEPS: readonly (readonly [lengthMs: number, step: Step])[] = [
+const STEPS: readonly (readonly [lengthMs: number, step: UsageStep])[] = [
   [8 * HOUR_MS, "15m"],
   [4 * DAY_MS, "1h"],
   [100 * DAY_MS, "1d"],

@@ -2,14 +2,13 @@
 // texts beside the numbers that are only drawn.
 
 import type { UsageReply } from "../../src/console/usage/usage-schema.ts";
+import { OTHERS, type UsageGroup } from "../../src/core/usage-query.ts";
 import { moneyText, roughUsd, sumUsd } from "./money.ts";
 import { nameOf, t } from "./texts.ts";
 import { duration } from "./time.ts";
 
 export const METRICS = ["cost", "calls", "tokens", "errors", "p95"] as const;
 export type Metric = (typeof METRICS)[number];
-export const GROUPS = ["none", "service", "model", "key", "status"] as const;
-export type Group = (typeof GROUPS)[number];
 
 type Figures = UsageReply["total"];
 
@@ -67,7 +66,7 @@ export function textOf(figures: Figures, metric: Metric): string {
 }
 
 /** Groups in a fixed order with fixed colours; the smallest are put together if there are many. */
-export function usageView(reply: UsageReply, metric: Metric, group: Group): UsageView {
+export function usageView(reply: UsageReply, metric: Metric, group: UsageGroup): UsageView {
   const times = reply.begins.map((at) => Date.parse(at));
   const place = new Map(times.map((at, index) => [at, index]));
   const sorted = group === "service" || group === "status" ? reply.groups : bySize(reply, metric);
@@ -96,14 +95,14 @@ export function usageView(reply: UsageReply, metric: Metric, group: Group): Usag
   return { times, groups };
 }
 
-function labelOf({ id, label }: UsageReply["groups"][number], group: Group): string {
+function labelOf({ id, label }: UsageReply["groups"][number], group: UsageGroup): string {
   if (group === "none") return t.usage.all;
   if (group === "service") return nameOf(t.services, id);
   if (group === "status") return nameOf(t.usage.statuses, id);
   return label;
 }
 
-function colorOf(id: string, group: Group, index: number): string {
+function colorOf(id: string, group: UsageGroup, index: number): string {
   if (group === "status") return STATUS_COLOURS[id] ?? "var(--fb-series-8)";
   if (group === "service") return `var(--fb-series-${SERVICE_COLOURS[id] ?? COLOURS_MAX})`;
   return `var(--fb-series-${id === OTHERS ? COLOURS_MAX : Math.min(index + 1, COLOURS_MAX)})`;
@@ -113,8 +112,6 @@ function bySize({ groups }: UsageReply, metric: Metric) {
   const size = (one: UsageReply["groups"][number]) => figureOf(one.total, metric) ?? 0;
   return groups.toSorted((a, b) => size(b) - size(a));
 }
-
-export const OTHERS = "others";
 
 function withOthers(groups: UsageReply["groups"]): UsageReply["groups"] {
   if (groups.length <= COLOURS_MAX) return groups;

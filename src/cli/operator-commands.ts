@@ -1,45 +1,88 @@
 // What the operators' console reads, on the command line: accounts by whatever a customer names,
 // the trail of the operators, and what waits or failed.
 
-import { AdministrationError, ApiError } from "../core/errors.ts";
-import { foundAccounts } from "../operator/accounts.ts";
-import { disputesReply } from "../operator/money.ts";
-import { eventsReply, mailsReply, resendFromCli } from "../operator/queues.ts";
-import { trailReply } from "../operator/trail.ts";
+import { resendFromCli } from "../operator/queues.ts";
+import { DISPUTES } from "../readings/disputes.ts";
+import { EVENTS } from "../readings/events.ts";
+import { FOUND_ACCOUNTS } from "../readings/found-accounts.ts";
+import { MAILS } from "../readings/mails.ts";
+import { TRAIL } from "../readings/trail.ts";
 import { EVENT_STATUSES, MAIL_STATUSES } from "../store/operators/operator-queues.ts";
-import type { Answer, Command, Input } from "./command.ts";
-import { table } from "./print.ts";
-import type { Stores } from "./stores.ts";
+import type { Command, Input } from "./command.ts";
+import { BEFORE, type PageTerms, printPage } from "./list-command.ts";
 import { oneOf } from "./values.ts";
-
-const BEFORE = { value: "PLACE", help: "the next page, as the page before names it" } as const;
-
-interface Page {
-  readonly next: string | null;
-}
-
-/** A command that prints a page of what `read` answers. */
-function pageOf<Reply extends Page>(
-  read: (stores: Stores) => Promise<Reply>,
-  rowsOf: (reply: Reply) => string[][],
-): (stores: Stores) => Promise<Answer> {
-  return async (stores) => {
-    try {
-      const reply = await read(stores);
-      const rows = rowsOf(reply);
-      const more = reply.next === null ? "" : `\nMore: --before ${reply.next}`;
-      const text = rows.length === 0 ? "There is nothing." : `${table(rows)}${more}`;
-      return { json: reply as unknown as Answer["json"], text };
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      throw new AdministrationError("wrong_state", error.message);
-    }
-  };
-}
 
 function beforeOf({ values }: Input): string | null {
   return values.get("before") ?? null;
 }
+
+const found: PageTerms<typeof FOUND_ACCOUNTS> = {
+  list: FOUND_ACCOUNTS,
+  name: "accounts",
+  cells: (row) => [
+    row.id,
+    row.state,
+    row.email ?? "",
+    row.name ?? "",
+    `paid $${row.paid_usd}`,
+    `free $${row.free_usd}`,
+    `owed $${row.owed_usd}`,
+  ],
+};
+
+const actions: PageTerms<typeof TRAIL> = {
+  list: TRAIL,
+  name: "entries",
+  cells: (entry) => [
+    entry.at,
+    entry.actor,
+    entry.account ?? "",
+    entry.about,
+    entry.reason,
+    `${entry.outcome}${entry.detail === null ? "" : `: ${entry.detail}`}`,
+  ],
+};
+
+const serviceMails: PageTerms<typeof MAILS> = {
+  list: MAILS,
+  name: "mails",
+  cells: (mail) => [
+    mail.id,
+    mail.created_at,
+    mail.kind,
+    mail.recipient,
+    mail.status,
+    `${mail.attempts} attempts`,
+    mail.last_error ?? "",
+    mail.can_resend ? "can be sent again" : "",
+  ],
+};
+
+const providerEvents: PageTerms<typeof EVENTS> = {
+  list: EVENTS,
+  name: "events",
+  cells: (event) => [
+    event.received_at,
+    event.provider,
+    event.id,
+    event.type,
+    event.object_id,
+    event.result ?? event.failure ?? event.status,
+  ],
+};
+
+const disputedPayments: PageTerms<typeof DISPUTES> = {
+  list: DISPUTES,
+  name: "disputes",
+  cells: (one) => [
+    one.payment,
+    one.account,
+    one.provider,
+    `$${one.amount_usd}`,
+    one.dispute ?? "warning",
+    one.concern ?? "",
+  ],
+};
 
 const find: Command = {
   name: "account find",
@@ -48,19 +91,7 @@ const find: Command = {
   options: { before: BEFORE },
   prepare(input) {
     const question = { text: input.positionals[0] ?? null, before: beforeOf(input) };
-    return pageOf(
-      ({ database }) => foundAccounts(database, question),
-      ({ accounts }) =>
-        accounts.map((row) => [
-          row.id,
-          row.state,
-          row.email ?? "",
-          row.name ?? "",
-          `paid $${row.paid_usd}`,
-          `free $${row.free_usd}`,
-          `owed $${row.owed_usd}`,
-        ]),
-    );
+    return ({ database }) => printPage(found, database, question);
   },
 };
 
@@ -71,18 +102,7 @@ const trail: Command = {
   options: { account: { value: "ID", help: "only what was done to this account" }, before: BEFORE },
   prepare(input) {
     const question = { account: input.values.get("account") ?? null, before: beforeOf(input) };
-    return pageOf(
-      ({ administration }) => trailReply(administration.accounts, question),
-      ({ entries }) =>
-        entries.map((entry) => [
-          entry.at,
-          entry.actor,
-          entry.account ?? "",
-          entry.about,
-          entry.reason,
-          `${entry.outcome}${entry.detail === null ? "" : `: ${entry.detail}`}`,
-        ]),
-    );
+    return ({ administration }) => printPage(actions, administration.accounts, question);
   },
 };
 
@@ -96,20 +116,8 @@ const mails: Command = {
   },
   prepare(input) {
     const status = oneOf(input, "status", MAIL_STATUSES, "waiting");
-    return pageOf(
-      ({ database }) => mailsReply(database, { status, before: beforeOf(input) }),
-      (reply) =>
-        reply.mails.map((mail) => [
-          mail.id,
-          mail.created_at,
-          mail.kind,
-          mail.recipient,
-          mail.status,
-          `${mail.attempts} attempts`,
-          mail.last_error ?? "",
-          mail.can_resend ? "can be sent again" : "",
-        ]),
-    );
+    const question = { status, before: beforeOf(input) };
+    return ({ database }) => printPage(serviceMails, database, question);
   },
 };
 
@@ -137,18 +145,8 @@ const events: Command = {
   },
   prepare(input) {
     const status = oneOf(input, "status", EVENT_STATUSES, "received");
-    return pageOf(
-      ({ database }) => eventsReply(database, { status, before: beforeOf(input) }),
-      (reply) =>
-        reply.events.map((event) => [
-          event.received_at,
-          event.provider,
-          event.id,
-          event.type,
-          event.object_id,
-          event.result ?? event.failure ?? event.status,
-        ]),
-    );
+    const question = { status, before: beforeOf(input) };
+    return ({ database }) => printPage(providerEvents, database, question);
   },
 };
 
@@ -159,18 +157,8 @@ const disputes: Command = {
   options: { all: { value: null, help: "decided ones too" }, before: BEFORE },
   prepare(input) {
     const state = input.values.has("all") ? ("all" as const) : ("open" as const);
-    return pageOf(
-      ({ database }) => disputesReply(database, { state, before: beforeOf(input) }),
-      (reply) =>
-        reply.disputes.map((one) => [
-          one.payment,
-          one.account,
-          one.provider,
-          `$${one.amount_usd}`,
-          one.dispute ?? "warning",
-          one.concern ?? "",
-        ]),
-    );
+    const question = { state, before: beforeOf(input) };
+    return ({ database }) => printPage(disputedPayments, database, question);
   },
 };
 

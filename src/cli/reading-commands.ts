@@ -2,16 +2,17 @@
 // and ledger. Both read the same; --json prints the reply of the console.
 
 import { findAccount } from "../accounts/administration.ts";
-import { ledgerReply } from "../console/money/ledger.ts";
-import type { Reading } from "../console/reading.ts";
 import { overviewReply } from "../console/usage/overview.ts";
 import { receiptReply } from "../console/usage/receipt.ts";
 import { requestsReply } from "../console/usage/requests.ts";
 import { csvOf, usageReply } from "../console/usage/usage.ts";
-import { USAGE_GROUPS, USAGE_STEPS } from "../console/usage/usage-schema.ts";
 import { AdministrationError, ApiError } from "../core/errors.ts";
+import { USAGE_GROUPS, USAGE_STEPS } from "../core/usage-query.ts";
+import { LEDGER } from "../readings/ledger.ts";
+import type { Reading } from "../readings/reading.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
 import { type Answer, type Command, type Input, UsageError } from "./command.ts";
+import { type PageTerms, printPage } from "./list-command.ts";
 import { dollarText, indented, labelled, table } from "./print.ts";
 import type { Stores } from "./stores.ts";
 import { idOf, oneOf, timeOf } from "./values.ts";
@@ -27,15 +28,17 @@ const STATUSES = ["ok", "refused", "failed", "any"] as const;
 
 type Read<T> = (reading: Reading, account: AccountRow, stores: Stores) => Promise<T>;
 
+function readingOf({ administration, database, actors }: Stores): Reading {
+  return { database, journal: { redis: actors.deps.redis, database, now: administration.now } };
+}
+
 /** A command that reads one account. A wrong value is refused as the console refuses it. */
 function reader<T extends object>(input: Input, read: Read<T>, textOf: (reply: T) => string) {
   const id = idOf(input, "account");
   return async (stores: Stores): Promise<Answer> => {
-    const { administration, database, actors } = stores;
-    const account = await findAccount(administration, id);
-    const journal = { redis: actors.deps.redis, database, now: administration.now };
+    const account = await findAccount(stores.administration, id);
     try {
-      const reply: T = await read({ database, journal }, account, stores);
+      const reply: T = await read(readingOf(stores), account, stores);
       return { json: reply as Answer["json"], text: textOf(reply) };
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -163,6 +166,21 @@ const receipt: Command = {
   },
 };
 
+const ledgerLines: PageTerms<typeof LEDGER> = {
+  list: LEDGER,
+  name: "entries",
+  none: "No entries.",
+  cells: (entry) => [
+    `${entry.seq}`,
+    entry.at,
+    entry.kind,
+    dollarText(entry.amount_usd),
+    `paid $${entry.paid_after_usd}`,
+    `free $${entry.free_after_usd}`,
+    entry.request_id ?? entry.payment_id ?? entry.reason ?? "",
+  ],
+};
+
 const ledger: Command = {
   name: "account ledger",
   positionals: ["ID"],
@@ -174,21 +192,15 @@ const ledger: Command = {
   prepare(input) {
     const kind = input.values.has("without-calls") ? ("operations" as const) : ("all" as const);
     const before = input.values.get("before") ?? null;
-    const read: Read<Awaited<ReturnType<typeof ledgerReply>>> = (reading, account) =>
-      ledgerReply(reading, account, { kind, before });
-    return reader(input, read, ({ entries, next }) => {
-      const lines = entries.map((entry) => [
-        `${entry.seq}`,
-        entry.at,
-        entry.kind,
-        dollarText(entry.amount_usd),
-        `paid $${entry.paid_after_usd}`,
-        `free $${entry.free_after_usd}`,
-        entry.request_id ?? entry.payment_id ?? entry.reason ?? "",
-      ]);
-      const more = next === null ? "" : `\nMore: --before ${next}`;
-      return `${lines.length === 0 ? "No entries." : table(lines)}${more}`;
-    });
+    const id = idOf(input, "account");
+    return async (stores) => {
+      const account = await findAccount(stores.administration, id);
+      return await printPage(
+        ledgerLines,
+        { reading: readingOf(stores), account },
+        { kind, before },
+      );
+    };
   },
 };
 

@@ -1,8 +1,8 @@
 // Keys of an account: listed, created, renamed, and revoked.
 
 import { NAME_CHARACTERS_MAX } from "../core/text/field-rules.ts";
+import { list, reply, time, usd } from "../http/console/fields.ts";
 import { type Checked, nameText, nullable, optional, Type, text } from "../http/schema.ts";
-import { list, reply, time, usd } from "./fields.ts";
 
 const IP_ENTRIES_MAX = 100;
 

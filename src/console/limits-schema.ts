@@ -1,7 +1,7 @@
 // GET …/limits: what limits an account now, and which limit is the first to bind.
 
+import { AsOf, list, reply, time, usd } from "../http/console/fields.ts";
 import { type Checked, nullable, oneOf, Type, text } from "../http/schema.ts";
-import { AsOf, list, reply, time, usd } from "./fields.ts";
 
 export const Limits = reply({
   as_of: AsOf,

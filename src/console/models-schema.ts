@@ -1,7 +1,7 @@
 // GET /console/api/models: every model with its price, and whether it can be called now.
 
+import { list, reply, usd } from "../http/console/fields.ts";
 import { type Checked, nullable, Type, text } from "../http/schema.ts";
-import { list, reply, usd } from "./fields.ts";
 
 export const ModelList = reply({
   models: list(

@@ -1,7 +1,7 @@
 // What the playground sends, and what a call would hold.
 
+import { reply, usd } from "../http/console/fields.ts";
 import { anyObject, type Checked, oneOf, Type } from "../http/schema.ts";
-import { reply, usd } from "./fields.ts";
 
 /** The endpoints of the API that the playground calls, and how. */
 export const PLAYGROUND_METHODS = {

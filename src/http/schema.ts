@@ -14,7 +14,7 @@ import {
 import type { ErrorCode } from "../core/errors.ts";
 import { CONTROL_CHARACTERS, lineRule } from "../core/text/field-rules.ts";
 
-export { type TProperties, type TSchema, Type };
+export { type Static, type TObject, type TProperties, type TSchema, type TUnsafe, Type };
 
 declare module "@sinclair/typebox" {
   interface SchemaOptions {

@@ -4,17 +4,8 @@ import { readAccountSummary } from "../accounts/account-summary.ts";
 import { keysReply } from "../console/keys.ts";
 import { KEYS_EXAMPLE, Keys } from "../console/keys-schema.ts";
 import { billingReply } from "../console/money/billing.ts";
-import {
-  BILLING_EXAMPLE,
-  Billing,
-  LEDGER_EXAMPLE,
-  LedgerPage,
-  LedgerQuery,
-} from "../console/money/billing-schema.ts";
-import { ledgerReply } from "../console/money/ledger.ts";
-import { activityReply, teamReply } from "../console/people/team.ts";
-import { ACTIVITY_EXAMPLE, Activity, ActivityQuery } from "../console/people/team-schema.ts";
-import { timeText, usdText } from "../console/reading.ts";
+import { BILLING_EXAMPLE, Billing } from "../console/money/billing-schema.ts";
+import { teamReply } from "../console/people/team.ts";
 import { overviewReply } from "../console/usage/overview.ts";
 import { receiptReply } from "../console/usage/receipt.ts";
 import { requestsReply } from "../console/usage/requests.ts";
@@ -27,68 +18,13 @@ import {
 } from "../console/usage/requests-schema.ts";
 import { queryOf } from "../http/console/console-endpoint.ts";
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
-import type { Checked } from "../http/schema.ts";
-import { searchAccounts } from "../store/accounts/account-search.ts";
-import type { Database } from "../store/servers/database.ts";
+import { timeText } from "../readings/reading.ts";
 import {
-  FOUND_EXAMPLE,
-  FoundAccounts,
-  type FoundAccountsReply,
   OPERATOR_ACCOUNT_EXAMPLE,
   OperatorAccount,
   type OperatorAccountReply,
-  SearchQuery,
 } from "./accounts-schema.ts";
-import {
-  ACCOUNT_PATH,
-  accountOf,
-  type Context,
-  OPERATOR_PATH,
-  pageOf,
-  placeOf,
-  ROWS_PER_PAGE,
-} from "./deps.ts";
-
-const search = operatorEndpoint({
-  id: "searchAccounts",
-  method: "GET",
-  path: `${OPERATOR_PATH}/accounts`,
-  summary: "Find accounts, newest first",
-  query: queryOf(SearchQuery),
-  reply: FoundAccounts,
-  examples: [{ summary: "By address", query: "text=ada@", reply: FOUND_EXAMPLE }],
-  run: ({ deps }: Context, input) => foundAccounts(deps.reading.database, input),
-});
-
-/** Finds accounts. @throws ApiError that names the field at fault */
-export async function foundAccounts(
-  database: Database,
-  { text, before }: Checked<typeof SearchQuery>,
-): Promise<FoundAccountsReply> {
-  const wanted = text?.trim() ?? "";
-  const { rows, next } = pageOf(
-    await searchAccounts(database, {
-      text: wanted === "" ? null : wanted,
-      before: placeOf(before),
-      count: ROWS_PER_PAGE + 1,
-    }),
-  );
-  return {
-    accounts: rows.map(({ id, name, email, surface, state, stateReason, ...row }) => ({
-      id,
-      name,
-      email,
-      surface,
-      state,
-      state_reason: stateReason,
-      paid_usd: usdText(row.paid),
-      free_usd: usdText(row.free),
-      owed_usd: usdText(row.owed),
-      created_at: timeText(row.createdAt),
-    })),
-    next,
-  };
-}
+import { ACCOUNT_PATH, accountOf, type Context } from "./deps.ts";
 
 const account = operatorEndpoint({
   id: "getOperatorAccount",
@@ -165,37 +101,4 @@ const receipt = operatorEndpoint({
   },
 });
 
-const ledger = operatorEndpoint({
-  id: "listAccountLedger",
-  method: "GET",
-  path: `${ACCOUNT_PATH}/ledger`,
-  summary: "List the ledger of an account, newest first",
-  query: queryOf(LedgerQuery),
-  reply: LedgerPage,
-  examples: [{ summary: "All entries", query: "kind=all", reply: LEDGER_EXAMPLE }],
-  run: async (context: Context, input) =>
-    await ledgerReply(context.deps.reading, await accountOf(context), input),
-});
-
-const activity = operatorEndpoint({
-  id: "listAccountActivity",
-  method: "GET",
-  path: `${ACCOUNT_PATH}/activity`,
-  summary: "Who did what in the account, its people and operators",
-  query: queryOf(ActivityQuery),
-  reply: Activity,
-  examples: [{ summary: "A new key", reply: ACTIVITY_EXAMPLE }],
-  run: async (context: Context, { before }) =>
-    await activityReply(context.deps.reading.database, await accountOf(context), before),
-});
-
-export const ACCOUNT_READINGS = [
-  search,
-  account,
-  billing,
-  keys,
-  requests,
-  receipt,
-  ledger,
-  activity,
-] as const;
+export const ACCOUNT_READINGS = [account, billing, keys, requests, receipt] as const;

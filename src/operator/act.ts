@@ -4,6 +4,8 @@
 import { actorOf } from "../console/noted.ts";
 import { ConsoleError } from "../core/console-errors.ts";
 import { AdministrationError, toApiError } from "../core/errors.ts";
+import { jsonOf, type WireOf } from "../core/records.ts";
+import { TrailLine } from "../readings/trail.ts";
 import type { Transaction } from "../store/ledger/operations.ts";
 import {
   type Doing,
@@ -17,7 +19,6 @@ import {
 import type { Database } from "../store/servers/database.ts";
 import type { ActionReply } from "./action-schema.ts";
 import type { Context } from "./deps.ts";
-import { trailJson } from "./trail-json.ts";
 
 /** What is done, without the words of the request that asks for it. */
 export type Deed = Pick<OperatorAction, "action" | "account" | "subject" | "about">;
@@ -57,7 +58,7 @@ export async function actOnce(
   isRecorded ||= await recordAction(database, action, doing, "unchanged");
   const entry = await found(database, action.id);
   if (!isRecorded) return repeated(entry, action);
-  return { done: trailJson(entry), repeated: false, applied };
+  return { done: lineOf(entry), repeated: false, applied };
 }
 
 /**
@@ -87,7 +88,7 @@ export async function actOutside(
   }
   await endAction(database, action.id, "done", detail);
   const entry = await found(database, action.id);
-  return { done: trailJson(entry), repeated: false, applied: true };
+  return { done: lineOf(entry), repeated: false, applied: true };
 }
 
 function prepared(context: Context, deed: Deed, { id, reason }: Ask) {
@@ -108,7 +109,7 @@ async function requireOperator({ deps, person }: Context, tx: Transaction): Prom
 
 function repeated(entry: TrailEntry, action: OperatorAction): ActionReply {
   if (!isSame(entry, action)) throw reused(entry);
-  return { done: trailJson(entry), repeated: true, applied: null };
+  return { done: lineOf(entry), repeated: true, applied: null };
 }
 
 function isSame(entry: TrailEntry, { action, account, subject, about }: OperatorAction): boolean {
@@ -131,4 +132,8 @@ async function found(database: Database, id: string): Promise<TrailEntry> {
   const entry = await findAction(database, id);
   if (entry === null) throw new Error(`The action ${id} is gone`);
   return entry;
+}
+
+function lineOf(entry: TrailEntry): WireOf<typeof TrailLine> {
+  return jsonOf(TrailLine, { ...entry, account: entry.accountId });
 }

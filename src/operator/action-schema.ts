@@ -1,8 +1,11 @@
 // What operators send with every change, the line that it leaves, and the trail of these lines.
 
-import { before, list, reply, time, usd } from "../console/fields.ts";
 import { PLAN_NAMES } from "../core/access/limits.ts";
+import { sampleOf } from "../core/records.ts";
+import { reply, usd } from "../http/console/fields.ts";
+import { schemaOf } from "../http/console/record-schema.ts";
 import { type Checked, nullable, oneOf, optional, shortText, Type, text } from "../http/schema.ts";
+import { TrailLine } from "../readings/trail.ts";
 
 const REASON_CHARACTERS_MAX = 300;
 
@@ -43,22 +46,8 @@ export const ContractBody = Type.Object(
   CLOSED,
 );
 
-const TrailLine = Type.Object({
-  id: text(),
-  at: time("When"),
-  actor: text({ description: "The operator's e-mail address" }),
-  country: nullable(text()),
-  action: text({ description: "Such as credit" }),
-  account: nullable(text({ description: "The account that it is about" })),
-  subject: nullable(text({ description: "A payment, a service, an event or a mail" })),
-  about: text({ description: "In words" }),
-  reason: text(),
-  outcome: oneOf(["begun", "done", "unchanged", "failed"]),
-  detail: nullable(text({ description: "What came of it, or why it failed" })),
-});
-
 export const Action = reply({
-  done: TrailLine,
+  done: schemaOf(TrailLine),
   repeated: Type.Boolean({ description: "True if it was done before under this id" }),
   applied: nullable(
     Type.Boolean({
@@ -68,34 +57,10 @@ export const Action = reply({
 });
 export type ActionReply = Checked<typeof Action>;
 
-export const TrailQuery = Type.Object(
-  {
-    account: optional(text({ description: "Only those about this account" })),
-    before,
-  },
-  CLOSED,
-);
-export const Trail = reply({ entries: list(TrailLine), next: nullable(text()) });
-export type TrailReply = Checked<typeof Trail>;
-
 export const ASK_EXAMPLE = { id: "op_7n42DGM5Tflk9n8m", reason: "Ticket 4711" };
 
 export const ACTION_EXAMPLE: ActionReply = {
-  done: {
-    id: "op_7n42DGM5Tflk9n8m",
-    at: "2026-11-22T13:00:00.000Z",
-    actor: "ops@example.com",
-    country: "DE",
-    action: "credit",
-    account: "acct_7n42DGM5Tflk9n8mt7Fhc7",
-    subject: null,
-    about: "$25 credited as a payment",
-    reason: "Ticket 4711",
-    outcome: "done",
-    detail: null,
-  },
+  done: sampleOf(TrailLine),
   repeated: false,
   applied: true,
 };
-
-export const TRAIL_EXAMPLE: TrailReply = { entries: [ACTION_EXAMPLE.done], next: null };

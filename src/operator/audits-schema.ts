@@ -1,6 +1,6 @@
 // Audits that operators ask for, and what they found.
 
-import { before, list, reply, time, usd } from "../console/fields.ts";
+import { before, list, reply, time, usd } from "../http/console/fields.ts";
 import { type Checked, nullable, oneOf, optional, Type, text } from "../http/schema.ts";
 import { ASK } from "./action-schema.ts";
 

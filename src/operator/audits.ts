@@ -1,11 +1,11 @@
 // The audit as a job: asked for here, run by a worker, read here with its progress and result.
 
 import { findAccount } from "../accounts/administration.ts";
-import { timeText } from "../console/reading.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import { queryOf } from "../http/console/console-endpoint.ts";
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
 import type { Checked } from "../http/schema.ts";
+import { timeText } from "../readings/reading.ts";
 import { type AuditRun, AuditRuns } from "../store/audit/audit-runs.ts";
 import { actOutside } from "./act.ts";
 import { ACTION_EXAMPLE, Action, ASK_EXAMPLE } from "./action-schema.ts";

@@ -1,6 +1,6 @@
 // The versions of the configuration that all processes share.
 
-import { before, list, reply, time } from "../console/fields.ts";
+import { before, list, reply, time } from "../http/console/fields.ts";
 import { type Checked, nullable, Type, text } from "../http/schema.ts";
 import { ASK } from "./action-schema.ts";
 

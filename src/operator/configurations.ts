@@ -1,12 +1,12 @@
 // The versions of the configuration that all processes share, and the way back to one of them.
 
-import { timeText } from "../console/reading.ts";
 import { AdministrationError } from "../core/errors.ts";
 import { StartError } from "../core/start-error.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import { queryOf } from "../http/console/console-endpoint.ts";
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
 import type { Checked } from "../http/schema.ts";
+import { timeText } from "../readings/reading.ts";
 import {
   Configurations,
   type ConfigurationVersion,

@@ -2,11 +2,11 @@
 
 import type { ReadableAccounts } from "../accounts/account-summary.ts";
 import { type AdministrationDeps, findAccount } from "../accounts/administration.ts";
-import type { Reading } from "../console/reading.ts";
 import type { PriceCatalogue } from "../console/usage/receipt-lines.ts";
 import { invalid } from "../http/body/checks.ts";
 import type { OperatorContext, OperatorFrameDeps } from "../http/console/operator-endpoint.ts";
 import type { PaymentDeps } from "../payments/read-top-up.ts";
+import type { Reading } from "../readings/reading.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
 import type { DescribeChanges } from "../store/operators/configurations.ts";
 import type { Pauses } from "../store/operators/pauses.ts";

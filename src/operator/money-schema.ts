@@ -1,7 +1,8 @@
 // Money over all accounts: disputes, grants of free credit, and revenue.
 
-import { before, list, reply, time, usd } from "../console/fields.ts";
-import { type Checked, nullable, oneOf, optional, Type, text } from "../http/schema.ts";
+import { REVENUE_GROUPS } from "../core/usage-query.ts";
+import { list, reply, usd } from "../http/console/fields.ts";
+import { type Checked, oneOf, optional, Type, text } from "../http/schema.ts";
 
 const CLOSED = { additionalProperties: false } as const;
 const count = (description: string) => Type.Integer({ minimum: 0, description });
@@ -13,52 +14,6 @@ function dayText(description: string) {
     description,
   });
 }
-
-export const DisputesQuery = Type.Object(
-  {
-    state: optional(oneOf(["open", "all"], { description: "Those that are open by default" })),
-    before,
-  },
-  CLOSED,
-);
-export const Disputes = reply({
-  disputes: list(
-    Type.Object({
-      payment: text(),
-      account: text(),
-      account_name: nullable(text()),
-      provider: text(),
-      top_up: nullable(text()),
-      amount_usd: usd("The payment"),
-      refunded_usd: usd("Refunded of it"),
-      disputed_usd: usd("Held or taken by the dispute"),
-      dispute: nullable(oneOf(["open", "won", "lost"])),
-      concern: nullable(text({ description: "What the provider last said" })),
-      paid_at: time("When"),
-    }),
-  ),
-  next: nullable(text()),
-});
-export type DisputesReply = Checked<typeof Disputes>;
-
-export const GrantsQuery = Type.Object({ before }, CLOSED);
-export const Grants = reply({
-  grants: list(
-    Type.Object({
-      account: text(),
-      account_name: nullable(text()),
-      amount_usd: usd("How much"),
-      actor: text({ description: "`operator`, `system`, or a person's address" }),
-      kind: oneOf(["grant", "allowance"], { description: "An allowance is of the Free plan" }),
-      at: time("When"),
-      expires_at: nullable(time("When it ends")),
-    }),
-  ),
-  next: nullable(text()),
-});
-export type GrantsReply = Checked<typeof Grants>;
-
-export const REVENUE_GROUPS = ["service", "model", "route"] as const;
 
 const SUMS = {
   calls: count("Calls that were served or charged"),
@@ -101,40 +56,6 @@ export const Revenue = reply({
   }),
 });
 export type RevenueReply = Checked<typeof Revenue>;
-
-export const DISPUTES_EXAMPLE: DisputesReply = {
-  disputes: [
-    {
-      payment: "pay_7n42DGM5Tflk9n8mt7Fhc7",
-      account: "acct_7n42DGM5Tflk9n8mt7Fhc7",
-      account_name: "Ada's account",
-      provider: "stripe",
-      top_up: "topup_7n42DGM5Tflk9n8mt7Fhc7",
-      amount_usd: "25",
-      refunded_usd: "0",
-      disputed_usd: "25",
-      dispute: "open",
-      concern: "dispute open $25",
-      paid_at: "2026-11-01T09:00:00.000Z",
-    },
-  ],
-  next: null,
-};
-
-export const GRANTS_EXAMPLE: GrantsReply = {
-  grants: [
-    {
-      account: "acct_7n42DGM5Tflk9n8mt7Fhc7",
-      account_name: "Ada's account",
-      amount_usd: "5",
-      actor: "system",
-      kind: "grant",
-      at: "2026-11-01T09:00:00.000Z",
-      expires_at: "2027-01-30T09:00:00.000Z",
-    },
-  ],
-  next: null,
-};
 
 const EXAMPLE_SUMS = {
   calls: 1204,

@@ -1,118 +1,21 @@
 // Disputes, grants of free credit and revenue, over all accounts.
 
-import { timeText, usdText } from "../console/reading.ts";
 import { serviceOfScope, serviceTitle } from "../console/service-names.ts";
 import { DAY_MS } from "../core/access/limits.ts";
+import type { REVENUE_GROUPS } from "../core/usage-query.ts";
 import { invalid } from "../http/body/checks.ts";
 import { queryOf } from "../http/console/console-endpoint.ts";
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
 import type { Checked } from "../http/schema.ts";
-import {
-  type FreeGrant,
-  listDisputes,
-  listGrants,
-  readReceived,
-} from "../store/operators/operator-money.ts";
+import { timeText, usdText } from "../readings/reading.ts";
+import { readReceived } from "../store/operators/operator-money.ts";
 import type { Database } from "../store/servers/database.ts";
 import { type MarginSums, readMargins } from "../store/usage/margins.ts";
-import { type Context, OPERATOR_PATH, pageOf, placeOf, ROWS_PER_PAGE } from "./deps.ts";
-import {
-  DISPUTES_EXAMPLE,
-  Disputes,
-  DisputesQuery,
-  type DisputesReply,
-  GRANTS_EXAMPLE,
-  Grants,
-  GrantsQuery,
-  type GrantsReply,
-  REVENUE_EXAMPLE,
-  type REVENUE_GROUPS,
-  Revenue,
-  RevenueQuery,
-  type RevenueReply,
-} from "./money-schema.ts";
+import { type Context, OPERATOR_PATH } from "./deps.ts";
+import { REVENUE_EXAMPLE, Revenue, RevenueQuery, type RevenueReply } from "./money-schema.ts";
 
 const DAYS_MAX = 366;
 const NOT_KNOWN = "Without";
-const GRANT_PLACE = /^(\d{1,16})\.(\d{1,15})\.(\d{1,9})$/;
-
-const disputes = operatorEndpoint({
-  id: "listDisputes",
-  method: "GET",
-  path: `${OPERATOR_PATH}/disputes`,
-  summary: "List payments whose dispute is open, or that their provider warns of",
-  query: queryOf(DisputesQuery),
-  reply: Disputes,
-  examples: [{ summary: "Open ones", reply: DISPUTES_EXAMPLE }],
-  run: ({ deps }: Context, input) => disputesReply(deps.reading.database, input),
-});
-
-/** Reads a page of disputes. @throws ApiError that names the field at fault */
-export async function disputesReply(
-  database: Database,
-  { state, before }: Checked<typeof DisputesQuery>,
-): Promise<DisputesReply> {
-  const { rows, next } = pageOf(
-    await listDisputes(database, {
-      openOnly: state !== "all",
-      before: placeOf(before),
-      count: ROWS_PER_PAGE + 1,
-    }),
-  );
-  return {
-    disputes: rows.map(({ id, account, provider, dispute, concern, ...row }) => ({
-      payment: id,
-      account,
-      account_name: row.accountName,
-      provider,
-      top_up: row.topUp,
-      amount_usd: usdText(row.amount),
-      refunded_usd: usdText(row.refunded),
-      disputed_usd: usdText(row.disputed),
-      dispute,
-      concern,
-      paid_at: timeText(row.paidAt),
-    })),
-    next,
-  };
-}
-
-const grants = operatorEndpoint({
-  id: "listGrants",
-  method: "GET",
-  path: `${OPERATOR_PATH}/grants`,
-  summary: "List grants of free credit, newest first",
-  query: queryOf(GrantsQuery),
-  reply: Grants,
-  examples: [{ summary: "By sign-up", reply: GRANTS_EXAMPLE }],
-  async run({ deps }: Context, { before }) {
-    const { database } = deps.reading;
-    const found = await listGrants(database, grantPlaceOf(before), ROWS_PER_PAGE + 1);
-    const rows = found.slice(0, ROWS_PER_PAGE);
-    const last = found.length > ROWS_PER_PAGE ? rows.at(-1)?.place : undefined;
-    return {
-      grants: rows.map((row) => ({
-        account: row.account,
-        account_name: row.accountName,
-        actor: row.actor,
-        amount_usd: usdText(row.amount),
-        kind: row.isAllowance ? "allowance" : "grant",
-        at: timeText(row.at),
-        expires_at: row.expiresAt === null ? null : timeText(row.expiresAt),
-      })),
-      next: last === undefined ? null : `${last.micros}.${last.account}.${last.number}`,
-    } satisfies GrantsReply;
-  },
-});
-
-function grantPlaceOf(before: string | null | undefined): FreeGrant["place"] | null {
-  if (before == null) return null;
-  const [, micros, account, number] = GRANT_PLACE.exec(before) ?? [];
-  if (micros === undefined || account === undefined || number === undefined) {
-    throw invalid("before", "must be `next` of a page");
-  }
-  return { micros, account, number };
-}
 
 const revenue = operatorEndpoint({
   id: "getRevenue",
@@ -217,4 +120,4 @@ function dayText(ms: number): string {
   return timeText(ms).slice(0, "2026-11-22".length);
 }
 
-export const MONEY_ENDPOINTS = [disputes, grants, revenue] as const;
+export const MONEY_ENDPOINTS = [revenue] as const;

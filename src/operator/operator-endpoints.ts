@@ -9,10 +9,10 @@ import { ACCOUNT_READINGS } from "./accounts.ts";
 import { AUDIT_ENDPOINTS } from "./audits.ts";
 import { CONFIGURATION_ENDPOINTS } from "./configurations.ts";
 import { OPERATOR_PATH, type OperatorDeps } from "./deps.ts";
+import { OPERATOR_LISTS } from "./lists.ts";
 import { MONEY_ENDPOINTS } from "./money.ts";
 import { QUEUE_ENDPOINTS } from "./queues.ts";
 import { RUNNING_ENDPOINTS } from "./running.ts";
-import { TRAIL_ENDPOINTS } from "./trail.ts";
 
 /** What the document says of itself. */
 export const OPERATOR_HEAD: DocumentHead = {
@@ -26,9 +26,9 @@ export const OPERATOR_HEAD: DocumentHead = {
 };
 
 const ENDPOINTS: readonly ConsoleEndpoint<OperatorDeps>[] = [
+  ...OPERATOR_LISTS,
   ...ACCOUNT_READINGS,
   ...ACCOUNT_ACTIONS,
-  ...TRAIL_ENDPOINTS,
   ...RUNNING_ENDPOINTS,
   ...CONFIGURATION_ENDPOINTS,
   ...QUEUE_ENDPOINTS,

@@ -1,13 +1,13 @@
 // What waits or failed, and how to try it again.
 
 import { streamEntry } from "../../actors/journal.ts";
-import { timeText } from "../console/reading.ts";
 import { AdministrationError } from "../core/errors.ts";
-import { invalid } from "../http/body/checks.ts";
+import { sampleOf } from "../core/records.ts";
 import { jsonBody } from "../http/body/json-body.ts";
-import { queryOf } from "../http/console/console-endpoint.ts";
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
 import type { Checked } from "../http/schema.ts";
+import { ServiceMail } from "../readings/mails.ts";
+import { timeText } from "../readings/reading.ts";
 import { OPERATOR, recordActivity } from "../store/accounts/activity.ts";
 import { Ledger } from "../store/ledger/ledger.ts";
 import type { Transaction } from "../store/ledger/operations.ts";
@@ -17,50 +17,21 @@ import {
   type EndedMail,
   findMail,
   hastenMails,
-  listEvents,
-  listMails,
-  type Place,
   replayEvent,
   resendMail,
 } from "../store/operators/operator-queues.ts";
 import type { Database } from "../store/servers/database.ts";
 import { actOnce, actOutside } from "./act.ts";
 import { ACTION_EXAMPLE, Action, ASK_EXAMPLE, AskBody } from "./action-schema.ts";
-import { BODY_BYTES_MAX, type Context, OPERATOR_PATH, ROWS_PER_PAGE } from "./deps.ts";
+import { BODY_BYTES_MAX, type Context, OPERATOR_PATH } from "./deps.ts";
 import {
-  EVENTS_EXAMPLE,
-  Events,
-  EventsQuery,
-  type EventsReply,
   HastenBody,
-  MAILS_EXAMPLE,
-  Mails,
-  MailsQuery,
-  type MailsReply,
   REJECTED_EXAMPLE,
   Rejected,
   type RejectedReply,
   ReplayBody,
   ResendBody,
 } from "./queues-schema.ts";
-
-/** Microseconds of which Postgres can make a time, and the id of a row. */
-const EVENT_PLACE = /^(\d{1,16})\.(.{1,255})$/;
-const MAIL_PLACE = /^(\d{1,16})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
-
-/** Where a page begins. @throws ApiError */
-function placeFrom(before: string | null | undefined, pattern: RegExp): Place | null {
-  if (before == null) return null;
-  const [, micros, id] = pattern.exec(before) ?? [];
-  if (micros === undefined || id === undefined) throw invalid("before", "must be `next` of a page");
-  return { micros, id };
-}
-
-function pageOf<Row extends { readonly place: Place }>(found: readonly Row[]) {
-  const rows = found.slice(0, ROWS_PER_PAGE);
-  const last = found.length > ROWS_PER_PAGE ? rows.at(-1)?.place : undefined;
-  return { rows, next: last === undefined ? null : `${last.micros}.${last.id}` };
-}
 
 const rejected = operatorEndpoint({
   id: "listRejected",
@@ -118,44 +89,6 @@ export async function retryAll(database: Database): Promise<RetryResult[]> {
   });
 }
 
-const mails = operatorEndpoint({
-  id: "listOutbox",
-  method: "GET",
-  path: `${OPERATOR_PATH}/mails`,
-  summary: "List the service's own mails, newest first",
-  query: queryOf(MailsQuery),
-  reply: Mails,
-  examples: [{ summary: "Those that wait", query: "status=waiting", reply: MAILS_EXAMPLE }],
-  run: ({ deps }: Context, input) => mailsReply(deps.reading.database, input),
-});
-
-/** Reads a page of the outbox. @throws ApiError that names the field at fault */
-export async function mailsReply(
-  database: Database,
-  { status = null, before }: Checked<typeof MailsQuery>,
-): Promise<MailsReply> {
-  const count = ROWS_PER_PAGE + 1;
-  const { rows, next } = pageOf(
-    await listMails(database, { status, before: placeFrom(before, MAIL_PLACE), count }),
-  );
-  return {
-    mails: rows.map(({ id, kind, account, recipient, attempts, ...mail }) => ({
-      id,
-      kind,
-      account,
-      recipient,
-      attempts,
-      status: mail.status,
-      last_error: mail.lastError,
-      created_at: timeText(mail.createdAt),
-      next_attempt_at: timeOrNull(mail.nextAttemptAt),
-      ended_at: timeOrNull(mail.endedAt),
-      can_resend: mail.canResend,
-    })),
-    next,
-  };
-}
-
 const hasten = operatorEndpoint({
   id: "hastenMail",
   method: "POST",
@@ -189,7 +122,7 @@ const resend = operatorEndpoint({
   examples: [
     {
       summary: "One mail",
-      body: { ...ASK_EXAMPLE, mail: MAILS_EXAMPLE.mails[0]?.id ?? "" },
+      body: { ...ASK_EXAMPLE, mail: sampleOf(ServiceMail).id },
       reply: ACTION_EXAMPLE,
     },
   ],
@@ -231,44 +164,6 @@ export async function resendFromCli(database: Database, id: string, now: Date): 
   });
 }
 
-const events = operatorEndpoint({
-  id: "listEvents",
-  method: "GET",
-  path: `${OPERATOR_PATH}/events`,
-  summary: "List the events of payment providers, those received last first",
-  query: queryOf(EventsQuery),
-  reply: Events,
-  examples: [{ summary: "Not processed", query: "status=received", reply: EVENTS_EXAMPLE }],
-  run: ({ deps }: Context, input) => eventsReply(deps.reading.database, input),
-});
-
-/** Reads a page of the inbox of events. @throws ApiError that names the field at fault */
-export async function eventsReply(
-  database: Database,
-  { status = null, before }: Checked<typeof EventsQuery>,
-): Promise<EventsReply> {
-  const count = ROWS_PER_PAGE + 1;
-  const { rows, next } = pageOf(
-    await listEvents(database, { status, before: placeFrom(before, EVENT_PLACE), count }),
-  );
-  return {
-    events: rows.map(({ provider, id, type, objectId, result, attempts, failure, ...event }) => ({
-      provider,
-      id,
-      type,
-      object_id: objectId,
-      status: event.status,
-      result,
-      attempts,
-      failure,
-      occurred_at: timeText(event.occurredAt),
-      received_at: timeText(event.receivedAt),
-      processed_at: timeOrNull(event.processedAt),
-    })),
-    next,
-  };
-}
-
 const replay = operatorEndpoint({
   id: "replayEvent",
   method: "POST",
@@ -304,8 +199,4 @@ function requireProvider({ deps: { cashier } }: Context, provider: string): void
   );
 }
 
-function timeOrNull(time: Date | null): string | null {
-  return time === null ? null : timeText(time);
-}
-
-export const QUEUE_ENDPOINTS = [rejected, retry, mails, hasten, resend, events, replay] as const;
+export const QUEUE_ENDPOINTS = [rejected, retry, hasten, resend, replay] as const;

@@ -1,6 +1,6 @@
 // How the installation runs: what is paused, who serves, and what waits.
 
-import { list, reply, time } from "../console/fields.ts";
+import { list, reply, time } from "../http/console/fields.ts";
 import { type Checked, nullable, shortText, Type, text } from "../http/schema.ts";
 import { ASK } from "./action-schema.ts";
 

@@ -3,12 +3,12 @@
 import { runningProcesses } from "../../actors/layout-upgrade.ts";
 import project from "../../package.json";
 import { journalLagNow } from "../accounts/journal-age.ts";
-import { timeText } from "../console/reading.ts";
 import { SERVICE_NAMES } from "../core/access/services.ts";
 import { invalid } from "../http/body/checks.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
 import type { Checked } from "../http/schema.ts";
+import { timeText } from "../readings/reading.ts";
 import { RejectedEntries } from "../store/ledger/rejected-entries.ts";
 import { listDisputes } from "../store/operators/operator-money.ts";
 import { countMails } from "../store/operators/operator-queues.ts";

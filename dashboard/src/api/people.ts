@@ -1,7 +1,7 @@
 // Changes of accounts and of who belongs to them.
 
 import type { SessionsReply } from "../../../src/console/people/people-schema.ts";
-import type { Role } from "../session.tsx";
+import type { Role } from "../../../src/core/access/roles.ts";
 import type { MailedReply } from "./auth.ts";
 import { get, post } from "./client.ts";
 import { ACCOUNTS, ME, ofAccount } from "./queries.ts";

@@ -4,16 +4,14 @@ import { QueryClient, queryOptions } from "@tanstack/react-query";
 import type { KeysReply } from "../../../src/console/keys-schema.ts";
 import type { LimitsReply } from "../../../src/console/limits-schema.ts";
 import type { ModelsReply } from "../../../src/console/models-schema.ts";
-import type {
-  BillingReply,
-  LedgerReply,
-  StartedTopUpReply,
-} from "../../../src/console/money/billing-schema.ts";
+import type { BillingReply, StartedTopUpReply } from "../../../src/console/money/billing-schema.ts";
 import type { MeReply } from "../../../src/console/people/me-schema.ts";
-import type { ActivityReply, TeamReply } from "../../../src/console/people/team-schema.ts";
+import type { TeamReply } from "../../../src/console/people/team-schema.ts";
 import type { OverviewReply } from "../../../src/console/usage/overview-schema.ts";
 import type { ReceiptReply, RequestsReply } from "../../../src/console/usage/requests-schema.ts";
 import type { UsageReply } from "../../../src/console/usage/usage-schema.ts";
+import type { ActivityReply } from "../../../src/readings/activity.ts";
+import type { LedgerReply } from "../../../src/readings/ledger.ts";
 import { get, type Query, RequestError } from "./client.ts";
 
 const FRESH_MS = 4_000;

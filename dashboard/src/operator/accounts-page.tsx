@@ -3,7 +3,7 @@
 import { Button, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { FoundAccountsReply } from "../../../src/operator/accounts-schema.ts";
+import type { FoundAccountsReply } from "../../../src/readings/found-accounts.ts";
 import { Empty } from "../parts/loaded.tsx";
 import { Money } from "../parts/money.tsx";
 import { PageHead, Panel } from "../parts/panel.tsx";

@@ -3,11 +3,10 @@
 import { SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import type {
-  DisputesReply,
-  GrantsReply,
-  RevenueReply,
-} from "../../../src/operator/money-schema.ts";
+import { REVENUE_GROUPS } from "../../../src/core/usage-query.ts";
+import type { RevenueReply } from "../../../src/operator/money-schema.ts";
+import type { DisputesReply } from "../../../src/readings/disputes.ts";
+import type { GrantsReply } from "../../../src/readings/grants.ts";
 import { serverTime } from "../api/client.ts";
 import { UsageChart } from "../parts/lazy-chart.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -23,7 +22,6 @@ import { chargedView, receivedView } from "./revenue-view.ts";
 import { type Column, Rows } from "./rows.tsx";
 
 const RANGES = ["30", "7", "90", "365"] as const;
-const GROUPS = ["service", "model", "route"] as const;
 const DAY_MS = 86_400_000;
 
 function dayBack(days: number): string {
@@ -33,7 +31,7 @@ function dayBack(days: number): string {
 export function RevenuePage() {
   const [fields, change] = useFields();
   const range = oneOf(RANGES, fields.range);
-  const group = oneOf(GROUPS, fields.group);
+  const group = oneOf(REVENUE_GROUPS, fields.group);
   const days = { from: dayBack(Number(range) - 1), to: dayBack(0) };
   const query = useQuery({
     ...revenueQuery({ ...days, group }),
@@ -45,7 +43,7 @@ export function RevenuePage() {
         <SegmentedControl
           size="xs"
           aria-label={ot.group}
-          data={GROUPS.map((value) => ({ value, label: ot.groups[value] }))}
+          data={REVENUE_GROUPS.map((value) => ({ value, label: ot.groups[value] }))}
           value={group}
           onChange={(value) => change({ group: value })}
         />
@@ -83,7 +81,7 @@ function known({ known_calls: calls }: Pick<Group, "known_calls">, usd: string) 
   return calls === 0 ? "–" : <Money usd={usd} />;
 }
 
-type GroupName = (typeof GROUPS)[number];
+type GroupName = (typeof REVENUE_GROUPS)[number];
 
 interface RevenuePanelsProps {
   readonly revenue: RevenueReply;

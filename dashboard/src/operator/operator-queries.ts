@@ -1,27 +1,22 @@
 // What the pages of operators read, and the one way in which they change something.
 
 import { queryOptions } from "@tanstack/react-query";
-import type {
-  FoundAccountsReply,
-  OperatorAccountReply,
-} from "../../../src/operator/accounts-schema.ts";
-import type { ActionReply, TrailReply } from "../../../src/operator/action-schema.ts";
+import type { OperatorAccountReply } from "../../../src/operator/accounts-schema.ts";
+import type { ActionReply } from "../../../src/operator/action-schema.ts";
 import type { AuditsReply } from "../../../src/operator/audits-schema.ts";
 import type {
   ConfigurationReply,
   ConfigurationsReply,
 } from "../../../src/operator/configurations-schema.ts";
-import type {
-  DisputesReply,
-  GrantsReply,
-  RevenueReply,
-} from "../../../src/operator/money-schema.ts";
-import type {
-  EventsReply,
-  MailsReply,
-  RejectedReply,
-} from "../../../src/operator/queues-schema.ts";
+import type { RevenueReply } from "../../../src/operator/money-schema.ts";
+import type { RejectedReply } from "../../../src/operator/queues-schema.ts";
 import type { HealthReply, PausesReply } from "../../../src/operator/running-schema.ts";
+import type { DisputesReply } from "../../../src/readings/disputes.ts";
+import type { EventsReply } from "../../../src/readings/events.ts";
+import type { FoundAccountsReply } from "../../../src/readings/found-accounts.ts";
+import type { GrantsReply } from "../../../src/readings/grants.ts";
+import type { MailsReply } from "../../../src/readings/mails.ts";
+import type { TrailReply } from "../../../src/readings/trail.ts";
 import { get, post, type Query } from "../api/client.ts";
 import { OPERATOR_API, queryClient } from "../api/queries.ts";
 

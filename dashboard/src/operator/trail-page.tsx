@@ -1,7 +1,7 @@
 // The trail: what operators did, newest first.
 
 import { useQuery } from "@tanstack/react-query";
-import type { TrailReply } from "../../../src/operator/action-schema.ts";
+import type { TrailReply } from "../../../src/readings/trail.ts";
 import { PageHead, Panel, Tag } from "../parts/panel.tsx";
 import { useFields } from "../search-fields.ts";
 import { ot } from "../texts/operator.ts";

@@ -4,17 +4,17 @@
 import { useComputedColorScheme } from "@mantine/core";
 import { useEffect, useRef } from "react";
 import uPlot from "uplot";
+import type { UsageStep } from "../../../src/core/usage-query.ts";
 import { axisMoney } from "../money.ts";
 import { stepLabel } from "../step-names.ts";
 import { duration } from "../time.ts";
-import type { Step } from "../usage-range.ts";
 import type { Metric, UsageView } from "../usage-view.ts";
 
 interface ChartProps {
   readonly view: UsageView;
   readonly metric: Metric;
   readonly zone: string;
-  readonly step: Step;
+  readonly step: UsageStep;
   readonly label: string;
   readonly height?: number;
   /** Called with the first and the last step that were chosen. */

@@ -2,9 +2,9 @@
 
 import { Skeleton } from "@mantine/core";
 import { lazy, Suspense, useState } from "react";
+import type { UsageStep } from "../../../src/core/usage-query.ts";
 import { stepName } from "../step-names.ts";
 import { t } from "../texts.ts";
-import type { Step } from "../usage-range.ts";
 import { type Metric, textOf, type UsageView } from "../usage-view.ts";
 
 const Chart = lazy(async () => ({ default: (await import("./chart.tsx")).Chart }));
@@ -13,7 +13,7 @@ interface UsageChartProps {
   readonly view: UsageView;
   readonly metric: Metric;
   readonly zone: string;
-  readonly step: Step;
+  readonly step: UsageStep;
   readonly height?: number;
   readonly onZoom?: (first: number, last: number) => void;
 }

@@ -1,7 +1,7 @@
-// Money of an account: payments, cards, top-ups, the automatic top-up, and the ledger.
+// Money of an account: payments, cards, top-ups, and the automatic top-up.
 
+import { AsOf, list, reply, time, usd } from "../../http/console/fields.ts";
 import { type Checked, nullable, oneOf, optional, Type, text } from "../../http/schema.ts";
-import { AsOf, before, list, reply, time, usd } from "../fields.ts";
 import { Balance, OVERVIEW_EXAMPLE } from "../usage/overview-schema.ts";
 
 const TopUpRow = Type.Object({
@@ -136,33 +136,6 @@ export type LeftCardsReply = Checked<typeof LeftCards>;
 export const AutoTopUp = reply({ auto: nullable(Auto) });
 export type AutoTopUpReply = Checked<typeof AutoTopUp>;
 
-export const LedgerQuery = Type.Object(
-  {
-    kind: optional(oneOf(["all", "operations"], { description: "`operations`: without calls" })),
-    before,
-  },
-  { additionalProperties: false },
-);
-export const LedgerPage = reply({
-  as_of: AsOf,
-  entries: list(
-    Type.Object({
-      seq: Type.Number(),
-      at: time("When"),
-      kind: text({ description: "charge, credit, bonus, reversal, restore, adjustment, …" }),
-      amount_usd: usd("The change of both balances"),
-      paid_after_usd: usd("The paid balance after it"),
-      free_after_usd: usd("The free credit after it"),
-      owed_after_usd: usd("What is owed after it"),
-      request_id: nullable(text()),
-      payment_id: nullable(text()),
-      reason: nullable(text()),
-    }),
-  ),
-  next: nullable(text()),
-});
-export type LedgerReply = Checked<typeof LedgerPage>;
-
 export const BILLING_EXAMPLE: BillingReply = {
   as_of: { at: "2026-11-22T14:03:22.000Z", behind_seconds: 0.4 },
   balance: OVERVIEW_EXAMPLE.balance,
@@ -228,23 +201,4 @@ export const BILLING_EXAMPLE: BillingReply = {
     card: "card_7n42DGM5Tflk9n8mt7Fhc7",
     reason: null,
   },
-};
-
-export const LEDGER_EXAMPLE: LedgerReply = {
-  as_of: { at: "2026-11-22T14:03:22.000Z", behind_seconds: 0.4 },
-  entries: [
-    {
-      seq: 2,
-      at: "2026-11-22T14:03:20.118Z",
-      kind: "charge",
-      amount_usd: "-0.0004215",
-      paid_after_usd: "43.184120875",
-      free_after_usd: "3.2",
-      owed_after_usd: "0",
-      request_id: "req_7n42DGM5Tflk9n8mt7Fhc7",
-      payment_id: null,
-      reason: null,
-    },
-  ],
-  next: null,
 };

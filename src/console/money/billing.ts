@@ -11,11 +11,11 @@ import {
 import { autoSettingsOf } from "../../payments/auto-settings.ts";
 import { CONSENT_VERSION, consentText } from "../../payments/consent.ts";
 import type { PaymentDeps } from "../../payments/read-top-up.ts";
+import { asOf, type Reading } from "../../readings/reading.ts";
 import type { AccountRow } from "../../store/accounts/accounts.ts";
 import { topUpFacts } from "../../store/payments/top-up-facts.ts";
 import { TopUps } from "../../store/payments/top-ups.ts";
 import { noted } from "../noted.ts";
-import { asOf, type Reading } from "../reading.ts";
 import {
   autoJson,
   balanceJson,

@@ -1,8 +1,8 @@
 // GET /console/api/me: who is signed in, and what the pages need to know of this installation.
 
 import { ROLES } from "../../core/access/roles.ts";
+import { list, reply, time } from "../../http/console/fields.ts";
 import { type Checked, nullable, oneOf, Type, text } from "../../http/schema.ts";
-import { list, reply, time } from "../fields.ts";
 
 export const Me = reply({
   person: Type.Object({

@@ -1,9 +1,9 @@
 // The passkeys of a person, and what a browser needs to make one.
 
 import { NAME_CHARACTERS_MAX } from "../../core/text/field-rules.ts";
+import { list, reply, time } from "../../http/console/fields.ts";
 import { type Checked, nameText, nullable, Type, text } from "../../http/schema.ts";
 import { NewPasskeyResponse } from "../../identity/passkey-schema.ts";
-import { list, reply, time } from "../fields.ts";
 
 export const Passkeys = reply({
   passkeys: list(

@@ -1,6 +1,7 @@
 // What people change about themselves and their accounts.
 
 import { NAME_CHARACTERS_MAX } from "../../core/text/field-rules.ts";
+import { list, reply, time, usd } from "../../http/console/fields.ts";
 import {
   type Checked,
   nameText,
@@ -10,7 +11,6 @@ import {
   Type,
   text,
 } from "../../http/schema.ts";
-import { list, reply, time, usd } from "../fields.ts";
 
 const strict = { additionalProperties: false } as const;
 

@@ -1,8 +1,8 @@
 // The people of an account, invitations, and what was done by whom.
 
 import { ROLES } from "../../core/access/roles.ts";
-import { type Checked, nullable, oneOf, Type, text } from "../../http/schema.ts";
-import { before, list, reply, time } from "../fields.ts";
+import { list, reply, time } from "../../http/console/fields.ts";
+import { type Checked, oneOf, Type, text } from "../../http/schema.ts";
 
 export const Team = reply({
   members: list(
@@ -33,21 +33,6 @@ export const InvitationBody = Type.Object(
 );
 export const RoleBody = Type.Object({ role: oneOf(ROLES) }, { additionalProperties: false });
 
-export const ActivityQuery = Type.Object({ before }, { additionalProperties: false });
-export const Activity = reply({
-  entries: list(
-    Type.Object({
-      at: time("When"),
-      actor: text({ description: "A person's e-mail address, `operator` or `system`" }),
-      action: text({ description: "Such as key_created" }),
-      about: text({ description: "In words, such as the name of the key" }),
-      country: nullable(text()),
-    }),
-  ),
-  next: nullable(text()),
-});
-export type ActivityReply = Checked<typeof Activity>;
-
 export const TEAM_EXAMPLE: TeamReply = {
   members: [
     {
@@ -68,17 +53,4 @@ export const TEAM_EXAMPLE: TeamReply = {
       expires_at: "2026-11-29T09:00:00.000Z",
     },
   ],
-};
-
-export const ACTIVITY_EXAMPLE: ActivityReply = {
-  entries: [
-    {
-      at: "2026-11-22T13:00:00.000Z",
-      actor: "ada@example.com",
-      action: "key_created",
-      about: "production",
-      country: "DE",
-    },
-  ],
-  next: null,
 };

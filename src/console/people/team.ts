@@ -2,14 +2,12 @@
 
 import type { Role } from "../../core/access/roles.ts";
 import { ConsoleError } from "../../core/console-errors.ts";
-import { ApiError } from "../../core/errors.ts";
 import { jsonBody } from "../../http/body/json-body.ts";
 import {
   type AccountContext,
   accountEndpoint,
   type PersonContext,
   personEndpoint,
-  queryOf,
 } from "../../http/console/console-endpoint.ts";
 import { countAttempt } from "../../identity/attempt-limits.ts";
 import { emailOf } from "../../identity/email-field.ts";
@@ -21,23 +19,12 @@ import {
   withdrawFromAccount,
 } from "../../identity/team-changes.ts";
 import type { AccountRow } from "../../store/accounts/accounts.ts";
-import { listActivity } from "../../store/accounts/activity.ts";
 import { acceptInvitation, listInvitations, listMembers } from "../../store/people/memberships.ts";
 import type { Database } from "../../store/servers/database.ts";
 import { alsoNoted, noted } from "../noted.ts";
 import type { OwnAccountsDeps } from "./own-accounts.ts";
 import { AccountRef, Changed, Mailed, TokenBody } from "./people-schema.ts";
-import {
-  ACTIVITY_EXAMPLE,
-  Activity,
-  ActivityQuery,
-  type ActivityReply,
-  InvitationBody,
-  RoleBody,
-  TEAM_EXAMPLE,
-  Team,
-  type TeamReply,
-} from "./team-schema.ts";
+import { InvitationBody, RoleBody, TEAM_EXAMPLE, Team, type TeamReply } from "./team-schema.ts";
 
 type Context = AccountContext<OwnAccountsDeps>;
 
@@ -211,53 +198,4 @@ function byPerson(context: Context): TeamActor {
   };
 }
 
-const activity = accountEndpoint({
-  id: "activity",
-  method: "GET",
-  path: `${PATH}/activity`,
-  role: "owner",
-  summary: "Who did what in the account",
-  query: queryOf(ActivityQuery),
-  reply: Activity,
-  examples: [{ summary: "A new key", reply: ACTIVITY_EXAMPLE }],
-  run: ({ deps, account }: Context, { before }: { readonly before?: string | null }) =>
-    activityReply(deps.identity.services.database, account, before),
-});
-
-/** Reads a page of what people did to an account. @throws ApiError that names the field */
-export async function activityReply(
-  database: Database,
-  account: AccountRow,
-  before: string | null | undefined,
-): Promise<ActivityReply> {
-  const page = await listActivity(database, account.number, from(before));
-  return {
-    entries: page.entries.map(({ at, actor, action, about, country }) => ({
-      at: at.toISOString(),
-      actor,
-      action,
-      about,
-      country,
-    })),
-    next: page.next === null ? null : String(page.next),
-  };
-}
-
-function from(before: string | null | undefined): number | null {
-  if (before === null || before === undefined) return null;
-  if (/^\d{1,15}$/.test(before)) return Number(before);
-  throw new ApiError("invalid_parameter", "before must be the `next` of a page", {
-    param: "before",
-  });
-}
-
-export const TEAM_ENDPOINTS = [
-  team,
-  invite,
-  withdraw,
-  accept,
-  changeRole,
-  remove,
-  leave,
-  activity,
-] as const;
+export const TEAM_ENDPOINTS = [team, invite, withdraw, accept, changeRole, remove, leave] as const;

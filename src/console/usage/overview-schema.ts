@@ -1,8 +1,8 @@
 // GET …/overview: what an account can spend, what it spends, and what to do next.
 
 import { ERRORS } from "../../core/errors.ts";
+import { AsOf, list, reply, time, usd } from "../../http/console/fields.ts";
 import { type Checked, nullable, oneOf, Type, text } from "../../http/schema.ts";
-import { AsOf, list, reply, time, usd } from "../fields.ts";
 
 /** What an account has; the same picture on every page. */
 export const Balance = Type.Object({

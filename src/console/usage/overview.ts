@@ -15,6 +15,7 @@ import {
   accountEndpoint,
   type ConsoleFrameDeps,
 } from "../../http/console/console-endpoint.ts";
+import { asOf, type Reading, timeText, usdText } from "../../readings/reading.ts";
 import type { AccountRow } from "../../store/accounts/accounts.ts";
 import { readAutoTopUp } from "../../store/payments/auto-top-ups.ts";
 import {
@@ -24,7 +25,6 @@ import {
   readUsageDays,
 } from "../../store/usage/recent-usage.ts";
 import { balanceJson } from "../money/billing-json.ts";
-import { asOf, type Reading, timeText, usdText } from "../reading.ts";
 import { OVERVIEW_EXAMPLE, Overview, type OverviewReply } from "./overview-schema.ts";
 
 export interface OverviewDeps extends ConsoleFrameDeps {

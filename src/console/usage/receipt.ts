@@ -7,10 +7,10 @@ import {
   accountEndpoint,
   type ConsoleFrameDeps,
 } from "../../http/console/console-endpoint.ts";
+import { asOf, type Reading, usdText } from "../../readings/reading.ts";
 import type { AccountRow } from "../../store/accounts/accounts.ts";
 import { readKeyNames } from "../../store/accounts/key-names.ts";
 import { findCall } from "../../store/usage/request-log.ts";
-import { asOf, type Reading, usdText } from "../reading.ts";
 import { linesOf, type PriceCatalogue } from "./receipt-lines.ts";
 import { refusalOf } from "./refusal-words.ts";
 import { requestJson } from "./requests.ts";

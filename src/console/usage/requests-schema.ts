@@ -2,8 +2,9 @@
 // content in it, because none is stored.
 
 import { OK } from "../../core/errors.ts";
+import { CALL_STATUSES } from "../../core/usage-query.ts";
+import { AsOf, before, list, reply, time, usd } from "../../http/console/fields.ts";
 import { type Checked, nullable, oneOf, optional, Type, text } from "../../http/schema.ts";
-import { AsOf, before, list, reply, time, usd } from "../fields.ts";
 
 export const RequestsQuery = Type.Object(
   {
@@ -12,7 +13,7 @@ export const RequestsQuery = Type.Object(
     service: optional(text()),
     model: optional(text({ description: "A model, or an action of maps" })),
     key: optional(text({ description: "The id of a key" })),
-    status: optional(oneOf(["ok", "refused", "failed"])),
+    status: optional(oneOf(CALL_STATUSES)),
     code: optional(text({ description: "An error code" })),
     request: optional(text({ description: "The id of a request" })),
     min_cost_usd: optional(usd("The lowest cost")),

@@ -4,6 +4,7 @@
 import { fromUuid, isId, toUuid } from "../../core/ids.ts";
 import { usd } from "../../core/money/money.ts";
 import { isUsualYear } from "../../core/text/field-rules.ts";
+import { NO_MODEL } from "../../core/usage-query.ts";
 import { invalid } from "../../http/body/checks.ts";
 import {
   type AccountContext,
@@ -12,12 +13,12 @@ import {
   queryOf,
 } from "../../http/console/console-endpoint.ts";
 import { Type } from "../../http/schema.ts";
+import { asOf, type Reading, timeText, usdText } from "../../readings/reading.ts";
 import type { AccountRow } from "../../store/accounts/accounts.ts";
 import { type KeyName, keyNumber, readKeyNames } from "../../store/accounts/key-names.ts";
 import { exportCalls } from "../../store/usage/log-export.ts";
 import type { LogFilter } from "../../store/usage/log-filter.ts";
 import { type LoggedCall, type LogPlace, readLogPage } from "../../store/usage/request-log.ts";
-import { asOf, type Reading, timeText, usdText } from "../reading.ts";
 import { scopeOfService, serviceOfScope } from "../service-names.ts";
 import {
   REQUESTS_EXAMPLE,
@@ -28,7 +29,6 @@ import {
 } from "./requests-schema.ts";
 import { csvResponse } from "./usage.ts";
 import { timeOf } from "./usage-range.ts";
-import { NO_MODEL } from "./usage-schema.ts";
 
 export interface RequestsDeps extends ConsoleFrameDeps {
   readonly reading: Reading;

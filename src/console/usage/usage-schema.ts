@@ -1,18 +1,12 @@
 // GET …/usage: one series of figures for a chart and its table. Both are the same numbers, and so
 // is the CSV of it.
 
+import { CALL_STATUSES, USAGE_GROUPS, USAGE_STEPS } from "../../core/usage-query.ts";
+import { AsOf, list, reply, time, usd } from "../../http/console/fields.ts";
 import { type Checked, nullable, oneOf, optional, Type, text } from "../../http/schema.ts";
-import { AsOf, list, reply, time, usd } from "../fields.ts";
-
-export const USAGE_GROUPS = ["none", "service", "model", "key", "status"] as const;
-export const USAGE_STEPS = ["15m", "1h", "1d", "1mo"] as const;
 
 /** At most so many steps; a longer range needs a longer step. */
 export const USAGE_STEPS_MAX = 750;
-/** The group of all groups with less cost than the first ones. */
-export const OTHERS = "others";
-/** The group, and the filter, of calls without a model. */
-export const NO_MODEL = "none";
 
 /** The query. Days begin at midnight of `zone`, hours and quarters at `from`. */
 export const UsageQuery = Type.Object(
@@ -27,7 +21,7 @@ export const UsageQuery = Type.Object(
       text({ description: "A model, or an action of maps; `none` for calls without one" }),
     ),
     key: optional(text({ description: "The id of a key" })),
-    status: optional(oneOf(["ok", "refused", "failed"])),
+    status: optional(oneOf(CALL_STATUSES)),
   },
   { additionalProperties: false },
 );

@@ -3,6 +3,7 @@
 
 import { BAND_ERROR_PERCENT, LatencyCounts } from "../../core/latency-bands.ts";
 import { type CsvCell, csvLine } from "../../core/text/csv.ts";
+import { NO_MODEL, OTHERS } from "../../core/usage-query.ts";
 import {
   type AccountContext,
   accountEndpoint,
@@ -10,6 +11,7 @@ import {
   queryOf,
 } from "../../http/console/console-endpoint.ts";
 import { Type } from "../../http/schema.ts";
+import { asOf, type Reading, timeText, usdText } from "../../readings/reading.ts";
 import type { AccountRow } from "../../store/accounts/accounts.ts";
 import { type KeyName, keyNumber, readKeyNames } from "../../store/accounts/key-names.ts";
 import {
@@ -18,12 +20,9 @@ import {
   type UsageCell,
   type UsageSums,
 } from "../../store/usage/usage.ts";
-import { asOf, type Reading, timeText, usdText } from "../reading.ts";
 import { scopeOfService, serviceOfScope, serviceTitle } from "../service-names.ts";
 import { rangeOf } from "./usage-range.ts";
 import {
-  NO_MODEL,
-  OTHERS,
   USAGE_EXAMPLE,
   Usage,
   type UsageInput,

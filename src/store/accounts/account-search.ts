@@ -2,22 +2,8 @@
 // characters of a key. Newest first, in pages by the account's number.
 
 import { type IdKind, isId, toUuid } from "../../core/ids.ts";
+import type { StoredRow } from "../../core/records.ts";
 import type { Database } from "../servers/database.ts";
-
-export interface FoundAccount {
-  readonly number: number;
-  readonly id: string;
-  readonly surface: "gateway" | "application";
-  readonly email: string | null;
-  readonly name: string | null;
-  readonly state: "active" | "suspended" | "closed";
-  readonly stateReason: string | null;
-  readonly createdAt: Date;
-  /** As Postgres has them: held amounts are included. */
-  readonly paid: bigint;
-  readonly free: bigint;
-  readonly owed: bigint;
-}
 
 export interface AccountQuestion {
   /** Null for every account. */
@@ -49,8 +35,8 @@ const BY_TEXT = `
 
 const COLUMNS = `
   SELECT a.number, a.id, a.surface, a.email, a.name, a.state, a.state_reason, a.created_at,
-    coalesce(l.paid_after, 0) AS paid, coalesce(l.free_after, 0) AS free,
-    coalesce(l.owed_after, 0) AS owed
+    coalesce(l.paid_after, 0) AS paid_usd, coalesce(l.free_after, 0) AS free_usd,
+    coalesce(l.owed_after, 0) AS owed_usd
   FROM accounts a LEFT JOIN LATERAL (
     SELECT paid_after, free_after, owed_after FROM ledger_entries
     WHERE account = a.number ORDER BY seq DESC LIMIT 1) l ON true`;
@@ -59,28 +45,15 @@ const COLUMNS = `
 export async function searchAccounts(
   { sql }: Database,
   { text, before, count }: AccountQuestion,
-): Promise<FoundAccount[]> {
+): Promise<readonly StoredRow[]> {
   const { source, parameters } = sourceOf(text);
   const [place, limit] = [parameters.length + 1, parameters.length + 2];
   const found = source === null ? "" : `a.number IN (${source}) AND`;
-  const rows = await sql.unsafe(
+  return await sql.unsafe(
     `${COLUMNS} WHERE ${found} ($${place}::text IS NULL OR a.number < $${place}::text::bigint)
       ORDER BY a.number DESC LIMIT $${limit}::text::int`,
     [...parameters, before === null ? null : String(before), String(count)],
   );
-  return rows.map((row) => ({
-    number: Number(row.number),
-    id: String(row.id),
-    surface: row.surface,
-    email: row.email,
-    name: row.name,
-    state: row.state,
-    stateReason: row.state_reason,
-    createdAt: new Date(row.created_at),
-    paid: BigInt(row.paid),
-    free: BigInt(row.free),
-    owed: BigInt(row.owed),
-  }));
 }
 
 function sourceOf(text: string | null): { source: string | null; parameters: string[] } {

@@ -2,6 +2,7 @@
 // so that a request which is sent twice is done once.
 
 import { and, desc, eq, lt, ne } from "drizzle-orm";
+import type { StoredRow } from "../../core/records.ts";
 import { type Actor, recordActivity } from "../accounts/activity.ts";
 import type { Transaction } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
@@ -116,7 +117,7 @@ export interface TrailQuestion {
 export async function listActions(
   { db }: Database,
   { account, before, count }: TrailQuestion,
-): Promise<TrailEntry[]> {
+): Promise<readonly StoredRow[]> {
   const rows = await select(db)
     .where(
       and(
@@ -126,7 +127,7 @@ export async function listActions(
     )
     .orderBy(desc(operatorActions.number))
     .limit(count);
-  return rows.map(entryOf);
+  return rows.map(({ row, accountId }) => ({ ...row, account: accountId }));
 }
 
 function select(db: Database["db"]) {

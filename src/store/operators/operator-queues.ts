@@ -1,6 +1,7 @@
 // What waits or failed, for operators: the service's own mails and the events of payment providers.
 
 import { and, eq, isNotNull, sql } from "drizzle-orm";
+import type { StoredRow } from "../../core/records.ts";
 import type { Transaction } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
 import { outbox } from "../tables/outbox-schema.ts";
@@ -23,68 +24,22 @@ export interface QueuePage<Status> {
   readonly count: number;
 }
 
-export interface QueuedMail {
-  readonly place: Place;
-  readonly id: string;
-  readonly kind: string;
-  /** The id of the account that it is about. */
-  readonly account: string | null;
-  readonly recipient: string;
-  readonly status: (typeof MAIL_STATUSES)[number];
-  readonly attempts: number;
-  readonly createdAt: Date;
-  /** Null once it has ended. */
-  readonly nextAttemptAt: Date | null;
-  readonly endedAt: Date | null;
-  readonly lastError: string | null;
-  /** Whether it failed and still has its content. */
-  readonly canResend: boolean;
-}
-
-export interface InboxEvent {
-  readonly place: Place;
-  readonly provider: string;
-  readonly id: string;
-  readonly type: string;
-  readonly objectId: string;
-  readonly status: (typeof EVENT_STATUSES)[number];
-  readonly result: string | null;
-  readonly attempts: number;
-  readonly failure: string | null;
-  readonly occurredAt: Date;
-  readonly receivedAt: Date;
-  readonly processedAt: Date | null;
-}
-
 /** The service's own mails, newest first. */
 export async function listMails(
   { sql }: Database,
   { status, before, count }: QueuePage<(typeof MAIL_STATUSES)[number]>,
-): Promise<QueuedMail[]> {
-  const rows = await sql`
+): Promise<readonly StoredRow[]> {
+  return await sql`
     SELECT (extract(epoch FROM o.created_at) * 1000000)::bigint AS micros, o.id, o.kind,
-      a.id AS account, o.recipient, o.status, o.attempts, o.created_at, o.next_attempt_at,
-      o.ended_at, o.last_error, o.status = 'failed' AND o.text IS NOT NULL AS can_resend
+      a.id AS account, o.recipient, o.status, o.attempts, o.created_at,
+      CASE WHEN o.status = 'waiting' THEN o.next_attempt_at END AS next_attempt_at, o.ended_at,
+      o.last_error, o.status = 'failed' AND o.text IS NOT NULL AS can_resend
     FROM outbox o LEFT JOIN accounts a ON a.number = o.account
     WHERE (${status}::text IS NULL OR o.status = ${status})
       AND (${before?.micros ?? null}::text IS NULL OR (o.created_at, o.id) <
         (timestamptz 'epoch' + ${before?.micros ?? "0"}::text::bigint * interval '1 microsecond',
           ${before?.id ?? null}::text::uuid))
     ORDER BY o.created_at DESC, o.id DESC LIMIT ${count}`;
-  return rows.map((row) => ({
-    place: { micros: String(row.micros), id: String(row.id) },
-    id: String(row.id),
-    kind: String(row.kind),
-    account: row.account,
-    recipient: String(row.recipient),
-    status: row.status,
-    attempts: Number(row.attempts),
-    createdAt: new Date(row.created_at),
-    nextAttemptAt: row.status === "waiting" ? new Date(row.next_attempt_at) : null,
-    endedAt: dateOf(row.ended_at),
-    lastError: row.last_error,
-    canResend: row.can_resend,
-  }));
 }
 
 /** Makes one waiting mail due now, or all of them. Returns how many. */
@@ -151,8 +106,8 @@ export async function countMails({ sql }: Database) {
 export async function listEvents(
   { sql }: Database,
   { status, before, count }: QueuePage<(typeof EVENT_STATUSES)[number]>,
-): Promise<InboxEvent[]> {
-  const rows = await sql`
+): Promise<readonly StoredRow[]> {
+  return await sql`
     SELECT (extract(epoch FROM received_at) * 1000000)::bigint AS micros, provider, id, type,
       object_id, status, result, attempts, failure, occurred_at, received_at, processed_at
     FROM provider_events
@@ -161,34 +116,16 @@ export async function listEvents(
         (timestamptz 'epoch' + ${before?.micros ?? "0"}::text::bigint * interval '1 microsecond',
           ${before?.id ?? null}::text))
     ORDER BY received_at DESC, id DESC LIMIT ${count}`;
-  return rows.map((row) => ({
-    place: { micros: String(row.micros), id: String(row.id) },
-    provider: String(row.provider),
-    id: String(row.id),
-    type: String(row.type),
-    objectId: String(row.object_id),
-    status: row.status,
-    result: row.result,
-    attempts: Number(row.attempts),
-    failure: row.failure,
-    occurredAt: new Date(row.occurred_at),
-    receivedAt: new Date(row.received_at),
-    processedAt: dateOf(row.processed_at),
-  }));
 }
 
 /** Makes an event be processed again: its object is read, whatever came of it before. */
 export async function replayEvent(
   { sql }: Database,
-  { provider, id }: Pick<InboxEvent, "provider" | "id">,
+  { provider, id }: { readonly provider: string; readonly id: string },
 ): Promise<boolean> {
   const rows = await sql`
     UPDATE provider_events SET status = 'received', attempts = 0, failure = NULL, result = NULL,
       processed_at = NULL
     WHERE provider = ${provider} AND id = ${id} RETURNING id`;
   return rows.length > 0;
-}
-
-function dateOf(value: string | null): Date | null {
-  return value === null ? null : new Date(value);
 }

@@ -8,19 +8,9 @@ import {
 } from "../../../src/console/keys-schema.ts";
 import { LIMITS_EXAMPLE, Limits } from "../../../src/console/limits-schema.ts";
 import { MODELS_EXAMPLE, ModelList } from "../../../src/console/models-schema.ts";
-import {
-  BILLING_EXAMPLE,
-  Billing,
-  LEDGER_EXAMPLE,
-  LedgerPage,
-} from "../../../src/console/money/billing-schema.ts";
+import { BILLING_EXAMPLE, Billing } from "../../../src/console/money/billing-schema.ts";
 import { ME_EXAMPLE, Me } from "../../../src/console/people/me-schema.ts";
-import {
-  ACTIVITY_EXAMPLE,
-  Activity,
-  TEAM_EXAMPLE,
-  Team,
-} from "../../../src/console/people/team-schema.ts";
+import { TEAM_EXAMPLE, Team } from "../../../src/console/people/team-schema.ts";
 import { OVERVIEW_EXAMPLE, Overview } from "../../../src/console/usage/overview-schema.ts";
 import {
   RECEIPT_EXAMPLE,
@@ -40,11 +30,9 @@ const EXAMPLES: readonly (readonly [string, TSchema, unknown])[] = [
   ["requests", Requests, REQUESTS_EXAMPLE],
   ["receipt", Receipt, RECEIPT_EXAMPLE],
   ["billing", Billing, BILLING_EXAMPLE],
-  ["ledger", LedgerPage, LEDGER_EXAMPLE],
   ["limits", Limits, LIMITS_EXAMPLE],
   ["models", ModelList, MODELS_EXAMPLE],
   ["team", Team, TEAM_EXAMPLE],
-  ["activity", Activity, ACTIVITY_EXAMPLE],
 ];
 
 test.each(EXAMPLES)("the documented example of %s is of its schema", (_, schema, example) => {

@@ -2,9 +2,10 @@
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { BillingReply } from "../../../src/console/money/billing-schema.ts";
-import type { ActivityReply } from "../../../src/console/people/team-schema.ts";
 import type { OperatorAccountReply } from "../../../src/operator/accounts-schema.ts";
-import type { ActionReply, TrailReply } from "../../../src/operator/action-schema.ts";
+import type { ActionReply } from "../../../src/operator/action-schema.ts";
+import type { ActivityReply } from "../../../src/readings/activity.ts";
+import type { TrailReply } from "../../../src/readings/trail.ts";
 import {
   endAction,
   findAction,

@@ -1,11 +1,12 @@
 // The versions of the shared configuration in the operators' console.
 
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import type { ActionReply, TrailReply } from "../../../src/operator/action-schema.ts";
+import type { ActionReply } from "../../../src/operator/action-schema.ts";
 import type {
   ConfigurationReply,
   ConfigurationsReply,
 } from "../../../src/operator/configurations-schema.ts";
+import type { TrailReply } from "../../../src/readings/trail.ts";
 import { Configurations } from "../../../src/store/operators/configurations.ts";
 import { ConsoleWorld } from "../../support/api/console-world.ts";
 import { shared } from "../../support/shared.ts";

@@ -3,9 +3,9 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { BillingReply, StartedTopUpReply } from "../../../src/console/money/billing-schema.ts";
 import type { ActionReply } from "../../../src/operator/action-schema.ts";
-import type { EventsReply } from "../../../src/operator/queues-schema.ts";
 import type { HealthReply } from "../../../src/operator/running-schema.ts";
 import { processEvent } from "../../../src/payments/provider-event.ts";
+import type { EventsReply } from "../../../src/readings/events.ts";
 import { eventually } from "../../support/eventually.ts";
 import { shared } from "../../support/shared.ts";
 import { openBillingLab } from "../../support/stores/billing-lab.ts";

@@ -20,7 +20,7 @@ function layers<Name extends string>(rows: readonly Layer<Name>[]) {
 }
 
 const FLOOR = ["actors", "upstream", "store", "core"] as const;
-const BELOW_SURFACE = ["domain", "atlas", "http", "calls", ...FLOOR] as const;
+const BELOW_SURFACE = ["readings", "domain", "atlas", "http", "calls", ...FLOOR] as const;
 const BELOW_APP = ["operator", "surface", "settings", ...BELOW_SURFACE] as const;
 const SURFACE = /^src\/(?:account|application|console)\//;
 /** What a call does not need. The drawn maps are apart, because the service of maps uses them. */
@@ -33,6 +33,8 @@ const LAYERS = layers([
   // Operators see of an account what its people see, in the same words.
   { name: "operator", files: /^src\/operator\//, imports: ["surface", ...BELOW_SURFACE] },
   { name: "surface", files: SURFACE, imports: BELOW_SURFACE, apart: true },
+  // What is shown of an account or an installation.
+  { name: "readings", files: /^src\/readings\//, imports: ["domain", "http", "calls", ...FLOOR] },
   { name: "domain", files: DOMAIN, imports: ["atlas", "http", "calls", ...FLOOR], apart: true },
   { name: "annexes", files: ANNEX, imports: ["domain", "http", ...FLOOR], apart: true },
   {
@@ -51,7 +53,12 @@ const LAYERS = layers([
   { name: "settings", files: /^src\/settings\//, imports: ["domain", "core"] },
   { name: "cli", files: /^src\/cli\//, imports: ["workers", "annexes", ...BELOW_APP] },
   { name: "workers", files: /^workers\//, imports: ["settings", ...BELOW_SURFACE] },
-  { name: "pages", files: /^dashboard\//, imports: [], types: ["operator", "surface"] },
+  {
+    name: "pages",
+    files: /^dashboard\//,
+    imports: ["core"],
+    types: ["operator", "readings", "surface"],
+  },
 ]);
 
 /** Files that may import everything, and that people or tools start by their name. */

@@ -4,6 +4,7 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import type { BillingReply } from "../../../../src/console/money/billing-schema.ts";
+import { mayAct } from "../../../../src/core/access/roles.ts";
 import {
   billingQuery,
   isMissing,
@@ -18,7 +19,7 @@ import { Loaded } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Facts, Notice, PageHead, Panel } from "../../parts/panel.tsx";
 import { useFields } from "../../search-fields.ts";
-import { type Account, mayAct, useAccount } from "../../session.tsx";
+import { type Account, useAccount } from "../../session.tsx";
 import { t } from "../../texts.ts";
 import { AddCredit } from "./add-credit.tsx";
 import { AutoTopUp } from "./auto-top-up.tsx";

@@ -4,7 +4,7 @@ import { SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type { LedgerReply } from "../../../../src/console/money/billing-schema.ts";
+import type { LedgerReply } from "../../../../src/readings/ledger.ts";
 import { ledgerQuery } from "../../api/queries.ts";
 import { AsOf } from "../../parts/as-of.tsx";
 import { Loaded } from "../../parts/loaded.tsx";

@@ -2,12 +2,13 @@
 
 import { SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { mayAct } from "../../../../src/core/access/roles.ts";
 import { overviewQuery } from "../../api/queries.ts";
 import { Spendable } from "../../parts/balance-bar.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
 import { Notice, PageHead, Panel } from "../../parts/panel.tsx";
 import { oneOf, useFields } from "../../search-fields.ts";
-import { type Account, mayAct, useAccount } from "../../session.tsx";
+import { type Account, useAccount } from "../../session.tsx";
 import { t } from "../../texts.ts";
 import { PlaygroundMail, PlaygroundMaps, PlaygroundSearch } from "./playground-calls.tsx";
 import { PlaygroundChat } from "./playground-chat.tsx";

@@ -3,6 +3,7 @@
 
 import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { useState } from "react";
+import { mayAct } from "../../../../src/core/access/roles.ts";
 import { changePassword } from "../../api/auth.ts";
 import { changeName, renameAccount } from "../../api/people.ts";
 import { meQuery, queryClient } from "../../api/queries.ts";
@@ -11,7 +12,7 @@ import { Problem, say, useChange } from "../../parts/ask.tsx";
 import { CurrentPassword, NoPassword } from "../../parts/current-password.tsx";
 import { Form } from "../../parts/form.tsx";
 import { PageHead, Panel } from "../../parts/panel.tsx";
-import { mayAct, useAccount, useMe } from "../../session.tsx";
+import { useAccount, useMe } from "../../session.tsx";
 import { t } from "../../texts.ts";
 import { ActivityPanel } from "./activity.tsx";
 import { CloseAccount } from "./close-account.tsx";

@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { TeamReply } from "../../../../src/console/people/team-schema.ts";
+import { mayAct, ROLES, type Role } from "../../../../src/core/access/roles.ts";
 import type { MailedReply } from "../../api/auth.ts";
 import {
   changeRole,
@@ -19,13 +20,14 @@ import { Ask, Problem, say, useChange } from "../../parts/ask.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
 import { Facts, PageHead, Panel } from "../../parts/panel.tsx";
-import { type Account, mayAct, type Role, useAccount, useMe } from "../../session.tsx";
+import { type Account, useAccount, useMe } from "../../session.tsx";
 import { t } from "../../texts.ts";
 import { day } from "../../time.ts";
 
 type Member = TeamReply["members"][number];
 
-const ROLES: readonly Role[] = ["owner", "admin", "billing", "viewer"];
+/** The highest first. */
+const ROLES_DOWN = ROLES.toReversed();
 
 export function TeamPage() {
   const account = useAccount();
@@ -50,7 +52,9 @@ export function TeamPage() {
                 <Invitations team={team} account={account} canChange={canInvite} />
               </Panel>
               <Panel title={t.people.roles}>
-                <Facts rows={ROLES.map((role) => [t.nav.roles[role], t.people.roleAbout[role]])} />
+                <Facts
+                  rows={ROLES_DOWN.map((role) => [t.nav.roles[role], t.people.roleAbout[role]])}
+                />
               </Panel>
             </div>
           </div>
@@ -62,7 +66,7 @@ export function TeamPage() {
 
 /** The roles that somebody may give: an admin makes no owners. */
 function rolesFor(own: Role): readonly Role[] {
-  return own === "owner" ? ROLES : ROLES.filter((role) => role !== "owner");
+  return own === "owner" ? ROLES_DOWN : ROLES_DOWN.filter((role) => role !== "owner");
 }
 
 interface TeamProps {

@@ -3,6 +3,8 @@
 import { Button, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { SERVICE_NAMES } from "../../../../src/core/access/services.ts";
+import { CALL_STATUSES } from "../../../../src/core/usage-query.ts";
 import { keysQuery } from "../../api/queries.ts";
 import { typedUsd } from "../../money.ts";
 import type { Fields } from "../../search-fields.ts";
@@ -32,7 +34,8 @@ interface FiltersProps {
   readonly change: (some: Fields) => void;
 }
 
-const SERVICES = ["chat", "search", "maps", "mail", "account"] as const;
+/** Calls of no service are of the account. */
+const SERVICES = [...SERVICE_NAMES, "account"] as const;
 
 export function RequestFilters({ account, fields, change }: FiltersProps) {
   const keys = useQuery(keysQuery(account)).data?.keys ?? [];
@@ -44,7 +47,7 @@ export function RequestFilters({ account, fields, change }: FiltersProps) {
   const none = Object.fromEntries(FILTERS.map((name) => [name, undefined]));
   const lists = {
     service: SERVICES.map((id) => ({ value: id as string, label: t.services[id] })),
-    status: (["ok", "refused", "failed"] as const).map((id) => ({
+    status: CALL_STATUSES.map((id) => ({
       value: id as string,
       label: t.usage.statuses[id],
     })),

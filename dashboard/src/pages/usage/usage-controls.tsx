@@ -3,6 +3,7 @@
 import { Button, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { UsageReply } from "../../../../src/console/usage/usage-schema.ts";
+import { USAGE_GROUPS } from "../../../../src/core/usage-query.ts";
 import { withQuery } from "../../api/client.ts";
 import { ofAccount } from "../../api/queries.ts";
 import { download } from "../../csv.ts";
@@ -10,7 +11,7 @@ import { type Fields, oneOf } from "../../search-fields.ts";
 import { nameOf, t } from "../../texts.ts";
 import { fromWall, isoOf, localZone, UTC, zoneLabel, zoneOffsetMs } from "../../time.ts";
 import { PRESETS, type Range } from "../../usage-range.ts";
-import { GROUPS, METRICS } from "../../usage-view.ts";
+import { METRICS } from "../../usage-view.ts";
 import { useZone } from "../../zone.ts";
 import { usageCsv } from "./usage-csv.ts";
 
@@ -138,14 +139,14 @@ export function UsageSwitches({ fields, change }: ControlProps) {
         size="xs"
         w={130}
         aria-label={t.usage.group}
-        data={GROUPS.map((one) => ({
+        data={USAGE_GROUPS.map((one) => ({
           value: one,
           label:
             one === "none"
               ? t.usage.groups.none
               : `${t.usage.group} ${t.usage.groups[one].toLowerCase()}`,
         }))}
-        value={oneOf(["service", ...GROUPS], fields.group)}
+        value={oneOf(["service", ...USAGE_GROUPS], fields.group)}
         onChange={(group) => change({ group: group ?? undefined })}
       />
     </div>

@@ -2,18 +2,19 @@
 
 import { SegmentedControl } from "@mantine/core";
 import type { UsageReply } from "../../../../src/console/usage/usage-schema.ts";
+import { OTHERS, type UsageGroup } from "../../../../src/core/usage-query.ts";
 import { Money } from "../../parts/money.tsx";
 import { type Fields, oneOf } from "../../search-fields.ts";
 import { stepName } from "../../step-names.ts";
 import { t } from "../../texts.ts";
 import { duration } from "../../time.ts";
-import { type Group, type Metric, OTHERS, textOf, type UsageView } from "../../usage-view.ts";
+import { type Metric, textOf, type UsageView } from "../../usage-view.ts";
 
 interface TablesProps {
   readonly view: UsageView;
   readonly reply: UsageReply;
   readonly metric: Metric;
-  readonly group: Group;
+  readonly group: UsageGroup;
   readonly fields: Fields;
   readonly change: (some: Fields) => void;
 }

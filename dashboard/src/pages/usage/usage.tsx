@@ -4,6 +4,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { UsageReply } from "../../../../src/console/usage/usage-schema.ts";
+import { USAGE_GROUPS } from "../../../../src/core/usage-query.ts";
 import { serverTime } from "../../api/client.ts";
 import { usageQuery } from "../../api/queries.ts";
 import { AsOf } from "../../parts/as-of.tsx";
@@ -15,7 +16,7 @@ import { useAccount } from "../../session.tsx";
 import { t } from "../../texts.ts";
 import { isoOf } from "../../time.ts";
 import { customRange, PRESETS, presetRange, type Range } from "../../usage-range.ts";
-import { GROUPS, METRICS, usageView } from "../../usage-view.ts";
+import { METRICS, usageView } from "../../usage-view.ts";
 import { useZone } from "../../zone.ts";
 import { RangePicker, UsageExports, UsageFilters, UsageSwitches } from "./usage-controls.tsx";
 import { UsageTables } from "./usage-tables.tsx";
@@ -25,7 +26,7 @@ export function UsagePage() {
   const [fields, change] = useFields();
   const [zone] = useZone();
   const range = rangeOf(fields, zone);
-  const group = oneOf(["service", ...GROUPS], fields.group);
+  const group = oneOf(["service", ...USAGE_GROUPS], fields.group);
   const { service, model, key, status } = fields;
   const query = { ...range, zone, group, service, model, key, status };
   const usage = useQuery({
@@ -69,7 +70,7 @@ interface FiguresProps {
 
 function Figures({ reply, fields, change }: FiguresProps) {
   const metric = oneOf(METRICS, fields.metric);
-  const group = oneOf(["service", ...GROUPS], fields.group);
+  const group = oneOf(["service", ...USAGE_GROUPS], fields.group);
   const view = useMemo(() => usageView(reply, metric, group), [reply, metric, group]);
   if (view.groups.length === 0) {
     return (

@@ -17,6 +17,9 @@ export interface AsOfJson {
   readonly behind_seconds: number;
 }
 
+/** The age in examples of the documentation. */
+export const AGE_SAMPLE: AsOfJson = { at: "2026-11-22T14:03:22.000Z", behind_seconds: 0.4 };
+
 /** Until when the figures of an account are complete. Call it before reading them. */
 export async function asOf(
   { journal }: Reading,

@@ -1,7 +1,8 @@
 // Fields that many replies of the console share. Amounts are text, because a page's numbers cannot
 // hold every amount to the last nano-dollar.
 
-import { oneOf, optional, type TProperties, type TSchema, Type, text } from "../http/schema.ts";
+import { SERVICE_NAMES } from "../../core/access/services.ts";
+import { oneOf, optional, type TProperties, type TSchema, Type, text } from "../schema.ts";
 
 /** Exact USD as a plain decimal number in a string: "12.5", "-0.000000001". */
 export function usd(description: string) {
@@ -38,6 +39,5 @@ export const AsOf = Type.Object({
   }),
 });
 
-export const SERVICE_NAMES = ["chat", "search", "maps", "mail", "account"] as const;
-
-export const serviceName = oneOf(SERVICE_NAMES);
+/** A service, or `account` for calls of none. */
+export const serviceName = oneOf([...SERVICE_NAMES, "account"]);

@@ -1,0 +1,93 @@
+// The lists of the operators' console.
+
+import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
+import { ACTIVITY } from "../readings/activity.ts";
+import { DISPUTES } from "../readings/disputes.ts";
+import { EVENTS } from "../readings/events.ts";
+import { FOUND_ACCOUNTS } from "../readings/found-accounts.ts";
+import { GRANTS } from "../readings/grants.ts";
+import { LEDGER } from "../readings/ledger.ts";
+import { MAILS } from "../readings/mails.ts";
+import { TRAIL } from "../readings/trail.ts";
+import { ACCOUNT_PATH, accountOf, type Context, OPERATOR_PATH } from "./deps.ts";
+
+const search = operatorEndpoint({
+  id: "searchAccounts",
+  path: `${OPERATOR_PATH}/accounts`,
+  summary: "Find accounts, newest first",
+  ...FOUND_ACCOUNTS.endpoint("By address", "text=ada@"),
+  run: ({ deps }: Context, input) => FOUND_ACCOUNTS.page(deps.reading.database, input),
+});
+
+const ledger = operatorEndpoint({
+  id: "listAccountLedger",
+  path: `${ACCOUNT_PATH}/ledger`,
+  summary: "List the ledger of an account, newest first",
+  ...LEDGER.endpoint("All entries", "kind=all"),
+  async run(context: Context, input) {
+    const account = await accountOf(context);
+    return await LEDGER.page({ reading: context.deps.reading, account }, input);
+  },
+});
+
+const activity = operatorEndpoint({
+  id: "listAccountActivity",
+  path: `${ACCOUNT_PATH}/activity`,
+  summary: "Who did what in the account, its people and operators",
+  ...ACTIVITY.endpoint("A new key"),
+  async run(context: Context, input) {
+    const account = await accountOf(context);
+    return await ACTIVITY.page({ database: context.deps.reading.database, account }, input);
+  },
+});
+
+const trail = operatorEndpoint({
+  id: "listTrail",
+  path: `${OPERATOR_PATH}/trail`,
+  summary: "What operators did, newest first",
+  ...TRAIL.endpoint("A credit"),
+  run: ({ deps }: Context, input) => TRAIL.page(deps.administration.accounts, input),
+});
+
+const mails = operatorEndpoint({
+  id: "listOutbox",
+  path: `${OPERATOR_PATH}/mails`,
+  summary: "List the service's own mails, newest first",
+  ...MAILS.endpoint("Those that wait", "status=waiting"),
+  run: ({ deps }: Context, input) => MAILS.page(deps.reading.database, input),
+});
+
+const events = operatorEndpoint({
+  id: "listEvents",
+  path: `${OPERATOR_PATH}/events`,
+  summary: "List the events of payment providers, those received last first",
+  ...EVENTS.endpoint("Not processed", "status=received"),
+  run: ({ deps }: Context, input) => EVENTS.page(deps.reading.database, input),
+});
+
+const disputes = operatorEndpoint({
+  id: "listDisputes",
+  path: `${OPERATOR_PATH}/disputes`,
+  summary: "List payments whose dispute is open, or that their provider warns of",
+  ...DISPUTES.endpoint("Open ones"),
+  run: ({ deps }: Context, input) => DISPUTES.page(deps.reading.database, input),
+});
+
+const grants = operatorEndpoint({
+  id: "listGrants",
+  path: `${OPERATOR_PATH}/grants`,
+  summary: "List grants of free credit, newest first",
+  ...GRANTS.endpoint("By sign-up"),
+  run: ({ deps }: Context, input) => GRANTS.page(deps.reading.database, input),
+});
+
+export const OPERATOR_LISTS = [
+  search,
+  ledger,
+  activity,
+  trail,
+  mails,
+  events,
+  disputes,
+  grants,
+] as const;

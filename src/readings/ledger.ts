@@ -1,0 +1,47 @@
+// The ledger of an account: every change of its balances, and what each left.
+
+import { nullable, number, publicId, text, time, usd } from "../core/records.ts";
+import { oneOf, optional } from "../http/schema.ts";
+import type { AccountRow } from "../store/accounts/accounts.ts";
+import { readLedgerPage } from "../store/ledger/ledger-pages.ts";
+import { byNumber, type ListReply, listReading } from "./list-reading.ts";
+import { asOf, type Reading } from "./reading.ts";
+
+export const LedgerLine = {
+  seq: number({ sample: 2 }),
+  at: time({ about: "When", sample: "2026-11-22T14:03:20.118Z" }),
+  kind: text({
+    about: "charge, credit, bonus, reversal, restore, adjustment, …",
+    sample: "charge",
+  }),
+  amount_usd: usd({ about: "The change of both balances", sample: "-0.0004215" }),
+  paid_after_usd: usd({ about: "The paid balance after it", sample: "43.184120875" }),
+  free_after_usd: usd({ about: "The free credit after it", sample: "3.2" }),
+  owed_after_usd: usd({ about: "What is owed after it", sample: "0" }),
+  request_id: nullable(publicId("request", { sample: "req_7n42DGM5Tflk9n8mt7Fhc7" })),
+  payment_id: nullable(text({ sample: "pay_7n42DGM5Tflk9n8mt7Fhc7" }), { sample: null }),
+  reason: nullable(text({ sample: "Goodwill" }), { sample: null }),
+};
+
+export type LedgerReply = ListReply<"entries", typeof LedgerLine>;
+
+export interface AccountSource {
+  readonly reading: Reading;
+  readonly account: AccountRow;
+}
+
+export const LEDGER = listReading({
+  name: "entries",
+  line: LedgerLine,
+  filters: {
+    kind: optional(oneOf(["all", "operations"], { description: "`operations`: without calls" })),
+  },
+  keyset: byNumber("seq"),
+  asOf: ({ reading, account }: AccountSource) => asOf(reading, account),
+  read: ({ reading, account }, { kind }, page) =>
+    readLedgerPage(reading.database, {
+      account: account.number,
+      withoutCalls: kind === "operations",
+      ...page,
+    }),
+});
