@@ -34,7 +34,12 @@ export function frontDoor({ dashboard }: DashboardDeps, request: Request): Respo
   const isReading = request.method === "GET" || request.method === "HEAD";
   if (!isReading || pathOf(request.url) !== "/" || dashboard() === null) return null;
   if (!takes(request.headers.get("accept") ?? "", "text/html")) return null;
-  const headers = { location: DASHBOARD_PATH, "cache-control": "no-store", vary: "accept" };
+  const headers = {
+    location: DASHBOARD_PATH,
+    "cache-control": "no-store",
+    vary: "accept",
+    "x-content-type-options": "nosniff",
+  };
   return new Response(null, { status: 303, headers });
 }
 

@@ -74,8 +74,10 @@ export function objectFor(schema: TSchema, options: ValueOptions): Record<string
     const chosen = valueFor(field, key, options);
     if (chosen !== undefined) value[key] = chosen;
   }
-  for (const item of Object.values((schema.patternProperties ?? {}) as Record<string, TSchema>)) {
-    value[random.pick(KEYS)] = valueFor(item, "", options);
+  const patterns = (schema.patternProperties ?? {}) as Readonly<Record<string, TSchema>>;
+  for (const [pattern, item] of Object.entries(patterns)) {
+    const fitting = KEYS.filter((key) => new RegExp(pattern).test(key));
+    if (fitting.length > 0) value[random.pick(fitting)] = valueFor(item, "", options);
   }
   return value;
 }

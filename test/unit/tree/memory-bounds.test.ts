@@ -32,6 +32,12 @@ describe("the table", () => {
   );
   /** They end with a call, a file or a document; or nobody adds to them. */
   const SHORT_LIVED = [
+    "actors/account-actors.ts #timers",
+    "src/services/chat/protocols/chat-provider.ts #deltas",
+    "src/services/chat/protocols/openai/tool-calls.ts #calls",
+    "src/services/chat/protocols/openai/tool-calls.ts #ids",
+    "src/services/mail/providers/bounce-listener.ts #pieces",
+    "src/services/search/providers/plain-text.ts #missing",
     "src/core/latency-bands.ts #counts",
     "src/core/journal/ledger-replay.ts spent",
     "src/http/docs/openapi-schema.ts #components",
