@@ -2,7 +2,7 @@
 
 import { Elysia } from "elysia";
 import type { AccountActors } from "../actors/account.ts";
-import type { CallMeter, CallTracer } from "./calls/meter.ts";
+import type { CallMeter, CallTracer } from "./calls/call.ts";
 import type { Pauses } from "./calls/pauses.ts";
 import type { CallApi } from "./console/playground.ts";
 import type { Clock } from "./core/clock.ts";
@@ -11,6 +11,7 @@ import type { Log } from "./core/log.ts";
 import type { SecretList } from "./core/secrets.ts";
 import { BodyShares } from "./http/body/body-shares.ts";
 import { MinuteBudget } from "./http/body/minute-budget.ts";
+import type { BodyParser } from "./http/body/parse-body.ts";
 import type { ClientInfo } from "./http/client-info.ts";
 import { createClientIp } from "./http/client-ip.ts";
 import { frontDoor } from "./http/console/dashboard.ts";
@@ -24,7 +25,6 @@ import {
 } from "./http/frame.ts";
 import type { HealthWarnings, ReadinessCheck, SharedVersions } from "./http/health.ts";
 import { openEndOf, pathOf } from "./http/open-end.ts";
-import type { BodyParser } from "./http/parse-body.ts";
 import { noEndpoint, unrouted } from "./http/unknown-route.ts";
 import type { OperatorDeps } from "./operator/deps.ts";
 import type { WebhookServices } from "./payments/webhook-endpoint.ts";

@@ -30,7 +30,7 @@ export const REMEMBERED_BY_WORKERS: readonly Remembered[] = [
     bytes: 40,
   },
   {
-    holders: ["journal-lag.ts #cursors", "journal-lag.ts #waiting", "journal-trim.ts trimmed"].map(
+    holders: ["journal-lag.ts #cursors", "journal-lag.ts #waiting", "log-flush.ts trimmed"].map(
       (name) => `workers/${name}`,
     ),
     what: "worker: buckets whose journal waits, or was trimmed",

@@ -3,9 +3,8 @@
 
 import { applyChangesNow, type ChangedAccount } from "../../actors/changed-account.ts";
 import { type AccountEvent, afterEvent } from "../core/access/account-states.ts";
-import type { Surface } from "../core/access/keys.ts";
 import type { PlanName } from "../core/access/limits.ts";
-import { scopesOfSurface } from "../core/access/services.ts";
+import { type Surface, scopesOfSurface } from "../core/access/services.ts";
 import { AdministrationError } from "../core/errors.ts";
 import type { NanoUsd } from "../core/money/money.ts";
 import { findKey, renameKey } from "../store/accounts/account-keys.ts";
@@ -17,12 +16,12 @@ import {
   type Accounts,
   type AlsoInTransaction,
   type ChangeFacts,
+  grantFreeCredit,
   type KeyRow,
   type NewAccount,
   type NewKey,
 } from "../store/accounts/accounts.ts";
 import { TooManyKeys } from "../store/accounts/key-limits.ts";
-import { grantFreeCredit } from "../store/accounts/new-account.ts";
 import { BalanceTooLarge } from "../store/ledger/balance-limit.ts";
 import { ReferenceReused } from "../store/ledger/operations.ts";
 import type { Payments } from "../store/payments/payments.ts";

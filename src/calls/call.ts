@@ -1,5 +1,3 @@
-// One authenticated request as the use cases see it, and its admission.
-
 import type {
   AccountActors,
   Admission,
@@ -14,8 +12,8 @@ import type { Clock } from "../core/clock.ts";
 import type { ApiError } from "../core/errors.ts";
 import { NOTHING_COUNTED } from "../core/journal/journal.ts";
 import type { Log } from "../core/log.ts";
+import type { NanoUsd } from "../core/money/money.ts";
 import { ZERO } from "../core/money/money.ts";
-import type { CallMeter, CallTracer } from "./meter.ts";
 
 /** What every use case needs from the rest of the program; a service adds its provider. */
 export interface CallDeps {
@@ -214,4 +212,21 @@ export function outcomeOf(
 ): Outcome {
   const { status, errorCode } = end;
   return { status, errorCode, latencyMs: elapsedMs(deps, call), ...NOTHING_COUNTED };
+}
+
+/** Counts what happens to calls. */
+export interface CallMeter {
+  /** An answered call took us so long, besides waiting for providers. */
+  own(seconds: number): void;
+  /** A request was answered with an error of this code. */
+  refused(code: string): void;
+}
+
+/** Makes spans of calls that ended. */
+export interface CallTracer {
+  /** The header `traceparent` of a request, if its calls are traced. */
+  contextOf(headers: Headers): string | null;
+  admitted(call: Call, terms: CallTerms, hold: Hold): void;
+  refused(call: Call, terms: CallTerms, error: ApiError): void;
+  ended(hold: Hold, outcome: Outcome, charged: NanoUsd): void;
 }

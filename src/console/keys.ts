@@ -8,8 +8,14 @@ import {
   renameOwnKey,
   revokeKey,
 } from "../accounts/administration.ts";
-import { KEY_PREFIXES, type Surface } from "../core/access/keys.ts";
-import { type Scope, SERVICE_NAMES, SERVICES, scopesOfSurface } from "../core/access/services.ts";
+import { KEY_PREFIXES } from "../core/access/keys.ts";
+import {
+  type Scope,
+  SERVICE_NAMES,
+  SERVICES,
+  type Surface,
+  scopesOfSurface,
+} from "../core/access/services.ts";
 import { toDecimal, ZERO } from "../core/money/money.ts";
 import { addressesFrom, amountFrom, scopesFrom } from "../core/text/field-rules.ts";
 import { jsonBody } from "../http/body/json-body.ts";

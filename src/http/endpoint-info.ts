@@ -1,7 +1,6 @@
 // What routing and documentation know about an endpoint.
 
-import type { Surface } from "../core/access/keys.ts";
-import type { ServiceName } from "../core/access/services.ts";
+import type { ServiceName, Surface } from "../core/access/services.ts";
 import type { ErrorCode } from "../core/errors.ts";
 import type { JsonBody } from "./body/json-body.ts";
 import type { RawRequest } from "./frame.ts";

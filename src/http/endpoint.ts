@@ -4,10 +4,11 @@
 
 import type { RateLimits } from "../../actors/account.ts";
 import { type Call, refuse } from "../calls/call.ts";
-import type { Surface } from "../core/access/keys.ts";
+import type { Surface } from "../core/access/services.ts";
 import { ApiError } from "../core/errors.ts";
 import { CallBody, checkAhead, checkPauses, termsOf } from "./body/ahead.ts";
 import type { JsonBody } from "./body/json-body.ts";
+import { parseBody } from "./body/parse-body.ts";
 import { LateBody, readBody } from "./body/read-body.ts";
 import { type Endpoint, type EndpointInfo, loggedName, methodsOf } from "./endpoint-info.ts";
 import {
@@ -22,7 +23,6 @@ import {
   tooManyRequests,
 } from "./frame.ts";
 import { countByKey } from "./optional-key.ts";
-import { parseBody } from "./parse-body.ts";
 import { bytesResponse, jsonResponse } from "./respond.ts";
 import { QuietConnection } from "./server.ts";
 import { eventStream, type FrameSource } from "./sse.ts";

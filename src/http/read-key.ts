@@ -1,6 +1,7 @@
 // Reads the API key of a request (SPEC 5.1). A refusal here needs no look-up.
 
-import { invalidKey, isWellFormedKey, type Surface } from "../core/access/keys.ts";
+import { invalidKey, isWellFormedKey } from "../core/access/keys.ts";
+import type { Surface } from "../core/access/services.ts";
 import { ApiError } from "../core/errors.ts";
 
 /** The key of a request, with a valid checksum. Throws `missing_api_key` or `invalid_api_key`. */

@@ -2,7 +2,7 @@
 // (SPEC 7, 8.5).
 
 import type { RateLimits } from "../../actors/account.ts";
-import type { Surface } from "../core/access/keys.ts";
+import type { Surface } from "../core/access/services.ts";
 import { type ApiError, OK } from "../core/errors.ts";
 
 /** The data for the headers of a response. */

@@ -1,6 +1,6 @@
 // What a payment provider can do for us. The words are ours; amounts are what the payer pays.
 
-import type { Surface } from "../core/access/keys.ts";
+import type { Surface } from "../core/access/services.ts";
 import type { NanoUsd } from "../core/money/money.ts";
 import type { ProviderEvent } from "../store/payments/provider-events.ts";
 import type { CardDetails } from "../store/payments/saved-cards.ts";

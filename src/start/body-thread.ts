@@ -2,9 +2,9 @@
 
 import { ApiError } from "../core/errors.ts";
 import { checkJsonShape } from "../http/body/json-shape.ts";
+import { packJson } from "../http/body/packed-json.ts";
+import { type BodyToParse, type ParsedBody, parseText } from "../http/body/parse-body.ts";
 import { decode } from "../http/body/read-body.ts";
-import { packJson } from "../http/packed-json.ts";
-import { type BodyToParse, type ParsedBody, parseText } from "../http/parse-body.ts";
 import type { TSchema } from "../http/schema.ts";
 import { serveThread } from "../upstream/thread-server.ts";
 

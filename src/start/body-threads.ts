@@ -3,7 +3,7 @@
 import type { Clock } from "../core/clock.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
-import type { BodyParser, BodyToParse, ParsedBody } from "../http/parse-body.ts";
+import type { BodyParser, BodyToParse, ParsedBody } from "../http/body/parse-body.ts";
 import { ThreadClient } from "../upstream/thread-client.ts";
 
 /** Bodies that may wait. What they take is bounded by what senders may have on their way. */

@@ -5,15 +5,17 @@
 import { ApiError } from "../errors.ts";
 import { digitAt, type RandomBytes } from "../ids.ts";
 import type { SecretList } from "../secrets.ts";
+import type { Surface } from "./services.ts";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 
 /** SPEC 2.1: each surface has its own prefix, and refuses keys of the other. */
-export const KEY_PREFIXES = { gateway: "svc_live_", application: "svc_sk_" } as const;
-
-export type Surface = keyof typeof KEY_PREFIXES;
+export const KEY_PREFIXES = {
+  gateway: "svc_live_",
+  application: "svc_sk_",
+} as const satisfies Record<Surface, string>;
 
 /** The identity that a key digest stands for. It never changes, so it may be cached. */
 export interface KeyIdentity {

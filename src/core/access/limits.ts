@@ -2,11 +2,10 @@
 // top-up-caps.ts defines limits besides.
 
 import { AMOUNT_MAX, type NanoUsd, usd } from "../money/money.ts";
+import type { TierName } from "./services.ts";
 import { type Scope, scopesOfSurface, scopesOfTier } from "./services.ts";
 
 export type { Scope };
-
-export type TierName = "free" | "starter" | "build" | "scale" | "pro" | "enterprise";
 
 /** The plans of application accounts (SPEC 8.6). */
 export const PLAN_NAMES = ["free", "starter", "pro", "max"] as const;

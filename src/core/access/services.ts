@@ -1,8 +1,11 @@
 // One row per service. Everything else about services follows from this table: scopes, tiers, pause
 // targets, error codes, names in the log, sections of the configuration file, endpoints.
 
-import type { Surface } from "./keys.ts";
-import type { TierName } from "./limits.ts";
+/** Each surface has accounts and keys of its own (SPEC 1). */
+export type Surface = "gateway" | "application";
+
+/** The tiers of Gateway accounts (SPEC 3.4), the lowest first. */
+export type TierName = "free" | "starter" | "build" | "scale" | "pro" | "enterprise";
 
 interface ServiceRow {
   /** The heading in the documentation. */

@@ -1,6 +1,7 @@
 // Caps of top-ups by tier (SPEC 8.7.3 leaves the values open; D-202).
 
-import { deriveTier, type TierInputs, type TierName } from "../access/limits.ts";
+import { deriveTier, type TierInputs } from "../access/limits.ts";
+import type { TierName } from "../access/services.ts";
 import { type NanoUsd, usd } from "./money.ts";
 
 /** How much an account may be topped up by; counted in what is credited (docs/payments.md). */

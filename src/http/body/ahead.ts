@@ -3,16 +3,20 @@
 // is read, or while one is slow to come, the account is asked ahead: a refusal then leaves the body
 // unread (D-558).
 
-import { type CallTerms, countAhead } from "../../calls/call.ts";
+import { type Call, type CallTerms, countAhead } from "../../calls/call.ts";
 import { SERVICES } from "../../core/access/services.ts";
 import { ApiError } from "../../core/errors.ts";
-import type { EndpointContext } from "../endpoint.ts";
 import type { Endpoint } from "../endpoint-info.ts";
 import type { FrameDeps } from "../frame.ts";
 import { type BodyShare, type LargeBody, SMALL_BODY_BYTES } from "./body-shares.ts";
 import { type BodyRules, declaredLength } from "./read-body.ts";
 
-type Context = EndpointContext<FrameDeps>;
+/** A request whose caller is known. */
+interface Context {
+  readonly deps: FrameDeps;
+  readonly call: Call;
+  readonly request: Request;
+}
 type Definition = Pick<Endpoint<never>, "service" | "access" | "isBilled">;
 
 /** How the body of a call is read. A class, because every call has one. */

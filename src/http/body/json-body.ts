@@ -2,17 +2,13 @@
 // checks everything else.
 
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { parseText } from "../parse-body.ts";
 import type { Checked, TSchema } from "../schema.ts";
 import { explain } from "./explain.ts";
 import { checkJsonShape } from "./json-shape.ts";
+import { type BodyKind, parseText } from "./parse-body.ts";
 
-export interface JsonBody<Input> {
-  readonly schema: TSchema;
+export interface JsonBody<Input> extends BodyKind {
   readonly bytesMax: number;
-  readonly isArray: boolean;
-  /** The schema as JSON, for another thread. */
-  readonly outline: string;
   /** Parses text. Throws `invalid_json`, or `invalid_parameter` if there are too many keys. */
   readonly parse: (text: string) => unknown;
   /** Throws a refusal that names the field and the rule. */

@@ -2,7 +2,8 @@
 // people. Both are built from the list of endpoints at the first request.
 
 import project from "../../../package.json";
-import { KEY_PREFIXES, type Surface } from "../../core/access/keys.ts";
+import { KEY_PREFIXES } from "../../core/access/keys.ts";
+import type { Surface } from "../../core/access/services.ts";
 import { plainEndpoint } from "../endpoint.ts";
 import type { DocumentedEndpoint } from "../endpoint-errors.ts";
 import type { Endpoint } from "../endpoint-info.ts";

@@ -1,7 +1,7 @@
 // Builds the OpenAPI 3.1 document of a surface from its endpoints.
 
-import { KEY_PREFIXES, type Surface } from "../../core/access/keys.ts";
-import { SERVICES } from "../../core/access/services.ts";
+import { KEY_PREFIXES } from "../../core/access/keys.ts";
+import { SERVICES, type Surface } from "../../core/access/services.ts";
 import { ERRORS } from "../../core/errors.ts";
 import type { DocumentedEndpoint } from "../endpoint-errors.ts";
 import { operationOf, tagOf } from "./openapi-operation.ts";

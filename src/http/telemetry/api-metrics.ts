@@ -3,7 +3,7 @@
 
 import type { Registry } from "prom-client";
 import type { AccountActors } from "../../../actors/account-actors.ts";
-import type { CallMeter } from "../../calls/meter.ts";
+import type { CallMeter } from "../../calls/call.ts";
 import type { Log } from "../../core/log.ts";
 import { METRICS } from "../../core/metrics.ts";
 import type { UpstreamMeter } from "../../core/upstream-meter.ts";

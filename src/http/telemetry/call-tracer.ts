@@ -23,8 +23,7 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import type { Hold, Outcome } from "../../../actors/account.ts";
-import type { Call, CallTerms } from "../../calls/call.ts";
-import type { CallTracer } from "../../calls/meter.ts";
+import type { Call, CallTerms, CallTracer } from "../../calls/call.ts";
 import type { Clock } from "../../core/clock.ts";
 import { type ApiError, ERRORS } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";

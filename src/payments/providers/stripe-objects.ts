@@ -2,7 +2,7 @@
 // know is read as what is safe for the books, and never throws.
 
 import type Stripe from "stripe";
-import type { Surface } from "../../core/access/keys.ts";
+import type { Surface } from "../../core/access/services.ts";
 import { isId } from "../../core/ids.ts";
 import { add, type NanoUsd, ofCents, toDecimal, usd, ZERO } from "../../core/money/money.ts";
 import type { CardDetails } from "../../store/payments/saved-cards.ts";

@@ -3,9 +3,11 @@
 
 import { and, eq, isNull } from "drizzle-orm";
 import type { AccountState } from "../../core/access/account-states.ts";
-import { keyDigest, newKey, type Surface } from "../../core/access/keys.ts";
+import { keyDigest, newKey } from "../../core/access/keys.ts";
 import type { PlanName, Scope } from "../../core/access/limits.ts";
-import { newId, type RandomBytes } from "../../core/ids.ts";
+import { DAY_MS, FREE_CREDIT, FREE_CREDIT_DAYS } from "../../core/access/limits.ts";
+import type { Surface } from "../../core/access/services.ts";
+import { bucketOf, newId, type RandomBytes } from "../../core/ids.ts";
 import { dollars } from "../../core/journal/audit-finding.ts";
 import type { NanoUsd } from "../../core/money/money.ts";
 import { secretId } from "../../core/secrets.ts";
@@ -19,9 +21,8 @@ import {
   type Transaction,
 } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
-import { accounts, keys, payments } from "../tables/account-schema.ts";
+import { accounts, keys, operations, payments } from "../tables/account-schema.ts";
 import { refuseTooManyKeys } from "./key-limits.ts";
-import { bookFreeCredit, insertAccount } from "./new-account.ts";
 import { endSubscriptionIn, hasMonthlyPlan } from "./plan-ends.ts";
 
 /** The id of an account and the bucket of its keys in Redis. */
@@ -308,4 +309,68 @@ export async function hasOpenDispute(tx: Transaction, account: number): Promise<
 /** @throws AccountClosed */
 export function refuseClosed(account: Pick<AccountRow, "state"> | null): void {
   if (account?.state === "closed") throw new AccountClosed("The account is closed");
+}
+
+/** Inserts an account without any credit. */
+export async function insertAccount(
+  tx: Transaction,
+  { surface, email, plan, name = null, mailDomain = domainOf(email) }: NewAccount,
+  { random, now }: { readonly random: RandomBytes; readonly now: Date },
+): Promise<AccountRow> {
+  const id = newId("account", random);
+  const accountPlan = surface === "application" ? (plan ?? "free") : null;
+  const bucket = bucketOf(id);
+  const values = { id, bucket, surface, email, name, mailDomain, plan: accountPlan };
+  const [row] = await tx
+    .insert(accounts)
+    .values({ ...values, createdAt: now })
+    .returning();
+  if (row === undefined) throw new Error(`The account ${id} was not stored`);
+  return row;
+}
+
+function domainOf(email: string | null): string | null {
+  return email?.slice(email.lastIndexOf("@") + 1) ?? null;
+}
+
+/** Books the free credit of a new Gateway account. The account's row must be locked, or new. */
+export async function bookFreeCredit(
+  tx: Transaction,
+  account: number,
+  { now, actor = "system" }: { readonly now: Date; readonly actor?: string },
+): Promise<void> {
+  await bookOperation(tx, account, {
+    kind: "credit",
+    balance: "free",
+    amount: FREE_CREDIT,
+    actor,
+    expiresAt: new Date(now.getTime() + FREE_CREDIT_DAYS * DAY_MS),
+    createdAt: now,
+  });
+}
+
+/** Books free credit for a Gateway account that never had any; says why not. */
+export async function grantFreeCredit(
+  { db }: Database,
+  { number }: Pick<AccountRow, "number">,
+  now: Date,
+  also?: AlsoInTransaction,
+): Promise<"granted" | "had_some" | "closed" | "application"> {
+  return await db.transaction(async (tx) => {
+    const account = await lockAccount(tx, number);
+    if (account?.surface !== "gateway") return "application";
+    if (account.state === "closed") return "closed";
+    const [earlier] = await tx
+      .select({ number: operations.number })
+      .from(operations)
+      .where(and(eq(operations.account, number), eq(operations.balance, "free")))
+      .limit(1);
+    if (earlier !== undefined) return "had_some";
+    await bookFreeCredit(tx, number, { now, actor: "operator" });
+    if (account.signUpGrant !== null) {
+      await tx.update(accounts).set({ signUpGrant: "granted" }).where(eq(accounts.number, number));
+    }
+    await also?.(tx, number);
+    return "granted";
+  });
 }

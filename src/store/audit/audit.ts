@@ -8,8 +8,8 @@ import type { ReplayEntry, ReplayOperation } from "../../core/journal/ledger-rep
 import type { AccountRef } from "../accounts/accounts.ts";
 import { readDocument } from "../accounts/documents.ts";
 import { type Cursor, readKeyIds } from "../accounts/wallet-repository.ts";
-import { readPayments } from "../payments/payment-rows.ts";
 import type { Payment } from "../payments/payments.ts";
+import { readPayments } from "../payments/payments.ts";
 import type { Database } from "../servers/database.ts";
 import { accounts } from "../tables/account-schema.ts";
 import { journalCursors } from "../tables/schema.ts";

@@ -2,7 +2,7 @@
 // The backup's rows are loaded beside the present ones, compared and dropped again.
 
 import type { TransactionSql } from "postgres";
-import type { Surface } from "../../core/access/keys.ts";
+import type { Surface } from "../../core/access/services.ts";
 import {
   type AppliedOperation,
   type KnownOperations,

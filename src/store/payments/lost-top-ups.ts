@@ -2,7 +2,7 @@
 // account if that is lost too.
 
 import { eq } from "drizzle-orm";
-import type { Surface } from "../../core/access/keys.ts";
+import type { Surface } from "../../core/access/services.ts";
 import { bucketOf } from "../../core/ids.ts";
 import type { NanoUsd } from "../../core/money/money.ts";
 import { accounts } from "../tables/account-schema.ts";

@@ -1,9 +1,10 @@
 // Payments of any provider. A payment's row has the amounts refunded and disputed so far. Each
 // change of the row books the resulting operation in the same transaction.
 
-import { and, eq } from "drizzle-orm";
+import { and, asc, eq } from "drizzle-orm";
 import { newId, type RandomBytes } from "../../core/ids.ts";
-import { add, type NanoUsd, subtract, ZERO } from "../../core/money/money.ts";
+import { dollars } from "../../core/journal/audit-finding.ts";
+import { add, type NanoUsd, nano, subtract, ZERO } from "../../core/money/money.ts";
 import {
   creditOf,
   type DisputeState,
@@ -32,8 +33,6 @@ import {
 } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
 import { accounts, payments } from "../tables/account-schema.ts";
-import { refuseOtherChange, refuseOtherPayment } from "./payment-repeats.ts";
-import { paymentOf, readPayment, readPayments } from "./payment-rows.ts";
 
 /** The provider of payments that an operator records. */
 export const MANUAL = "manual";
@@ -320,4 +319,71 @@ async function changed(
 
 function actorOf({ provider }: Payment): string {
   return provider === MANUAL ? "operator" : provider;
+}
+
+/** The payments of an account, ordered by the time of payment. */
+export async function readPayments(
+  queries: Pick<Database["db"], "select">,
+  account: number,
+): Promise<Payment[]> {
+  const rows = await queries
+    .select()
+    .from(payments)
+    .where(eq(payments.account, account))
+    .orderBy(asc(payments.paidAt), asc(payments.number));
+  return rows.map(paymentOf);
+}
+
+/** Null when there is no such payment. */
+export async function readPayment(tx: Transaction, id: string): Promise<Payment | null> {
+  const [row] = await tx.select().from(payments).where(eq(payments.id, id));
+  return row === undefined ? null : paymentOf(row);
+}
+
+/** The payment of a row. */
+export function paymentOf(row: typeof payments.$inferSelect): Payment {
+  return {
+    ...row,
+    amount: nano(row.amount),
+    bonus: nano(row.bonus),
+    fee: nano(row.fee),
+    tax: nano(row.tax),
+    refunded: nano(row.refunded),
+    disputed: nano(row.disputed),
+  };
+}
+
+/** @throws ReferenceReused if an operator recorded another payment under the reference */
+export function refuseOtherPayment(
+  first: Payment,
+  { ref, amount, bonus = ZERO, ...payment }: NewPayment,
+): void {
+  const isSameTime =
+    payment.isPaidNow === true || first.paidAt.getTime() === payment.paidAt.getTime();
+  if (first.amount === amount && first.bonus === bonus && isSameTime) return;
+  throw new ReferenceReused(
+    `The reference '${ref}' stands for another payment: ${first.id} of ${dollars(first.amount)} ` +
+      `with ${dollars(first.bonus)} bonus, paid at ${first.paidAt.toISOString()}`,
+  );
+}
+
+/**
+ * "All that is left" was taken back if none of the payment's credit stood after it.
+ * @throws ReferenceReused if something else was taken back under the reference
+ */
+export async function refuseOtherChange(
+  tx: Transaction,
+  { payment, takenBack }: ChangedPayment,
+  { number }: OperationRow,
+  { reference, takes }: ChangeTerms,
+): Promise<void> {
+  if (takes === undefined) return;
+  const left = (await operationsOf(tx, payment.number))
+    .filter((operation) => operation.number <= number)
+    .reduce((sum, { amount }) => add(sum, amount), ZERO);
+  if (takes === null ? left === 0n : takes === takenBack) return;
+  throw new ReferenceReused(
+    `The reference '${reference}' stands for another change of payment ${payment.id}: ` +
+      `${dollars(takenBack)} was taken back`,
+  );
 }

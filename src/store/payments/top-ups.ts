@@ -2,7 +2,7 @@
 // credited, is written before the provider is asked.
 
 import { and, asc, desc, eq, gt, isNotNull, isNull, lt, type SQL, sql } from "drizzle-orm";
-import type { Surface } from "../../core/access/keys.ts";
+import type { Surface } from "../../core/access/services.ts";
 import { newId, type RandomBytes } from "../../core/ids.ts";
 import { add, type NanoUsd, nano } from "../../core/money/money.ts";
 import type { PlanCharge } from "../../core/money/plan-terms.ts";

@@ -4,8 +4,8 @@
 import { eq } from "drizzle-orm";
 import type { RandomBytes } from "../../core/ids.ts";
 import type { AccountRef, SignUpGrant } from "../accounts/accounts.ts";
+import { bookFreeCredit, insertAccount } from "../accounts/accounts.ts";
 import { type Actor, recordActivity } from "../accounts/activity.ts";
-import { bookFreeCredit, insertAccount } from "../accounts/new-account.ts";
 import type { Transaction } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
 import { accounts } from "../tables/account-schema.ts";

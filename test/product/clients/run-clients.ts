@@ -4,7 +4,7 @@
 
 import { join } from "node:path";
 import { PROJECT } from "../../../scripts/local/home.mjs";
-import type { Surface } from "../../../src/core/access/keys.ts";
+import type { Surface } from "../../../src/core/access/services.ts";
 import { type Product, startProduct } from "../../support/product/product.ts";
 import { type Found, prepareGo, preparePython } from "../../support/product/toolchains.ts";
 import { SENTENCE, startObligingUpstream } from "./obliging-upstream.ts";

@@ -2,14 +2,13 @@
 // of one when it is first used, or when the world says so.
 
 import type { AccountActor } from "../../../actors/account-actor.ts";
-import type { Surface } from "../../../src/core/access/keys.ts";
 import {
   DAY_MS,
   FREE_CREDIT_DAYS,
   type PlanName,
   type Scope,
 } from "../../../src/core/access/limits.ts";
-import { scopesOfSurface } from "../../../src/core/access/services.ts";
+import { type Surface, scopesOfSurface } from "../../../src/core/access/services.ts";
 import { type NanoUsd, nano, usd } from "../../../src/core/money/money.ts";
 import type {
   AccountChange,

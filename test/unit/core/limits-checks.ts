@@ -2,7 +2,8 @@
 // tables: limits.test.ts runs it against the source, mutants.test.ts against copies with a fault.
 
 import { expect } from "bun:test";
-import type { PlanName, TierInputs, TierName } from "../../../src/core/access/limits.ts";
+import type { PlanName, TierInputs } from "../../../src/core/access/limits.ts";
+import type { TierName } from "../../../src/core/access/services.ts";
 import type { NanoUsd } from "../../../src/core/money/money.ts";
 import type { Checks } from "./source-mutants.ts";
 

@@ -74,6 +74,8 @@ interface Import {
   readonly target: string;
   /** True for `import type`, which does not exist at run time. */
   readonly typeOnly: boolean;
+  /** True for the file of a thread, which runs apart. */
+  readonly isThread: boolean;
 }
 
 /** Imports that the architecture forbids. */
@@ -99,6 +101,31 @@ export function neverImported(files: readonly SourceFile[]): string[] {
     .map((path) => `${path} is never imported`);
 }
 
+/** Files that import each other, directly or through others, also where only types are imported. */
+export function importCircles(files: readonly SourceFile[]): string[] {
+  const graph = importGraph(files);
+  const reachable = (from: string) => {
+    const reached = new Set<string>();
+    const open = [from];
+    for (let path = open.pop(); path !== undefined; path = open.pop()) {
+      for (const { target, isThread } of graph.get(path) ?? []) {
+        if (isThread || reached.has(target)) continue;
+        reached.add(target);
+        open.push(target);
+      }
+    }
+    return reached;
+  };
+  const paths = [...graph.keys()].filter((path) => !FREE.test(path));
+  const all = new Map(paths.map((path) => [path, reachable(path)]));
+  const circleOf = (path: string) =>
+    paths.filter((other) => all.get(path)?.has(other) && all.get(other)?.has(path));
+  // One complaint for each circle: that of its first file.
+  return paths
+    .filter((path) => all.get(path)?.has(path) && circleOf(path).sort()[0] === path)
+    .map((path) => `${path} imports itself, through ${circleOf(path).join(", ")}`);
+}
+
 function layerOf(path: string) {
   return LAYERS.find(({ files }) => files.test(path));
 }
@@ -120,9 +147,10 @@ function importGraph(files: readonly SourceFile[]): Map<string, readonly Import[
   const importsOf = ({ path, text }: SourceFile): Import[] =>
     [...text.matchAll(IMPORT)]
       .filter(([, , specifier = ""]) => specifier.startsWith("."))
-      .map(([, type, specifier = ""]) => ({
+      .map(([statement, type, specifier = ""]) => ({
         target: posix.join(posix.dirname(path), specifier),
         typeOnly: type !== undefined,
+        isThread: statement.startsWith("new URL"),
       }))
       .filter(({ target }) => known.has(target));
   const scripts = files.filter(({ path }) => SCRIPT.test(path));

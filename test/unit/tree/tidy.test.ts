@@ -2,7 +2,7 @@
 // samples and to pass good ones, then it is held against the tree.
 
 import { describe, expect, test } from "bun:test";
-import { neverImported, wrongArrows } from "./tidy-imports.ts";
+import { importCircles, neverImported, wrongArrows } from "./tidy-imports.ts";
 import * as rules from "./tidy-rules.ts";
 import { readTree, type SourceFile } from "./tidy-source.ts";
 
@@ -99,6 +99,11 @@ describe("imports", () => {
       ...importing("src/core/a.ts -> src/store/b.ts", (to) => `// from "${to}"`),
       ...script('import { x } from "elysia";'),
     ],
+  });
+
+  holds("no files import each other in a circle", importCircles, {
+    bad: [{ "src/core/a.ts": byType("./b.ts"), "src/core/b.ts": byType("./a.ts") }],
+    good: importing("src/core/a.ts -> src/core/b.ts", byType),
   });
 
   const reached = {

@@ -1,7 +1,7 @@
 // Makes an untrusted result safe for a caller.
 
 import type { IndexHit } from "./embedded/search-index.ts";
-import { plainText, textOfHtml, textsOfHtml } from "./plain-text.ts";
+import { plainText, sourceOf, textOfHtml, textsOfHtml } from "./plain-text.ts";
 import type { SearchRequest, SearchResult } from "./provider.ts";
 import type { FoundResult, TextForm } from "./remote/kind.ts";
 import { dayOf } from "./result-date.ts";
@@ -82,11 +82,6 @@ export function pageUrl(value: unknown): URL | null {
   if (url.protocol !== "https:" && url.protocol !== "http:") return null;
   const isPlain = url.username === "" && url.password === "" && url.href.length <= URL_LENGTH_MAX;
   return isPlain ? url : null;
-}
-
-/** The host of a page, without "www.". */
-export function sourceOf({ hostname }: Pick<URL, "hostname">): string {
-  return hostname.startsWith("www.") ? hostname.slice(4) : hostname;
 }
 
 /** True if the domain filters of a request accept this page. */

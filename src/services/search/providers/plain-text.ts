@@ -138,3 +138,8 @@ export function plainText(value: unknown, charactersMax: number): string {
   const space = cut.lastIndexOf(" ");
   return `${space > cut.length / 2 ? cut.slice(0, space) : cut}…`;
 }
+
+/** The host of a page, without "www.". */
+export function sourceOf({ hostname }: Pick<URL, "hostname">): string {
+  return hostname.startsWith("www.") ? hostname.slice(4) : hostname;
+}

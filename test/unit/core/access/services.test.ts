@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import type { TierName } from "../../../../src/core/access/limits.ts";
 import {
   SCOPES,
   SERVICE_NAMES,
   SERVICES,
   scopesOfSurface,
   scopesOfTier,
+  type TierName,
 } from "../../../../src/core/access/services.ts";
 import { ERRORS } from "../../../../src/core/errors.ts";
 import { DOCUMENTED } from "../../../../src/routes.ts";

@@ -1,7 +1,7 @@
 // The OpenAPI documents are whole: every reference leads somewhere, and a linter finds nothing.
 
 import { describe, expect, test } from "bun:test";
-import type { Surface } from "../../../../src/core/access/keys.ts";
+import type { Surface } from "../../../../src/core/access/services.ts";
 import { documentOf } from "../../../../src/http/docs/documentation.ts";
 import { errorsOf } from "../../../../src/http/endpoint-errors.ts";
 import { DOCUMENTED } from "../../../../src/routes.ts";

@@ -3,7 +3,7 @@
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { AMOUNT_MAX, type NanoUsd, nano } from "../../../../src/core/money/money.ts";
-import { grantFreeCredit } from "../../../../src/store/accounts/new-account.ts";
+import { grantFreeCredit } from "../../../../src/store/accounts/accounts.ts";
 import { BalanceTooLarge } from "../../../../src/store/ledger/balance-limit.ts";
 import { shared } from "../../../support/shared.ts";
 import type { TestAccount } from "../../../support/stores/accounts.ts";

@@ -3,7 +3,7 @@
 
 import type { Settlement } from "../../../../../actors/account.ts";
 import type { Call } from "../../../../calls/call.ts";
-import type { Surface } from "../../../../core/access/keys.ts";
+import type { Surface } from "../../../../core/access/services.ts";
 import type { Clock } from "../../../../core/clock.ts";
 import { sameId } from "../../../../core/ids.ts";
 import type { toJsonNumber } from "../../../../core/money/money.ts";

@@ -3,7 +3,7 @@
 
 import type { Database } from "bun:sqlite";
 import type { IndexedDocument } from "../../../../store/documents/indexed-documents.ts";
-import { sourceOf } from "../clean-result.ts";
+import { sourceOf } from "../plain-text.ts";
 import { excerptOf, MATCH_END, MATCH_START } from "./excerpt.ts";
 
 /** A document with a checked URL and checked texts. */

@@ -1,13 +1,12 @@
 // Parses the text of a JSON body: here if that takes little, otherwise in a thread (D-561).
 
-import { ApiError, type ErrorCode } from "../core/errors.ts";
-import type { BodyShare } from "./body/body-shares.ts";
-import type { JsonBody } from "./body/json-body.ts";
-import { checkJsonShape, type JsonShape } from "./body/json-shape.ts";
-import { parseJson } from "./body/read-body.ts";
-import { refuseHalfPairs } from "./body/texts.ts";
+import { ApiError, type ErrorCode } from "../../core/errors.ts";
+import type { TSchema } from "../schema.ts";
+import type { BodyShare } from "./body-shares.ts";
+import { checkJsonShape, type JsonShape } from "./json-shape.ts";
 import { type PackedJson, unpackJson } from "./packed-json.ts";
-import type { TSchema } from "./schema.ts";
+import { parseJson } from "./read-body.ts";
+import { refuseHalfPairs } from "./texts.ts";
 import { OBJECT_KEYS_MAX, refuseUnknownKeys } from "./unknown-keys.ts";
 
 /** All other callers wait while a body is parsed here: about a millisecond for one with so many. */
@@ -43,6 +42,14 @@ export interface BodyParser {
   parse(sender: string, body: BodyToParse): Promise<ParsedBody>;
 }
 
+/** What a body must be to be parsed. */
+export interface BodyKind {
+  readonly schema: TSchema;
+  readonly isArray: boolean;
+  /** The schema as JSON, for another thread. */
+  readonly outline: string;
+}
+
 interface Source {
   readonly parser: BodyParser | undefined;
   readonly sender: string;
@@ -53,11 +60,7 @@ interface Source {
  * The value of a body as it was read. Throws `invalid_json`, or `invalid_parameter` if it has too
  * many keys or values. No promise if it is parsed here.
  */
-export function parseBody(
-  kind: Pick<JsonBody<unknown>, "schema" | "isArray" | "outline">,
-  body: string | Uint8Array,
-  source: Source,
-): unknown {
+export function parseBody(kind: BodyKind, body: string | Uint8Array, source: Source): unknown {
   const { parser, share } = source;
   if (typeof body !== "string") return parseApart(kind, body, source);
   const shape = checkJsonShape(body);
@@ -84,7 +87,7 @@ export function parseText(
 }
 
 async function parseApart(
-  { isArray, outline }: Pick<JsonBody<unknown>, "isArray" | "outline">,
+  { isArray, outline }: Pick<BodyKind, "isArray" | "outline">,
   body: string | Uint8Array,
   { parser, sender, share }: Source,
 ): Promise<unknown> {

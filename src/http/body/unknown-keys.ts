@@ -1,9 +1,9 @@
 // Bounds the keys of a parsed body that its schema does not know (D-562). They have no effect, so
 // nobody needs many, and all that is done with a body takes time for each of them.
 
-import { invalid } from "./body/checks.ts";
-import { meantBy } from "./body/unknown-fields.ts";
-import type { TSchema } from "./schema.ts";
+import type { TSchema } from "../schema.ts";
+import { invalid } from "./checks.ts";
+import { meantBy } from "./unknown-fields.ts";
 
 /** Unknown keys in one object. A body with no more keys in all is not looked at. */
 export const OBJECT_KEYS_MAX = 256;
