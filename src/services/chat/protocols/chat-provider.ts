@@ -19,7 +19,8 @@ import { hasOutput, usageAfter } from "../tokens/token-meter.ts";
 import { Batches, type BatchTaker, pullable } from "./batches.ts";
 import { acceptedRequest } from "./chat-extras.ts";
 import type { Guide } from "./guide/guide.ts";
-import { completeUpstream, streamUpstream, type UpstreamCall } from "./openai/openai-provider.ts";
+import type { UpstreamCall } from "./openai/openai-provider.ts";
+import { protocolsOf } from "./protocols.ts";
 import type {
   ChatBatch,
   ChatDelta,
@@ -50,6 +51,7 @@ interface RouteToAsk extends Pick<ServedRoute, "buying"> {
 /** A provider for all models of the catalogue. */
 export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   const fallback = new Fallback(deps);
+  const protocols = protocolsOf(deps.guide);
   deps.board?.add("chat", fallback);
   const ask = <Result, Answer>(
     model: ModelEntry,
@@ -74,9 +76,7 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     options: ChatOptions,
   ): Promise<ServedReply> {
     const attempt = (route: RouteToAsk) =>
-      route.server.kind === "guide"
-        ? deps.guide.complete(request, options)
-        : completeUpstream(callTo(route, { deps, model, request, options }));
+      protocols[route.server.kind].complete(callTo(route, { deps, model, request, options }));
     return ask(model, options, attempt, ({ candidate: { server, buying }, result, use }) => {
       use.end("ok");
       return { ...plausible(result, model), lane: server.name, buying };
@@ -89,11 +89,8 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     options: ChatOptions,
   ): Promise<ServedStream> {
     const attempt = (route: RouteToAsk) => {
-      const batches =
-        route.server.kind === "guide"
-          ? deps.guide.stream(request, options)
-          : streamUpstream(callTo(route, { deps, model, request, options }));
-      return withFirst(pullable(batches));
+      const call = callTo(route, { deps, model, request, options });
+      return withFirst(pullable(protocols[route.server.kind].stream(call)));
     };
     return ask(model, options, attempt, (served) => new Relay(served, model, options.signal));
   }
