@@ -97,7 +97,7 @@ interface Chunk {
 }
 
 /** What the caller gets of a case, and what was charged. */
-async function ask({ name }: CorpusCase, stream: boolean) {
+async function ask({ name }: Pick<CorpusCase, "name">, stream: boolean) {
   const account = await api.account({ paid: "1" });
   const response = await api.post(account, chatBody({ model: name, stream }));
   expect(response.status).toBe(200);
@@ -121,6 +121,16 @@ function expectCharge(spent: bigint, usage: UsageJson, reply: CallersReply): voi
   expect(spent).toBe(exactCost(BANDS, { promptTokens, cachedTokens, completionTokens }));
   if (reply.usage === null) expect(completionTokens).toBe(countTokens(reply.text.trimEnd()));
   else expect([promptTokens, cachedTokens, completionTokens]).toEqual([...reply.usage]);
+}
+
+function costOf(promptTokens: number, completionTokens: number) {
+  return exactCost(BANDS, { promptTokens, cachedTokens: 0, completionTokens });
+}
+
+/** Our own count of the prompt that all cases have. */
+async function promptTokens(): Promise<number> {
+  const { chunks } = chunksOf((await ask({ name: "no-usage" }, true)).text);
+  return chunks.at(-1)?.usage?.prompt_tokens ?? Number.NaN;
 }
 
 const NEXT_REPLY: CallersReply = {
@@ -150,6 +160,7 @@ for (const one of CASES.values()) {
           expect(isDone).toBe(false);
           const batches = chunks.map(({ choices = [] }) => ({ deltas: choices, usage: null }));
           expect(assembled(batches).text).toBe(expected.text);
+          expect(spent).toBe(costOf(await promptTokens(), countTokens(expected.text)));
           return;
         }
         expect(isDone).toBe(true);

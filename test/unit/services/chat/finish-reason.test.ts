@@ -13,13 +13,14 @@ const WORDS = {
     "COMPLETE done finished xyzzy tool_calls function_call",
   length:
     "length LENGTH max_tokens MAX_TOKENS maxTokens FINISH_REASON_MAX_TOKENS model_length " +
-    "max_output_tokens model_context_window_exceeded",
+    "max_output_tokens model_context_window_exceeded max_tokens_reached output_limit",
   content_filter:
     "content_filter CONTENT_FILTER SAFETY RECITATION PROHIBITED_CONTENT BLOCKLIST SPII sensitive " +
-    "content_filtered guardrail_intervened",
+    "content_filtered guardrail_intervened IMAGE_PROHIBITED_CONTENT MODEL_ARMOR",
   error:
     "error ERROR abort aborted cancelled network_error insufficient_system_resource timeout " +
-    "upstream_error MALFORMED_FUNCTION_CALL ERROR_LIMIT failed",
+    "upstream_error MALFORMED_FUNCTION_CALL MISSING_THOUGHT_SIGNATURE " +
+    "rate_limit ERROR_LIMIT failed",
 };
 
 for (const [meaning, words] of Object.entries(WORDS)) {

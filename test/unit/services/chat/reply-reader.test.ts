@@ -74,7 +74,7 @@ test("a tool call without an id gets one, because its result cannot be sent with
     expect(calls?.map((call) => call.id)).toEqual(["call_0", "b"]);
     const pieces = [
       { index: 0, id, function: { name: "f", arguments: "" } },
-      { index: 0, id, function: { arguments: "{}" } },
+      { index: 0, id, function: { arguments: '{"p":1}' } },
       { index: 1, id: "b", function: called },
       { index: 2, id, function: called },
     ];

@@ -22,6 +22,23 @@ describe("SseReader", () => {
     expect(read(": hi\nevent: x\nid: 1\nretry: 5\ndatum: y\ndatax: z\ndata: a\n\n")).toEqual(["a"]);
   });
 
+  test("takes a field named error for an event named error", () => {
+    const of = (text: string) => {
+      const reader = new SseReader();
+      return { events: reader.push(Buffer.from(text)), hasError: reader.hasError };
+    };
+    expect(of('data: a\n\nerror: {"code":500}\n\ndata: b\n\n')).toEqual({
+      events: ["a"],
+      hasError: true,
+    });
+    expect(of("event:  error \ndata: a\n\n")).toEqual({ events: [], hasError: true });
+    expect(of("errors: 5\n\n")).toEqual({ events: [], hasError: false });
+  });
+
+  test("takes an object without a field name for data", () => {
+    expect(read('{"error":1}\n\ndata: a\n\n')).toEqual(['{"error":1}', "a"]);
+  });
+
   test("gives no event for an empty line after none", () => {
     expect(read("\n\n\r\n: ping\n\nid: 4\n\n")).toEqual([]);
   });

@@ -5,31 +5,24 @@ import { isObject } from "../../../../upstream/upstream-http.ts";
 /** OpenAI's words. */
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
-/** The words that mean something else than `stop`, in lower case with underscores. */
-const WORDS: Readonly<Record<Exclude<FinishReason, "stop"> | "error", string>> = {
-  length:
-    "length length_limit limit max_length max_tokens max_output_tokens max_new_tokens " +
-    "max_completion_tokens model_length token_limit context_length context_length_exceeded " +
-    "context_window_exceeded model_context_window_exceeded truncated incomplete",
-  tool_calls: "tool_calls tool_call tool_use function_call function_calls",
-  content_filter:
-    "content_filter content_filtered content_policy filter safety recitation blocklist blocked " +
-    "prohibited_content spii image_safety sensitive moderation flagged refusal " +
-    "guardrail_intervened",
+/**
+ * The parts of words that mean something else than `stop`, in lower case with underscores. The
+ * first that a word has counts: a server may say two things in one, such as
+ * `function_call_filter: MALFORMED_FUNCTION_CALL`.
+ */
+const PARTS: Readonly<Record<"error" | "content_filter" | "length", string>> = {
   error:
-    "error exception abort aborted cancel cancelled canceled user_cancel failed failure timeout " +
-    "network_error insufficient_system_resource overloaded engine_overloaded " +
-    "malformed_function_call unexpected_tool_call error_limit",
+    "error|exception|fail|abort|cancel|timeout|overload|insufficient|malformed|missing|" +
+    "unexpected|unavailable|quota|rate_limit",
+  content_filter:
+    "filter|safety|recitation|block|prohibit|polic|spii|sensitive|moderat|flagged|refusal|" +
+    "guardrail|armor",
+  length: "length|limit|max_|truncated|incomplete|context_window|exceeded",
 };
-
-const MEANINGS: ReadonlyMap<string, FinishReason | "error"> = new Map(
-  Object.entries(WORDS).flatMap(([meaning, words]) =>
-    words.split(" ").map((word) => [word, meaning as keyof typeof WORDS] as const),
-  ),
+const MEANINGS = Object.entries(PARTS).map(
+  ([meaning, parts]) => [meaning as keyof typeof PARTS, new RegExp(parts)] as const,
 );
 
-/** What a word says that is not in the table. */
-const FAILED = /error|fail|abort|cancel|timeout|exception/;
 const NO_WORD: ReadonlySet<string> = new Set(["", "null", "none", "unspecified"]);
 const WORD_LENGTH_MAX = 64;
 
@@ -48,7 +41,7 @@ export function readFinish(value: unknown): FinishReason | "error" | null {
     .replace(/[^a-z]+/g, "_")
     .replace(/^finish_reason_/, "");
   if (NO_WORD.has(word)) return null;
-  return MEANINGS.get(word) ?? (FAILED.test(word) ? "error" : "stop");
+  return MEANINGS.find(([, parts]) => parts.test(word))?.[0] ?? "stop";
 }
 
 /**

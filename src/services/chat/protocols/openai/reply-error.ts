@@ -1,6 +1,7 @@
 // Reads the errors of model servers, which come in many forms: with an error status, as a whole
 // reply with status 200, or in the middle of a stream.
 
+import { tellsFailure } from "../../../../upstream/told-failure.ts";
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 
 /** An error that a server tells of. */
@@ -31,7 +32,8 @@ const SUCCESS_CODES: ReadonlySet<unknown> = new Set([null, undefined, 0, 200, "0
 export function readError(value: unknown): ReplyError | null {
   const body: unknown = Array.isArray(value) ? value[0] : value;
   if (!isObject(body)) return null;
-  if (isTold(body.error)) return errorOf(body.error, body);
+  const { error } = body;
+  if (tellsError(error) || (isTold(error) && !hasReply(body))) return errorOf(error, body);
   if (body.object === "error" || body.type === "error") return errorOf(body, body);
   const { base_resp: status } = body;
   if (isObject(status) && !SUCCESS_CODES.has(status.status_code)) return errorOf(status, body);
@@ -47,11 +49,17 @@ export function codeOf(error: ReplyError | null): string {
 function readBareError(body: Json): ReplyError | null {
   const [first] = Array.isArray(body.errors) ? body.errors : [];
   if (isTold(first)) return errorOf(first, body);
-  if (body.success === false) return errorOf(body, body);
+  if (tellsFailure(body)) return errorOf(body, body);
   const code = body.code ?? body.error_code ?? body.status_code;
   if (SUCCESS_CODES.has(code) && code !== null && code !== undefined) return null;
   const isError = messageOf(body) !== "" || (code !== null && code !== undefined);
   return isError ? errorOf(body, body) : null;
+}
+
+/** True for an error that says something: beside a good reply, all its members may be empty. */
+export function tellsError(error: unknown): boolean {
+  if (typeof error !== "object" || error === null) return Boolean(error);
+  return Object.values(error).some((member) => !SUCCESS_CODES.has(member));
 }
 
 /** Some servers send an empty error with every chunk. */

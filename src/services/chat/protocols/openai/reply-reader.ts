@@ -7,7 +7,7 @@ import { hasOutput } from "../../tokens/token-meter.ts";
 import type { ChatDelta, ChatUsage, Logprobs } from "../provider.ts";
 import { type FinishReason, laterFinish, readFinish } from "./finish-reason.ts";
 import { hasReasoning, readContent, readReasoning, readRefusal } from "./message-text.ts";
-import { codeOf, readError } from "./reply-error.ts";
+import { codeOf, readError, tellsError } from "./reply-error.ts";
 import { readUsage } from "./reply-usage.ts";
 import { indexOf, ToolCallReader } from "./tool-calls.ts";
 import { readLogprobs } from "./upstream-logprobs.ts";
@@ -105,9 +105,10 @@ export class ReplyReader {
     return (this.#calls?.count ?? 0) > 0 ? "tool_calls" : "stop";
   }
 
-  #readFinish({ finish_reason, error }: Json): FinishReason | null {
+  #readFinish({ finish_reason, error, delta }: Json): FinishReason | null {
     const finish = readFinish(finish_reason);
-    if (finish === "error" || (error && readError({ error }) !== null)) {
+    const isFailed = tellsError(error) || (isObject(delta) && tellsError(delta.error));
+    if (finish === "error" || isFailed) {
       throw new RouteFailure("The reply ended with an error");
     }
     if (finish !== null) this.#finish = laterFinish(this.#finish, finish);
@@ -169,7 +170,7 @@ export class ReplyReader {
     if (content !== null) delta.content = content;
     const refusal = readRefusal(from);
     if (refusal !== null) delta.refusal = refusal;
-    const calls = from.tool_calls ?? from.function_call ?? null;
+    const calls = callsIn(from);
     if (calls !== null) {
       this.#calls ??= new ToolCallReader();
       const pieces = this.#calls.read(calls);
@@ -216,8 +217,13 @@ function readFingerprint(value: unknown): string | null {
 /** True if a delta has a part of the answer, which reasoning is not. */
 function isAnswer(delta: Json): boolean {
   if (readContent(delta) || readRefusal(delta) !== null) return true;
-  const { tool_calls: calls, function_call: call } = delta;
-  return isObject(call) || isObject(calls) || (Array.isArray(calls) && calls.length > 0);
+  return callsIn(delta) !== null;
+}
+
+/** The tool calls of a message or delta, in OpenAI's form of today or of before; null if none. */
+function callsIn({ tool_calls: calls, function_call: call }: Json): object | null {
+  if (isObject(calls) || (Array.isArray(calls) && calls.length > 0)) return calls;
+  return isObject(call) ? call : null;
 }
 
 /** The text of a delta that has nothing else, else null. */

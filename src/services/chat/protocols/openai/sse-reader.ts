@@ -15,7 +15,8 @@ const SPACE = 32;
 /** A larger event cannot be a chat chunk. */
 const EVENT_LENGTH_MAX = 1024 * 1024;
 
-const ERROR_NAME = /^event: ?error$/;
+const ERROR_NAME = /^event:\s*error\s*$/;
+const BRACE = 0x7b;
 
 /** The stream is not a valid event stream. */
 export class SseError extends Error {
@@ -95,7 +96,7 @@ export class SseReader {
   #field(text: string, start: number, end: number): void {
     // Only `data` is needed, and errors; `id`, `retry` and comments are ignored.
     if (!text.startsWith("data", start)) {
-      if (text.startsWith("event", start)) this.#isError = ERROR_NAME.test(text.slice(start, end));
+      this.#otherField(text.slice(start, end));
       return;
     }
     let at = start + 4;
@@ -103,7 +104,17 @@ export class SseReader {
       if (text[at] !== ":") return;
       at += at + 1 < end && text.charCodeAt(at + 1) === SPACE ? 2 : 1;
     }
-    const value = text.slice(at, end);
+    this.#addData(text.slice(at, end));
+  }
+
+  /** Some servers tell a failure in a field `error`, or as JSON that is no field at all. */
+  #otherField(line: string): void {
+    if (line.startsWith("event")) this.#isError = ERROR_NAME.test(line);
+    else if (line.startsWith("error:")) this.#isError = true;
+    else if (line.charCodeAt(0) === BRACE) this.#addData(line);
+  }
+
+  #addData(value: string): void {
     this.#data = this.#data === null ? value : `${this.#data}\n${value}`;
     if (this.#data.length > EVENT_LENGTH_MAX) throw tooLarge();
   }

@@ -6,8 +6,11 @@ import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 
 const CALLS_MAX = 1024;
-/** How servers say that a call has no arguments. */
-const NO_INPUT = /^\s*(?:null)?\s*$/;
+/**
+ * How servers say that a call has no arguments. Some say so first of each call, and send its
+ * arguments after that, which are then an object.
+ */
+const NO_INPUT = /^\s*(?:null|\{\s*\}|\[\s*\])?\s*(?=\{|$)/;
 
 const QUOTE = 0x22;
 const BRACKET = 0x5b;
@@ -43,6 +46,8 @@ class OpenCall {
   /** The index by which the caller knows it; null before its name has come. */
   index: number | null = null;
   extra: Json | null = null;
+  /** True if it came with arguments that were none. */
+  wasEmpty = false;
   #depth = 0;
   #isInText = false;
   #isEscaped = false;
@@ -106,8 +111,8 @@ export class ToolCallReader {
     if (isNew && this.#calls.length >= CALLS_MAX) return null;
     const call = isNew ? new OpenCall(piece.index, piece.id) : target;
     if (isNew) this.#calls.push(call);
-    const isEmpty = call.input === "" && NO_INPUT.test(piece.input);
-    const input = isEmpty ? "" : piece.input;
+    const input = call.input === "" ? piece.input.replace(NO_INPUT, "") : piece.input;
+    call.wasEmpty ||= input === "" && piece.input !== "";
     call.add(input);
     if (call.index !== null) return continued(call.index, input, piece.extra);
     call.name = piece.name;
@@ -165,7 +170,8 @@ function beginsCall(piece: Piece, target: OpenCall): boolean {
   if (target.name === "") return isOtherId && target.id !== "";
   if (isOtherId) return true;
   if (target.isComplete) return input.trim() !== "";
-  return id === "" && target.input === "" && name !== target.name;
+  const isEmpty = id === "" && target.input === "";
+  return isEmpty && (name !== target.name || (target.wasEmpty && input.trim() !== ""));
 }
 
 /** True for a call that a server sends whole once more. */
