@@ -115,3 +115,25 @@ function commentLines({ path, text }: SourceFile): { at: string; text: string }[
     }));
   });
 }
+
+const ROOM = /^(?:src|actors|workers|dashboard\/src)(?:\/|$)/;
+/** Some more than this is too much to see at once. */
+const FILES_MAX = 30;
+
+/** Folders without a line in ARCHITECTURE, lines without a folder, and folders that are full. */
+export function rooms(files: readonly SourceFile[]): string[] {
+  const page = files.find(({ path }) => path === "docs/ARCHITECTURE.md")?.text ?? "";
+  const named = new Set([...page.matchAll(/^\| `([^`]+)\/` +\|/gm)].map(([, room = ""]) => room));
+  const found = new Map<string, number>();
+  for (const { path } of files) {
+    const room = path.slice(0, path.lastIndexOf("/"));
+    if (ROOM.test(room)) found.set(room, (found.get(room) ?? 0) + 1);
+  }
+  return [
+    ...[...found.keys()].filter((room) => !named.has(room)).map((room) => `${room} has no line`),
+    ...[...named].filter((room) => !found.has(room)).map((room) => `${room} is not there`),
+    ...[...found]
+      .filter(([, count]) => count > FILES_MAX)
+      .map(([room, count]) => `${room} has ${count} files; at most ${FILES_MAX}`),
+  ];
+}

@@ -160,6 +160,21 @@ describe("lines and names", () => {
   });
 });
 
+describe("rooms", () => {
+  const page = { "docs/ARCHITECTURE.md": "| `src/core/` | pure |\n" };
+  holds("every folder has its purpose in a line, and is not full", rules.rooms, {
+    bad: [
+      { ...page, "src/core/a.ts": "", "src/elsewhere/a.ts": "" },
+      page,
+      {
+        ...page,
+        ...Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`src/core/a${at}.ts`, ""])),
+      },
+    ],
+    good: [{ ...page, "src/core/a.ts": "", "test/a.ts": "" }],
+  });
+});
+
 describe("comments", () => {
   holds("notes name an issue", each(rules.todoWithoutIssue), {
     bad: [
