@@ -6,9 +6,12 @@ import { normalizeIp } from "./client-ip.ts";
 
 /** Headers that proxies, tunnels and content networks add, each under names of its own. */
 const FORWARDING = [
-  /^(?:forwarded|via|cdn-loop|(?:true-)?client-ip|x-(?:real|remote|proxyuser|client)-(?:ip|addr))$/,
-  /^x-(?:forwarded|original|cluster-client|envoy|amzn|azure|appengine|vercel|nf)-/,
-  /^(?:cf|fastly|fly)-/,
+  /forward|proxy|proxied/,
+  /(?:client|connecting|originating|real|remote|source|src|user)-?(?:ip|addr)/,
+  /^(?:x-)?(?:akamai|cdn|cloudfront|fastly|fly|ngrok|railway|tailscale|tunnel|varnish|via)(?:-|$)/,
+  /^(?:cf|front-end|rndr)-/,
+  /^x-(?:amzn?|appengine|arr|azure|cloud-trace|cluster-client|envoy|nf|original|vercel)-/,
+  /^x-(?:host|scheme|url-scheme|real-port|request-start|rewrite-url)$/,
 ];
 
 /** True if a header says that somebody handed the request on. */
@@ -23,4 +26,14 @@ export function isForwarded(headers: Headers): boolean {
 export function isLocalRequest(peer: string, headers: Headers): boolean {
   const host = headers.get("host")?.replace(/:\d*$/, "") ?? "";
   return isLoopback(normalizeIp(peer)) && isLoopback(host) && !isForwarded(headers);
+}
+
+/**
+ * The same for what browsers ask. They keep their connection and say so. A proxy that adds no
+ * header of its own, and names this machine as the host, says this of its own connection: nginx, as
+ * it is installed, closes it, and others say nothing (D-609).
+ */
+export function isLocalPage(peer: string, headers: Headers): boolean {
+  const isKept = headers.get("connection")?.toLowerCase() === "keep-alive";
+  return isKept && isLocalRequest(peer, headers);
 }

@@ -20,7 +20,7 @@ import { type ClientIp, networkOf } from "../client-ip.ts";
 import type { Endpoint, EndpointInfo } from "../endpoint-info.ts";
 import { failureOf } from "../failure.ts";
 import type { RawRequest } from "../frame.ts";
-import { isLocalRequest } from "../local-request.ts";
+import { isLocalPage } from "../local-request.ts";
 import type { Checked, TSchema } from "../schema.ts";
 import { peerOf } from "../server.ts";
 import { isOwnOrigin } from "./own-origin.ts";
@@ -194,7 +194,7 @@ export async function answerPage<Deps extends ConsoleFrameDeps>(
     refuseNul(params);
     const peer = peerOf(server, request);
     const clientIp = deps.clientIp(peer, request.headers);
-    const isLocal = isLocalRequest(peer, request.headers);
+    const isLocal = isLocalPage(peer, request.headers);
     const client = deps.clientInfo(clientIp);
     const context = { deps, request, server, requestId, clientIp, isLocal, client, params };
     return withHeaders(await run(context), requestId);

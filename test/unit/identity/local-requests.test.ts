@@ -1,7 +1,9 @@
 // A request from this machine's address is one of this machine only if nobody handed it on.
 
 import { describe, expect, test } from "bun:test";
+import { connect } from "node:net";
 import { mailsShown } from "../../../src/console/people/open-people.ts";
+import { isForwarded } from "../../../src/http/local-request.ts";
 import { UntrustedProxies } from "../../../src/store/servers/untrusted-proxies.ts";
 import { ApiWorld } from "../../support/api/api-world.ts";
 import { servicesOf } from "../../support/api/console-world.ts";
@@ -69,6 +71,20 @@ async function signUp(headers: Record<string, string> = {}) {
   return { email, cookie: signed.cookie };
 }
 
+/** What the server answers to these bytes. */
+function answerTo(request: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const socket = connect(port, "127.0.0.1", () => void socket.write(request));
+  let answer = "";
+  socket.on("data", (piece) => {
+    answer += String(piece);
+    if (answer.includes("}")) socket.destroy();
+  });
+  socket.on("error", reject);
+  socket.on("close", () => resolve(answer));
+  return promise;
+}
+
 /** What proxies, tunnels and content networks add, and names that lead here from elsewhere. */
 const HANDED_ON: readonly (readonly [string, Record<string, string>])[] = [
   ["X-Forwarded-For", { "x-forwarded-for": "203.0.113.7" }],
@@ -84,7 +100,82 @@ const HANDED_ON: readonly (readonly [string, Record<string, string>])[] = [
   ["CF-Connecting-IP", { "cf-connecting-ip": "203.0.113.7" }],
   ["X-Original-Host", { "x-original-host": "console.example" }],
   ["X-Envoy-External-Address", { "x-envoy-external-address": "203.0.113.7" }],
+  ["the connection of a proxy that adds no header", { connection: "close" }],
 ];
+
+/** Other names for the same: each product has its own. */
+const HEADERS_OF_PROXIES = [
+  "X-Forwarded",
+  "Forwarded-For",
+  "X-Forward-For",
+  "X-Vercel-Forwarded-For",
+  "X-True-Client-IP",
+  "Incap-Client-IP",
+  "X-Azure-ClientIP",
+  "X-Sucuri-ClientIP",
+  "Ali-CDN-Real-IP",
+  "Cdn-Src-Ip",
+  "DO-Connecting-IP",
+  "X-Originating-IP",
+  "X-Appengine-User-IP",
+  "Proxy-Client-IP",
+  "WL-Proxy-Client-IP",
+  "X-NginX-Proxy",
+  "Proxy-Connection",
+  "X-Via",
+  "CDN-Loop",
+  "CF-Ray",
+  "Fly-Region",
+  "CloudFront-Viewer-Address",
+  "X-Amz-Cf-Id",
+  "X-Varnish",
+  "Akamai-Origin-Hop",
+  "Tailscale-User-Login",
+  "Ngrok-Trace-Id",
+  "X-Railway-Edge",
+  "X-ARR-LOG-ID",
+  "Front-End-Https",
+  "X-Cloud-Trace-Context",
+  "X-Host",
+  "X-Scheme",
+  "X-Request-Start",
+];
+
+const HEADERS_OF_BROWSERS = [
+  "Accept-Language",
+  "Authorization",
+  "Cookie",
+  "DNT",
+  "If-None-Match",
+  "Referer",
+  "Sec-CH-UA-Platform",
+  "Sec-Fetch-Site",
+  "Sec-GPC",
+  "Upgrade-Insecure-Requests",
+];
+
+test("a header of any proxy shows that a request was handed on; none of a browser does", () => {
+  const isSeen = (name: string) => isForwarded(new Headers({ [name]: "" }));
+  expect(HEADERS_OF_PROXIES.filter((name) => !isSeen(name))).toEqual([]);
+  expect(HEADERS_OF_BROWSERS.filter(isSeen)).toEqual([]);
+});
+
+test.each([
+  ["HTTP/1.0", "Connection: close\r\n"],
+  ["HTTP/1.1", ""],
+])(
+  "a proxy whose connection says %s %j gets nothing of development",
+  async (version, connection) => {
+    const body = JSON.stringify({ email: newEmail() });
+    const answer = await answerTo(
+      `POST /console/auth/email-otp/send-verification-otp ${version}\r\n` +
+        `Host: 127.0.0.1:${port}\r\nOrigin: http://127.0.0.1:${port}\r\n${connection}` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    expect(answer).toContain("200 OK");
+    expect(answer).not.toContain("development");
+  },
+);
 
 const FOREIGN_HOSTS = [
   "console.example",

@@ -10,6 +10,7 @@ import {
   CatalogueSource,
   type CatalogueSourceOptions,
 } from "../../../src/settings/catalogue-source.ts";
+import { hungUp } from "../../../src/upstream/http/http-error.ts";
 import type { Fetch } from "../../../src/upstream/upstream-http.ts";
 import { eventually } from "../../support/eventually.ts";
 
@@ -71,6 +72,13 @@ function ids(source: CatalogueSource): string[] {
 }
 
 const nobody: Fetch = () => Promise.reject(new Error("Connection refused"));
+
+/** Rejects once a request is given up. */
+function aborted(signal: CancelSignal | null): Promise<never> {
+  return new Promise((_, reject) => {
+    signal?.addEventListener("abort", () => reject(signal.reason));
+  });
+}
 
 /** Servers by port, each with what it lists; whoever is not in it does not answer. */
 function servers(lists: Record<number, unknown>): Fetch {
@@ -268,9 +276,7 @@ describe("servers of this machine", () => {
     const signals: CancelSignal[] = [];
     const probe: Fetch = (_, { signal }) => {
       if (signal) signals.push(signal);
-      return new Promise((_resolve, reject) => {
-        signal?.addEventListener("abort", () => reject(signal.reason));
-      });
+      return aborted(signal);
     };
     await openSource({ probe });
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true, true]);
@@ -291,6 +297,23 @@ describe("servers of this machine", () => {
     expect(ids(source)).toEqual(["m"]);
     await source.checkServers();
     expect(ids(source)).toEqual([]);
+  });
+
+  test.each([
+    ["answer nothing in time", () => new Promise<Response>(() => {})],
+    ["break the connection off", () => Promise.reject(hungUp())],
+    ["say that they are too busy", async () => new Response("", { status: 503 })],
+  ])("keep their models while they %s", async (_, answer) => {
+    let isBusy = false;
+    const list = servers({ 11434: listOf("m") });
+    const probe: Fetch = (url, init) => {
+      if (!isBusy || !url.includes(":11434/")) return list(url, init);
+      return Promise.race([answer(), aborted(init.signal)]);
+    };
+    const source = await openSource({ probe });
+    isBusy = true;
+    for (let probes = 0; probes < 3; probes += 1) await source.checkServers();
+    expect(ids(source)).toEqual(["m"]);
   });
 
   test("are looked for by themselves", async () => {

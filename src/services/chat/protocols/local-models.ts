@@ -2,6 +2,7 @@
 // API on the default port of a well-known server.
 
 import { OK } from "../../../core/errors.ts";
+import { RouteFailure } from "../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../upstream/time-limit.ts";
 import {
   exchange,
@@ -45,7 +46,7 @@ type LocalServer = (typeof LOCAL_SERVERS)[number];
 const PROBE_MS = 500;
 const LIST_BYTES_MAX = 1024 * 1024;
 export const MODELS_MAX = 200;
-/** A server under load may miss one probe. */
+/** A server that is restarted may miss one probe. */
 const MISSES_MAX = 1;
 /** A small price, so that there is something to count. */
 const BANDS = [priceBand({ input: "0.10", output: "0.40" })];
@@ -74,11 +75,15 @@ export class LocalModels {
     this.#servers = LOCAL_SERVERS.filter(({ port }) => port !== ownPort);
   }
 
-  /** Queries all servers at the same time. */
+  /**
+   * Queries all servers at the same time. One that does not answer in time is busy, and keeps its
+   * models: otherwise the calls of some would take them from all.
+   */
   async refresh(): Promise<void> {
     await Promise.all(
       this.#servers.map(async (server) => {
         const offers = await this.#ask(server);
+        if (offers === "busy") return;
         const seen = this.#seen.get(server);
         if (offers !== null) this.#seen.set(server, { offers, misses: 0 });
         else if (seen !== undefined && seen.misses < MISSES_MAX) seen.misses += 1;
@@ -106,7 +111,7 @@ export class LocalModels {
     return chatCatalogueOf(models, providers);
   }
 
-  async #ask({ port }: LocalServer): Promise<readonly Offer[] | null> {
+  async #ask({ port }: LocalServer): Promise<readonly Offer[] | "busy" | null> {
     const limit = new TimeLimit(PROBE_MS);
     try {
       const url = `http://127.0.0.1:${port}/v1/models`;
@@ -116,7 +121,8 @@ export class LocalModels {
         return await readText(response, LIST_BYTES_MAX);
       });
       return offersOf(parseJson(list));
-    } catch {
+    } catch (error) {
+      if (error instanceof RouteFailure && error.blames === "server") return "busy";
       // No server listens there, or a server with another protocol.
       return null;
     }
