@@ -9,6 +9,7 @@ import { AccountActor, type ActorDeps } from "./account-actor.ts";
 import { announceProcess, retractProcess } from "./layout-upgrade.ts";
 import { ProcessLeases } from "./process-leases.ts";
 import { type ForcedRebuild, type RecoveryDeps, verifyBuckets } from "./recovery.ts";
+import { freshFiles } from "./redis/append-only-file.ts";
 import { RedisClock } from "./redis/redis-clock.ts";
 import { RefusalBrake } from "./refusal-brake.ts";
 import type { RedisClient, ScriptTime } from "./scripts/script.ts";
@@ -58,7 +59,12 @@ export class AccountActors implements Actors {
   constructor(readonly deps: AccountActorsDeps) {
     const scriptTime = deps.scriptTime ?? (() => 0);
     this.clock = new RedisClock(deps.now);
-    this.scripts = new ScriptRunner(deps.redis, () => verifyBuckets(this.#recovery()), {
+    const haveFreshFiles = freshFiles(deps);
+    const verify = async () => {
+      await haveFreshFiles();
+      await verifyBuckets(this.#recovery());
+    };
+    this.scripts = new ScriptRunner(deps.redis, verify, {
       openClient: deps.openScripts,
       timing: deps.timing,
       onUnknownLayout: (error) => deps.log.error({ err: error }, "Calls are refused"),

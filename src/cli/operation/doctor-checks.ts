@@ -4,6 +4,9 @@
 import { existsSync } from "node:fs";
 import { runningProcesses } from "../../../actors/layout-upgrade.ts";
 import { probeKeys } from "../../../actors/records/keys.ts";
+import { appendOnlyFileOf } from "../../../actors/redis/append-only-file.ts";
+import { serversOf } from "../../../actors/redis/redis-servers.ts";
+import type { RedisServer } from "../../../actors/scripts/script.ts";
 import { allowlist, isListed } from "../../core/access/access.ts";
 import { OidcClient } from "../../identity/providers/oidc-client.ts";
 import { checkProvider } from "../../services/chat/protocols/provider-check.ts";
@@ -52,12 +55,28 @@ async function checkMoneyRedis({ stores, now }: CheckContext): Promise<Finding[]
   const replication = kind === "server" ? [] : await checkReplication(redis, kind);
   const warnings = [...(await checkRedis(redis)), ...replication].map(warning);
   await checkWrites(redis, probeKeys());
-  const server = "nodes" in redis ? redis.nodes("master")[0] : redis;
+  const [server] = serversOf(redis);
   if (server === undefined) return [problem("The Cluster has no master")];
   const ms = await quickest(now, () => server.ping());
   const [seconds, micros] = await server.time();
   const skew = clockFinding("Redis", Number(seconds) * 1_000 + Number(micros) / 1_000 - now());
-  return [...warnings, ...skew, answerFinding(ms)];
+  const files = await Promise.all(serversOf(redis).map(fileFinding));
+  return [...warnings, ...skew, ...files.flat(), answerFinding(ms)];
+}
+
+/** Whether a cut end of the append-only file, left by a loss of power, can still do harm. */
+async function fileFinding(server: RedisServer): Promise<Finding[]> {
+  const { isOn, isFresh, isUnderWay } = await appendOnlyFileOf(server);
+  if (!isOn) return [];
+  if (isFresh) return [ok("its append-only file was rewritten since it started")];
+  if (isUnderWay) return [ok("it is rewriting its append-only file")];
+  return [
+    warning(
+      "its append-only file was not rewritten since it started: if a loss of power cut it, " +
+        "charges are lost at the next start. The next call has it rewritten; if Redis does not " +
+        "allow that, run redis-check-aof --fix before each start (docs/production.md)",
+    ),
+  ];
 }
 
 async function checkQueueRedis({ config, now }: CheckContext): Promise<Finding[]> {

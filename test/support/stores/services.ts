@@ -4,7 +4,7 @@
 
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { readdirSync, statSync, truncateSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
 import { makeHome } from "../../../scripts/local/home.mjs";
@@ -42,6 +42,7 @@ export interface PrivateRedis extends PrivateStore {
   cutAof(bytes: number): void;
   /** The length of that file in bytes. */
   aofBytes(): number;
+  readAof(): Buffer;
 }
 
 export interface TestDatabase extends AsyncDisposable {
@@ -101,6 +102,7 @@ export async function startPrivateRedis(
     ...store,
     socketUrl,
     aofBytes: () => statSync(lastAofFile(store.dir)).size,
+    readAof: () => readFileSync(lastAofFile(store.dir)),
     cutAof: (bytes) => {
       const file = lastAofFile(store.dir);
       truncateSync(file, Math.max(0, statSync(file).size - bytes));

@@ -3,6 +3,8 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Redis } from "ioredis";
+import { freshFiles } from "../../../actors/redis/append-only-file.ts";
 import { freePort } from "../../../scripts/local/processes.mjs";
 import { openDatabase } from "../../../src/store/servers/database.ts";
 import { compareMigrations } from "../../../src/store/servers/migrate.ts";
@@ -12,7 +14,7 @@ import { OidcIssuer } from "../../support/fakes/oidc-issuer.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
 import { cliOf, cliProcessOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared, sharedFolder } from "../../support/shared.ts";
-import { createTestDatabase } from "../../support/stores/services.ts";
+import { createTestDatabase, startPrivateRedis } from "../../support/stores/services.ts";
 import { openWorld } from "../../support/stores/world.ts";
 
 const folder = sharedFolder("doctor");
@@ -57,6 +59,24 @@ test("a sound installation has nothing to mend, and says what is not configured"
   expect(warned).toContain("payments");
   const told = findings.find(({ check }) => check === "Postgres")?.text;
   expect(told).toMatch(/^answers in \d+ ms/);
+});
+
+test("whether Redis rewrote its append-only file since it started is told", async () => {
+  await using store = await startPrivateRedis();
+  const redis = new Redis(store.url);
+  const told = async () => {
+    const { findings } = await examine({ REDIS_URL: store.url, QUEUE_REDIS_URL: store.url });
+    return findings.filter(({ text }) => text.includes("append-only")).map(({ state }) => state);
+  };
+  try {
+    await redis.acl("SETUSER", "default", "-bgrewriteaof");
+    expect(await told()).toEqual(["warning"]);
+    await redis.acl("SETUSER", "default", "+bgrewriteaof");
+    await freshFiles({ redis, log: silent })();
+    expect(await told()).toEqual(["ok"]);
+  } finally {
+    redis.disconnect();
+  }
 });
 
 test("all that is wrong is named at once, and the exit code is 1", async () => {
