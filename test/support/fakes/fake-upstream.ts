@@ -268,6 +268,23 @@ const MOODS: Readonly<Record<string, Mood>> = {
   }),
   "400-html": (answer) => answer.send(400, `<h1>${UPSTREAM_SECRET}</h1>`),
   "400-huge": (answer) => answer.send(400, `{"error":{"message":"${"x".repeat(200_000)}"}}`),
+  "400-balance": refuse(400, {
+    message: "Your credit balance is too low to access the API. Please purchase credits.",
+    type: "invalid_request_error",
+  }),
+  "400-key": (answer) =>
+    answer.json(400, [
+      { error: { code: 400, message: "API key not valid.", status: "INVALID_ARGUMENT" } },
+    ]),
+  "400-arrears": refuse(400, {
+    message: "Access denied, please make sure your account is in good standing.",
+    code: "Arrearage",
+  }),
+  "400-model": refuse(400, { message: "x/y is not a valid model ID", code: 400 }),
+  "413-rate": refuse(413, {
+    message: "Request too large on tokens per minute (TPM): Limit 6000, Requested 8000",
+    code: "rate_limit_exceeded",
+  }),
   "401": refuse(401, { message: "Incorrect API key", code: "invalid_api_key" }),
   "403": refuse(403, { message: "Not your model" }),
   "404": refuse(404, { message: "The model does not exist", code: "model_not_found" }),

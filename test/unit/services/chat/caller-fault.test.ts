@@ -3,11 +3,13 @@
 
 import { describe, expect, test } from "bun:test";
 import { callerFault } from "../../../../src/services/chat/protocols/openai/caller-fault.ts";
+import { readError } from "../../../../src/services/chat/protocols/openai/reply-error.ts";
+import { jsonOrNull } from "../../../../src/upstream/upstream-http.ts";
 import { providerAt } from "../../../support/api/chat-routes.ts";
 
 const call = { provider: providerAt("http://nowhere.test/v1"), model: "m", publicId: "public" };
 const faultOf = (body: unknown) =>
-  callerFault(typeof body === "string" ? body : JSON.stringify(body), call);
+  callerFault(readError(typeof body === "string" ? jsonOrNull(body) : body), call);
 
 const WORDS = "stop must have at most 4 entries";
 
@@ -69,6 +71,39 @@ describe("a full context keeps its kind", () => {
       });
     });
   }
+
+  test.each([
+    "This model's maximum prompt length is 131072 but the request contains 150000 tokens.",
+    "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+    "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
+    "`inputs` tokens + `max_new_tokens` must be <= 8192. Given: 8000 `inputs` tokens",
+    "`inputs` must have less than 4096 tokens. Given: 5000",
+    "Invalid request: Your request exceeded model token limit: 8192 (requested: 9000)",
+    "Range of input length should be [1, 129024]",
+    "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]",
+    "Input length 131393 exceeds the maximum allowed input length of 131040 tokens.",
+    "tokens in request more than max tokens allowed",
+    "Input exceeds the max input token limit",
+    "too many tokens: total number of tokens in the prompt cannot exceed 4081",
+    "total tokens exceeds the model's max of 4096",
+    "prompt token count of 130000 exceeds the limit of 128000",
+    "Prompt has 256468 tokens, but the configured context size is 256000 tokens",
+    "Prompt exceeds max length",
+    "Request body too large for the model. Max size: 8000 tokens.",
+  ])("%s", (message) => {
+    expect(faultOf({ error: { message } })).toMatchObject({ code: "context_length_exceeded" });
+  });
+
+  test.each([
+    "max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens",
+    "max_tokens is too large: 100000. This model supports at most 16384 completion tokens",
+    "stop sequences exceed the limit of 4",
+    "Tool names must have less than 64 characters",
+    "temperature exceeds the maximum of 2",
+    "Schema exceeds the maximum allowed nesting",
+  ])("and no other limit is one: %s", (message) => {
+    expect(faultOf({ error: { message } })).toMatchObject({ code: "invalid_parameter" });
+  });
 
   test("also where its words would tell whose it is", () => {
     const message = "fictional-ai: maximum context length is 8192 tokens";

@@ -40,6 +40,7 @@ const TEXT = "Fares are paid before the ride begins.";
 
 const FALLS = [
   "401 403 404 408 429 500 503 redirect bad-json empty no-choices no-message error-200",
+  "400-balance 400-key 400-arrears 400-model 413-rate",
   "hang-before-headers hang-in-error reset-before-headers",
 ].flatMap((moods) => moods.split(" "));
 /** Plain, the next route may still serve what broke off in the middle. */
@@ -218,7 +219,7 @@ describe("a message of the upstream's", () => {
 
   for (const message of [
     `The key ${KEY} may not do this`,
-    "Incorrect API key provided: sk-fake***************see",
+    "Not with the key sk-fake***************see",
     "Ask Fictional-AI for help",
     "No route at http://localhost/v1",
     "No route at LOCALHOST",

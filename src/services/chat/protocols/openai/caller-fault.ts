@@ -1,9 +1,8 @@
 // What a caller may read of a server's refusal of a request: never what shows which server it is.
 
 import { ApiError } from "../../../../core/errors.ts";
-import { jsonOrNull } from "../../../../upstream/upstream-http.ts";
 import type { ProviderEntry } from "../../models/catalogue.ts";
-import { readError } from "./reply-error.ts";
+import type { ReplyError } from "./reply-error.ts";
 
 /** A call that a server may refuse. */
 export interface RefusedCall {
@@ -19,9 +18,8 @@ const ERROR_MESSAGE_MAX = 500;
 const REVEALING =
   /:\/\/|@|\b\d{1,3}(?:\.\d{1,3}){3}\b|\bsk-\w|\b(?:org|proj|key|acct)[-_](?=\w*\d)\w{6}/i;
 
-/** The upstream's message about an invalid request, unless it reveals which upstream it is. */
-export function callerFault(text: string, call: RefusedCall): ApiError {
-  const error = readError(jsonOrNull(text));
+/** The upstream's words about an invalid request, unless they reveal which upstream it is. */
+export function callerFault(error: ReplyError | null, call: RefusedCall): ApiError {
   const original = error?.message ?? "";
   const message = original.replace(/\s+/g, " ").trim().slice(0, ERROR_MESSAGE_MAX);
   const detail = message === "" || revealsUpstream(message, call) ? "" : `: ${message}`;

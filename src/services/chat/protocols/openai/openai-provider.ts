@@ -265,11 +265,11 @@ function requestsTo(provider: ProviderEntry): ProviderRequests {
 /** Throws what a status other than 200 means. */
 async function refuse(response: UpstreamResponse, call: UpstreamCall): Promise<never> {
   const text = await readRefusal(response, ERROR_BYTES_MAX);
-  if (CALLER_FAULTS.has(response.status)) throw callerFault(text, call);
-  throw statusFailure(response, {
-    isHealthy: response.status === FORBIDDEN,
-    detail: codeOf(readError(jsonOrNull(text))),
-  });
+  const error = readError(jsonOrNull(text));
+  const isCallers = CALLER_FAULTS.has(response.status) && error?.isOperators !== true;
+  if (isCallers) throw callerFault(error, call);
+  const isHealthy = response.status === FORBIDDEN;
+  throw statusFailure(response, { isHealthy, detail: codeOf(error) });
 }
 
 function bodyOf({ provider, model, request }: UpstreamCall, stream: boolean): string {

@@ -11,6 +11,8 @@ export interface ReplyError {
   readonly code: string;
   /** True if the prompt does not fit the context of the model. */
   readonly isContextFull: boolean;
+  /** True if it is about the operator's account at the server, which no caller can mend. */
+  readonly isOperators: boolean;
 }
 
 const CONTEXT_CODES: ReadonlySet<string> = new Set([
@@ -20,8 +22,28 @@ const CONTEXT_CODES: ReadonlySet<string> = new Set([
   "model_context_window_exceeded",
 ]);
 const CONTEXT_MESSAGE = new RegExp(
-  "maximum context length|context (?:length|window|size)|(?:prompt|input) is too long|" +
-    "exceeds? the (?:available |model's )?context|reduce the length of",
+  "maximum (?:context|prompt|input) length|context (?:length|window|size|limit)|" +
+    "(?:prompt|input) is too long|(?:prompt|input|total tokens)\\b[^.;]{0,60}\\bexceed|" +
+    "reduce the length of|range of input length|inputs`? (?:tokens|must have less)|" +
+    "(?:model|input) token limit|number of tokens in the prompt|tokens in request more|" +
+    "max size: \\d+ tokens|exceeds? the (?:available |model's )?context",
+  "i",
+);
+/** Some servers answer 400 and 413 for an account without credit, a wrong key or a limit. */
+const OPERATORS_CODES: ReadonlySet<string> = new Set([
+  "billing_hard_limit_reached",
+  "insufficient_balance",
+  "insufficient_quota",
+  "invalid_api_key",
+  "invalid_model",
+  "model_not_found",
+  "rate_limit_exceeded",
+]);
+const OPERATORS_MESSAGE = new RegExp(
+  "credit balance is too low|insufficient (?:account )?(?:balance|credits?|funds|quota)|" +
+    "billing hard limit|exceeded your current quota|account is (?:not )?in (?:arrears|good)|" +
+    "api key (?:not valid|expired|is invalid)|(?:incorrect|invalid) api key|" +
+    "tokens per (?:minute|day)|is not a valid model",
   "i",
 );
 
@@ -79,7 +101,8 @@ function errorOf(error: unknown, body: Json): ReplyError {
     CONTEXT_CODES.has(code) ||
     (isObject(error) && CONTEXT_CODES.has(String(error.type))) ||
     CONTEXT_MESSAGE.test(message);
-  return { message, code, isContextFull };
+  const isOperators = OPERATORS_CODES.has(code) || OPERATORS_MESSAGE.test(message);
+  return { message, code, isContextFull, isOperators };
 }
 
 /** The names that servers have for the words of an error. */
