@@ -1,4 +1,5 @@
-// Reads whether a mail reports that a message was not delivered (RFC 3464).
+// Reads whether a mail reports that a message was not delivered: in the form of RFC 3464, or in one
+// of the two that relays used before it and some still do.
 
 /** So much of a mail is read; what comes before the report is a text for people. */
 export const REPORT_BYTES_MAX = 256 * 1024;
@@ -10,13 +11,26 @@ const MULTIPART = /^multipart\//i;
 /** Of the actions failed, delayed, delivered, relayed and expanded, this is the only failure. */
 const FAILED = /^action[ \t]*:[ \t]*failed\b/im;
 
+/** With it Exim names the addresses of a failure; its notes of a delay have none. */
+const FAILED_RECIPIENTS = "x-failed-recipients";
+/** The first words of a failure in qmail's format (QSBMF), which has no other reports. */
+const QSBMF = /^\s*Hi\. This is the [\s\S]{1,300}?\bpermanent error\b/;
+
 /**
  * True for a report of a failure. A report of a delay, a relay or a delivery is none, and neither
  * is the answer of a person or a program, or a complaint.
  */
 export function reportsFailure(mail: Buffer): boolean {
   const text = mail.subarray(0, REPORT_BYTES_MAX).toString("latin1").replace(/\r\n?/g, "\n");
-  return hasFailed(text, 0);
+  const { head, body } = headAndBody(text);
+  const isEarlier =
+    fieldOf(head, FAILED_RECIPIENTS).trim() !== "" || (isPlain(head) && QSBMF.test(body));
+  return isEarlier || hasFailed(text, 0);
+}
+
+function isPlain(head: string): boolean {
+  const type = fieldOf(head, "content-type");
+  return type === "" || /^text\/plain\b/i.test(type);
 }
 
 function hasFailed(entity: string, depth: number): boolean {

@@ -19,6 +19,11 @@ function mixed(type: string, ...parts: readonly string[]): string {
   return `Content-Type: ${type}; boundary=b\r\n\r\n${body}--b--\r\n`;
 }
 
+const QMAIL =
+  "Hi. This is the qmail-send program at relay.test.\r\n" +
+  "I'm afraid I wasn't able to deliver your message to the following addresses.\r\n" +
+  "This is a permanent error; I've given up. Sorry it didn't work out.";
+
 describe("a failure is reported by", () => {
   test.each([
     ["a report of RFC 3464", failureReport()],
@@ -41,6 +46,11 @@ describe("a failure is reported by", () => {
         `Content-Type: message/delivery-status\r\n${QUOTED}\r\n\r\nAction: fail=\r\ned=20\r\n`,
       ),
     ],
+    [
+      "one of Exim without a part for programs",
+      "X-Failed-Recipients: b@x.test\r\nSubject: Mail delivery failed\r\n\r\nThe following failed",
+    ],
+    ["one of qmail", `Subject: failure notice\r\n\r\n${QMAIL}\r\n\r\n<b@x.test>:\r\nNo such user`],
     ["one that a gateway wrapped", mixed("multipart/mixed", failureReport())],
     [
       "one that breaks off after its report",
@@ -56,6 +66,9 @@ describe("no failure is reported by", () => {
       (action) => [`a report of the action '${action}'`, failureReport(action)] as const,
     ),
     ["a note of who is away (RFC 3834)", vacation],
+    ["an answer that quotes qmail", `Subject: Re: failure notice\r\n\r\nWhy?\r\n> ${QMAIL}`],
+    ["the greeting of a person", "Subject: Hi\r\n\r\nHi. This is the person who is away."],
+    ["an empty list of Exim", "X-Failed-Recipients:\r\n\r\nWarning: delayed for 24 hours"],
     ["a text without a report", "Subject: Undelivered Mail Returned to Sender\r\n\r\nfailed"],
     ["nothing at all", ""],
     [
