@@ -1,5 +1,6 @@
 // The append-only file of Redis, cut at any byte: what comes back is a beginning of what was
-// acknowledged, and with Postgres it becomes sound again without a person.
+// acknowledged, and with Postgres it becomes sound again without a person, and without a tool that
+// repairs the file before Redis starts.
 
 import { cpSync, readdirSync, statSync, truncateSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -85,7 +86,7 @@ async function recoverFrom(original: Original, cut: number): Promise<number> {
   const folder = temporaryFolder("farebox-chaos-aof-");
   resources.defer(() => folder.remove());
   copyCut(original.redisDir, folder.path, cut);
-  const first = await startRedis({ home: folder.path });
+  const first = await startRedis({ home: folder.path, repair: false });
   const running = { redis: first };
   resources.defer(() => running.redis.stop());
   const databaseUrl = resources.use(await copyDatabase(original.databaseUrl)).url;
@@ -107,7 +108,7 @@ async function recoverFrom(original: Original, cut: number): Promise<number> {
 }
 
 function restart(home: string, { port }: RedisService): Promise<RedisService> {
-  return startRedis({ home, port });
+  return startRedis({ home, port, repair: false });
 }
 
 /** What came back must be what was there after the last acknowledged change that is in the file. */
