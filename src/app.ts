@@ -93,13 +93,16 @@ export interface AppDeps {
 /** What the console needs besides what every surface needs. */
 export type ConsoleServices = Omit<
   ConsoleDeps & OperatorDeps,
-  keyof GatewayDeps | "clock" | "log" | "callApi" | "noSuchPath" | "sessions"
+  keyof GatewayDeps | "clock" | "log" | "callApi" | "noSuchPath" | "asking"
 >;
 
-/** What a session of the console may ask in a minute: twenty times as much as a busy page does. */
-const SESSION_RULE = {
+/**
+ * What a person may ask of the console in a minute: twenty times as much as a busy page does. Not a
+ * session: whoever signs in again would have as much again (D-611).
+ */
+const ASKING_RULE = {
   most: 1_200,
-  refusal: "This session has sent more than 1,200 requests in this minute",
+  refusal: "You have sent more than 1,200 requests in this minute",
 };
 
 /** The base path of the Application API (SPEC 9.1). */
@@ -145,8 +148,8 @@ export function createApp(deps: AppDeps) {
   if (deps.console !== null) {
     const { clock, log } = deps;
     const callApi = apiCaller(shared);
-    const sessions = new MinuteBudget(SESSION_RULE);
-    const people: ConsoleDeps = { ...shared, ...deps.console, clock, log, callApi, sessions };
+    const asking = new MinuteBudget(ASKING_RULE);
+    const people: ConsoleDeps = { ...shared, ...deps.console, clock, log, callApi, asking };
     for (const one of CONSOLE) addHosted(app, one, (raw) => one.answer(people, raw));
     const operators: OperatorDeps = { ...people, ...deps.console, noSuchPath };
     for (const one of OPERATOR) addHosted(app, one, (raw) => one.answer(operators, raw));

@@ -34,8 +34,8 @@ export interface ConsoleFrameDeps {
   readonly clock: Clock;
   readonly bodies: Pick<BodyShares, "of">;
   readonly parser?: BodyParser | undefined;
-  /** What each session may ask in a minute, by weight. */
-  readonly sessions: Pick<MinuteBudget, "take">;
+  /** What each person may ask in a minute, by weight. */
+  readonly asking: Pick<MinuteBudget, "take">;
   readonly random: RandomBytes;
   readonly log: Log;
   readonly clientIp: ClientIp;
@@ -209,17 +209,17 @@ async function signedIn<Deps extends ConsoleFrameDeps>(
 ): Promise<PersonContext<Deps>> {
   const person = await visitor.deps.people.signedIn(visitor.request.headers);
   if (person === null) throw new ConsoleError("not_signed_in", "Sign in first");
-  countInSession(visitor, person, weight);
+  countRequest(visitor, person, weight);
   return { ...visitor, person };
 }
 
-/** Throws `rate_limit_exceeded` if the session has asked too much in this minute. */
-export function countInSession(
+/** Throws `rate_limit_exceeded` if the person has asked too much in this minute. */
+export function countRequest(
   { deps }: Pick<VisitorContext<ConsoleFrameDeps>, "deps">,
-  { sessionId }: SignedIn,
+  { personId }: SignedIn,
   weight = 1,
 ): void {
-  deps.sessions.take(sessionId, weight, deps.clock.now());
+  deps.asking.take(personId, weight, deps.clock.now());
 }
 
 function checkChange({ consoleUrl }: ConsoleFrameDeps, request: Request): void {
@@ -268,7 +268,7 @@ export async function readInput<Input>(
   const declared = declaredLength(request);
   const isLarge = declared === null || declared > SMALL_BODY_BYTES;
   const sender = networkOf(clientIp);
-  const large = isLarge ? { key: person?.sessionId ?? sender, nowMs: deps.clock.now() } : null;
+  const large = isLarge ? { key: person?.personId ?? sender, nowMs: deps.clock.now() } : null;
   const share = deps.bodies.of(sender, large);
   const { bytesMax } = body;
   const { parser, clock } = deps;

@@ -10,7 +10,7 @@ import {
   type ConsoleFrameDeps,
   type ConsoleInfo,
   type ConsoleInput,
-  countInSession,
+  countRequest,
   NONE,
   type PersonContext,
   readInput,
@@ -61,7 +61,7 @@ export function operatorEndpoint<Deps extends OperatorFrameDeps, Input = undefin
         if (!person.hasTwoFactor) {
           throw new ConsoleError("second_factor_required", "Set up your second factor first");
         }
-        countInSession(visitor, person);
+        countRequest(visitor, person);
         const context = { ...visitor, person };
         return await run(context, await readInput(context, info));
       });

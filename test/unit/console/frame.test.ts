@@ -15,9 +15,12 @@ const PERSON: SignedIn = {
   provedAtMs: 0,
 };
 
-/** Whoever sends this cookie is Ada; she belongs to no account. */
+/** Whoever sends one of these cookies is Ada; she belongs to no account. */
 const people: People = {
-  signedIn: async (headers) => (headers.get("cookie") === "session=ada" ? PERSON : null),
+  signedIn: async (headers) => {
+    const [, of] = /^session=ada(\d*)$/.exec(headers.get("cookie") ?? "") ?? [];
+    return of === undefined ? null : { ...PERSON, sessionId: `session_${of}` };
+  },
   membership: async (): Promise<Membership | null> => null,
   hasSession: async () => false,
   roleIn: async () => null,
@@ -60,18 +63,21 @@ describe("the console's frame", () => {
     expect(body.models).not.toBeEmpty();
   });
 
-  test("counts the requests of a session, and refuses before it reads a body", async () => {
+  test("counts the requests of a person, in whatever session, and refuses before it reads a body", async () => {
     const clock = new FakeClock();
     const limited = appAlone({ console: consoleAlone(people), clock });
-    const ask = (path: string, init: RequestInit = {}) =>
-      limited.request(init.method ?? "GET", `/console/api${path}`, {
+    let sessions = 0;
+    const ask = (path: string, init: RequestInit = {}) => {
+      sessions += 1;
+      return limited.request(init.method ?? "GET", `/console/api${path}`, {
         ...init,
         headers: {
-          cookie: "session=ada",
+          cookie: `session=ada${sessions}`,
           origin: "http://127.0.0.1",
           "content-type": "application/json",
         },
       });
+    };
     const estimate = () => {
       const body = new ReadableStream({ pull: () => new Promise(() => {}) });
       return ask("/accounts/acct_1/playground/estimate", { method: "POST", body });
