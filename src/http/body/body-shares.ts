@@ -17,6 +17,8 @@ export const PROCESS_BYTES_AT_ONCE = 512 * MEBIBYTE;
 export const KEY_BYTES_A_MINUTE = 400 * MEBIBYTE;
 /** Values in the large bodies of one key in a minute: each takes about a microsecond. */
 export const KEY_VALUES_A_MINUTE = 2_000_000;
+/** All keys of an account may together send as much as so many of them (D-612). */
+export const KEYS_EACH = 5;
 
 /** What all of a sender may have, and what a request is told that would need more. */
 export interface ShareRule {
@@ -44,18 +46,25 @@ const READING: ShareRule = {
   totalMax: PROCESS_BYTES_AT_ONCE,
 };
 
+/** The budgets of one minute for large bodies: `times` as much as a key may send. */
+function minuteBudgets(who: string, times: number) {
+  const [bytes, values] = [times * KEY_BYTES_A_MINUTE, times * KEY_VALUES_A_MINUTE];
+  const rule = (most: number, what: string) => ({
+    most,
+    refusal: `${who} sent ${what} in this minute`,
+  });
+  return {
+    bytes: new MinuteBudget(rule(bytes, `${bytes / MEBIBYTE} MB of large bodies`)),
+    values: new MinuteBudget(rule(values, `${values} values in large bodies`)),
+  };
+}
+
 export class BodyShares {
   readonly #rule: ShareRule;
   /** Bytes by account or address. One without an open body has no entry. */
   readonly #taken = new Map<string, number>();
-  readonly #bytes = new MinuteBudget({
-    most: KEY_BYTES_A_MINUTE,
-    refusal: `This key has sent ${KEY_BYTES_A_MINUTE / MEBIBYTE} MB of large bodies in this minute`,
-  });
-  readonly #values = new MinuteBudget({
-    most: KEY_VALUES_A_MINUTE,
-    refusal: `This key has sent ${KEY_VALUES_A_MINUTE} values in large bodies in this minute`,
-  });
+  readonly #ofKeys = minuteBudgets("This key has", 1);
+  readonly #ofSenders = minuteBudgets("Your keys have together", KEYS_EACH);
   #total = 0;
 
   constructor(rule = READING) {
@@ -75,16 +84,19 @@ export class BodyShares {
     if (before > 0 && this.#total + bytes > totalMax) throw full(onTheWay(totalMax));
     if (large !== null) {
       const { key, nowMs } = large;
-      this.#values.take(key, 0, nowMs);
-      this.#bytes.take(key, bytes, nowMs);
+      this.#ofKeys.values.take(key, 0, nowMs);
+      this.#ofSenders.values.take(sender, 0, nowMs);
+      this.#ofKeys.bytes.take(key, bytes, nowMs);
+      this.#ofSenders.bytes.take(sender, bytes, nowMs);
     }
     this.#taken.set(sender, before + bytes);
     this.#total += bytes;
   }
 
   /** Counts the values of a large body that was parsed. */
-  countValues({ key, nowMs }: LargeBody, values: number): void {
-    this.#values.add(key, values, nowMs);
+  countValues(sender: string, { key, nowMs }: LargeBody, values: number): void {
+    this.#ofKeys.values.add(key, values, nowMs);
+    this.#ofSenders.values.add(sender, values, nowMs);
   }
 
   /** Gives back what was taken. */
@@ -120,7 +132,7 @@ export class BodyShare {
 
   /** Counts the values of the parsed body, if it is a large one. */
   countValues(values: number): void {
-    if (this.#large !== null) this.#shares.countValues(this.#large, values);
+    if (this.#large !== null) this.#shares.countValues(this.#sender, this.#large, values);
   }
 
   /** Gives all of it back. */

@@ -63,7 +63,7 @@ describe("the console's frame", () => {
     expect(body.models).not.toBeEmpty();
   });
 
-  test("counts the requests of a person, in whatever session, and refuses before it reads a body", async () => {
+  test("counts what a person asks in all sessions, and refuses before a body is read", async () => {
     const clock = new FakeClock();
     const limited = appAlone({ console: consoleAlone(people), clock });
     let sessions = 0;

@@ -7,6 +7,7 @@ import {
   BodyShares,
   KEY_BYTES_A_MINUTE,
   KEY_VALUES_A_MINUTE,
+  KEYS_EACH,
   PROCESS_BYTES_AT_ONCE,
 } from "../../../src/http/body/body-shares.ts";
 import { MinuteBudget, SENDERS_MAX } from "../../../src/http/body/minute-budget.ts";
@@ -69,6 +70,31 @@ describe("in a minute", () => {
     shares.of("account", large("key")).countValues(1);
     expect(refusalOf(() => shares.of("account", large("key")).take(1)).message).toContain("values");
     shares.of("account", large("key", MINUTE_MS)).take(1);
+  });
+
+  test("the keys of an account may together send as many bytes as five of them", () => {
+    const shares = new BodyShares();
+    const send = (key: string, nowMs = 0) => {
+      const share = shares.of("account", large(key, nowMs));
+      share.take(BODY);
+      share.end();
+    };
+    const most = (KEYS_EACH * KEY_BYTES_A_MINUTE) / BODY;
+    for (let sent = 0; sent < most; sent += 1) send(`key_${sent}`);
+    expect(refusalOf(() => send("one more")).code).toBe("rate_limit_exceeded");
+    shares.of("other", large("its key")).take(BODY);
+    send("one more", MINUTE_MS);
+  });
+
+  test("the keys of an account may together send as many values as five of them", () => {
+    const shares = new BodyShares();
+    const send = (key: string) => shares.of("account", large(key)).countValues(KEY_VALUES_A_MINUTE);
+    for (let sent = 0; sent < KEYS_EACH; sent += 1) send(`key_${sent}`);
+    shares.of("account", large("one more")).take(1);
+    send("one more");
+    const refused = refusalOf(() => shares.of("account", large("and one more")).take(1));
+    expect(refused.message).toContain("together");
+    shares.of("other", large("its key")).take(1);
   });
 
   test("so many senders are counted, and then the first anew", () => {
