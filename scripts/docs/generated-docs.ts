@@ -36,7 +36,7 @@ export const PROJECT = join(import.meta.dir, "../..");
 
 /** Generated parts of pages that are written by hand. */
 const PARTS: readonly (readonly [page: string, name: string, text: () => string])[] = [
-  ["README.md", "endpoints", endpointTable],
+  ["docs/endpoints.md", "endpoints", endpointTable],
   [
     "docs/configuration.md",
     "settings",

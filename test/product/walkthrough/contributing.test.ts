@@ -123,11 +123,11 @@ test("a test fails until npm run docs has renewed what is made from the code", a
   apply(steps);
   const fresh = ["./test/unit/tree/docs.test.ts"];
   const { output } = await testInCopy(fresh);
-  const stale = ["README.md", "docs/errors.md", "docs/openapi.json"];
+  const stale = ["docs/endpoints.md", "docs/errors.md", "docs/openapi.json"];
   for (const page of stale) expect(output).toContain(`(fail) ${page} is fresh`);
   expect(await run([process.execPath, "scripts/docs.ts"])).toMatchObject({ exitCode: 0 });
   expect(await testInCopy(fresh)).toMatchObject({ exitCode: 0 });
-  expect(readFileSync(join(folder, "README.md"), "utf8")).toContain("`POST /v1/echo`");
+  expect(readFileSync(join(folder, "docs/endpoints.md"), "utf8")).toContain("`POST /v1/echo`");
 });
 
 describe("the compiler refuses the tree", () => {

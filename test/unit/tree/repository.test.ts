@@ -5,7 +5,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { PROJECT } from "../../../scripts/local/home.mjs";
 
-const PLACES = ["*.md", "docs/**/*.md", "examples/**/*.md", ".github/**/*.md"];
+const PLACES = ["*.md", "docs/**/*.md", "test/*.md", "examples/**/*.md", ".github/**/*.md"];
 const PAGES = PLACES.flatMap((place) => [
   ...new Bun.Glob(place).scanSync({ cwd: PROJECT, dot: true }),
 ]).filter((page) => !page.includes("node_modules/"));
