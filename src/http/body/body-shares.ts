@@ -24,9 +24,15 @@ export const KEYS_EACH = 5;
 export interface ShareRule {
   readonly bytesMax: number;
   readonly refusal: string;
-  /** What all senders together may have. Beyond that, each may have one body (D-559). */
+  /** What all senders share; each may have one body whatever the others have (D-559). */
   readonly totalMax?: number;
 }
+
+/**
+ * How many bytes of large bodies a sender may have for each that is free of the total: however much
+ * some announce, and then send slowly, there is room for the next one (D-613).
+ */
+const BYTES_A_FREE_ONE = 2;
 
 /** The key that sends a large body, and when. */
 export interface LargeBody {
@@ -81,7 +87,11 @@ export class BodyShares {
     const before = this.#taken.get(sender) ?? 0;
     const { bytesMax, refusal, totalMax = Number.POSITIVE_INFINITY } = this.#rule;
     if (before + bytes > bytesMax) throw full(refusal);
-    if (before > 0 && this.#total + bytes > totalMax) throw full(onTheWay(totalMax));
+    const isSmall = large === null && bytes <= SMALL_BODY_BYTES;
+    const free = totalMax - this.#total - bytes;
+    if (before > 0 && !isSmall && before + bytes > BYTES_A_FREE_ONE * free) {
+      throw full(onTheWay(totalMax));
+    }
     if (large !== null) {
       const { key, nowMs } = large;
       this.#ofKeys.values.take(key, 0, nowMs);

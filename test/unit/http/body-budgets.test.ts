@@ -9,6 +9,7 @@ import {
   KEY_VALUES_A_MINUTE,
   KEYS_EACH,
   PROCESS_BYTES_AT_ONCE,
+  SMALL_BODY_BYTES,
 } from "../../../src/http/body/body-shares.ts";
 import { MinuteBudget, SENDERS_MAX } from "../../../src/http/body/minute-budget.ts";
 
@@ -43,9 +44,31 @@ describe("bytes on their way", () => {
     }
     const share = shares.of("other", large("key"));
     share.take(BODY);
-    refusalOf(() => shares.of("other").take(1));
+    refusalOf(() => shares.of("other").take(BODY));
     share.end();
     shares.of("other").take(BODY);
+  });
+
+  test("of others, however many, leave room for small bodies at the same time", () => {
+    const shares = new BodyShares();
+    for (let sent = 0; sent < PROCESS_BYTES_AT_ONCE; sent += BODY) {
+      shares.of(`stranger_${sent}`).take(BODY);
+    }
+    for (let at = 0; at < 100; at += 1) shares.of("account").take(SMALL_BODY_BYTES);
+  });
+
+  test("of twelve senders leave room for several large bodies of another", () => {
+    const shares = new BodyShares();
+    const takeAll = (sender: string) => {
+      let taken = 0;
+      try {
+        for (; ; taken += 1) shares.of(sender, large(sender)).take(BODY / 32);
+      } catch {
+        return taken;
+      }
+    };
+    for (let sender = 0; sender < 12; sender += 1) takeAll(`account_${sender}`);
+    expect(takeAll("victim")).toBeGreaterThan(1);
   });
 });
 
