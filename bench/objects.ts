@@ -36,7 +36,7 @@ await using cleanup = new AsyncDisposableStack();
 const folder = temporaryFolder("farebox-bench-objects-");
 cleanup.defer(() => folder.remove());
 const { path } = folder;
-const preload = `--preload=${join(import.meta.dir, "heap-counts.ts")}`;
+const preload = `--preload=${join(import.meta.dir, "load", "heap-counts.ts")}`;
 const stores = await startStores(path);
 cleanup.defer(() => stores.stop());
 const callers = await makeCallers(stores);

@@ -30,7 +30,7 @@ export async function startUpstream(logFolder: string): Promise<Program & { url:
   const port = await freePort();
   const program = await startServer({
     name: "upstream",
-    command: [BUN, join(import.meta.dir, "stub-upstream.ts")],
+    command: [BUN, join(import.meta.dir, "load", "stub-upstream.ts")],
     env: { PORT: String(port) },
     logFolder,
     readyUrl: `http://127.0.0.1:${port}/`,
@@ -43,7 +43,7 @@ export async function startBare({ logFolder, upstreamUrl }: Place): Promise<Star
   const port = await freePort();
   const program = await startServer({
     name: "bare",
-    command: [BUN, join(import.meta.dir, "bare-proxy.ts")],
+    command: [BUN, join(import.meta.dir, "load", "bare-proxy.ts")],
     env: { ...BUN_SETTINGS, PORT: String(port), UPSTREAM_URL: upstreamUrl },
     logFolder,
     readyUrl: `http://127.0.0.1:${port}/`,
