@@ -195,7 +195,7 @@ function checkSpending(
 async function checkLog(account: string, snapshot: AuditSnapshot): Promise<AuditFinding | null> {
   const mismatch = await snapshot.logMismatch();
   if (mismatch === null) return null;
-  const { request, seq, charged, logged, rows, held, misused } = mismatch;
+  const { request, seq, charged, logged, rows, held, misused, parts } = mismatch;
   const say = (fact: string, expected: string, is: string): AuditFinding => {
     return { account, bucket: null, seq, fact, expected, found: is };
   };
@@ -205,6 +205,9 @@ async function checkLog(account: string, snapshot: AuditSnapshot): Promise<Audit
       "$0",
       dollars(misused),
     );
+  }
+  if (rows === 1 && logged === charged && parts !== null) {
+    return say(`the free part and the time of ${request} in the log`, parts.charged, parts.logged);
   }
   if (rows === 1 && logged === charged && held !== null) {
     return say(`the charge of ${request}`, `at most ${dollars(held)}, its hold`, dollars(charged));

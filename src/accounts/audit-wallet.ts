@@ -134,6 +134,12 @@ function checkBalances(
   for (const [name, found, expected] of counts) {
     if (found !== expected) return say(`the ${name} in Redis`, `${expected}`, `${found}`);
   }
+  // A wallet that was built anew does not know when its free credit began.
+  const since = wallet.freeSinceMs;
+  if (isWhole && since !== 0 && since !== replay.walletFreeSinceMs) {
+    const most = `0 or ${replay.walletFreeSinceMs}`;
+    return say("the beginning of free credit in Redis", most, `${since}`);
+  }
   const expected = {
     paid: replay.paid - heldPaid,
     free: replay.free - heldFree,

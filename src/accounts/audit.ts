@@ -8,7 +8,7 @@ import {
 } from "../../actors/inspection.ts";
 import { timeOf } from "../../actors/redis/redis-clock.ts";
 import { LEASE_OVERDUE_MS } from "../core/access/limits.ts";
-import type { AuditFinding } from "../core/journal/audit-finding.ts";
+import { type AuditFinding, accountFinding } from "../core/journal/audit-finding.ts";
 import type { AccountRef } from "../store/accounts/accounts.ts";
 import type { Cursor } from "../store/accounts/wallet-repository.ts";
 import {
@@ -88,19 +88,22 @@ export async function audit(deps: AuditDeps, only: AccountRef | null): Promise<A
     (await checkFlush(deps, isLookedAt)) ??
     (only === null ? await checkOrphans(deps) : null);
   if (difference !== null) return { ...NOTHING, difference, differences: [difference] };
-  if (only !== null) return withProof(NOTHING, await proveAccount(deps, only));
+  if (only !== null) {
+    const wrong = await wrongBooks(deps, [only]);
+    return withProof(NOTHING, await proveAccount(deps, only), wrong.get(only.id));
+  }
   const unattributed = await deps.repository.unattributed();
   let report: AuditReport = {
     ...NOTHING,
     rejected: unattributed.map((entry) => rejection(null, entry)),
   };
   for await (const page of deps.repository.listAccounts()) {
+    const wrong = await wrongBooks(deps, page);
     for (let start = 0; start < page.length; start += ACCOUNTS_AT_ONCE) {
       const accounts = page.slice(start, start + ACCOUNTS_AT_ONCE);
-      for (const proof of await Promise.all(
-        accounts.map((account) => proveAccount(deps, account)),
-      )) {
-        report = withProof(report, proof);
+      const proofs = await Promise.all(accounts.map((account) => proveAccount(deps, account)));
+      for (const [index, proof] of proofs.entries()) {
+        report = withProof(report, proof, wrong.get(accounts[index]?.id ?? ""));
       }
       await deps.onProven?.(report.accounts);
     }
@@ -113,6 +116,28 @@ async function proveAccount(deps: AuditDeps, account: AccountRef): Promise<Accou
   for (let look = 1; ; look += 1) {
     const proof = await auditAccount(deps, account);
     if (proof.difference === null || look === LOOKS) return proof;
+    await deps.sleep(LOOK_AGAIN_MS);
+    await deps.flush();
+  }
+}
+
+/** The findings of the books (`AuditRepository.bookMismatches`), looked at again like a proof. */
+async function wrongBooks(
+  deps: AuditDeps,
+  accounts: readonly AccountRef[],
+): Promise<ReadonlyMap<string, AuditFinding>> {
+  let left = accounts;
+  for (let look = 1; ; look += 1) {
+    const wrong = await deps.repository.bookMismatches(left);
+    left = left.filter(({ id }) => wrong.has(id));
+    if (left.length === 0 || look === LOOKS) {
+      return new Map(
+        [...wrong].map(([id, { fact, expected, found }]) => [
+          id,
+          accountFinding(id, fact, expected, found),
+        ]),
+      );
+    }
     await deps.sleep(LOOK_AGAIN_MS);
     await deps.flush();
   }
@@ -200,10 +225,16 @@ async function checkOrphans({ repository }: AuditDeps): Promise<AuditFinding | n
   return { account: null, bucket: null, seq: null, fact, expected: "one that exists", found };
 }
 
-function withProof(report: AuditReport, proof: AccountProof): AuditReport {
-  const found = proof.difference === null ? [] : [proof.difference];
+/** `wrongBook` counts if the account's money is right. */
+function withProof(
+  report: AuditReport,
+  proof: AccountProof,
+  wrongBook: AuditFinding | null = null,
+): AuditReport {
+  const difference = proof.difference ?? wrongBook;
+  const found = difference === null ? [] : [difference];
   return {
-    difference: report.difference ?? proof.difference,
+    difference: report.difference ?? difference,
     differences: [...report.differences, ...found].slice(0, DIFFERENCES_MAX),
     rejected: [...report.rejected, ...proof.rejected],
     accounts: report.accounts + 1,

@@ -57,6 +57,8 @@ export class LedgerReplay {
   hidden = 0;
   /** When the applied free credit ends; 0 if there was none. */
   freeExpiresAtMs = 0;
+  /** What a wallet without a break says of it: it also asks for the clock of Postgres. */
+  walletFreeSinceMs = 0;
   /** What was charged, by `202611 key_…`. */
   readonly spent = new Map<string, bigint>();
   /** What calls may still return of free credit that ended before the current one began. */
@@ -139,12 +141,15 @@ export class LedgerReplay {
     const change = paidDelta + freeDelta;
     if (change > 0n) this.credited += change;
     else this.reversed -= change;
-    const expiresAtMs = this.#operations.get(this.operations)?.expiresAtMs ?? 0;
+    const row = this.#operations.get(this.operations);
+    const expiresAtMs = row?.expiresAtMs ?? 0;
     const isOver = this.freeExpiresAtMs > 0 && atMs >= this.freeExpiresAtMs;
     if (freeDelta > 0n && isOver) {
       this.#lapsing = freeAfter - freeDelta;
       this.#freeSinceMs = atMs;
     }
+    const isBegun = isOver && row !== undefined && row.createdAtMs >= this.freeExpiresAtMs;
+    if (isBegun && row.balance === "free") this.walletFreeSinceMs = atMs;
     this.freeExpiresAtMs = Math.max(this.freeExpiresAtMs, expiresAtMs);
   }
 

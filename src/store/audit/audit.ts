@@ -14,6 +14,7 @@ import type { Database } from "../servers/database.ts";
 import { accounts } from "../tables/account-schema.ts";
 import { journalCursors } from "../tables/schema.ts";
 import type { UsageTotals } from "../usage/usage-repair.ts";
+import { type BookMismatch, readBookMismatches } from "./books-audit.ts";
 import { type LogMismatch, readLogMismatch, readTotals } from "./log-audit.ts";
 
 type Queries = Pick<Database["db"], "select" | "update" | "execute">;
@@ -115,6 +116,14 @@ export class AuditRepository {
       isolationLevel: "repeatable read",
       accessMode: "read only",
     });
+  }
+
+  /** The first fact of each account about which two tables, or a row and its digest, disagree. */
+  async bookMismatches(of: readonly AccountRef[]): Promise<ReadonlyMap<string, BookMismatch>> {
+    return await readBookMismatches(
+      this.database,
+      of.map(({ id }) => id),
+    );
   }
 
   /** Rejected entries whose account is unknown. */

@@ -4,6 +4,7 @@ import { sql } from "drizzle-orm";
 import { fromUuid } from "../../core/ids.ts";
 import type { Database } from "../servers/database.ts";
 import { type UsageTotals, usageTotalsSql } from "../usage/usage-repair.ts";
+import { isMonthKept } from "../usage/usage-sums-check.ts";
 
 type Queries = Pick<Database["db"], "execute">;
 
@@ -23,6 +24,8 @@ export interface LogMismatch {
   readonly held: bigint | null;
   /** The free credit that paid for it although it is no chat. */
   readonly misused: bigint;
+  /** The free part and the time of ledger and log, where they differ in one of them. */
+  readonly parts: { readonly charged: string; readonly logged: string } | null;
 }
 
 /**
@@ -36,7 +39,8 @@ export async function readLogMismatch(
 ): Promise<LogMismatch | null> {
   const [row] = await tx.execute<Record<string, string | null>>(sql`
     WITH charged AS (
-      SELECT request, -sum(paid_delta + free_delta) AS amount, min(seq) AS seq, min(month) AS month
+      SELECT request, -sum(paid_delta + free_delta) AS amount, min(seq) AS seq, min(month) AS month,
+        -sum(free_delta) AS free, min(at) AS first_at, max(at) AS last_at
       FROM ledger_entries l WHERE account = ${account} AND request IS NOT NULL
         AND kind <> 'repayment' AND NOT EXISTS (SELECT 1 FROM rejected_entries r
           WHERE r.account = ${accountId} AND r.seq = l.seq AND r.ledger_written
@@ -44,16 +48,23 @@ export async function readLogMismatch(
       GROUP BY request
     ), logged AS (
       SELECT request, sum(cost) AS amount, count(*) AS rows, max(held) AS held,
-        sum(free_cost) FILTER (WHERE service <> 'models') AS misused
+        sum(free_cost) FILTER (WHERE service <> 'models') AS misused, sum(free_cost) AS free,
+        min(at) AS at
       FROM request_log WHERE account = ${account} GROUP BY request
     )
     SELECT request::text, charged.seq::text, charged.amount::text AS charged,
       logged.amount::text AS logged, coalesce(logged.rows, 0)::text AS rows,
-      logged.held::text, coalesce(logged.misused, 0)::text AS misused
+      logged.held::text, coalesce(logged.misused, 0)::text AS misused,
+      (charged.free <> logged.free OR charged.first_at <> logged.at
+        OR charged.last_at <> logged.at)::text AS differs,
+      charged.free || ' nano-USD free, ' || charged.first_at AS charged_parts,
+      logged.free || ' nano-USD free, ' || logged.at AS logged_parts
     FROM charged FULL JOIN logged USING (request)
     WHERE logged.rows > 1 OR logged.amount > logged.held OR logged.misused > 0
+      OR charged.free <> logged.free OR charged.first_at <> logged.at
+      OR charged.last_at <> logged.at
       OR (coalesce(charged.amount, 0) <> coalesce(logged.amount, 0)
-      AND (logged.request IS NOT NULL OR to_regclass('request_log_' || charged.month) IS NOT NULL))
+      AND (logged.request IS NOT NULL OR ${sql.raw(isMonthKept("charged.month"))}))
     ORDER BY charged.seq LIMIT 1`);
   if (row === undefined) return null;
   return {
@@ -64,6 +75,10 @@ export async function readLogMismatch(
     rows: Number(row.rows),
     held: row.held ? BigInt(row.held) : null,
     misused: BigInt(row.misused ?? 0),
+    parts:
+      row.differs === "true"
+        ? { charged: row.charged_parts ?? "", logged: row.logged_parts ?? "" }
+        : null,
   };
 }
 

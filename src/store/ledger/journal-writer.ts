@@ -138,12 +138,13 @@ async function writeLedger(tx: TransactionSql, entries: readonly PreparedEntry[]
   if (booked.length === 0) return;
   // One that was applied while it was set aside counts after all: the ledger has its amount.
   await tx`
-    UPDATE operations SET booked = true,
+    UPDATE operations SET booked = true, applied_at = booked.at,
       set_aside_at = CASE WHEN booked.change = 0 THEN set_aside_at END
     FROM unnest(${arrayText(booked.map(({ account }) => account))}::text::bigint[],
       ${arrayText(booked.map(({ operation }) => operation))}::text::int[],
-      ${arrayText(booked.map(changeOf))}::text::bigint[])
-      AS booked(account, number, change)
+      ${arrayText(booked.map(changeOf))}::text::bigint[],
+      ${arrayText(booked.map(({ at }) => at))}::text::timestamptz[])
+      AS booked(account, number, change, at)
     WHERE operations.account = booked.account AND operations.number = booked.number`;
 }
 

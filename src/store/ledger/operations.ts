@@ -64,6 +64,12 @@ export async function nextOperation(tx: Transaction, account: number): Promise<n
   return (last?.number ?? 0) + 1;
 }
 
+/** The digest of what is booked of an operation and never changes, as SQL over its row. */
+export const operationDigest = `encode(sha256(convert_to(concat_ws('|', account, number, kind,
+  balance, amount, coalesce(payment::text, '-'), coalesce(reason, '-'), actor,
+  coalesce(reference, '-'), coalesce(extract(epoch FROM expires_at)::text, '-'),
+  coalesce(allowance_month::text, '-'), extract(epoch FROM created_at)::text), 'UTF8')), 'hex')`;
+
 /**
  * Books an operation under the next number. The account's row must be locked.
  * @throws BalanceTooLarge if Redis could not apply it
@@ -80,6 +86,10 @@ export async function bookOperation(
     .values({ account, number, ...operation })
     .returning();
   if (row === undefined) throw new Error(`Operation ${number} was not stored`);
+  await tx
+    .update(operations)
+    .set({ digest: sql.raw(operationDigest) })
+    .where(and(eq(operations.account, account), eq(operations.number, number)));
   return operationRow(row);
 }
 

@@ -190,6 +190,10 @@ export const operations = pgTable(
     setAsideReason: text("set_aside_reason"),
     /** The number of the operation that was booked in its place. */
     replacedBy: integer("replaced_by"),
+    /** The time of its ledger entry. */
+    appliedAt: at("applied_at"),
+    /** `operationDigest` of its columns when it was booked; null before they had one. */
+    digest: text("digest"),
   },
   (table) => [
     primaryKey({ columns: [table.account, table.number] }),

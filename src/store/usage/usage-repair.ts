@@ -6,6 +6,7 @@ import { BAND_STARTS } from "../../core/latency-bands.ts";
 import { arrayText, type Database } from "../servers/database.ts";
 import { ROLLUP_MINUTES, UNKNOWN_SERVICE } from "../tables/usage-schema.ts";
 import { callsSql, usageStatusSql } from "./usage-changes.ts";
+import { firstWrongSql, WRONG_SUMS } from "./usage-sums-check.ts";
 
 /** What three records say of an account: they must agree. */
 export interface UsageTotals {
@@ -117,6 +118,8 @@ const REBUILD = `
       FILTER (WHERE band IS NOT NULL)
   FROM banded GROUP BY minutes, at, key, service, model, status`;
 
+const WRONG = firstWrongSql(WRONG_SUMS);
+
 /** Computes the sums of one account again, from the oldest month that the log has of it. */
 async function rebuild(tx: TransactionSql, account: number): Promise<void> {
   const [kept] = await tx`
@@ -135,13 +138,14 @@ async function rebuild(tx: TransactionSql, account: number): Promise<void> {
  */
 export async function repairUsage({ sql }: Database, only: string | null): Promise<number> {
   const accounts = await sql`
-    SELECT number, bucket FROM accounts WHERE ${only}::text IS NULL OR id = ${only}
+    SELECT id, number, bucket FROM accounts WHERE ${only}::text IS NULL OR id = ${only}
     ORDER BY number`;
   let wrong = 0;
-  for (const { number, bucket } of accounts) {
+  for (const { id, number, bucket } of accounts) {
     await sql.begin(async (tx) => {
       await tx`SELECT FROM journal_cursors WHERE bucket = ${bucket} FOR UPDATE`;
-      if (isUsageRight(await readUsageTotals(tx, Number(number)))) return;
+      const isRight = isUsageRight(await readUsageTotals(tx, Number(number)));
+      if (isRight && (await tx.unsafe(WRONG, [arrayText([id])])).length === 0) return;
       await rebuild(tx, Number(number));
       wrong += 1;
     });

@@ -191,7 +191,22 @@ test("money from before there were sums is there without its calls", async () =>
   await repairUsage(world.database, null);
   const rows = await rollups(world.database, number);
   expect(rows).toMatchObject([{ service: "unknown", calls: 0, cost: "250000000" }]);
-  expect(await repairUsage(world.database, null)).toBe(0);
+  expect(await repairUsage(world.database, mine.id)).toBe(0);
+});
+
+test("sums that moved between services are computed again", async () => {
+  const mine = await account();
+  await (await hold(mine, usd("1"))).settle(usd("0.25"), DONE);
+  await world.flush();
+  const { number } = mine.row;
+  const before = [...(await rollups(world.database, number))];
+  for (const minutes of [15, 60, 1_440]) {
+    await world.database.sql`UPDATE usage_rollups SET service = 'search'
+      WHERE account = ${number} AND minutes = ${minutes}`;
+    expect(await repairUsage(world.database, mine.id)).toBe(1);
+    expect([...(await rollups(world.database, number))]).toEqual(before);
+  }
+  expect(await repairUsage(world.database, mine.id)).toBe(0);
 });
 
 test("money whose log row is refused is summed apart until the row is written", async () => {
