@@ -86,6 +86,12 @@ test("a tool call without an id gets one, because its result cannot be sent with
   }
 });
 
+test("arguments that begin with a long blank take no more than linear time", () => {
+  const called = { name: "f", arguments: `${" ".repeat(900_000)}x` };
+  const calls = wholeOf({ message: { tool_calls: [{ id: "a", function: called }] } }, PARTS);
+  expect(calls?.message.tool_calls?.[0]?.function.arguments).toBe("x");
+});
+
 test("a choice with another index is no part of the reply, whichever chunk it comes in", () => {
   const reader = new ReplyReader(PARTS);
   const read = (index: number, content: string) =>

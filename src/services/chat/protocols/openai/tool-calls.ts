@@ -10,7 +10,7 @@ const CALLS_MAX = 1024;
  * How servers say that a call has no arguments. Some say so first of each call, and send its
  * arguments after that, which are then an object.
  */
-const NO_INPUT = /^\s*(?:null|\{\s*\}|\[\s*\])?\s*(?=\{|$)/;
+const NO_INPUT = /^(?:null|\{\s*\}|\[\s*\])?\s*(?=\{|$)/;
 
 const QUOTE = 0x22;
 const BRACKET = 0x5b;
@@ -111,7 +111,7 @@ export class ToolCallReader {
     if (isNew && this.#calls.length >= CALLS_MAX) return null;
     const call = isNew ? new OpenCall(piece.index, piece.id) : target;
     if (isNew) this.#calls.push(call);
-    const input = call.input === "" ? piece.input.replace(NO_INPUT, "") : piece.input;
+    const input = call.input === "" ? piece.input.trimStart().replace(NO_INPUT, "") : piece.input;
     call.wasEmpty ||= input === "" && piece.input !== "";
     call.add(input);
     if (call.index !== null) return continued(call.index, input, piece.extra);
