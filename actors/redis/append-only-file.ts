@@ -3,7 +3,7 @@
 // A machine that loses its power may leave a file that ends within a script. Redis reads it and
 // appends to it; at its next start it takes the half script and the one that follows for a single
 // one, so the journal contradicts the ledger, and charges are lost. A rewritten file has no such
-// end.
+// end (D-597).
 
 import type { Log } from "../../src/core/log.ts";
 import { within } from "../../src/core/within.ts";
