@@ -8,7 +8,7 @@ export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 /**
  * The parts of words that mean something else than `stop`, in lower case with underscores. The
  * first that a word has counts: a server may say two things in one, such as
- * `function_call_filter: MALFORMED_FUNCTION_CALL`.
+ * `function_call_filter: MALFORMED_FUNCTION_CALL` (D-605).
  */
 const PARTS: Readonly<Record<"error" | "content_filter" | "length", string>> = {
   error:

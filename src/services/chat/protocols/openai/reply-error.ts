@@ -29,7 +29,7 @@ const CONTEXT_MESSAGE = new RegExp(
     "max size: \\d+ tokens|exceeds? the (?:available |model's )?context",
   "i",
 );
-/** Some servers answer 400 and 413 for an account without credit, a wrong key or a limit. */
+/** Some servers answer 400 and 413 if an account has no credit, a wrong key or a limit (D-607). */
 const OPERATORS_CODES: ReadonlySet<string> = new Set([
   "billing_hard_limit_reached",
   "insufficient_balance",

@@ -94,7 +94,7 @@ export class SseReader {
   }
 
   #field(text: string, start: number, end: number): void {
-    // Only `data` is needed, and errors; `id`, `retry` and comments are ignored.
+    // Only `data` is needed, and errors (D-608); `id`, `retry` and comments are ignored.
     if (!text.startsWith("data", start)) {
       this.#otherField(text.slice(start, end));
       return;

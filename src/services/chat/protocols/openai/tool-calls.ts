@@ -8,7 +8,7 @@ import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 const CALLS_MAX = 1024;
 /**
  * How servers say that a call has no arguments. Some say so first of each call, and send its
- * arguments after that, which are then an object.
+ * arguments after that, which are then an object (D-606).
  */
 const NO_INPUT = /^(?:null|\{\s*\}|\[\s*\])?\s*(?=\{|$)/;
 
