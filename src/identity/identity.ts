@@ -86,6 +86,18 @@ type ChangedPerson = Pick<SignedIn, "personId" | "email" | "isOperator">;
 /** What of signing in a request changes. */
 export type SignInChange = "password" | "factor or address";
 
+/**
+ * Whether a person has a second factor, and if not, whether this session may set up the first one;
+ * pages offer what the server allows by it (D-553).
+ */
+export function secondFactorOf(
+  { hasTwoFactor, isOperator, isStrong }: SignedIn,
+  hasFactor: boolean,
+): "on" | "off" | "needs_link" {
+  if (hasTwoFactor || hasFactor) return "on";
+  return isOperator && !isStrong ? "needs_link" : "off";
+}
+
 export class Identity implements People, AttemptLimitsDeps {
   readonly auth: Auth;
   readonly mails: IdentityMails;
@@ -185,13 +197,13 @@ export class Identity implements People, AttemptLimitsDeps {
    * @throws ConsoleError
    */
   async requireFactor(person: SignedIn, change: SignInChange): Promise<void> {
-    const { personId, hasTwoFactor, isOperator, isStrong } = person;
-    if (hasTwoFactor) return;
-    if ((await this.store.find(personId))?.hasFactor) {
+    if (person.hasTwoFactor) return;
+    const hasFactor = (await this.store.find(person.personId))?.hasFactor === true;
+    if (hasFactor) {
       const message = "Sign in with your second factor to change how you sign in";
       throw new ConsoleError("second_factor_required", message);
     }
-    if (change === "password" || !isOperator || isStrong) return;
+    if (change === "password" || secondFactorOf(person, hasFactor) === "off") return;
     throw new ConsoleError(
       "operator_link_required",
       "Operators set up their second factor after signing in with a link of farebox person link",

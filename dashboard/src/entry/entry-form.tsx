@@ -83,8 +83,10 @@ export function useEnter(): (reply?: SignInReply) => Promise<void> {
   const hash = useHash();
   const navigate = useNavigate();
   return async (reply) => {
-    if (reply?.twoFactorRedirect)
-      return await navigate({ to: "/two-factor", search: { next }, hash: true });
+    if (reply?.twoFactorRedirect) {
+      const by = reply.twoFactorMethods?.join(" ") ?? "";
+      return await navigate({ to: "/two-factor", search: { next, by }, hash: true });
+    }
     queryClient.clear();
     if (isOperatorPage(next)) return window.location.assign(next);
     const isOurs = /^\/(?![/\\])[^\s\\]*$/.test(next) && !next.startsWith("/sign-in");

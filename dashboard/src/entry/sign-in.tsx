@@ -46,15 +46,26 @@ export function SignIn() {
   );
 }
 
+interface PasskeyButtonProps {
+  readonly enter: () => Promise<void>;
+  /** True where nothing else is offered. */
+  readonly isMain?: boolean;
+}
+
 /** Signs in with a passkey of this device. */
-export function PasskeyButton({ enter }: { readonly enter: () => Promise<void> }) {
+export function PasskeyButton({ enter, isMain = false }: PasskeyButtonProps) {
   const change = useChange(async () => {
     await signInByPasskey();
     await enter();
   });
   return (
     <>
-      <Button variant="default" fullWidth loading={change.busy} onClick={() => void change.start()}>
+      <Button
+        variant={isMain ? "filled" : "default"}
+        fullWidth
+        loading={change.busy}
+        onClick={() => void change.start()}
+      >
         {t.entry.byPasskey}
       </Button>
       <Refusal error={change.error} />

@@ -1,4 +1,5 @@
-// The second factor at sign-in: a code of the app, one of the backup codes, or a passkey.
+// The second factor at sign-in: a code of the app or one of the backup codes, or a passkey; each is
+// offered to whoever has it.
 
 import { TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
@@ -8,10 +9,35 @@ import { canUsePasskeys } from "../api/passkeys.ts";
 import { t } from "../texts.ts";
 import { CodeInput } from "./code.tsx";
 import { EntryCard } from "./entry-card.tsx";
-import { EntryForm, useEnter } from "./entry-form.tsx";
+import { EntryForm, useEnter, useField } from "./entry-form.tsx";
 import { PasskeyButton } from "./sign-in.tsx";
 
 export function TwoFactor() {
+  const methods = useField("by").split(" ");
+  const hasPasskey = methods.includes("passkey");
+  // An address without methods, such as one that was typed, offers what most people have.
+  return hasPasskey && !methods.includes("totp") ? (
+    <PasskeyAlone />
+  ) : (
+    <AppCode hasPasskey={hasPasskey} />
+  );
+}
+
+function PasskeyAlone() {
+  const enter = useEnter();
+  const foot = <Link to="/sign-in">{t.entry.toSignIn}</Link>;
+  return (
+    <EntryCard title={t.entry.twoFactor} about={t.entry.passkeyDue} foot={foot}>
+      {canUsePasskeys() ? (
+        <PasskeyButton enter={enter} isMain />
+      ) : (
+        <p className="small">{t.people.passkeysImpossible}</p>
+      )}
+    </EntryCard>
+  );
+}
+
+function AppCode({ hasPasskey }: { readonly hasPasskey: boolean }) {
   const [code, setCode] = useState("");
   const [isBackup, setBackup] = useState(false);
   const enter = useEnter();
@@ -48,7 +74,7 @@ export function TwoFactor() {
           <CodeInput value={code} change={setCode} />
         )}
       </EntryForm>
-      {canUsePasskeys() && <PasskeyButton enter={enter} />}
+      {hasPasskey && canUsePasskeys() && <PasskeyButton enter={enter} />}
     </EntryCard>
   );
 }

@@ -17,7 +17,7 @@ import { ot } from "../texts/operator.ts";
 import { Go, useGo } from "./go.tsx";
 import { NoSuchPage } from "./no-such-page.tsx";
 import { accountQuery } from "./operator-queries.ts";
-import { SetUp } from "./set-up.tsx";
+import { FirstFactor, SetUp } from "./set-up.tsx";
 
 type PageName = keyof typeof ot.nav.pages;
 
@@ -50,6 +50,7 @@ export function OperatorShell() {
 }
 
 function NeedsSso() {
+  const { person } = useMe();
   const { pathname, search } = window.location;
   return (
     <div className="operator">
@@ -58,6 +59,12 @@ function NeedsSso() {
         <div className="stack">
           <PageHead title={ot.needsSso} about={ot.needsSsoAbout} />
           <SsoButton returnTo={pathname + search} />
+          {person.second_factor === "off" && (
+            <>
+              <p className="small">{ot.setUpBeforeSso}</p>
+              <FirstFactor />
+            </>
+          )}
         </div>
       </main>
     </div>

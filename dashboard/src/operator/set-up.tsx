@@ -1,13 +1,13 @@
-// What an operator without a second factor sees: a passkey, or else codes of an app.
+// What an operator without a second factor sees: a passkey, or else codes of an app; or how to get
+// the link that begins a session which may set one up.
 
 import { Button } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { canUsePasskeys, signInByPasskey } from "../api/passkeys.ts";
-import { Refusal } from "../entry/entry-form.tsx";
-import { AddPasskey, passkeysQuery } from "../pages/settings/passkeys.tsx";
+import { canUsePasskeys } from "../api/passkeys.ts";
+import { PasskeyButton } from "../entry/sign-in.tsx";
+import { NeedsLink } from "../pages/settings/needs-link.tsx";
+import { AddPasskey } from "../pages/settings/passkeys.tsx";
 import { TwoFactorPanel } from "../pages/settings/two-factor-panel.tsx";
-import { useChange } from "../parts/ask.tsx";
 import { PageHead, Panel } from "../parts/panel.tsx";
 import { useMe } from "../session.tsx";
 import { ot } from "../texts/operator.ts";
@@ -15,45 +15,50 @@ import { t } from "../texts.ts";
 
 export function SetUp() {
   const { person } = useMe();
-  // A passkey begins a session of its own, which is none of the provider.
-  const mayUsePasskeys = !person.is_by_sso;
   return (
     <div className="stack">
       <PageHead title={ot.setUp} about={ot.setUpAbout} />
-      {mayUsePasskeys &&
-        (canUsePasskeys() ? <Passkey /> : <p className="small">{t.people.passkeysImpossible}</p>)}
-      <TwoFactorPanel />
+      {person.second_factor === "needs_link" && (
+        <Panel>
+          <NeedsLink />
+        </Panel>
+      )}
+      {person.second_factor === "off" && <FirstFactor />}
+      {/* Only this session lacks it, such as one that began while a passkey was added. */}
+      {person.second_factor === "on" && canUsePasskeys() && <PasskeyButton enter={again} />}
     </div>
   );
 }
 
+/** The server decides anew what this session may see: a device may have signed in somebody else. */
+async function again(): Promise<void> {
+  window.location.reload();
+}
+
+/** Both second factors, for a session that may set one up. */
+export function FirstFactor() {
+  return (
+    <>
+      {canUsePasskeys() ? <Passkey /> : <p className="small">{t.people.passkeysImpossible}</p>}
+      <TwoFactorPanel />
+    </>
+  );
+}
+
 function Passkey() {
-  const { data } = useQuery(passkeysQuery);
   const [adding, setAdding] = useState(false);
-  const entering = useChange(async () => {
-    await signInByPasskey();
-    // The device may have signed in somebody else, who is shown nothing of this page.
-    window.location.reload();
-  });
-  const hasOne = data !== undefined && data.passkeys.length > 0;
   return (
     <Panel title={t.people.passkeys}>
       <div className="stack">
         <p className="small">{t.people.passkeysAbout}</p>
         <p className="small dim">{ot.setUpProof}</p>
-        <div className="row">
-          {hasOne && (
-            <Button size="xs" loading={entering.busy} onClick={() => void entering.start()}>
-              {t.entry.byPasskey}
-            </Button>
-          )}
-          <Button size="xs" {...(hasOne && { variant: "default" })} onClick={() => setAdding(true)}>
+        <div>
+          <Button size="xs" onClick={() => setAdding(true)}>
             {t.people.addPasskey}
           </Button>
         </div>
-        <Refusal error={entering.error} />
       </div>
-      {adding && <AddPasskey close={() => setAdding(false)} isProved added={entering.start} />}
+      {adding && <AddPasskey close={() => setAdding(false)} isProved />}
     </Panel>
   );
 }

@@ -48,6 +48,9 @@ export const entryTexts = {
   openMailed: "the link",
   twoFactor: "Second factor",
   twoFactorAbout: "Enter the code that your authenticator app shows.",
+  passkeyDue:
+    "Use the passkey of your account. If you have lost it, ask whoever runs this " +
+    "installation.",
   backupAbout: "Each backup code works once.",
   backupCode: "Backup code",
   useBackup: "Use a backup code",

@@ -31,9 +31,9 @@ export const ot = {
   setUpAbout:
     "Operators need one: a passkey, or codes of an authenticator app. The pages of operators " +
     "open after that.",
-  setUpProof:
-    "For five minutes after you have signed in, no password is asked for. A new link to sign in " +
-    "with is made by farebox operator invite.",
+  setUpProof: "For five minutes after you have signed in, nothing else is asked for.",
+  setUpBeforeSso:
+    "If the provider asks you for one proof alone, set up a second factor here first.",
   needsSso: "Sign in with SSO",
   needsSsoAbout: "This installation opens the pages of operators only through its provider.",
   search: "Search",

@@ -76,7 +76,14 @@ export const peopleTexts = {
   off: "off",
   turnOn: "Turn on",
   turnOff: "Turn off",
-  twoFactorAbout: "A code of an authenticator app, besides the password, at each sign-in.",
+  app: "Authenticator app",
+  twoFactorAbout: "A code of the app, besides the password, at each sign-in.",
+  otherSessionsEnd: "All your other sessions end with it.",
+  needsLink:
+    "An operator's first second factor is set up after signing in with a link of whoever runs " +
+    "this installation. A mailbox or a password alone is not enough.",
+  needsLinkAbout: "This command makes the link. Open it in this browser.",
+  linkCommand: "The command",
   twoFactorOn: "Turn the second factor on",
   twoFactorOff: "Turn the second factor off",
   twoFactorIsOn: "The second factor is on.",

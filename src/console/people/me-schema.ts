@@ -10,7 +10,12 @@ export const Me = reply({
     email: text(),
     name: text(),
     is_operator: Type.Boolean(),
-    has_two_factor: Type.Boolean(),
+    has_two_factor: Type.Boolean({ description: "The app for codes is on" }),
+    second_factor: oneOf(["on", "off", "needs_link"], {
+      description:
+        "Whether the person has an app or a passkey; an operator who has neither sets one up " +
+        "after signing in with a link of `farebox operator invite`",
+    }),
     operator_pages: nullable(
       oneOf(["open", "need_sso", "need_second_factor"], {
         description: "What the pages of operators ask of this session; null for everybody else",
@@ -48,6 +53,7 @@ export const ME_EXAMPLE: MeReply = {
     name: "Ada",
     is_operator: false,
     has_two_factor: false,
+    second_factor: "off",
     operator_pages: null,
     is_by_sso: false,
     proved_at: "2026-11-22T09:00:00.000Z",

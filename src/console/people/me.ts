@@ -15,6 +15,7 @@ import { countAttempt } from "../../identity/attempt-limits.ts";
 import type { IdentityDeps } from "../../identity/auth-endpoints.ts";
 import { deviceOf } from "../../identity/device-cookie.ts";
 import { emailOf } from "../../identity/email-field.ts";
+import { secondFactorOf } from "../../identity/identity.ts";
 import { ME_EXAMPLE, Me, type MeReply } from "./me-schema.ts";
 import {
   Changed,
@@ -62,6 +63,7 @@ const me = personEndpoint({
         name: person.name,
         is_operator: person.isOperator,
         has_two_factor: row?.twoFactorEnabled === true,
+        second_factor: secondFactorOf(person, row?.hasFactor === true),
         operator_pages: operatorPages(person, sso?.config.isRequired === true),
         is_by_sso: person.isBySso,
         proved_at: new Date(person.provedAtMs).toISOString(),

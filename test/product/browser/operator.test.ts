@@ -34,6 +34,26 @@ async function answer(fields: Readonly<Record<string, string>>, action: string):
 }
 
 describe.skipIf(!canRun)("an operator", () => {
+  test("whose session a password began reads that a link is needed, and how to get it", async () => {
+    await using visitor = await stage.visitor();
+    await visitor.page.goto(`${running.url}/dashboard/sign-in?next=%2Foperator`);
+    await visitor.field(/^E-mail/).fill(OPERATOR);
+    await visitor.page.locator("input[name=password]").fill(PASSWORD);
+    await visitor.button("Sign in").click();
+    await visitor.sees("Set up your second factor");
+    await visitor.sees("farebox operator invite ops@example.com");
+    expect(await visitor.button("Turn on").count()).toBe(0);
+    await visitor.inspect("operator-needs-link");
+    await visitor.go("");
+    await visitor.page.waitForURL(/overview/);
+    await visitor.page.goto(visitor.page.url().replace(/overview.*/, "settings"));
+    await visitor.sees("farebox operator invite ops@example.com");
+    expect(await visitor.button("Turn on").count()).toBe(0);
+    expect(await visitor.button("Add a passkey").count()).toBe(0);
+    await visitor.inspect("settings-needs-link");
+    expect(visitor.complaints).toEqual([]);
+  });
+
   test("must set up a second factor first, and nobody else finds the pages", async () => {
     await open(ada);
     await ada.sees("There is no such page");
@@ -241,23 +261,23 @@ describe.skipIf(!canRun)("an operator", () => {
 });
 
 describe.skipIf(!canRun)("an operator who was invited, without a password or a mail", () => {
-  /** Signs in by a link, as `operator invite` and a second one make it. */
-  async function followLink(visitor: Visitor): Promise<void> {
+  /** Signs in by a link, as `operator invite` makes it. */
+  async function followLink(visitor: Visitor, email = "new@example.com"): Promise<void> {
     const { database } = running.product.operator;
     const now = new Date();
-    const wish = { email: "new@example.com", name: "", isOperator: true, opensAccount: false };
+    const wish = { email, name: "", isOperator: true, opensAccount: false };
     const personId = await ensurePerson(database, wish, { random, now });
     const link = { personId, origin: visitor.base, next: "/operator" };
     await visitor.page.goto(await makeSignInLink(database, link, { random, now }));
     await visitor.button("Sign in").click();
-    await visitor.sees("Set up your second factor");
   }
 
-  test("gets in by a passkey, also with one that was made before", async () => {
+  test("gets in by a passkey, which a later link then asks for", async () => {
     // Browsers make passkeys for host names alone.
     await using invited = await stage.visitor(running.url.replace("127.0.0.1", "localhost"));
     await invited.addAuthenticator();
     await followLink(invited);
+    await invited.sees("Set up your second factor");
     await invited.settled();
     expect(await invited.button("Sign in with a passkey").isVisible()).toBe(false);
     await invited.inspect("operator-set-up-passkey");
@@ -269,6 +289,8 @@ describe.skipIf(!canRun)("an operator who was invited, without a password or a m
 
     await invited.context.clearCookies();
     await followLink(invited);
+    await invited.page.waitForURL(/two-factor/);
+    expect(await invited.button("Continue").count()).toBe(0);
     await invited.button("Sign in with a passkey").click();
     await invited.page.getByRole("heading", { name: "Accounts" }).waitFor();
     expect(invited.complaints).toEqual([]);
@@ -277,7 +299,8 @@ describe.skipIf(!canRun)("an operator who was invited, without a password or a m
   test("is asked who they are if the link was used long ago", async () => {
     await using invited = await stage.visitor(running.url.replace("127.0.0.1", "localhost"));
     await invited.addAuthenticator();
-    await followLink(invited);
+    await followLink(invited, "late@example.com");
+    await invited.sees("Set up your second factor");
     const { sql } = running.product.operator.database;
     await sql`UPDATE sessions SET proved_at = now() - interval '6 minutes',
       created_at = now() - interval '6 minutes'`;
@@ -295,7 +318,7 @@ describe.skipIf(!canRun)("an operator who was invited, without a password or a m
 
   test("has the app alone where passkeys cannot be, at an address of numbers", async () => {
     await using invited = await stage.visitor();
-    await followLink(invited);
+    await followLink(invited, "numbers@example.com");
     await invited.sees("Passkeys work where the dashboard is opened by a host name on HTTPS");
     expect(await invited.button("Add a passkey").isVisible()).toBe(false);
     await invited.button("Turn on").waitFor();

@@ -2,12 +2,9 @@
 // factor, one-time link and passkey; and the pages on the way are accessible in light and dark.
 
 import { describe, expect, test } from "bun:test";
-import { makeSignInLink } from "../../../src/identity/sign-in-link.ts";
-import { PeopleStore } from "../../../src/store/people/people.ts";
 import { totp } from "../../support/fakes/totp.ts";
 import { PASSWORD, type Visitor } from "../../support/product/browser.ts";
 import { sharedStage } from "../../support/product/browser-stage.ts";
-import { random } from "../../support/random.ts";
 
 const EMAIL = "ada@example.com";
 const NEW_PASSWORD = "another horse, another battery";
@@ -23,18 +20,15 @@ async function enter(way: (visitor: Visitor) => Promise<void>): Promise<void> {
   expect(visitor.complaints).toEqual([]);
 }
 
-async function fillPassword(visitor: Visitor, password: string, page = "sign-in"): Promise<void> {
+async function fillPassword(
+  visitor: Visitor,
+  password: string,
+  { page = "sign-in", email = EMAIL } = {},
+): Promise<void> {
   await visitor.go(page);
-  await visitor.field(/^E-mail/).fill(EMAIL);
+  await visitor.field(/^E-mail/).fill(email);
   await visitor.page.locator("input[name=password]").fill(password);
   await visitor.button("Sign in").click();
-}
-
-async function oneTimeLink(next?: string): Promise<string> {
-  const { database } = running.product.operator;
-  const person = await new PeopleStore(database).findByEmail(EMAIL);
-  const link = { personId: person?.id ?? "", origin: running.url, ...(next && { next }) };
-  return await makeSignInLink(database, link, { random, now: new Date() });
 }
 
 test.skipIf(!canRun)(
@@ -107,7 +101,7 @@ describe.skipIf(!canRun)("somebody gets in by", () => {
   });
 
   test("a one-time link of the operator, by a button", async () => {
-    const url = await oneTimeLink();
+    const url = await stage.link(EMAIL);
     await enter(async (visitor) => {
       await visitor.page.goto(url);
       await visitor.inspect("link");
@@ -120,7 +114,9 @@ test.skipIf(!canRun)("signing in leads to no other host, whatever its address sa
   // Two of the ten passwords that one address may try for an inbox.
   for (const next of ["//evil.example/", "/\\evil.example"]) {
     await enter(async (visitor) => {
-      await fillPassword(visitor, NEW_PASSWORD, `sign-in?next=${encodeURIComponent(next)}`);
+      await fillPassword(visitor, NEW_PASSWORD, {
+        page: `sign-in?next=${encodeURIComponent(next)}`,
+      });
       await visitor.page.waitForURL((url) => url.origin === running.url && !url.search);
     });
   }
@@ -166,6 +162,36 @@ describe.skipIf(!canRun)("a passkey", () => {
     await owner.sees("This passkey is not known here. Sign in in another way.");
     expect(owner.complaints).toEqual([]);
   });
+
+  test("is asked for alone by whoever has no app, and their first one ends other sessions", async () => {
+    const base = running.url.replace("127.0.0.1", "localhost");
+    const email = "keys@example.com";
+    const { visitor: other } = await stage.person(email);
+    await using owner = await stage.visitor(base);
+    await owner.addAuthenticator();
+    await fillPassword(owner, PASSWORD, { email });
+    await owner.page.waitForURL(/overview/);
+    const settings = owner.page.url().replace(/overview.*/, "settings");
+    await owner.page.goto(settings);
+    await owner.button("Add a passkey").click();
+    await owner.sees("All your other sessions end with it.");
+    await owner.field(/^A name for it/).fill("Phone");
+    await owner.page.getByRole("dialog").locator("input[type=password]").fill(PASSWORD);
+    await owner.button("Continue").click();
+    await owner.sees("The passkey Phone is added.");
+    await other.page.reload();
+    await other.page.waitForURL(/sign-in/);
+
+    await owner.context.clearCookies();
+    await fillPassword(owner, PASSWORD, { email });
+    await owner.page.waitForURL(/two-factor/);
+    await owner.inspect("two-factor-passkey");
+    expect(await owner.button("Use a backup code").count()).toBe(0);
+    expect(await owner.button("Continue").count()).toBe(0);
+    await owner.button("Sign in with a passkey").click();
+    await owner.page.waitForURL(/overview/);
+    expect([owner.complaints, other.complaints]).toEqual([[], []]);
+  });
 });
 
 describe.skipIf(!canRun)("a second factor", () => {
@@ -173,6 +199,11 @@ describe.skipIf(!canRun)("a second factor", () => {
   let backupCodes: readonly string[] = [];
 
   test("is set up with the password and a first code", async () => {
+    // The first passkey has ended the sessions that began without a second factor.
+    await ada.go(`${account}/settings`);
+    await ada.page.waitForURL(/sign-in/);
+    await fillPassword(ada, NEW_PASSWORD);
+    await ada.page.waitForURL(/overview/);
     await ada.go(`${account}/settings`);
     await ada.button("Turn on").click();
     await ada.page.getByRole("dialog").locator("input[type=password]").fill(NEW_PASSWORD);
@@ -193,6 +224,7 @@ describe.skipIf(!canRun)("a second factor", () => {
       await fillPassword(visitor, NEW_PASSWORD);
       await visitor.page.waitForURL(/two-factor/);
       await visitor.inspect("two-factor");
+      expect(await visitor.button("Sign in with a passkey").count()).toBe(0);
       await visitor.typeCode(totp(secret, 1));
       await visitor.button("Continue").click();
     });
@@ -206,7 +238,7 @@ describe.skipIf(!canRun)("a second factor", () => {
   });
 
   test("is asked for after a one-time link, which then leads where it should", async () => {
-    const url = await oneTimeLink(`/dashboard/${account}/overview`);
+    const url = await stage.link(EMAIL, `/dashboard/${account}/overview`);
     await enter(async (visitor) => {
       await visitor.page.goto(url);
       await visitor.button("Sign in").click();

@@ -3,6 +3,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { CLIENT_ID, CLIENT_SECRET, OidcIssuer } from "../../support/fakes/oidc-issuer.ts";
+import { totp } from "../../support/fakes/totp.ts";
+import { PASSWORD } from "../../support/product/browser.ts";
 import { sharedStage } from "../../support/product/browser-stage.ts";
 import { shared } from "../../support/shared.ts";
 
@@ -52,15 +54,35 @@ describe.skipIf(!canRun)("an operator", () => {
     expect(ops.complaints.splice(0)).toEqual([]);
   });
 
-  test("whose provider says no second factor is offered an app, and no passkey", async () => {
+  test("whose provider says no second factor sets one up by a link, and gives it then", async () => {
     await ops.page.context().clearCookies();
     signsIn(OPERATOR, ["pwd"]);
     await ops.page.goto(`${ops.base}/operator`);
     await sso().click();
-    await ops.sees("Set up your second factor");
-    await ops.button("Turn on").waitFor();
-    // A passkey begins a session that is none of the provider.
-    expect(await ops.page.getByText("Passkeys").count()).toBe(0);
+    await ops.sees(`farebox operator invite ${OPERATOR}`);
+    expect(await ops.button("Turn on").count()).toBe(0);
+    await ops.inspect("operator-sso-needs-link");
+
+    // Or this browser would have passed the provider, and be let in at once.
+    await ops.page.context().clearCookies();
+    await ops.page.goto(await stage.link(OPERATOR, "/operator"));
+    await ops.button("Sign in").click();
+    await ops.sees("This installation opens the pages of operators only through its provider.");
+    await ops.inspect("operator-sso-set-up");
+    await ops.button("Turn on").click();
+    const dialog = ops.page.getByRole("dialog");
+    await dialog.locator("input[type=password]").fill(PASSWORD);
+    await dialog.getByRole("button", { name: "Continue" }).click();
+    const secret = await ops.text(ops.page.getByLabel("The secret", { exact: true }));
+    await ops.typeCode(totp(secret));
+    await dialog.getByRole("button", { name: "Turn on" }).click();
+    await ops.sees("The second factor is on.");
+
+    await sso().click();
+    await ops.page.waitForURL(/two-factor/);
+    await ops.typeCode(totp(secret, 1));
+    await ops.button("Continue").click();
+    await ops.page.getByRole("heading", { name: "Accounts" }).waitFor();
     expect(ops.complaints.splice(0)).toEqual([]);
   });
 

@@ -113,6 +113,8 @@ function checkNamed(endpoint: AnyEndpoint, request: ConsoleRequest, message: str
   const names = [
     ...WHOLE,
     '""',
+    // Bytes that are no text stand so in the name of a field of the query.
+    "\uFFFD",
     ...request.fields,
     ...propertiesOf(endpoint.body?.schema),
     ...propertiesOf(endpoint.query?.schema),

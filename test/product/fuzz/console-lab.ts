@@ -5,10 +5,12 @@ import { audit } from "../../../src/accounts/audit.ts";
 import { ROLES, type Role } from "../../../src/core/access/roles.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { describe } from "../../../src/core/journal/audit-finding.ts";
+import { makeSignInLink } from "../../../src/identity/sign-in-link.ts";
 import { openOperators } from "../../../src/operator/open-operators.ts";
 import { AuditRepository } from "../../../src/store/audit/audit.ts";
 import { Ledger } from "../../../src/store/ledger/ledger.ts";
 import { setOperator } from "../../../src/store/people/known-people.ts";
+import { PeopleStore } from "../../../src/store/people/people.ts";
 import { flushForAudit } from "../../../workers/log-flush.ts";
 import { eventually } from "../../support/eventually.ts";
 import { totp } from "../../support/fakes/totp.ts";
@@ -16,7 +18,7 @@ import { identityOf } from "../../support/product/identity-of.ts";
 import { must } from "../../support/product/product-checks.ts";
 import { random } from "../../support/random.ts";
 import { type BillingLab, openBillingLab } from "../../support/stores/billing-lab.ts";
-import { PASSWORD, tokenOf, Visitor } from "../../unit/identity/people-lab.ts";
+import { PASSWORD, tokenIn, tokenOf, Visitor } from "../../unit/identity/people-lab.ts";
 import type { KnownValues } from "./schema-values.ts";
 
 /** What stands in every name of the other organisation, and in no request. */
@@ -129,7 +131,7 @@ class OpenLab implements ConsoleLab {
       if (who.startsWith("operator")) {
         await setOperator(this.billing.world.api.parts.stores.database, email, true);
       }
-      if (who === "operator") await this.#addFactor(visitor);
+      if (who === "operator") await this.#addFactor(visitor, email);
       this.#keepCookies(`KNOWN_session_${who}_0`, visitor);
       for (let session = 1; session < SESSIONS && who !== "operator"; session += 1) {
         const again = this.#visitor(`100.65.${index}.${session + 1}`);
@@ -152,7 +154,13 @@ class OpenLab implements ConsoleLab {
     return new Visitor(this.billing.world.api.parts.url, ip);
   }
 
-  async #addFactor(visitor: Visitor): Promise<void> {
+  /** In a session that began with a link of whoever runs the installation, as it must. */
+  async #addFactor(visitor: Visitor, email: string): Promise<void> {
+    const { database } = this.billing.world.api.parts.stores;
+    const person = await new PeopleStore(database).findByEmail(email);
+    const made = { personId: person?.id ?? "", origin: "http://127.0.0.1" };
+    const link = await makeSignInLink(database, made, { random, now: new Date() });
+    await visitor.auth("/sign-in/link", { token: tokenIn(link) });
     const begun = await visitor.auth("/two-factor/enable", { password: PASSWORD });
     const secret = new URL(begun.body.totpURI).searchParams.get("secret") ?? "";
     const confirmed = await visitor.auth("/two-factor/verify-totp", { code: totp(secret) });

@@ -4,7 +4,10 @@
 import { setDefaultTimeout } from "bun:test";
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
+import { makeSignInLink } from "../../../src/identity/sign-in-link.ts";
 import { setOperator } from "../../../src/store/people/known-people.ts";
+import { PeopleStore } from "../../../src/store/people/people.ts";
+import { random } from "../random.ts";
 import { shared } from "../shared.ts";
 import { Visitor } from "./browser.ts";
 import { type DashboardProduct, startDashboardProduct } from "./dashboard-product.ts";
@@ -19,8 +22,10 @@ export interface BrowserStage {
   readonly running: DashboardProduct;
   /** Whoever opens a window of their own, and the account that they signed up for. */
   person(email: string): Promise<{ readonly visitor: Visitor; readonly account: string }>;
-  /** The same with the rights of an operator. */
+  /** An operator who has signed in with a link of whoever runs the installation. */
   operator(email: string): Promise<Visitor>;
+  /** A link of whoever runs the installation, which signs somebody in once. */
+  link(email: string, next?: string): Promise<string>;
   /** A window without a session, at the product or at another address of it. */
   visitor(base?: string): Promise<Visitor>;
 }
@@ -46,12 +51,21 @@ function stageOf(running: DashboardProduct, browser: Browser): BrowserStage {
     const one = await visitor();
     return { visitor: one, account: await one.signUp(email) };
   };
+  const { database } = running.product.operator;
+  const link = async (email: string, next?: string) => {
+    const known = await new PeopleStore(database).findByEmail(email);
+    const made = { personId: known?.id ?? "", origin: running.url, ...(next && { next }) };
+    return await makeSignInLink(database, made, { random, now: new Date() });
+  };
   const operator = async (email: string) => {
     const one = (await person(email)).visitor;
-    await setOperator(running.product.operator.database, email, true);
+    await setOperator(database, email, true);
+    await one.page.goto(await link(email));
+    await one.button("Sign in").click();
+    await one.page.waitForURL(/overview/);
     return one;
   };
-  return { canRun: true, running, person, operator, visitor };
+  return { canRun: true, running, person, operator, link, visitor };
 }
 
 /** For files whose tests are skipped: they name their people, and never ask them anything. */
@@ -63,6 +77,7 @@ function emptyStage(): BrowserStage {
     running: nobody,
     person: async () => ({ visitor: nobody, account: "" }),
     operator: async () => nobody,
+    link: async () => "",
     visitor: async () => nobody,
   };
 }

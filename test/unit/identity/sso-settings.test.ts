@@ -19,6 +19,7 @@ test("with OPERATOR_OIDC_ONLY no password is enough, whatever our second factor"
     is_operator: true,
     is_by_sso: false,
     operator_pages: "need_sso",
+    second_factor: "off",
   });
   const { body } = await ops.auth("/two-factor/enable", { password: PASSWORD });
   const secret = new URL(body.totpURI).searchParams.get("secret") ?? "";
@@ -33,7 +34,11 @@ test("with OPERATOR_OIDC_ONLY no password is enough, whatever our second factor"
   expect(code.status).toBe(200);
   expect(await operatorPage(visitor)).toBe("open");
   const opened = await visitor.get("/console/api/me");
-  expect(opened.body.person).toMatchObject({ is_by_sso: true, operator_pages: "open" });
+  expect(opened.body.person).toMatchObject({
+    is_by_sso: true,
+    operator_pages: "open",
+    second_factor: "on",
+  });
 });
 
 test("with OPERATOR_OIDC_ONLY a provider that is away leaves no other way", async () => {

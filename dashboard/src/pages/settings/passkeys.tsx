@@ -6,11 +6,12 @@ import { useState } from "react";
 import type { PasskeysReply } from "../../../../src/console/people/passkeys-schema.ts";
 import { RequestError } from "../../api/client.ts";
 import { addPasskey, canUsePasskeys, listPasskeys, removePasskey } from "../../api/passkeys.ts";
-import { queryClient } from "../../api/queries.ts";
+import { meQuery, queryClient } from "../../api/queries.ts";
 import { Ask } from "../../parts/ask.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { ProofFields, useProof } from "../../parts/proof-fields.tsx";
+import { useMe } from "../../session.tsx";
 import { t } from "../../texts.ts";
 import { dayTime } from "../../time.ts";
 
@@ -24,6 +25,7 @@ export function PasskeysPanel() {
   const query = useQuery(passkeysQuery);
   const [adding, setAdding] = useState(false);
   const [removing, setRemoving] = useState<Passkey | null>(null);
+  const { person } = useMe();
   const canAdd = canUsePasskeys();
   return (
     <Panel title={t.people.passkeys}>
@@ -33,11 +35,15 @@ export function PasskeysPanel() {
           {({ passkeys }) => <Table passkeys={passkeys} remove={setRemoving} />}
         </Loaded>
         {!canAdd && <p className="small dim">{t.people.passkeysImpossible}</p>}
-        <div>
-          <Button size="xs" variant="default" disabled={!canAdd} onClick={() => setAdding(true)}>
-            {t.people.addPasskey}
-          </Button>
-        </div>
+        {person.second_factor === "needs_link" ? (
+          <p className="small dim">{t.people.needsLink}</p>
+        ) : (
+          <div>
+            <Button size="xs" variant="default" disabled={!canAdd} onClick={() => setAdding(true)}>
+              {t.people.addPasskey}
+            </Button>
+          </div>
+        )}
       </div>
       {adding && <AddPasskey close={() => setAdding(false)} />}
       {removing !== null && <Remove passkey={removing} close={() => setRemoving(null)} />}
@@ -94,10 +100,10 @@ interface AddPasskeyProps {
   readonly close: () => void;
   /** True right after a sign-in: the person is asked only if the server wants it. */
   readonly isProved?: boolean;
-  readonly added?: () => Promise<void>;
 }
 
-export function AddPasskey({ close, isProved = false, added }: AddPasskeyProps) {
+export function AddPasskey({ close, isProved = false }: AddPasskeyProps) {
+  const { person } = useMe();
   const [name, setName] = useState("");
   const [asks, setAsks] = useState(!isProved);
   const { proof, setProof, give } = useProof();
@@ -110,7 +116,7 @@ export function AddPasskey({ close, isProved = false, added }: AddPasskeyProps) 
       throw error;
     }
     await queryClient.invalidateQueries({ queryKey: KEY });
-    void added?.();
+    await queryClient.invalidateQueries(meQuery);
   };
   return (
     <Ask
@@ -132,6 +138,7 @@ export function AddPasskey({ close, isProved = false, added }: AddPasskeyProps) 
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
       />
+      {person.second_factor === "off" && <p className="small">{t.people.otherSessionsEnd}</p>}
       {asks && <ProofFields change={setProof} />}
     </Ask>
   );

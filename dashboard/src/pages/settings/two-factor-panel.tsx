@@ -14,6 +14,7 @@ import { Form } from "../../parts/form.tsx";
 import { Panel, Tag } from "../../parts/panel.tsx";
 import { useMe } from "../../session.tsx";
 import { t } from "../../texts.ts";
+import { NeedsLink } from "./needs-link.tsx";
 
 export function TwoFactorPanel() {
   const { person } = useMe();
@@ -33,16 +34,20 @@ export function TwoFactorPanel() {
   };
   return (
     <Panel
-      title={t.entry.twoFactor}
+      title={t.people.app}
       aside={<Tag tone={isOn ? "paid" : "plain"}>{isOn ? t.people.on : t.people.off}</Tag>}
     >
       <div className="stack">
         <p className="small">{t.people.twoFactorAbout}</p>
-        <div>
-          <Button size="xs" variant="default" onClick={() => setAsking(true)}>
-            {isOn ? t.people.turnOff : t.people.turnOn}
-          </Button>
-        </div>
+        {person.second_factor === "needs_link" ? (
+          <NeedsLink />
+        ) : (
+          <div>
+            <Button size="xs" variant="default" onClick={() => setAsking(true)}>
+              {isOn ? t.people.turnOff : t.people.turnOn}
+            </Button>
+          </div>
+        )}
       </div>
       <Ask
         opened={asking}
@@ -53,6 +58,7 @@ export function TwoFactorPanel() {
         disabled={password === ""}
         calm={!isOn}
       >
+        {!isOn && <p className="small">{t.people.otherSessionsEnd}</p>}
         <CurrentPassword value={password} change={setPassword} isFirst />
         <NoPassword />
       </Ask>
