@@ -136,15 +136,22 @@ async function writeLedger(tx: TransactionSql, entries: readonly PreparedEntry[]
   await reopenFreeCredit(tx, rows);
   const booked = rows.filter(({ operation }) => operation !== null);
   if (booked.length === 0) return;
-  // One that was applied while it was set aside counts after all: the ledger has its amount.
+  // One that was applied while it was set aside counts after all: the ledger has its amount, if only
+  // in what is owed.
   await tx`
     UPDATE operations SET booked = true, applied_at = booked.at,
-      set_aside_at = CASE WHEN booked.change = 0 THEN set_aside_at END
+      set_aside_at = CASE WHEN set_aside_at IS NOT NULL AND booked.change = 0 AND booked.owed = CASE
+        WHEN booked.seq = 1 THEN 0
+        ELSE coalesce((SELECT owed_after FROM ledger_entries last
+          WHERE last.account = booked.account AND last.seq = booked.seq - 1), booked.owed)
+        END THEN set_aside_at END
     FROM unnest(${arrayText(booked.map(({ account }) => account))}::text::bigint[],
       ${arrayText(booked.map(({ operation }) => operation))}::text::int[],
       ${arrayText(booked.map(changeOf))}::text::bigint[],
+      ${arrayText(booked.map(({ seq }) => seq))}::text::bigint[],
+      ${arrayText(booked.map(({ owed_after }) => owed_after))}::text::bigint[],
       ${arrayText(booked.map(({ at }) => at))}::text::timestamptz[])
-      AS booked(account, number, change, at)
+      AS booked(account, number, change, seq, owed, at)
     WHERE operations.account = booked.account AND operations.number = booked.number`;
 }
 

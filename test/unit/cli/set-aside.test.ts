@@ -4,18 +4,27 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { applyChangesNow } from "../../../actors/changed-account.ts";
 import { AMOUNT_MAX, nano } from "../../../src/core/money/money.ts";
+import { setOperationAside } from "../../../src/store/ledger/set-aside.ts";
 import { isRefusedByScript } from "../../../src/store/servers/redis-errors.ts";
 import { completeChanges } from "../../../workers/completer.ts";
 import { cliOf, cliProcessOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { busyAccountAlone, damageLedger, found } from "../../support/stores/audit-lab.ts";
-import { openAccountAlone, openWorld, usd, walletOf } from "../../support/stores/world.ts";
+import {
+  DONE,
+  hold,
+  openAccountAlone,
+  openWorld,
+  usd,
+  walletOf,
+} from "../../support/stores/world.ts";
 
 setDefaultTimeout(120_000);
 
 const world = await shared(openWorld());
 const cli = await cliOf(world);
+const TERMS = { actor: "operator", reason: "test", reference: null };
 const LARGEST = "9007199.254740991";
 
 /** An account whose second operation was booked although its balance is full, a minute ago. */
@@ -135,6 +144,35 @@ test("set aside it changes nothing, later ones are applied, and it is booked aga
   expect((await walletOf(account)).free).toBe(usd("0.5"));
   expect(await found(world, account)).toBe("");
 });
+
+for (const [what, spent, amount] of [
+  ["what an empty balance cannot give is owed", "5", "-5"],
+  ["a part of it is owed", "3", "-5"],
+  ["the balance gives all of it", "0", "-5"],
+  ["it adds to the balance", "0", "5"],
+] as const) {
+  test(`one that a process applied while it was set aside is not booked again: ${what}`, async () => {
+    const account = await openAccountAlone(world, { free: "0" });
+    const paid = { amount: usd("10"), paidAt: new Date() };
+    const { id } = await world.payments.record(account.row, paid);
+    await world.payments.change(id, TERMS, () => ({ refunded: usd("5") }));
+    await account.actor.applyOperations();
+    await account.actor.configure();
+    await (await hold(account, usd("5"))).settle(usd(spent), DONE);
+    await world.flush();
+    // The process read the operation before it was set aside.
+    const change = { refunded: amount === "5" ? usd("0") : usd("10") };
+    await world.payments.change(id, TERMS, () => change);
+    await account.actor.applyOperations();
+    const place = { account: account.row.number, number: 3 };
+    expect(await setOperationAside(world.database, place, "no room")).toBe(true);
+    await world.flush();
+    expect((await cli("operation", "book-again", account.id, "3")).code).toBe(1);
+    const { owed, paid: left } = await walletOf(account);
+    expect(left - owed).toBe(usd("5") - usd(spent) + (amount === "5" ? usd("5") : -usd("5")));
+    expect(await found(world, account)).toBe("");
+  });
+}
 
 test("booked again only when there is room", async () => {
   const account = await stuckAccount();
