@@ -54,9 +54,10 @@ local budget_room = budget >= 0 and budget - month_use(k, month) or AMOUNT_MAX
 -- In the order of the error table.
 local full, exceeded = window.total >= limit, nil
 if limits then full, exceeded = check_limits(limits, full) end
--- True if a try before has counted this request, or if this try was sent before and counted it.
+-- True if a try before has counted this request, or if this try was sent before and counted it. A
+-- refusal may follow a try whose answer was lost, and does not know that it counted.
 local is_counted = attempt == 2 or attempt == 5
-  or ((attempt == 1 or attempt == 4) and full and redis_call('GET', op) == 'S')
+  or (full and (attempt == 1 or attempt == 4 or refusal ~= '') and redis_call('GET', op) == 'S')
 local window_full = full and not is_counted
 local code, refused_by = nil, ''
 if refusal == 'account_inactive' then code = refusal
@@ -102,7 +103,7 @@ if code then
     local account, key = account_of(text)
     local field = account .. '|' .. key .. '|' .. whole(floor(now / 60000))
     local rows = redis_call('HINCRBY', KEYS[7], field, 1)
-    if not window_full and not is_counted then
+    if not window_full and not is_counted and before ~= 'S' then
       count_request(window, limits)
       write_key(key_key, bucket.epoch, k, window)
     end

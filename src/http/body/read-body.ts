@@ -125,8 +125,11 @@ class Reading implements Expiring {
 
   #fail(error: unknown): void {
     const message = "The body did not arrive whole";
-    this.#reject(error instanceof ApiError ? error : new ApiError("invalid_json", message));
+    const refusal = error instanceof ApiError ? error : new ApiError("invalid_json", message);
     this.#end();
+    // What is under way counts the request, and may refuse it: then it is refused so.
+    if (this.#slow === null) this.#reject(refusal);
+    else this.#slow.then(() => this.#reject(refusal), this.#reject);
   }
 
   #end(): void {

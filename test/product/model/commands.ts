@@ -16,6 +16,10 @@ export type Command =
       readonly freeEligible: boolean;
       readonly stream: boolean;
       readonly tentative: boolean;
+      /** The account is asked before the body of the request is read. */
+      readonly ahead: boolean;
+      /** False if nothing follows a try that only counted: its answer or its caller was lost. */
+      readonly goesOn: boolean;
       /**
        * The hold belongs to no process and has a deadline of its own, as queued mail does. It is
        * above 0.
@@ -72,6 +76,8 @@ const anyAdmit = fc.record({
   freeEligible: fc.oneof({ arbitrary: fc.constant(true), weight: 3 }, fc.boolean()),
   stream: fc.boolean(),
   tentative: fc.oneof({ arbitrary: fc.constant(false), weight: 2 }, fc.boolean()),
+  ahead: fc.oneof({ arbitrary: fc.constant(false), weight: 3 }, fc.boolean()),
+  goesOn: fc.oneof({ arbitrary: fc.constant(true), weight: 2 }, fc.boolean()),
   detached: fc.oneof({ arbitrary: fc.constant(false), weight: 4 }, fc.boolean()),
   refusal: fc.oneof(
     { arbitrary: fc.constant("none" as const), weight: 15 },

@@ -33,7 +33,7 @@ import {
 } from "./lane-process.ts";
 import { insertOperations, type ModelAccount, rowOf } from "./model-accounts.ts";
 import { ModelPayments } from "./model-payments.ts";
-import type { ModelAnswer, ModelHold } from "./model-types.ts";
+import type { ModelAnswer, ModelCall, ModelHold } from "./model-types.ts";
 import { WalletModel } from "./wallet-model.ts";
 
 /** The first difference between a wallet and its model. */
@@ -174,31 +174,61 @@ export class Lane {
     }
   }
 
+  /** One request, in as many tries as the product makes. */
   async #admit(command: Extract<Command, { do: "admit" }>): Promise<void> {
-    const { key, freeEligible, stream, tentative, detached: isDetached } = command;
+    const { key, stream, tentative, ahead, goesOn } = command;
     const id = newId("request", random);
+    this.#requests.push(id);
     const isUnscoped = command.refusal === "insufficient_scope";
-    const bound = nano(BigInt(command.nano));
-    const owner = isDetached ? MAIL_OWNER : this.#process(command.process).owner;
+    const bound = BigInt(command.nano);
+    const owner = command.detached ? MAIL_OWNER : this.#process(command.process).owner;
+    const refusal =
+      command.refusal === "none" ? null : { code: command.refusal, first: isUnscoped };
+    const deadlineMs = command.detached ? LEASE_MS : null;
+    const whole = { id, key, bound, stream, tentative, owner, deadlineMs, refusal };
+    const call = { ...whole, freeEligible: command.freeEligible, isCounted: ahead, isAhead: false };
+    if (ahead) {
+      const known = isUnscoped ? refusal : null;
+      const nothing = { bound: 0n, stream: false, tentative: false, deadlineMs: null };
+      const first = { ...call, ...nothing, freeEligible: true, isCounted: false, isAhead: true };
+      const counted = await this.#try(command, { ...first, refusal: known });
+      if (counted.verdict !== "short") return;
+      if (!goesOn) {
+        // The answer was lost: who refuses the body does not know that the request was counted.
+        if (refusal !== null) await this.#try(command, call, false);
+        return;
+      }
+    }
+    const { verdict, spendable = 0n } = await this.#try(command, call);
+    if (verdict !== "short" || !goesOn) return;
+    const tight = spendable > 0n && spendable < bound ? spendable : bound;
+    await this.#try(command, { ...call, bound: tight, tentative: false, isCounted: true });
+  }
+
+  async #try(
+    command: Extract<Command, { do: "admit" }>,
+    call: ModelCall,
+    counted = call.isCounted,
+  ): Promise<ModelAnswer> {
+    const { id, key, freeEligible, stream, tentative, isAhead } = call;
     const isRevoked = this.revoked && key === 1;
     if (isRevoked) this.model.touch();
-    const of = { id, key, bound, freeEligible, stream, tentative, owner };
-    const code = command.refusal === "none" ? null : command.refusal;
-    const refusal = code === null ? null : { code, first: isUnscoped };
-    const deadlineMs = isDetached ? LEASE_MS : null;
     const expected: ModelAnswer = isRevoked
       ? { verdict: "invalid_api_key" }
-      : this.model.admit({ ...of, deadlineMs, refusal }, this.nowMs);
-    this.#requests.push(id);
-    const known = command.refusal === "invalid_json";
-    const asked = ask(this.account.keys[key] ?? "", bound, {
+      : this.model.admit(call, this.nowMs);
+    const asked = ask(this.account.keys[key] ?? "", nano(call.bound), {
       requestId: id,
       freeEligible,
       stream,
       tentative,
-      isDetached,
-      scope: isUnscoped ? "mail" : "models",
-      ...(known && { refusal: new ApiError("invalid_json", "known before") }),
+      isAhead,
+      counted,
+      isDetached: call.deadlineMs !== null,
+      isBrief: isAhead,
+      scope: command.refusal === "insufficient_scope" ? "mail" : "models",
+      ...(call.refusal?.first === false && {
+        refusal: new ApiError("invalid_json", "known before"),
+      }),
     });
     const answer = await this.#actor(command.process)
       .admit(asked)
@@ -208,10 +238,11 @@ export class Lane {
       });
     const got = answer instanceof ApiError ? { verdict: answer.code } : plainAnswer(answer);
     this.#same(got, expected, "admit");
-    if (answer instanceof ApiError || answer.verdict !== "admitted") return;
+    if (answer instanceof ApiError || answer.verdict !== "admitted") return got;
     const hold = answer.hold as OpenHold;
-    if (isDetached) hold.detach();
+    if (call.deadlineMs !== null) hold.detach();
     this.#open.set(id, { hold, process: command.process });
+    return got;
   }
 
   async #settle(id: string | null, permille: number): Promise<void> {

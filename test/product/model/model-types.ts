@@ -43,6 +43,10 @@ export interface ModelCall {
   readonly freeEligible: boolean;
   readonly stream: boolean;
   readonly tentative: boolean;
+  /** True if a try before has counted the request. */
+  readonly isCounted: boolean;
+  /** True if it comes before the body: it only counts. */
+  readonly isAhead: boolean;
   /** How long a hold that belongs to no process lives without an extension. */
   readonly deadlineMs: number | null;
   /** A refusal decided before Redis is asked, and whether it takes precedence over the window. */

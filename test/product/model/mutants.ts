@@ -29,6 +29,7 @@ const BALANCES: readonly Mutant[] = [
     breaks: "a wallet with open calls is not evicted",
     good: "or has_holds(w)",
     bad: "",
+    runs: 192,
   },
   {
     breaks: "no call holds more than there is",
@@ -144,8 +145,8 @@ const HOLDS: readonly Mutant[] = [
   },
   {
     breaks: "a tentative admission sent again knows its hold",
-    good: "attempt == 1 and not sent_before(holds, request, bucket.epoch)",
-    bad: "attempt == 1",
+    good: "if goes_on and not sent_before(holds, request, bucket.epoch) then",
+    bad: "if goes_on then",
     runs: 192,
   },
   {
@@ -289,6 +290,39 @@ const WINDOWS: readonly Mutant[] = [
     breaks: "no more requests than the window has",
     good: "local full, exceeded = window.total >= limit",
     bad: "local full, exceeded = window.total > limit",
+  },
+  {
+    breaks: "a request that was counted before its body is not counted again",
+    good: "if not is_counted then count_request(window, limits) end",
+    bad: "count_request(window, limits)",
+  },
+  {
+    breaks: "nor when it is refused",
+    good: "if not window_full and not is_counted and before ~= 'S' then",
+    bad: "if not window_full then",
+  },
+  {
+    breaks: "nor when it is refused by who does not know that it was counted",
+    good: "and not is_counted and before ~= 'S' then",
+    bad: "and not is_counted then",
+    runs: 192,
+  },
+  {
+    breaks: "a request that was counted fits into the window that it filled",
+    good: "local window_full = full and not is_counted",
+    bad: "local window_full = full",
+    runs: 192,
+  },
+  {
+    breaks: "a count that is sent again counts once",
+    good: "  if not redis_call('GET', op) then\n    redis_call('SET', op, 'S', 'PX', 60000)",
+    bad: "  if true then\n    redis_call('SET', op, 'S', 'PX', 60000)",
+    runs: 192,
+  },
+  {
+    breaks: "a count before the body takes no hold",
+    good: "or (attempt == 4 and not code)",
+    bad: "",
   },
   {
     breaks: "no more requests of all keys than the plan has",

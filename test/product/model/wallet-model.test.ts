@@ -61,10 +61,12 @@ class Table {
     this.#calls += 1;
     const id = `call ${this.#calls}`;
     const call = { id, owner: "process", key: 0, bound: usd(amount), freeEligible: true };
-    const more = { stream: false, tentative: false, deadlineMs: null, refusal: null };
-    return { id, ...this.model.admit({ ...call, ...more }, this.nowMs) };
+    const more = { stream: false, deadlineMs: null, refusal: null };
+    return { id, ...this.model.admit({ ...call, ...more, ...ONE_TRY }, this.nowMs) };
   }
 }
+
+const ONE_TRY = { tentative: false, isCounted: false, isAhead: false };
 
 function dollars(amount: bigint): string {
   return String(Number(amount) / 1e9);
@@ -221,7 +223,7 @@ function play(model: WalletModel, payments: ModelPayments, command: Command, now
       const id = `${model.ledger.seq}-${model.calls.size}-${nano}-${nowMs}`;
       const of = { id, owner: "process", key, bound: BigInt(nano), freeEligible, stream };
       const deadlineMs = detached ? LEASE_MS : null;
-      model.admit({ ...of, tentative, deadlineMs, refusal: null }, nowMs);
+      model.admit({ ...of, ...ONE_TRY, tentative, deadlineMs, refusal: null }, nowMs);
       return;
     }
     case "settle":

@@ -183,6 +183,7 @@ export class WalletModel {
     const window = this.windows[call.key] ?? new ModelWindow();
     const all = tier.accountRequestsPerMinute ?? Number.POSITIVE_INFINITY;
     const count = () => {
+      if (call.isCounted) return;
       window.count(nowMs);
       this.accountWindow.count(nowMs);
     };
@@ -190,12 +191,12 @@ export class WalletModel {
       const key = tier.requestsPerMinute - window.total(nowMs);
       return Math.max(0, Math.min(key, all - this.accountWindow.total(nowMs)));
     };
-    const isFull = remainingNow() === 0;
+    const isFull = !call.isCounted && remainingNow() === 0;
     const funds = this.#funds(call, nowMs);
     const known = call.refusal?.code ?? null;
     const before = this.#outranking(call) ?? (isFull ? "rate_limit_exceeded" : known);
     const short = before === null ? funds.refusal : null;
-    if (short !== null && call.tentative) {
+    if (before === null && (call.isAhead || (short !== null && call.tentative))) {
       count();
       return { verdict: "short", spendable: funds.spendable };
     }

@@ -4,6 +4,7 @@ import { type JsonBody, jsonBody } from "../../../../src/http/body/json-body.ts"
 import { VALUES_MAX } from "../../../../src/http/body/json-shape.ts";
 import { readText } from "../../../../src/http/body/read-body.ts";
 import { Type } from "../../../../src/http/schema.ts";
+import { eventually } from "../../../support/eventually.ts";
 import { FakeClock } from "../../../support/fakes/fake-clock.ts";
 
 const KIB = 1024;
@@ -102,6 +103,34 @@ describe("a JSON body", () => {
     clock.advance(10_000);
     expect(await reading).toBe("invalid_json");
   });
+
+  for (const [name, decision, expected] of [
+    ["that goes on", "none", "invalid_json"],
+    ["that is refused", "insufficient_scope", "insufficient_scope"],
+  ] as const) {
+    test(`that is slow and then broken off waits for the decision on its call, ${name}`, async () => {
+      const clock = new FakeClock();
+      const decided = Promise.withResolvers<void>();
+      const broken = Promise.withResolvers<void>();
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => void broken.promise.then(() => controller.error(new Error("gone"))),
+      });
+      const request = new Request("http://x/", { method: "POST", body });
+      const rules = { bytesMax: KIB, clock, onSlow: () => decided.promise };
+      let isRefused = false;
+      const reading = codeOf(readText(request, rules)).finally(() => {
+        isRefused = true;
+      });
+      clock.advance(500);
+      broken.resolve();
+      await eventually("the reading has ended", () => clock.pending === 0);
+      // Refused before, it would be counted beside a request that is being counted.
+      expect(isRefused).toBe(false);
+      if (decision === "none") decided.resolve();
+      else decided.reject(new ApiError(decision, "known without the body"));
+      expect(await reading).toBe(expected);
+    });
+  }
 });
 
 describe("the text of a body", () => {
