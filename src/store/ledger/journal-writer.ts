@@ -136,8 +136,8 @@ async function writeLedger(tx: TransactionSql, entries: readonly PreparedEntry[]
   await reopenFreeCredit(tx, rows);
   const booked = rows.filter(({ operation }) => operation !== null);
   if (booked.length === 0) return;
-  // One that was applied while it was set aside counts after all: the ledger has its amount, if only
-  // in what is owed.
+  // One that was applied while it was set aside counts after all: the ledger has its amount, if
+  // only in what is owed.
   await tx`
     UPDATE operations SET booked = true, applied_at = booked.at,
       set_aside_at = CASE WHEN set_aside_at IS NOT NULL AND booked.change = 0 AND booked.owed = CASE

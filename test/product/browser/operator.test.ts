@@ -34,7 +34,7 @@ async function answer(fields: Readonly<Record<string, string>>, action: string):
 }
 
 describe.skipIf(!canRun)("an operator", () => {
-  test("whose session a password began reads that a link is needed, and how to get it", async () => {
+  test("whose session a password began reads that it needs a link and how to get it", async () => {
     await using visitor = await stage.visitor();
     await visitor.page.goto(`${running.url}/dashboard/sign-in?next=%2Foperator`);
     await visitor.field(/^E-mail/).fill(OPERATOR);

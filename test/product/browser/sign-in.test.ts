@@ -163,7 +163,7 @@ describe.skipIf(!canRun)("a passkey", () => {
     expect(owner.complaints).toEqual([]);
   });
 
-  test("is asked for alone by whoever has no app, and their first one ends other sessions", async () => {
+  test("is asked for alone of whoever has no app; the first one ends other sessions", async () => {
     const base = running.url.replace("127.0.0.1", "localhost");
     const email = "keys@example.com";
     const { visitor: other } = await stage.person(email);

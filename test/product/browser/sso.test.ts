@@ -54,7 +54,7 @@ describe.skipIf(!canRun)("an operator", () => {
     expect(ops.complaints.splice(0)).toEqual([]);
   });
 
-  test("whose provider says no second factor sets one up by a link, and gives it then", async () => {
+  test("whose provider tells of no factor sets one up by a link, and then gives it", async () => {
     await ops.page.context().clearCookies();
     signsIn(OPERATOR, ["pwd"]);
     await ops.page.goto(`${ops.base}/operator`);

@@ -151,7 +151,7 @@ for (const [what, spent, amount] of [
   ["the balance gives all of it", "0", "-5"],
   ["it adds to the balance", "0", "5"],
 ] as const) {
-  test(`one that a process applied while it was set aside is not booked again: ${what}`, async () => {
+  test(`one that was applied while it was set aside is not booked again: ${what}`, async () => {
     const account = await openAccountAlone(world, { free: "0" });
     const paid = { amount: usd("10"), paidAt: new Date() };
     const { id } = await world.payments.record(account.row, paid);

@@ -108,7 +108,7 @@ describe("a JSON body", () => {
     ["that goes on", "none", "invalid_json"],
     ["that is refused", "insufficient_scope", "insufficient_scope"],
   ] as const) {
-    test(`that is slow and then broken off waits for the decision on its call, ${name}`, async () => {
+    test(`that breaks off slowly waits for the decision on its call, ${name}`, async () => {
       const clock = new FakeClock();
       const decided = Promise.withResolvers<void>();
       const broken = Promise.withResolvers<void>();
