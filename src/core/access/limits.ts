@@ -2,8 +2,7 @@
 // top-up-caps.ts defines limits besides.
 
 import { AMOUNT_MAX, type NanoUsd, usd } from "../money/money.ts";
-import type { TierName } from "./services.ts";
-import { type Scope, scopesOfSurface, scopesOfTier } from "./services.ts";
+import { type Scope, scopesOfSurface, scopesOfTier, type TierName } from "./services.ts";
 
 export type { Scope };
 
@@ -256,7 +255,7 @@ export const LEASE_RENEWAL_MS = 5_000;
  * are not charged: this time, and the time that counting and storing take (D-594).
  */
 export const CHECKPOINT_MS = 1_000;
-/** With more that is not stored the cost is stored at once, so that about $0.01 is lost at most. */
+/** Above this unsaved amount the cost is stored at once: a kill loses at most about $0.01. */
 export const UNSAVED_MAX = usd("0.005");
 /** The audit reports a hold that is still open this long after its lease ended. */
 export const LEASE_OVERDUE_MS = 150_000;

@@ -1,9 +1,9 @@
 // Reads whether a mail reports that a message was not delivered: in the form of RFC 3464, or in one
-// of the two that relays used before it and some still do.
+// of two older forms, which some relays still use.
 
-/** So much of a mail is read; what comes before the report is a text for people. */
+/** So much of a mail is read: the report comes after a text for people. */
 export const REPORT_BYTES_MAX = 256 * 1024;
-/** A report inside of another mail, as gateways wrap it. */
+/** The most levels of mails around a report: gateways wrap reports. */
 const DEPTH_MAX = 3;
 const PARTS_MAX = 50;
 const STATUS = /^message\/(?:global-)?delivery-status\b/i;
@@ -11,21 +11,30 @@ const MULTIPART = /^multipart\//i;
 /** Of the actions failed, delayed, delivered, relayed and expanded, this is the only failure. */
 const FAILED = /^action[ \t]*:[ \t]*failed\b/im;
 
-/** With it Exim names the addresses of a failure; its notes of a delay have none. */
+/** The field in which Exim names the addresses of a failure; Exim's notes of a delay lack it. */
 const FAILED_RECIPIENTS = "x-failed-recipients";
-/** The first words of a failure in qmail's format (QSBMF), which has no other reports. */
+/** The first words of a failure in qmail's format (QSBMF), in which qmail reports only failures. */
 const QSBMF = /^\s*Hi\. This is the [\s\S]{1,300}?\bpermanent error\b/;
 
+/** A mail, or a part of one. */
+interface Entity {
+  /** The fields, each in one line. */
+  readonly head: string;
+  readonly body: string;
+}
+
 /**
- * True for a report of a failure. A report of a delay, a relay or a delivery is none, and neither
- * is the answer of a person or a program, or a complaint.
+ * True for a report of a failure. False for a report of a delay, a relay or a delivery,
+ * for the answer of a person or a program, and for a complaint.
  */
 export function reportsFailure(mail: Buffer): boolean {
   const text = mail.subarray(0, REPORT_BYTES_MAX).toString("latin1").replace(/\r\n?/g, "\n");
-  const { head, body } = headAndBody(text);
-  const isEarlier =
-    fieldOf(head, FAILED_RECIPIENTS).trim() !== "" || (isPlain(head) && QSBMF.test(body));
-  return isEarlier || hasFailed(text, 0);
+  const entity = entityOf(text);
+  return hasOlderForm(entity) || hasFailed(entity, 0);
+}
+
+function hasOlderForm({ head, body }: Entity): boolean {
+  return fieldOf(head, FAILED_RECIPIENTS).trim() !== "" || (isPlain(head) && QSBMF.test(body));
 }
 
 function isPlain(head: string): boolean {
@@ -33,19 +42,18 @@ function isPlain(head: string): boolean {
   return type === "" || /^text\/plain\b/i.test(type);
 }
 
-function hasFailed(entity: string, depth: number): boolean {
-  const { head, body } = headAndBody(entity);
+function hasFailed({ head, body }: Entity, depth: number): boolean {
   const type = fieldOf(head, "content-type");
   if (STATUS.test(type)) return FAILED.test(unfolded(decoded(head, body)));
   if (!MULTIPART.test(type) || depth >= DEPTH_MAX) return false;
-  return partsOf(type, body).some((part) => hasFailed(part, depth + 1));
+  return partsOf(type, body).some((part) => hasFailed(entityOf(part), depth + 1));
 }
 
-function headAndBody(entity: string): { readonly head: string; readonly body: string } {
-  if (entity.startsWith("\n")) return { head: "", body: entity.slice(1) };
-  const end = entity.indexOf("\n\n");
-  if (end < 0) return { head: unfolded(entity), body: "" };
-  return { head: unfolded(entity.slice(0, end)), body: entity.slice(end + 2) };
+function entityOf(text: string): Entity {
+  if (text.startsWith("\n")) return { head: "", body: text.slice(1) };
+  const end = text.indexOf("\n\n");
+  if (end < 0) return { head: unfolded(text), body: "" };
+  return { head: unfolded(text.slice(0, end)), body: text.slice(end + 2) };
 }
 
 function unfolded(lines: string): string {
@@ -60,7 +68,7 @@ function partsOf(type: string, body: string): readonly string[] {
   const [, quoted, token] = /\bboundary\s*=\s*(?:"([^"]*)"|([^\s;]+))/i.exec(type) ?? [];
   const boundary = quoted ?? token ?? "";
   if (boundary === "") return [];
-  // What is before the first boundary is no part.
+  // The text before the first boundary is no part.
   return `\n${body}`.split(`\n--${boundary}`).slice(1, PARTS_MAX).map(withoutLine);
 }
 

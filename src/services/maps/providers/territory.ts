@@ -16,28 +16,24 @@ export const TIME_ZONES_MAX = 512;
 const offsets = new LRUCache<string, Intl.DateTimeFormat>({ max: TIME_ZONES_MAX });
 
 const ANTIMERIDIAN = 180;
-/** In degrees: less than a metre. */
+/** The distance from the antimeridian in degrees: less than a metre. */
 const BESIDE = 1e-6;
 
 /**
- * The position, or those on both sides of one on the antimeridian. Outlines of countries end there,
- * so a position on it is in none of them.
+ * The position, moved off the antimeridian to the side with land. Outlines of countries end at the
+ * antimeridian, so no country contains a position there.
  */
-function sidesOf({ lat, lon }: Position): readonly Position[] {
-  if (Math.abs(lon) < ANTIMERIDIAN) return [{ lat, lon }];
-  return [
-    { lat, lon: ANTIMERIDIAN - BESIDE },
-    { lat, lon: BESIDE - ANTIMERIDIAN },
-  ];
+function besideAntimeridian(position: Position): Position {
+  const { lat, lon } = position;
+  if (Math.abs(lon) < ANTIMERIDIAN) return position;
+  const west = { lat, lon: ANTIMERIDIAN - BESIDE };
+  const east = { lat, lon: BESIDE - ANTIMERIDIAN };
+  return territoryOf(west) === null && territoryOf(east) !== null ? east : west;
 }
 
 /** The country, or the territory with its own ISO code; null at sea. */
 export function territoryAt(position: Position): Territory | null {
-  for (const side of sidesOf(position)) {
-    const territory = territoryOf(side);
-    if (territory !== null) return territory;
-  }
-  return null;
+  return territoryOf(besideAntimeridian(position));
 }
 
 function territoryOf({ lat, lon }: Position): Territory | null {
@@ -56,9 +52,7 @@ function territoryOf({ lat, lon }: Position): Territory | null {
 
 /** The IANA name of the time zone; at sea the nautical one. */
 export function timezoneAt(position: Position): string {
-  const sides = sidesOf(position);
-  const onLand = sides.length > 1 ? sides.find((side) => territoryOf(side) !== null) : undefined;
-  const { lat, lon } = onLand ?? sides[0] ?? position;
+  const { lat, lon } = besideAntimeridian(position);
   return tzLookup(lat, lon);
 }
 
@@ -69,7 +63,12 @@ export function utcOffset(timezone: string, nowMs: number): number {
     new Intl.DateTimeFormat("en", { timeZone: timezone, timeZoneName: "longOffset" });
   offsets.set(timezone, format);
   const name = format.formatToParts(nowMs).find(({ type }) => type === "timeZoneName")?.value;
-  const [, sign, hours, minutes] = /^GMT(?:([+-])(\d\d):(\d\d))?$/.exec(name ?? "") ?? [];
+  return offsetAtEnd(name ?? "");
+}
+
+/** The seconds of the offset with which a text ends, as in "GMT-03:30"; 0 without an offset. */
+export function offsetAtEnd(text: string): number {
+  const [, sign, hours, minutes] = /([+-])(\d\d):(\d\d)$/.exec(text) ?? [];
   const seconds = Number(hours ?? 0) * 3_600 + Number(minutes ?? 0) * 60;
   return sign === "-" ? -seconds : seconds;
 }

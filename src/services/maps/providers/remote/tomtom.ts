@@ -6,6 +6,7 @@ import type { Json } from "../../../../upstream/upstream-http.ts";
 import { areaOf, type ParametersOf } from "../../actions.ts";
 import type { TrafficRouteAnswer } from "../../road-answers.ts";
 import type { Services, Unable } from "../provider.ts";
+import { offsetAtEnd } from "../territory.ts";
 import { boxOf, unableArea } from "./openstreetmap.ts";
 import {
   lineOf,
@@ -165,7 +166,7 @@ function inArea(found: Found, area: Area): Found | null {
   return at === undefined ? null : { ...found, at };
 }
 
-/** Departure and arrival. One that is missing is that far from the other, in the other's offset. */
+/** A missing departure or arrival is computed from the other time and the duration. */
 function timesOf(summary: Json, duration: number): { departure: string; arrival: string } {
   const departure = timeOf(summary.departureTime);
   const arrival = timeOf(summary.arrivalTime);
@@ -175,10 +176,9 @@ function timesOf(summary: Json, duration: number): { departure: string; arrival:
   };
 }
 
+/** The time so many seconds later, with the same offset. */
 function later(time: string, seconds: number): string {
-  const [, sign, hours, minutes] = /([+-])(\d\d):(\d\d)$/.exec(time) ?? [];
-  const offset = Number(hours ?? 0) * 3_600 + Number(minutes ?? 0) * 60;
-  return localTime(Date.parse(time) + seconds * 1_000, sign === "-" ? -offset : offset);
+  return localTime(Date.parse(time) + seconds * 1_000, offsetAtEnd(time));
 }
 
 function toRoute(reply: unknown): TrafficRouteAnswer {

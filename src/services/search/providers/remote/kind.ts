@@ -21,8 +21,8 @@ export interface Window {
 }
 
 /**
- * How a server writes titles and snippets. In plain text a "<" or "&" is one that readers see; in
- * HTML it belongs to a tag or an entity. URLs and dates are never HTML.
+ * The form of a server's titles and snippets. Readers see a "<" or "&" of plain text; in HTML these
+ * characters begin a tag or an entity. URLs and dates are never HTML.
  */
 export type TextForm = "plain" | "html";
 
@@ -41,7 +41,7 @@ export interface ServiceKind {
   parametersOf(request: SearchRequest, turn: Turn): string;
   /** The results in a reply, or null if it is not one. */
   toResults(body: unknown): readonly FoundResult[] | null;
-  /** True if a reply without results says that the search failed, in a way of its own. */
+  /** True if a reply without results tells a failure in a form that only this kind has. */
   hasFailed?(body: unknown): boolean;
 }
 
@@ -128,21 +128,25 @@ export const JSON_HEADERS = {
   "content-type": "application/json",
 } as const;
 
-/** The array at a key of an object, or null. */
+/** The objects of the array at a key of an object, or null without such an array. */
 export function listAt(body: unknown, key: string): readonly Record<string, unknown>[] | null {
-  if (typeof body !== "object" || body === null) return null;
-  const list: unknown = (body as Record<string, unknown>)[key];
-  if (!Array.isArray(list)) return null;
+  const list = arrayAt(body, key);
+  if (list === null) return null;
   return list.every(isObject) ? list : list.filter(isObject);
 }
 
-/** True if an object has a list at a key that is not empty. */
+/** True if an object has an array at a key, and the array is not empty. */
 export function hasItems(body: unknown, key: string): boolean {
-  if (typeof body !== "object" || body === null) return false;
-  const list: unknown = (body as Record<string, unknown>)[key];
-  return Array.isArray(list) && list.length > 0;
+  const list = arrayAt(body, key);
+  return list !== null && list.length > 0;
 }
 
-function isObject(item: unknown): boolean {
+function arrayAt(body: unknown, key: string): readonly unknown[] | null {
+  if (!isObject(body)) return null;
+  const list = body[key];
+  return Array.isArray(list) ? list : null;
+}
+
+function isObject(item: unknown): item is Record<string, unknown> {
   return typeof item === "object" && item !== null;
 }
