@@ -69,7 +69,7 @@ async function hand(deps: DeliveryDeps, claim: Claim, content: MailContent): Pro
   const mime = await deps.build({ id, content, sender, accountDomain, date: createdAt });
   const mail = { from: deps.returnPath(id, sender), to: content.to, mime };
   const { deliveries, claimMs } = deps;
-  // Further transactions, for recipients that the server did not take at once, are of one attempt.
+  // Further transactions, for recipients that the server put off, belong to the same attempt.
   let isCommitted = false;
   return await deps.transport.send(mail, async () => {
     if (isCommitted) return await deliveries.renew(claim, claimMs);

@@ -238,7 +238,7 @@ export class AdministrationError extends Error {
 /** Codes that take precedence over the request window: such a refusal is never a 429. */
 export const BEFORE_WINDOW: ReadonlySet<ErrorCode> = codesBefore("rate_limit_exceeded");
 
-/** Codes that are known without the body of a request, whatever its length. */
+/** Codes of refusals for which neither the body of a request nor its length matters. */
 export const BEFORE_BODY: ReadonlySet<ErrorCode> = codesBefore("body_too_large");
 
 function codesBefore(code: ErrorCode): ReadonlySet<ErrorCode> {
@@ -253,7 +253,7 @@ export interface ApiErrorOptions {
   readonly param?: string;
   /** The methods that a 405 allows; becomes `Allow`. */
   readonly allow?: string;
-  /** True for a sender that goes on and on: a large body of theirs is not even discarded. */
+  /** True for a sender that floods us: instead of reading a large body, we close the connection. */
   readonly isFlood?: boolean;
   /** Our internal cause; it is logged and never sent to the caller. */
   readonly cause?: unknown;

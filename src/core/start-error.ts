@@ -3,7 +3,7 @@
 /** An error whose message tells the operator in words why the process cannot start. */
 export class StartError extends Error {}
 
-/** The stores were filled before the first release; the message is for the operator. */
+/** A store has data of a version from before the first release. */
 export class Unreleased extends StartError {
   override readonly name = "Unreleased";
 

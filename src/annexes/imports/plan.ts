@@ -156,7 +156,7 @@ export function emailFrom(text: string | null): { email: string | null; problem:
     : { email: parsed.address, problem: null };
 }
 
-/** Addresses and CIDR blocks; what is wrong with the first of them that is none. */
+/** The addresses and CIDR blocks, or the error that names the first wrong entry. */
 export function allowlistFrom(entries: readonly string[]): readonly string[] | RangeError {
   try {
     return addressesFrom(entries.map((entry) => entry.trim()).filter((entry) => entry !== ""));

@@ -74,8 +74,9 @@ export function startSandbox(options: SandboxOptions): Sandbox {
 }
 
 /**
- * A page of a foreign site reaches this address too: by a name that its owner leads here, which the
- * header Host shows, or by a form, which the header Origin shows.
+ * True for a request of this machine. Pages of foreign sites can send requests to this address too:
+ * by a domain name that leads here, which the header Host shows, or by a form, which the header
+ * Origin shows.
  */
 function isOfThisMachine(request: Request, peer: string): boolean {
   const origin = request.headers.get("origin");

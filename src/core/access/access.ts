@@ -175,7 +175,7 @@ function accessRefusal(
   }
   if (call.scope === null) return null;
   if (!key.scopes.includes(call.scope)) {
-    // Where the tier lacks it too, nobody could choose it for a key: the tier is what helps.
+    // If the tier lacks the scope too, no key of the account can have the scope: name the tier.
     const byTier = tierRefusal(tier, call.scope);
     const lack = `This key lacks the scope '${call.scope}'`;
     const message = byTier === null ? lack : `${lack}. ${byTier.message}`;

@@ -1,12 +1,12 @@
-// Addresses and networks as people write them.
+// Checks addresses and networks that people write.
 
 import ipaddr from "ipaddr.js";
 import { allowlist } from "./access.ts";
 
 /**
  * Checks addresses and CIDR blocks that a person gives. A block with bits after its prefix is
- * refused, because it may stand for its one address or for its whole network: 203.0.113.9/0 would
- * list every address. Throws a RangeError that names the first wrong entry, and how to write it.
+ * refused, because it may mean its one address or its whole network: 203.0.113.9/0 would list every
+ * address. Throws a RangeError that names the first wrong entry, and how to write that entry.
  */
 export function checkNetworks(entries: readonly string[]): void {
   allowlist(entries);

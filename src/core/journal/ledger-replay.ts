@@ -34,7 +34,7 @@ export interface ReplayOperation {
   readonly createdAtMs: number;
   /** The payment's id; null if there is none, or if it is not a payment of this account. */
   readonly payment: string | null;
-  /** True if an operator set it aside and did not book it again; its amount here is then zero. */
+  /** True if an operator set the operation aside and did not book it again: `amount` is then 0. */
   readonly isSetAside?: boolean;
 }
 
@@ -57,7 +57,11 @@ export class LedgerReplay {
   hidden = 0;
   /** When the applied free credit ends; 0 if there was none. */
   freeExpiresAtMs = 0;
-  /** What a wallet without a break says of it: it also asks for the clock of Postgres. */
+  /**
+   * When the current free credit began by the rule of the wallet: the operation of that credit must
+   * also have been created, by the clock of Postgres, after the earlier credit ended. 0 if no free
+   * credit began like this.
+   */
   walletFreeSinceMs = 0;
   /** What was charged, by `202611 key_…`. */
   readonly spent = new Map<string, bigint>();

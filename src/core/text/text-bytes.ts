@@ -1,6 +1,6 @@
-// Text in files of others. Editors put a byte order mark before it, and some write UTF-16.
+// Decodes text files of people. Some editors begin a file with a byte order mark, or write UTF-16.
 
-/** The byte order marks (encoding.spec.whatwg.org, BOM sniff), and what they say. */
+/** The byte order marks, and the encodings that they name (encoding.spec.whatwg.org, BOM sniff). */
 const MARKS = [
   { mark: [0xef, 0xbb, 0xbf], encoding: "utf-8" },
   { mark: [0xff, 0xfe], encoding: "utf-16le" },
@@ -20,8 +20,8 @@ export function textOfBytes(bytes: Uint8Array): string {
 }
 
 /**
- * The lines of a text, which end with LF or CR LF: the last one may have no end. Other separators,
- * such as U+2028, are part of a line, as JSON lines want it.
+ * The lines of a text. Lines end with LF or CR LF; the last line may have no end. Other separators,
+ * such as U+2028, are part of a line, as JSON lines require.
  */
 export async function* linesOfBytes(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let decoder: TextDecoder | null = null;

@@ -23,9 +23,9 @@ const letters = (description: string, must: string) =>
 const maxResults = (description: string) =>
   optional(whole(1, SEARCH.maxResultsMax, { description }));
 const freshness = (description: string) => optional(oneOf(FRESHNESS, { description }));
-/** Of a name in DNS. */
+/** The longest name in DNS. */
 export const DOMAIN_LENGTH_MAX = 253;
-/** Of any script: which letters a name can have is known only after its conversion. */
+/** Letters of any script; only the conversion to ASCII refuses those that no name can have. */
 const LETTER = "A-Za-z\\u0080-\\uffff";
 const label = (first: string) => `[${first}](?:[${LETTER}0-9-]{0,61}[${LETTER}0-9])`;
 const domain = text({

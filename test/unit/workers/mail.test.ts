@@ -223,7 +223,7 @@ test("a bounce marks its message, and nothing else is taken", async () => {
   expect(await mailTo(listener.port, "", "postmaster@b.test")).toBe(550);
   expect(await mailTo(listener.port, "someone@x.test", address)).toBe(250);
   expect((await world.status(account, id)).status).toBe("sent");
-  // A note of who is away has an empty sender too.
+  // A vacation notice has an empty sender too.
   expect(await mailTo(listener.port, "", address, "Auto-Submitted: auto-replied\r\n\r\nx")).toBe(
     250,
   );

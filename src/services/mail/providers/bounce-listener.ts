@@ -1,5 +1,5 @@
-// Receives bounces (VERP). The recipient address names the bounced message; of its content only
-// the report is read, and nothing is stored.
+// Receives bounces (VERP). The recipient address names the bounced message; of the content
+// only a report of a failure is read, and nothing is stored.
 
 import type { AddressInfo } from "node:net";
 import { SMTPServer } from "smtp-server";
@@ -50,13 +50,13 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
       else done(refusal(550, "No such return path"));
     },
     onData(stream, { envelope }, done) {
-      const read = new Beginning();
-      stream.on("data", (piece: Buffer) => read.add(piece));
+      const beginning = new Beginning();
+      stream.on("data", (piece: Buffer) => beginning.add(piece));
       stream.on("end", () => {
-        // A report has an empty sender (RFC 5321 4.5.5), and so have other mails that must not be
-        // answered, such as the notes of who is away (RFC 3834).
+        // A report has an empty sender (RFC 5321 4.5.5). Other mails that must not be answered have
+        // an empty sender too, such as vacation notices (RFC 3834).
         const isReport = envelope.mailFrom === false || envelope.mailFrom.address === "";
-        const isBounce = isReport && reportsFailure(read.bytes());
+        const isBounce = isReport && reportsFailure(beginning.bytes());
         const ids = envelope.rcptTo.flatMap(({ address }) => messageOf(address) ?? []);
         const noted = Promise.all(isBounce ? ids.map((id) => messages.bounce(id)) : []);
         noted.then(
@@ -83,7 +83,7 @@ export async function startBounceListener(options: BounceListenerOptions): Promi
   return { port, close: () => new Promise<void>((closed) => server.close(() => closed())) };
 }
 
-/** The beginning of a mail, as much as is read of it. */
+/** Keeps the beginning of a mail, up to the length that is read. */
 class Beginning {
   readonly #pieces: Buffer[] = [];
   #left = REPORT_BYTES_MAX;

@@ -38,13 +38,13 @@ const BROKEN = { kind: "deferred", why: "ECONNECTION", answered: false } as cons
 
 /** Replies from here on are permanent (RFC 5321 4.2.1). */
 const PERMANENT_FROM = 500;
-/** The reports to ask for (RFC 3461): none of delays, and none with a copy of the mail. */
+/** Asks for reports of failures only, and without a copy of the mail (RFC 3461). */
 const REPORTS = { notify: "FAILURE", ret: "HDRS" } as const;
 
 /** How a connection fails that the server closed while it was idle. */
 const STALE = /^(?:ECONNECTION|ESOCKET)| 421$/;
 
-/** What came of a transaction; `later` are recipients that were refused for now. */
+/** The result of a transaction. The server refused the recipients in `later` for now. */
 type Sent =
   | NotAccepted
   | { readonly kind: "accepted"; readonly accepted: number; readonly later: readonly string[] };
@@ -69,8 +69,8 @@ export class SmtpTransport implements MailTransport {
       const first = await this.#deliver(mail, commit);
       if (first.kind !== "accepted") return first;
       let { accepted, later } = first;
-      // A server may take so many recipients at once, and the others in the next transaction
-      // (RFC 5321 4.5.3.1.10). Each takes some, so this ends.
+      // A server may limit the recipients of a transaction, and take the others in the next
+      // (RFC 5321 4.5.3.1.10). Each transaction takes some recipients, so the loop ends.
       while (later.length > 0) {
         const next = await this.#deliver({ ...mail, to: later }, commit);
         if (next.kind !== "accepted") break;
@@ -92,7 +92,7 @@ export class SmtpTransport implements MailTransport {
     }
   }
 
-  /** One transaction. */
+  /** Sends a message in one transaction. */
   async #deliver(mail: OutgoingMail, commit: () => Promise<boolean>): Promise<Sent> {
     const line = this.#idle.pop();
     if (line !== undefined) {

@@ -26,16 +26,16 @@ export type Delivery =
   /** `commit` returned false: no recipient has the message. */
   | { readonly kind: "withdrawn" };
 
-/** A message that no recipient has, as far as the server said. */
+/** The server did not say that any recipient has the message. */
 export type NotAccepted = Exclude<Delivery, { kind: "accepted" }>;
 
 export interface MailTransport {
   /**
-   * Sends a message to the server: once, and then to recipients that the server put off while it
-   * took others, as long as it takes some. Never rejects. `commit` is called when all but the end
-   * of a transaction has left, except for what fits into the buffers on the way: until it resolves
-   * to true, the server cannot have accepted anything of it. If it rejects, the message is
-   * deferred.
+   * Sends a message to the server once. While the server accepts some recipients and puts off
+   * others, the message is sent to the others in a further transaction. Never rejects. `commit` is
+   * called in each transaction when all but the end of the message has left, except for what fits
+   * into the buffers on the way: until `commit` resolves to true, the server cannot have accepted
+   * anything in this transaction. If `commit` rejects, the message is deferred.
    */
   send(mail: OutgoingMail, commit: () => Promise<boolean>): Promise<Delivery>;
   close(): void;

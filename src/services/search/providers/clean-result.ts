@@ -23,7 +23,7 @@ export function candidateOf(found: FoundResult): Candidate | null {
   return page === null ? null : { found, href: page.href, hostname: page.hostname };
 }
 
-/** The results of one page, with checked fields; `form` is that of their titles and snippets. */
+/** The results of one page, with checked fields. Titles and snippets are in the form `form`. */
 export function cleanResults(
   candidates: readonly Candidate[],
   nowMs: number,

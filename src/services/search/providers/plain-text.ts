@@ -4,9 +4,9 @@
 import { decodeHTMLStrict } from "entities";
 
 const TAG = /<\/?[a-z][^<>]*>/gi;
-/** Where a comment or a document type begins. */
+/** The beginning of a comment or a document type. */
 const DECLARATION = /<!(?:--|doctype)/gi;
-/** The same, or where an element begins whose content readers do not see. */
+/** The beginning of a comment, a document type, or an element with content that is not shown. */
 const HIDDEN = /<(?:!--|!doctype|(?:script|style|noscript|template|svg)\b)/gi;
 // Control characters, marks that change the direction of text, and invisible characters.
 const UNSEEN = String.raw`\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff`;
@@ -79,9 +79,9 @@ function withoutTags(html: string): string {
 }
 
 /**
- * The text with a space for each span that has a beginning like this and an end. A single
- * expression for both would look for the end anew from each beginning, also where there is none:
- * that takes time by the square of the length of hostile text.
+ * The text with a space in place of each span that has such a beginning and an end. A single
+ * expression for beginning and end would search hostile text to its end from each beginning, in
+ * time by the square of its length.
  */
 function withoutSpans(html: string, beginning: RegExp): string {
   const begin = new RegExp(beginning);
@@ -105,13 +105,13 @@ function endOfSpan(ends: Ends, begin: string, from: number): number | null {
   return ends.after(`</${begin.slice(1)}\\s*>`, opened);
 }
 
-/** Finds ends in a text; one that is not there is looked for once. */
+/** Finds the ends of spans in a text. It searches only once for an end that is missing. */
 class Ends {
   readonly #missing = new Set<string>();
 
   constructor(readonly text: string) {}
 
-  /** The place after the first match of a pattern from a place on. Places only grow. */
+  /** The index after the first match at `from` or later. A caller's `from` must only grow. */
   after(pattern: string, from: number): number | null {
     if (this.#missing.has(pattern)) return null;
     const end = new RegExp(pattern, "gi");

@@ -3,7 +3,7 @@ import { checkNetworks } from "../../../../src/core/access/networks.ts";
 import { addressesFrom } from "../../../../src/core/text/field-rules.ts";
 import { addresses } from "../../../../src/settings/variable-kinds.ts";
 
-/** An address with a prefix that is not its own, and the network of that prefix. */
+/** Blocks with bits after their prefix; the address of each, and its network. */
 const WITHIN = [
   ["203.0.113.9/0", "203.0.113.9", "0.0.0.0/0"],
   ["203.0.113.9/24", "203.0.113.9", "203.0.113.0/24"],

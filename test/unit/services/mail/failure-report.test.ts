@@ -65,7 +65,7 @@ describe("no failure is reported by", () => {
     ...["delayed", "delivered", "relayed", "expanded", "unfailed", ""].map(
       (action) => [`a report of the action '${action}'`, failureReport(action)] as const,
     ),
-    ["a note of who is away (RFC 3834)", vacation],
+    ["a vacation notice (RFC 3834)", vacation],
     ["an answer that quotes qmail", `Subject: Re: failure notice\r\n\r\nWhy?\r\n> ${QMAIL}`],
     ["the greeting of a person", "Subject: Hi\r\n\r\nHi. This is the person who is away."],
     ["an empty list of Exim", "X-Failed-Recipients:\r\n\r\nWarning: delayed for 24 hours"],
@@ -96,10 +96,10 @@ describe("no failure is reported by", () => {
   ])("%s", (_, mail) => expect(reports(mail)).toBe(false));
 });
 
-test("a hostile mail is read in no more time than others, and only its beginning", () => {
+test("only the beginning of a mail is read, and a hostile mail takes no more time", () => {
   const nested = "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n".repeat(10_000);
   const parts = mixed("multipart/mixed", ...Array.from({ length: 50_000 }, () => "x"));
-  // By the square of their length, these would take longer than a test may.
+  // In time by the square of their length, these mails would take longer than a test may.
   for (const mail of [nested, parts, " \r\n".repeat(500_000), "Content-Type:".repeat(100_000)]) {
     for (let count = 0; count < 20; count += 1) expect(reports(mail)).toBe(false);
   }

@@ -66,7 +66,7 @@ test("recipients that are put off while others are taken get the next transactio
   await using smtp = await ScriptedSmtp.start();
   using transport = transportTo(relayAt(smtp.port));
   const to = ["a", "b", "c", "d", "e"].map((name) => `${name}@x.test`);
-  // RFC 5321 4.5.3.1.10: it takes two at a time, and one of them never.
+  // The server takes two recipients at a time (RFC 5321 4.5.3.1.10), and b@x.test never.
   let taken = 0;
   smtp.script = {
     from: () => {
@@ -90,20 +90,20 @@ test("recipients that are put off while others are taken get the next transactio
 test("a recipient that is put off twice has no message, and the others have one", async () => {
   await using smtp = await ScriptedSmtp.start();
   using transport = transportTo(relayAt(smtp.port));
-  const told: string[] = [];
+  const recipients: string[] = [];
   smtp.script = {
     to: (address) => {
-      told.push(address);
+      recipients.push(address);
       return address === "b@x.test" ? { code: 451 } : null;
     },
   };
   const to = ["a@x.test", "b@x.test"];
   expect(await transport.send(MAIL.mime, to)).toEqual({ kind: "accepted", accepted: 1 });
-  expect(told).toEqual(["a@x.test", "b@x.test", "b@x.test"]);
+  expect(recipients).toEqual(["a@x.test", "b@x.test", "b@x.test"]);
   expect(smtp.accepted.map((mail) => mail.to)).toEqual([["a@x.test"]]);
 });
 
-test("a server that makes reports is asked for those of failures, without a copy", async () => {
+test("a server with reports is asked for reports of failures only, without a copy", async () => {
   const replies = { "MAIL FROM": "250 Ok", "RCPT TO": "250 Ok", DATA: "354 Go on", ".": "250 Ok" };
   for (const [offered, from, to] of [
     [

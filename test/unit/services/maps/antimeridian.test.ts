@@ -1,5 +1,5 @@
-// The antimeridian has two longitudes, and a pole has all of them. A position there is answered as
-// the same position with another longitude, and as those beside it.
+// The antimeridian has two longitudes, and a pole has all of them. A position there has
+// the same answer under each of its longitudes, and the answer of the positions beside it.
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
@@ -33,7 +33,7 @@ test("every latitude has one country and one time zone on the meridian 180", () 
   for (const lon of [0, 180, -180]) expect(territoryAt({ lat: 90, lon })).toBeNull();
 });
 
-test("what is near the meridian 180 is in the boxes around it, under either longitude", () => {
+test("positions near the meridian 180 are in the boxes around it, under either longitude", () => {
   const latitudes = fc.double({ min: -89, max: 89, noNaN: true });
   const longitudes = fc.constantFrom(180, -180, 179.999, -179.999);
   fc.assert(
@@ -55,7 +55,7 @@ test("what is near the meridian 180 is in the boxes around it, under either long
   expect(boxOf({ around: { lat: -16.8, lon: 180 }, radius: 500, box: null })).toBeNull();
 });
 
-test("a longitude beyond the meridian 180, as in a line over it, is one of the other side", () => {
+test("a longitude beyond the meridian 180 becomes one of the other side, also in a line", () => {
   expect(positionOf(-16.8, 180)).toEqual({ lat: -16.8, lon: 180 });
   expect(positionOf(-16.8, -180)).toEqual({ lat: -16.8, lon: -180 });
   expect(positionOf(-16.8, 181)).toEqual({ lat: -16.8, lon: -179 });

@@ -1,5 +1,5 @@
 // Documents of operators are read as their editors wrote them: with a byte order mark, in UTF-16,
-// with any line ends, and with characters that some take for line ends.
+// with any line ends, and with characters that some programs take for line ends.
 
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -20,7 +20,7 @@ const folder = sharedFolder("document-files");
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 
 const utf16 = (text: string) => Buffer.from(text, "utf16le");
-/** How editors write the same text. */
+/** The bytes of the same text from different editors. */
 const WRITTEN: Readonly<Record<string, (text: string) => Buffer>> = {
   "UTF-8": (text) => Buffer.from(text),
   "UTF-8 with a byte order mark": (text) => Buffer.from(`\ufeff${text}`),
@@ -29,7 +29,7 @@ const WRITTEN: Readonly<Record<string, (text: string) => Buffer>> = {
   "UTF-8 with CR LF": (text) => Buffer.from(text.replaceAll("\n", "\r\n")),
   "UTF-8 without a last line end": (text) => Buffer.from(text.replace(/\n$/, "")),
 };
-/** What only some take for the end of a line. */
+/** Text with characters that only some programs take for the end of a line. */
 const ODD = "Grüße\u2028from\u2029the\u0085东京 🙂";
 
 let files = 0;
@@ -69,7 +69,7 @@ for (const [how, bytesOf] of Object.entries(WRITTEN)) {
       expect(page).toMatchObject({ title: "Größe", language: "de" });
     });
 
-    test("a sitemap is one", async () => {
+    test("a sitemap is read as a sitemap", async () => {
       const xml = `<urlset>\n<url><loc>ftp://x.example/</loc></url></urlset>\n`;
       const path = join(written("sitemap.xml", bytesOf(xml)), "sitemap.xml");
       const options = { pagesMax: 1, allowPrivate: false, fetch, nowMs: NOW_MS, onSkipped() {} };
@@ -85,7 +85,7 @@ for (const [how, bytesOf] of Object.entries(WRITTEN)) {
   });
 }
 
-test("documents on their way keep characters that are no line ends", async () => {
+test("documents in the spool keep characters that are no line ends", async () => {
   const document = { url: "https://x.example/", title: ODD, text: ODD } as never;
   async function* documents() {
     yield document;
@@ -107,7 +107,7 @@ test("lines are the same wherever the bytes are cut", async () => {
   expect(textOfBytes(new Uint8Array())).toBe("");
 });
 
-test("a page is in the charset of its mark, else of the server, else its own", () => {
+test("a page is read in the charset of its mark, else of the server, else of its meta tag", () => {
   const latin = Buffer.from('<meta charset="iso-8859-1"><p>Größe', "latin1");
   expect(htmlOfBytes(latin)).toContain("Größe");
   expect(htmlOfBytes(Buffer.from("Größe", "latin1"), "text/html; charset=latin1")).toBe("Größe");

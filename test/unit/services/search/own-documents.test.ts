@@ -201,7 +201,7 @@ test("only its owner can read the copy of a machine, whatever the umask is", asy
     const { identity } = await documents.state();
     await updateCopy(documents, folder);
     const path = copyPath(folder, identity);
-    // As an earlier release made it.
+    // An earlier release made the file with this mode.
     chmodSync(path, 0o644);
     await updateCopy(documents, folder);
     using reader = new Database(path);

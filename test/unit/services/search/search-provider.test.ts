@@ -48,8 +48,8 @@ function ask(servers: ReturnType<typeof searchOver>, fields: Partial<SearchReque
   return servers.search.search(searchFor(QUERY, fields), open());
 }
 
-/** How each service says, beside no results, that its search failed. */
-const TOLD: Readonly<Record<ServiceName, readonly object[]>> = {
+/** Replies of each service without results that tell a failure. */
+const FAILURES: Readonly<Record<ServiceName, readonly object[]>> = {
   searxng: [
     { suggestions: [], unresponsive_engines: [["google", "Suspended: CAPTCHA"]] },
     { suggestions: [], unresponsive_engines: ["google"] },
@@ -125,8 +125,8 @@ for (const name of NAMES) {
       expect((await ask(searchOver([at(name)]))).results).toEqual([]);
     });
 
-    for (const failure of TOLD[name]) {
-      test(`nothing but ${JSON.stringify(failure)} with status 200 is a failure`, async () => {
+    for (const failure of FAILURES[name]) {
+      test(`no results and ${JSON.stringify(failure)} with status 200 are a failure`, async () => {
         const spare = name === "tavily" ? "exa" : "tavily";
         fake(name).answer = () => Response.json({ ...replyWith(name, []), ...failure });
         const servers = searchOver([at(name), at(spare)]);
@@ -179,7 +179,7 @@ describe("pages", () => {
     ]);
   });
 
-  test("SearXNG: results are those of its pages until its engines fail", async () => {
+  test("SearXNG: results end before the page for which its engines fail", async () => {
     const failed = { suggestions: [], unresponsive_engines: [["google", "timeout"]] };
     const found = replyWith("searxng", ["https://a.example/1", "https://a.example/2"]);
     const none = { ...replyWith("searxng", []), ...failed };

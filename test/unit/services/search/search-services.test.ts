@@ -288,7 +288,7 @@ test("every domain that the schema allows is taken, and nothing else", () => {
   const excluded = (domain: string) => toSearchRequest({ query: "x", exclude_domains: [domain] });
   fc.assert(
     fc.property(fc.oneof(name, other), (domain) => {
-      // Punycode that says nothing is refused after its conversion.
+      // Invalid Punycode is refused only by its conversion.
       fc.pre(!/xn--/i.test(domain));
       const isTaken = misfit(schema, [domain]) === null;
       if (isTaken) expect(excluded(domain).excludeDomains).toHaveLength(1);

@@ -66,7 +66,7 @@ export function toJourney(item: Json): JourneyAnswer | null {
   };
 }
 
-/** For a reply that has times and no duration. */
+/** The duration of a journey or a leg that has only its times. */
 function secondsBetween(start: unknown, end: unknown): number | null {
   const [from, to] = [timeOf(start), timeOf(end)];
   return from === null || to === null ? null : wholeOf((Date.parse(to) - Date.parse(from)) / 1_000);

@@ -100,7 +100,7 @@ function located(place: NearbyPlace | null, at: Position, nowMs: number): MapsAn
   return { data: placeAt(place, at, nowMs), attribution: ATTRIBUTION };
 }
 
-/** If it finds nothing, as at sea, it says so with status 200. */
+/** True if Nominatim found nothing, as at sea; its reply then has status 200. */
 function isNothing(refusal: unknown): boolean {
   return objectOf(refusal).error === "Unable to geocode";
 }

@@ -64,7 +64,7 @@ function toWeather(reply: unknown, daysMax: number): WeatherAnswer {
   return { timezone: textOf(reply.timezone, 60), current, days };
 }
 
-/** A figure that is missing costs only itself; a forecast without any is none. */
+/** True if a part of a forecast has a figure. A forecast without any figure is no answer. */
 function hasFigure(part: WeatherNow | WeatherDay): boolean {
   return Object.values(part).some((value) => typeof value === "number");
 }
@@ -120,7 +120,7 @@ function instantOf(value: unknown, offset: number): string | null {
   return seconds === null ? null : localTime(seconds * 1_000, offset);
 }
 
-/** Null if there is none. One that nothing on earth has says that the reply is of another form. */
+/** Null if the temperature is missing. An impossible temperature makes the reply unreadable. */
 function temperatureOf(value: unknown): number | null {
   return value === null || value === undefined ? null : required(celsius(value), "temperature_2m");
 }

@@ -113,7 +113,7 @@ function toPlace(feature: Json): PlaceAnswer | null {
   const city = textOf(found.city) ?? (found.type === "city" ? own : null);
   const state = textOf(found.state);
   const postcode = textOf(found.postcode, 40);
-  // A place without a name of its own is called by what it is in.
+  // A place without a name gets the name of the area around it.
   const name = own ?? textOf(found.district) ?? city ?? state ?? country;
   if (at === null || name === null) return null;
   const parts = [name, address, joined(" ", postcode, city), state, country];

@@ -90,7 +90,7 @@ export function truthOf(value: unknown): boolean | null {
 
 /**
  * The position from two numbers, which some servers write as text. A longitude beyond the
- * antimeridian, as of a line that goes over it, is that of the other side.
+ * antimeridian, as in a line across the antimeridian, becomes that of the other side.
  */
 export function positionOf(lat: unknown, lon: unknown): Position | null {
   const [y, x] = [numeral(lat, -90, 90), numeral(lon, -360, 360)];
@@ -103,7 +103,7 @@ export function pointOf(value: unknown): Position | null {
   return Array.isArray(value) ? positionOf(value[1], value[0]) : null;
 }
 
-/** A line of the valid positions of a list; null if they are fewer than two. */
+/** A line of the valid positions of a list; null if fewer than two are valid. */
 export function lineOf(
   value: unknown,
   read: (point: unknown) => Position | null = pointOf,

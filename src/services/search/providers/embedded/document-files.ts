@@ -91,8 +91,9 @@ function kindOf(name: string): "page" | "text" | null {
   return TEXTS.has(extension) ? "text" : null;
 }
 
-/** What some editors end lines with, and what they do not end with in Markdown. */
+/** Line ends that some editors write in place of LF. */
 const LINE_END = /\r\n?/g;
+/** Separators of Unicode, which end no line in Markdown. */
 const NO_LINE_END = /[\u0085\u2028\u2029]/g;
 
 function fileDocument(bytes: Uint8Array, file: string, url: URL): IndexDocument {

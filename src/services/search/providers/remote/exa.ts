@@ -50,6 +50,6 @@ export const exa: ServiceKind = {
       score,
     }));
   },
-  // It says of each page how reading it went.
+  // `statuses` has the outcome of reading each page.
   hasFailed: (body) => listAt(body, "statuses")?.some(({ status }) => status === "error") ?? false,
 };

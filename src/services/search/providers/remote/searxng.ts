@@ -8,7 +8,7 @@ const SAFESEARCH_LEVELS: Readonly<Record<Safesearch, number>> = { off: 0, modera
 /** A page has what its engines found, some ten to thirty results; the number cannot be chosen. */
 const PAGES_MAX = 5;
 const RESULTS_MAX = 50;
-/** The parts of a reply, besides results, that only an engine which answered can bring. */
+/** The parts of a reply, besides results, that show that an engine answered. */
 const ANSWERS = ["answers", "corrections", "infoboxes", "suggestions"] as const;
 /**
  * The beginning of a word that it takes for a command: another engine, language or time limit, or a
@@ -62,7 +62,7 @@ export const searxng: ServiceKind = {
       score,
     }));
   },
-  // Its page is empty if no engine answered: that is not "nothing found".
+  // If no engine answered, the page of SearXNG is empty, which is not "nothing found".
   hasFailed: (body) =>
     hasItems(body, "unresponsive_engines") && !ANSWERS.some((name) => hasItems(body, name)),
 };

@@ -66,7 +66,7 @@ export async function searchUpstream(search: UpstreamSearch): Promise<SearchResu
   return cleanResults(wanted, nowMs, kind.textForm);
 }
 
-/** Null if there are none because the search failed. */
+/** The results in a reply; null if the reply has no results because the search failed. */
 function resultsIn(reply: string, kind: ServiceKind): readonly FoundResult[] | null {
   const body = parseJson(reply);
   const results = kind.toResults(body);

@@ -1,5 +1,5 @@
-// A figure that a reply lacks costs only itself: the rest of the answer is there. Only positions,
-// and what an answer is about, are required.
+// If a reply lacks a figure, the answer lacks only that figure. Required are only positions, ids
+// and the main figures of an answer.
 
 import { expect, test } from "bun:test";
 import { distance, type Position } from "../../../../../src/annexes/atlas/geography.ts";
@@ -18,7 +18,7 @@ const mapping = await shared(startMapping());
 
 type Path = readonly (string | number)[];
 
-/** Where a reply has numbers, or numbers as text. */
+/** The paths of the numbers in a reply, also of numbers as text. */
 function figuresIn(value: unknown, path: Path = []): Path[] {
   if (typeof value === "number") return [path];
   if (typeof value === "string") return /^-?\d+(\.\d+)?$/.test(value) ? [path] : [];
@@ -38,7 +38,7 @@ function without(value: unknown, [name, ...rest]: Path): unknown {
   return { ...fields, [name]: without(fields[name], rest) };
 }
 
-/** The lengths of all lists in an answer: what is lost with an item. */
+/** The lengths of all lists in an answer: they show if an item is lost. */
 function listsIn(value: unknown): readonly unknown[] {
   if (typeof value !== "object" || value === null) return [];
   const inner = Object.values(value).map(listsIn);
@@ -49,7 +49,7 @@ const LEG_ENDS = ["from.lat", "from.lon", "to.lat", "to.lon"].map(
   (name) => `itineraries.*.legs.*.${name}`,
 );
 
-/** What is lost without more than itself: a position, an id, or what the answer is about. */
+/** The figures without which an item or the answer is lost. */
 const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "nominatim geocode": ["*.lat", "*.lon"],
   "nominatim reverse": ["lat", "lon"],
@@ -73,7 +73,7 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
     "trip.summary.length",
     "trip.status",
   ],
-  // Roads are told apart by it.
+  // The id of a road tells one road from another.
   "valhalla road_classes": ["*.edges.*.edge_info.way_id"],
   "motis stops": ["*.lat", "*.lon"],
   "motis departures": ["stopTimes.*.displayName"],
@@ -106,7 +106,7 @@ function withoutLines(value: unknown): unknown {
 for (const one of CASES) {
   if (one.reply instanceof Uint8Array) continue;
   const name = `${one.kind} ${one.action}`;
-  test(`of ${name}`, async () => {
+  test(`a reply of ${name} without one of its figures loses only that figure`, async () => {
     const whole = listsIn(withoutLines(await mapping.answered(one)));
     const lost = new Set<string>();
     for (const path of figuresIn(one.reply)) {
@@ -121,7 +121,7 @@ for (const one of CASES) {
   });
 }
 
-test("a weather without the current temperature has all the rest", async () => {
+test("a weather without the current temperature has all other figures", async () => {
   const row = {
     kind: "open-meteo",
     action: "weather",
@@ -139,7 +139,7 @@ test("a weather without the current temperature has all the rest", async () => {
   await expect(mapping.answered({ ...row, reply: none })).rejects.toBeInstanceOf(RouteFailure);
 });
 
-test("a journey without durations has those of its times", async () => {
+test("a journey without durations gets the durations between its times", async () => {
   const row = { kind: "motis", action: "journey", query: "from=48.4,9.98&to=x_1" } as const;
   const itineraries = MOTIS_PLAN.itineraries.map((one) => ({
     ...one,
@@ -154,7 +154,7 @@ test("a journey without durations has those of its times", async () => {
   });
 });
 
-test("a filling station without its distance has that of its position", async () => {
+test("a filling station without its distance gets the distance of its position", async () => {
   const query = "lat=52.521&lon=13.438&radius=1500";
   const row = { kind: "tankerkoenig", action: "fuel_prices", query } as const;
   const reply = {
@@ -170,7 +170,7 @@ test("a filling station without its distance has that of its position", async ()
   }
 });
 
-test("a route with traffic has one of its times from the other", async () => {
+test("a missing departure or arrival with traffic is computed from the other time", async () => {
   const query = "from=52.5,13.4&to=52.52,13.42";
   const row = { kind: "tomtom", action: "route_traffic", query } as const;
   const [route] = TOMTOM_ROUTE.routes;

@@ -152,8 +152,8 @@ describe("what is no answer", () => {
   });
 });
 
-/** How servers say with status 200, beside no results, that they failed. */
-const TOLD: readonly object[] = [
+/** Failures in replies with status 200. */
+const FAILURES: readonly object[] = [
   { error: "Internal error" },
   { error: true, reason: "The minutely limit is exceeded" },
   { error: { code: 500, message: "x" } },
@@ -166,14 +166,14 @@ const TOLD: readonly object[] = [
   { statusCode: 429 },
 ];
 
-describe("a failure that is told with status 200 is no answer, whatever is beside it", () => {
+describe("a reply with status 200 that tells a failure is no answer, even with results", () => {
   for (const one of CASES) {
     const { kind, action, reply } = one;
     if (Array.isArray(reply) || reply instanceof Uint8Array) continue;
     test(`of ${kind} to ${action}`, async () => {
       const lists = Object.entries(reply).filter(([, value]) => Array.isArray(value));
       const emptied = Object.fromEntries(lists.map(([name]) => [name, []]));
-      for (const failure of TOLD) {
+      for (const failure of FAILURES) {
         for (const beside of [reply, { ...reply, ...emptied }]) {
           const told = mapping.answered({ ...one, reply: { ...beside, ...failure } });
           expect(await told.catch((error: unknown) => error)).toBeInstanceOf(RouteFailure);
