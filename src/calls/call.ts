@@ -1,3 +1,5 @@
+// Admits and refuses the calls of a key, and describes a call to metrics and traces.
+
 import type {
   AccountActors,
   Admission,
@@ -12,8 +14,7 @@ import type { Clock } from "../core/clock.ts";
 import type { ApiError } from "../core/errors.ts";
 import { NOTHING_COUNTED } from "../core/journal/journal.ts";
 import type { Log } from "../core/log.ts";
-import type { NanoUsd } from "../core/money/money.ts";
-import { ZERO } from "../core/money/money.ts";
+import { type NanoUsd, ZERO } from "../core/money/money.ts";
 
 /** What every use case needs from the rest of the program; a service adds its provider. */
 export interface CallDeps {

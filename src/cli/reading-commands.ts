@@ -7,7 +7,7 @@ import { receiptReply } from "../console/usage/receipt.ts";
 import { requestsReply } from "../console/usage/requests.ts";
 import { csvOf, usageReply } from "../console/usage/usage.ts";
 import { AdministrationError, ApiError } from "../core/errors.ts";
-import { USAGE_GROUPS, USAGE_STEPS } from "../core/usage-query.ts";
+import { CALL_STATUSES, USAGE_GROUPS, USAGE_STEPS } from "../core/usage-query.ts";
 import { LEDGER } from "../readings/ledger.ts";
 import type { Reading } from "../readings/reading.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
@@ -21,10 +21,10 @@ const FILTERS = {
   service: { value: "NAME", help: "only this service" },
   model: { value: "NAME", help: "only this model or action of maps; none for calls without one" },
   key: { value: "KEY", help: "only this key" },
-  status: { value: "ok|refused|failed", help: "only calls that ended like this" },
+  status: { value: CALL_STATUSES.join("|"), help: "only calls that ended like this" },
 } as const;
 
-const STATUSES = ["ok", "refused", "failed", "any"] as const;
+const STATUSES = [...CALL_STATUSES, "any"] as const;
 
 type Read<T> = (reading: Reading, account: AccountRow, stores: Stores) => Promise<T>;
 

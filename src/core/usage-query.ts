@@ -14,7 +14,10 @@ export const OTHERS = "others";
 /** The group, and the filter, of calls without a model. */
 export const NO_MODEL = "none";
 
-/** How calls end. */
+/**
+ * How calls end: an `ok` call was answered; a limit or a check refused a `refused` call, and nothing
+ * was held; a `failed` call was admitted and failed.
+ */
 export const CALL_STATUSES = ["ok", "refused", "failed"] as const;
 
 /** By which an operator splits revenue. */

@@ -5,6 +5,7 @@ import { jsonBody } from "../http/body/json-body.ts";
 import { queryOf } from "../http/console/console-endpoint.ts";
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
 import type { Checked } from "../http/schema.ts";
+import { byNumber, readPage } from "../readings/list-reading.ts";
 import { timeText } from "../readings/reading.ts";
 import { type AuditRun, AuditRuns } from "../store/audit/audit-runs.ts";
 import { actOutside } from "./act.ts";
@@ -17,16 +18,10 @@ import {
   AuditsQuery,
   type AuditsReply,
 } from "./audits-schema.ts";
-import {
-  BODY_BYTES_MAX,
-  type Context,
-  OPERATOR_PATH,
-  pageOf,
-  placeOf,
-  ROWS_PER_PAGE,
-} from "./deps.ts";
+import { BODY_BYTES_MAX, type Context, OPERATOR_PATH } from "./deps.ts";
 
 const PATH = `${OPERATOR_PATH}/audits`;
+const KEYSET = byNumber<AuditRun>("number");
 
 const audits = operatorEndpoint({
   id: "listAudits",
@@ -38,7 +33,9 @@ const audits = operatorEndpoint({
   examples: [{ summary: "A clean one", reply: AUDITS_EXAMPLE }],
   async run({ deps }: Context, { before }) {
     const runs = new AuditRuns(deps.reading.database);
-    const { rows, next } = pageOf(await runs.list(placeOf(before), ROWS_PER_PAGE + 1));
+    const { rows, next } = await readPage(KEYSET, before, (page) =>
+      runs.list(page.before, page.count),
+    );
     return { runs: rows.map(runJson), next } satisfies AuditsReply;
   },
 });

@@ -6,6 +6,7 @@ import { jsonBody } from "../http/body/json-body.ts";
 import { queryOf } from "../http/console/console-endpoint.ts";
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
 import type { Checked } from "../http/schema.ts";
+import { byNumber, readPage } from "../readings/list-reading.ts";
 import { timeText } from "../readings/reading.ts";
 import {
   Configurations,
@@ -23,16 +24,10 @@ import {
   Configurations as Listed,
   RollbackBody,
 } from "./configurations-schema.ts";
-import {
-  BODY_BYTES_MAX,
-  type Context,
-  OPERATOR_PATH,
-  pageOf,
-  placeOf,
-  ROWS_PER_PAGE,
-} from "./deps.ts";
+import { BODY_BYTES_MAX, type Context, OPERATOR_PATH } from "./deps.ts";
 
 const PATH = `${OPERATOR_PATH}/configurations`;
+const KEYSET = byNumber<ConfigurationVersion>("version");
 
 const listed = operatorEndpoint({
   id: "listConfigurations",
@@ -46,8 +41,9 @@ const listed = operatorEndpoint({
     const configurations = new Configurations(deps.reading.database);
     const { version, refused } = deps.configuration.running();
     const newest = await configurations.inForce(version);
-    const found = await configurations.list(placeOf(before), ROWS_PER_PAGE + 1);
-    const { rows, next } = pageOf(found.map((row) => ({ ...row, number: row.version })));
+    const { rows, next } = await readPage(KEYSET, before, (page) =>
+      configurations.list(page.before, page.count),
+    );
     return {
       in_force: newest?.version ?? null,
       running: version,

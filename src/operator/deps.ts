@@ -3,7 +3,6 @@
 import type { ReadableAccounts } from "../accounts/account-summary.ts";
 import { type AdministrationDeps, findAccount } from "../accounts/administration.ts";
 import type { PriceCatalogue } from "../console/usage/receipt-lines.ts";
-import { invalid } from "../http/body/checks.ts";
 import type { OperatorContext, OperatorFrameDeps } from "../http/console/operator-endpoint.ts";
 import type { PaymentDeps } from "../payments/read-top-up.ts";
 import type { Reading } from "../readings/reading.ts";
@@ -45,26 +44,8 @@ export type Context = OperatorContext<OperatorDeps>;
 export const OPERATOR_PATH = "/console/operator";
 export const ACCOUNT_PATH = `${OPERATOR_PATH}/accounts/{account}`;
 export const BODY_BYTES_MAX = 8 * 1_024;
-export const ROWS_PER_PAGE = 50;
-
-const NUMBER = /^[1-9]\d{0,14}$/;
 
 /** The account that the path names. @throws AdministrationError if there is none */
 export async function accountOf({ deps, params }: Context): Promise<AccountRow> {
   return await findAccount(deps.administration, params.account ?? "");
-}
-
-/** Where a page begins, by the number of a row; null for the newest. @throws ApiError */
-export function placeOf(before: string | null | undefined): number | null {
-  if (before === null || before === undefined) return null;
-  if (NUMBER.test(before)) return Number(before);
-  throw invalid("before", "must be `next` of a page");
-}
-
-/** The rows of a page, of which one more was read, and where the next page begins. */
-export function pageOf<Row extends { readonly number: number }>(
-  found: readonly Row[],
-): { readonly rows: readonly Row[]; readonly next: string | null } {
-  const rows = found.slice(0, ROWS_PER_PAGE);
-  return { rows, next: found.length > ROWS_PER_PAGE ? String(rows.at(-1)?.number) : null };
 }

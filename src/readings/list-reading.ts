@@ -25,8 +25,8 @@ import { AGE_SAMPLE, type AsOfJson } from "./reading.ts";
 export const ROWS_PER_PAGE = 50;
 
 /** How `next` of a page names its last row, and how that name is read again. */
-export interface Keyset<Place> {
-  readonly nameOf: (row: StoredRow) => string;
+export interface Keyset<Place, Row = StoredRow> {
+  readonly nameOf: (row: Row) => string;
   /** Null for a text that no page has given. */
   readonly parse: (name: string) => Place | null;
 }
@@ -42,7 +42,9 @@ export interface Page<Place> {
 const NUMBER = /^[1-9]\d{0,14}$/;
 
 /** Pages by a whole number that each row has in this column. */
-export function byNumber(column: string): Keyset<number> {
+export function byNumber<Row extends object = StoredRow>(
+  column: keyof Row & string,
+): Keyset<number, Row> {
   return {
     nameOf: (row) => String(row[column]),
     parse: (name) => (NUMBER.test(name) ? Number(name) : null),
@@ -81,8 +83,6 @@ interface ListDefinition<
   readonly keyset: Keyset<Place>;
   /** Says until when the lines are complete; missing if they always are. */
   readonly asOf?: (source: Source) => Promise<AsOfJson>;
-  /** How many lines the caller wants. */
-  readonly rowsPerPage?: (query: QueryOf<Q>) => number;
   readonly read: (
     source: Source,
     query: QueryOf<Q>,
@@ -139,15 +139,26 @@ export function listReading<
     }),
     async page(source, input) {
       const age = await asOf?.(source);
-      const size = definition.rowsPerPage?.(input) ?? ROWS_PER_PAGE;
       const { before: given } = input as Checked<TObject<Before>>;
-      const place = placeOf(keyset, given);
-      const rows = await definition.read(source, input, { before: place, count: size + 1 });
-      const last = rows.length > size ? rows[size - 1] : undefined;
-      const lines = rows.slice(0, size).map((row) => jsonOf(line, row));
-      return replyOf(name, lines, last === undefined ? null : keyset.nameOf(last), age);
+      const read = (page: Page<Place>) => definition.read(source, input, page);
+      const { rows, next } = await readPage(keyset, given, read);
+      const lines = rows.map((row) => jsonOf(line, row));
+      return replyOf(name, lines, next, age);
     },
   };
+}
+
+/** Reads the rows of a page, and names the next page. @throws ApiError for a wrong `before` */
+export async function readPage<Place, Row>(
+  keyset: Keyset<Place, Row>,
+  before: string | null | undefined,
+  read: (page: Page<Place>) => Promise<readonly Row[]>,
+  rowsPerPage = ROWS_PER_PAGE,
+): Promise<{ readonly rows: readonly Row[]; readonly next: string | null }> {
+  const found = await read({ before: placeOf(keyset, before), count: rowsPerPage + 1 });
+  const last = found.length > rowsPerPage ? found[rowsPerPage - 1] : undefined;
+  const next = last === undefined ? null : keyset.nameOf(last);
+  return { rows: found.slice(0, rowsPerPage), next };
 }
 
 function replyOf<Name extends string, F extends Fields>(
@@ -160,7 +171,10 @@ function replyOf<Name extends string, F extends Fields>(
   return reply as ListReply<Name, F>;
 }
 
-function placeOf<Place>(keyset: Keyset<Place>, name: string | null | undefined): Place | null {
+function placeOf<Place, Row>(
+  keyset: Keyset<Place, Row>,
+  name: string | null | undefined,
+): Place | null {
   if (name == null) return null;
   const place = keyset.parse(name);
   if (place === null) throw invalid("before", "must be `next` of a page");

@@ -4,6 +4,7 @@ import { Drawer, SegmentedControl, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { KeysReply } from "../../../src/console/keys-schema.ts";
 import type { BillingReply } from "../../../src/console/money/billing-schema.ts";
+import { CALL_STATUSES } from "../../../src/core/usage-query.ts";
 import type { OperatorAccountReply } from "../../../src/operator/accounts-schema.ts";
 import { billingQuery, keysQuery, requestsQuery } from "../api/queries.ts";
 import { Ledger } from "../pages/money/ledger.tsx";
@@ -213,7 +214,7 @@ export function KeysTab() {
   );
 }
 
-const STATUSES = ["any", "ok", "refused", "failed"] as const;
+const STATUSES = ["any", ...CALL_STATUSES] as const;
 
 export function RequestsTab() {
   const id = useAccountId();

@@ -136,6 +136,12 @@ function wrong(what: string): ConsoleError {
   return new ConsoleError("wrong_proof", `The ${what} is wrong`);
 }
 
+/** Requires that this session may change how its person signs in. @throws ConsoleError */
+export async function requireChange(context: Context): Promise<void> {
+  await context.deps.identity.requireFactor(context.person, "factor or address");
+  requireProof(context, PROOF_MS);
+}
+
 const askForEmail = personEndpoint({
   id: "askForEmailChange",
   method: "POST",
@@ -147,8 +153,7 @@ const askForEmail = personEndpoint({
   async run(context: Context, fields: { readonly email: string }) {
     const { deps, person, clientIp } = context;
     const { identity } = deps;
-    await identity.requireFactor(person, "factor or address");
-    requireProof(context, PROOF_MS);
+    await requireChange(context);
     const email = emailOf(fields.email);
     await countAttempt(identity, "sign_up", { clientIp, email });
     const asked = identity.mails.watch(() => identity.askForEmailChange(person.personId, email));

@@ -2,15 +2,11 @@
 
 import { ConsoleError } from "../../core/console-errors.ts";
 import { jsonBody } from "../../http/body/json-body.ts";
-import {
-  type PersonContext,
-  personEndpoint,
-  requireProof,
-} from "../../http/console/console-endpoint.ts";
+import { type PersonContext, personEndpoint } from "../../http/console/console-endpoint.ts";
 import type { Checked } from "../../http/schema.ts";
 import type { Transaction } from "../../store/ledger/operations.ts";
 import { requireSession } from "../noted.ts";
-import { type MeDeps, PROOF_MS } from "./me.ts";
+import { type MeDeps, requireChange } from "./me.ts";
 import {
   NewPasskeyBody,
   PASSKEYS_EXAMPLE,
@@ -32,12 +28,6 @@ const originOf = ({ request }: Context) => request.headers.get("origin") ?? "";
 
 async function challengesOf({ deps }: Context) {
   return (await deps.identity.auth.$context).internalAdapter;
-}
-
-/** @throws ConsoleError unless this session may change how its person signs in */
-async function requireChange(context: Context): Promise<void> {
-  await context.deps.identity.requireFactor(context.person, "factor or address");
-  requireProof(context, PROOF_MS);
 }
 
 const listPasskeys = personEndpoint({

@@ -13,6 +13,7 @@ import {
   queryOf,
 } from "../../http/console/console-endpoint.ts";
 import { Type } from "../../http/schema.ts";
+import { type Keyset, type Page, ROWS_PER_PAGE, readPage } from "../../readings/list-reading.ts";
 import { asOf, type Reading, timeText, usdText } from "../../readings/reading.ts";
 import type { AccountRow } from "../../store/accounts/accounts.ts";
 import { type KeyName, keyNumber, readKeyNames } from "../../store/accounts/key-names.ts";
@@ -38,10 +39,18 @@ type Context = AccountContext<RequestsDeps>;
 type Row = RequestsReply["requests"][number];
 
 const PATH = "/console/api/accounts/{account}/requests";
-const LIMIT = 50;
 /** No request has this id. */
 const NO_REQUEST = "00000000-0000-0000-0000-000000000000";
 const PLACE = /^(\d{1,15})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+const KEYSET: Keyset<LogPlace, LogPlace> = {
+  nameOf: ({ at, request }) => `${at.getTime()}.${request}`,
+  parse(name) {
+    const [, ms, request] = PLACE.exec(name) ?? [];
+    const at = new Date(Number(ms));
+    return request === undefined || !isUsualYear(at) ? null : { at, request };
+  },
+};
 
 export const requests = accountEndpoint({
   id: "listRequests",
@@ -98,18 +107,11 @@ export async function requestsReply(
   const { database } = reading;
   const as_of = await asOf(reading, account);
   const keys = await readKeyNames(database, account.number);
-  const count = Number(input.limit ?? LIMIT);
-  const found = await readLogPage(database, account.number, filterOf(keys, input), {
-    before: input.before == null ? null : placeOf(input.before),
-    count: count + 1,
-  });
-  const shown = found.slice(0, count);
-  const last = shown.at(-1);
-  return {
-    as_of,
-    requests: shown.map((call) => requestJson(call, keys)),
-    next: found.length > count && last !== undefined ? placeText(last) : null,
-  };
+  const filter = filterOf(keys, input);
+  const read = (page: Page<LogPlace>) => readLogPage(database, account.number, filter, page);
+  const size = input.limit == null ? ROWS_PER_PAGE : Number(input.limit);
+  const { rows, next } = await readPage(KEYSET, input.before, read, size);
+  return { as_of, requests: rows.map((call) => requestJson(call, keys)), next };
 }
 
 /** @throws ApiError that names the field at fault */
@@ -135,19 +137,6 @@ function amountOf(text: string): bigint {
     if (!(error instanceof RangeError)) throw error;
     throw invalid("min_cost_usd", `is too large: '${text}'`);
   }
-}
-
-function placeText({ at, request }: LogPlace): string {
-  return `${at.getTime()}.${request}`;
-}
-
-function placeOf(text: string): LogPlace {
-  const [, ms, request] = PLACE.exec(text) ?? [];
-  const at = new Date(Number(ms));
-  if (request === undefined || !isUsualYear(at)) {
-    throw invalid("before", "must be `next` of a page");
-  }
-  return { at, request };
 }
 
 /** A row of the log as the console shows it. */

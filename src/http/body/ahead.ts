@@ -8,7 +8,7 @@ import { SERVICES } from "../../core/access/services.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { Endpoint } from "../endpoint-info.ts";
 import type { FrameDeps } from "../frame.ts";
-import { type BodyShare, type LargeBody, SMALL_BODY_BYTES } from "./body-shares.ts";
+import { type BodyShare, isLargeBody } from "./body-shares.ts";
 import { type BodyRules, declaredLength } from "./read-body.ts";
 
 /** A request whose caller is known. */
@@ -35,9 +35,10 @@ export class CallBody implements BodyRules {
     this.#context = context;
     this.#definition = definition;
     this.declared = declaredLength(context.request);
-    this.#isLarge = this.declared === null || this.declared > SMALL_BODY_BYTES;
+    this.#isLarge = isLargeBody(this.declared);
     const { accountId, keyId } = context.call.identity;
-    this.share = context.deps.bodies.of(accountId, this.#isLarge ? largeOf(this, keyId) : null);
+    const large = this.#isLarge ? { key: keyId, nowMs: this.clock.now() } : null;
+    this.share = context.deps.bodies.of(accountId, large);
   }
 
   get keepsBytes(): boolean {
@@ -59,10 +60,6 @@ export class CallBody implements BodyRules {
   onSlow(): Promise<void> {
     return checkAhead(this.#context, this.#definition);
   }
-}
-
-function largeOf({ clock }: CallBody, key: string): LargeBody {
-  return { key, nowMs: clock.now() };
 }
 
 /** Counts a call and throws what it is refused for without its body, unless that has been done. */

@@ -9,6 +9,11 @@ const MEBIBYTE = 1024 * 1024;
 
 /** Reading a body of this length takes less than to ask the account once more. */
 export const SMALL_BODY_BYTES = 64 * 1024;
+/** True for a body of this declared length, or of unknown length, that is not small. */
+export function isLargeBody(declared: number | null): boolean {
+  return declared === null || declared > SMALL_BODY_BYTES;
+}
+
 /** Sixteen of the largest bodies, or thousands of usual ones. */
 export const BODY_BYTES_AT_ONCE = 64 * MEBIBYTE;
 /** All bodies of a process. */

@@ -4,7 +4,7 @@
 // and all it sees is a broken connection.
 
 import type { Clock } from "../../core/clock.ts";
-import { SMALL_BODY_BYTES } from "./body-shares.ts";
+import { isLargeBody } from "./body-shares.ts";
 import { declaredLength } from "./read-body.ts";
 
 /** No more is discarded for such a client than the largest body that any endpoint takes. */
@@ -13,9 +13,7 @@ const DRAINED_MS_MAX = 1_000;
 
 /** True if a large body, or one of unknown length, is still to come. */
 export function hasLargeUnread(request: Request): boolean {
-  const declared = declaredLength(request);
-  const isLarge = declared === null || declared > SMALL_BODY_BYTES;
-  return isLarge && !request.bodyUsed && request.body !== null;
+  return isLargeBody(declaredLength(request)) && !request.bodyUsed && request.body !== null;
 }
 
 /** Discards the unread body of a client that wants its connection closed, within limits. */

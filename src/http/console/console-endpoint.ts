@@ -8,7 +8,7 @@ import { ConsoleError } from "../../core/console-errors.ts";
 import { AdministrationError, ApiError, OK } from "../../core/errors.ts";
 import { newTimedId, type RandomBytes } from "../../core/ids.ts";
 import type { Log } from "../../core/log.ts";
-import { type BodyShares, SMALL_BODY_BYTES } from "../body/body-shares.ts";
+import { type BodyShares, isLargeBody } from "../body/body-shares.ts";
 import { explain } from "../body/explain.ts";
 import type { JsonBody } from "../body/json-body.ts";
 import type { MinuteBudget } from "../body/minute-budget.ts";
@@ -266,12 +266,12 @@ export async function readInput<Input>(
   // Without a schema there is no input, whatever the type says.
   if (body === undefined) return undefined as Input;
   const declared = declaredLength(request);
-  const isLarge = declared === null || declared > SMALL_BODY_BYTES;
   const sender = networkOf(clientIp);
-  const large = isLarge ? { key: person?.personId ?? sender, nowMs: deps.clock.now() } : null;
-  const share = deps.bodies.of(sender, large);
   const { bytesMax } = body;
   const { parser, clock } = deps;
+  const key = person?.personId ?? sender;
+  const large = isLargeBody(declared) ? { key, nowMs: clock.now() } : null;
+  const share = deps.bodies.of(sender, large);
   const keepsBytes = parser !== undefined;
   const read = await readBody(request, { bytesMax, clock, share, declared, keepsBytes });
   const value = await parseBody(body, read, { parser, sender, share });

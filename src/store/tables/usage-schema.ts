@@ -2,17 +2,13 @@
 // 15 minutes, of an hour, and of a day, which makes a year quick to read.
 
 import { date, index, integer, pgTable, primaryKey, smallint, text } from "drizzle-orm/pg-core";
+import { CALL_STATUSES } from "../../core/usage-query.ts";
 import { at, bytea, money, number } from "./columns.ts";
 
 /** How long the rows are, in minutes; hours and days are those of UTC. */
 export const ROLLUP_MINUTES = [15, 60, 1_440] as const;
 
-/**
- * What happened to a call: it was answered; a limit or a check refused it and nothing was held; or
- * it was admitted and failed.
- */
-const USAGE_STATUSES = ["ok", "refused", "failed"] as const;
-export type UsageStatus = (typeof USAGE_STATUSES)[number];
+export type UsageStatus = (typeof CALL_STATUSES)[number];
 
 /** The service of money whose log row Postgres refused, or whose log was dropped before. */
 export const UNKNOWN_SERVICE = "unknown";
@@ -33,7 +29,7 @@ export const usageRollups = pgTable(
     service: text("service").notNull(),
     /** A model, or an action of maps; empty if there is none. */
     model: text("model").notNull(),
-    status: text("status", { enum: USAGE_STATUSES }).notNull(),
+    status: text("status", { enum: CALL_STATUSES }).notNull(),
     /** A row that stands for many refused requests counts as that many. */
     calls: integer("calls").notNull(),
     promptTokens: number("prompt_tokens").notNull(),

@@ -2,6 +2,7 @@
 // one query. Totals are the sums of what it returns, so they always agree.
 
 import { LatencyCounts } from "../../core/latency-bands.ts";
+import type { UsageGroup } from "../../core/usage-query.ts";
 import { arrayText, type Database } from "../servers/database.ts";
 import { isInvalidParameter } from "../servers/sql-errors.ts";
 import type { UsageStatus } from "../tables/usage-schema.ts";
@@ -14,8 +15,6 @@ const DAY_MS = 24 * HOUR_MS;
 const HOURLY_CHOICES_MS = 4 * DAY_MS;
 /** Groups with less cost than the first so many are put together. */
 const USAGE_GROUPS_MAX = 20;
-
-export type UsageGroup = "none" | "service" | "model" | "key" | "status";
 
 /** What is counted; null where nothing is asked for. */
 export interface UsageFilter {

@@ -3,13 +3,9 @@
 
 import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { TransactionSql } from "postgres";
+import type { UsageGroup } from "../../../src/core/usage-query.ts";
 import type { Database } from "../../../src/store/servers/database.ts";
-import {
-  readUsage,
-  readUsageChoices,
-  type UsageGroup,
-  zoneBorders,
-} from "../../../src/store/usage/usage.ts";
+import { readUsage, readUsageChoices, zoneBorders } from "../../../src/store/usage/usage.ts";
 import { shared } from "../../support/shared.ts";
 import { openTestDatabase } from "../../support/stores/test-database.ts";
 

@@ -3,7 +3,7 @@
 import { Button, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { UsageReply } from "../../../../src/console/usage/usage-schema.ts";
-import { USAGE_GROUPS } from "../../../../src/core/usage-query.ts";
+import { CALL_STATUSES, USAGE_GROUPS } from "../../../../src/core/usage-query.ts";
 import { withQuery } from "../../api/client.ts";
 import { ofAccount } from "../../api/queries.ts";
 import { download } from "../../csv.ts";
@@ -163,7 +163,7 @@ export function UsageFilters({ fields, change, choices }: FilterProps) {
     service: choices.services.map((id) => ({ value: id, label: nameOf(t.services, id) })),
     model: choices.models.map((id) => ({ value: id, label: id })),
     key: choices.keys.map(({ id, name }) => ({ value: id, label: name })),
-    status: (["ok", "refused", "failed"] as const).map((id) => ({
+    status: CALL_STATUSES.map((id) => ({
       value: id,
       label: t.usage.statuses[id],
     })),
