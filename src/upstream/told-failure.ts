@@ -17,13 +17,14 @@ const STATUSES_END = 600;
 export function tellsFailure(reply: unknown): boolean {
   if (!isObject(reply)) return false;
   return (
-    MESSAGES.some((name) => isTold(reply[name])) ||
+    MESSAGES.some((name) => isFilled(reply[name])) ||
     SUCCESSES.some((name) => reply[name] === false) ||
     STATUSES.some((name) => isRefusal(reply[name]))
   );
 }
 
-function isTold(value: unknown): boolean {
+/** True for a member that says something: an object, a list or a text must not be empty. */
+export function isFilled(value: unknown): boolean {
   if (typeof value === "object" && value !== null) return Object.keys(value).length > 0;
   return Boolean(value);
 }

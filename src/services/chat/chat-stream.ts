@@ -157,10 +157,9 @@ export class ChatStream implements BatchTaker, InterruptionListener {
     const isWhole = count === batch.deltas.length;
     const deltas = isWhole ? batch.deltas : batch.deltas.slice(0, count);
     this.#backlog = isWhole ? null : { ...batch, deltas: batch.deltas.slice(count) };
-    const nowMs = this.#deps.clock.monotonicMs();
     this.#unread = deltas;
     this.#waitsFor = "client";
-    this.#deliveredMs = nowMs;
+    this.#deliveredMs = this.#deps.clock.monotonicMs();
     if (this.#firstTokenMs === null && deltas.some((delta) => textOf(delta) !== "")) {
       this.#firstTokenMs = elapsedMs(this.#deps, this.#parts.call);
     }

@@ -166,7 +166,7 @@ export async function openChatStream(
     const { request } = chat;
     room = deps.prompts.take(account, promptBytes);
     turn = await deps.abandoned.turn(call.identity, call.rate?.limit ?? 0, signal);
-    // No server is asked for a caller who has left already.
+    // A caller who has left already must cost no request to a server.
     throwIfCancelled(signal);
     const turns = new ModelTurns(deps, call, models, signal);
     let [model] = models;

@@ -56,7 +56,7 @@ export function modelsWithRoom(models: Models, request: ChatRequest, prompt: Pro
   const longest = models.reduce((one, other) =>
     other.contextTokens > one.contextTokens ? other : one,
   );
-  // Agents shorten a conversation when they read OpenAI's words for this (D-576).
+  // Agents shorten a conversation when they read OpenAI's words for a full context (D-576).
   throw new ApiError(
     "context_length_exceeded",
     `messages leave no room for a reply of '${longest.id}': this model's maximum context length ` +

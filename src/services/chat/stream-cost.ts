@@ -1,4 +1,4 @@
-// What a stream has cost so far, for the checkpoints of its hold.
+// Computes the cost of a stream so far, for the checkpoints of its hold.
 
 import type { CostSource } from "../../../actors/account.ts";
 import { UNSAVED_MAX } from "../../core/access/limits.ts";
@@ -7,32 +7,32 @@ import { affordableOutputTokens, exactCost, upperBound } from "../../core/money/
 import type { StreamLimitParts } from "./stream-limit.ts";
 import type { StreamUsage } from "./stream-usage.ts";
 
-/** What was streamed, and a lower bound of its usage. */
+/** The streamed text, and a lower bound of its usage. */
 export type CountedUsage = Pick<StreamUsage, "meter" | "soFar">;
 
 export class StreamCost implements CostSource {
   readonly #parts: StreamLimitParts;
   readonly #usage: CountedUsage;
   readonly #tokensEach: number;
-  /** The pieces that were sent when the cost was last asked for. */
+  /** The pieces that were sent at the last `costSoFar`. */
   #countedPieces = 0;
   /** With more pieces the cost must be stored at once. */
   #piecesMax: number;
 
-  /** `tokensEach`: what a piece is expected to have at most. */
+  /** `tokensEach`: the most tokens that a piece is expected to have. */
   constructor(parts: StreamLimitParts, usage: CountedUsage, tokensEach: number) {
     this.#parts = parts;
     this.#usage = usage;
     this.#tokensEach = tokensEach;
-    // From its first token on a stream also costs its prompt, which has no checkpoint yet. Its
-    // bound is in bytes, and hardly any text has more than a token for two of them.
+    // From its first token on a stream also costs its prompt, which has no checkpoint yet. The
+    // bound of the prompt is in bytes, and hardly any text has more than a token per two bytes.
     const { model, hold, maxTokens } = parts;
     const bound = subtract(hold.amount, upperBound(model.bands, 0, maxTokens));
     const prompt = nano(bound / 2n);
     this.#piecesMax = this.#piecesWithin(subtract(UNSAVED_MAX, prompt));
   }
 
-  /** True if so much was sent since the cost was last asked for that it must be stored at once. */
+  /** True if the text since the last `costSoFar` costs so much that it must be stored at once. */
   get isDue(): boolean {
     return this.#usage.meter.pieces - this.#countedPieces > this.#piecesMax;
   }

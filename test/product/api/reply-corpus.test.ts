@@ -1,17 +1,16 @@
-// The replies of test/unit/services/chat/corpus on the whole way, from the server to the caller's
-// bill.
+// Sends the replies of test/unit/services/chat/corpus on the whole way, from the server to the
+// caller's bill.
 
 import { describe, expect, test } from "bun:test";
 import { usd } from "../../../src/core/money/money.ts";
 import { exactCost } from "../../../src/core/money/pricing.ts";
 import { gatewayReplies } from "../../../src/services/chat/doors/completions/chat-reply.ts";
 import { priceBand } from "../../../src/services/chat/models/catalogue.ts";
-import { createChatProvider } from "../../../src/services/chat/protocols/chat-provider.ts";
 import type { ChatDelta } from "../../../src/services/chat/protocols/provider.ts";
 import { countTokens } from "../../../src/services/chat/tokens/tokens.ts";
 import { type Catalogue, catalogueOf } from "../../../src/settings/catalogue.ts";
 import { chatBody } from "../../support/api/api-world.ts";
-import { modelOf, noGuide, providerAt } from "../../support/api/chat-routes.ts";
+import { chatOver, modelOf, providerAt } from "../../support/api/chat-routes.ts";
 import { misfit } from "../../support/api/contract.ts";
 import {
   assembled,
@@ -23,9 +22,6 @@ import {
   wholeOf,
 } from "../../support/api/reply-corpus.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
-import { realClock } from "../../support/fakes/fake-clock.ts";
-import { silent } from "../../support/fakes/silent-log.ts";
-import { upstreamFetch } from "../../support/fakes/upstream-fetch.ts";
 import { atEnd } from "../../support/shared.ts";
 
 const CASES = new Map(corpus().map((one) => [one.name, one]));
@@ -75,13 +71,7 @@ const alone = models.map((model) => ({
 const catalogue: Catalogue = catalogueOf([...models, ...alone], providers);
 const api = await sharedApi({
   catalogue: () => catalogue,
-  chat: createChatProvider({
-    catalogue: () => catalogue,
-    guide: noGuide,
-    fetch: upstreamFetch,
-    clock: realClock,
-    log: silent,
-  }),
+  chat: chatOver(catalogue),
 });
 
 interface UsageJson {
@@ -96,7 +86,7 @@ interface Chunk {
   readonly error?: { readonly code: string };
 }
 
-/** What the caller gets of a case, and what was charged. */
+/** The response to a call for a case, and the charge. */
 async function ask({ name }: Pick<CorpusCase, "name">, stream: boolean) {
   const account = await api.account({ paid: "1" });
   const response = await api.post(account, chatBody({ model: name, stream }));
@@ -185,7 +175,7 @@ for (const one of CASES.values()) {
   });
 }
 
-test("where no route is left, a reply that is none is a 502 that costs nothing", async () => {
+test("a failed reply without another route is a 502 that costs nothing", async () => {
   for (const one of CASES.values()) {
     if (!("next" in one.expect)) continue;
     const account = await api.account({ paid: "1" });

@@ -1,17 +1,13 @@
-// What agents send back of earlier replies reaches the model's server, and nothing that servers
-// refuse.
+// Agents send parts of earlier replies back. Those parts reach the model's server, except for the
+// parts that servers refuse.
 
 import { describe, expect, test } from "bun:test";
 import type { ModelEntry } from "../../../src/services/chat/models/catalogue.ts";
-import { createChatProvider } from "../../../src/services/chat/protocols/chat-provider.ts";
 import { catalogueOf } from "../../../src/settings/catalogue.ts";
 import { chatBody, completionOf, errorOf } from "../../support/api/api-world.ts";
-import { modelOf, noGuide, providerAt } from "../../support/api/chat-routes.ts";
+import { chatOver, modelOf, providerAt } from "../../support/api/chat-routes.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
-import { realClock } from "../../support/fakes/fake-clock.ts";
 import { startFakeUpstream } from "../../support/fakes/fake-upstream.ts";
-import { silent } from "../../support/fakes/silent-log.ts";
-import { upstreamFetch } from "../../support/fakes/upstream-fetch.ts";
 import { shared } from "../../support/shared.ts";
 
 const upstream = await shared(startFakeUpstream());
@@ -20,13 +16,7 @@ const CLOSED: ModelEntry = { ...OPEN, id: "closed", showsReasoning: false };
 const catalogue = catalogueOf([OPEN, CLOSED], [providerAt(upstream.baseUrl, { name: "server" })]);
 const api = await sharedApi({
   catalogue: () => catalogue,
-  chat: createChatProvider({
-    catalogue: () => catalogue,
-    guide: noGuide,
-    fetch: upstreamFetch,
-    clock: realClock,
-    log: silent,
-  }),
+  chat: chatOver(catalogue),
 });
 
 const USER = { role: "user", content: "How much is it?" };
@@ -122,7 +112,7 @@ describe("a tool call of an earlier message", () => {
     expect(ignored).toBeUndefined();
   });
 
-  test("has none of any length, and none that is no object", async () => {
+  test("is refused with extra content that is too long or no object", async () => {
     const account = await api.account({ paid: "1" });
     for (const extra of [{ x: "y".repeat(65_536) }, "x", [1]]) {
       const response = await api.post(account, chatBody({ messages: withExtra(extra) }));
@@ -136,7 +126,7 @@ describe("a tool call of an earlier message", () => {
 describe("an empty list", () => {
   const DEPENDENT = { tool_choice: "auto", parallel_tool_calls: true };
 
-  test("of tools is left out, with what depends on it", async () => {
+  test("of tools is left out, with the parameters that depend on tools", async () => {
     const others = [{}, DEPENDENT, { tool_choice: "none" }, { tool_choice: "required" }];
     for (const fields of others) {
       const { body } = await send({ tools: [], ...fields });
@@ -145,7 +135,7 @@ describe("an empty list", () => {
     }
   });
 
-  test("of tools is as good as none: what depends on them is left out too", async () => {
+  test("of tools is like no list: the parameters of tools are left out then too", async () => {
     const { body } = await send(DEPENDENT);
     expect(Object.keys(body).filter((name) => /tool/.test(name))).toEqual([]);
   });
@@ -154,7 +144,7 @@ describe("an empty list", () => {
     expect((await send({ stop: [] })).body).not.toHaveProperty("stop");
   });
 
-  test("is no reason to leave out tools that there are", async () => {
+  test("changes nothing for lists that are not empty", async () => {
     const { body } = await send({ tools: [FARE], ...DEPENDENT, stop: ["x"] });
     expect(body).toMatchObject({ tools: [FARE], ...DEPENDENT, stop: ["x"] });
   });

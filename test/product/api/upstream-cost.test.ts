@@ -4,16 +4,12 @@
 import { expect, test } from "bun:test";
 import { price, usd } from "../../../src/core/money/money.ts";
 import { priceBand } from "../../../src/services/chat/models/catalogue.ts";
-import { createChatProvider } from "../../../src/services/chat/protocols/chat-provider.ts";
 import { type Catalogue, catalogueOf } from "../../../src/settings/catalogue.ts";
 import { chatBody } from "../../support/api/api-world.ts";
-import { modelOf, providerAt } from "../../support/api/chat-routes.ts";
+import { chatOver, modelOf, providerAt } from "../../support/api/chat-routes.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
-import { realClock } from "../../support/fakes/fake-clock.ts";
 import { startFakeUpstream } from "../../support/fakes/fake-upstream.ts";
 import { replyOf } from "../../support/fakes/scripted-search.ts";
-import { silent } from "../../support/fakes/silent-log.ts";
-import { upstreamFetch } from "../../support/fakes/upstream-fetch.ts";
 import { shared } from "../../support/shared.ts";
 import { type AccountTerms, daysAgo, type TestAccount } from "../../support/stores/accounts.ts";
 
@@ -48,18 +44,9 @@ const catalogue: Catalogue = catalogueOf(
   ],
   [providerAt(upstream.baseUrl, { name: "main" }), providerAt(upstream.baseUrl, { name: "down" })],
 );
-const never = () => {
-  throw new Error("Not asked");
-};
 const api = await sharedApi({
   catalogue: () => catalogue,
-  chat: createChatProvider({
-    catalogue: () => catalogue,
-    guide: { complete: never, stream: never },
-    fetch: upstreamFetch,
-    clock: realClock,
-    log: silent,
-  }),
+  chat: chatOver(catalogue),
 });
 
 async function outcomeOf(account: TestAccount) {

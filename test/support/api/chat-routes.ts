@@ -1,6 +1,7 @@
 // Models and providers with fake upstreams, and the chat provider that serves them.
 
 import {
+  type ChatCatalogue,
   type ModelEntry,
   PROVIDER_DEFAULTS,
   type ProviderEntry,
@@ -17,6 +18,7 @@ import type {
 import { catalogueOf } from "../../../src/settings/catalogue.ts";
 import { realClock } from "../fakes/fake-clock.ts";
 import type { FakeUpstream } from "../fakes/fake-upstream.ts";
+import { silent } from "../fakes/silent-log.ts";
 import { upstreamFetch } from "../fakes/upstream-fetch.ts";
 
 export const KEY = "sk-fake-key-that-nobody-may-see";
@@ -89,12 +91,23 @@ export interface Routes {
 }
 
 /** For a catalogue without the guide. */
-export const noGuide: Guide = {
+const noGuide: Guide = {
   complete: () => Promise.reject(new Error("There is no guide here")),
   stream: () => {
     throw new Error("There is no guide here");
   },
 };
+
+/** The chat provider of a catalogue without the guide. */
+export function chatOver(catalogue: ChatCatalogue): ChatProvider {
+  return createChatProvider({
+    catalogue: () => catalogue,
+    guide: noGuide,
+    fetch: upstreamFetch,
+    clock: realClock,
+    log: silent,
+  });
+}
 
 /** A chat provider over these providers in this order. */
 export function routesOver(...providers: readonly ProviderEntry[]): Routes {

@@ -1,4 +1,5 @@
-// The replies of servers in test/unit/services/chat/corpus, and what callers must get of them.
+// Reads the replies of servers in test/unit/services/chat/corpus, and brings our own replies into a
+// form in which both compare.
 
 import { readdirSync, readFileSync } from "node:fs";
 import type {
@@ -28,10 +29,10 @@ interface ExpectedReply {
 }
 
 interface CorpusFile {
-  /** Where it was seen, or what the server does. */
+  /** The place where the reply was seen, or the habit of its server. */
   readonly report: string;
   readonly showsReasoning?: boolean;
-  /** JSON of events; raw text; or a whole body in place of a stream. */
+  /** Events as JSON, raw text, or a whole body in place of a stream. */
   readonly stream?: readonly (string | object)[];
   readonly whole?: unknown;
   readonly expect:
@@ -82,12 +83,12 @@ function isBody(event: unknown): event is { readonly body: object } {
   return typeof event === "object" && event !== null && "body" in event;
 }
 
-/** What a caller gets of a reply. */
+/** A reply as its caller gets it. */
 export interface CallersReply extends Required<Omit<ExpectedReply, "finish">> {
   readonly finish: string | null;
 }
 
-/** What a caller must get, in the same form. */
+/** The reply that the caller must get. */
 export function expectedOf({ expect: expected }: CorpusCase): CallersReply & { failed: boolean } {
   const nothing = { text: "", reasoning: "", refusal: "", calls: [], finish: null, usage: null };
   if ("next" in expected) return { failed: true, ...nothing };
@@ -103,7 +104,7 @@ interface Piece {
   readonly extra_content?: object;
 }
 
-/** What a strict client makes of a stream: it throws where OpenAI's format is not kept. */
+/** The reply that a strict client reads from a stream. Throws where OpenAI's format is broken. */
 export function assembled(batches: readonly ChatBatch[]): CallersReply {
   const reply = { text: "", reasoning: "", refusal: "" };
   const calls: { -readonly [Name in keyof ExpectedCall]: ExpectedCall[Name] }[] = [];
@@ -136,12 +137,12 @@ function addTo(calls: unknown[], piece: Piece): void {
   }
 }
 
-/** The same of a whole reply. */
+/** A whole reply as its caller gets it. */
 export function replyOf({ choices, usage }: ChatReply): CallersReply {
   return { ...wholeOf(choices[0]), usage: countsOf(usage) };
 }
 
-/** The same of its choice. */
+/** The choice of a whole reply as its caller gets it. */
 export function wholeOf(choice: ChatChoice | undefined): Omit<CallersReply, "usage"> {
   const { content, reasoning_content = "", refusal = "", tool_calls = [] } = choice?.message ?? {};
   const calls = tool_calls.map(({ id, function: called, extra_content }) => ({

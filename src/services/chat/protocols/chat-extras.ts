@@ -1,5 +1,5 @@
-// What only some models accept: extra parameters, which the configuration lists for each model
-// (`extra_parameters`), and what the model thought before (D-575).
+// Removes from a request the fields that its model does not accept: extra parameters, which the
+// configuration lists for each model (`extra_parameters`), and earlier reasoning (D-575).
 
 import { copyJson } from "../../../http/body/checks.ts";
 import { OWN_PARAMETERS } from "../doors/completions/chat-body.ts";
@@ -11,7 +11,7 @@ export type Extras = NonNullable<ChatRequest["extras"]>;
 
 type AcceptedFields = Pick<ModelEntry, "extraParameters" | "showsReasoning">;
 
-/** What a model thought in earlier replies; models that show it may need it again. */
+/** The reasoning of earlier replies. Models that show their reasoning may need it again. */
 export const REASONING_FIELD = "messages[].reasoning_content";
 
 /** The parameters of a checked body that Farebox does not know itself. */
@@ -29,10 +29,10 @@ export function acceptedRequest(
   request: ChatRequest,
   extras: Extras = request.extras ?? NO_EXTRAS,
 ): ChatRequest {
-  const sent = models.some(showsReasoning) ? request : withoutReasoning(request);
-  if (extras.size === 0) return sent;
+  const readable = models.some(showsReasoning) ? request : withoutReasoning(request);
+  if (extras.size === 0) return readable;
   const accepted = [...extras].filter(([name]) => models.some((model) => accepts(model, name)));
-  const { extras: _, ...withoutExtras } = sent;
+  const { extras: _, ...withoutExtras } = readable;
   if (accepted.length === 0) return withoutExtras;
   const copies = new Map(accepted.map(([name, value]) => [name, copyJson(value)]));
   return { ...withoutExtras, extras: copies };
@@ -68,6 +68,6 @@ function accepts(model: AcceptedFields, name: string): boolean {
   return model.extraParameters?.includes(name) ?? false;
 }
 
-function showsReasoning({ showsReasoning: shows = false }: AcceptedFields): boolean {
-  return shows;
+function showsReasoning(model: AcceptedFields): boolean {
+  return model.showsReasoning ?? false;
 }

@@ -144,8 +144,8 @@ interface Started {
 }
 
 /**
- * Waits for the first batch with a part of the reply, or its end: a role alone is nothing yet
- * (D-574). After a failure before it, another route can be tried.
+ * Waits for the first batch with a part of the reply or its end. A role alone is no part of the
+ * reply (D-574). If the stream fails before that batch, another route can be tried.
  */
 function withFirst(rest: Batches): Promise<Started> {
   return new Promise((resolve, reject) => rest.pull(new FirstBatch(rest, resolve, reject)));
@@ -164,7 +164,7 @@ class FirstBatch implements BatchTaker {
   onBatch(batch: ChatBatch): void {
     const { rest } = this;
     this.#usage = usageAfter(this.#usage, batch);
-    // If the model thinks after the role, the caller must learn that it is alive.
+    // If the model thinks after the role, the caller must learn that the model is alive.
     const isThought = batch.deltas.length === 0 && batch.usage === null;
     const hasStarted = isThought ? this.#deltas.length > 0 : batch.deltas.some(hasBegun);
     for (const delta of batch.deltas) this.#deltas.push(delta);

@@ -46,7 +46,7 @@ type LocalServer = (typeof LOCAL_SERVERS)[number];
 const PROBE_MS = 500;
 const LIST_BYTES_MAX = 1024 * 1024;
 export const MODELS_MAX = 200;
-/** A server that is restarted may miss one probe. */
+/** A server may miss one probe while it restarts. */
 const MISSES_MAX = 1;
 /** A small price, so that there is something to count. */
 const BANDS = [priceBand({ input: "0.10", output: "0.40" })];
@@ -76,8 +76,8 @@ export class LocalModels {
   }
 
   /**
-   * Queries all servers at the same time. One that does not answer in time is busy, and keeps its
-   * models: otherwise the calls of some would take them from all.
+   * Queries all servers at the same time. A server that does not answer in time is busy, and keeps
+   * its models: otherwise a few long calls would take the models away from every caller.
    */
   async refresh(): Promise<void> {
     await Promise.all(

@@ -1,4 +1,4 @@
-// The forms in which models are asked. A kind of server without a protocol does not compile.
+// Lists the protocol of each kind of server. A kind without a protocol does not compile.
 
 import type { ProviderEntry } from "../models/catalogue.ts";
 import type { Batches } from "./batches.ts";
@@ -7,8 +7,8 @@ import { completeUpstream, streamUpstream, type UpstreamCall } from "./openai/op
 import type { ChatBatch, ChatReply } from "./provider.ts";
 
 /**
- * Asks one server once: no retries that a caller does not see, nothing after its signal. An
- * ApiError says that the request is at fault, a RouteFailure that the next route may serve it.
+ * Sends a call to its server once, without retries, and ends with the signal of the call. An
+ * ApiError means that the request is invalid, a RouteFailure that the next route may serve it.
  */
 export interface Protocol {
   readonly complete: (call: UpstreamCall) => Promise<ChatReply>;

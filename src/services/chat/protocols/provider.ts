@@ -12,7 +12,7 @@ export interface ChatMessage {
   readonly name?: string;
   readonly tool_call_id?: string;
   readonly tool_calls?: readonly ToolCall[];
-  /** What the model thought, for models that show it. */
+  /** The reasoning of the model, for models that show it. */
   readonly reasoning_content?: string;
 }
 
@@ -20,7 +20,7 @@ export interface ToolCall {
   readonly id: string;
   readonly type: "function";
   readonly function: { readonly name: string; readonly arguments: string };
-  /** What the model's server needs again, such as a thought signature; not checked further. */
+  /** Data that the model's server needs again, such as a thought signature; not checked. */
   readonly extra_content?: Readonly<Record<string, unknown>>;
 }
 

@@ -17,7 +17,7 @@ const PIECE_LENGTH_MAX = 8;
 const PIECE_LENGTH = 4;
 /** Text without a safe place to cut is kept up to this length, then cut anywhere. */
 const UNCUT_LENGTH_MAX = 1024;
-/** The end of such a text that may yet become fewer tokens, together with what follows. */
+/** The last characters of such a text may become fewer tokens once more text follows. */
 const OPEN_END = 16;
 
 const ENDS_IN_SPACE = /\S $/;
@@ -106,11 +106,6 @@ export class TokenMeter {
     return uncut === "" ? settled : (await settled) + (await this.#counter.count(uncut));
   }
 
-  /** All tokens so far. */
-  tokens(): Promise<number> {
-    return this.#countTo(this.#pending.length);
-  }
-
   /** The tokens of a reply that ends here. */
   outputTokens(): Promise<number> {
     return this.#countTo(withoutLastSpace(this.#pending).length);
@@ -132,8 +127,8 @@ export class TokenMeter {
 }
 
 /**
- * A text without a single space at its end: to tokenizers it is the start of the next word, and
- * alone it would be a token that no model wrote.
+ * A text without a single space at its end. To a tokenizer such a space is the start of the next
+ * word; without that word the space would be a token that no model wrote.
  */
 function withoutLastSpace(text: string): string {
   return ENDS_IN_SPACE.test(text) ? text.slice(0, -1) : text;

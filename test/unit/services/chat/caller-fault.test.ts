@@ -1,5 +1,5 @@
-// A server that refuses a request says why in many forms. Callers read its words, and can tell a
-// full context from any other fault.
+// Servers name the reason of a refusal in many forms. Callers get the server's words, and a code by
+// which a full context differs from any other fault.
 
 import { describe, expect, test } from "bun:test";
 import { callerFault } from "../../../../src/services/chat/protocols/openai/caller-fault.ts";
@@ -37,7 +37,7 @@ describe("the words of a refusal are read", () => {
   }
 });
 
-test("words that no JSON has, or that are no text, are left out", () => {
+test("a body that is no JSON, or has no text, adds nothing to the message", () => {
   for (const body of ["", "<h1>Bad request</h1>", "[]", "null", { error: {} }, { error: [5] }]) {
     expect(faultOf(body).message).toBe("The model did not accept this request");
   }
@@ -101,11 +101,11 @@ describe("a full context keeps its kind", () => {
     "Tool names must have less than 64 characters",
     "temperature exceeds the maximum of 2",
     "Schema exceeds the maximum allowed nesting",
-  ])("and no other limit is one: %s", (message) => {
+  ])("no other limit means a full context: %s", (message) => {
     expect(faultOf({ error: { message } })).toMatchObject({ code: "invalid_parameter" });
   });
 
-  test("also where its words would tell whose it is", () => {
+  test("also if the server's words would reveal the server", () => {
     const message = "fictional-ai: maximum context length is 8192 tokens";
     expect(faultOf({ error: { message } })).toMatchObject({
       code: "context_length_exceeded",

@@ -42,7 +42,7 @@ function streamOf(one: CorpusCase, reads: readonly Uint8Array[]): Fetch {
   };
 }
 
-/** What a caller gets of a stream, and whether it broke off. */
+/** The reply of a stream as its caller gets it; `failed` if the stream broke off. */
 async function streamed(one: CorpusCase, reads: readonly Uint8Array[]) {
   const batches: ChatBatch[] = [];
   try {

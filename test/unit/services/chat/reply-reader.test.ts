@@ -1,5 +1,5 @@
-// What of a message is passed on: reasoning and its logprobs only where the model shows reasoning.
-// What of a usage is charged.
+// A reader passes reasoning and its logprobs on only where the model shows reasoning, and charges
+// only the tokens of a usage that the reply bears out.
 
 import { expect, test } from "bun:test";
 import {
@@ -99,7 +99,7 @@ test("a choice with another index is no part of the reply, whichever chunk it co
   expect([read(0, "a"), read(1, "x"), read(0, "b")]).toEqual(["a", undefined, "b"]);
 });
 
-test("what a tool call needs again is kept up to 64 KiB", () => {
+test("the extra content of a tool call is kept up to 64 KiB", () => {
   const read = (length: number) => {
     const extra_content = { google: { thought_signature: "x".repeat(length) } };
     const tool_calls = [{ id: "a", function: { name: "f", arguments: "{}" }, extra_content }];

@@ -313,7 +313,7 @@ describe("a provider", () => {
     }
   };
 
-  test("is left alone by accounts that failed, tried by a call of each, then back", async () => {
+  test("is skipped by accounts whose calls failed, tried by one call, then back", async () => {
     const routes = routesTo([first, second]);
     const accounts = [1, 2, 3, 4, 5].map((number) => `acct_${number}`);
     const [one = "", other = ""] = accounts;
@@ -381,7 +381,7 @@ describe("a provider", () => {
     },
   );
 
-  test("is given up after breaking five streams in the middle, by whom it broke one", async () => {
+  test("that broke five streams is given up by the accounts of these streams", async () => {
     const routes = routesTo([first]);
     const accounts = [1, 2, 3, 4, 5].map((number) => `acct_${number}`);
     for (const account of accounts) {

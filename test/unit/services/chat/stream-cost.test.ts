@@ -14,7 +14,7 @@ const PROSE = " when they came back home";
 const CHINESE = "我们昨天在城里看见了很多人和车";
 const DENSE = " q7z8";
 
-/** A stream whose upstream never says how many tokens it has. */
+/** A stream whose upstream reports no usage. */
 function open({ output = "60", promptTokens = 0 } = {}) {
   const bands = [priceBand({ input: "3", output })];
   const meter = new TokenMeter({ count: async (text) => countTokens(text) });
@@ -43,7 +43,7 @@ function open({ output = "60", promptTokens = 0 } = {}) {
   };
 }
 
-/** The most that was ever sent and not counted, and how often the cost was asked for. */
+/** The highest cost of text that was sent and not counted, and the number of counts. */
 async function stream(texts: readonly string[], terms: Parameters<typeof open>[0]) {
   const { cost, send, sent } = open(terms);
   let counted = usd("0");
@@ -61,7 +61,7 @@ async function stream(texts: readonly string[], terms: Parameters<typeof open>[0
   return { unsaved, asked };
 }
 
-describe("what a stream has cost and no checkpoint has", () => {
+describe("the cost of a stream that no checkpoint has", () => {
   test.each([
     { output: "60", text: PROSE },
     { output: "60", text: CHINESE },

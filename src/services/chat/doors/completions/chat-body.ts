@@ -23,7 +23,7 @@ const PARTS_MAX = 1024;
 const TOOLS_MAX = 128;
 const STOPS_MAX = 4;
 const BIASES_MAX = 1024;
-/** `__proto__` is left behind wherever it stands. */
+/** A key `__proto__` passes the check, because `copyJson` drops it. */
 const TOKEN_ID = "^(?:\\d{1,9}|__proto__)$";
 const ALTERNATIVES_MAX = 20;
 /** The most log probabilities of a reply that is not streamed (D-516). */

@@ -49,7 +49,7 @@ function assistantText(content: string | readonly AssistantPart[]): string {
   return content.map((part) => (part.type === "text" ? part.text : part.refusal)).join("");
 }
 
-/** Some servers give a call without parameters no arguments, and none takes those back. */
+/** Some servers send a call without arguments, but refuse a history that has such a call. */
 function toToolCall({ id, function: called, extra_content: extra }: ToolCallFields): ToolCall {
   const json = called.arguments.trim() === "" ? "{}" : called.arguments;
   const call: ToolCall = { id, type: "function", function: { name: called.name, arguments: json } };

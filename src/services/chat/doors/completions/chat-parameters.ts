@@ -34,7 +34,7 @@ const FORWARDED = {
   safety_identifier: same,
 } satisfies Copies;
 
-/** Parameters that say how the tools are called; they follow the tools in the list above. */
+/** Parameters about the calls of tools. They must follow `tools` in the list above. */
 const OF_TOOLS: ReadonlySet<string> = new Set(["tool_choice", "parallel_tool_calls"]);
 
 const COPIES = Object.entries(FORWARDED) as readonly [
@@ -43,8 +43,8 @@ const COPIES = Object.entries(FORWARDED) as readonly [
 ][];
 
 /**
- * The parameters to forward. An empty list asks for nothing, and some servers refuse it; so do they
- * what belongs to tools where there are none.
+ * The parameters to forward. An empty list asks for nothing, and some servers refuse empty lists.
+ * Some servers also refuse the parameters of tools in a request without tools.
  */
 export function toParameters(fields: ChatFields): Record<string, unknown> {
   const parameters: Record<string, unknown> = {};

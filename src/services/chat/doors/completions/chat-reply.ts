@@ -41,7 +41,7 @@ const Usage = named("Usage", {
   ),
 });
 
-/** What a server needs again with the result of a tool call; the same in requests. */
+/** Data that a server needs again with the result of a tool call; the same in requests. */
 export const toolCallExtra = anyObject({
   description:
     "What the model's server needs again with the result, such as a thought signature: send it " +

@@ -18,7 +18,7 @@ const ERROR_MESSAGE_MAX = 500;
 const REVEALING =
   /:\/\/|@|\b\d{1,3}(?:\.\d{1,3}){3}\b|\bsk-\w|\b(?:org|proj|key|acct)[-_](?=\w*\d)\w{6}/i;
 
-/** The upstream's words about an invalid request, unless they reveal which upstream it is. */
+/** The upstream's message about an invalid request, unless it reveals the upstream. */
 export function callerFault(error: ReplyError | null, call: RefusedCall): ApiError {
   const original = error?.message ?? "";
   const message = original.replace(/\s+/g, " ").trim().slice(0, ERROR_MESSAGE_MAX);

@@ -2,12 +2,12 @@
 
 import { isObject } from "../../../../upstream/upstream-http.ts";
 
-/** OpenAI's words. */
-export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
+/** The end of a reply in OpenAI's words, of which `tool_calls` follows from the reply itself. */
+export type ReplyEnd = "stop" | "length" | "content_filter";
 
 /**
  * The parts of words that mean something else than `stop`, in lower case with underscores. The
- * first that a word has counts: a server may say two things in one, such as
+ * first meaning whose part is in a word counts: a server may say two things in one word, such as
  * `function_call_filter: MALFORMED_FUNCTION_CALL` (D-605).
  */
 const PARTS: Readonly<Record<"error" | "content_filter" | "length", string>> = {
@@ -27,13 +27,13 @@ const NO_WORD: ReadonlySet<string> = new Set(["", "null", "none", "unspecified"]
 const WORD_LENGTH_MAX = 64;
 
 /**
- * The end that a server tells of, `error` for a reply that failed. Null if it tells of none: some
+ * The end that a `finish_reason` names, `error` for a reply that failed. Null without an end: some
  * servers send an empty reason in every chunk before the last.
  */
-export function readFinish(value: unknown): FinishReason | "error" | null {
-  const told = isObject(value) ? (value.type ?? value.reason) : value;
-  if (typeof told !== "string") return null;
-  const word = told
+export function readFinish(value: unknown): ReplyEnd | "error" | null {
+  const reason = isObject(value) ? (value.type ?? value.reason) : value;
+  if (typeof reason !== "string") return null;
+  const word = reason
     .slice(0, WORD_LENGTH_MAX)
     .trim()
     .replace(/([a-z])([A-Z])/g, "$1_$2")
@@ -42,13 +42,4 @@ export function readFinish(value: unknown): FinishReason | "error" | null {
     .replace(/^finish_reason_/, "");
   if (NO_WORD.has(word)) return null;
   return MEANINGS.find(([, parts]) => parts.test(word))?.[0] ?? "stop";
-}
-
-/**
- * The one reason of a reply whose server gave several, or named a reason that its content does not
- * bear out: what cut a reply short is more important than that it ended.
- */
-export function laterFinish(before: FinishReason | null, next: FinishReason): FinishReason {
-  const isCutShort = before === "length" || before === "content_filter";
-  return isCutShort ? before : next;
 }

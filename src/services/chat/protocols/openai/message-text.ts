@@ -6,8 +6,8 @@ import { textOfJson } from "./tool-calls.ts";
 const SHOWN_PARTS: ReadonlySet<unknown> = new Set(["text", "output_text", "refusal"]);
 
 /**
- * The text of a message or delta; null if it has none. Parts of other types are skipped: they are
- * reasoning. In JSON mode some servers send the object itself.
+ * The text of a message or delta; null if there is none. Parts of other types are reasoning, and
+ * are skipped. In JSON mode some servers send an object in place of the text.
  */
 export function readContent({ content }: Json): string | null {
   if (typeof content === "string") return content;
@@ -22,11 +22,11 @@ export function readRefusal({ content, refusal }: Json): string | null {
   return textOr(refusal) + parts || null;
 }
 
-/** The reasoning of a message or delta, by any of the names that servers use. */
+/** The reasoning of a message or delta, under any of the names that servers use. */
 export function readReasoning(from: Json): string {
   const { reasoning_content, reasoning, thinking, content, reasoning_details: details } = from;
-  const told = textOr(reasoning_content) || textOr(reasoning) || textOr(thinking);
-  if (told !== "") return told;
+  const text = textOr(reasoning_content) || textOr(reasoning) || textOr(thinking);
+  if (text !== "") return text;
   if (Array.isArray(content)) return joined(content, (part) => (isShown(part) ? "" : textIn(part)));
   return Array.isArray(details) ? joined(details, (part) => part.text ?? part.summary) : "";
 }
@@ -38,10 +38,10 @@ export function hasReasoning(from: Json): boolean {
   return Array.isArray(content) && !content.every(isShown);
 }
 
-/** The text of a part of reasoning, which may itself be in parts. */
+/** The text of a part of reasoning; the text may be in parts again. */
 function textIn({ thinking, reasoning, text }: Json): string {
-  const told = thinking ?? reasoning ?? text;
-  return Array.isArray(told) ? joined(told, (part) => part.text) : textOr(told);
+  const value = thinking ?? reasoning ?? text;
+  return Array.isArray(value) ? joined(value, (part) => part.text) : textOr(value);
 }
 
 function isShown(part: unknown): boolean {
@@ -52,7 +52,7 @@ function isText({ type }: Json): boolean {
   return type === "text" || type === "output_text";
 }
 
-/** A part that is a string is text. */
+/** The texts of all parts in a row. A part that is a string is text. */
 function joined(parts: readonly unknown[], textOf: (part: Json) => unknown): string {
   let text = "";
   for (const part of parts) {

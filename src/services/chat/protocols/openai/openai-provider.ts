@@ -122,8 +122,8 @@ class UpstreamStream extends Batches implements BodyTaker {
 
   #read(body: BodyReader): void {
     const { isDone, failure } = this.#reply;
-    if (isDone || (this.#isBodyRead && failure === null)) this.onBodyEnd();
-    else if (failure !== null) this.#fail(failure);
+    if (failure !== null && !isDone) this.#fail(failure);
+    else if (isDone || this.#isBodyRead) this.onBodyEnd();
     else pullBytes(body, this);
   }
 

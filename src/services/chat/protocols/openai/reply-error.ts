@@ -1,17 +1,17 @@
 // Reads the errors of model servers, which come in many forms: with an error status, as a whole
 // reply with status 200, or in the middle of a stream.
 
-import { tellsFailure } from "../../../../upstream/told-failure.ts";
+import { isFilled, tellsFailure } from "../../../../upstream/told-failure.ts";
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 
-/** An error that a server tells of. */
+/** An error of a server. */
 export interface ReplyError {
   readonly message: string;
-  /** Its short code, which unlike the message never quotes the request; empty if it has none. */
+  /** A short code, which unlike the message never quotes the request; empty if there is none. */
   readonly code: string;
   /** True if the prompt does not fit the context of the model. */
   readonly isContextFull: boolean;
-  /** True if it is about the operator's account at the server, which no caller can mend. */
+  /** True if the error is about the operator's account at the server, which no caller can mend. */
   readonly isOperators: boolean;
 }
 
@@ -50,12 +50,12 @@ const OPERATORS_MESSAGE = new RegExp(
 /** Some servers send these with every good reply. */
 const SUCCESS_CODES: ReadonlySet<unknown> = new Set([null, undefined, 0, 200, "0", "200", ""]);
 
-/** The error in a body or a chunk; null if it tells of none. */
+/** The error in a body or a chunk; null if there is none. */
 export function readError(value: unknown): ReplyError | null {
   const body: unknown = Array.isArray(value) ? value[0] : value;
   if (!isObject(body)) return null;
   const { error } = body;
-  if (tellsError(error) || (isTold(error) && !hasReply(body))) return errorOf(error, body);
+  if (tellsError(error) || (isFilled(error) && !hasReply(body))) return errorOf(error, body);
   if (body.object === "error" || body.type === "error") return errorOf(body, body);
   const { base_resp: status } = body;
   if (isObject(status) && !SUCCESS_CODES.has(status.status_code)) return errorOf(status, body);
@@ -67,31 +67,24 @@ export function codeOf(error: ReplyError | null): string {
   return error === null || error.code === "" ? "" : ` (${error.code})`;
 }
 
-/** An object that is no reply, and says what went wrong without naming itself an error. */
+/** The error in a body that is no reply, and has no member of its own for an error. */
 function readBareError(body: Json): ReplyError | null {
   const [first] = Array.isArray(body.errors) ? body.errors : [];
-  if (isTold(first)) return errorOf(first, body);
+  if (isFilled(first)) return errorOf(first, body);
   if (tellsFailure(body)) return errorOf(body, body);
-  const code = body.code ?? body.error_code ?? body.status_code;
-  if (SUCCESS_CODES.has(code) && code !== null && code !== undefined) return null;
-  const isError = messageOf(body) !== "" || (code !== null && code !== undefined);
+  const code = body.code ?? body.error_code ?? body.status_code ?? null;
+  const isError = code === null ? messageOf(body) !== "" : !SUCCESS_CODES.has(code);
   return isError ? errorOf(body, body) : null;
 }
 
-/** True for an error that says something: beside a good reply, all its members may be empty. */
+/** True for an error that says something. Some servers add one of empty members to good replies. */
 export function tellsError(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return Boolean(error);
   return Object.values(error).some((member) => !SUCCESS_CODES.has(member));
 }
 
-/** Some servers send an empty error with every chunk. */
-function isTold(error: unknown): boolean {
-  if (typeof error !== "object" || error === null) return Boolean(error);
-  return Object.keys(error).length > 0;
-}
-
 function hasReply({ choices, usage }: Json): boolean {
-  return isObject(usage) || isTold(choices);
+  return isObject(usage) || isFilled(choices);
 }
 
 function errorOf(error: unknown, body: Json): ReplyError {
@@ -105,7 +98,7 @@ function errorOf(error: unknown, body: Json): ReplyError {
   return { message, code, isContextFull, isOperators };
 }
 
-/** The names that servers have for the words of an error. */
+/** The names of members with the message of an error. */
 const MESSAGE_NAMES = [
   "message",
   "msg",
@@ -118,9 +111,9 @@ const MESSAGE_NAMES = [
 
 function messageOf(error: Json): string {
   for (const name of MESSAGE_NAMES) {
-    const told = error[name];
-    // A list of faults, one for each field.
-    const first: unknown = Array.isArray(told) ? told[0] : told;
+    const value = error[name];
+    // Some servers send a list of faults, with an entry for each field.
+    const first: unknown = Array.isArray(value) ? value[0] : value;
     const message = isObject(first) ? (first.msg ?? first.message) : first;
     if (typeof message === "string" && message !== "") return message;
   }

@@ -1,11 +1,11 @@
-// Reads the JSON of replies field by field, so that unknown fields never reach a caller. Whatever a
-// server sends becomes OpenAI's vocabulary here, in streams and whole replies alike.
+// Reads the JSON of replies field by field, so that unknown fields never reach a caller. Translates
+// the habits of all servers into OpenAI's vocabulary, in streams and whole replies alike.
 
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 import { hasOutput } from "../../tokens/token-meter.ts";
-import type { ChatDelta, ChatUsage, Logprobs } from "../provider.ts";
-import { type FinishReason, laterFinish, readFinish } from "./finish-reason.ts";
+import type { ChatDelta, ChatUsage } from "../provider.ts";
+import { type ReplyEnd, readFinish } from "./finish-reason.ts";
 import { hasReasoning, readContent, readReasoning, readRefusal } from "./message-text.ts";
 import { codeOf, readError, tellsError } from "./reply-error.ts";
 import { readUsage } from "./reply-usage.ts";
@@ -18,15 +18,13 @@ export interface ReplyParts {
   readonly reasoning: boolean;
 }
 
-/** What one chunk, or a whole reply, brought. */
+/** The content of one chunk, or of a whole reply. */
 export interface ReadChunk {
-  /** Null if it has nothing for the caller. Its finish_reason comes with the end of the reply. */
+  /** Null if nothing is for the caller. The finish_reason comes with the end of the reply. */
   readonly delta: ChatDelta | null;
-  readonly usage: ChatUsage | null;
   readonly fingerprint: string | null;
-  /** True if it has a choice. */
   readonly hasChoice: boolean;
-  /** True if it has nothing but hidden reasoning. */
+  /** True if the chunk has nothing but hidden reasoning. */
   readonly isThought: boolean;
   /** The text of its delta if the chunk says nothing else; otherwise null. */
   readonly onlyText: string | null;
@@ -38,7 +36,7 @@ export class ReplyReader {
   #calls: ToolCallReader | null = null;
   /** The server's index of the choice that is the reply. */
   #choice: number | null = null;
-  #finish: FinishReason | null = null;
+  #finish: ReplyEnd | null = null;
   /** True if a part of the answer came as a delta. */
   #hasDeltas = false;
   /** The text that came in messages. */
@@ -53,7 +51,7 @@ export class ReplyReader {
     this.#parts = parts;
   }
 
-  /** True once the server has told that the reply is over. */
+  /** True once the server has named the end of the reply. */
   get isFinished(): boolean {
     return this.#finish !== null;
   }
@@ -66,10 +64,11 @@ export class ReplyReader {
     const choice = this.#choiceOf(json.choices);
     const finish = choice === null ? null : this.#readFinish(choice);
     const source = choice === null ? {} : this.#sourceOf(choice);
-    const delta = choice === null ? null : this.#deltaOf(choice, source);
-    const isThinking = this.#isHidden(source);
-    this.#hasThought ||= isThinking;
-    const isThought = isThinking && delta === null && finish === null;
+    const hasHidden = !this.#parts.reasoning && hasReasoning(source);
+    this.#hasThought ||= hasHidden;
+    // With hidden reasoning its logprobs are hidden too, because they contain its tokens.
+    const delta = this.#deltaOf(source, hasHidden ? null : choice?.logprobs);
+    const isThought = hasHidden && delta === null && finish === null;
     if (delta !== null && hasOutput(delta)) {
       this.hasOutput = true;
       // A usage before this output is out of date.
@@ -81,17 +80,17 @@ export class ReplyReader {
     const fingerprint = readFingerprint(json.system_fingerprint);
     const isPlain = finish === null && usage === null && source === choice?.delta;
     const onlyText = isPlain && delta !== null ? textAlone(delta) : null;
-    return { delta, usage, fingerprint, hasChoice: choice !== null, isThought, onlyText };
+    return { delta, fingerprint, hasChoice: choice !== null, isThought, onlyText };
   }
 
-  /** The same for a text that a chunk brings which is known to have nothing else. */
-  readText(): void {
+  /** Notes a chunk that is known to have a text and nothing else. */
+  noteText(): void {
     this.#hasDeltas = true;
     this.hasOutput = true;
     this.usage = null;
   }
 
-  /** The last delta: the one finish_reason (D-573), and what the tool calls lack. */
+  /** The last delta: the only finish_reason (D-573), and arguments for calls without any. */
   end(): ChatDelta {
     const pieces = this.#calls?.end() ?? [];
     const delta = pieces.length === 0 ? {} : { tool_calls: pieces };
@@ -99,23 +98,23 @@ export class ReplyReader {
   }
 
   /** Servers say `stop` for tool calls too, or `tool_calls` where there are none. */
-  #finishReason(): FinishReason {
-    const finish = this.#finish;
-    if (finish === "length" || finish === "content_filter") return finish;
-    return (this.#calls?.count ?? 0) > 0 ? "tool_calls" : "stop";
+  #finishReason(): ReplyEnd | "tool_calls" {
+    const finish = this.#finish ?? "stop";
+    return finish === "stop" && (this.#calls?.count ?? 0) > 0 ? "tool_calls" : finish;
   }
 
-  #readFinish({ finish_reason, error, delta }: Json): FinishReason | null {
+  #readFinish({ finish_reason, error, delta }: Json): ReplyEnd | null {
     const finish = readFinish(finish_reason);
     const isFailed = tellsError(error) || (isObject(delta) && tellsError(delta.error));
     if (finish === "error" || isFailed) {
       throw new RouteFailure("The reply ended with an error");
     }
-    if (finish !== null) this.#finish = laterFinish(this.#finish, finish);
+    // Of several reasons, the first that cut the reply short stays.
+    if (finish !== null && (this.#finish ?? "stop") === "stop") this.#finish = finish;
     return finish;
   }
 
-  /** The choice that is the reply: the one with index 0, or the only one if there is no such. */
+  /** The choice that is the reply: the choice with index 0, else the only choice. */
   #choiceOf(value: unknown): Json | null {
     const choices: readonly unknown[] = Array.isArray(value) ? value : [value];
     const wanted = this.#choice ?? 0;
@@ -136,21 +135,22 @@ export class ReplyReader {
     return only;
   }
 
-  /** What has the text of a choice: its delta, or else its message, or a text of its own. */
+  /** The object with the content of a choice: its delta, else its message, else its own text. */
   #sourceOf({ delta, message, text }: Json): Json {
-    const said = typeof delta === "string" ? { content: delta } : delta;
-    if (isObject(said) && (isAnswer(said) || hasReasoning(said))) {
-      this.#hasDeltas ||= isAnswer(said);
-      return said;
+    const piece = typeof delta === "string" ? { content: delta } : delta;
+    if (isObject(piece)) {
+      const hasAnswer = isAnswer(piece);
+      this.#hasDeltas ||= hasAnswer;
+      if (hasAnswer || hasReasoning(piece)) return piece;
     }
     const whole = typeof message === "string" ? { content: message } : message;
-    // After deltas, a message says all of it once more.
+    // After deltas, a message repeats the whole reply.
     if (isObject(whole) && !this.#hasDeltas) return this.#newIn(whole);
     if (typeof text === "string" && text !== "") return { content: text };
-    return isObject(said) ? said : {};
+    return isObject(piece) ? piece : {};
   }
 
-  /** A message without the text that earlier messages of the reply have said. */
+  /** A message without the text of the reply's earlier messages. */
   #newIn(message: Json): Json {
     const before = this.#messageText;
     const { content } = message;
@@ -161,7 +161,7 @@ export class ReplyReader {
     return isLonger ? { ...message, content: content.slice(before.length) } : message;
   }
 
-  #deltaOf(choice: Json, from: Json): ChatDelta | null {
+  #deltaOf(from: Json, choiceLogprobs: unknown): ChatDelta | null {
     const delta: Record<string, unknown> = {};
     if (from.role === "assistant") delta.role = "assistant";
     const reasoning = this.#parts.reasoning ? readReasoning(from) : "";
@@ -177,22 +177,9 @@ export class ReplyReader {
       if (pieces.length > 0) delta.tool_calls = pieces;
     }
     if (isEmpty(delta)) return null;
-    const logprobs = this.#logprobsOf(choice, delta, from);
+    const logprobs = this.#parts.logprobs && hasText(delta) ? readLogprobs(choiceLogprobs) : null;
     const one = { index: 0, delta, finish_reason: null };
     return logprobs === null ? one : { ...one, logprobs };
-  }
-
-  #logprobsOf(choice: Json, delta: Json, from: Json): Logprobs | null {
-    const isReadable = this.#parts.logprobs && hasText(delta) && !this.#isHidden(from);
-    return isReadable ? readLogprobs(choice.logprobs) : null;
-  }
-
-  /**
-   * True if a message or delta has reasoning that is hidden. Its logprobs must be hidden too,
-   * because they contain its tokens.
-   */
-  #isHidden(from: Json): boolean {
-    return !this.#parts.reasoning && hasReasoning(from);
   }
 
   /** The usage in the first of the places in which servers send it. */
@@ -214,13 +201,13 @@ function readFingerprint(value: unknown): string | null {
   return typeof value === "string" && /^fp_\w{1,64}$/.test(value) ? value : null;
 }
 
-/** True if a delta has a part of the answer, which reasoning is not. */
+/** True if a delta has a part of the answer. Reasoning is no part of an answer. */
 function isAnswer(delta: Json): boolean {
   if (readContent(delta) || readRefusal(delta) !== null) return true;
   return callsIn(delta) !== null;
 }
 
-/** The tool calls of a message or delta, in OpenAI's form of today or of before; null if none. */
+/** The tool calls of a message or delta, in OpenAI's new form or the older one; null if none. */
 function callsIn({ tool_calls: calls, function_call: call }: Json): object | null {
   if (isObject(calls) || (Array.isArray(calls) && calls.length > 0)) return calls;
   return isObject(call) ? call : null;

@@ -13,7 +13,7 @@ const OUTPUT_DETAILS = [
   "rejected_prediction_tokens",
 ];
 
-/** What came of a reply before its usage. */
+/** The parts of a reply that came before its usage. */
 export interface Delivered {
   /** True if the caller got a part of the reply. */
   readonly hasOutput: boolean;
@@ -22,21 +22,21 @@ export interface Delivered {
 }
 
 /**
- * The usage of a reply; null if it is missing or invalid, such as no tokens for a text. Output that
- * nobody got, and that was no reasoning either, is not charged (D-571).
+ * The usage of a reply; null if the usage is missing or invalid, such as no tokens for a text.
+ * Output tokens that the caller did not get, and that were no reasoning, are not charged (D-571).
  */
 export function readUsage(value: unknown, { hasOutput, hasThought }: Delivered): ChatUsage | null {
   if (!isObject(value)) return null;
-  const counts = { ...value, ...inOpenAiNames(value) };
+  const counts = inOpenAiNames(value);
   const { prompt_tokens: promptTokens } = counts;
-  const told = outputOf(counts);
-  if (!isCount(promptTokens) || !isCount(told) || promptTokens === 0) return null;
-  if (told === 0 && hasOutput) return null;
+  const outputTokens = outputOf(counts);
+  if (!isCount(promptTokens) || !isCount(outputTokens) || promptTokens === 0) return null;
+  if (outputTokens === 0 && hasOutput) return null;
   const cachedTokens = cachedOf(counts, promptTokens);
   if (cachedTokens === null) return null;
-  const outputDetails = readOutputDetails(counts.completion_tokens_details, told);
+  const outputDetails = readOutputDetails(counts.completion_tokens_details, outputTokens);
   const isLost = !hasOutput && !hasThought;
-  const completionTokens = isLost ? (outputDetails?.reasoning_tokens ?? 0) : told;
+  const completionTokens = isLost ? (outputDetails?.reasoning_tokens ?? 0) : outputTokens;
   const tokens = { promptTokens, cachedTokens, completionTokens };
   return outputDetails === null ? tokens : { ...tokens, outputDetails };
 }
@@ -44,6 +44,7 @@ export function readUsage(value: unknown, { hasOutput, hasThought }: Delivered):
 /** Some servers name the counts as OpenAI's newer endpoint does. */
 function inOpenAiNames(usage: Json): Json {
   return {
+    ...usage,
     prompt_tokens: usage.prompt_tokens ?? usage.input_tokens,
     completion_tokens: usage.completion_tokens ?? usage.output_tokens,
     prompt_tokens_details: usage.prompt_tokens_details ?? usage.input_tokens_details,

@@ -107,7 +107,7 @@ export class SseReader {
     this.#addData(text.slice(at, end));
   }
 
-  /** Some servers tell a failure in a field `error`, or as JSON that is no field at all. */
+  /** Some servers report a failure in a field `error`, or as JSON without a field name. */
   #otherField(line: string): void {
     if (line.startsWith("event")) this.#isError = ERROR_NAME.test(line);
     else if (line.startsWith("error:")) this.#isError = true;

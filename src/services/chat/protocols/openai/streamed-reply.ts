@@ -18,7 +18,7 @@ export function streamBytesMax(maxTokens: number): number {
   return Math.min(BYTES.max, BYTES.base + maxTokens * BYTES.token);
 }
 
-/** To be read after the end of a stream, whose last event may lack it. */
+/** Completes an event. Some servers leave out the blank line after the last event of a stream. */
 export const BLANK_LINE = Buffer.from("\n\n");
 
 export interface StreamedReplyOptions {
@@ -66,6 +66,7 @@ export class StreamedReply {
    */
   read(bytes: Buffer, from: number, to: number): ChatBatch | null {
     const batch: OpenBatch = { deltas: [], usage: null, fingerprint: null };
+    const usageBefore = this.#reader.usage;
     this.hasContent = false;
     this.#isThinking = false;
     this.#bytesRead += to - from;
@@ -81,8 +82,9 @@ export class StreamedReply {
     } catch (error) {
       this.failure = error instanceof RouteFailure ? error : brokenReply(error);
     }
+    if (this.#reader.usage !== usageBefore) batch.usage = this.#reader.usage;
     if (this.isDone && this.isComplete) {
-      // What is said of the reply's end belongs to its last batch.
+      // The end of the reply belongs to the last batch.
       const { deltas, usage } = this.#last();
       batch.deltas.push(...deltas);
       batch.usage = usage;
@@ -102,9 +104,8 @@ export class StreamedReply {
 
   #takeText(text: string, batch: OpenBatch): void {
     this.hasContent = true;
-    this.#reader.readText();
+    this.#reader.noteText();
     batch.deltas.push(textDelta(text));
-    batch.usage = null;
     batch.fingerprint = this.#repeated.fingerprint ?? batch.fingerprint;
   }
 
@@ -116,8 +117,9 @@ export class StreamedReply {
     const json = jsonOrNull(event);
     if (json === null && event.includes("\n")) {
       // Some servers end their events with one line end instead of two.
-      for (const line of event.split("\n"))
+      for (const line of event.split("\n")) {
         if (!this.isDone && line !== "") this.#take(line, batch);
+      }
       return;
     }
     const chunk = this.#reader.read(json);
@@ -125,8 +127,6 @@ export class StreamedReply {
     this.hasContent ||= chunk.hasChoice;
     this.#isThinking ||= chunk.isThought;
     if (delta !== null) batch.deltas.push(delta);
-    // A usage before more output is out of date.
-    batch.usage = this.#reader.usage === null ? null : (chunk.usage ?? batch.usage);
     batch.fingerprint = fingerprint ?? batch.fingerprint;
     if (onlyText !== null) this.#repeated.learn(event, { text: onlyText, fingerprint });
   }

@@ -1,5 +1,5 @@
-// Reads the tool calls of a reply. Servers tell the calls of a stream apart in many ways: by an
-// index, by an id, by a name, or only by the order. Here they are counted anew (D-570).
+// Reads the tool calls of a reply. Servers identify the calls of a stream in many ways: by an index,
+// by an id, by a name, or only by the order. Callers get indexes that we count (D-570).
 
 import { JSON_DEPTH_MAX, TOOL_CALL_EXTRA_CHARACTERS_MAX } from "../../../../core/access/limits.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
@@ -7,8 +7,8 @@ import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 
 const CALLS_MAX = 1024;
 /**
- * How servers say that a call has no arguments. Some say so first of each call, and send its
- * arguments after that, which are then an object (D-606).
+ * Arguments that mean "no arguments". Some servers begin each call with them, and send the real
+ * arguments later, which are then an object (D-606).
  */
 const NO_INPUT = /^(?:null|\{\s*\}|\[\s*\])?\s*(?=\{|$)/;
 
@@ -25,7 +25,7 @@ export interface ToolCallPiece {
   readonly id?: string;
   readonly type?: "function";
   readonly function: { readonly name?: string; readonly arguments: string };
-  /** What the model's server needs again with the result, such as Gemini's thought signature. */
+  /** Data that the server needs again with the result, such as Gemini's thought signature. */
   readonly extra_content?: Json;
 }
 
@@ -43,10 +43,10 @@ class OpenCall {
   name = "";
   /** The arguments until now. */
   input = "";
-  /** The index by which the caller knows it; null before its name has come. */
+  /** The index that the caller gets; null before the name of the call has come. */
   index: number | null = null;
   extra: Json | null = null;
-  /** True if it came with arguments that were none. */
+  /** True if the server sent arguments that mean "no arguments". */
   wasEmpty = false;
   #depth = 0;
   #isInText = false;
@@ -79,22 +79,27 @@ class OpenCall {
 export class ToolCallReader {
   readonly #calls: OpenCall[] = [];
   readonly #ids = new Set<string>();
-  /** How many calls the caller knows of. */
+  /** The number of calls that were passed on to the caller. */
   count = 0;
 
-  /** The pieces for the caller in what a message or delta has as its `tool_calls`. */
+  /** The pieces for the caller in the `tool_calls` of a message or delta. */
   read(value: unknown): ToolCallPiece[] {
-    const pieces: unknown[] = Array.isArray(value) ? value : [value];
-    return pieces.slice(0, CALLS_MAX).flatMap((one, at) => {
-      if (!isObject(one)) return [];
-      const piece = pieceOf(one);
+    const parts: readonly unknown[] = Array.isArray(value) ? value : [value];
+    const end = Math.min(parts.length, CALLS_MAX);
+    const pieces: ToolCallPiece[] = [];
+    for (let at = 0; at < end; at += 1) {
+      const part = parts[at];
+      if (!isObject(part)) continue;
+      const piece = pieceOf(part);
       // Pieces of one call do not come together.
       const isOther = at > 0 && piece.id === "" && piece.index === null && piece.name !== "";
-      return this.#take(piece, isOther) ?? [];
-    });
+      const read = this.#take(piece, isOther);
+      if (read !== null) pieces.push(read);
+    }
+    return pieces;
   }
 
-  /** What is missing once the reply is over: a call without parameters has an empty object. */
+  /** The arguments of calls that got none: a call without parameters has an empty object. */
   end(): ToolCallPiece[] {
     const pieces: ToolCallPiece[] = [];
     for (const { index, input } of this.#calls) {
@@ -118,7 +123,7 @@ export class ToolCallReader {
     call.name = piece.name;
     call.id ||= piece.id;
     call.extra = piece.extra ?? call.extra;
-    // A caller cannot use a call without a name; it may come later.
+    // A caller cannot use a call without a name. The name may come later.
     return call.name === "" ? null : this.#announced(call);
   }
 
@@ -135,7 +140,7 @@ export class ToolCallReader {
     return call.extra === null ? piece : { ...piece, extra_content: call.extra };
   }
 
-  /** Some servers give their calls no id, or all the same. Callers need one to send the result. */
+  /** An id that is unique in the reply, which callers need to send the result of a call. */
   #freeId(id: string, index: number): string {
     let free = id === "" || this.#ids.has(id) ? `call_${index}` : id;
     while (this.#ids.has(free)) free += "_";
@@ -143,11 +148,11 @@ export class ToolCallReader {
     return free;
   }
 
-  /** The call that a piece may continue: the one with its id or else its index, or the last one. */
+  /** The call that a piece may continue: the call of its id, else of its index, else the last. */
   #targetOf({ id, index, name }: Piece): OpenCall | undefined {
     const calls = this.#calls;
     const last = calls.at(-1);
-    // So it is with most pieces, of which there may be thousands.
+    // Most pieces continue the last call; a call may have thousands of pieces.
     if (id === "" && name === "" && index === last?.serverIndex && !last.isComplete) return last;
     const byId = id === "" ? undefined : calls.findLast((call) => call.id === id);
     if (index === null) return byId ?? last;
@@ -155,14 +160,14 @@ export class ToolCallReader {
     if (byId !== undefined && (byIndex === undefined ? name === "" : byIndex.id !== id)) {
       return byId;
     }
-    // Nothing continues whole arguments: the server counts wrongly.
+    // A server that continues whole arguments counts wrongly.
     if (name === "" && byIndex?.isComplete === true) return last;
     const isOther = byIndex === undefined && (name !== "" || id !== "");
     return isOther ? undefined : (byIndex ?? last);
   }
 }
 
-/** True if a piece that could continue a call begins another one instead. */
+/** True if a piece that could continue a call begins another call instead. */
 function beginsCall(piece: Piece, target: OpenCall): boolean {
   const { id, name, input } = piece;
   if (name === "") return false;
@@ -174,7 +179,7 @@ function beginsCall(piece: Piece, target: OpenCall): boolean {
   return isEmpty && (name !== target.name || (target.wasEmpty && input.trim() !== ""));
 }
 
-/** True for a call that a server sends whole once more. */
+/** True for a whole call that a server sends again. */
 function isRepeated({ id, name, input }: Piece, target: OpenCall): boolean {
   if (id === "" || id !== target.id || name !== target.name) return false;
   return target.isComplete && input === target.input;
@@ -209,7 +214,7 @@ function readExtra(value: unknown): Json | null {
   return JSON.stringify(value).length > TOOL_CALL_EXTRA_CHARACTERS_MAX ? null : value;
 }
 
-/** What should be a text, of which some servers send the JSON itself. Throws a RouteFailure. */
+/** A text, or the JSON of an object that some servers send instead. Throws a RouteFailure. */
 export function textOfJson(value: unknown): string {
   if (typeof value === "string") return value;
   // To write an object of thousands of levels takes up to half a second.

@@ -1,5 +1,5 @@
 // Reads a reply that is not streamed, by the same code as the chunks of a stream. Some servers
-// answer with a stream to whoever asks for a whole reply, or the other way round.
+// answer a request for a whole reply with a stream, or a request for a stream with a whole reply.
 
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { parseJson } from "../../../../upstream/upstream-http.ts";
@@ -9,8 +9,8 @@ import { BLANK_LINE, StreamedReply } from "./streamed-reply.ts";
 import type { ToolCallPiece } from "./tool-calls.ts";
 
 /**
- * The reply in the text of a body. Throws a RouteFailure if it is an error, or has neither content
- * nor an end: a reply with a finish_reason may be empty.
+ * The reply in the text of a body. Throws a RouteFailure if the text is an error, or has neither
+ * content nor an end: a reply with a finish_reason may be empty.
  */
 export function readWholeReply(text: string, parts: ReplyParts): ChatReply {
   if (EVENTS.test(text)) return readWholeStream(text, parts);
@@ -21,12 +21,12 @@ export function readWholeReply(text: string, parts: ReplyParts): ChatReply {
   return { choices: [choiceOf([...deltas, reader.end()])], usage: reader.usage, fingerprint };
 }
 
-/** A stream that brings this whole reply. Throws a RouteFailure if it is not JSON. */
+/** The stream with a whole reply. Throws a RouteFailure if the reply is not JSON. */
 export function streamOf(wholeReply: string): Buffer {
   return Buffer.from(`data: ${JSON.stringify(parseJson(wholeReply))}\n\ndata: [DONE]\n\n`);
 }
 
-/** How a stream of events begins, and no JSON does. */
+/** The start of a stream of events. No JSON text begins like this. */
 const EVENTS = /^\s*(?:data|event|id|retry)?:/;
 
 function readWholeStream(text: string, parts: ReplyParts): ChatReply {
