@@ -8,6 +8,7 @@ import { type AuditFinding, accountFinding, dollars } from "../core/journal/audi
 import { LedgerReplay } from "../core/journal/ledger-replay.ts";
 import type { AccountRef } from "../store/accounts/accounts.ts";
 import type { AuditRepository, AuditSnapshot, RejectedEntry } from "../store/audit/audit.ts";
+import { wrongTotal } from "../store/usage/usage-repair.ts";
 import { checkOperations } from "./audit-payments.ts";
 import { checkWallet, isInForce, toReplayEntry } from "./audit-wallet.ts";
 
@@ -216,13 +217,13 @@ async function checkLog(account: string, snapshot: AuditSnapshot): Promise<Audit
   return say(`the request log's cost of ${request}`, `${dollars(charged)} in 1 row`, found);
 }
 
-/** The log may be dropped month by month, so only the money of its sums can be compared. */
+/** Compares money alone, of all months: the log may be dropped month by month. */
 async function checkUsage(account: string, snapshot: AuditSnapshot): Promise<AuditFinding | null> {
-  const { ledger, quarters, hours, days } = await snapshot.usageTotals();
-  const found = [quarters, hours, days].find((money) => money !== ledger);
+  const totals = await snapshot.usageTotals();
+  const found = wrongTotal(totals);
   if (found === undefined) return null;
   const fact = "the sums of the request log (farebox usage repair computes them again)";
-  return accountFinding(account, fact, chargesText(ledger), chargesText(found));
+  return accountFinding(account, fact, chargesText(totals.ledger), chargesText(found));
 }
 
 function chargesText(totals: string): string {

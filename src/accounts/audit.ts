@@ -8,7 +8,7 @@ import {
 } from "../../actors/inspection.ts";
 import { timeOf } from "../../actors/redis/redis-clock.ts";
 import { LEASE_OVERDUE_MS } from "../core/access/limits.ts";
-import { type AuditFinding, accountFinding } from "../core/journal/audit-finding.ts";
+import type { AuditFinding } from "../core/journal/audit-finding.ts";
 import type { AccountRef } from "../store/accounts/accounts.ts";
 import type { Cursor } from "../store/accounts/wallet-repository.ts";
 import {
@@ -35,7 +35,7 @@ export interface AuditDeps extends AccountAuditDeps {
 export interface AuditReport {
   /** The first difference; null if everything is proven except rejected entries. */
   readonly difference: AuditFinding | null;
-  /** One of each account that has any, the first ones of many. */
+  /** The first difference of each account that has one; at most `DIFFERENCES_MAX`. */
   readonly differences: readonly AuditFinding[];
   /** All journal entries of the audited accounts that Postgres refused (D-111). */
   readonly rejected: readonly AuditFinding[];
@@ -84,13 +84,15 @@ export async function audit(deps: AuditDeps, only: AccountRef | null): Promise<A
   const isLookedAt = (bucket: number) => only === null || only.bucket === bucket;
   // Before the flush: that would repair a bucket that is older than the ledger.
   const difference =
-    (await lasting(deps, () => checkBuckets(deps, isLookedAt))) ??
+    (await lasting(() => checkBuckets(deps, isLookedAt), {
+      isSound: (finding) => finding === null,
+      wait: () => deps.sleep(LOOK_AGAIN_MS),
+    })) ??
     (await checkFlush(deps, isLookedAt)) ??
     (only === null ? await checkOrphans(deps) : null);
   if (difference !== null) return { ...NOTHING, difference, differences: [difference] };
   if (only !== null) {
-    const wrong = await wrongBooks(deps, [only]);
-    return withProof(NOTHING, await proveAccount(deps, only), wrong.get(only.id));
+    return withProof(NOTHING, await proveAccount(deps, only, await wrongBooks(deps, [only])));
   }
   const unattributed = await deps.repository.unattributed();
   let report: AuditReport = {
@@ -101,9 +103,10 @@ export async function audit(deps: AuditDeps, only: AccountRef | null): Promise<A
     const wrong = await wrongBooks(deps, page);
     for (let start = 0; start < page.length; start += ACCOUNTS_AT_ONCE) {
       const accounts = page.slice(start, start + ACCOUNTS_AT_ONCE);
-      const proofs = await Promise.all(accounts.map((account) => proveAccount(deps, account)));
-      for (const [index, proof] of proofs.entries()) {
-        report = withProof(report, proof, wrong.get(accounts[index]?.id ?? ""));
+      for (const proof of await Promise.all(
+        accounts.map((account) => proveAccount(deps, account, wrong)),
+      )) {
+        report = withProof(report, proof);
       }
       await deps.onProven?.(report.accounts);
     }
@@ -111,47 +114,51 @@ export async function audit(deps: AuditDeps, only: AccountRef | null): Promise<A
   return report;
 }
 
-/** Checks again before it reports a difference: the account may be changing at this moment. */
-async function proveAccount(deps: AuditDeps, account: AccountRef): Promise<AccountProof> {
-  for (let look = 1; ; look += 1) {
-    const proof = await auditAccount(deps, account);
-    if (proof.difference === null || look === LOOKS) return proof;
-    await deps.sleep(LOOK_AGAIN_MS);
-    await deps.flush();
-  }
+/** `wrong` has the findings of the books: they count for an account whose money is right. */
+async function proveAccount(
+  deps: AuditDeps,
+  account: AccountRef,
+  wrong: ReadonlyMap<string, AuditFinding>,
+): Promise<AccountProof> {
+  const proof = await lasting(() => auditAccount(deps, account), {
+    isSound: ({ difference }) => difference === null,
+    wait: () => waitAndFlush(deps),
+  });
+  return { ...proof, difference: proof.difference ?? wrong.get(account.id) ?? null };
 }
 
-/** The findings of the books (`AuditRepository.bookMismatches`), looked at again like a proof. */
+/** The findings of the books (`AuditRepository.bookMismatches`) that last, by account. */
 async function wrongBooks(
   deps: AuditDeps,
   accounts: readonly AccountRef[],
 ): Promise<ReadonlyMap<string, AuditFinding>> {
   let left = accounts;
-  for (let look = 1; ; look += 1) {
+  const look = async () => {
     const wrong = await deps.repository.bookMismatches(left);
     left = left.filter(({ id }) => wrong.has(id));
-    if (left.length === 0 || look === LOOKS) {
-      return new Map(
-        [...wrong].map(([id, { fact, expected, found }]) => [
-          id,
-          accountFinding(id, fact, expected, found),
-        ]),
-      );
-    }
-    await deps.sleep(LOOK_AGAIN_MS);
-    await deps.flush();
+    return wrong;
+  };
+  return await lasting(look, {
+    isSound: ({ size }) => size === 0,
+    wait: () => waitAndFlush(deps),
+  });
+}
+
+/** Looks again until the result is sound, or until it was not `LOOKS` times in a row. */
+async function lasting<T>(
+  look: () => Promise<T>,
+  rules: { readonly isSound: (found: T) => boolean; readonly wait: () => Promise<unknown> },
+): Promise<T> {
+  for (let looks = 1; ; looks += 1) {
+    const found = await look();
+    if (rules.isSound(found) || looks === LOOKS) return found;
+    await rules.wait();
   }
 }
 
-async function lasting(
-  deps: AuditDeps,
-  check: () => Promise<AuditFinding | null>,
-): Promise<AuditFinding | null> {
-  for (let look = 1; ; look += 1) {
-    const difference = await check();
-    if (difference === null || look === LOOKS) return difference;
-    await deps.sleep(LOOK_AGAIN_MS);
-  }
+async function waitAndFlush({ sleep, flush }: AuditDeps): Promise<void> {
+  await sleep(LOOK_AGAIN_MS);
+  await flush();
 }
 
 async function checkBuckets(
@@ -225,16 +232,10 @@ async function checkOrphans({ repository }: AuditDeps): Promise<AuditFinding | n
   return { account: null, bucket: null, seq: null, fact, expected: "one that exists", found };
 }
 
-/** `wrongBook` counts if the account's money is right. */
-function withProof(
-  report: AuditReport,
-  proof: AccountProof,
-  wrongBook: AuditFinding | null = null,
-): AuditReport {
-  const difference = proof.difference ?? wrongBook;
-  const found = difference === null ? [] : [difference];
+function withProof(report: AuditReport, proof: AccountProof): AuditReport {
+  const found = proof.difference === null ? [] : [proof.difference];
   return {
-    difference: report.difference ?? difference,
+    difference: report.difference ?? proof.difference,
     differences: [...report.differences, ...found].slice(0, DIFFERENCES_MAX),
     rejected: [...report.rejected, ...proof.rejected],
     accounts: report.accounts + 1,

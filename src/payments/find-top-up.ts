@@ -1,6 +1,6 @@
-// Which top-up a payment of the provider is for. Anybody with access to the provider can change the
-// metadata of a payment, so our own rows decide; metadata counts only where no row contradicts it
-// (D-589).
+// Finds the top-up that a payment of the provider is for. Anybody with access to the provider can
+// change the metadata of a payment, so our own rows decide; metadata counts only where no row
+// contradicts it (D-589).
 
 import type { TopUp } from "../store/payments/top-ups.ts";
 import type { ProviderPayment } from "./provider.ts";
@@ -36,7 +36,7 @@ export async function topUpOfPage(
 }
 
 /** False if a customer of the provider stands for another account than this one. */
-export async function mayPayFor(
+async function mayPayFor(
   { provider, cards }: Pick<Deps, "provider" | "cards">,
   customer: string | null,
   account: number,

@@ -55,16 +55,17 @@ async function checkMoneyRedis({ stores, now }: CheckContext): Promise<Finding[]
   const replication = kind === "server" ? [] : await checkReplication(redis, kind);
   const warnings = [...(await checkRedis(redis)), ...replication].map(warning);
   await checkWrites(redis, probeKeys());
-  const [server] = serversOf(redis);
+  const servers = serversOf(redis);
+  const [server] = servers;
   if (server === undefined) return [problem("The Cluster has no master")];
   const ms = await quickest(now, () => server.ping());
   const [seconds, micros] = await server.time();
   const skew = clockFinding("Redis", Number(seconds) * 1_000 + Number(micros) / 1_000 - now());
-  const files = await Promise.all(serversOf(redis).map(fileFinding));
+  const files = await Promise.all(servers.map(fileFinding));
   return [...warnings, ...skew, ...files.flat(), answerFinding(ms)];
 }
 
-/** Whether a cut end of the append-only file, left by a loss of power, can still do harm. */
+/** Warns if a loss of power may have cut the append-only file and nothing has rewritten it. */
 async function fileFinding(server: RedisServer): Promise<Finding[]> {
   const { isOn, isFresh, isUnderWay } = await appendOnlyFileOf(server);
   if (!isOn) return [];

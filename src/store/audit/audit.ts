@@ -3,18 +3,18 @@
 import { asc, eq, gt, sql } from "drizzle-orm";
 import type { AccountState } from "../../core/access/account-states.ts";
 import { fromUuid } from "../../core/ids.ts";
+import type { AuditFinding } from "../../core/journal/audit-finding.ts";
 import type { LedgerKind, OperationKind } from "../../core/journal/journal.ts";
 import type { ReplayEntry, ReplayOperation } from "../../core/journal/ledger-replay.ts";
 import type { AccountRef } from "../accounts/accounts.ts";
 import { readDocument } from "../accounts/documents.ts";
 import { type Cursor, readKeyIds } from "../accounts/wallet-repository.ts";
-import type { Payment } from "../payments/payments.ts";
-import { readPayments } from "../payments/payments.ts";
+import { type Payment, readPayments } from "../payments/payments.ts";
 import type { Database } from "../servers/database.ts";
 import { accounts } from "../tables/account-schema.ts";
 import { journalCursors } from "../tables/schema.ts";
 import type { UsageTotals } from "../usage/usage-repair.ts";
-import { type BookMismatch, readBookMismatches } from "./books-audit.ts";
+import { readBookMismatches } from "./books-audit.ts";
 import { type LogMismatch, readLogMismatch, readTotals } from "./log-audit.ts";
 
 type Queries = Pick<Database["db"], "select" | "update" | "execute">;
@@ -119,7 +119,7 @@ export class AuditRepository {
   }
 
   /** The first fact of each account about which two tables, or a row and its digest, disagree. */
-  async bookMismatches(of: readonly AccountRef[]): Promise<ReadonlyMap<string, BookMismatch>> {
+  async bookMismatches(of: readonly AccountRef[]): Promise<ReadonlyMap<string, AuditFinding>> {
     return await readBookMismatches(
       this.database,
       of.map(({ id }) => id),

@@ -1,17 +1,11 @@
-// Facts that two tables must agree about, or a row and its digest, for an audit. One statement
-// reads them for many accounts, as of one instant: what belongs together is written together.
+// Finds facts about which two tables disagree, or a row and its digest, for an audit. One statement
+// reads them for many accounts, as of one instant: rows that must agree are written together.
 
 import { fromUuid } from "../../core/ids.ts";
+import { type AuditFinding, accountFinding } from "../../core/journal/audit-finding.ts";
 import { operationDigest } from "../ledger/operations.ts";
 import { arrayText, type Database } from "../servers/database.ts";
 import { firstWrongSql, IN_AUDIT, WRONG_SUMS } from "../usage/usage-sums-check.ts";
-
-/** A fact with its expected and its actual value. */
-export interface BookMismatch {
-  readonly fact: string;
-  readonly expected: string;
-  readonly found: string;
-}
 
 /** Who asked for an operation, why, and by which id: no other table repeats it (D-591). */
 const OPERATIONS = `
@@ -69,16 +63,12 @@ const STATEMENT = firstWrongSql([OPERATIONS, APPLIED, REPAID, TOP_UPS, MAIL, ...
 export async function readBookMismatches(
   { sql }: Database,
   accountIds: readonly string[],
-): Promise<ReadonlyMap<string, BookMismatch>> {
+): Promise<ReadonlyMap<string, AuditFinding>> {
   const rows = await sql.unsafe(STATEMENT, [arrayText(accountIds)]);
   return new Map(
-    rows.map(({ id, fact, request, expected, found }) => [
-      String(id),
-      {
-        fact: request === null ? fact : `${fact}${fromUuid("request", request)}`,
-        expected,
-        found,
-      },
-    ]),
+    rows.map(({ id, fact, request, expected, found }) => {
+      const name = request === null ? fact : `${fact}${fromUuid("request", request)}`;
+      return [String(id), accountFinding(id, name, expected, found)];
+    }),
   );
 }

@@ -24,7 +24,7 @@ export interface LogMismatch {
   readonly held: bigint | null;
   /** The free credit that paid for it although it is no chat. */
   readonly misused: bigint;
-  /** The free part and the time of ledger and log, where they differ in one of them. */
+  /** Free part and time in the ledger and in the log; null if they agree. */
   readonly parts: { readonly charged: string; readonly logged: string } | null;
 }
 
@@ -55,14 +55,13 @@ export async function readLogMismatch(
     SELECT request::text, charged.seq::text, charged.amount::text AS charged,
       logged.amount::text AS logged, coalesce(logged.rows, 0)::text AS rows,
       logged.held::text, coalesce(logged.misused, 0)::text AS misused,
-      (charged.free <> logged.free OR charged.first_at <> logged.at
-        OR charged.last_at <> logged.at)::text AS differs,
+      parts.differ::text AS differ,
       charged.free || ' nano-USD free, ' || charged.first_at AS charged_parts,
       logged.free || ' nano-USD free, ' || logged.at AS logged_parts
     FROM charged FULL JOIN logged USING (request)
-    WHERE logged.rows > 1 OR logged.amount > logged.held OR logged.misused > 0
-      OR charged.free <> logged.free OR charged.first_at <> logged.at
-      OR charged.last_at <> logged.at
+      CROSS JOIN LATERAL (SELECT charged.free <> logged.free OR charged.first_at <> logged.at
+        OR charged.last_at <> logged.at AS differ) AS parts
+    WHERE logged.rows > 1 OR logged.amount > logged.held OR logged.misused > 0 OR parts.differ
       OR (coalesce(charged.amount, 0) <> coalesce(logged.amount, 0)
       AND (logged.request IS NOT NULL OR ${sql.raw(isMonthKept("charged.month"))}))
     ORDER BY charged.seq LIMIT 1`);
@@ -76,7 +75,7 @@ export async function readLogMismatch(
     held: row.held ? BigInt(row.held) : null,
     misused: BigInt(row.misused ?? 0),
     parts:
-      row.differs === "true"
+      row.differ === "true"
         ? { charged: row.charged_parts ?? "", logged: row.logged_parts ?? "" }
         : null,
   };

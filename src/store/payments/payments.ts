@@ -335,13 +335,13 @@ export async function readPayments(
 }
 
 /** Null when there is no such payment. */
-export async function readPayment(tx: Transaction, id: string): Promise<Payment | null> {
+async function readPayment(tx: Transaction, id: string): Promise<Payment | null> {
   const [row] = await tx.select().from(payments).where(eq(payments.id, id));
   return row === undefined ? null : paymentOf(row);
 }
 
 /** The payment of a row. */
-export function paymentOf(row: typeof payments.$inferSelect): Payment {
+function paymentOf(row: typeof payments.$inferSelect): Payment {
   return {
     ...row,
     amount: nano(row.amount),
@@ -354,7 +354,7 @@ export function paymentOf(row: typeof payments.$inferSelect): Payment {
 }
 
 /** @throws ReferenceReused if an operator recorded another payment under the reference */
-export function refuseOtherPayment(
+function refuseOtherPayment(
   first: Payment,
   { ref, amount, bonus = ZERO, ...payment }: NewPayment,
 ): void {
@@ -371,7 +371,7 @@ export function refuseOtherPayment(
  * "All that is left" was taken back if none of the payment's credit stood after it.
  * @throws ReferenceReused if something else was taken back under the reference
  */
-export async function refuseOtherChange(
+async function refuseOtherChange(
   tx: Transaction,
   { payment, takenBack }: ChangedPayment,
   { number }: OperationRow,

@@ -2,8 +2,7 @@
 
 import { and, eq, ne } from "drizzle-orm";
 import type { RandomBytes } from "../../core/ids.ts";
-import type { AccountRow, AlsoInTransaction } from "../accounts/accounts.ts";
-import { insertAccount } from "../accounts/accounts.ts";
+import { type AccountRow, type AlsoInTransaction, insertAccount } from "../accounts/accounts.ts";
 import type { Database } from "../servers/database.ts";
 import { accounts } from "../tables/account-schema.ts";
 import { memberships, people } from "../tables/people-schema.ts";

@@ -3,8 +3,12 @@
 
 import { eq } from "drizzle-orm";
 import type { RandomBytes } from "../../core/ids.ts";
-import type { AccountRef, SignUpGrant } from "../accounts/accounts.ts";
-import { bookFreeCredit, insertAccount } from "../accounts/accounts.ts";
+import {
+  type AccountRef,
+  bookFreeCredit,
+  insertAccount,
+  type SignUpGrant,
+} from "../accounts/accounts.ts";
 import { type Actor, recordActivity } from "../accounts/activity.ts";
 import type { Transaction } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";

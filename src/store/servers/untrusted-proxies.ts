@@ -1,10 +1,10 @@
 // Remembers that requests came through a proxy on this machine that TRUSTED_PROXIES does not name.
 
+import { DAY_MS } from "../../core/access/limits.ts";
 import type { Log } from "../../core/log.ts";
 import { Attempts } from "../people/attempts.ts";
 import type { Database } from "./database.ts";
 
-const DAY_MS = 24 * 60 * 60 * 1_000;
 const KEPT_MS = 30 * DAY_MS;
 const LOCAL = ["127.0.0.1", "::1"] as const;
 
@@ -20,20 +20,20 @@ export class UntrustedProxies {
     this.#attempts = new Attempts(database);
   }
 
-  /** Says it in the log, and keeps it for a month for `farebox doctor`. */
+  /** Warns of the proxy in the log, and remembers the proxy for a month for `farebox doctor`. */
   report(address: string, log: Pick<Log, "warn">): void {
     log.warn({ address }, "A proxy on this machine is not in TRUSTED_PROXIES: its callers are one");
-    const entry = { key: keyOf(address), limit: Number.POSITIVE_INFINITY, windowMs: KEPT_MS };
     this.#attempts
-      .count([entry], this.now())
+      .add(keyOf(address), this.now(), KEPT_MS)
       .catch((err: unknown) => log.warn({ err }, "An untrusted proxy was not remembered"));
   }
 
-  /** Those that were reported lately, in words. */
+  /** A warning of each proxy that was reported lately. */
   async warnings(isTrusted: (address: string) => boolean): Promise<string[]> {
     const seen = await Promise.all(
       LOCAL.map(
-        async (one) => !isTrusted(one) && (await this.#attempts.has(keyOf(one), this.now())),
+        async (address) =>
+          !isTrusted(address) && (await this.#attempts.has(keyOf(address), this.now())),
       ),
     );
     return LOCAL.filter((_, index) => seen[index]).map(wordsOf);

@@ -8,42 +8,30 @@ import { ROLLUP_MINUTES, UNKNOWN_SERVICE } from "../tables/usage-schema.ts";
 import { callsSql, usageStatusSql } from "./usage-changes.ts";
 import { firstWrongSql, WRONG_SUMS } from "./usage-sums-check.ts";
 
-/** What three records say of an account: they must agree. */
+/** The money of an account's calls in four records, as `cost/free part`: they must agree. */
 export interface UsageTotals {
-  /** Charges of the ledger, as `cost/free part`. */
+  /** Charges of the ledger. */
   readonly ledger: string;
-  /** The same of the sums, by the length of their rows. */
+  /** The sums, by the length of their rows. */
   readonly quarters: string;
   readonly hours: string;
   readonly days: string;
-  /** Calls since the month of the oldest log row that is kept. */
-  readonly logged: string;
-  readonly counted: string;
 }
 
 const TOTALS = `
-  WITH kept AS (
-    SELECT coalesce(date_trunc('month', min(at), 'UTC'), 'infinity') AS since
-    FROM request_log WHERE account = $1
-  ), sums AS (
-    SELECT minutes, sum(cost) AS cost, sum(free_cost) AS free,
-      coalesce(sum(calls) FILTER (WHERE at >= (SELECT since FROM kept)), 0) AS calls
+  WITH sums AS (
+    SELECT minutes, sum(cost) || '/' || sum(free_cost) AS money
     FROM usage_rollups WHERE account = $1 GROUP BY minutes
-  ), text AS (
-    SELECT minutes, cost || '/' || free AS money, calls FROM sums
   )
   SELECT
     (SELECT coalesce(-sum(paid_delta + free_delta), 0) || '/' || coalesce(-sum(free_delta), 0)
       FROM ledger_entries WHERE account = $1 AND kind IN ('charge', 'late_charge')) AS ledger,
-    coalesce((SELECT money FROM text WHERE minutes = 15), '0/0') AS quarters,
-    coalesce((SELECT money FROM text WHERE minutes = 60), '0/0') AS hours,
-    coalesce((SELECT money FROM text WHERE minutes = 1440), '0/0') AS days,
-    (SELECT coalesce(sum(${callsSql("l")}), 0)::text FROM request_log l
-      WHERE account = $1) AS logged,
-    coalesce((SELECT calls FROM text WHERE minutes = 15), 0)::text AS counted`;
+    coalesce((SELECT money FROM sums WHERE minutes = 15), '0/0') AS quarters,
+    coalesce((SELECT money FROM sums WHERE minutes = 60), '0/0') AS hours,
+    coalesce((SELECT money FROM sums WHERE minutes = 1440), '0/0') AS days`;
 
 /** Reads the totals of an account, by its number, in the snapshot of the caller. */
-export async function readUsageTotals(sql: Sql | TransactionSql, account: number) {
+async function readUsageTotals(sql: Sql | TransactionSql, account: number) {
   const [row] = await sql.unsafe<UsageTotals[]>(TOTALS, [account]);
   if (row === undefined) throw new Error("A query without FROM returned no row");
   return row;
@@ -54,9 +42,9 @@ export function usageTotalsSql(account: number): string {
   return TOTALS.replaceAll("$1", String(Math.trunc(account)));
 }
 
-/** True if the sums are those of ledger and log. */
-export function isUsageRight({ ledger, logged, counted, ...sums }: UsageTotals): boolean {
-  return Object.values(sums).every((money) => money === ledger) && logged === counted;
+/** The first total of the sums that differs from the ledger's; undefined if all agree. */
+export function wrongTotal({ ledger, quarters, hours, days }: UsageTotals): string | undefined {
+  return [quarters, hours, days].find((money) => money !== ledger);
 }
 
 /** A count in groups of seven bits, as core/latency-bands.ts packs it. */
@@ -120,6 +108,20 @@ const REBUILD = `
 
 const WRONG = firstWrongSql(WRONG_SUMS);
 
+/**
+ * The totals of an account if they differ from the ledger, or else the first sum that differs from
+ * the log or from shorter sums; null if all are right.
+ */
+export async function findWrongUsage(
+  sql: Sql | TransactionSql,
+  { id, number }: { readonly id: string; readonly number: number },
+): Promise<object | null> {
+  const totals = await readUsageTotals(sql, number);
+  if (wrongTotal(totals) !== undefined) return totals;
+  const [wrong] = await sql.unsafe(WRONG, [arrayText([id])]);
+  return wrong ?? null;
+}
+
 /** Computes the sums of one account again, from the oldest month that the log has of it. */
 async function rebuild(tx: TransactionSql, account: number): Promise<void> {
   const [kept] = await tx`
@@ -141,12 +143,12 @@ export async function repairUsage({ sql }: Database, only: string | null): Promi
     SELECT id, number, bucket FROM accounts WHERE ${only}::text IS NULL OR id = ${only}
     ORDER BY number`;
   let wrong = 0;
-  for (const { id, number, bucket } of accounts) {
+  for (const row of accounts) {
+    const account = { id: String(row.id), number: Number(row.number) };
     await sql.begin(async (tx) => {
-      await tx`SELECT FROM journal_cursors WHERE bucket = ${bucket} FOR UPDATE`;
-      const isRight = isUsageRight(await readUsageTotals(tx, Number(number)));
-      if (isRight && (await tx.unsafe(WRONG, [arrayText([id])])).length === 0) return;
-      await rebuild(tx, Number(number));
+      await tx`SELECT FROM journal_cursors WHERE bucket = ${row.bucket} FOR UPDATE`;
+      if ((await findWrongUsage(tx, account)) === null) return;
+      await rebuild(tx, account.number);
       wrong += 1;
     });
   }

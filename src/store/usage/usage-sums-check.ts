@@ -14,16 +14,16 @@ const GROUP = "key, service, model, status";
 
 const sumsOf = (row: string) => SUMS.map((name) => `coalesce(${row}.${name}, 0)`).join(", ");
 const textOf = (row: string) => `concat_ws(' ', ${sumsOf(row)})`;
-const COMPARED = SUMS.join(", ");
+const NAMES = SUMS.join(", ");
 const factOf = (length: string) => `
-  'the ${length} sums of ' || service || ' (' || status || ') at ' || at || ' (${COMPARED})'`;
+  'the ${length} sums of ' || service || ' (' || status || ') at ' || at || ' (${NAMES})'`;
 
 /** True, as SQL, if the log still has the month of this text, such as `202611`. */
 export const isMonthKept = (month: string) => `EXISTS (
   SELECT FROM pg_inherits WHERE inhparent = 'request_log'::regclass
     AND inhrelid = to_regclass('request_log_' || ${month}))`;
 
-/** Money whose log row was rejected is counted apart, so the sums of all else are exact. */
+/** Money whose log row was rejected is counted apart, without a call: all other sums are exact. */
 const LOGGED = `
   WITH logged AS (
     SELECT account, date_bin('15 minutes', l.at, '2000-01-01Z') AS at, l.key, l.service,
@@ -38,8 +38,8 @@ const LOGGED = `
       WHERE ${IN_AUDIT} AND minutes = 15) AS months
     WHERE ${isMonthKept("month")}
   ), counted AS (
-    SELECT account, at, ${GROUP}, ${SUMS.join(", ")} FROM usage_rollups
-    WHERE ${IN_AUDIT} AND minutes = 15 AND service <> '${UNKNOWN_SERVICE}'
+    SELECT account, at, ${GROUP}, ${NAMES} FROM usage_rollups
+    WHERE ${IN_AUDIT} AND minutes = 15 AND (service <> '${UNKNOWN_SERVICE}' OR calls <> 0)
       AND to_char(at AT TIME ZONE 'UTC', 'YYYYMM') IN (SELECT month FROM kept)
   )
   SELECT account, ${factOf("15-minute")} AS fact, NULL::uuid AS request,
@@ -47,14 +47,14 @@ const LOGGED = `
   FROM logged FULL JOIN counted USING (account, at, ${GROUP})
   WHERE (${sumsOf("logged")}) IS DISTINCT FROM (${sumsOf("counted")})`;
 
-/** Also of months whose log is dropped. */
+/** Compares sums of all months, those whose log is dropped too. */
 const longerSums = (short: number, long: number) => `
   WITH shorter AS (
     SELECT account, date_bin(interval '${long} minutes', at, '2000-01-01Z') AS at, ${GROUP},
       ${SUMS.map((name) => `sum(${name}) AS ${name}`).join(", ")}
     FROM usage_rollups WHERE ${IN_AUDIT} AND minutes = ${short} GROUP BY 1, 2, ${GROUP}
   ), longer AS (
-    SELECT account, at, ${GROUP}, ${SUMS.join(", ")} FROM usage_rollups
+    SELECT account, at, ${GROUP}, ${NAMES} FROM usage_rollups
     WHERE ${IN_AUDIT} AND minutes = ${long}
   )
   SELECT account, ${factOf(`${long}-minute`)}, NULL::uuid, ${textOf("shorter")}, ${textOf("longer")}
@@ -68,13 +68,13 @@ export const WRONG_SUMS: readonly string[] = [
 ];
 
 /**
- * One statement of several, each of which selects an account's number, a fact, the request that the
- * fact ends with or null, and the expected and the actual value. It answers one row of each account
- * that has any, of the earliest statement.
+ * Joins statements. Each of them selects an account's number, a fact, the request that the fact
+ * ends with or null, and the expected and the actual value. The joined statement selects one row of
+ * each account that has any: the first row of the earliest statement.
  */
 export function firstWrongSql(statements: readonly string[]): string {
   const all = statements.map(
-    (one, place) => `SELECT ${place} AS place, * FROM (${one}) AS s${place}`,
+    (statement, place) => `SELECT ${place} AS place, * FROM (${statement}) AS s${place}`,
   );
   return `
     SELECT DISTINCT ON (a.number) a.id, w.fact, w.request::text, w.expected, w.found

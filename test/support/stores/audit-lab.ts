@@ -3,7 +3,7 @@
 import { holdsKey } from "../../../actors/records/keys.ts";
 import { type AuditDeps, type AuditReport, audit } from "../../../src/accounts/audit.ts";
 import { auditAccount } from "../../../src/accounts/audit-account.ts";
-import { accountFinding, describe as inWords } from "../../../src/core/journal/audit-finding.ts";
+import { describe as inWords } from "../../../src/core/journal/audit-finding.ts";
 import type { NanoUsd } from "../../../src/core/money/money.ts";
 import { AuditRepository } from "../../../src/store/audit/audit.ts";
 import type { AccountTerms, TestAccount } from "./accounts.ts";
@@ -36,11 +36,10 @@ export async function found(world: World, account: TestAccount): Promise<string>
 /** The same from a single look, without a flush before it. */
 export async function foundAtOnce(world: World, account: TestAccount): Promise<string> {
   const deps = auditDeps(world);
-  const { difference } = await auditAccount(deps, account.row);
-  if (difference !== null) return inWords(difference);
-  const wrong = (await deps.repository.bookMismatches([account.row])).get(account.id);
-  if (wrong === undefined) return "";
-  return inWords(accountFinding(account.id, wrong.fact, wrong.expected, wrong.found));
+  const proof = await auditAccount(deps, account.row);
+  const wrong = await deps.repository.bookMismatches([account.row]);
+  const difference = proof.difference ?? wrong.get(account.id);
+  return difference === undefined ? "" : inWords(difference);
 }
 
 /** An account with a payment, a few settled calls, one of them free, and one open hold. */

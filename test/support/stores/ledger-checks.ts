@@ -9,7 +9,7 @@ import {
   outcomeText,
 } from "../../../src/core/journal/journal.ts";
 import { add, type NanoUsd } from "../../../src/core/money/money.ts";
-import { isUsageRight, readUsageTotals } from "../../../src/store/usage/usage-repair.ts";
+import { findWrongUsage } from "../../../src/store/usage/usage-repair.ts";
 import type { TestAccount } from "./accounts.ts";
 import { type World, walletOf } from "./world.ts";
 
@@ -84,8 +84,7 @@ export async function expectSound(world: World, account: TestAccount): Promise<v
     FROM request_log WHERE account = ${account.row.number}`;
   expect(sums?.logged).toBe(sums?.charged);
   expect(sums?.repeated).toBe(0n);
-  const totals = await readUsageTotals(world.database.sql, account.row.number);
-  expect(isUsageRight(totals) ? null : totals).toBeNull();
+  expect(await findWrongUsage(world.database.sql, account.row)).toBeNull();
 }
 
 const SWEPT = {

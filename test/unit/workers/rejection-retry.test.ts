@@ -11,7 +11,7 @@ import { nano, usd } from "../../../src/core/money/money.ts";
 import { readLogMismatch } from "../../../src/store/audit/log-audit.ts";
 import { LogUpkeep } from "../../../src/store/usage/log-upkeep.ts";
 import { repairMargins } from "../../../src/store/usage/margin-repair.ts";
-import { isUsageRight, readUsageTotals } from "../../../src/store/usage/usage-repair.ts";
+import { findWrongUsage } from "../../../src/store/usage/usage-repair.ts";
 import { expireIpHashes } from "../../../workers/ip-hash-expiry.ts";
 import { random } from "../../support/random.ts";
 import { shared } from "../../support/shared.ts";
@@ -106,7 +106,7 @@ test("a log row alone is written without touching the money, in whatever epoch",
 async function expectRight({ number, id }: LabAccount): Promise<void> {
   const { database } = lab;
   expect(await readLogMismatch(database.db, number, id)).toBeNull();
-  expect(await readUsageTotals(database.sql, number)).toSatisfy(isUsageRight);
+  expect(await findWrongUsage(database.sql, { id, number })).toBeNull();
   expect(await repairMargins(database)).toBe(0);
 }
 
