@@ -169,11 +169,11 @@ export class AccountActors implements Actors {
     };
   }
 
-  /** The calls of this process that hold money now. */
   refusesUnread(keyId: string): boolean {
     return this.#brake.refusesUnread(keyId);
   }
 
+  /** The calls of this process that hold money now. */
   get openCalls(): number {
     return this.leases.openCalls;
   }

@@ -59,8 +59,8 @@ export interface AdmissionRequest {
   /** An earlier try of this request returned `short`: the window has already counted it. */
   readonly counted?: boolean | undefined;
   /**
-   * The body is not read yet. The request is counted, and refused if that needs no body; otherwise
-   * the answer is `short`, and the request comes again as `counted`.
+   * The body is not read yet. The request is counted, and refused if the refusal needs no body;
+   * otherwise the answer is `short`, and the request comes again as `counted`.
    */
   readonly isAhead?: boolean | undefined;
   /**
@@ -95,8 +95,8 @@ export type Admission =
       readonly funds: Funds | null;
     }
   /**
-   * Tentative: the upper bound does not fit. Ahead of the body: it may be read. The request was
-   * counted.
+   * The request was counted. If it was tentative, its upper bound does not fit; if it came ahead of
+   * its body, the body may be read.
    */
   | { readonly verdict: "short"; readonly funds: Funds };
 
@@ -126,9 +126,9 @@ export interface DetachedHold {
   readonly limits: readonly Pick<Limit, "name" | "kind" | "weight">[];
 }
 
-/** Tells what a call has cost so far, for the case that its process dies. */
+/** Computes the cost of a call so far; the call is charged that much if its process dies. */
 export interface CostSource {
-  /** A lower bound. Null if nothing was added since it was last asked. */
+  /** A lower bound of the cost. Null if nothing was added since the last call of this method. */
   costSoFar(): Promise<NanoUsd> | null;
 }
 
@@ -146,9 +146,9 @@ export interface Hold {
   readonly signal: CancelSignal;
   /** Reports the cost so far; the next renewal of the lease stores it as the checkpoint. */
   checkpoint(cost: NanoUsd): void;
-  /** From now on this source is asked for the cost so far, and Redis keeps it as the checkpoint. */
+  /** From now on Redis gets the cost so far from this source, and keeps it as the checkpoint. */
   measure(source: CostSource): void;
-  /** Asks at once, because much was streamed since the last checkpoint. */
+  /** Stores the cost so far at once, because much was streamed since the last checkpoint. */
   saveCost(): void;
   /**
    * Takes min(cost, hold), returns the rest, and writes the log row. Idempotent. `unused` says, by
@@ -218,8 +218,8 @@ export interface Account {
 export interface AccountActors {
   of(accountId: string, bucket: number): Account;
   /**
-   * True if the last call of this key was refused for what is known without its body. The next one
-   * is likely to be: it is asked about ahead of its body.
+   * True if the last call of this key was refused for a reason that needs no body. The next call is
+   * likely to be refused as well, so its admission comes ahead of its body.
    */
   refusesUnread(keyId: string): boolean;
 }

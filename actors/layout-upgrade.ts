@@ -61,7 +61,8 @@ export class EarlierReleaseRuns extends Error {
 }
 
 /**
- * Refuses the layout of before the first release, whose buckets had a key of this name.
+ * Refuses a Redis whose buckets have the layout from before the first release, where each bucket
+ * had a key named `meta`.
  * @throws Unreleased
  */
 export async function refuseFirstLayout(redis: RedisClient): Promise<void> {

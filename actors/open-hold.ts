@@ -34,7 +34,7 @@ export interface HoldAccount {
   closed(hold: OpenHold): void;
   /** Called with each settlement that Redis has confirmed. */
   onSettled(settlement: Settlement): void;
-  /** Called when the cost so far must be stored at once. */
+  /** Called when the cost so far of a hold must be stored at once. */
   saveCost(hold: OpenHold): void;
   /** Called for each failed attempt to deliver a settlement. It is retried without help. */
   onSettleRetry(requestId: string, error: unknown): void;
@@ -148,9 +148,9 @@ export class OpenHold implements Hold {
     this.account.saveCost(this);
   }
 
-  /** Asks for the cost so far. True if Redis has another checkpoint. */
+  /** Asks the source for the cost so far. True if Redis has a lower checkpoint. */
   async count(): Promise<boolean> {
-    // A source that is still counting is asked again later.
+    // While the source still counts, the last known cost is compared.
     const counting = this.#isCounting ? null : (this.#source?.costSoFar() ?? null);
     if (counting === null) return this.isUnsaved;
     this.#isCounting = true;

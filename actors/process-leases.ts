@@ -42,6 +42,7 @@ interface Bucket {
   /** The count of document changes when the open calls were last checked. */
   documents: number | null;
   rounds: number;
+  /** True while `saveCost` sends the costs of its streams to Redis. */
   isSaving: boolean;
 }
 
@@ -145,7 +146,7 @@ export class ProcessLeases {
     await Promise.all(rounds);
   }
 
-  /** Stores what each stream has cost so far, if it went on since that was last stored. */
+  /** Stores the cost so far of each stream, unless Redis has that cost already. */
   async saveCosts(): Promise<void> {
     const saving: Promise<void>[] = [];
     for (const [number, { open }] of this.#buckets) {
@@ -157,8 +158,8 @@ export class ProcessLeases {
   }
 
   /**
-   * Stores what a stream has cost so far. All streams of a bucket that are counted while Redis is
-   * asked go into the next request together.
+   * Stores the cost so far of a stream. The next request to Redis has the costs of all streams of
+   * the bucket that were counted during the request before.
    */
   async saveCost(number: number, hold: OpenHold): Promise<void> {
     const bucket = this.#buckets.get(number);
@@ -171,7 +172,7 @@ export class ProcessLeases {
     try {
       await this.#saveAll(bucket);
     } catch {
-      // The renewal of the lease logs it, and this is tried again in a second.
+      // The renewal of the lease logs the error, and the costs are sent again in a second.
     }
     bucket.isSaving = false;
   }
@@ -198,9 +199,10 @@ export class ProcessLeases {
   /** False if Redis had no lease of this process, and so may have resolved its holds. */
   async #renewLease(bucket: Bucket, holds: readonly OpenHold[]): Promise<boolean> {
     const { scripts, scriptTime, owner } = this.deps;
-    const streams = holds.map(({ id, streamedCost }) => ({
-      requestId: id,
-      checkpoint: streamedCost,
+    const streams = holds.map((hold) => ({
+      hold,
+      requestId: hold.id,
+      checkpoint: hold.streamedCost,
     }));
     const reply = await scripts.run(renew, {
       nowMs: scriptTime(),
@@ -209,7 +211,7 @@ export class ProcessLeases {
       leaseMs: LEASE_MS,
       streams,
     });
-    for (const [at, { checkpoint }] of streams.entries()) holds[at]?.saved(checkpoint);
+    for (const { hold, checkpoint } of streams) hold.saved(checkpoint);
     for (const id of reply.lost) bucket.open.get(id)?.hold.abort(leaseLost());
     if (bucket.documents !== reply.documents) await this.#checkAccess(bucket, reply.documents);
     return reply.hadLease;

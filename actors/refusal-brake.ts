@@ -83,12 +83,12 @@ export class RefusalBrake {
     return { verdict: "refused", error, rate: { ...rate, remaining: 0 }, funds: null };
   }
 
-  /** True if the last call of this key was refused for what is known without its body. */
+  /** True if the last call of this key was refused for a reason that needs no body. */
   refusesUnread(keyId: string): boolean {
     return this.#counts.get(keyId)?.isUnread === true;
   }
 
-  /** Notes that Redis lets this key's calls go on. */
+  /** Notes that Redis did not refuse a call of this key ahead of its body. */
   notePass(keyId: string): void {
     const count = this.#counts.get(keyId);
     if (count !== undefined) count.isUnread = false;

@@ -1,4 +1,4 @@
-// Says in the log who is waited for while a flush waits for a lock of Postgres.
+// Logs which session of Postgres holds a lock that a flush waits for.
 
 import type { Clock } from "../src/core/clock.ts";
 import type { Log } from "../src/core/log.ts";
@@ -15,7 +15,7 @@ export interface LockWatchDeps {
 const LOOK_MS = 5_000;
 const WAITED_SECONDS = 2;
 
-/** The result of `work`. While it takes long, the log says whom Postgres waits for. */
+/** Returns the result of `work`. While `work` takes long, logs the sessions that hold it up. */
 export async function watchLocks<Value>(
   deps: LockWatchDeps,
   work: () => Promise<Value>,
@@ -35,7 +35,7 @@ export async function watchLocks<Value>(
   }
 }
 
-/** If Postgres is away, the flush itself says so. */
+/** Logs each wait for a lock. If Postgres is away, the flush itself reports that. */
 async function logWaits({ database, log }: LockWatchDeps): Promise<void> {
   const waits = await readLockWaits(database, WAITED_SECONDS).catch(() => []);
   for (const wait of waits) log.warn({ reason: lockText(wait) }, "The ledger waits for a lock");

@@ -295,7 +295,7 @@ const trimmed = new WeakMap<object, Map<number, string>>();
  * Removes entries from Redis that have been in Postgres for `keepMs`. Adds the errors of single
  * buckets to `failures`.
  */
-export async function trimFlushed(deps: TrimDeps, failures: unknown[]): Promise<void> {
+async function trimFlushed(deps: TrimDeps, failures: unknown[]): Promise<void> {
   const { ledger, keepMs } = deps;
   if (!Number.isFinite(keepMs)) return;
   const trimmable = await ledger.trimmable(keepMs);

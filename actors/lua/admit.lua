@@ -16,8 +16,8 @@
 --       { 'lease' } its process needs a lease (lease.lua) before it may hold anything here
 --       { 'late', packed now_ms } it was sent too long ago, or by a clock that is wrong; nothing
 --         was changed
---       { 'short', packed spendable } tentative: it does not fit; ahead of its body: it may go on.
---         The request was counted, nothing else changed
+--       { 'short', packed spendable } tentative: the bound does not fit; ahead of its body: the
+--         body may be read. The request was counted, nothing else changed
 --       { error_code, packed now_ms, limit, remaining, reset_ms, spendable, retry_ms, by the
 --         limit of open calls (0/1) } refused; no money was changed
 --       error ENDED  a late copy: the call has ended already; nothing was changed
@@ -54,8 +54,9 @@ local budget_room = budget >= 0 and budget - month_use(k, month) or AMOUNT_MAX
 -- In the order of the error table.
 local full, exceeded = window.total >= limit, nil
 if limits then full, exceeded = check_limits(limits, full) end
--- True if a try before has counted this request, or if this try was sent before and counted it. A
--- refusal may follow a try whose answer was lost, and does not know that it counted.
+-- True if an earlier try has counted this request, or if this try was sent before and has counted
+-- the request. A refusal may follow a try whose reply was lost: its process then does not know that
+-- the try has counted the request.
 local is_counted = attempt == 2 or attempt == 5
   or (full and (attempt == 1 or attempt == 4 or refusal ~= '') and redis_call('GET', op) == 'S')
 local window_full = full and not is_counted

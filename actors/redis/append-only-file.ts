@@ -1,30 +1,30 @@
-// The append-only files of the Redis servers, written anew.
+// Makes Redis servers rewrite their append-only files.
 //
-// A machine that loses its power may leave a file that ends within a script. Redis reads it and
-// appends to it; at its next start it takes the half script and the one that follows for a single
-// one, so the journal contradicts the ledger, and charges are lost. A rewritten file has no such
-// end (D-597).
+// A machine that loses power may leave a file that ends inside a script. Redis loads such a file
+// and appends further scripts to the file. At its next start, Redis reads the half script and the
+// script after the half as one script. The journal then contradicts the ledger, and charges are
+// lost. A rewritten file ends with a whole script (D-597).
 
 import type { Log } from "../../src/core/log.ts";
 import { within } from "../../src/core/within.ts";
 import type { RedisClient, RedisServer } from "../scripts/script.ts";
 import { connectedServers } from "./redis-servers.ts";
 
-/** What `INFO` says about the append-only file of a server. */
+/** The state of the append-only file of a server, from `INFO persistence`. */
 export interface AppendOnlyFile {
   readonly isOn: boolean;
-  /** A rewrite runs, or begins when the server has time for it. */
+  /** True while a rewrite runs, or waits until the server has time. */
   readonly isUnderWay: boolean;
-  /** The last rewrite failed; false if there was none. */
+  /** True if the last rewrite failed; false if the server had no rewrite. */
   readonly hasFailed: boolean;
-  /** Whether a rewrite ended well since the server started. */
+  /** True if a rewrite succeeded since the server started, and none runs now. */
   readonly isFresh: boolean;
 }
 
 export interface FreshFilesDeps {
   readonly redis: RedisClient;
   readonly log: Pick<Log, "warn">;
-  /** How long a caller waits before it is refused; the rewrite goes on. */
+  /** How long a caller waits before the caller is refused; the rewrite goes on. */
   readonly callerMs?: number;
   /** How long to wait for a rewrite. */
   readonly rewriteMs?: number;
@@ -33,9 +33,10 @@ export interface FreshFilesDeps {
 const CALLER_MS = 3_000;
 const REWRITE_MS = 60_000;
 const LOOK_MS = 20;
-/** Redis begins no other rewrite while one runs. */
+/** The error by which Redis refuses a second rewrite while the first runs. */
 const UNDER_WAY = /already in progress/i;
 
+/** Reads the state of a server's append-only file. */
 export async function appendOnlyFileOf(server: RedisServer): Promise<AppendOnlyFile> {
   const info = await server.info("persistence");
   const fieldOf = (name: string) => new RegExp(`^${name}:(\\w+)`, "m").exec(info)?.[1];
@@ -50,10 +51,7 @@ export async function appendOnlyFileOf(server: RedisServer): Promise<AppendOnlyF
   };
 }
 
-/**
- * Asks a server to write its file anew. False if a rewrite runs that began earlier. Throws if the
- * server refuses.
- */
+/** Starts a rewrite. False if an earlier rewrite still runs. Throws if the server refuses. */
 export async function beginRewrite(server: RedisServer): Promise<boolean> {
   try {
     await server.bgrewriteaof();
@@ -65,9 +63,10 @@ export async function beginRewrite(server: RedisServer): Promise<boolean> {
 }
 
 /**
- * Makes a function that resolves once no server has a file that was there when it started.
- * It rejects after a few seconds, and its next call waits on. A server that refuses the rewrite, or
- * is too slow, is only named in the log: calls are served, as by a server without such a file.
+ * Makes a function that resolves once every server has rewritten the file with which the server
+ * started. The function rejects after a few seconds, and its next call waits for the same rewrite.
+ * If a server refuses the rewrite, or takes too long, the function logs a warning and resolves:
+ * calls are served, as they are with a server that has no append-only file.
  */
 export function freshFiles(deps: FreshFilesDeps): () => Promise<void> {
   const { callerMs = CALLER_MS } = deps;
@@ -91,7 +90,7 @@ async function rewriteAll({ redis, log, rewriteMs = REWRITE_MS }: FreshFilesDeps
   );
 }
 
-/** Resolves with the reason why the server does not write its file anew, or null. */
+/** Makes a server rewrite its file, unless the file is fresh. Resolves with a failure, or null. */
 async function rewriteStale(server: RedisServer, rewriteMs: number): Promise<Error | null> {
   const found = await appendOnlyFileOf(server);
   if (!found.isOn || found.isFresh) return null;
@@ -107,7 +106,7 @@ async function rewriteStale(server: RedisServer, rewriteMs: number): Promise<Err
   return new Error(`The rewrite takes over ${rewriteMs} ms`);
 }
 
-/** The reply by which Redis refuses a command; any other error says nothing about the server. */
+/** Returns an error by which Redis refused a command. Throws any other, as of a connection. */
 function asRefusal(error: unknown): Error {
   if (error instanceof Error && error.name === "ReplyError") return error;
   throw error;

@@ -26,7 +26,7 @@ import {
  */
 export const ADMISSION_VALID_MS = 7_500;
 
-/** As the script has them. */
+/** The numbers by which admit.lua knows the attempts. */
 const ATTEMPTS = {
   only: 0,
   tentative: 1,
@@ -57,8 +57,8 @@ export interface AdmitArgs extends Timed, OfAccount {
   /**
    * `tentative` counts the request and may return `short`; `counted` follows such a reply. `open`
    * is the only attempt of a request that an account may make although it owes. `ahead` comes
-   * before the body: it only counts, and returns `short`; the others then are `countedTentative`
-   * or `counted`.
+   * before the body: it counts the request and returns `short`; the next attempts of the request
+   * are `countedTentative` or `counted`.
    */
   readonly attempt: keyof typeof ATTEMPTS;
   /** Account, key and metadata between tabs. */

@@ -1,18 +1,20 @@
-// A circuit breaker for one subject on one server: a model, or an action. A caller can make a
-// server fail by what is requested, but cannot keep it from accepting connections. So a server that
-// cannot be reached is given up for everybody; one that answers with failures only for the accounts
-// that had one, and only while nobody else is served (D-564).
+// Gives up a server for one subject, a model or an action, while the server fails: a circuit
+// breaker. A caller can make a server fail with a request, but cannot keep the server from taking
+// connections. So a server that takes no connections is given up for all accounts. A server that
+// answers with failures is given up only for the accounts that had a failure, and only while no
+// other account is served (D-564).
 
 /** Requests in a row that found no connection, or that failed, before a server is given up. */
 const FAILURES_TO_OPEN = 5;
-/** So many accounts must have failed last, and they must be as many as those that did not. */
+/** A server is given up only if the last requests of at least so many accounts failed. */
 const ACCOUNTS_TO_OPEN = 3;
+/** Those accounts must be at least this share of the accounts with a result in the window. */
 const SHARE_TO_OPEN = 0.5;
 /** The last result of an account counts for so long. */
 const WINDOW_MS = 20_000;
-/** Accounts that are remembered beside one that failed; those that came first go first. */
+/** Accounts that are remembered while one of them has failed; beyond that the oldest is dropped. */
 export const ACCOUNTS_MAX = 1_000;
-/** While somebody was served so lately, the server is not given up. */
+/** For so long after a request was served, the server is not given up for failures. */
 const SERVED_MS = 5_000;
 const BACK_OFF_MS = 10_000;
 const BACK_OFF_MS_MAX = 60_000;
@@ -20,39 +22,38 @@ const BACK_OFF_MS_MAX = 60_000;
 const TRIAL_MS = 5_000;
 
 /**
- * How a request ended. `unreachable`: there was no connection to send it on; `failed`: the server
- * took it and did not serve it; `refused`: the server answered, and the request or the moment is at
- * fault; `ignored`: nothing is known of the server, because the caller left.
+ * How a request ended. `unreachable`: there was no connection for the request; `failed`: the server
+ * took the request and did not serve it; `refused`: the server answered, and the request or the
+ * moment is at fault; `ignored`: the caller left, so the result says nothing about the server.
  */
 export type AttemptResult = "ok" | "failed" | "refused" | "unreachable" | "ignored";
 
-/** How the last request of an account ended. */
+/** The last result of an account, and its pause while the server is given up. */
 interface AccountState {
-  /** When it ended; before all windows if it has not. */
+  /** The time of the last result; before all windows if there is none yet. */
   endedMs: number;
   hasFailed: boolean;
-  /** While the server is given up, the account must wait until then. */
+  /** While the server is given up, the account makes no request before this time. */
   waitsUntilMs: number;
   backOffMs: number;
 }
 
 export class Breaker {
-  /** The accounts of the last seconds; none as long as nobody has failed. */
+  /** The accounts with a result in the window. Successes enter only beside a failure. */
   readonly #accounts = new Map<string, AccountState>();
   #sweepAtMs = 0;
   #failures = 0;
   #servedMs = Number.NEGATIVE_INFINITY;
-  /** Until then the accounts that failed must wait, and try again one request at a time. */
+  /** Until this time, accounts that failed must wait, then make one trial after the other. */
   #openUntilMs = 0;
   #unreachable = 0;
-  /** True from the time that the server cannot be reached until it answers anybody. */
-  #isCutOff = false;
+  /** Until this time, no account makes a request. Not 0 from a cut-off to the next answer. */
   #cutOffUntilMs = 0;
   #cutOffMs = BACK_OFF_MS;
 
   constructor(readonly monotonicMs: () => number) {}
 
-  /** True unless some accounts, or all, must wait now. */
+  /** True if no account must wait now. */
   get isPassable(): boolean {
     const nowMs = this.monotonicMs();
     return nowMs >= this.#openUntilMs && nowMs >= this.#cutOffUntilMs;
@@ -65,11 +66,9 @@ export class Breaker {
 
   /** True if this account may make a request now. */
   isPassableFor(account: string): boolean {
-    if (!this.#isCutOff && this.#openUntilMs === 0) return true;
-    const nowMs = this.monotonicMs();
-    if (nowMs < this.#cutOffUntilMs) return false;
-    if (!this.#isCutOff && nowMs >= this.#openUntilMs) return true;
-    return nowMs >= (this.#accounts.get(account)?.waitsUntilMs ?? 0);
+    if (!this.#isGivenUp) return true;
+    const waitsUntilMs = this.#accounts.get(account)?.waitsUntilMs ?? 0;
+    return this.monotonicMs() >= Math.max(this.#cutOffUntilMs, waitsUntilMs);
   }
 
   /** Begins a request of an account; null while the server is given up for it. */
@@ -80,7 +79,7 @@ export class Breaker {
 
   /** The server of a trial has begun to answer. */
   trialAnswered(): void {
-    // Others may pass while the trial's stream continues; its end reports the result.
+    // Other requests may pass while the trial's stream continues; the end reports the result.
     this.#openUntilMs = 0;
     this.#reached();
   }
@@ -96,14 +95,22 @@ export class Breaker {
     if (nowMs >= this.#sweepAtMs) this.#sweep(nowMs);
   }
 
-  /** Each account makes one trial after the other, so that no account can wait for another's. */
+  /** True after too many missed connections, until the server answers any account. */
+  get #isCutOff(): boolean {
+    return this.#cutOffUntilMs > 0;
+  }
+
+  /** True if some accounts must wait, or make trials. Asks for the time only after a failure. */
+  get #isGivenUp(): boolean {
+    return this.#isCutOff || (this.#openUntilMs > 0 && this.monotonicMs() < this.#openUntilMs);
+  }
+
+  /** Each account has its own trials, so that no account waits for the trial of another. */
   #beginTrial(account: string): boolean {
-    if (!this.#isCutOff && this.#openUntilMs === 0) return false;
-    const nowMs = this.monotonicMs();
-    if (!this.#isCutOff && nowMs >= this.#openUntilMs) return false;
+    if (!this.#isGivenUp) return false;
     const state = this.#isCutOff ? this.#stateOf(account) : this.#accounts.get(account);
     if (state === undefined || !(this.#isCutOff || state.hasFailed)) return false;
-    state.waitsUntilMs = nowMs + TRIAL_MS;
+    state.waitsUntilMs = this.monotonicMs() + TRIAL_MS;
     return true;
   }
 
@@ -129,15 +136,13 @@ export class Breaker {
     state.hasFailed = true;
     this.#failures += 1;
     if (!(isOpen || this.#isProven(nowMs))) return;
-    // Long enough for the trials that follow.
+    // The window leaves time for the trials that follow.
     this.#openUntilMs = Math.max(this.#openUntilMs, state.waitsUntilMs + WINDOW_MS);
   }
 
-  /** The server has answered, whatever it said. */
+  /** The server has answered, with a success or a failure. */
   #reached(): void {
     this.#unreachable = 0;
-    if (!this.#isCutOff) return;
-    this.#isCutOff = false;
     this.#cutOffUntilMs = 0;
     this.#cutOffMs = BACK_OFF_MS;
   }
@@ -148,15 +153,14 @@ export class Breaker {
     this.#unreachable += 1;
     if (this.#unreachable < FAILURES_TO_OPEN) return;
     if (this.#isCutOff) {
-      // Neither what began before nor the second of several trials says anything new.
+      // Earlier requests and further trials of the same pause say nothing new.
       if (!wasTrial || nowMs < this.#cutOffUntilMs) return;
       this.#cutOffMs = Math.min(this.#cutOffMs * 2, BACK_OFF_MS_MAX);
     }
-    this.#isCutOff = true;
     this.#cutOffUntilMs = nowMs + this.#cutOffMs;
   }
 
-  /** True if so many accounts fail, and so few do not, that it is not their requests. */
+  /** True if so large a share of the accounts fails that their requests cannot be the cause. */
   #isProven(nowMs: number): boolean {
     if (this.#failures < FAILURES_TO_OPEN || nowMs - this.#servedMs < SERVED_MS) return false;
     let all = 0;
@@ -181,7 +185,7 @@ export class Breaker {
     return state;
   }
 
-  /** Forgets the accounts that count no longer, and all once none of them has failed. */
+  /** Forgets accounts whose results no longer count, and all accounts once none has failed. */
   #sweep(nowMs: number): void {
     this.#sweepAtMs = nowMs + WINDOW_MS;
     let hasFailed = false;
@@ -204,7 +208,7 @@ export class Attempt {
   constructor(
     readonly breaker: Breaker,
     readonly account: string,
-    /** True if the account must wait for its result before it may make others. */
+    /** True if the account must wait for the result before its next request. */
     readonly isTrial: boolean,
   ) {}
 

@@ -14,8 +14,9 @@ export function openFetch(
 }
 
 /**
- * The platform's `fetch`. It keeps no connection of an account, because it would share it with
- * others (D-566); so no request of one is lost on a connection that its server has just closed.
+ * The platform's `fetch`. It would share a kept connection between accounts (D-566), so the
+ * connection of an account's request is closed after the response. Such a request therefore never
+ * meets an idle connection that the server has just closed.
  */
 export const platformFetch: Fetch = (url, { account, ...init }) => {
   const signal = init.signal === null ? null : abortSignalOf(init.signal);

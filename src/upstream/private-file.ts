@@ -1,4 +1,4 @@
-// Files with data of customers or operators, whatever the umask of the process is.
+// Makes files for data of customers or operators, which only the owner of a file can read.
 
 import { closeSync, fchmodSync, fstatSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
@@ -8,9 +8,9 @@ const FILE_MODE = 0o600;
 const OTHERS = 0o077;
 
 /**
- * Makes a file that only its owner can read, and the folders to it, where they are missing. A file
- * that is there and that others can read is closed to them. SQLite gives the files beside its
- * database the mode of the database.
+ * Makes a file that only its owner can read, whatever the umask of the process is, and the missing
+ * folders of its path. If the file exists, takes the rights of all other users away. SQLite gives
+ * the files beside its database the mode of the database.
  */
 export function ensurePrivate(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: FOLDER_MODE });

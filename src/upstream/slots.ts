@@ -20,13 +20,13 @@ export interface WaitOptions {
 /** At most this many requests may wait per slot; the account with most of them gives way. */
 export const WAITING_A_SLOT = 4;
 
-/** How many slots an account may have for each one that is free. */
+/** How many slots an account may have for each free slot. */
 const SLOTS_A_FREE_ONE = 2;
 
 /**
  * An account may have twice as many slots as are free. So a single account gets two thirds, and
- * each further one two thirds of what the others leave: however long some accounts keep theirs,
- * there is room for the next one (D-565).
+ * each further account gets two thirds of the rest. However long accounts keep their slots, there
+ * is a slot for the next account (D-565).
  */
 export class Slots {
   #max: number;

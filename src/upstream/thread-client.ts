@@ -24,7 +24,7 @@ export interface ThreadOptions<Setup, Event, Request = never> {
   /** After a thread has ended or could not be started, no other is started for this time. */
   readonly restartMs: number;
   readonly onEvent?: (event: Event) => void;
-  /** What of a request is handed over to the thread instead of copied. */
+  /** Returns the buffers of a request that move to the thread instead of being copied. */
   readonly transfer?: (request: Request) => ArrayBuffer[];
   readonly clock: Pick<Clock, "after" | "monotonicMs">;
   readonly log: Log;
@@ -60,8 +60,9 @@ interface Thread<Request, Reply> {
 
 /**
  * Starts its thread when it is first needed, and again after it has ended. Every request gets a
- * reply or a RouteFailure: one that the thread did not reply to when it ended fails at once. Only a
- * request that the thread was at work on can have ended it: all others blame nobody.
+ * reply or a RouteFailure: when the thread ends, all requests without a reply fail at once. Only
+ * the request that the thread worked on can have ended the thread, so all other failures blame
+ * nobody.
  */
 export class ThreadClient<Setup, Request, Reply, Event = never> implements Disposable {
   readonly #options: ThreadOptions<Setup, Event, Request>;

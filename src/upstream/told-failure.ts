@@ -1,11 +1,11 @@
-// Failures that servers tell with status 200 (D-582). A reply that tells one must not look like
+// Recognises replies with status 200 that report a failure (D-582). Such a reply must not look like
 // "nothing found".
 
 import { isObject } from "./upstream-http.ts";
 
-/** The members by which servers tell what failed; null, false and empty ones tell nothing. */
+/** The members that describe a failure; null, false and empty values describe none. */
 const MESSAGES = ["error", "errors", "error_code", "detail", "detailedError"] as const;
-/** The members that say whether a request succeeded, where false says that it did not. */
+/** The members that report success; false reports a failure. */
 const SUCCESSES = ["ok", "success"] as const;
 /** The members that repeat the status of HTTP as a number, or as a word. */
 const STATUSES = ["code", "status", "statusCode", "status_code"] as const;
@@ -13,7 +13,7 @@ const STATUS_WORD = /^(?:error|fail|failed|failure)$/i;
 const REFUSALS_FROM = 400;
 const STATUSES_END = 600;
 
-/** True if a reply says that it failed, in any of the ways that are common. */
+/** True if a reply reports a failure in any of the common ways. */
 export function tellsFailure(reply: unknown): boolean {
   if (!isObject(reply)) return false;
   return (

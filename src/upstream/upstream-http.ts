@@ -25,7 +25,7 @@ export interface UpstreamInit {
    */
   readonly timeout: false;
   readonly tls?: { readonly servername: string };
-  /** For whom the request is: accounts share no connection. None is for requests of our own. */
+  /** The account of the request: accounts share no connection. Requests of our own have none. */
   readonly account?: string | undefined;
 }
 
@@ -48,11 +48,11 @@ export interface UpstreamRequest {
   readonly limit?: TimeLimit | undefined;
   /** The name that the certificate must be for, where the URL names an address. */
   readonly serverName?: string | undefined;
-  /** The account that the request is for; none if it is one of our own. */
+  /** The account of the request. Requests of our own have none. */
   readonly account?: string | undefined;
 }
 
-/** Of 4xx, those that no request can cause: the key, the plan or the address is wrong. */
+/** Statuses of 4xx that no request can cause: the key, the plan or the address is wrong. */
 const UNHEALTHY_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 405, 407, 408, 421, 426]);
 
 /**
@@ -110,12 +110,12 @@ async function readResponse<T>(
 }
 
 /**
- * What is known of a request without a reply, but not the address. A server that took the request
- * and closed the connection may have failed by this one request (D-564).
+ * The failure of a request without a reply; its message does not name the address. A server that
+ * took the request and closed the connection may have failed because of this request (D-564).
  */
 function unansweredFailure(error: unknown): RouteFailure {
   const code = codeOf(error);
-  // The platform does not tell whether a request was sent, but resets happen only after that.
+  // The platform's `fetch` does not mark unsent requests, but a reset only follows a sent one.
   const isUnsent = error instanceof HttpError ? error.isUnsent : code !== "ECONNRESET";
   const blames = isUnsent ? "connection" : "server";
   return new RouteFailure(`The server did not answer (${code})`, blames);

@@ -22,11 +22,11 @@ export const IDLE_MAX = 256;
  * be sent again (D-420), and would be kept for that until the server answers (D-517).
  */
 const RESENT_LENGTH_MAX = 1024 * 1024;
-/** Enough for two lost packets; a server that takes longer would not be worth waiting for. */
+/** Enough for two lost packets; a slower server is not worth waiting for. */
 const CONNECT_MS = 5_000;
 /** How often idle connections are looked through for those whose time is over. */
 const SWEEP_MS = 1_000;
-/** For whom requests are that no account has made. */
+/** Stands for the account in requests of our own. */
 const NO_ACCOUNT = "";
 /** Parsed addresses that are kept; few more than there are servers. */
 export const TARGETS_MAX = 1_024;
@@ -196,7 +196,7 @@ class Server implements ConnectionOwner {
   }
 
   send(request: SentRequest): void {
-    const at = this.#idleOf(request.account);
+    const at = this.#idle.findLastIndex(({ account }) => account === request.account);
     const connection = this.#idle[at];
     // One whose time is over is left to the sweep: its server may be closing it.
     if (connection === undefined || connection.idleUntilMs <= this.monotonicMs()) {
@@ -236,13 +236,6 @@ class Server implements ConnectionOwner {
 
   closeIdle(): void {
     for (const connection of [...this.#idle]) connection.close(null);
-  }
-
-  /** Where the connection is that this account used last; -1 if none is idle. */
-  #idleOf(account: string): number {
-    let at = this.#idle.length - 1;
-    while (at >= 0 && this.#idle[at]?.account !== account) at -= 1;
-    return at;
   }
 
   #connect(request: SentRequest): void {

@@ -19,7 +19,7 @@ export interface ServerAddress {
 
 /** A request, and where its response goes. */
 export interface SentRequest {
-  /** For whom it is. */
+  /** The account of the request; empty for a request of our own. */
   readonly account: string;
   readonly text: string;
   readonly exchange: HttpExchange;
@@ -27,7 +27,7 @@ export interface SentRequest {
 
 /** Who keeps a connection for its next request. */
 export interface ConnectionOwner {
-  /** A connection that is not there after so long is given up. */
+  /** A connection that is not open after so long is given up. */
   readonly connectMs: number;
   monotonicMs(): number;
   /** The connection can take another request for so long. */
@@ -77,8 +77,8 @@ export class HttpConnection implements ExchangeConnection, Expiring {
   /** The owner closes it if it is still idle then. */
   idleUntilMs = 0;
   /**
-   * The only one whose requests it takes. A server that answers a request twice would otherwise
-   * give the second answer to another account, and that cannot always be noticed (D-566).
+   * Only requests of this account use the connection. A server that answers a request twice could
+   * otherwise give the second answer to another account, unnoticed (D-566).
    */
   readonly account: string;
 
@@ -109,7 +109,7 @@ export class HttpConnection implements ExchangeConnection, Expiring {
     if (!this.#isTls) this.ready();
   }
 
-  /** The server does not take the connection. */
+  /** Gives up a connection that the server has not accepted in time. */
   expire(): void {
     this.close(new HttpError("ETIMEDOUT", "The connection took too long"));
   }
@@ -138,8 +138,8 @@ export class HttpConnection implements ExchangeConnection, Expiring {
       this.close(null);
       return;
     }
-    // The server closed the idle connection while the request was on its way: it is sent again.
-    if (this.#hasServed && this.#exchange.isUnanswered && isTimeout(bytes) && this.#isSoon()) {
+    // The server closed the idle connection while the request was on its way.
+    if (isTimeout(bytes) && this.#isStaleFor(this.#exchange)) {
       this.close(null);
       return;
     }
@@ -190,15 +190,16 @@ export class HttpConnection implements ExchangeConnection, Expiring {
 
   #fail(exchange: HttpExchange, error: Error | null): void {
     if (exchange.isOver) return;
-    if (this.#hasServed && exchange.isUnanswered && this.#isSoon())
+    if (this.#isStaleFor(exchange))
       this.#owner.lost({ account: this.account, text: this.#text, exchange });
-    // The platform does not tell whether the server ended TLS, or somebody cut it off (D-567).
+    // Bun reports the server's end of TLS and a cut by somebody else in the same way (D-567).
     else if (error === null && this.#isReady) exchange.close(this.#isTls);
     else exchange.fail(new HttpError(codeOf(error), "The connection failed", !this.#isReady));
   }
 
-  /** True if the request may have met a connection that its server was about to close. */
-  #isSoon(): boolean {
+  /** True if the request met a connection that the server was closing, and must be sent again. */
+  #isStaleFor(exchange: HttpExchange): boolean {
+    if (!(this.#hasServed && exchange.isUnanswered)) return false;
     return this.#owner.monotonicMs() - this.#sentMs < STALE_MS;
   }
 
@@ -227,7 +228,7 @@ export class HttpConnection implements ExchangeConnection, Expiring {
 
 /** True for a response that says that no request came in time (RFC 9110, section 15.5.9). */
 function isTimeout(bytes: Buffer): boolean {
-  // To make a text of them would cost each reply five times as much.
+  // Comparing a text made of the bytes would cost each reply five times as much.
   const [first, second, third] = TIMEOUT_DIGITS;
   const at = STATUS.start;
   return bytes[at] === first && bytes[at + 1] === second && bytes[at + 2] === third;

@@ -6,7 +6,7 @@ export class HttpError extends Error {
     /** As operating systems name it, or one of ours. */
     readonly code: string,
     message: string,
-    /** True if there was no connection to send the request on: no request can cause that. */
+    /** True if there was no connection for the request. No request can cause such an error. */
     readonly isUnsent = false,
   ) {
     super(message);

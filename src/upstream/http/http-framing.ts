@@ -15,8 +15,8 @@ export interface Framing {
   /** Finds the part of the body in these bytes, from `start` on; moves it. Throws an HttpError. */
   push(bytes: Buffer, start: number): void;
   /**
-   * The connection was closed in order, `isForgeable` if somebody on the way can have done it.
-   * Throws an HttpError unless that ends the body.
+   * The connection was closed in order. `isForgeable`: somebody between the server and this process
+   * may have closed it. Throws an HttpError unless the close ends the body.
    */
   end(isForgeable?: boolean): void;
 }
@@ -115,8 +115,9 @@ class Chunked implements Framing {
   #left = 0;
   #digits = 0;
   #ignored = 0;
-  /** The length of the trailer line so far, and whether it has a name. */
+  /** The length of the trailer line so far. */
   #line = 0;
+  /** True if the trailer line so far has the name of a header. */
   #hasName = false;
   #hasExcess = false;
 

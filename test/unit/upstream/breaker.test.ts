@@ -12,7 +12,7 @@ function setUp() {
   return { clock, breaker, begin, fail };
 }
 
-/** Whose requests are let through. */
+/** True if a request of this account may be made now. */
 const passes = ({ begin }: ReturnType<typeof setUp>, account: string) => {
   const attempt = begin(account);
   attempt?.end("ignored");
@@ -161,7 +161,7 @@ describe("a server that answers with failures", () => {
     expect(state.clock.ms).toBe(11_000);
   });
 
-  test("has a failure counted once that is told twice", () => {
+  test("counts a failure once that is reported twice", () => {
     const state = setUp();
     state.fail(3);
     const attempt = state.begin("bad_0");
