@@ -3,21 +3,25 @@
 // another account makes small calls. Such a key can send 20 calls a minute, so the comparison is
 // over one minute.
 
-import { temporaryFolder } from "../scripts/local/processes.mjs";
 import { createAccount, createKey } from "../src/accounts/administration.ts";
 import { recordPayment } from "../src/accounts/payments.ts";
 import { usd } from "../src/core/money/money.ts";
 import { Accounts } from "../src/store/accounts/accounts.ts";
 import { Payments } from "../src/store/payments/payments.ts";
-import { makeCallers, random, SECRETS, type Stores, startApi, startStores } from "./farebox.ts";
+import { random, SECRETS, type Stores } from "./farebox.ts";
 import { BUN } from "./launch.ts";
-import { startUpstream } from "./targets.ts";
+import {
+  bodyOf,
+  during,
+  headersOf,
+  percentilesOf,
+  startSmallCaller,
+  timesOf,
+} from "./small-calls.ts";
 
 const QUIET_MS = 20_000;
 const DISTURBED_MS = 60_000;
 const WARM_UP_CALLS = 20_000;
-/** A key can send 10,000 calls a minute, which is less than one caller can make. */
-const VICTIM_KEYS = 8;
 const LARGE_CALLS = 20;
 const LARGE_AT_ONCE = 4;
 const LARGE_BYTES = 3_900_000;
@@ -36,24 +40,10 @@ async function main(): Promise<void> {
   const [attack] = process.argv.slice(2);
   if (attack !== undefined) return await sendLarge(JSON.parse(attack) as Attack);
   await using cleanup = new AsyncDisposableStack();
-  const folder = temporaryFolder("farebox-neighbour-");
-  cleanup.defer(() => folder.remove());
-  const stores = await startStores(`${folder.path}/home`);
-  cleanup.defer(() => stores.stop());
-  const upstream = await startUpstream(folder.path);
-  cleanup.defer(() => upstream.stop());
-  const callers = await makeCallers(stores, { accountCount: 1, keysAnAccount: VICTIM_KEYS });
-  const victim = callers.map(({ secret }) => secret);
-  const place = { logFolder: folder.path, upstreamUrl: upstream.url };
-  const api = await startApi(stores, place, victim);
-  cleanup.defer(() => api.stop());
-  const { url } = api.target;
-  const key = await freeKey(stores);
-  await timesOf(url, victim, (calls) => calls < WARM_UP_CALLS);
-  const during = (ms: number) => {
-    const endMs = performance.now() + ms;
-    return () => performance.now() < endMs;
-  };
+  const victim = await startSmallCaller(cleanup, "farebox-neighbour-");
+  const { url } = victim.target;
+  const key = await freeKey(victim.stores);
+  await timesOf(victim, (calls) => calls < WARM_UP_CALLS);
   const command = [BUN, import.meta.path, JSON.stringify({ url, key } satisfies Attack)];
   const attacker = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "inherit" });
   cleanup.defer(() => attacker.kill());
@@ -62,11 +52,11 @@ async function main(): Promise<void> {
   const exited = attacker.exited.then(() => {
     attackMs = performance.now() - begun;
   });
-  const atOnce = await timesOf(url, victim, () => attackMs === null);
-  const after = await timesOf(url, victim, during(DISTURBED_MS - (attackMs ?? 0)));
+  const atOnce = await timesOf(victim, () => attackMs === null);
+  const after = await timesOf(victim, during(DISTURBED_MS - (attackMs ?? 0)));
   await exited;
   // Last: a process that has just started still builds its data files.
-  const quiet = await timesOf(url, victim, during(QUIET_MS));
+  const quiet = await timesOf(victim, during(QUIET_MS));
   console.log(await attacker.stdout.text());
   report({ quiet, atOnce, minute: [...atOnce, ...after], attackMs: attackMs ?? Number.NaN });
 }
@@ -80,25 +70,6 @@ async function freeKey({ database, actors }: Stores): Promise<string> {
   await recordPayment(deps, id, { amount: usd("4"), paidAt: new Date() });
   const terms = { name: "large", scopes: ["models"], ipAllowlist: [] } as const;
   return (await createKey(deps, id, { ...terms, monthlyLimit: LARGE_BUDGET })).key;
-}
-
-/** Makes one call after the other while `goesOn` is true; returns their times in milliseconds. */
-async function timesOf(
-  url: string,
-  keys: readonly string[],
-  goesOn: (calls: number) => boolean,
-): Promise<number[]> {
-  const times: number[] = [];
-  const body = bodyOf("Hello");
-  while (goesOn(times.length)) {
-    const key = keys[times.length % keys.length] ?? "";
-    const begun = performance.now();
-    const response = await fetch(url, { method: "POST", headers: headersOf(key), body });
-    await response.bytes();
-    if (!response.ok) throw new Error(`A small call was answered ${response.status}`);
-    times.push(performance.now() - begun);
-  }
-  return times;
 }
 
 async function sendLarge({ url, key }: Attack): Promise<void> {
@@ -116,14 +87,6 @@ async function sendLarge({ url, key }: Attack): Promise<void> {
   console.log(`${statuses.length} calls of 3.9 MB were answered ${answers}`);
 }
 
-function bodyOf(content: string): string {
-  return JSON.stringify({ model: "plain", messages: [{ role: "user", content }], max_tokens: 50 });
-}
-
-function headersOf(key: string): Record<string, string> {
-  return { "content-type": "application/json", authorization: `Bearer ${key}` };
-}
-
 function report(run: {
   readonly quiet: readonly number[];
   /** While large calls were open. */
@@ -133,22 +96,17 @@ function report(run: {
   readonly attackMs: number;
 }): void {
   const row = (name: string, times: readonly number[]) => {
-    const [p50, p99] = [percentile(times, 0.5), percentile(times, 0.99)];
+    const { p50Ms, p99Ms } = percentilesOf(times);
     console.log(
-      `${name}: ${times.length} calls, p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms`,
+      `${name}: ${times.length} calls, p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms`,
     );
-    return p99;
+    return p99Ms;
   };
   console.log(`The large calls took ${(run.attackMs / 1_000).toFixed(1)} s`);
   const quiet = row("quiet", run.quiet);
   row("while they run", run.atOnce);
   const ratio = row("in their minute", run.minute) / quiet;
   console.log(`p99 in their minute / quiet: ${ratio.toFixed(1)} (aim: below ${RATIO_AIM})`);
-}
-
-function percentile(times: readonly number[], part: number): number {
-  const sorted = [...times].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 }
 
 await main();

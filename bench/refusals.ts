@@ -1,19 +1,24 @@
 // Measures what refused requests cost all other callers: the time of the main thread for each code,
 // and the small calls of a neighbour while one account floods the service.
 
-import { temporaryFolder } from "../scripts/local/processes.mjs";
 import type { ErrorCode } from "../src/core/errors.ts";
 import { Accounts } from "../src/store/accounts/accounts.ts";
 import { Pauses } from "../src/store/operators/pauses.ts";
 import { Payments } from "../src/store/payments/payments.ts";
 import { createTestAccount } from "../test/support/stores/accounts.ts";
-import { makeCallers, random, SECRETS, type Stores, startApi, startStores } from "./farebox.ts";
+import { random, SECRETS, type Stores } from "./farebox.ts";
 import { BUN } from "./launch.ts";
 import { mainThreadMs } from "./load/process-usage.ts";
 import { REFUSAL_CASES, type RefusalCase } from "./refusal-cases.ts";
-import { startUpstream } from "./targets.ts";
+import {
+  during,
+  percentilesOf,
+  type SmallCaller,
+  startSmallCaller,
+  timesOf,
+} from "./small-calls.ts";
 
-/** What a refused request may take of the main thread. */
+/** The milliseconds of the main thread that a refused request may take. */
 const MAIN_MS_MAX = 1;
 /** The neighbour's p99 under a flood, by its p99 without one. */
 const RATIO_MAX = 3;
@@ -24,7 +29,7 @@ const FREE_WINDOW = 20;
 /** From then on the key is refused from memory. */
 const OVER_LIMIT = 4 * FREE_WINDOW;
 const FLOOD_CALLERS = 8;
-const VICTIM_KEYS = 8;
+const WARM_UP_MS = 2_000;
 
 export interface RefusalsOptions {
   readonly isQuick: boolean;
@@ -53,29 +58,20 @@ export interface RefusalsReport {
 }
 
 interface Setting {
-  readonly stores: Stores;
+  /** The account whose small calls are slowed down. */
+  readonly neighbour: SmallCaller;
   readonly pauses: Pauses;
   readonly base: string;
-  readonly pid: number;
 }
 
-/** Measures both. `cleanup` stops everything that it starts. */
+/** Measures refusals and floods. `cleanup` stops everything that it starts. */
 export async function measureRefusals(options: RefusalsOptions): Promise<RefusalsReport> {
   const { isQuick, cleanup, progress } = options;
-  const folder = temporaryFolder("farebox-bench-refusals-");
-  cleanup.defer(() => folder.remove());
-  const stores = await startStores(`${folder.path}/home`);
-  cleanup.defer(() => stores.stop());
-  const upstream = await startUpstream(folder.path);
-  cleanup.defer(() => upstream.stop());
-  const callers = await makeCallers(stores, { accountCount: 1, keysAnAccount: VICTIM_KEYS });
-  const victims = callers.map(({ secret }) => secret);
-  const place = { logFolder: folder.path, upstreamUrl: upstream.url };
-  const api = await startApi(stores, place, victims);
-  cleanup.defer(() => api.stop());
+  const neighbour = await startSmallCaller(cleanup, "farebox-bench-refusals-");
+  const { stores, target } = neighbour;
   const pauses = new Pauses({ database: stores.database, log: console });
-  const setting = { stores, pauses, base: api.target.url.slice(0, -CHAT.length), pid: api.pid };
-  await timesOf(setting, victims, 2_000);
+  const setting = { neighbour, pauses, base: target.url.slice(0, -CHAT.length) };
+  await timesOf(neighbour, during(WARM_UP_MS));
   const refusals: RefusalFigures[] = [];
   for (const [code, cases] of Object.entries(REFUSAL_CASES)) {
     for (const one of cases ?? []) {
@@ -85,13 +81,13 @@ export async function measureRefusals(options: RefusalsOptions): Promise<Refusal
   }
   const forMs = isQuick ? 4_000 : 20_000;
   progress("calling in quiet");
-  const before = await timesOf(setting, victims, forMs);
+  const before = await timesOf(neighbour, during(forMs));
   const floods: FloodFigures[] = [];
   for (const flood of Object.keys(FLOODS)) {
     progress(`flooding with ${flood}`);
-    floods.push(await measureFlood(setting, victims, { flood, forMs }));
+    floods.push(await measureFlood(setting, { flood, forMs }));
   }
-  const quiet = percentilesOf([...before, ...(await timesOf(setting, victims, forMs))]);
+  const quiet = percentilesOf([...before, ...(await timesOf(neighbour, during(forMs)))]);
   return { refusals, quiet, floods };
 }
 
@@ -100,25 +96,26 @@ async function measureCase(
   code: ErrorCode,
   one: RefusalCase,
 ): Promise<RefusalFigures> {
+  const { stores, target } = setting.neighbour;
   if (one.pause !== undefined) await setting.pauses.pause(one.pause);
   let size = 0;
   const rounds: number[] = [];
   // The first round warms up.
   for (let round = 0; round <= ROUNDS; round += 1) {
     // What a key may send in a minute is limited.
-    const key = one.key ?? (await keyOf(setting.stores, one));
+    const key = one.key ?? (await keyOf(stores, one));
     const first = one.isOverLimit ? OVER_LIMIT : 1;
     for (let sent = 0; sent < first; sent += 1) await send(setting, key, {});
     const bodies = Array.from({ length: REQUESTS_A_ROUND }, one.body);
     size = Buffer.byteLength(bodies[0] ?? "");
-    const beforeMs = mainThreadMs(setting.pid);
+    const beforeMs = mainThreadMs(target.pid);
     for (const body of bodies) {
       const answer = await send(setting, key, { ...one, body });
       // Callers without a key are refused by their address after a while.
       const isAddress = answer === "rate_limit_exceeded" && one.key !== undefined;
       if (answer !== code && !isAddress) throw new Error(`${answer} in place of ${code}`);
     }
-    if (round > 0) rounds.push((mainThreadMs(setting.pid) - beforeMs) / REQUESTS_A_ROUND);
+    if (round > 0) rounds.push((mainThreadMs(target.pid) - beforeMs) / REQUESTS_A_ROUND);
   }
   if (one.pause !== undefined) await setting.pauses.resume(one.pause);
   const name = one.name === undefined ? code : `${code}, ${one.name}`;
@@ -167,15 +164,14 @@ interface Flood {
 
 async function measureFlood(
   setting: Setting,
-  victims: readonly string[],
   { flood, forMs }: Pick<Flood, "flood" | "forMs">,
 ): Promise<FloodFigures> {
-  const key = await keyOf(setting.stores, FLOODS[flood] as RefusalCase);
+  const key = await keyOf(setting.neighbour.stores, FLOODS[flood] as RefusalCase);
   // In a process of its own: it would delay the neighbour's calls here.
   const order: Flood = { flood, base: setting.base, key, forMs };
   const command = [BUN, import.meta.path, JSON.stringify(order)];
   const attacker = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "inherit" });
-  const times = await timesOf(setting, victims, forMs);
+  const times = await timesOf(setting.neighbour, during(forMs));
   const refused = Number(await attacker.stdout.text());
   return { flood, refused, ...percentilesOf(times) };
 }
@@ -194,31 +190,6 @@ async function sendFlood({ flood, base, key, forMs }: Flood): Promise<void> {
   };
   await Promise.all(bodies.map(sendInTurn));
   console.log(refused);
-}
-
-/** Makes small calls one after the other; returns their times in milliseconds. */
-async function timesOf(
-  { base }: Pick<Setting, "base">,
-  keys: readonly string[],
-  forMs: number,
-): Promise<number[]> {
-  const times: number[] = [];
-  const body = JSON.stringify({ model: "plain", messages: [{ role: "user", content: "Hello" }] });
-  for (const endMs = performance.now() + forMs; performance.now() < endMs; ) {
-    const headers = { "x-api-key": keys[times.length % keys.length] ?? "" };
-    const begun = performance.now();
-    const response = await fetch(base + CHAT, { method: "POST", headers, body });
-    await response.bytes();
-    if (!response.ok) throw new Error(`A small call was answered ${response.status}`);
-    times.push(performance.now() - begun);
-  }
-  return times;
-}
-
-function percentilesOf(times: readonly number[]): Pick<FloodFigures, "p50Ms" | "p99Ms"> {
-  const sorted = [...times].sort((a, b) => a - b);
-  const at = (part: number) => sorted[Math.floor(sorted.length * part)] ?? Number.NaN;
-  return { p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
 /** What is over its bound. */

@@ -12,3 +12,11 @@ export interface Clock {
   /** Tells `owner` when so much time is over, for time limits that every request has. */
   deadline(limitMs: number, owner: Expiring): Deadline;
 }
+
+/** Waits by the clock; not at all for zero milliseconds. */
+export async function wait(
+  { clock }: { readonly clock: Pick<Clock, "after"> },
+  ms: number,
+): Promise<void> {
+  if (ms > 0) await new Promise<void>((resolve) => void clock.after(ms, resolve));
+}

@@ -16,23 +16,23 @@ interface Limit {
 /**
  * One thing that is limited. An inbox is counted apart for the address that tries, and at all: what
  * is refused to an address is not counted for the inbox. A network (/24, IPv6 /48) has limits too,
- * some times as high: whoever has a network has many addresses.
+ * several times as high, because somebody with a network has many addresses.
  */
 interface LimitRow {
   readonly address: Limit;
   readonly inboxFromAddress?: Limit;
   readonly inbox?: Limit;
-  /** Beyond it, the answer waits, and nothing is refused: strangers lock nobody out (D-552). */
+  /** True if answers above the limit of the inbox wait and are not refused (D-552). */
   readonly inboxWaits?: true;
   /** In place of both where the browser has signed in there: what strangers do uses none of it. */
   readonly inboxFromKnownBrowser?: Limit;
   readonly account?: Limit;
 }
 
-/** How much more a network may than one of its addresses: at all, and for one inbox. */
+/** The limits of a network as multiples of those of one address: in all, and for one inbox. */
 const NETWORK_TIMES = { address: 10, inbox: 3 };
 
-/** The answer waits so much longer with each attempt beyond the limit of an inbox. */
+/** Each attempt above the limit of an inbox adds a step to the wait of its answer. */
 const WAIT_MS = { step: 100, most: 5_000 };
 
 const HOUR = 60;
@@ -51,7 +51,7 @@ const PROOF_MAILS = {
   inboxFromKnownBrowser: { limit: 3, minutes: HOUR },
 } as const;
 
-/** What strangers try with an inbox only delays its owner, and not in a browser that is known. */
+/** Attempts of strangers only delay the owner of an inbox, and not in a known browser. */
 const ATTEMPT_LIMITS = {
   password: {
     address: { limit: 60, minutes: 10 },
@@ -107,7 +107,7 @@ interface Trying {
 }
 
 /**
- * Counts an attempt. Returns for how long its answer must wait, in milliseconds.
+ * Counts an attempt. Returns the milliseconds for which its answer must wait.
  * @throws ConsoleError if there were too many
  */
 export async function countAttempt(

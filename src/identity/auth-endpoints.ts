@@ -1,5 +1,6 @@
 // The endpoints below /console/auth: each hands the fields that may pass to better-auth.
 
+import { wait } from "../core/clock.ts";
 import {
   CONSOLE_ERRORS,
   type ConsoleErrorCode,
@@ -15,7 +16,7 @@ import {
 } from "../http/console/console-endpoint.ts";
 import type { SignedIn } from "../http/console/people.ts";
 import { Type } from "../http/schema.ts";
-import { atLeast, wait } from "./answer-time.ts";
+import { atLeast } from "./answer-time.ts";
 import { countAttempt, takeCode } from "./attempt-limits.ts";
 import { AUTH_PATHS, type AuthPath } from "./auth-paths.ts";
 import { AUTH_PATH, DEVICE_HEADER, IP_HEADER, LOCAL_HEADER, LOCKED_SECONDS } from "./auth-terms.ts";
@@ -104,11 +105,12 @@ async function forward(
     ...Object.fromEntries(known.map((field) => [field, fieldOf(input, field)])),
     ...(email !== null && { email }),
   };
-  const changing = await whoChanges(identity, path, request);
+  const changing = await changingPerson(identity, path, request);
   const device = deviceOf(request.headers, identity.origin, deps.random);
   const holder = await factorHolder(identity, path, request);
   if (path.attempt !== null) {
-    const inbox = email ?? holder?.email ?? (await ownInbox(identity, path, request));
+    // Whoever changes how they sign in enters their password again, which can be a guess too.
+    const inbox = email ?? holder?.email ?? changing?.email ?? null;
     const who = { clientIp, email: inbox, device: device.id };
     await wait(deps, await countAttempt(identity, path.attempt, who));
   }
@@ -147,10 +149,11 @@ async function forward(
 }
 
 /**
- * Whoever is signed in and changes what the path changes; null if nobody does.
- * @throws ConsoleError for a session that may not
+ * Finds the signed-in person whose way to sign in the path changes; null without a person or if
+ * the path changes nothing.
+ * @throws ConsoleError if the session must not change it
  */
-async function whoChanges(
+async function changingPerson(
   identity: Identity,
   { changes, takesAppCode }: AuthPath,
   { headers }: Request,
@@ -162,15 +165,6 @@ async function whoChanges(
   const isOn =
     takesAppCode === true && (await identity.store.find(person.personId))?.twoFactorEnabled;
   return isOn === true ? null : person;
-}
-
-/** The inbox of whoever is signed in and enters the password again, which can be a guess too. */
-async function ownInbox(
-  identity: Identity,
-  { attempt }: AuthPath,
-  { headers }: Request,
-): Promise<string | null> {
-  return attempt === "password" ? ((await identity.signedIn(headers))?.email ?? null) : null;
 }
 
 /** Whose second factor is entered; null if none is, or if no sign-in waits for one. */

@@ -25,7 +25,7 @@ export interface HookDeps {
    * account.
    */
   readonly onSession: (personId: string, headers: Headers | null) => Promise<void>;
-  /** Called once somebody is signed in, after the second factor where one is due. */
+  /** Called when somebody is signed in, after the second factor if one is due. */
   readonly onSignedIn: (email: string, headers: Headers | null) => Promise<void>;
   readonly countryOf: (headers: Headers | null) => string | null;
 }
@@ -137,13 +137,13 @@ async function forgottenEnd(
   return cookie ? { expiresAt: new Date(now() + DAY_MS) } : {};
 }
 
-/** How a session began: as the one that it replaces did, or by a second factor. */
+/** The marks of how a session began: by a second factor, or as the session that it replaces. */
 function beganOf(context: Context): object {
   if (context === null) return {};
   const former: Readonly<Record<string, unknown>> | undefined = context.context.session?.session;
   const byFactor = AFTER_SECOND_FACTOR.test(context.path);
   if (former === undefined) return byFactor ? { strong: true } : {};
-  // better-auth gives a session that replaces another one the defaults of these.
+  // better-auth would give a session that replaces another session the defaults of these marks.
   const { strong = false, byPasskey = false, ssoFactor = false } = former;
   return { strong: byFactor || strong, byPasskey, ssoFactor };
 }

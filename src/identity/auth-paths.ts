@@ -31,11 +31,11 @@ export interface AuthPath {
   readonly adds?: Readonly<Record<string, unknown>>;
   /** True if `code` is one of an app, which a person may enter once. */
   readonly takesAppCode?: true;
-  /** What of signing in it changes, for somebody who is signed in. */
+  /** The part of signing in that the path changes, for a person who is signed in. */
   readonly changes?: SignInChange;
-  /** In words, what has changed then. */
+  /** The change in words, for the mail and the operators' trail. */
   readonly changed?: string;
-  /** True if the person is told of it by mail. */
+  /** True if the person gets a mail about the change. */
   readonly isMailed?: true;
   /** True if an answer at once would show whether the inbox is known. */
   readonly takesItsTime?: true;
@@ -58,7 +58,7 @@ const newPassword = text({
 const sixDigits = text({ pattern: `^\\d{${CODE_LENGTH}}$`, must: "must be six digits" });
 const operatorPage = text({
   maxLength: 1_024,
-  // No part of the path leads out of it again.
+  // No part of the path is `.` or `..`, which would lead out of /operator.
   pattern: "^/operator(?:/(?!(?:\\.|%2[eE]){1,2}(?:[/?]|$))[^\\s\\\\#?/]*)*(?:\\?[^\\s\\\\#]*)?$",
   must: "must be a page below /operator",
   description: "The page of operators to go on to",

@@ -24,12 +24,12 @@ export const SSO_PATH = "/farebox/sso";
 export const PASSKEY_BEGIN_PATH = "/farebox/passkey/begin";
 export const PASSKEY_PATH = "/farebox/passkey";
 
-/** Where better-auth makes the session of whoever gave our own second factor. */
+/** The paths at which better-auth makes a session after our own second factor. */
 export const AFTER_SECOND_FACTOR = /^\/(?:two-factor\/verify-|farebox\/passkey$)/;
 
 /** Headers that only auth-endpoints.ts writes; what a client sends under these names is dropped. */
 export const IP_HEADER = "x-farebox-ip";
-/** Sent where the request was sent on this machine itself. */
+/** Present if the request was sent on this machine. */
 export const LOCAL_HEADER = "x-farebox-local";
 export const DEVICE_HEADER = "x-farebox-device";
 

@@ -192,7 +192,7 @@ function cookies({ origin, random }: AuthDeps) {
   } as const;
 }
 
-/** How the second factor that is due may be given; null where none is due. */
+/** The methods for the second factor that is due; null if none is due. */
 function methodsOf(hook: unknown): string[] | null {
   const { response = null } = (hook ?? {}) as { readonly response?: object | null };
   const methods = response !== null && "twoFactorMethods" in response && response.twoFactorMethods;
@@ -209,8 +209,8 @@ function afterEverySignIn(
       SECOND_FACTOR_PATHS.has(context.path ?? "") && !hasProvidersFactor(context),
     handler: Object.assign(async (context: GenericEndpointContext) => {
       const signedIn = context.context.newSession;
-      // It may have been turned on since the person was read. Where there is no app, a passkey is
-      // due.
+      // The second factor may have been turned on since the person was read. Without an app, a
+      // passkey is due.
       const person = signedIn && (await people.find(signedIn.user.id));
       if (signedIn && person) signedIn.user.twoFactorEnabled = person.hasFactor;
       const answer = await handler(context);

@@ -16,7 +16,7 @@ import { recordAction } from "../store/operators/operator-actions.ts";
 import { Attempts } from "../store/people/attempts.ts";
 import { PeopleStore, SIGN_IN_CODE } from "../store/people/people.ts";
 import { type GrantMark, openFirstAccount, type SignUpOrigin } from "../store/people/sign-up.ts";
-import { SsoLinks } from "../store/people/sso-links.ts";
+import { SsoLinks, type SsoPerson } from "../store/people/sso-links.ts";
 import type { Database } from "../store/servers/database.ts";
 import { type AttemptLimitsDeps, isFirst, noteSignIn } from "./attempt-limits.ts";
 import { type Auth, createAuth, type PasswordHashes } from "./auth.ts";
@@ -29,7 +29,7 @@ import { Passkeys } from "./passkeys.ts";
 import type { FactorHolder } from "./second-factor-plugin.ts";
 import { Sso, type SsoConfig } from "./sso.ts";
 
-/** What a request says of where it was sent. */
+/** The part of a request that shows if it was sent on this machine. */
 interface Visitor {
   readonly isLocal: boolean;
 }
@@ -40,7 +40,7 @@ export interface IdentityConfig {
   readonly secrets: SecretList;
   /** The service as recipients of mails read it. */
   readonly service: string;
-  /** Whether an answer shows what was mailed: only in development, where nothing is delivered. */
+  /** True if an answer shows the mailed link or code: in development, which delivers no mail. */
   readonly showsMailsTo: (visitor: Visitor) => boolean;
   /** Whether a network gets free credit once, as an inbox does. */
   readonly countsNetworks: boolean;
@@ -83,12 +83,12 @@ async function isRight(check: Promise<unknown>): Promise<boolean> {
 
 type ChangedPerson = Pick<SignedIn, "personId" | "email" | "isOperator">;
 
-/** What of signing in a request changes. */
+/** The part of signing in that a request changes. */
 export type SignInChange = "password" | "factor or address";
 
 /**
- * Whether a person has a second factor, and if not, whether this session may set up the first one;
- * pages offer what the server allows by it (D-553).
+ * Tells if a person has a second factor (`on`), and if not, if this session can set up the first
+ * one (`off`) or needs a link for that. Pages offer only what this allows (D-553).
  */
 export function secondFactorOf(
   { hasTwoFactor, isOperator, isStrong }: SignedIn,
@@ -124,7 +124,8 @@ export class Identity implements People, AttemptLimitsDeps {
     const { mails, passkeys, compared, store: people } = this;
     const links = new SsoLinks(database);
     const redirectUri = `${origin}${SSO_RETURN_PATH}`;
-    const onLinked = (person: ChangedPerson, what: string) => this.noteChange(person, what);
+    const onLinked = ({ id: personId, ...person }: SsoPerson, what: string) =>
+      this.noteChange({ ...person, personId }, what);
     const sso =
       config.sso &&
       new Sso(config.sso, { links, people, mails, random, now, log, redirectUri, onLinked });
@@ -161,7 +162,7 @@ export class Identity implements People, AttemptLimitsDeps {
     return this.config.origin;
   }
 
-  /** What an answer shows of a mail besides its own fields: nothing but in development. */
+  /** The fields that an answer gets for a mail: the link or code in development, else none. */
   shown(visitor: Visitor, proof: MailedProof | null): { readonly development?: MailedProof } {
     return proof !== null && this.config.showsMailsTo(visitor) ? { development: proof } : {};
   }
@@ -191,26 +192,27 @@ export class Identity implements People, AttemptLimitsDeps {
   }
 
   /**
-   * Requires that a session may change how its person signs in. That needs what signing in needs,
-   * and nobody becomes more by a mailbox alone: whoever has a second factor has shown one, and an
-   * operator without any has opened a link of whoever runs the installation (D-551).
+   * Requires that a session may change how its person signs in. A person with a second factor must
+   * have given it. A mailbox alone must not make an operator's first factor: an operator without a
+   * factor must have opened a link that was made on the command line (D-551).
    * @throws ConsoleError
    */
   async requireFactor(person: SignedIn, change: SignInChange): Promise<void> {
     if (person.hasTwoFactor) return;
-    const hasFactor = (await this.store.find(person.personId))?.hasFactor === true;
-    if (hasFactor) {
+    const known = await this.store.find(person.personId);
+    const factor = secondFactorOf(person, known?.hasFactor === true);
+    if (factor === "on") {
       const message = "Sign in with your second factor to change how you sign in";
       throw new ConsoleError("second_factor_required", message);
     }
-    if (change === "password" || secondFactorOf(person, hasFactor) === "off") return;
+    if (change === "password" || factor === "off") return;
     throw new ConsoleError(
       "operator_link_required",
       "Operators set up their second factor after signing in with a link of farebox person link",
     );
   }
 
-  /** Writes a line in the operators' trail where an operator's way to sign in has changed. */
+  /** Writes a line in the operators' trail if the person is an operator. */
   async noteChange({ personId, email, isOperator }: ChangedPerson, about: string): Promise<void> {
     if (!isOperator) return;
     const { database, random } = this.services;

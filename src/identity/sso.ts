@@ -34,11 +34,8 @@ interface SsoDeps {
   readonly random: RandomBytes;
   readonly now: () => number;
   readonly log: Log;
-  /** Called once an operator was linked, with that in words. */
-  readonly onLinked: (
-    person: { readonly personId: string; readonly email: string; readonly isOperator: boolean },
-    what: string,
-  ) => Promise<void>;
+  /** Called when an operator was linked; `what` says that in words. */
+  readonly onLinked: (person: SsoPerson, what: string) => Promise<void>;
   /** The address of the page that the provider sends the browser back to. */
   readonly redirectUri: string;
 }
@@ -56,7 +53,7 @@ interface PendingRows {
 
 /** What a session stores of the single sign-on that it began with. */
 export interface SsoSession {
-  /** Null in one that only waits for our second factor, before a person is linked. */
+  /** Null if the session only waits for our second factor, before a person is linked. */
   readonly ssoIssuer: string | null;
   /** The group by which it is an operator's; null if there is none. */
   readonly ssoGroup: string | null;
@@ -70,7 +67,7 @@ export interface SsoSignIn {
     readonly ssoFactor: boolean;
     readonly provedAt: Date;
   };
-  /** Whom the provider will mean by it once our second factor was given; null if it does. */
+  /** The link to store when our second factor was given; null if the person has it already. */
   readonly link: SsoIdentity | null;
   /** The page of operators to go on to. */
   readonly returnTo: string;
@@ -224,7 +221,7 @@ export class Sso {
     log.info({ personId: id, issuer }, "An operator was linked to single sign-on");
     const what = `You can now sign in through ${new URL(issuer).host}`;
     await mails.notice(email, what);
-    await this.deps.onLinked({ ...person, personId: id }, what);
+    await this.deps.onLinked(person, what);
     return person;
   }
 

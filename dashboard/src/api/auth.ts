@@ -9,7 +9,7 @@ const AUTH = "/console/auth";
 export interface SignInReply {
   /** True if a code of the second factor is needed now. */
   readonly twoFactorRedirect?: boolean;
-  /** What the person has for it: "totp" for an app, "passkey". */
+  /** The second factors that the person has: "totp" for an app, "passkey". */
   readonly twoFactorMethods?: readonly string[];
 }
 

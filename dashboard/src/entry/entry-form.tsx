@@ -70,7 +70,7 @@ export function useToken(): string {
 /** Whether an address is one of the operators' pages, which are apart from the dashboard. */
 export function isOperatorPage(address: string): boolean {
   if (!/^\/operator(?=[/?]|$)[^\s\\#]*$/.test(address)) return false;
-  // A part of dots leads out of it again.
+  // A part `.` or `..` may lead out of /operator.
   return /^\/operator(?=\/|$)/.test(new URL(address, window.location.origin).pathname);
 }
 

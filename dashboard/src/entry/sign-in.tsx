@@ -48,7 +48,7 @@ export function SignIn() {
 
 interface PasskeyButtonProps {
   readonly enter: () => Promise<void>;
-  /** True where nothing else is offered. */
+  /** True if the page offers nothing else. */
   readonly isMain?: boolean;
 }
 

@@ -1,5 +1,5 @@
-// The second factor at sign-in: a code of the app or one of the backup codes, or a passkey; each is
-// offered to whoever has it.
+// Asks for the second factor at sign-in: a code of the app, a backup code, or a passkey. The page
+// offers only the factors that the person has.
 
 import { TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";

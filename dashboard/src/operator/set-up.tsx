@@ -1,5 +1,5 @@
-// What an operator without a second factor sees: a passkey, or else codes of an app; or how to get
-// the link that begins a session which may set one up.
+// Lets an operator without a second factor add a passkey or an app. In a session that cannot set up
+// the first factor, the page says how to get the link for another session.
 
 import { Button } from "@mantine/core";
 import { useState } from "react";
@@ -24,18 +24,18 @@ export function SetUp() {
         </Panel>
       )}
       {person.second_factor === "off" && <FirstFactor />}
-      {/* Only this session lacks it, such as one that began while a passkey was added. */}
-      {person.second_factor === "on" && canUsePasskeys() && <PasskeyButton enter={again} />}
+      {/* Only this session lacks the factor, such as a session that began before a passkey was added. */}
+      {person.second_factor === "on" && canUsePasskeys() && <PasskeyButton enter={reload} />}
     </div>
   );
 }
 
-/** The server decides anew what this session may see: a device may have signed in somebody else. */
-async function again(): Promise<void> {
+/** Asks the server again for the page: the passkey may have signed in somebody else. */
+async function reload(): Promise<void> {
   window.location.reload();
 }
 
-/** Both second factors, for a session that may set one up. */
+/** Offers a passkey and an app, for a session that can set up the first factor. */
 export function FirstFactor() {
   return (
     <>

@@ -10,6 +10,7 @@ import { keysQuery } from "../api/queries.ts";
 import { Empty, Loaded } from "../parts/loaded.tsx";
 import { Money } from "../parts/money.tsx";
 import { PageHead, Panel, Tag } from "../parts/panel.tsx";
+import { Table } from "../parts/table.tsx";
 import { useFields } from "../search-fields.ts";
 import { type Account, useAccount } from "../session.tsx";
 import { nameOf, t } from "../texts.ts";
@@ -120,33 +121,29 @@ function KeyList({ reply, account, showRevoked, remove, create }: KeyListProps) 
       </Empty>
     );
   }
+  const { columns } = t.work.keys;
   return (
-    <div className="table-scroll">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">{t.work.keys.columns.name}</th>
-            <th scope="col">{t.work.keys.columns.key}</th>
-            <th scope="col">{t.work.keys.columns.scopes}</th>
-            <th className="num">{t.work.keys.columns.spent}</th>
-            <th scope="col">{t.work.keys.columns.used}</th>
-            <th scope="col">{t.work.keys.columns.created}</th>
-            <td />
-          </tr>
-        </thead>
-        <tbody>
-          {keys.map((key) => (
-            <KeyRow
-              key={key.id}
-              keyRow={key}
-              prefix={reply.prefix}
-              isApplication={account.surface === "application"}
-              remove={remove}
-            />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      columns={[
+        columns.name,
+        columns.key,
+        columns.scopes,
+        { number: columns.spent },
+        columns.used,
+        columns.created,
+        "",
+      ]}
+    >
+      {keys.map((key) => (
+        <KeyRow
+          key={key.id}
+          keyRow={key}
+          prefix={reply.prefix}
+          isApplication={account.surface === "application"}
+          remove={remove}
+        />
+      ))}
+    </Table>
   );
 }
 

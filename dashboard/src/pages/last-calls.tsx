@@ -11,7 +11,7 @@ import { useOpenRequest } from "./usage/requests-open.ts";
 
 const SHOWN = 6;
 const RENEW_MS = 5_000;
-/** Until the log has the call that the balance shows. */
+/** How often to ask while the balance shows a call that the log does not have yet. */
 const AWAITED_MS = 1_000;
 
 interface LastCallsProps {

@@ -4,6 +4,7 @@ import type { LimitsReply } from "../../../src/console/limits-schema.ts";
 import { Meter } from "../parts/meter.tsx";
 import { Money } from "../parts/money.tsx";
 import { Panel, Tag } from "../parts/panel.tsx";
+import { Table } from "../parts/table.tsx";
 import { nameOf, t } from "../texts.ts";
 
 interface TableProps {
@@ -36,37 +37,32 @@ export function TierTable({ limits: { tiers } }: TableProps) {
   const { tierColumns: columns } = t.work.limits;
   return (
     <Panel title={t.work.limits.tiers}>
-      <div className="table-scroll">
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">{columns.tier}</th>
-              <th className="num">{columns.requests}</th>
-              <th className="num">{columns.streams}</th>
-              <th className="num">{columns.cap}</th>
-              <th scope="col">{columns.services}</th>
-              <th scope="col">{columns.unlock}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {tiers.map((tier) => (
-              <tr key={tier.name} {...(tier.is_current && { "data-open": "" })}>
-                <td>
-                  <span className="strong">{t.work.capital(tier.name)}</span>{" "}
-                  {tier.is_current && <Tag tone="paid">{t.work.limits.yours}</Tag>}
-                </td>
-                <td className="num">{tier.requests_per_minute.toLocaleString("en")}</td>
-                <td className="num">{tier.streams.toLocaleString("en")}</td>
-                <td className="num">
-                  {tier.monthly_cap_usd === null ? "–" : <Money usd={tier.monthly_cap_usd} />}
-                </td>
-                <td>{tier.services.map((one) => nameOf(t.scopes, one)).join(", ")}</td>
-                <td>{tier.unlock}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        columns={[
+          columns.tier,
+          { number: columns.requests },
+          { number: columns.streams },
+          { number: columns.cap },
+          columns.services,
+          columns.unlock,
+        ]}
+      >
+        {tiers.map((tier) => (
+          <tr key={tier.name} {...(tier.is_current && { "data-open": "" })}>
+            <td>
+              <span className="strong">{t.work.capital(tier.name)}</span>{" "}
+              {tier.is_current && <Tag tone="paid">{t.work.limits.yours}</Tag>}
+            </td>
+            <td className="num">{tier.requests_per_minute.toLocaleString("en")}</td>
+            <td className="num">{tier.streams.toLocaleString("en")}</td>
+            <td className="num">
+              {tier.monthly_cap_usd === null ? "–" : <Money usd={tier.monthly_cap_usd} />}
+            </td>
+            <td>{tier.services.map((one) => nameOf(t.scopes, one)).join(", ")}</td>
+            <td>{tier.unlock}</td>
+          </tr>
+        ))}
+      </Table>
     </Panel>
   );
 }

@@ -9,6 +9,7 @@ import { Copy } from "../parts/code.tsx";
 import { Empty, Loaded } from "../parts/loaded.tsx";
 import { Money } from "../parts/money.tsx";
 import { PageHead, Panel, Tag } from "../parts/panel.tsx";
+import { Table } from "../parts/table.tsx";
 import { t } from "../texts.ts";
 
 type Model = ModelsReply["models"][number];
@@ -51,26 +52,21 @@ function ModelTable({ models }: { readonly models: readonly Model[] }) {
   if (models.length === 0) return <p className="dim">{t.work.models.none}</p>;
   const { columns } = t.work.models;
   return (
-    <div className="table-scroll">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">{columns.model}</th>
-            <th className="num">{columns.context}</th>
-            <th className="num">{columns.input}</th>
-            <th className="num">{columns.cached}</th>
-            <th className="num">{columns.output}</th>
-            <th scope="col">{columns.free}</th>
-            <th scope="col">{columns.status}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {models.map((model) => (
-            <ModelRows key={model.id} model={model} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      columns={[
+        columns.model,
+        { number: columns.context },
+        { number: columns.input },
+        { number: columns.cached },
+        { number: columns.output },
+        columns.free,
+        columns.status,
+      ]}
+    >
+      {models.map((model) => (
+        <ModelRows key={model.id} model={model} />
+      ))}
+    </Table>
   );
 }
 

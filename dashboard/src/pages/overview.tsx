@@ -19,7 +19,7 @@ import { LastCalls } from "./last-calls.tsx";
 import { OverviewChart } from "./overview-chart.tsx";
 
 const RENEW_MS = 5_000;
-/** While the log lacks calls that the balance shows already. */
+/** How often to ask while the log lacks calls that the balance shows already. */
 const BEHIND_MS = 1_000;
 
 export function OverviewPage() {
@@ -143,7 +143,7 @@ function lastsText(overview: OverviewReply): string {
   return hasSpent(overview) ? t.work.notEnoughSpending : t.work.noSpending;
 }
 
-/** What the balance shows at once, before the call is in the log. */
+/** True if the balance shows a call, which is there before the call is in the log. */
 function hasSpent({ today, month }: OverviewReply): boolean {
   return [today.cost_usd, month.spent_usd, month.held_usd].some((usd) => !isZero(usd));
 }

@@ -28,7 +28,7 @@ const BAR_PIXELS_MAX = 120;
 const LABEL_PIXELS = 74;
 const DRAG_PIXELS_MIN = 6;
 const AXIS_PIXELS_MIN = 64;
-/** Between the text of the axis and both of its sides. */
+/** The room beside the texts of the axis, on both sides together. */
 const AXIS_GAP_PIXELS = 20;
 
 export function Chart(props: ChartProps) {
@@ -156,7 +156,7 @@ function optionsOf(
   };
 }
 
-/** As wide as the longest text of the axis, and never narrower than most are. */
+/** The width of the axis: room for its longest text, but at least the usual width. */
 function axisWidth({ ctx }: uPlot, texts: readonly string[] | null, font: string): number {
   ctx.save();
   ctx.font = font;

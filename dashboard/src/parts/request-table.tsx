@@ -6,6 +6,7 @@ import { clockTime, duration, shortDay, zoneLabel } from "../time.ts";
 import { useZone } from "../zone.ts";
 import { Money } from "./money.tsx";
 import { Tag } from "./panel.tsx";
+import { Table } from "./table.tsx";
 
 export type RequestRow = RequestsReply["requests"][number];
 
@@ -20,36 +21,28 @@ interface RequestTableProps {
 export function RequestTable({ requests, open, opened, short = false }: RequestTableProps) {
   const [zone] = useZone();
   const label = zoneLabel(zone, new Date(requests[0]?.at ?? 0));
+  const columns = [
+    `${t.usage.time} (${label})`,
+    t.usage.call,
+    t.usage.key,
+    t.usage.result,
+    ...(short ? [] : [{ number: t.usage.tokens }]),
+    { number: t.usage.took },
+    { number: t.usage.cost },
+  ];
   return (
-    <div className="table-scroll">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">
-              {t.usage.time} ({label})
-            </th>
-            <th scope="col">{t.usage.call}</th>
-            <th scope="col">{t.usage.key}</th>
-            <th scope="col">{t.usage.result}</th>
-            {!short && <th className="num">{t.usage.tokens}</th>}
-            <th className="num">{t.usage.took}</th>
-            <th className="num">{t.usage.cost}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {requests.map((one) => (
-            <Row
-              key={one.id}
-              request={one}
-              open={open}
-              isOpen={one.id === opened}
-              short={short}
-              zone={zone}
-            />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={columns}>
+      {requests.map((one) => (
+        <Row
+          key={one.id}
+          request={one}
+          open={open}
+          isOpen={one.id === opened}
+          short={short}
+          zone={zone}
+        />
+      ))}
+    </Table>
   );
 }
 

@@ -1,6 +1,7 @@
 // What people read and change about themselves: GET /console/api/me and what is below it.
 
 import project from "../../../package.json";
+import { wait } from "../../core/clock.ts";
 import { ConsoleError } from "../../core/console-errors.ts";
 import { ApiError } from "../../core/errors.ts";
 import { jsonBody } from "../../http/body/json-body.ts";
@@ -10,7 +11,7 @@ import {
   requireProof,
 } from "../../http/console/console-endpoint.ts";
 import type { SignedIn } from "../../http/console/people.ts";
-import { atLeast, wait } from "../../identity/answer-time.ts";
+import { atLeast } from "../../identity/answer-time.ts";
 import { countAttempt } from "../../identity/attempt-limits.ts";
 import type { IdentityDeps } from "../../identity/auth-endpoints.ts";
 import { deviceOf } from "../../identity/device-cookie.ts";

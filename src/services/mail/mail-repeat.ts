@@ -12,6 +12,7 @@ import {
   takeHold,
 } from "../../calls/call.ts";
 import { giveBack, release } from "../../calls/settling.ts";
+import { wait } from "../../core/clock.ts";
 import { ACCEPTED, ApiError, OK } from "../../core/errors.ts";
 import type { MailContent } from "../../core/mail.ts";
 import type { IdempotencyClaim, IdempotencyKey } from "../../store/mail/idempotency-keys.ts";
@@ -49,7 +50,7 @@ export async function findRepeat(
     if (state.kind === "mine") return state;
     if (state.kind === "message") return { ...state, key };
     if (state.kind === "reused") return await refuse(deps, call, MAIL_TERMS, reused());
-    await pause(deps, LOOK_MS);
+    await wait(deps, LOOK_MS);
   }
   const message = "Another request with this Idempotency-Key is still being taken";
   const busy = new ApiError("service_unavailable", message, { retryAfterSeconds: 1 });
@@ -128,8 +129,4 @@ function idempotencyKeyOf(
 function newUuid({ random }: MailServices): string {
   const hex = Buffer.from(random(16)).toString("hex");
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
-}
-
-function pause({ clock }: CallDeps, ms: number): Promise<void> {
-  return new Promise((resolve) => void clock.after(ms, resolve));
 }

@@ -11,6 +11,7 @@ import { Loaded } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Pager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import { Table } from "../../parts/table.tsx";
 import { nameOf, t } from "../../texts.ts";
 import { dayTime } from "../../time.ts";
 
@@ -62,44 +63,39 @@ interface EntriesProps {
 function Entries({ entries, account }: EntriesProps) {
   const { ledgerColumns: columns } = t.billing;
   return (
-    <div className="table-scroll">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">{columns.at}</th>
-            <th scope="col">{columns.what}</th>
-            <th scope="col">{columns.about}</th>
-            <th className="num">{columns.amount}</th>
-            <th className="num">{columns.paid}</th>
-            <th className="num">{columns.free}</th>
-            <th className="num">{columns.owed}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map((entry) => (
-            <tr key={`${entry.seq} ${entry.at} ${entry.kind}`}>
-              <td className="nowrap tabular">{dayTime(entry.at)}</td>
-              <td>{nameOf(t.billing.entries, entry.kind)}</td>
-              <td className="small">
-                <About entry={entry} account={account} />
-              </td>
-              <td className="num">
-                <Money usd={entry.amount_usd} signed />
-              </td>
-              <td className="num">
-                <Money usd={entry.paid_after_usd} />
-              </td>
-              <td className="num">
-                <Money usd={entry.free_after_usd} />
-              </td>
-              <td className="num">
-                <Money usd={entry.owed_after_usd} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      columns={[
+        columns.at,
+        columns.what,
+        columns.about,
+        { number: columns.amount },
+        { number: columns.paid },
+        { number: columns.free },
+        { number: columns.owed },
+      ]}
+    >
+      {entries.map((entry) => (
+        <tr key={`${entry.seq} ${entry.at} ${entry.kind}`}>
+          <td className="nowrap tabular">{dayTime(entry.at)}</td>
+          <td>{nameOf(t.billing.entries, entry.kind)}</td>
+          <td className="small">
+            <About entry={entry} account={account} />
+          </td>
+          <td className="num">
+            <Money usd={entry.amount_usd} signed />
+          </td>
+          <td className="num">
+            <Money usd={entry.paid_after_usd} />
+          </td>
+          <td className="num">
+            <Money usd={entry.free_after_usd} />
+          </td>
+          <td className="num">
+            <Money usd={entry.owed_after_usd} />
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

@@ -5,6 +5,7 @@ import { isZero, moneyText } from "../../money.ts";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel, Tag, type Tone } from "../../parts/panel.tsx";
+import { Table } from "../../parts/table.tsx";
 import { nameOf, t } from "../../texts.ts";
 import { dayTime } from "../../time.ts";
 
@@ -38,24 +39,19 @@ export function Payments({ billing }: { readonly billing: BillingReply }) {
           <p className="small dim">{t.billing.noPaymentsAbout}</p>
         </Empty>
       ) : (
-        <div className="table-scroll">
-          <table className="table">
-            <thead>
-              <tr>
-                <th scope="col">{columns.at}</th>
-                <th scope="col">{columns.what}</th>
-                <th scope="col">{columns.state}</th>
-                <th scope="col">{columns.receipt}</th>
-                <th className="num">{columns.amount}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <PaymentRow key={row.id} row={row} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          columns={[
+            columns.at,
+            columns.what,
+            columns.state,
+            columns.receipt,
+            { number: columns.amount },
+          ]}
+        >
+          {rows.map((row) => (
+            <PaymentRow key={row.id} row={row} />
+          ))}
+        </Table>
       )}
     </Panel>
   );

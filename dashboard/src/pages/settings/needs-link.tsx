@@ -1,10 +1,10 @@
-// What an operator reads who has no second factor, in a session that may not set one up.
+// Tells an operator how to get the link that opens a session for setting up a second factor.
 
 import { Code } from "../../parts/code.tsx";
 import { useMe } from "../../session.tsx";
 import { t } from "../../texts.ts";
 
-/** How an operator gets the link whose session may set up the first second factor. */
+/** For operators without a second factor, in a session that cannot set up the first one. */
 export function NeedsLink() {
   const { person } = useMe();
   return (

@@ -11,6 +11,7 @@ import { Ask } from "../../parts/ask.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { ProofFields, useProof } from "../../parts/proof-fields.tsx";
+import { Table } from "../../parts/table.tsx";
 import { useMe } from "../../session.tsx";
 import { t } from "../../texts.ts";
 import { dayTime } from "../../time.ts";
@@ -32,7 +33,7 @@ export function PasskeysPanel() {
       <div className="stack">
         <p className="small">{t.people.passkeysAbout}</p>
         <Loaded query={query} height={40}>
-          {({ passkeys }) => <Table passkeys={passkeys} remove={setRemoving} />}
+          {({ passkeys }) => <PasskeyTable passkeys={passkeys} remove={setRemoving} />}
         </Loaded>
         {!canAdd && <p className="small dim">{t.people.passkeysImpossible}</p>}
         {person.second_factor === "needs_link" ? (
@@ -51,48 +52,36 @@ export function PasskeysPanel() {
   );
 }
 
-interface TableProps {
+interface PasskeyTableProps {
   readonly passkeys: readonly Passkey[];
   readonly remove: (passkey: Passkey) => void;
 }
 
-function Table({ passkeys, remove }: TableProps) {
+function PasskeyTable({ passkeys, remove }: PasskeyTableProps) {
   if (passkeys.length === 0) return <p className="small dim">{t.people.noPasskeys}</p>;
-  const { passkeyColumns } = t.people;
+  const { passkeyColumns: columns } = t.people;
   return (
-    <div className="table-scroll">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">{passkeyColumns.name}</th>
-            <th scope="col">{passkeyColumns.added}</th>
-            <th scope="col">{passkeyColumns.used}</th>
-            <td />
-          </tr>
-        </thead>
-        <tbody>
-          {passkeys.map((passkey) => (
-            <tr key={passkey.id}>
-              <td>{passkey.name}</td>
-              <td className="nowrap">{dayTime(passkey.created_at)}</td>
-              <td className="nowrap">
-                {passkey.used_at === null ? t.people.neverUsed : dayTime(passkey.used_at)}
-              </td>
-              <td className="num">
-                <Button
-                  size="compact-xs"
-                  variant="default"
-                  aria-label={`${t.people.remove}: ${passkey.name}`}
-                  onClick={() => remove(passkey)}
-                >
-                  {t.people.remove}
-                </Button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={[columns.name, columns.added, columns.used, ""]}>
+      {passkeys.map((passkey) => (
+        <tr key={passkey.id}>
+          <td>{passkey.name}</td>
+          <td className="nowrap">{dayTime(passkey.created_at)}</td>
+          <td className="nowrap">
+            {passkey.used_at === null ? t.people.neverUsed : dayTime(passkey.used_at)}
+          </td>
+          <td className="num">
+            <Button
+              size="compact-xs"
+              variant="default"
+              aria-label={`${t.people.remove}: ${passkey.name}`}
+              onClick={() => remove(passkey)}
+            >
+              {t.people.remove}
+            </Button>
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

@@ -6,6 +6,7 @@ import { endOtherSessions, endSession, listSessions } from "../../api/people.ts"
 import { Problem, say, useChange } from "../../parts/ask.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
 import { Panel, Tag } from "../../parts/panel.tsx";
+import { Table } from "../../parts/table.tsx";
 import { t } from "../../texts.ts";
 import { dayTime } from "../../time.ts";
 
@@ -20,41 +21,28 @@ export function Sessions() {
     await endSession(id);
     await query.refetch();
   };
+  const { sessionColumns: columns } = t.people;
   return (
     <Panel title={t.people.sessions}>
       <Loaded query={query} height={80}>
         {({ sessions }) => (
           <>
-            <div className="table-scroll">
-              <table className="table">
-                <thead>
-                  <tr>
-                    <th scope="col">{t.people.sessionColumns.device}</th>
-                    <th scope="col">{t.people.sessionColumns.since}</th>
-                    <th scope="col">{t.people.sessionColumns.ends}</th>
-                    <td />
-                  </tr>
-                </thead>
-                <tbody>
-                  {sessions.map((session) => (
-                    <tr key={session.id}>
-                      <td>
-                        {deviceOf(session.user_agent)}{" "}
-                        {session.is_this && <Tag tone="paid">{t.people.thisOne}</Tag>}
-                        {session.country !== null && (
-                          <span className="dim"> · {session.country}</span>
-                        )}
-                      </td>
-                      <td className="nowrap">{dayTime(session.created_at)}</td>
-                      <td className="nowrap">{dayTime(session.expires_at)}</td>
-                      <td className="num">
-                        {!session.is_this && <EndSession end={() => endOne(session.id)} />}
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <Table columns={[columns.device, columns.since, columns.ends, ""]}>
+              {sessions.map((session) => (
+                <tr key={session.id}>
+                  <td>
+                    {deviceOf(session.user_agent)}{" "}
+                    {session.is_this && <Tag tone="paid">{t.people.thisOne}</Tag>}
+                    {session.country !== null && <span className="dim"> · {session.country}</span>}
+                  </td>
+                  <td className="nowrap">{dayTime(session.created_at)}</td>
+                  <td className="nowrap">{dayTime(session.expires_at)}</td>
+                  <td className="num">
+                    {!session.is_this && <EndSession end={() => endOne(session.id)} />}
+                  </td>
+                </tr>
+              ))}
+            </Table>
             {sessions.length > 1 && (
               <Button
                 size="xs"

@@ -20,6 +20,7 @@ import { Ask, Problem, say, useChange } from "../../parts/ask.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
 import { Facts, PageHead, Panel } from "../../parts/panel.tsx";
+import { Table } from "../../parts/table.tsx";
 import { type Account, useAccount, useMe } from "../../session.tsx";
 import { t } from "../../texts.ts";
 import { day } from "../../time.ts";
@@ -90,28 +91,18 @@ function Members({ team, account }: TeamProps) {
     await navigate({ to: "/" });
   };
   return (
-    <div className="table-scroll">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">{columns.person}</th>
-            <th scope="col">{columns.role}</th>
-            <th scope="col">{columns.since}</th>
-            <td />
-          </tr>
-        </thead>
-        <tbody>
-          {team.members.map((member) => (
-            <MemberRow
-              key={member.person_id}
-              member={member}
-              account={account}
-              canChange={canChange}
-              remove={() => setRemoving(member)}
-            />
-          ))}
-        </tbody>
-      </table>
+    <>
+      <Table columns={[columns.person, columns.role, columns.since, ""]}>
+        {team.members.map((member) => (
+          <MemberRow
+            key={member.person_id}
+            member={member}
+            account={account}
+            canChange={canChange}
+            remove={() => setRemoving(member)}
+          />
+        ))}
+      </Table>
       {removing !== null && (
         <Ask
           opened
@@ -123,7 +114,7 @@ function Members({ team, account }: TeamProps) {
           <p className="small">{removing.is_you ? t.people.leaveAbout : t.people.removeAbout}</p>
         </Ask>
       )}
-    </div>
+    </>
   );
 }
 

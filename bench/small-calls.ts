@@ -1,0 +1,73 @@
+// Makes the small calls of one account, which others slow down, and measures them.
+
+import { temporaryFolder } from "../scripts/local/processes.mjs";
+import { makeCallers, type Stores, startApi, startStores } from "./farebox.ts";
+import { startUpstream, type Target } from "./targets.ts";
+
+/** A key can send 10,000 calls a minute, which is less than one caller can make. */
+const KEYS = 8;
+
+export interface SmallCaller {
+  readonly stores: Stores;
+  /** The API process that is called. */
+  readonly target: Target;
+  readonly keys: readonly string[];
+}
+
+/** Starts stores, upstream and API process, and makes an account. `cleanup` stops all of them. */
+export async function startSmallCaller(
+  cleanup: AsyncDisposableStack,
+  folderName: string,
+): Promise<SmallCaller> {
+  const folder = temporaryFolder(folderName);
+  cleanup.defer(() => folder.remove());
+  const stores = await startStores(`${folder.path}/home`);
+  cleanup.defer(() => stores.stop());
+  const upstream = await startUpstream(folder.path);
+  cleanup.defer(() => upstream.stop());
+  const callers = await makeCallers(stores, { accountCount: 1, keysAnAccount: KEYS });
+  const keys = callers.map(({ secret }) => secret);
+  const place = { logFolder: folder.path, upstreamUrl: upstream.url };
+  const api = await startApi(stores, place, keys);
+  cleanup.defer(() => api.stop());
+  return { stores, target: api.target, keys };
+}
+
+/** Makes one call after the other while `goesOn` is true; returns their times in milliseconds. */
+export async function timesOf(
+  { target: { url }, keys }: Pick<SmallCaller, "target" | "keys">,
+  goesOn: (calls: number) => boolean,
+): Promise<number[]> {
+  const times: number[] = [];
+  const body = bodyOf("Hello");
+  while (goesOn(times.length)) {
+    const key = keys[times.length % keys.length] ?? "";
+    const begun = performance.now();
+    const response = await fetch(url, { method: "POST", headers: headersOf(key), body });
+    await response.bytes();
+    if (!response.ok) throw new Error(`A small call was answered ${response.status}`);
+    times.push(performance.now() - begun);
+  }
+  return times;
+}
+
+/** True for so many milliseconds from now. */
+export function during(ms: number): () => boolean {
+  const endMs = performance.now() + ms;
+  return () => performance.now() < endMs;
+}
+
+export function bodyOf(content: string): string {
+  return JSON.stringify({ model: "plain", messages: [{ role: "user", content }], max_tokens: 50 });
+}
+
+export function headersOf(key: string): Record<string, string> {
+  return { "content-type": "application/json", authorization: `Bearer ${key}` };
+}
+
+/** The median and the 99th percentile of some times. */
+export function percentilesOf(times: readonly number[]): { p50Ms: number; p99Ms: number } {
+  const sorted = [...times].sort((a, b) => a - b);
+  const at = (part: number) => sorted[Math.floor(sorted.length * part)] ?? Number.NaN;
+  return { p50Ms: at(0.5), p99Ms: at(0.99) };
+}
