@@ -15,8 +15,8 @@ export const OTHERS = "others";
 export const NO_MODEL = "none";
 
 /**
- * How calls end: an `ok` call was answered; a limit or a check refused a `refused` call, and nothing
- * was held; a `failed` call was admitted and failed.
+ * How calls end: an `ok` call was answered; a limit or a check refused a `refused` call, and
+ * nothing was held; a `failed` call was admitted and failed.
  */
 export const CALL_STATUSES = ["ok", "refused", "failed"] as const;
 

@@ -24,7 +24,7 @@ export function SetUp() {
         </Panel>
       )}
       {person.second_factor === "off" && <FirstFactor />}
-      {/* Only this session lacks the factor, such as a session that began before a passkey was added. */}
+      {/* Only this session lacks the factor: it began, for example, before a passkey was added. */}
       {person.second_factor === "on" && canUsePasskeys() && <PasskeyButton enter={reload} />}
     </div>
   );

@@ -1,5 +1,5 @@
-// Reads the tool calls of a reply. Servers identify the calls of a stream in many ways: by an index,
-// by an id, by a name, or only by the order. Callers get indexes that we count (D-570).
+// Reads the tool calls of a reply. Servers identify the calls of a stream in many ways: by an
+// index, by an id, by a name, or only by the order. Callers get indexes that we count (D-570).
 
 import { JSON_DEPTH_MAX, TOOL_CALL_EXTRA_CHARACTERS_MAX } from "../../../../core/access/limits.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
