@@ -1,27 +1,14 @@
 // Server-sent events to one client. Frames are fetched only when the client reads, so memory use
 // stays constant even if the client is slow.
 
+import type { Pull, Taker } from "../core/taker.ts";
 import { type ResponseMeta, streamResponse } from "./respond.ts";
 
 /**
- * Receives the frames of a source. Each `pull` leads to exactly one of these calls, possibly before
- * it returns.
+ * A source of frames, one or more in each piece. A pull also means that the earlier frames were
+ * delivered. If the source fails, the connection is cut.
  */
-export interface FrameTaker {
-  /** One or more whole frames. */
-  onFrames(frames: string): void;
-  /** There are no more frames. */
-  onEnd(): void;
-  /** The source cannot continue or end properly: the connection is cut. */
-  onFault(error: unknown): void;
-}
-
-/** A source of frames. */
-export interface FrameSource {
-  /**
-   * Requests the next frames. This also tells the source that the earlier frames were delivered.
-   */
-  pull(taker: FrameTaker): void;
+export interface FrameSource extends Pull<string> {
   /** The client is gone. */
   cancel(): void;
   /** Set by the stream: how the source cuts the connection without an end. */
@@ -70,7 +57,7 @@ export function eventStream(source: FrameSource, facts: ResponseMeta): Response 
 
 // Must not use `type: "direct"`: such a stream does not notice that the client is slower than the
 // upstream.
-class EventStream implements FrameTaker, Cutter {
+class EventStream implements Taker<string>, Cutter {
   readonly #source: FrameSource;
   #controller: ReadableStreamDefaultController<string> | null = null;
   #isOpen = true;
@@ -95,20 +82,20 @@ class EventStream implements FrameTaker, Cutter {
   }
 
   cut(): void {
-    this.onFault(new Error("The client does not read"));
+    this.fail(new Error("The client does not read"));
   }
 
-  onFrames(frames: string): void {
+  take(frames: string): void {
     if (this.#isOpen) this.#controller?.enqueue(frames);
   }
 
-  onEnd(): void {
+  end(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#controller?.close();
   }
 
-  onFault(error: unknown): void {
+  fail(error: unknown): void {
     if (this.#isOpen) this.#controller?.error(error);
     this.#isOpen = false;
   }

@@ -1,4 +1,6 @@
-// What a request to an upstream server gives back. `Response` of the platform fits it too.
+// The response of an upstream server. The platform's `Response` fits these interfaces too.
+
+import type { Taker } from "../core/taker.ts";
 
 export interface ResponseHeaders {
   /** The value of a header by its name in lower case; values of one name are joined by commas. */
@@ -10,36 +12,31 @@ export type BodyRead =
   | { readonly done: false; readonly value: Uint8Array }
   | { readonly done: true; readonly value?: undefined };
 
-/** Receives what a reader reads. Each `pull` leads to exactly one of these calls. */
-export interface BodyTaker {
-  /** The next bytes are those from `from` to `to`. This may be called before `pull` returns. */
-  onBytes(bytes: Buffer, from: number, to: number): void;
-  /** The body is complete. */
-  onBodyEnd(): void;
-  /** Never called within what ends the request. */
-  onBodyFailure(reason: unknown): void;
-}
+/**
+ * Receives the bytes of a body: those between `from` and `to`. `end`: the body is complete. `fail`
+ * is never called by code that ends the request.
+ */
+export type BytesTaker = Taker<Buffer, [from: number, to: number]>;
 
 export interface BodyReader {
   /** The next bytes. Wait for them before the next call. */
   read(): Promise<BodyRead>;
   /** The same without a promise, which would cost a tenth of what is done with a few bytes. */
-  pull?(taker: BodyTaker): void;
+  pull?(taker: BytesTaker): void;
 }
 
 /** Requests the next bytes of any reader. */
-export function pullBytes(reader: BodyReader, taker: BodyTaker): void {
+export function pullBytes(reader: BodyReader, taker: BytesTaker): void {
   if (reader.pull !== undefined) {
     reader.pull(taker);
     return;
   }
   reader.read().then(
     ({ done, value }) => {
-      if (done) taker.onBodyEnd();
-      else
-        taker.onBytes(Buffer.from(value.buffer, value.byteOffset, value.length), 0, value.length);
+      if (done) taker.end();
+      else taker.take(Buffer.from(value.buffer, value.byteOffset, value.length), 0, value.length);
     },
-    (reason) => taker.onBodyFailure(reason),
+    (reason) => taker.fail(reason),
   );
 }
 

@@ -9,15 +9,16 @@ import { CHAT } from "../../core/access/limits.ts";
 import { type ApiError, OK, toApiError } from "../../core/errors.ts";
 import { ZERO } from "../../core/money/money.ts";
 import { exactCost } from "../../core/money/pricing.ts";
+import type { Taker } from "../../core/taker.ts";
 import type { BodyShare } from "../../http/body/body-shares.ts";
 import type { Cutter } from "../../http/sse.ts";
 import type { StreamTurn } from "./abandoned-streams.ts";
 import type { ChatCallDeps } from "./chat-admission.ts";
 import { type ServedBy, servedOutcome } from "./model-fallback.ts";
-import type { Batches, BatchTaker } from "./protocols/batches.ts";
+import type { Batches } from "./protocols/batches.ts";
 import type { ChatBatch, ChatDelta, ChatRequest, ChatUsage } from "./protocols/provider.ts";
 import { StreamCost } from "./stream-cost.ts";
-import type { StreamEvent, StreamTaker } from "./stream-event.ts";
+import type { StreamEvent } from "./stream-event.ts";
 import { KEEP_ALIVE_MS, NOT_READING, SILENT_UPSTREAM, TOO_LONG } from "./stream-interruptions.ts";
 import { StreamLimit } from "./stream-limit.ts";
 import { NO_USAGE, StreamUsage } from "./stream-usage.ts";
@@ -42,7 +43,7 @@ interface StreamResult {
   readonly settlement: Settlement;
 }
 
-export class ChatStream implements BatchTaker, InterruptionListener {
+export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
   readonly #deps: ChatCallDeps;
   readonly #parts: ChatStreamParts;
   readonly #usage: StreamUsage;
@@ -60,7 +61,7 @@ export class ChatStream implements BatchTaker, InterruptionListener {
   #callOffWatch: (() => void) | null = null;
   #result: Promise<StreamResult> | null = null;
   #isOver = false;
-  #taker: StreamTaker | null = null;
+  #taker: Taker<StreamEvent> | null = null;
   /** Cuts the connection, because the client does not read. */
   cutter: Cutter | null = null;
 
@@ -87,10 +88,10 @@ export class ChatStream implements BatchTaker, InterruptionListener {
   }
 
   /** Requests the next event. This also confirms that all earlier events were delivered. */
-  pull(taker: StreamTaker): void {
+  pull(taker: Taker<StreamEvent>): void {
     this.#taker = taker;
     if (this.#isOver) {
-      taker.onEnd();
+      taker.end();
       return;
     }
     this.#usage.meter.add(this.#unread);
@@ -102,7 +103,7 @@ export class ChatStream implements BatchTaker, InterruptionListener {
     else
       this.#limit.isReached().then(
         (is) => this.#continue(is),
-        (error) => this.onFailure(error),
+        (error) => this.fail(error),
       );
   }
 
@@ -115,7 +116,7 @@ export class ChatStream implements BatchTaker, InterruptionListener {
     else this.#deliver(backlog);
   }
 
-  onBatch(batch: ChatBatch): void {
+  take(batch: ChatBatch): void {
     const { interruption, batches } = this.#parts;
     if (interruption.reason !== null) {
       this.#conclude(this.#afterInterruption());
@@ -126,14 +127,14 @@ export class ChatStream implements BatchTaker, InterruptionListener {
     else if (batch.usage !== null || !this.#keepAlive()) batches.pull(this);
   }
 
-  onEnd(): void {
+  end(): void {
     const wasInterrupted = this.#parts.interruption.reason !== null;
     this.#conclude(wasInterrupted ? this.#afterInterruption() : this.#complete());
   }
 
-  onFailure(error: unknown): void {
+  fail(error: unknown): void {
     const wasInterrupted = this.#parts.interruption.reason !== null;
-    this.#conclude(wasInterrupted ? this.#afterInterruption() : this.#fail(toApiError(error)));
+    this.#conclude(wasInterrupted ? this.#afterInterruption() : this.#breakOff(toApiError(error)));
   }
 
   /** The client is gone: aborts the upstream request and settles the call. */
@@ -147,7 +148,7 @@ export class ChatStream implements BatchTaker, InterruptionListener {
     if (nowMs - this.#deliveredMs < KEEP_ALIVE_MS) return false;
     this.#waitsFor = "client";
     this.#deliveredMs = nowMs;
-    this.#taker?.onEvent({ kind: "thinking" });
+    this.#taker?.take({ kind: "thinking" });
     return true;
   }
 
@@ -163,15 +164,15 @@ export class ChatStream implements BatchTaker, InterruptionListener {
     if (this.#firstTokenMs === null && deltas.some((delta) => textOf(delta) !== "")) {
       this.#firstTokenMs = elapsedMs(this.#deps, this.#parts.call);
     }
-    this.#taker?.onEvent({ kind: "deltas", deltas, fingerprint });
+    this.#taker?.take({ kind: "deltas", deltas, fingerprint });
   }
 
   /** Delivers the last event once the call is settled. After it the stream only ends. */
   #conclude(lastEvent: Promise<StreamEvent | null>): void {
     this.#isOver = true;
     lastEvent.then(
-      (event) => (event === null ? this.#taker?.onEnd() : this.#taker?.onEvent(event)),
-      (error) => this.#taker?.onFault(error),
+      (event) => (event === null ? this.#taker?.end() : this.#taker?.take(event)),
+      (error) => this.#taker?.fail(error),
     );
   }
 
@@ -195,7 +196,7 @@ export class ChatStream implements BatchTaker, InterruptionListener {
     return { kind: "end", usage, settlement, isCut: true };
   }
 
-  async #fail(error: ApiError): Promise<StreamEvent> {
+  async #breakOff(error: ApiError): Promise<StreamEvent> {
     const { requestId } = this.#parts.call;
     this.#deps.log.warn({ requestId, err: error.cause ?? error }, "A stream broke off");
     await this.#finish(error.code, () => this.#usage.streamed());

@@ -1,4 +1,4 @@
-// What a streamed chat call tells its reader.
+// The events of a streamed chat call.
 
 import type { Settlement } from "../../../actors/account.ts";
 import type { ApiError } from "../../core/errors.ts";
@@ -20,12 +20,3 @@ export type StreamEvent =
   | { readonly kind: "thinking" }
   /** The stream broke off. The part that was sent is charged. */
   | { readonly kind: "error"; readonly error: ApiError };
-
-/** Receives events. Each `pull` leads to exactly one of these calls, possibly before it returns. */
-export interface StreamTaker {
-  onEvent(event: StreamEvent): void;
-  /** There are no more events. */
-  onEnd(): void;
-  /** An internal error: the stream cannot end properly. */
-  onFault(error: unknown): void;
-}

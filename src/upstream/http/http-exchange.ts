@@ -4,7 +4,7 @@ import type { CancelSignal } from "../../core/cancellation.ts";
 import type {
   BodyRead,
   BodyReader,
-  BodyTaker,
+  BytesTaker,
   ResponseBody,
   ResponseHeaders,
   UpstreamResponse,
@@ -51,7 +51,7 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
   readonly #waiting = new WaitingBytes();
   #isPaused = false;
   /** Who waits for the next bytes. */
-  #taker: BodyTaker | null = null;
+  #taker: BytesTaker | null = null;
   #isOver = false;
   #failure: { readonly reason: unknown } | null = null;
 
@@ -119,7 +119,7 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
     this.#response = null;
     const taker = this.#taker;
     this.#taker = null;
-    if (taker !== null) queueMicrotask(() => taker.onBodyFailure(reason));
+    if (taker !== null) queueMicrotask(() => taker.fail(reason));
   }
 
   /** Drops the headers, which a stream would otherwise keep until it ends. */
@@ -128,23 +128,23 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
     return this;
   }
 
-  pull(taker: BodyTaker): void {
+  pull(taker: BytesTaker): void {
     const failure = this.#failure;
     if (this.#waiting.length > 0) {
       const bytes = this.#waiting.take();
       if (this.#isPaused) this.#resume();
       this.#give(taker, bytes, 0, bytes.length);
-    } else if (failure !== null) queueMicrotask(() => taker.onBodyFailure(failure.reason));
-    else if (this.#isOver) queueMicrotask(() => taker.onBodyEnd());
+    } else if (failure !== null) queueMicrotask(() => taker.fail(failure.reason));
+    else if (this.#isOver) queueMicrotask(() => taker.end());
     else this.#taker = taker;
   }
 
   read(): Promise<BodyRead> {
     return new Promise((resolve, reject) => {
       this.pull({
-        onBytes: (bytes, from, to) => resolve({ done: false, value: bytes.subarray(from, to) }),
-        onBodyEnd: () => resolve(END),
-        onBodyFailure: reject,
+        take: (bytes, from, to) => resolve({ done: false, value: bytes.subarray(from, to) }),
+        end: () => resolve(END),
+        fail: reject,
       });
     });
   }
@@ -236,9 +236,9 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
   }
 
   /** A taker that throws has a fault of its own: it is logged, and ends the exchange. */
-  #give(taker: BodyTaker, bytes: Buffer, from: number, to: number): void {
+  #give(taker: BytesTaker, bytes: Buffer, from: number, to: number): void {
     try {
-      taker.onBytes(bytes, from, to);
+      taker.take(bytes, from, to);
     } catch (error) {
       void Promise.reject(error);
       if (!this.#isOver) this.#taker = taker;
@@ -256,7 +256,7 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
     this.#end()?.release(keepMs);
     const taker = this.#taker;
     this.#taker = null;
-    if (taker !== null) queueMicrotask(() => taker.onBodyEnd());
+    if (taker !== null) queueMicrotask(() => taker.end());
   }
 
   #end(): ExchangeConnection | null {

@@ -1,19 +1,11 @@
-// A stream of batches with callbacks. One promise per layer and chunk would cost more than the work
-// for the chunk itself.
+// A streamed reply as batches, and the conversion of iterators.
 
+import type { Pull, Taker } from "../../../core/taker.ts";
 import type { ChatBatch } from "./provider.ts";
 
-/** Receives the batches of a stream. Each `pull` leads to exactly one of these calls. */
-export interface BatchTaker {
-  onBatch(batch: ChatBatch): void;
-  onEnd(): void;
-  onFailure(error: unknown): void;
-}
-
-/** A stream that is pulled with callbacks. It is also an iterator, for code that needs no speed. */
-export abstract class Batches implements AsyncIterableIterator<ChatBatch> {
-  /** Requests the next batch, which may arrive at once. Wait for the answer to the last pull. */
-  abstract pull(taker: BatchTaker): void;
+/** A stream of batches. It is also an iterator, for code that needs no speed. */
+export abstract class Batches implements Pull<ChatBatch>, AsyncIterableIterator<ChatBatch> {
+  abstract pull(taker: Taker<ChatBatch>): void;
 
   /** Ends the stream early. */
   abstract cancel(): void;
@@ -21,9 +13,9 @@ export abstract class Batches implements AsyncIterableIterator<ChatBatch> {
   next(): Promise<IteratorResult<ChatBatch>> {
     return new Promise((resolve, reject) => {
       this.pull({
-        onBatch: (value) => resolve({ done: false, value }),
-        onEnd: () => resolve(END),
-        onFailure: reject,
+        take: (value) => resolve({ done: false, value }),
+        end: () => resolve(END),
+        fail: reject,
       });
     });
   }
@@ -55,15 +47,15 @@ class IteratedBatches extends Batches {
     this.#iterator = iterator;
   }
 
-  override pull(taker: BatchTaker): void {
+  override pull(taker: Taker<ChatBatch>): void {
     this.#iterator.next().then(
-      ({ done, value }) => (done ? taker.onEnd() : taker.onBatch(value)),
-      (error) => taker.onFailure(error),
+      ({ done, value }) => (done ? taker.end() : taker.take(value)),
+      (error) => taker.fail(error),
     );
   }
 
   override cancel(): void {
-    // Nobody needs the errors of a cancelled stream.
+    // The errors of a cancelled stream have no reader.
     this.#iterator.return?.().catch(() => {});
   }
 }

@@ -4,6 +4,7 @@
 import type { CancelSignal } from "../../../core/cancellation.ts";
 import { ApiError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
+import type { Taker } from "../../../core/taker.ts";
 import type { AttemptResult } from "../../../upstream/breaker.ts";
 import {
   Fallback,
@@ -16,7 +17,7 @@ import type { UpstreamBoard } from "../../../upstream/upstream-board.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { ChatCatalogue, ModelEntry, ProviderEntry } from "../models/catalogue.ts";
 import { hasOutput, usageAfter } from "../tokens/token-meter.ts";
-import { Batches, type BatchTaker, pullable } from "./batches.ts";
+import { Batches, pullable } from "./batches.ts";
 import { acceptedRequest } from "./chat-extras.ts";
 import type { Guide } from "./guide/guide.ts";
 import type { UpstreamCall } from "./openai/openai-provider.ts";
@@ -151,17 +152,17 @@ function withFirst(rest: Batches): Promise<Started> {
   return new Promise((resolve, reject) => rest.pull(new FirstBatch(rest, resolve, reject)));
 }
 
-class FirstBatch implements BatchTaker {
+class FirstBatch implements Taker<ChatBatch> {
   readonly #deltas: ChatDelta[] = [];
   #usage: ChatBatch["usage"] = null;
 
   constructor(
     readonly rest: Batches,
     readonly resolve: (started: Started) => void,
-    readonly onFailure: (error: unknown) => void,
+    readonly fail: (error: unknown) => void,
   ) {}
 
-  onBatch(batch: ChatBatch): void {
+  take(batch: ChatBatch): void {
     const { rest } = this;
     this.#usage = usageAfter(this.#usage, batch);
     // If the model thinks after the role, the caller must learn that the model is alive.
@@ -172,8 +173,8 @@ class FirstBatch implements BatchTaker {
     else this.resolve({ first: { ...batch, deltas: this.#deltas, usage: this.#usage }, rest });
   }
 
-  onEnd(): void {
-    this.onFailure(new RouteFailure("The stream ended before its first chunk"));
+  end(): void {
+    this.fail(new RouteFailure("The stream ended before its first chunk"));
   }
 }
 
@@ -182,7 +183,7 @@ function hasBegun(delta: ChatDelta): boolean {
 }
 
 /** A started stream. However it ends, its result is reported once, even if nobody reads it. */
-class Relay extends Batches implements BatchTaker, ServedStream {
+class Relay extends Batches implements Taker<ChatBatch>, ServedStream {
   readonly lane: string;
   readonly buying: ServedRoute["buying"];
   readonly #rest: Batches;
@@ -190,7 +191,7 @@ class Relay extends Batches implements BatchTaker, ServedStream {
   readonly #signal: CancelSignal;
   #first: ChatBatch | null;
   #use: ServerUse | null;
-  #taker: BatchTaker | null = null;
+  #taker: Taker<ChatBatch> | null = null;
   #wasAborted = false;
 
   constructor(
@@ -210,13 +211,13 @@ class Relay extends Batches implements BatchTaker, ServedStream {
     if (signal.aborted) this.cancel();
   }
 
-  override pull(taker: BatchTaker): void {
+  override pull(taker: Taker<ChatBatch>): void {
     const first = this.#first;
     this.#taker = taker;
     this.#first = null;
-    if (this.#wasAborted) taker.onFailure(brokenOff(this.#signal.reason));
+    if (this.#wasAborted) taker.fail(brokenOff(this.#signal.reason));
     else if (first === null) this.#rest.pull(this);
-    else this.onBatch(first);
+    else this.take(first);
   }
 
   /** The caller is gone. */
@@ -225,29 +226,29 @@ class Relay extends Batches implements BatchTaker, ServedStream {
   }
 
   override cancel(): void {
-    this.#end("ignored");
+    this.#report("ignored");
     this.#first = null;
     this.#rest.cancel();
   }
 
-  onBatch(batch: ChatBatch): void {
-    this.#taker?.onBatch(batch.usage === null ? batch : plausible(batch, this.#model));
+  take(batch: ChatBatch): void {
+    this.#taker?.take(batch.usage === null ? batch : plausible(batch, this.#model));
   }
 
-  onEnd(): void {
-    this.#end("ok");
-    this.#taker?.onEnd();
+  end(): void {
+    this.#report("ok");
+    this.#taker?.end();
   }
 
   /** Any error but a RouteFailure is a fault of ours, in what becomes of the batches. */
-  onFailure(error: unknown): void {
+  fail(error: unknown): void {
     const isServers = error instanceof RouteFailure;
-    this.#end(isServers ? "failed" : "ignored");
-    this.#taker?.onFailure(isServers || this.#wasAborted ? brokenOff(error) : error);
+    this.#report(isServers ? "failed" : "ignored");
+    this.#taker?.fail(isServers || this.#wasAborted ? brokenOff(error) : error);
   }
 
   /** If the caller aborts, this runs before anything fails because of the abort. */
-  #end(result: AttemptResult): void {
+  #report(result: AttemptResult): void {
     if (this.#use === null) return;
     this.#wasAborted = this.#signal.aborted;
     this.#signal.removeEventListener("abort", this);

@@ -121,11 +121,11 @@ test("a stream whose batch is taken with a fault fails with it at once", async (
   const reply = writtenBy({}, (write) => write({ content: "a" }, "stop"));
   const told: unknown[] = [];
   reply.pull({
-    onBatch: () => {
+    take: () => {
       throw fault;
     },
-    onEnd: () => told.push("the end"),
-    onFailure: (error) => told.push(error),
+    end: () => told.push("the end"),
+    fail: (error) => told.push(error),
   });
   await eventually("the fault is told", () => told.length > 0);
   expect(told).toEqual([fault]);

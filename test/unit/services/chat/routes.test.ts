@@ -412,11 +412,11 @@ async function failureOfTaker(stream: Batches, fault: Error): Promise<unknown> {
   await stream.next();
   const { promise, resolve } = Promise.withResolvers();
   stream.pull({
-    onBatch: () => {
+    take: () => {
       throw fault;
     },
-    onEnd: () => resolve("the end"),
-    onFailure: resolve,
+    end: () => resolve("the end"),
+    fail: resolve,
   });
   return await promise;
 }

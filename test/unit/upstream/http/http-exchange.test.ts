@@ -4,7 +4,7 @@ import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
 import { Cancellation } from "../../../../src/core/cancellation.ts";
 import { HttpExchange } from "../../../../src/upstream/http/http-exchange.ts";
-import type { BodyTaker, UpstreamResponse } from "../../../../src/upstream/upstream-response.ts";
+import type { BytesTaker, UpstreamResponse } from "../../../../src/upstream/upstream-response.ts";
 
 interface Sent {
   readonly bytes: Buffer;
@@ -107,7 +107,7 @@ test("a response is the same if it comes byte by byte", async () => {
 });
 
 /** Pulls until the body ends, and notes what it gets. */
-class Notes implements BodyTaker {
+class Notes implements BytesTaker {
   readonly seen: string[] = [];
   readonly #exchange: HttpExchange;
   onTaken: (bytes: string) => void = () => {};
@@ -116,18 +116,18 @@ class Notes implements BodyTaker {
     this.#exchange = exchange;
   }
 
-  onBytes(bytes: Buffer, from: number, to: number): void {
+  take(bytes: Buffer, from: number, to: number): void {
     const text = bytes.toString("latin1", from, to);
     this.seen.push(text);
     this.onTaken(text);
     this.#exchange.pull(this);
   }
 
-  onBodyEnd(): void {
+  end(): void {
     this.seen.push("end");
   }
 
-  onBodyFailure(reason: unknown): void {
+  fail(reason: unknown): void {
     this.seen.push(`failure: ${reason instanceof Error ? reason.message : reason}`);
   }
 }

@@ -7,13 +7,13 @@ import type { Surface } from "../../../../core/access/services.ts";
 import type { Clock } from "../../../../core/clock.ts";
 import { sameId } from "../../../../core/ids.ts";
 import type { toJsonNumber } from "../../../../core/money/money.ts";
+import type { Taker } from "../../../../core/taker.ts";
 import { errorBody } from "../../../../http/respond.ts";
 import {
   type Cutter,
   DONE_FRAME,
   dataFrame,
   type FrameSource,
-  type FrameTaker,
   KEEP_ALIVE_FRAME,
   onOneLine,
 } from "../../../../http/sse.ts";
@@ -22,7 +22,7 @@ import type { CountedReply } from "../../chat.ts";
 import type { ChatStream } from "../../chat-stream.ts";
 import type { AnsweringModel } from "../../model-fallback.ts";
 import type { ChatDelta, ChatUsage } from "../../protocols/provider.ts";
-import type { StreamEvent, StreamTaker } from "../../stream-event.ts";
+import type { StreamEvent } from "../../stream-event.ts";
 
 export interface CompletionMeta {
   /** Unix time in seconds. */
@@ -75,7 +75,7 @@ export function unixSeconds(clock: Pick<Clock, "now">): number {
  * and cost are in the frame with the finish_reason, which waits for the settlement. Clients that
  * set `include_usage` expect OpenAI's order, with a last frame that has no choice (D-130).
  */
-export class ChatFrames implements FrameSource, StreamTaker {
+export class ChatFrames implements FrameSource, Taker<StreamEvent> {
   readonly #stream: ChatStream;
   readonly #meta: CompletionMeta;
   /** The part of a chunk before its choices; the same in all chunks of one fingerprint. */
@@ -83,7 +83,7 @@ export class ChatFrames implements FrameSource, StreamTaker {
   #fingerprint: string | null = null;
   /** The part of a chunk after its choices. */
   readonly #tail: string;
-  #taker: FrameTaker | null = null;
+  #taker: Taker<string> | null = null;
   /** The first delta must have the role, which clients need to assemble the reply. */
   #hasRole = false;
   /** The finish_reason, once it has arrived. */
@@ -105,23 +105,23 @@ export class ChatFrames implements FrameSource, StreamTaker {
     this.#stream.cutter = cutter;
   }
 
-  pull(taker: FrameTaker): void {
+  pull(taker: Taker<string>): void {
     this.#taker = taker;
     this.#stream.pull(this);
   }
 
-  onEvent(event: StreamEvent): void {
+  take(event: StreamEvent): void {
     const frames = this.#framesOf(event);
     if (frames === "") this.#stream.pull(this);
-    else this.#taker?.onFrames(frames);
+    else this.#taker?.take(frames);
   }
 
-  onEnd(): void {
-    this.#taker?.onEnd();
+  end(): void {
+    this.#taker?.end();
   }
 
-  onFault(error: unknown): void {
-    this.#taker?.onFault(error);
+  fail(error: unknown): void {
+    this.#taker?.fail(error);
   }
 
   cancel(): void {

@@ -3,6 +3,7 @@
 
 import type { CancelSignal } from "../../../../core/cancellation.ts";
 import { OK } from "../../../../core/errors.ts";
+import type { Taker } from "../../../../core/taker.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../../upstream/time-limit.ts";
 import {
@@ -17,14 +18,14 @@ import {
 } from "../../../../upstream/upstream-http.ts";
 import {
   type BodyReader,
-  type BodyTaker,
+  type BytesTaker,
   pullBytes,
   type UpstreamResponse,
 } from "../../../../upstream/upstream-response.ts";
 import type { ProviderEntry } from "../../models/catalogue.ts";
-import { Batches, type BatchTaker } from "../batches.ts";
+import { Batches } from "../batches.ts";
 import { IdleTimeout } from "../idle-timeout.ts";
-import type { ChatReply, ChatRequest } from "../provider.ts";
+import type { ChatBatch, ChatReply, ChatRequest } from "../provider.ts";
 import { callerFault, type RefusedCall } from "./caller-fault.ts";
 import { codeOf, readError } from "./reply-error.ts";
 import type { ReplyParts } from "./reply-reader.ts";
@@ -74,12 +75,12 @@ export function streamUpstream(call: UpstreamCall): Batches {
   return new UpstreamStream(call);
 }
 
-class UpstreamStream extends Batches implements BodyTaker {
+class UpstreamStream extends Batches implements BytesTaker {
   readonly #call: UpstreamCall;
   readonly #timeout: IdleTimeout;
   readonly #reply: StreamedReply;
   #body: BodyReader | null = null;
-  #taker: BatchTaker | null = null;
+  #taker: Taker<ChatBatch> | null = null;
   #isBodyRead = false;
   #isOver = false;
 
@@ -93,16 +94,16 @@ class UpstreamStream extends Batches implements BodyTaker {
     this.#timeout = new IdleTimeout(call.signal, call.provider);
   }
 
-  override pull(taker: BatchTaker): void {
+  override pull(taker: Taker<ChatBatch>): void {
     this.#taker = taker;
     this.#timeout.isWaiting = true;
-    if (this.#isOver) taker.onEnd();
-    else if (this.#body !== null) this.#read(this.#body);
+    if (this.#isOver) taker.end();
+    else if (this.#body !== null) this.#readFrom(this.#body);
     else this.#open();
   }
 
   override cancel(): void {
-    this.#end();
+    this.#close();
   }
 
   #open(): void {
@@ -114,30 +115,30 @@ class UpstreamStream extends Batches implements BodyTaker {
     }).then(
       (body) => {
         this.#body = body;
-        this.#read(body);
+        this.#readFrom(body);
       },
-      (error) => this.#fail(error),
+      (error) => this.#breakOff(error),
     );
   }
 
-  #read(body: BodyReader): void {
+  #readFrom(body: BodyReader): void {
     const { isDone, failure } = this.#reply;
-    if (failure !== null && !isDone) this.#fail(failure);
-    else if (isDone || this.#isBodyRead) this.onBodyEnd();
+    if (failure !== null && !isDone) this.#breakOff(failure);
+    else if (isDone || this.#isBodyRead) this.end();
     else pullBytes(body, this);
   }
 
-  onBytes(bytes: Buffer, from: number, to: number): void {
+  take(bytes: Buffer, from: number, to: number): void {
     try {
-      this.#take(bytes, from, to);
+      this.#parse(bytes, from, to);
     } catch (fault) {
-      // Whoever takes the batches has a fault, and the reply did not arrive whole.
-      this.#end();
-      this.#taker?.onFailure(fault);
+      // The taker of the batches has a fault, and the reply did not arrive whole.
+      this.#close();
+      this.#taker?.fail(fault);
     }
   }
 
-  #take(bytes: Buffer, from: number, to: number): void {
+  #parse(bytes: Buffer, from: number, to: number): void {
     const wasFinished = this.#reply.isFinished;
     const batch = this.#reply.read(bytes, from, to);
     if (batch !== null) this.#timeout.isWaiting = false;
@@ -145,41 +146,41 @@ class UpstreamStream extends Batches implements BodyTaker {
     const isAlive = wasFinished ? (batch?.deltas.length ?? 0) > 0 : this.#reply.hasContent;
     if (isAlive) this.#timeout.onData();
     if (!wasFinished && this.#reply.isFinished) this.#timeout.onReplyEnd();
-    if (batch !== null) this.#taker?.onBatch(batch);
-    else if (this.#body !== null) this.#read(this.#body);
+    if (batch !== null) this.#taker?.take(batch);
+    else if (this.#body !== null) this.#readFrom(this.#body);
   }
 
-  onBodyEnd(): void {
+  end(): void {
     if (this.#reply.isComplete) this.#conclude();
     else if (!this.#isBodyRead) {
       this.#isBodyRead = true;
       // The last event may lack the blank line that completes it.
-      this.onBytes(BLANK_LINE, 0, BLANK_LINE.length);
-    } else this.#fail(new RouteFailure("The stream ended before the reply did"));
+      this.take(BLANK_LINE, 0, BLANK_LINE.length);
+    } else this.#breakOff(new RouteFailure("The stream ended before the reply did"));
   }
 
   /** Ends the stream of a reply that came whole. */
   #conclude(): void {
     this.#timeout.isWaiting = false;
-    this.#end();
+    this.#close();
     const last = this.#reply.end();
-    if (last === null) this.#taker?.onEnd();
-    else this.#taker?.onBatch(last);
+    if (last === null) this.#taker?.end();
+    else this.#taker?.take(last);
   }
 
-  onBodyFailure(error: unknown): void {
+  fail(error: unknown): void {
     const { signal } = this.#timeout;
-    this.#fail(signal.aborted ? signal.reason : brokenReply(error));
+    this.#breakOff(signal.aborted ? signal.reason : brokenReply(error));
   }
 
-  #fail(error: unknown): void {
-    this.#end();
+  #breakOff(error: unknown): void {
+    this.#close();
     // After the finish_reason only the usage can be missing, and we can count that ourselves.
     if (this.#reply.isFinished && !this.#call.signal.aborted) this.#conclude();
-    else this.#taker?.onFailure(error);
+    else this.#taker?.fail(error);
   }
 
-  #end(): void {
+  #close(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     if (this.#body !== null && this.#reply.isDone) void readToEnd(this.#body, this.#timeout);
