@@ -5,7 +5,7 @@ import { ConsoleError } from "../core/console-errors.ts";
 import { keyedHash } from "../core/console-tokens.ts";
 import { networkOf } from "../http/client-ip.ts";
 import type { Attempt, Attempts } from "../store/people/attempts.ts";
-import { LOCKED_SECONDS, WRONG_FACTORS_MAX } from "./auth-terms.ts";
+import { CODE_SECONDS, CODE_TRIES_MAX, LOCKED_SECONDS, WRONG_FACTORS_MAX } from "./auth-terms.ts";
 import { inboxOf, signUpNetworkOf } from "./inbox.ts";
 
 interface Limit {
@@ -27,6 +27,8 @@ interface LimitRow {
   /** In place of both where the browser has signed in there: what strangers do uses none of it. */
   readonly inboxFromKnownBrowser?: Limit;
   readonly account?: Limit;
+  /** Asking for a code gives the browser tries of its own; each code that is entered takes one. */
+  readonly tries?: "gives" | "takes";
 }
 
 /** The limits of a network as multiples of those of one address: in all, and for one inbox. */
@@ -38,7 +40,9 @@ const WAIT_MS = { step: 100, most: 5_000 };
 const HOUR = 60;
 const MINUTE_MS = 60_000;
 /** Twice as long as a code of an app is right, for processes whose clocks differ. */
-const CODE_MS = 3 * MINUTE_MS;
+const APP_CODE_MS = 3 * MINUTE_MS;
+
+const CODE_MS = CODE_SECONDS * 1_000;
 
 /** For how long a browser that signed in is known, from the first time on. */
 const KNOWN_MS = 180 * 24 * HOUR * MINUTE_MS;
@@ -61,7 +65,7 @@ const ATTEMPT_LIMITS = {
     inboxFromKnownBrowser: { limit: 10, minutes: 15 },
   },
   sign_up: PROOF_MAILS,
-  send_code: PROOF_MAILS,
+  send_code: { ...PROOF_MAILS, tries: "gives" },
   send_reset: PROOF_MAILS,
   // Whoever closes their account may open another one.
   open_account: { address: { limit: 20, minutes: HOUR }, inbox: { limit: 10, minutes: HOUR } },
@@ -71,13 +75,14 @@ const ATTEMPT_LIMITS = {
     inbox: { limit: 3, minutes: HOUR },
     account: { limit: 100, minutes: 24 * HOUR },
   },
-  // Each code takes five tries, and one address gets an inbox three codes in an hour.
+  // Five tries for each of the three codes that one address gets an inbox in an hour.
   enter_code: {
     address: { limit: 60, minutes: HOUR },
     inboxFromAddress: { limit: 15, minutes: HOUR },
     inbox: { limit: 100, minutes: HOUR },
     inboxWaits: true,
     inboxFromKnownBrowser: { limit: 15, minutes: HOUR },
+    tries: "takes",
   },
   // As many as lock the second factor: better-auth looks for the lock before it counts (D-503).
   enter_second_factor: {
@@ -148,11 +153,37 @@ export async function countAttempt(
       seconds,
     );
   }
+  if (browser !== null && row.tries === "gives") {
+    await attempts.begin(keyOf(secret, "code_try", browser), now(), CODE_MS);
+  }
+  if (inbox !== null && row.tries === "takes") {
+    await takeTry({ attempts, now, secret }, { inbox, browser, isKnown });
+  }
   if (isKnown || row.inboxWaits !== true || row.inbox === undefined || inbox === null) return 0;
   const windowMs = row.inbox.minutes * MINUTE_MS;
   const key = keyOf(secret, kind, `inbox ${inbox}`);
   const beyond = (await attempts.add(key, now(), windowMs)) - row.inbox.limit;
   return Math.min(Math.max(0, beyond) * WAIT_MS.step, WAIT_MS.most);
+}
+
+/**
+ * Takes a try of a mailed code. A browser that asked for a code or has signed in has tries of its
+ * own; all other browsers share as many for an inbox (D-649).
+ * @throws ConsoleError if none is left
+ */
+async function takeTry(
+  { attempts, now, secret }: AttemptLimitsDeps,
+  {
+    inbox,
+    browser,
+    isKnown,
+  }: { readonly inbox: string; readonly browser: string | null; readonly isKnown: boolean },
+): Promise<void> {
+  const own = browser === null ? null : keyOf(secret, "code_try", browser);
+  const hasOwn = own !== null && (isKnown || (await attempts.has(own, now())));
+  const key = hasOwn ? own : keyOf(secret, "code_try", `inbox ${inbox}`);
+  if ((await attempts.add(key, now(), CODE_MS)) <= CODE_TRIES_MAX) return;
+  throw new ConsoleError("otp_expired", "There were too many wrong codes. Ask for another code");
 }
 
 function times(limit: Limit | undefined, factor: number): Limit | undefined {
@@ -168,7 +199,7 @@ export async function takeCode(
   personId: string,
   code: string,
 ): Promise<void> {
-  if (await isFirst(deps, `code ${personId} ${code}`, CODE_MS)) return;
+  if (await isFirst(deps, `code ${personId} ${code}`, APP_CODE_MS)) return;
   const message = "This code was entered already. Wait for the next one";
   throw new ConsoleError("code_used", message);
 }
@@ -196,7 +227,9 @@ function browserOf(inbox: string, device: string): string {
   return `inbox ${inbox} from browser ${device}`;
 }
 
-function keyOf(secret: string, kind: AttemptKind | "signed_in" | "first", who: string): string {
+type CountedKind = AttemptKind | "signed_in" | "first" | "code_try";
+
+function keyOf(secret: string, kind: CountedKind, who: string): string {
   return `${kind} ${keyedHash(secret, "attempt", who)}`;
 }
 

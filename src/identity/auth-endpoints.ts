@@ -42,10 +42,6 @@ interface Refusal {
 
 /** better-auth's refusals after too many wrong codes: what has ended, and what helps (D-423). */
 const AFTER_WRONG_CODES: Readonly<Record<string, Refusal>> = {
-  TOO_MANY_ATTEMPTS: {
-    code: "otp_expired",
-    message: "There were too many wrong codes. Ask for another code",
-  },
   TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: {
     code: "invalid_two_factor_cookie",
     message: "There were too many wrong codes. Sign in again",

@@ -6,6 +6,10 @@ export const AUTH_PATH = "/console/auth";
 export const PASSWORD_LENGTH_MIN = 10;
 export const PASSWORD_LENGTH_MAX = 128;
 export const CODE_LENGTH = 6;
+/** For how long a mailed code is right. */
+export const CODE_SECONDS = 5 * 60;
+/** How many mailed codes a browser may enter for each code that it asked for. */
+export const CODE_TRIES_MAX = 5;
 /** How many wrong codes in a row lock the second factor of a person. */
 export const WRONG_FACTORS_MAX = 10;
 /** For how long the second factor of a person is refused after too many wrong codes. */

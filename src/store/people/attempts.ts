@@ -33,6 +33,15 @@ export class Attempts {
     return (await this.#add(key, nowMs, windowMs)).count;
   }
 
+  /** Starts a new window of this key, with nothing counted. */
+  async begin(key: string, nowMs: number, windowMs: number): Promise<void> {
+    const window = { count: 0, endsAt: new Date(nowMs + windowMs) };
+    await this.database.db
+      .insert(attempts)
+      .values({ key, ...window })
+      .onConflictDoUpdate({ target: attempts.key, set: window });
+  }
+
   /** True while a window of this key lasts. */
   async has(key: string, nowMs: number): Promise<boolean> {
     const found = await this.database.db

@@ -63,3 +63,64 @@ test.each([
   expect(statuses.filter((status) => status === 401)).toHaveLength(30);
   expect(statuses.slice(-2)).toEqual([429, 429]);
 });
+
+describe("of the tries of a mailed code", () => {
+  /** Mails a code to somebody, asked for in this browser. */
+  async function codeFor(visitor: Visitor, email: string): Promise<string> {
+    const sent = await visitor.auth("/email-otp/send-verification-otp", { email });
+    return sent.body.development.code;
+  }
+
+  const wrongFor = (code: string) => (code === "000000" ? "111111" : "000000");
+
+  test("strangers use none that belong to the browser that asked for the code", async () => {
+    const email = "asked@example.com";
+    const owner = lab.visitor();
+    const code = await codeFor(owner, email);
+    const stranger = lab.visitor();
+    for (let count = 0; count < 6; count += 1) await enterCode(stranger, email, wrongFor(code));
+    expect((await enterCode(owner, email, code)).status).toBe(200);
+  });
+
+  test("nor do strangers who asked for a later code", async () => {
+    const email = "asked-too@example.com";
+    const owner = lab.visitor();
+    await codeFor(owner, email);
+    const stranger = lab.visitor();
+    const code = await codeFor(stranger, email);
+    for (let count = 0; count < 6; count += 1) await enterCode(stranger, email, wrongFor(code));
+    expect((await enterCode(owner, email, code)).status).toBe(200);
+  });
+
+  test("strangers use none of a browser that has signed in there", async () => {
+    const email = "known@example.com";
+    const known = await lab.person(email);
+    await known.auth("/sign-out");
+    const code = await codeFor(lab.visitor(), email);
+    const stranger = lab.visitor();
+    for (let count = 0; count < 6; count += 1) await enterCode(stranger, email, wrongFor(code));
+    expect((await enterCode(known, email, code)).status).toBe(200);
+  });
+
+  test("strangers have five together, from however many networks", async () => {
+    const email = "shared@example.com";
+    const owner = lab.visitor();
+    const code = await codeFor(owner, email);
+    for (let count = 0; count < 5; count += 1) {
+      await enterCode(lab.visitor(), email, wrongFor(code));
+    }
+    const right = await enterCode(lab.visitor(), email, code);
+    expect([right.status, right.body.error.code]).toEqual([400, "otp_expired"]);
+    expect((await enterCode(owner, email, code)).status).toBe(200);
+  });
+
+  test("a browser has five for each time that it asked", async () => {
+    const email = "again@example.com";
+    const owner = lab.visitor();
+    const first = await codeFor(owner, email);
+    for (let count = 0; count < 5; count += 1) await enterCode(owner, email, wrongFor(first));
+    const late = await enterCode(owner, email, first);
+    expect([late.status, late.body.error.code]).toEqual([400, "otp_expired"]);
+    expect((await enterCode(owner, email, await codeFor(owner, email))).status).toBe(200);
+  });
+});
