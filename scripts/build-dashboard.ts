@@ -16,7 +16,11 @@ import {
 import { basename, join, parse } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 import project from "../package.json";
-import { DASHBOARD_FOLDER, DASHBOARD_PATH } from "../src/http/console/dashboard-files.ts";
+import {
+  DASHBOARD_PATH,
+  dashboardFolder,
+  dashboardPlaces,
+} from "../src/http/console/dashboard-files.ts";
 import { loadDataDirectory } from "../src/settings/config.ts";
 import { removeStaleDrafts } from "../src/upstream/data-file.ts";
 
@@ -40,29 +44,34 @@ export function dashboardVersion(): string {
 
 /** True if the folder has the pages of the present sources. */
 export function isDashboardBuilt(directory: string): boolean {
-  const file = join(directory, DASHBOARD_FOLDER, "version");
-  return existsSync(file) && readFileSync(file, "utf8") === dashboardVersion();
+  const folder = dashboardFolder(directory);
+  return folder !== null && basename(folder) === dashboardVersion();
 }
 
-/** Builds the pages if they are missing or stale. Other processes see a complete folder. */
+/**
+ * Builds the pages if they are missing or stale. Each version is a folder of its own, renamed when
+ * it is complete, and a file names the one to serve: several builds at once, and processes that
+ * read meanwhile, do not disturb each other.
+ */
 export async function buildDashboard(directory: string): Promise<void> {
   if (isDashboardBuilt(directory)) return;
-  mkdirSync(directory, { recursive: true });
-  const draft = mkdtempSync(join(directory, "dashboard-draft-"));
+  const version = dashboardVersion();
+  const { builds, current } = dashboardPlaces(directory);
+  const place = join(builds, version);
+  mkdirSync(builds, { recursive: true });
+  const draft = mkdtempSync(join(builds, "draft-"));
   try {
-    removeStaleDrafts(directory, draft);
-    await buildInto(draft);
-    const place = join(directory, DASHBOARD_FOLDER);
-    rmSync(place, { recursive: true, force: true });
-    try {
-      renameSync(draft, place);
-    } catch (error) {
-      // Another process has just built the same pages.
-      if (!isDashboardBuilt(directory)) throw error;
+    if (!existsSync(place)) {
+      await buildInto(join(draft, version));
+      // Another process may have built the same pages meanwhile.
+      if (!existsSync(place)) renameSync(join(draft, version), place);
     }
+    writeFileSync(join(draft, "version"), version);
+    renameSync(join(draft, "version"), current);
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
+  removeStaleDrafts(builds, place, /^(?!version$)/);
 }
 
 async function buildInto(folder: string): Promise<void> {
@@ -100,7 +109,6 @@ async function buildInto(folder: string): Promise<void> {
     .replace("SCRIPT", `${ASSETS}${script}`);
   writeFileSync(join(folder, "page.html"), page);
   compress(join(folder, "assets"));
-  writeFileSync(join(folder, "version"), dashboardVersion());
 }
 
 /** Copies a file under a name that changes with its content. */
@@ -145,7 +153,7 @@ function compress(folder: string): void {
 if (import.meta.main) {
   const directory = loadDataDirectory();
   if (!isDashboardBuilt(directory)) {
-    console.log(`Building the dashboard in ${join(directory, DASHBOARD_FOLDER)}.`);
+    console.log(`Building the dashboard in ${dashboardPlaces(directory).builds}.`);
     await buildDashboard(directory);
   }
 }

@@ -4,9 +4,25 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Where the dashboard is, and the folder of the built pages in the data folder. */
+/** The address of the dashboard. */
 export const DASHBOARD_PATH = "/dashboard";
-export const DASHBOARD_FOLDER = "dashboard";
+
+/** The folder in the data folder with a folder for each build, named by its version. */
+const DASHBOARD_FOLDER = "dashboard";
+
+/** The folder of all builds, and the file that names the version to serve. */
+export function dashboardPlaces(directory: string) {
+  const builds = join(directory, DASHBOARD_FOLDER);
+  return { builds, current: join(builds, "version") };
+}
+
+/** The folder of the pages to serve; null if no build was ever finished. */
+export function dashboardFolder(directory: string): string | null {
+  const { builds, current } = dashboardPlaces(directory);
+  if (!existsSync(current)) return null;
+  const folder = join(builds, readFileSync(current, "utf8"));
+  return existsSync(join(folder, "page.html")) ? folder : null;
+}
 
 /** A file as it is sent; compressed forms are null where they would gain nothing. */
 export interface DashboardAsset {
@@ -39,8 +55,8 @@ export function openDashboard(directory: string): () => DashboardFiles | null {
 }
 
 function readDashboard(directory: string): DashboardFiles | null {
-  const folder = join(directory, DASHBOARD_FOLDER);
-  if (!existsSync(join(folder, "version"))) return null;
+  const folder = dashboardFolder(directory);
+  if (folder === null) return null;
   const assets = new Map<string, DashboardAsset>();
   for (const name of readdirSync(join(folder, "assets"))) {
     const type = TYPES[name.slice(name.lastIndexOf(".") + 1)];

@@ -1,14 +1,18 @@
 // The built dashboard: how large it is, and how it is served.
 
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, utimesSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import {
   buildDashboard,
   isDashboardBuilt,
   staticImports,
 } from "../../../scripts/build-dashboard.ts";
-import { DASHBOARD_FOLDER, openDashboard } from "../../../src/http/console/dashboard-files.ts";
+import {
+  dashboardFolder,
+  dashboardPlaces,
+  openDashboard,
+} from "../../../src/http/console/dashboard-files.ts";
 import { appAlone } from "../../support/api/app-alone.ts";
 import { FakeClock } from "../../support/fakes/fake-clock.ts";
 import { sharedFolder } from "../../support/shared.ts";
@@ -18,13 +22,27 @@ const SCRIPT_BYTES_MAX = 220 * KB;
 const STYLE_BYTES_MAX = 25 * KB;
 
 const folder = sharedFolder("dashboard");
-const assets = join(folder, DASHBOARD_FOLDER, "assets");
+const { builds, current } = dashboardPlaces(folder);
 
-/** What two builds left: one was killed, the other goes on. */
-const LEFT = ["dashboard-draft-stale1", "dashboard-draft-fresh1"] as const;
-for (const name of LEFT) mkdirSync(join(folder, name));
-utimesSync(join(folder, LEFT[0]), 0, 0);
-await buildDashboard(folder);
+/** What other builds left: one was killed, one goes on, and one is of former sources. */
+const LEFT = ["draft-stale1", "draft-fresh1", "former"] as const;
+for (const name of LEFT) mkdirSync(join(builds, name), { recursive: true });
+writeFileSync(join(builds, "former", "page.html"), "former page");
+mkdirSync(join(builds, "former", "assets"));
+writeFileSync(current, "former");
+for (const name of ["draft-stale1", "former"]) utimesSync(join(builds, name), 0, 0);
+
+/** Builds, and tells which file the page is then: one that is replaced has another inode. */
+async function build(): Promise<number> {
+  await buildDashboard(folder);
+  return statSync(join(dashboardFolder(folder) ?? "", "page.html")).ino;
+}
+
+const served = new Set<string>();
+const watching = setInterval(() => served.add(openDashboard(folder)()?.page ?? "none"), 1);
+const pages = await Promise.all([build(), build()]);
+clearInterval(watching);
+const assets = join(dashboardFolder(folder) ?? "", "assets");
 const { get } = appAlone({ dashboard: openDashboard(folder) });
 
 async function mainScript(): Promise<string> {
@@ -33,14 +51,19 @@ async function mainScript(): Promise<string> {
 }
 
 test("a build is made once for the same sources", async () => {
-  const before = readFileSync(join(folder, DASHBOARD_FOLDER, "page.html"), "utf8");
   expect(isDashboardBuilt(folder)).toBe(true);
-  await buildDashboard(folder);
-  expect(readFileSync(join(folder, DASHBOARD_FOLDER, "page.html"), "utf8")).toBe(before);
+  expect(await build()).toBe(pages[0] ?? 0);
 });
 
-test("a build removes what one that was killed long ago left, and no other", () => {
-  expect(readdirSync(folder).sort()).toEqual([DASHBOARD_FOLDER, LEFT[1]]);
+test("two builds at once leave one, and the former pages are served until then", () => {
+  expect(pages[0]).toBe(pages[1] ?? 0);
+  expect(served).toContain("former page");
+  expect(served).not.toContain("none");
+});
+
+test("a build removes what was left long ago, and nothing else", () => {
+  const left = [basename(dashboardFolder(folder) ?? ""), "draft-fresh1", basename(current)];
+  expect(readdirSync(builds).sort()).toEqual(left.sort());
 });
 
 test("what the first page needs stays within its budget", async () => {
