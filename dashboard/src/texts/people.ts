@@ -120,6 +120,7 @@ export const peopleTexts = {
   newEmail: "New address",
   emailAbout: "A link is mailed to the new address; it counts once you have opened it.",
   changeEmail: "Change the address",
+  emailNeedsFactor: "You can change the address once you have set up your second factor.",
   emailSent: (email: string) => `A link is on its way to ${email}.`,
   confirmEmail: "Use this address",
   confirmEmailAbout: (email: string) =>

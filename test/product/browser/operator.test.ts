@@ -50,6 +50,8 @@ describe.skipIf(!canRun)("an operator", () => {
     await visitor.sees("farebox operator invite ops@example.com");
     expect(await visitor.button("Turn on").count()).toBe(0);
     expect(await visitor.button("Add a passkey").count()).toBe(0);
+    await visitor.sees("You can change the address once you have set up your second factor.");
+    expect(await visitor.button("Change the address").count()).toBe(0);
     await visitor.inspect("settings-needs-link");
     expect(visitor.complaints).toEqual([]);
   });

@@ -29,11 +29,15 @@ export function EmailPanel() {
         <p className="small">{person.email}</p>
         {sent !== null && <Notice tone="paid">{t.people.emailSent(email.trim())}</Notice>}
         <Mailed mailed={sent?.development ?? null} />
-        <div>
-          <Button size="xs" variant="default" onClick={() => setAsking(true)}>
-            {t.people.changeEmail}
-          </Button>
-        </div>
+        {person.second_factor === "needs_link" ? (
+          <p className="small dim">{t.people.emailNeedsFactor}</p>
+        ) : (
+          <div>
+            <Button size="xs" variant="default" onClick={() => setAsking(true)}>
+              {t.people.changeEmail}
+            </Button>
+          </div>
+        )}
       </div>
       <Ask
         opened={asking}
