@@ -11,7 +11,7 @@ import { capOf, limitsOf } from "./account-limits.ts";
 import { type AccountUse, readUse } from "./account-use.ts";
 import { viewOf } from "./account-view.ts";
 import { type Access, type Attempt, argsOf } from "./admission-attempt.ts";
-import { type HoldAccount, OpenHold, releaseWhenBack } from "./open-hold.ts";
+import { type Ending, type HoldAccount, OpenHold, releaseWhenBack } from "./open-hold.ts";
 import type { LeasedAccount, ProcessLeases } from "./process-leases.ts";
 import { type CallTexts, KeyTexts } from "./records/key-texts.ts";
 import { MAIL_OWNER } from "./records/keys.ts";
@@ -23,6 +23,7 @@ import type { ScriptTime } from "./scripts/script.ts";
 import { unavailable } from "./scripts/script-run.ts";
 import { fromPostgres, mayHaveRun, type ScriptRunner } from "./scripts/script-runner.ts";
 import { type TopUpListener, TopUpTrigger } from "./top-up-trigger.ts";
+import { waitingOf } from "./waiting-settlement.ts";
 import { type UpkeepDeps, WalletUpkeep } from "./wallet-upkeep.ts";
 
 export interface ActorDeps extends UpkeepDeps {
@@ -32,6 +33,8 @@ export interface ActorDeps extends UpkeepDeps {
   readonly brake: RefusalBrake;
   /** Called for each failed attempt to deliver a settlement. It is retried without help. */
   readonly onSettleRetry: (requestId: string, error: unknown) => void;
+  /** Called if Postgres does not take a settlement that Redis did not take. */
+  readonly onNotKept: (requestId: string, error: unknown) => void;
   /** Has automatic top-ups checked; without it nothing is topped up. */
   readonly topUps?: TopUpListener;
   /** What the Free plan grants each month; zero turns the grant off. */
@@ -162,6 +165,21 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
 
   onSettleRetry(requestId: string, error: unknown): void {
     this.deps.onSettleRetry(requestId, error);
+  }
+
+  async keepSettlement(hold: OpenHold, ending: Ending): Promise<boolean> {
+    const { repository, onNotKept } = this.deps;
+    try {
+      await repository.waiting.keep(waitingOf(this.accountId, hold, ending));
+      return true;
+    } catch (error) {
+      onNotKept(hold.id, error);
+      return false;
+    }
+  }
+
+  removeSettlement(requestId: string): Promise<void> {
+    return this.deps.repository.waiting.remove(requestId);
   }
 
   #answer(

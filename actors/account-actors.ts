@@ -82,6 +82,8 @@ export class AccountActors implements Actors {
       scriptTime,
       onSettleRetry: (requestId, error) =>
         deps.log.error({ requestId, err: error }, "A settlement waits for Redis"),
+      onNotKept: (requestId, error) =>
+        deps.log.error({ requestId, err: error }, "A settlement is only in memory"),
       allowance: deps.allowance ?? FREE_PLAN_ALLOWANCE,
       ...(deps.topUps !== undefined && { topUps: deps.topUps }),
     };

@@ -5,11 +5,10 @@
 import { outcomeText } from "../src/core/journal/journal.ts";
 import { type NanoUsd, nano } from "../src/core/money/money.ts";
 import type { DetachedHold, Outcome, Settlement } from "./account.ts";
-import type { AccountActor } from "./account-actor.ts";
-import { settleOnce, unusedOf, weightsOf } from "./open-hold.ts";
+import { type Ending, type SettlingAccount, settleOnce, unusedOf, weightsOf } from "./open-hold.ts";
 import { callText } from "./records/key-texts.ts";
-import { MAIL_OWNER } from "./records/keys.ts";
-import { extend } from "./scripts/call-scripts.ts";
+import { type AccountKeys, MAIL_OWNER } from "./records/keys.ts";
+import { extend, type HoldRef } from "./scripts/call-scripts.ts";
 
 /**
  * How long a detached hold lives after an extension: long enough to miss several rounds of them.
@@ -17,6 +16,12 @@ import { extend } from "./scripts/call-scripts.ts";
 export const DETACHED_LEASE_MS = 300_000;
 /** Extending more in one script would block Redis for too long. */
 const RENEWED_AT_ONCE = 500;
+
+/** What a settlement by terms needs of an actor. */
+export interface DetachedAccount extends SettlingAccount {
+  readonly accountId: string;
+  readonly keys: AccountKeys;
+}
 
 export interface DetachedEnding {
   readonly cost: NanoUsd;
@@ -29,30 +34,35 @@ export interface DetachedEnding {
  * Settles a hold by its terms. Only the first settlement charges: a repeat within five minutes
  * returns the first result, a later one charges nothing.
  */
-export async function settleDetached(
-  actor: AccountActor,
+export function settleDetached(
+  account: DetachedAccount,
   terms: DetachedHold,
   { cost, outcome, unused = weightsOf(terms.limits) }: DetachedEnding,
 ): Promise<Settlement> {
-  const { accountId, keys } = actor;
-  const { requestId, keyId, admittedAtMs, cap, budget, metadata } = terms;
-  const call = {
-    account: accountId,
-    keys,
-    keyId,
-    requestId,
+  return settleByTerms(account, terms, {
     owner: MAIL_OWNER,
     cost,
     outcome: outcomeText(outcome),
     unused: unusedOf(terms.limits, unused),
-  };
+  });
+}
+
+/** Settles the hold of any owner by its terms. */
+export function settleByTerms(
+  account: DetachedAccount,
+  { requestId, keyId, admittedAtMs, cap, budget, metadata }: DetachedHold,
+  ending: Ending & Pick<HoldRef, "owner">,
+): Promise<Settlement> {
+  const { accountId, keys } = account;
+  const { owner, cost, outcome, unused } = ending;
+  const call = { account: accountId, keys, keyId, requestId, owner, cost, outcome, unused };
   const text = callText(accountId, keyId, metadata);
-  return await settleOnce(actor, call, { text, admittedAtMs, cap, budget });
+  return settleOnce(account, call, { text, admittedAtMs, cap, budget });
 }
 
 /** Extends the deadlines of an account's detached holds. Holds that are gone stay gone. */
 export async function renewDetached(
-  { keys, scripts, scriptTime }: AccountActor,
+  { keys, scripts, scriptTime }: DetachedAccount,
   requestIds: readonly string[],
 ): Promise<void> {
   for (let start = 0; start < requestIds.length; start += RENEWED_AT_ONCE) {

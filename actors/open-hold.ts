@@ -38,6 +38,10 @@ export interface HoldAccount {
   saveCost(hold: OpenHold): void;
   /** Called for each failed attempt to deliver a settlement. It is retried without help. */
   onSettleRetry(requestId: string, error: unknown): void;
+  /** Stores a settlement that Redis did not take. False if Postgres does not take it either. */
+  keepSettlement(hold: OpenHold, ending: Ending): Promise<boolean>;
+  /** Removes a stored settlement. */
+  removeSettlement(requestId: string): Promise<void>;
 }
 
 interface HoldTerms {
@@ -55,11 +59,15 @@ interface HoldTerms {
 }
 
 /** How a hold ends, in the form that the script takes. */
-type Ending = Pick<SettleOpenArgs, "cost" | "outcome" | "unused">;
+export type Ending = Pick<SettleOpenArgs, "cost" | "outcome" | "unused">;
 
-/** A settlement is retried this often; after that the hold is settled to its checkpoint. */
+/**
+ * A settlement is retried this often each second. After that, one that Postgres has is retried more
+ * rarely, and any other hold is settled to its checkpoint.
+ */
 const RETRIES_MAX = 600;
 const RETRY_MS = 1_000;
+const RARE_RETRY_MS = 30_000;
 /**
  * An admission that was given up may still reach Redis. After this many attempts the lease has
  * ended anyway.
@@ -206,24 +214,31 @@ export class OpenHold implements Hold {
       account.closed(this);
       return settlement;
     } catch (error) {
-      this.account.onSettleRetry(this.id, error);
-      void this.#deliverLater(ending);
+      account.onSettleRetry(this.id, error);
+      // Before the caller learns the cost, so that the cost outlives this process (D-614).
+      const isKept = await account.keepSettlement(this, ending);
+      void this.#deliverLater(ending, isKept);
       return this.expected(ending.cost);
     }
   }
 
   /** Retries the settlement. The lease is renewed meanwhile, so the hold stays open for it. */
-  async #deliverLater(ending: Ending): Promise<void> {
-    for (let attempt = 0; attempt < RETRIES_MAX; attempt++) {
-      await Bun.sleep(RETRY_MS);
+  async #deliverLater(ending: Ending, wasKept: boolean): Promise<void> {
+    const { account } = this;
+    let isKept = wasKept;
+    for (let attempt = 0; isKept || attempt < RETRIES_MAX; attempt++) {
+      await Bun.sleep(attempt < RETRIES_MAX ? RETRY_MS : RARE_RETRY_MS);
       try {
-        await settleOnce(this.account, this.#callTo(ending), this.terms);
+        await settleOnce(account, this.#callTo(ending), this.terms);
+        // While the row is there a worker may deliver it, and needs the reply that Redis keeps.
+        if (isKept) await account.removeSettlement(this.id);
         break;
       } catch (error) {
-        this.account.onSettleRetry(this.id, error);
+        account.onSettleRetry(this.id, error);
+        isKept ||= await account.keepSettlement(this, ending);
       }
     }
-    this.account.closed(this);
+    account.closed(this);
   }
 
   // Field by field, because a spread takes five times as long, and every call does this.
@@ -233,7 +248,10 @@ export class OpenHold implements Hold {
   }
 }
 
-type SettlingAccount = Pick<HoldAccount, "scripts" | "scriptTime" | "ensureWallet" | "onSettled">;
+export type SettlingAccount = Pick<
+  HoldAccount,
+  "scripts" | "scriptTime" | "ensureWallet" | "onSettled"
+>;
 type SettledTerms = Pick<SettleLateArgs, "text" | "admittedAtMs" | "cap" | "budget">;
 
 /**

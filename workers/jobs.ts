@@ -10,6 +10,7 @@ import type { ServerConfig } from "../src/settings/config.ts";
 import { PendingWork } from "../src/store/accounts/pending-work.ts";
 import { Ledger } from "../src/store/ledger/ledger.ts";
 import { RejectedEntries } from "../src/store/ledger/rejected-entries.ts";
+import { WaitingSettlements } from "../src/store/ledger/waiting-settlements.ts";
 import { ContentKeys } from "../src/store/mail/content-keys.ts";
 import { IdempotencyKeys } from "../src/store/mail/idempotency-keys.ts";
 import { PeopleStore } from "../src/store/people/people.ts";
@@ -30,7 +31,7 @@ import { expireIdempotencyKeys } from "./mail-completer.ts";
 import { makePartitions } from "./partitions.ts";
 import { revokePlaygroundKeys } from "./playground-keys.ts";
 import type { ScheduledJob } from "./scheduled-job.ts";
-import { sweepExpired } from "./sweep.ts";
+import { deliverAndSweep } from "./sweep.ts";
 
 /** For this long, a change is left to the process that is making it. */
 const GRACE_MS = 5_000;
@@ -51,10 +52,12 @@ export const ON_TIMERS = ["log-flush", "sweep", "mail-holds"] as const;
 /** The jobs that every worker runs on its own timers. */
 export function timedJobs({ metrics, ...parts }: JobParts & { readonly metrics: JournalMetrics }) {
   const flush = { ...flushDeps(parts), ...metrics };
-  const { scripts } = parts.accounts;
+  const { accounts, database } = parts;
+  const { scripts } = accounts;
+  const waiting = new WaitingSettlements(database);
   return {
     "log-flush": { everyMs: 500, run: () => watchLocks(parts, () => flushJournal(flush)) },
-    sweep: { everyMs: 5_000, run: () => sweepExpired({ scripts }) },
+    sweep: { everyMs: 5_000, run: () => deliverAndSweep({ accounts, scripts, waiting }) },
   } satisfies Readonly<Partial<Record<(typeof ON_TIMERS)[number], ScheduledJob>>>;
 }
 

@@ -1,5 +1,7 @@
-// Resolves holds without a live owner, and summarises refused requests of past minutes.
+// Delivers settlements that Redis did not take, resolves holds without a live owner, and summarises
+// refused requests of past minutes.
 
+import type { AccountActors } from "../actors/account-actors.ts";
 import { HOLD_EXPIRED_OUTCOME } from "../actors/hold-expired.ts";
 import {
   accountKeys,
@@ -15,7 +17,9 @@ import { forgetOwner } from "../actors/scripts/lease-scripts.ts";
 import type { ScriptTime } from "../actors/scripts/script.ts";
 import type { ScriptRunner } from "../actors/scripts/script-runner.ts";
 import { summarise } from "../actors/scripts/wallet-scripts.ts";
+import { deliverStored } from "../actors/waiting-settlement.ts";
 import { BUCKETS } from "../src/core/access/limits.ts";
+import type { WaitingSettlements } from "../src/store/ledger/waiting-settlements.ts";
 
 export interface SweepDeps {
   readonly scripts: ScriptRunner;
@@ -28,6 +32,34 @@ export interface Swept {
   readonly expired: number;
   /** Summary rows written to the journal. */
   readonly summaries: number;
+}
+
+export interface SettlementDeps {
+  readonly accounts: Pick<AccountActors, "of">;
+  readonly waiting: WaitingSettlements;
+}
+
+/**
+ * Delivers what waits, and then sweeps: a hold without an owner is settled to the cost that its
+ * call had, if Postgres has it, and else to its checkpoint (D-614). Without Postgres, or if a
+ * settlement could not be delivered, it still sweeps; then it throws.
+ */
+export async function deliverAndSweep(deps: SettlementDeps & SweepDeps): Promise<void> {
+  const [delivery] = await Promise.allSettled([deliverSettlements(deps)]);
+  await sweepExpired(deps);
+  if (delivery.status === "rejected") throw delivery.reason;
+}
+
+/**
+ * Delivers every stored settlement and returns how many these were.
+ * @throws Error if one of them could not be delivered; its row stays
+ */
+export async function deliverSettlements({ accounts, waiting }: SettlementDeps): Promise<number> {
+  const { delivered, failed, failure } = await waiting.deliver((settlement) =>
+    deliverStored(accounts.of(settlement.accountId, settlement.bucket), settlement),
+  );
+  if (failed === 0) return delivered;
+  throw new Error(`${failed} stored settlements could not be delivered`, { cause: failure });
 }
 
 /** Holds are read in pages of this size; each is then resolved by its own script. */

@@ -12,9 +12,9 @@ export interface SettleRequest {
 }
 
 /**
- * Settles a hold. If Redis is away, the actor tries again, and the caller receives this cost in any
- * case. If this process dies before Redis is back, the cost is lost with it: the sweep settles the
- * hold to its last checkpoint, which a plain call does not have (D-596).
+ * Settles a hold. If Redis is away, Postgres keeps the settlement, this process and the workers try
+ * again to deliver it, and the caller receives this cost in any case (D-614). Without Postgres it
+ * is lost if this process dies: the sweep then settles the hold to its last checkpoint.
  */
 export function settle(
   deps: CallDeps,

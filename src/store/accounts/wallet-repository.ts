@@ -1,5 +1,5 @@
-// What the actors read from Postgres: the records that wallets are built from, operations, access
-// documents and the epochs of buckets.
+// Postgres as the actors use it: the records that wallets are built from, operations, access
+// documents, the epochs of buckets, and settlements that wait for Redis.
 
 import { and, asc, desc, eq, gt, gte, isNull, lt, lte, not, or, sql } from "drizzle-orm";
 import type { Operation } from "../../core/journal/journal.ts";
@@ -7,6 +7,7 @@ import { type NanoUsd, nano } from "../../core/money/money.ts";
 import { type AppliedOperation, lostOperations } from "../ledger/lost-operations.ts";
 import { readMissing } from "../ledger/missing-entries.ts";
 import { operationsAfter } from "../ledger/operations.ts";
+import { WaitingSettlements } from "../ledger/waiting-settlements.ts";
 import { arrayText, type Database } from "../servers/database.ts";
 import { accounts, keys, operations } from "../tables/account-schema.ts";
 import { isAnyOf } from "../tables/any-of.ts";
@@ -81,9 +82,13 @@ interface Recovery {
   writeDocuments(documents: readonly AccountDocument[]): Promise<void>;
 }
 
-/** Reads for the actors. Every read fails after the timeout of its database. */
+/** Postgres for the actors. Every read fails after the timeout of its database. */
 export class WalletRepository {
-  constructor(readonly database: Database) {}
+  readonly waiting: WaitingSettlements;
+
+  constructor(readonly database: Database) {
+    this.waiting = new WaitingSettlements(database);
+  }
 
   /** Null if there is no such account. */
   readWallet(accountId: string): Promise<WalletRecord | null> {

@@ -16,7 +16,7 @@ import {
   uuid,
 } from "drizzle-orm/pg-core";
 import { LEDGER_KINDS } from "../../core/journal/journal.ts";
-import { operations } from "./account-schema.ts";
+import { accounts, operations } from "./account-schema.ts";
 import { at, bytea, money, number } from "./columns.ts";
 
 /**
@@ -115,6 +115,24 @@ export const requestLog = pgTable(
     index("request_log_at").using("brin", table.at),
   ],
 );
+
+/** Settlements that Redis has not taken yet (D-614). A row is deleted when Redis has taken it. */
+export const waitingSettlements = pgTable("waiting_settlements", {
+  request: uuid("request").primaryKey(),
+  account: number("account")
+    .notNull()
+    .references(() => accounts.number),
+  /** The process that owns the hold in Redis, or `mail`. */
+  owner: text("owner").notNull(),
+  /** What any process needs to settle the hold, as JSON. */
+  hold: text("hold").notNull(),
+  cost: money("cost").notNull(),
+  /** The end of the call as the journal has it. */
+  outcome: text("outcome").notNull(),
+  /** What the limits of the call get back, as JSON. */
+  unused: text("unused").notNull(),
+  createdAt: at("created_at").notNull().defaultNow(),
+});
 
 /** How far each bucket's journal is flushed; updated in the transaction that writes the rows. */
 export const journalCursors = pgTable("journal_cursors", {

@@ -104,6 +104,7 @@ export function startProcess(options: {
     scriptTime: now,
     brake: new RefusalBrake({ scripts, clock, owner, log: { warn: error } }),
     onSettleRetry: (_: string, cause: unknown) => onFailure(cause),
+    onNotKept: (_: string, cause: unknown) => onFailure(cause),
     allowance: nano(account.terms.allowance),
   };
   return { owner, leases, actor: new AccountActor(deps, account.id, account.bucket) };
