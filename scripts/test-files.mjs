@@ -5,10 +5,21 @@ import { join, relative } from "node:path";
 import { PROJECT } from "./local/home.mjs";
 
 /**
- * Suites that start whole products, kill and upgrade them, and drive browsers, and the one that
- * compiles copies of the tree. They take more than half of the time of all tests (D-331).
+ * Suites that start whole products, kill and upgrade them, drive browsers, compile copies of the
+ * tree, or try thousands of random commands. They take more than half of the time of all tests
+ * (D-331).
  */
-const SLOW_SUITES = ["browser", "chaos", "e2e", "fuzz", "soak", "upgrade", "walkthrough"];
+const SLOW_SUITES = [
+  "browser",
+  "chaos",
+  "e2e",
+  "fuzz",
+  "model",
+  "soak",
+  "start",
+  "upgrade",
+  "walkthrough",
+];
 
 /**
  * The test files that have one of `words` in their names. Without words these are all files, those
