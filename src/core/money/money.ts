@@ -72,6 +72,27 @@ export function usd(decimal: string): NanoUsd {
   throw new RangeError(`'${decimal}' is beyond ${toDecimal(AMOUNT_MAX)}, the largest amount`);
 }
 
+const NUMBER = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
+const NUMBER_PLACES = 30;
+
+/**
+ * The sum of amounts in USD that a provider reported as JSON numbers, rounded up once. The digits
+ * of each number count, also of one such as 1e-7. Null if a number is below zero or not finite.
+ */
+export function reportedUsd(...amounts: readonly number[]): NanoUsd | null {
+  let sum = 0n;
+  for (const amount of amounts) {
+    const [, whole, fraction = "", exponent = "0"] = NUMBER.exec(String(amount)) ?? [];
+    if (whole === undefined) return null;
+    const places = NUMBER_PLACES - fraction.length + Number(exponent);
+    if (places < 0) return null;
+    sum += BigInt(whole + fraction) * 10n ** BigInt(places);
+  }
+  const unit = 10n ** BigInt(NUMBER_PLACES - 9);
+  const count = (sum + unit - 1n) / unit;
+  return count > AMOUNT_MAX ? null : (count as NanoUsd);
+}
+
 /** A price from a decimal USD amount per `per` units: `price("0.15", 1_000_000)`. */
 export function price(decimal: string, per: number): PicoUsd {
   const divisor = BigInt(per);

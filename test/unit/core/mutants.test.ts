@@ -8,40 +8,16 @@ import { RULE_CHECKS, TABLE_CHECKS } from "./limits-checks.ts";
 import { BOUNDS_CHECKS, PRICE_CHECKS, TEXT_CHECKS } from "./money-checks.ts";
 import { AFFORDABLE_CHECKS, BOUND_CHECKS, COST_CHECKS } from "./pricing-checks.ts";
 import {
-  brokenBy,
   type Change,
-  type Checks,
-  isCaught,
   Mutants,
+  type Mutation,
   replaced,
   stepped,
+  testMutants,
 } from "./source-mutants.ts";
-
-type Mutation = readonly [fault: string, ...changes: Change[]];
-
-interface Suite<Module> {
-  readonly file: string;
-  readonly checks: Checks<Module>;
-  /** What is changed in every mutant, and does not break the checks. */
-  readonly harmless?: readonly Change[];
-  readonly mutations: readonly Mutation[];
-}
 
 const mutants = new Mutants();
 atEnd(() => mutants[Symbol.dispose]());
-
-/** A test for each mutation, and one for the file as it is. */
-function testMutants<Module>({ file, checks, harmless = [], mutations }: Suite<Module>): void {
-  test("without a fault every check passes", async () => {
-    expect(brokenBy(checks, await mutants.load<Module>(file, harmless))).toEqual([]);
-  });
-  for (const [fault, ...changes] of mutations) {
-    test(`a check fails if ${fault}`, async () => {
-      const mutant = await mutants.load<Module>(file, [...harmless, ...changes]);
-      expect(isCaught(checks, mutant)).toBe(true);
-    });
-  }
-}
 
 const TIER_FIELDS = ["requestsPerMinute", "streams", "monthlyCap", "batchSearches"];
 const UNLOCK_FIELDS = ["paid", "days"];
@@ -94,7 +70,7 @@ function offByOne(owner: string, anchor: string, fields: readonly string[] = [""
 }
 
 describe("limits.ts: numbers", () => {
-  testMutants({
+  testMutants(mutants, {
     file: "src/core/access/limits.ts",
     checks: TABLE_CHECKS,
     mutations: [
@@ -141,7 +117,7 @@ const DIRECTLY_ABOVE = replaced(
 );
 
 describe("limits.ts: rules, with another contract's tier below enterprise", () => {
-  testMutants({
+  testMutants(mutants, {
     file: "src/core/access/limits.ts",
     checks: RULE_CHECKS,
     harmless: [contractBefore("enterprise")],
@@ -150,7 +126,7 @@ describe("limits.ts: rules, with another contract's tier below enterprise", () =
 });
 
 describe("limits.ts: rules, with a contract's tier between those that payments unlock", () => {
-  testMutants({
+  testMutants(mutants, {
     file: "src/core/access/limits.ts",
     checks: RULE_CHECKS,
     harmless: [contractBefore("scale")],
@@ -162,7 +138,7 @@ describe("limits.ts: rules, with a contract's tier between those that payments u
 });
 
 describe("limits.ts: rules", () => {
-  testMutants({
+  testMutants(mutants, {
     file: "src/core/access/limits.ts",
     checks: RULE_CHECKS,
     mutations: [
@@ -198,7 +174,7 @@ const EACH_PART_ROUNDED = [
 ];
 
 describe("pricing.ts", () => {
-  testMutants({
+  testMutants(mutants, {
     file: "src/core/money/pricing.ts",
     checks: { ...COST_CHECKS, ...BOUND_CHECKS, ...AFFORDABLE_CHECKS },
     mutations: [
@@ -259,7 +235,7 @@ describe("pricing.ts", () => {
 });
 
 describe("money.ts", () => {
-  testMutants({
+  testMutants(mutants, {
     file: "src/core/money/money.ts",
     checks: { ...TEXT_CHECKS, ...BOUNDS_CHECKS, ...PRICE_CHECKS },
     mutations: [

@@ -1,6 +1,6 @@
 // Copies of a source file with a fault, and the checks that must find it.
 
-import { test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
@@ -14,14 +14,14 @@ export function testAll<Module>(checks: Checks<Module>, module: Module): void {
 }
 
 /** The guarantees that a module does not give. */
-export function brokenBy<Module>(checks: Checks<Module>, module: Module): string[] {
+function brokenBy<Module>(checks: Checks<Module>, module: Module): string[] {
   return Object.entries(checks)
     .filter(([, check]) => isThrown(() => check(module)))
     .map(([guarantee]) => guarantee);
 }
 
 /** Whether any check fails; the first one that does ends the search. */
-export function isCaught<Module>(checks: Checks<Module>, module: Module): boolean {
+function isCaught<Module>(checks: Checks<Module>, module: Module): boolean {
   return Object.values(checks).some((check) => isThrown(() => check(module)));
 }
 
@@ -86,6 +86,33 @@ export class Mutants implements Disposable {
 
   [Symbol.dispose](): void {
     rmSync(this.#folder, { recursive: true });
+  }
+}
+
+export type Mutation = readonly [fault: string, ...changes: Change[]];
+
+/** A source file, the checks that it must pass, and faults that the checks must find. */
+export interface Suite<Module> {
+  readonly file: string;
+  readonly checks: Checks<Module>;
+  /** What is changed in every mutant, and does not break the checks. */
+  readonly harmless?: readonly Change[];
+  readonly mutations: readonly Mutation[];
+}
+
+/** A test for each mutation, and one for the file as it is. */
+export function testMutants<Module>(
+  mutants: Mutants,
+  { file, checks, harmless = [], mutations }: Suite<Module>,
+): void {
+  test("without a fault every check passes", async () => {
+    expect(brokenBy(checks, await mutants.load<Module>(file, harmless))).toEqual([]);
+  });
+  for (const [fault, ...changes] of mutations) {
+    test(`a check fails if ${fault}`, async () => {
+      const mutant = await mutants.load<Module>(file, [...harmless, ...changes]);
+      expect(isCaught(checks, mutant)).toBe(true);
+    });
   }
 }
 

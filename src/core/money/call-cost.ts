@@ -1,0 +1,296 @@
+// The upper bound and the exact cost of a call to a model (SPEC 8.7.1).
+
+import {
+  affordableQuantity,
+  charge,
+  type NanoUsd,
+  type PicoUsd,
+  type Quantities,
+} from "./money.ts";
+import { type PriceRow, priceRow, type RowPrices, rowsFor } from "./price-rows.ts";
+import {
+  type Fee,
+  type FeeCount,
+  type FeeCounts,
+  type Part,
+  partsOf,
+  SERVED_PLAINLY,
+  type Served,
+  type Speed,
+  type Tier,
+  type TokenUsage,
+} from "./usage.ts";
+
+/** The prices of a model, and the prices that its holds need. */
+export interface Prices {
+  /** The first row has no conditions. */
+  readonly rows: readonly PriceRow[];
+  /** For a call as most are: of the standard tier and speed, with text only. */
+  readonly plainHold: HoldPrices;
+  /** True if one row prices every call, without fees. */
+  readonly isPlain: boolean;
+}
+
+/** The most that a token of a call can cost, and its fees. */
+export interface HoldPrices {
+  readonly input: PicoUsd;
+  readonly output: PicoUsd;
+  readonly fees: Quantities;
+}
+
+/** What a request can cause, as far as its price depends on that. */
+export interface Reach {
+  /** The tier that it asks for. The provider may serve it as `standard` too. */
+  readonly tier: Tier;
+  readonly speed: Speed;
+  /** True if its prompt has images or audio. */
+  readonly hasMedia: boolean;
+  /** True if it can write to a cache for longer than 30 minutes. */
+  readonly hasLongWrites: boolean;
+  /** The most calls of each tool of the provider. */
+  readonly fees?: FeeCounts;
+}
+
+export const PLAIN_REACH: Reach = {
+  tier: "standard",
+  speed: "standard",
+  hasMedia: false,
+  hasLongWrites: false,
+};
+
+/** Tokens that a chat template may add around each message, and once for the conversation. */
+export const MESSAGE_OVERHEAD_TOKENS = 16;
+
+const PLAIN_INPUT: readonly Part[] = ["uncached", "cacheRead", "cacheWrite5m", "cacheWrite30m"];
+const LONG_WRITES: readonly Part[] = ["cacheWrite1h", "cacheWrite24h"];
+const MEDIA_INPUT: readonly Part[] = ["cacheReadAudio", "imageIn", "audioIn"];
+const OUTPUT: readonly Part[] = ["text", "imageOut", "audioOut"];
+
+/**
+ * The prices of these rows. A row has the fees of the first row that it does not set itself. An
+ * Error if there is no row, or if the first row has conditions: some call would have no price.
+ */
+export function pricesOf(rows: readonly RowPrices[]): Prices {
+  const [first] = rows;
+  if (first === undefined || first.when !== undefined) {
+    throw new Error("The first price row of a model must have no conditions");
+  }
+  const complete = rows.map((row) =>
+    priceRow(first.fees === undefined ? row : { ...row, fees: { ...first.fees, ...row.fees } }),
+  );
+  return {
+    rows: complete,
+    plainHold: holdPrices(complete, PLAIN_REACH),
+    isPlain: rows.length === 1 && first.fees === undefined,
+  };
+}
+
+/** The row without conditions, whose prices a model is known by. */
+export function firstRow({ rows }: Prices): PriceRow {
+  const [first] = rows;
+  if (first === undefined) throw new Error("A model has no price row");
+  return first;
+}
+
+/**
+ * An upper bound of the cost: `promptTokens` must not be too low. Each price is the most expensive
+ * one of all rows that the request can reach, so the row that applies cannot cost more.
+ */
+export function upperBound(
+  prices: Prices,
+  { promptTokens, outputTokens }: TokenBounds,
+  reach: Reach = PLAIN_REACH,
+): NanoUsd {
+  const { input, output, fees } = holdPricesFor(prices, reach);
+  const tokens: Quantities = [
+    [promptTokens, input],
+    [outputTokens, output],
+  ];
+  return charge(fees.length === 0 ? tokens : [...tokens, ...fees]);
+}
+
+export interface TokenBounds {
+  readonly promptTokens: number;
+  readonly outputTokens: number;
+}
+
+/** The largest number of output tokens whose upper bound still fits `available`; may be 0. */
+export function affordableOutputTokens(
+  prices: Prices,
+  { promptTokens, available }: { readonly promptTokens: number; readonly available: NanoUsd },
+  reach: Reach = PLAIN_REACH,
+): number {
+  const { input, output, fees } = holdPricesFor(prices, reach);
+  return affordableQuantity(available, output, [[promptTokens, input], ...fees]);
+}
+
+/** The largest number of prompt tokens whose upper bound still fits `available`. */
+export function affordablePromptTokens(
+  prices: Prices,
+  available: NanoUsd,
+  reach: Reach = PLAIN_REACH,
+): number {
+  const { input, fees } = holdPricesFor(prices, reach);
+  return affordableQuantity(available, input, fees);
+}
+
+/** A part of a call that one model served in one way, with a row of prices of its own. */
+export interface BilledPiece {
+  readonly usage: TokenUsage;
+  readonly served: Served;
+  /**
+   * The tokens of the prompt that was sent, where `usage` counts it several times for the rounds of
+   * a provider's tools.
+   */
+  readonly promptSent?: number;
+}
+
+/** What the cost of a call depends on besides its pieces. */
+export interface CallFacts {
+  /** When the call was admitted. */
+  readonly atMs: number;
+  /** The calls of the provider's tools. */
+  readonly fees?: FeeCounts;
+}
+
+/** The exact cost of a call in pieces, rounded up once. */
+export function costOfPieces(
+  prices: Prices,
+  pieces: readonly BilledPiece[],
+  { atMs, fees = {} }: CallFacts,
+): NanoUsd {
+  const quantities: Priced[] = [];
+  let last: PriceRow = firstRow(prices);
+  for (const piece of pieces) {
+    const { row, tokens } = pricedTokens(prices, piece, atMs);
+    for (const one of tokens) quantities.push(one);
+    last = row;
+  }
+  for (const one of feesOf(last, fees)) quantities.push(one);
+  return charge(quantities);
+}
+
+/**
+ * The exact cost of a call that one model served, rounded up once. Without `piece` it was served
+ * plainly, and time decides nothing.
+ */
+export function exactCost(
+  prices: Prices,
+  usage: TokenUsage,
+  piece?: Omit<BilledPiece, "usage"> & CallFacts,
+): NanoUsd {
+  if (prices.isPlain && usage.more === undefined && piece?.fees === undefined) {
+    return charge(commonParts(firstRow(prices), usage));
+  }
+  const { served = SERVED_PLAINLY, atMs = 0, fees, promptSent } = piece ?? {};
+  const only = promptSent === undefined ? { usage, served } : { usage, served, promptSent };
+  return costOfPieces(prices, [only], fees === undefined ? { atMs } : { atMs, fees });
+}
+
+/** The row that a piece is charged by; of an unknown tier, the most expensive that may apply. */
+export function rowOf(prices: Prices, piece: BilledPiece, atMs: number): PriceRow {
+  return pricedTokens(prices, piece, atMs).row;
+}
+
+/** The fees of a call that its row has no price for: they are not charged. */
+export function unpricedFees({ fees = {} }: PriceRow, counts: FeeCounts): Fee[] {
+  return (Object.keys(counts) as Fee[]).filter((fee) => fees[fee] === undefined);
+}
+
+/** How many output tokens of a call with this prompt `available` pays for, by their exact cost. */
+export function outputTokensWithin(
+  prices: Prices,
+  prompt: Omit<BilledPiece, "usage"> & CallFacts & { readonly usage: TokenUsage },
+  available: NanoUsd,
+): number {
+  const usage = { ...prompt.usage, completionTokens: 0 };
+  const { row, tokens } = pricedTokens(prices, { ...prompt, usage }, prompt.atMs);
+  const before = [...tokens, ...feesOf(row, prompt.fees ?? {})];
+  return affordableQuantity(available, row.of.text, before);
+}
+
+type Priced = readonly [quantity: number, price: PicoUsd];
+
+function pricedTokens(
+  { rows }: Prices,
+  { usage, served, promptSent }: BilledPiece,
+  atMs: number,
+): { readonly row: PriceRow; readonly tokens: Quantities } {
+  const promptTokens = promptSent ?? usage.promptTokens;
+  const [first, ...others] =
+    rows.length === 1 ? rows : rowsFor(rows, { promptTokens, served, atMs });
+  if (first === undefined) throw new Error("A model has no price row without conditions");
+  let most = { row: first, tokens: tokensBy(first, usage) };
+  for (const row of others) {
+    const tokens = tokensBy(row, usage);
+    if (charge(tokens) > charge(most.tokens)) most = { row, tokens };
+  }
+  return most;
+}
+
+function tokensBy(row: PriceRow, usage: TokenUsage): Quantities {
+  if (usage.more === undefined) return commonParts(row, usage);
+  const parts = Object.entries(partsOf(usage)) as [Part, number][];
+  return parts.map(([part, count]) => [count, row.of[part]]);
+}
+
+/** The parts of a usage that has no others. */
+function commonParts({ of }: PriceRow, usage: TokenUsage): Quantities {
+  return [
+    [usage.promptTokens - usage.cachedTokens, of.uncached],
+    [usage.cachedTokens, of.cacheRead],
+    [usage.completionTokens, of.text],
+  ];
+}
+
+const ONE_REQUEST: FeeCount = { calls: 1, queries: 1 };
+
+function feesOf({ fees }: PriceRow, counts: FeeCounts): Priced[] {
+  if (fees === undefined) return [];
+  const priced: Priced[] = [];
+  for (const [fee, { price, per }] of Object.entries(fees)) {
+    const count = fee === "request" ? ONE_REQUEST : counts[fee as Fee];
+    if (count === undefined) continue;
+    const { calls, queries } = count;
+    const units = { call: calls, query: queries, request: Math.min(1, Math.max(calls, queries)) };
+    priced.push([units[per], price]);
+  }
+  return priced;
+}
+
+function holdPricesFor(prices: Prices, reach: Reach): HoldPrices {
+  return reach === PLAIN_REACH ? prices.plainHold : holdPrices(prices.rows, reach);
+}
+
+function holdPrices(rows: readonly PriceRow[], reach: Reach): HoldPrices {
+  const input = [
+    ...PLAIN_INPUT,
+    ...(reach.hasLongWrites ? LONG_WRITES : []),
+    ...(reach.hasMedia ? MEDIA_INPUT : []),
+  ];
+  const reachable = rows.filter((row) => isReachable(row, reach));
+  return {
+    input: mostExpensive(reachable, input),
+    output: mostExpensive(reachable, OUTPUT),
+    fees: costliest(reachable.map((row) => feesOf(row, reach.fees ?? {}))),
+  };
+}
+
+/** Only a request decides these. Prompt, time, place and model may be any when it is answered. */
+function isReachable({ when }: PriceRow, { tier, speed }: Reach): boolean {
+  const { tier: needed = "standard", speed: pace = "standard" } = when ?? {};
+  const isTierReached = needed === "standard" || needed === "provisioned" || needed === tier;
+  return isTierReached && (pace === "standard" || pace === speed);
+}
+
+function mostExpensive(rows: readonly PriceRow[], parts: readonly Part[]): PicoUsd {
+  return mostOf(rows.flatMap(({ of }) => parts.map((part) => of[part])));
+}
+
+function mostOf(prices: readonly PicoUsd[]): PicoUsd {
+  return prices.reduce((most, one) => (one > most ? one : most), 0n as PicoUsd);
+}
+
+function costliest(lists: readonly Quantities[]): Quantities {
+  return lists.reduce((most, one) => (charge(one) > charge(most) ? one : most), []);
+}

@@ -1,0 +1,150 @@
+// The usage of a call in parts. Each token is in exactly one part, and each part has a price.
+// Counts are whole and never below zero.
+
+/** The parts of the input. Reads and writes are of the provider's cache of prompts. */
+export const INPUT_PARTS = [
+  "uncached",
+  "cacheRead",
+  "cacheReadAudio",
+  "cacheWrite5m",
+  "cacheWrite30m",
+  "cacheWrite1h",
+  "cacheWrite24h",
+  "imageIn",
+  "audioIn",
+] as const;
+/** The parts of the output. Reasoning is inside of `text`. */
+export const OUTPUT_PARTS = ["text", "imageOut", "audioOut"] as const;
+
+export type InputPart = (typeof INPUT_PARTS)[number];
+export type OutputPart = (typeof OUTPUT_PARTS)[number];
+export type Part = InputPart | OutputPart;
+export type PartCounts = Readonly<Partial<Record<Part, number>>>;
+
+/** Things that providers bill beside tokens. `request` is the call itself: each call has one. */
+export const FEES = [
+  "web_search",
+  "x_search",
+  "file_search",
+  "code_container",
+  "code_execution",
+  "search_unit",
+  "audio_second",
+  "request",
+] as const;
+export type Fee = (typeof FEES)[number];
+/** The calls of a tool, and the queries in these calls. */
+export interface FeeCount {
+  readonly calls: number;
+  readonly queries: number;
+}
+export type FeeCounts = Readonly<Partial<Record<Fee, FeeCount>>>;
+
+export const TIERS = ["standard", "flex", "priority", "batch", "provisioned"] as const;
+export type Tier = (typeof TIERS)[number];
+export const SPEEDS = ["standard", "fast"] as const;
+export type Speed = (typeof SPEEDS)[number];
+
+/** What a provider says of the way in which it served a call. It decides the row of prices. */
+export interface Served {
+  /** `unknown`: the provider named a tier that we do not know. */
+  readonly tier: Tier | "unknown";
+  readonly speed: Speed;
+  readonly geography: string | null;
+  /** The model by the provider's name for it; null if the provider named none. */
+  readonly model: string | null;
+}
+
+export const SERVED_PLAINLY: Served = {
+  tier: "standard",
+  speed: "standard",
+  geography: null,
+  model: null,
+};
+
+/**
+ * The tokens of a call. The totals are the sums of their parts. Most calls have no other parts than
+ * `uncached`, `cacheRead` and `text`, which follow from the totals; `more` has the others.
+ */
+export interface TokenUsage {
+  /** The sum of all parts of the input. */
+  readonly promptTokens: number;
+  /** The sum of `cacheRead` and `cacheReadAudio`. */
+  readonly cachedTokens: number;
+  /** The sum of all parts of the output. */
+  readonly completionTokens: number;
+  readonly more?: MoreParts;
+}
+
+type CommonPart = "uncached" | "cacheRead" | "text";
+/** Made by `usageOf` only, so that no part of the totals is below zero. */
+export type MoreParts = Readonly<Partial<Record<Exclude<Part, CommonPart>, number>>>;
+
+export const CACHE_WRITES = [
+  "cacheWrite5m",
+  "cacheWrite30m",
+  "cacheWrite1h",
+  "cacheWrite24h",
+] as const satisfies InputPart[];
+
+/** The usage with these parts. A RangeError if a count is not whole or is below zero. */
+export function usageOf(parts: PartCounts): TokenUsage {
+  const more: Partial<Record<Part, number>> = {};
+  let hasMore = false;
+  for (const part of [...INPUT_PARTS, ...OUTPUT_PARTS]) {
+    const count = parts[part] ?? 0;
+    if (!Number.isSafeInteger(count) || count < 0) {
+      throw new RangeError(`${count} is no count of tokens, as ${part} needs it`);
+    }
+    if (count === 0 || part === "uncached" || part === "cacheRead" || part === "text") continue;
+    more[part] = count;
+    hasMore = true;
+  }
+  const totals = {
+    promptTokens: sumOf(parts, INPUT_PARTS),
+    cachedTokens: (parts.cacheRead ?? 0) + (parts.cacheReadAudio ?? 0),
+    completionTokens: sumOf(parts, OUTPUT_PARTS),
+  };
+  return hasMore ? { ...totals, more } : totals;
+}
+
+/** The parts of a usage, which add up to its totals. Parts without tokens are left out. */
+export function partsOf({
+  promptTokens,
+  cachedTokens,
+  completionTokens,
+  more = {},
+}: TokenUsage): PartCounts {
+  const readAudio = more.cacheReadAudio ?? 0;
+  const parts: Record<CommonPart, number> & MoreParts = {
+    ...more,
+    uncached: promptTokens - cachedTokens - (sumOf(more, INPUT_PARTS) - readAudio),
+    cacheRead: cachedTokens - readAudio,
+    text: completionTokens - sumOf(more, OUTPUT_PARTS),
+  };
+  return Object.fromEntries(Object.entries(parts).filter(([, count]) => count !== 0));
+}
+
+/** The tokens that a call wrote to the provider's cache, of all lifetimes. */
+export function cacheWriteTokens({ more }: TokenUsage): number {
+  return more === undefined ? 0 : sumOf(more, CACHE_WRITES);
+}
+
+/** The usage of all these calls together. */
+export function sumOfUsages(usages: readonly TokenUsage[]): TokenUsage {
+  const [only] = usages;
+  if (only !== undefined && usages.length === 1) return only;
+  const parts: Partial<Record<Part, number>> = {};
+  for (const usage of usages) {
+    for (const [part, count] of Object.entries(partsOf(usage)) as [Part, number][]) {
+      parts[part] = (parts[part] ?? 0) + count;
+    }
+  }
+  return usageOf(parts);
+}
+
+function sumOf(parts: PartCounts, names: readonly Part[]): number {
+  let sum = 0;
+  for (const name of names) sum += parts[name] ?? 0;
+  return sum;
+}
