@@ -23,7 +23,7 @@ import {
 } from "../store/accounts/accounts.ts";
 import { TooManyKeys } from "../store/accounts/key-limits.ts";
 import { BalanceTooLarge } from "../store/ledger/balance-limit.ts";
-import { ReferenceReused } from "../store/ledger/operations.ts";
+import { OperationSetAside, ReferenceReused } from "../store/ledger/operations.ts";
 import type { Payments } from "../store/payments/payments.ts";
 
 export interface AdministrationDeps {
@@ -250,6 +250,9 @@ export async function explained<T>(
     if (error instanceof AccountClosed) throw closed(account);
     if (error instanceof TooManyKeys) throw new AdministrationError("wrong_state", error.message);
     if (error instanceof BalanceTooLarge) throw new AdministrationError("too_large", error.message);
+    if (error instanceof OperationSetAside) {
+      throw new AdministrationError("wrong_state", error.message);
+    }
     if (error instanceof ReferenceReused) {
       throw new AdministrationError("reference_reused", error.message);
     }

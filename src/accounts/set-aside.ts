@@ -62,13 +62,14 @@ async function firstRefused(actor: ReadAccount): Promise<number | null> {
 }
 
 /**
- * Books an operation that was set aside again, now that it fits.
+ * Books an operation that was set aside again, now that it fits; null if it was free credit whose
+ * time is over, of which nothing is booked.
  * @throws AdministrationError
  */
 export async function bookSetAside(
   deps: AdministrationDeps,
   { accountId, number }: OperationPlace,
-): Promise<{ readonly applied: boolean; readonly operation: OperationRow }> {
+): Promise<{ readonly applied: boolean; readonly operation: OperationRow | null }> {
   const account = await findAccount(deps, accountId);
   const { database } = deps.accounts.deps;
   const place = { account: account.number, number };
@@ -79,5 +80,6 @@ export async function bookSetAside(
       `Operation ${number} of ${accountId} is not set aside, or is booked again already`,
     );
   }
-  return { operation, applied: await apply(deps, account) };
+  const applied = await apply(deps, account);
+  return { operation: operation === "ended" ? null : operation, applied };
 }

@@ -59,6 +59,13 @@ const again: Command = {
       const about = `operation ${place.number} booked again`;
       const noted = notedChanges(administration, "operator_book_again", about);
       const { applied, operation } = await bookSetAside(noted, place);
+      const before = `Operation ${place.number} of ${place.accountId}`;
+      if (operation === null) {
+        return {
+          json: { ...jsonOf(place), booked_as: null, applied },
+          text: `${before} was free credit whose time is over: nothing is booked.`,
+        };
+      }
       const { number, kind, amount } = operation;
       return {
         json: {
@@ -68,7 +75,7 @@ const again: Command = {
           amount_usd: toJsonNumber(amount),
           applied,
         },
-        text: `Operation ${place.number} of ${place.accountId}: booked again as ${number}.`,
+        text: `${before}: booked again as ${number}.`,
       };
     };
   },

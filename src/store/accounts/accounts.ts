@@ -23,6 +23,7 @@ import {
   type OperationRow,
   ReferenceReused,
   raiseVersion,
+  refuseSetAside,
   type Transaction,
 } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
@@ -272,7 +273,7 @@ export class Accounts {
   /**
    * Books an adjustment, or forgives an amount owed. With a reference that was used before, returns
    * the operation booked then. A closed account accepts an adjustment only if it takes credit away.
-   * @throws AccountClosed, BalanceTooLarge, ReferenceReused
+   * @throws AccountClosed, BalanceTooLarge, OperationSetAside, ReferenceReused
    */
   async adjust(
     account: AccountRow,
@@ -286,7 +287,10 @@ export class Accounts {
       const first = reference === null ? null : await findOperation(tx, number, reference);
       if (first !== null) {
         const isSame = first.amount === amount && first.reason === adjustment.reason;
-        if (first.kind === kind && isSame) return first;
+        if (first.kind === kind && isSame) {
+          await refuseSetAside(tx, number, first);
+          return first;
+        }
         throw new ReferenceReused(
           `The reference '${reference}' stands for another change: ${first.kind} of ` +
             `${dollars(first.amount)}${first.reason === null ? "" : `, '${first.reason}'`}`,

@@ -1,7 +1,7 @@
 // Operations: changes of a balance that are not calls. Their numbers are 1, 2, 3 … in each account,
 // so booking one requires the lock of the account's row.
 
-import { and, asc, eq, gt, isNull, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNotNull, isNull, sql } from "drizzle-orm";
 import type { Operation, OperationKind } from "../../core/journal/journal.ts";
 import { type NanoUsd, nano, ZERO } from "../../core/money/money.ts";
 import type { Database } from "../servers/database.ts";
@@ -39,6 +39,18 @@ export interface OperationRow {
 /** The reference was used for something else before (D-104). */
 export class ReferenceReused extends Error {
   override readonly name = "ReferenceReused";
+}
+
+/** The operation of a reference is set aside: it is booked, and changes nothing (D-587). */
+export class OperationSetAside extends Error {
+  override readonly name = "OperationSetAside";
+
+  constructor(readonly number: number) {
+    super(
+      `Operation ${number} was booked with this reference and is set aside: it changes nothing ` +
+        "until 'farebox operation book-again' books it again",
+    );
+  }
 }
 
 /** Locks the row of an account until the transaction ends; null if there is no such account. */
@@ -104,6 +116,30 @@ export async function findOperation(
     .from(operations)
     .where(and(eq(operations.account, account), eq(operations.reference, reference)));
   return row === undefined ? null : operationRow(row);
+}
+
+/**
+ * Refuses to answer a repeat with what was booked first if that changes nothing: this operation, or
+ * the credit of this payment.
+ * @throws OperationSetAside if it is set aside, and not booked again
+ */
+export async function refuseSetAside(
+  tx: Transaction,
+  account: number,
+  of: Pick<OperationRow, "number"> | { readonly creditOf: number },
+): Promise<void> {
+  const its =
+    "creditOf" in of
+      ? and(eq(operations.payment, of.creditOf), inArray(operations.kind, ["credit", "bonus"]))
+      : eq(operations.number, of.number);
+  const { setAsideAt, replacedBy } = operations;
+  const [row] = await tx
+    .select({ number: operations.number })
+    .from(operations)
+    .where(and(eq(operations.account, account), its, isNotNull(setAsideAt), isNull(replacedBy)))
+    .orderBy(asc(operations.number))
+    .limit(1);
+  if (row !== undefined) throw new OperationSetAside(row.number);
 }
 
 /** All operations of a payment that count, in order: without those that are set aside. */

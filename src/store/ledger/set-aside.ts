@@ -71,24 +71,36 @@ export async function setOperationAside(
 }
 
 /**
- * Books what an operation that is set aside was to change, under the next number. Null if there is
- * no such operation, if the ledger does not have it yet, or if that was done before.
+ * Books what an operation that is set aside was to change, under the next number. "ended" if that
+ * was free credit whose time is over: nothing is booked, because newer free credit would prolong it
+ * (D-615), and the operation is done with. Null if there is no such operation, if the ledger does
+ * not have it yet, or if that was done before.
  * @throws BalanceTooLarge
  */
 export async function bookAgain(
   { db }: Database,
   { account, number }: { readonly account: number; readonly number: number },
   also?: AlsoInTransaction,
-): Promise<OperationRow | null> {
+): Promise<OperationRow | "ended" | null> {
   return await db.transaction(async (tx) => {
     await lockAccount(tx, account);
     const { setAsideAt } = operations;
     const place = and(eq(operations.account, account), eq(operations.number, number));
-    const [row] = await tx
-      .select()
+    const hasEnded = sql<boolean>`coalesce(${operations.expiresAt} <= now(), false)`;
+    const [found] = await tx
+      .select({ row: operations, hasEnded })
       .from(operations)
       .where(and(place, operations.booked, isNotNull(setAsideAt), isNull(operations.replacedBy)));
-    if (row === undefined) return null;
+    if (found === undefined) return null;
+    const { row } = found;
+    const markReplaced = async (replacedBy: number) => {
+      await tx.update(operations).set({ replacedBy }).where(place);
+      await also?.(tx, account);
+    };
+    if (found.hasEnded) {
+      await markReplaced(number);
+      return "ended";
+    }
     const { kind, balance, actor, payment, expiresAt } = row;
     const booked = await bookOperation(tx, account, {
       kind,
@@ -99,8 +111,7 @@ export async function bookAgain(
       ...(expiresAt === null ? {} : { expiresAt }),
       reason: `operation ${number}${row.reason === null ? "" : `: ${row.reason}`}`,
     });
-    await tx.update(operations).set({ replacedBy: booked.number }).where(place);
-    await also?.(tx, account);
+    await markReplaced(booked.number);
     return booked;
   });
 }

@@ -29,6 +29,7 @@ import {
   operationsOf,
   ReferenceReused,
   raiseVersion,
+  refuseSetAside,
   type Transaction,
 } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
@@ -118,7 +119,7 @@ export class Payments {
    * Books a payment and the credit and bonus that stand of it. It counts for the tier from `paidAt`
    * on. A repeated reference answers the payment that was booked first. A closed account takes no
    * payment of an operator; one that a provider took is booked, for its money is here.
-   * @throws AccountClosed, BalanceTooLarge, ReferenceReused
+   * @throws AccountClosed, BalanceTooLarge, OperationSetAside, ReferenceReused
    */
   async record(
     account: Pick<AccountRow, "number">,
@@ -135,7 +136,7 @@ export class Payments {
    * Calls `decide` with the payment, locked against other changes, makes the change that it answers
    * and books the difference. A repeated reference answers what was booked first and decides
    * nothing. Null when there is no such payment.
-   * @throws BalanceTooLarge, ReferenceReused
+   * @throws BalanceTooLarge, OperationSetAside, ReferenceReused
    */
   async change(
     id: string,
@@ -165,7 +166,10 @@ export async function recordPaymentIn(
   if (locked === null) throw new Error(`Account number ${account} is gone`);
   const first = await findByReference(tx, account, provider, ref);
   if (first !== null) {
-    if (provider === MANUAL) refuseOtherPayment(first, payment);
+    if (provider === MANUAL) {
+      refuseOtherPayment(first, payment);
+      await refuseSetAside(tx, account, { creditOf: first.number });
+    }
     return first;
   }
   if (provider === MANUAL) refuseClosed(locked);
@@ -195,6 +199,7 @@ export async function changePaymentIn(
   if (account === null || payment === null) return null;
   const first = await repeated(tx, payment, terms.reference);
   if (first !== null) {
+    await refuseSetAside(tx, account.number, first);
     const answer = await changed(tx, account, payment, first);
     await refuseOtherChange(tx, answer, first, terms);
     return answer;

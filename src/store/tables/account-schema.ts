@@ -188,7 +188,7 @@ export const operations = pgTable(
     /** When an operator gave it up because Redis can never apply it; it then changes nothing. */
     setAsideAt: at("set_aside_at"),
     setAsideReason: text("set_aside_reason"),
-    /** The number of the operation that was booked in its place. */
+    /** The number of the operation that was booked in its place; its own if none was due. */
     replacedBy: integer("replaced_by"),
     /** The time of its ledger entry. */
     appliedAt: at("applied_at"),

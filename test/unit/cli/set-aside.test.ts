@@ -27,16 +27,18 @@ const cli = await cliOf(world);
 const TERMS = { actor: "operator", reason: "test", reference: null };
 const LARGEST = "9007199.254740991";
 
-/** An account whose second operation was booked although its balance is full, a minute ago. */
-async function stuckAccount(): Promise<TestAccount> {
-  const account = await openAccountAlone(world, { free: "0" });
-  await world.payments.record(account.row, { amount: AMOUNT_MAX, paidAt: new Date() });
+/** An account whose last operation was booked although its balance is full, a minute ago. */
+async function stuckAccount(free = "0"): Promise<TestAccount> {
+  const account = await openAccountAlone(world, { free });
+  const amount = nano(AMOUNT_MAX - usd(free));
+  await world.payments.record(account.row, { amount, paidAt: new Date() });
   await account.actor.applyOperations();
   await account.actor.configure();
   await world.flush();
+  const [number, credit] = [free === "0" ? 2 : 3, usd(free) + usd("0.5")];
   await world.database.sql`
     INSERT INTO operations (account, number, kind, balance, amount, created_at, expires_at)
-    VALUES (${account.row.number}, 2, 'credit', 'free', 500000000,
+    VALUES (${account.row.number}, ${number}, 'credit', 'free', ${credit},
       now() - interval '1 minute', now() + interval '30 days')`;
   return account;
 }
@@ -173,6 +175,62 @@ for (const [what, spent, amount] of [
     expect(await found(world, account)).toBe("");
   });
 }
+
+/** Sets the last operation of an account aside before Redis has it, as if it were refused. */
+async function setLastAside({ row }: TestAccount): Promise<number> {
+  const [last] = await world.database.sql`
+    UPDATE operations SET set_aside_at = now(), set_aside_reason = 'test'
+    WHERE account = ${row.number}
+      AND number = (SELECT max(number) FROM operations WHERE account = ${row.number})
+    RETURNING number`;
+  return last?.number;
+}
+
+for (const [what, first] of [
+  ["account adjust", (id: string) => ["account", "adjust", id, "--usd", "-1", "--reason", "r"]],
+  ["account forgive", (id: string) => ["account", "forgive", id, "--usd", "1", "--reason", "r"]],
+  ["payment record", (id: string) => ["payment", "record", id, "--usd", "3"]],
+  ["payment refund", (_: string, payment: string) => ["payment", "refund", payment, "--usd", "1"]],
+] as const) {
+  test(`a repeat of ${what} says that its operation is set aside`, async () => {
+    const account = await openAccountAlone(world, { free: "0", paid: "10" });
+    const [payment] = await world.payments.list(account.row);
+    const words = first(account.id, payment?.id ?? "");
+    const repeat = () => cli(...words, "--id", "once-aside");
+    expect((await repeat()).code).toBe(0);
+    expect((await repeat()).code).toBe(0);
+    const number = await setLastAside(account);
+    const refused = await repeat();
+    expect([refused.code, refused.err]).toEqual([
+      1,
+      expect.stringContaining(
+        `Operation ${number} was booked with this reference and is set aside`,
+      ),
+    ]);
+    await world.database.sql`
+      UPDATE operations SET replaced_by = 99
+      WHERE account = ${account.row.number} AND number = ${number}`;
+    expect((await repeat()).code).toBe(0);
+  });
+}
+
+test("free credit that ended while it was set aside does not come back beside newer", async () => {
+  const account = await stuckAccount("5");
+  await cli("operation", "set-aside", account.id, "3", "--reason", "no room");
+  await world.database.sql`
+    UPDATE operations SET expires_at = now() - interval '1 second'
+    WHERE account = ${account.row.number} AND number = 3`;
+  const [payment] = await world.payments.list(account.row);
+  await cli("payment", "refund", payment?.id ?? "", "--usd", "1");
+  const before = await walletOf(account);
+  const again = jsonOf(await cli("operation", "book-again", account.id, "3", "--json"));
+  expect(again).toMatchObject({ booked_as: null, applied: true });
+  const { free, freeExpiresMs } = await walletOf(account);
+  expect([free, freeExpiresMs]).toEqual([usd("5"), before.freeExpiresMs]);
+  await world.flush();
+  expect(await found(world, account)).toBe("");
+  expect((await cli("operation", "book-again", account.id, "3")).code).toBe(1);
+});
 
 test("booked again only when there is room", async () => {
   const account = await stuckAccount();
