@@ -61,6 +61,7 @@ export const t = {
       `as of ${time} ${zone}, ${behind} s behind`,
     none: "none",
     never: "never",
+    noRows: "There is nothing here.",
     newVersion: "This page was updated while it was open. Reload it to go on.",
     reload: "Reload",
     missing: "There is no such page",

@@ -4,6 +4,7 @@
 import type { UsageReply } from "../../src/console/usage/usage-schema.ts";
 import { OTHERS, type UsageGroup } from "../../src/core/usage-query.ts";
 import { moneyText, roughUsd, sumUsd } from "./money.ts";
+import { countText } from "./numbers.ts";
 import { nameOf, t } from "./texts.ts";
 import { duration } from "./time.ts";
 
@@ -62,7 +63,7 @@ export function textOf(figures: Figures, metric: Metric): string {
   const value = figureOf(figures, metric);
   if (metric === "cost") return moneyText(figures.cost_usd);
   if (value === null) return "–";
-  return metric === "p95" ? duration(value) : value.toLocaleString("en");
+  return metric === "p95" ? duration(value) : countText(value);
 }
 
 /** Groups in a fixed order with fixed colours; the smallest are put together if there are many. */

@@ -7,16 +7,19 @@ import type { BillingReply } from "../../../src/console/money/billing-schema.ts"
 import { CALL_STATUSES } from "../../../src/core/usage-query.ts";
 import type { OperatorAccountReply } from "../../../src/operator/accounts-schema.ts";
 import { billingQuery, keysQuery, requestsQuery } from "../api/queries.ts";
+import { countText } from "../numbers.ts";
 import { Ledger } from "../pages/money/ledger.tsx";
 import { Payments } from "../pages/money/payments.tsx";
 import { ActivityPanel } from "../pages/settings/activity.tsx";
 import { Ticket } from "../pages/usage/ticket.tsx";
 import { BalancePicture } from "../parts/balance-bar.tsx";
+import { type Column, columnsOf } from "../parts/columns.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Money } from "../parts/money.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { Facts, Notice, Panel, Tag } from "../parts/panel.tsx";
 import { RequestTable } from "../parts/request-table.tsx";
+import { Table } from "../parts/table.tsx";
 import { oneOf, useFields } from "../search-fields.ts";
 import { ot } from "../texts/operator.ts";
 import { t } from "../texts.ts";
@@ -25,7 +28,6 @@ import { AccountChanges } from "./account-changes.tsx";
 import { useAccountId } from "./account-frame.tsx";
 import { ActButton } from "./act-dialog.tsx";
 import { accountQuery, trailQuery } from "./operator-queries.ts";
-import { type Column, Rows } from "./rows.tsx";
 import { TrailRows } from "./trail-page.tsx";
 
 export function OverviewTab() {
@@ -55,7 +57,7 @@ export function OverviewTab() {
           </div>
           <AccountChanges account={account} />
           <Panel title={ot.people}>
-            <Rows
+            <Table
               rows={account.people.members}
               keyOf={({ person_id: person }) => person}
               columns={PEOPLE}
@@ -71,11 +73,11 @@ export function OverviewTab() {
 
 type Member = OperatorAccountReply["people"]["members"][number];
 
-const PEOPLE: readonly Column<Member>[] = [
-  { name: ot.columns.name, show: ({ name, email }) => `${name} · ${email}` },
-  { name: ot.columns.role, show: ({ role }) => t.nav.roles[role] },
-  { name: ot.columns.since, show: ({ joined_at: at }) => dayTime(at) },
-];
+const PEOPLE: readonly Column<Member>[] = columnsOf(ot.columns, {
+  name: ({ name, email }) => `${name} · ${email}`,
+  role: ({ role }) => t.nav.roles[role],
+  since: "joined_at",
+});
 
 function factsOf(account: OperatorAccountReply) {
   const { overview } = account;
@@ -85,8 +87,8 @@ function factsOf(account: OperatorAccountReply) {
     [facts.email, account.email ?? t.states.none],
     [facts.surface, t.nav.surfaces[account.surface]],
     [facts.tier, overview.tier.name],
-    [facts.calls, account.open_calls.toLocaleString("en")],
-    [facts.streams, account.open_streams.toLocaleString("en")],
+    [facts.calls, countText(account.open_calls)],
+    [facts.streams, countText(account.open_streams)],
     [facts.month, <Money key="month" usd={overview.month.spent_usd} />],
     [
       facts.cap,
@@ -122,26 +124,23 @@ export function BillingTab() {
 type PaymentRow = BillingReply["payments"][number];
 
 function Refundable({ id, billing }: { readonly id: string; readonly billing: BillingReply }) {
-  const columns: readonly Column<PaymentRow>[] = [
+  const columns: readonly Column<PaymentRow>[] = columnsOf(
+    ot.columns,
     {
-      name: ot.columns.payment,
-      show: ({ id: payment, provider }) => (
+      payment: ({ id: payment, provider }) => (
         <>
           <span className="mono small">{payment}</span>
           <div className="tiny dim">{provider}</div>
         </>
       ),
-    },
-    { name: ot.columns.at, show: ({ paid_at: at }) => dayTime(at) },
-    { name: ot.columns.amount, isNumber: true, show: (row) => <Money usd={row.amount_usd} /> },
-    { name: ot.columns.refunded, isNumber: true, show: (row) => <Money usd={row.refunded_usd} /> },
-    {
-      name: ot.columns.dispute,
-      show: ({ dispute }) =>
+      at: "paid_at",
+      amount: "amount_usd",
+      refunded: "refunded_usd",
+      dispute: ({ dispute }) =>
         dispute === null ? "–" : <Tag tone={dispute === "won" ? "paid" : "owed"}>{dispute}</Tag>,
     },
     {
-      name: ot.acts.refund.open,
+      title: ot.acts.refund.open,
       show: ({ id: payment, dispute, amount_usd: amount, refunded_usd: refunded }) =>
         dispute === "open" || amount === refunded ? (
           "–"
@@ -157,10 +156,10 @@ function Refundable({ id, billing }: { readonly id: string; readonly billing: Bi
           />
         ),
     },
-  ];
+  );
   return (
     <Panel title={ot.acts.refund.title}>
-      <Rows
+      <Table
         rows={billing.payments}
         keyOf={({ id: payment }) => payment}
         columns={columns}
@@ -173,33 +172,20 @@ function Refundable({ id, billing }: { readonly id: string; readonly billing: Bi
 
 type KeyRow = KeysReply["keys"][number];
 
-const KEYS: readonly Column<KeyRow>[] = [
-  {
-    name: ot.columns.name,
-    show: ({ id, name, last_four: last }) => (
-      <>
-        {name} <span className="dim">…{last}</span>
-        <div className="tiny dim mono">{id}</div>
-      </>
-    ),
-  },
-  {
-    name: ot.columns.state,
-    show: ({ revoked_at: at }) =>
-      at === null ? <Tag tone="paid">{ot.states.active}</Tag> : <Tag>{ot.states.closed}</Tag>,
-  },
-  { name: ot.columns.scopes, show: ({ scopes }) => scopes.join(", ") },
-  {
-    name: ot.columns.used,
-    show: ({ last_used_at: at }) => (at === null ? t.states.never : dayTime(at)),
-  },
-  { name: ot.columns.spent, isNumber: true, show: (row) => <Money usd={row.month_spent_usd} /> },
-  {
-    name: ot.columns.budget,
-    isNumber: true,
-    show: ({ monthly_limit_usd: usd }) => (usd === null ? "–" : <Money usd={usd} />),
-  },
-];
+const KEYS: readonly Column<KeyRow>[] = columnsOf(ot.columns, {
+  name: ({ id, name, last_four: last }) => (
+    <>
+      {name} <span className="dim">…{last}</span>
+      <div className="tiny dim mono">{id}</div>
+    </>
+  ),
+  state: ({ revoked_at: at }) =>
+    at === null ? <Tag tone="paid">{ot.states.active}</Tag> : <Tag>{ot.states.closed}</Tag>,
+  scopes: ({ scopes }) => scopes.join(", "),
+  used: ({ last_used_at: at }) => (at === null ? t.states.never : dayTime(at)),
+  spent: "month_spent_usd",
+  budget: "monthly_limit_usd",
+});
 
 export function KeysTab() {
   const query = useQuery(keysQuery(useAccountId()));
@@ -207,7 +193,7 @@ export function KeysTab() {
     <Panel title={ot.tabs.keys}>
       <Loaded query={query} height={200}>
         {({ keys }) => (
-          <Rows rows={keys} keyOf={({ id }) => id} columns={KEYS} label={ot.tabs.keys} />
+          <Table rows={keys} keyOf={({ id }) => id} columns={KEYS} label={ot.tabs.keys} />
         )}
       </Loaded>
     </Panel>
@@ -251,7 +237,7 @@ export function RequestsTab() {
         {({ requests, next }) => (
           <>
             {requests.length === 0 ? (
-              <p className="small dim">{ot.noRows}</p>
+              <p className="small dim">{t.states.noRows}</p>
             ) : (
               <RequestTable requests={requests} open={(open) => change({ open })} />
             )}

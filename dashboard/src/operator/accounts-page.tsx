@@ -4,46 +4,39 @@ import { Button, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { FoundAccountsReply } from "../../../src/readings/found-accounts.ts";
+import { type Column, columnsOf } from "../parts/columns.tsx";
 import { Empty } from "../parts/loaded.tsx";
-import { Money } from "../parts/money.tsx";
 import { PageHead, Panel } from "../parts/panel.tsx";
+import { Table } from "../parts/table.tsx";
 import { useFields } from "../search-fields.ts";
 import { ot } from "../texts/operator.ts";
 import { t } from "../texts.ts";
-import { dayTime } from "../time.ts";
 import { Go } from "./go.tsx";
 import { accountsQuery } from "./operator-queries.ts";
 import { Paged } from "./paged.tsx";
-import { type Column, Rows } from "./rows.tsx";
 import { StateTag } from "./state-tag.tsx";
 
 type Found = FoundAccountsReply["accounts"][number];
 
-const COLUMNS: readonly Column<Found>[] = [
-  {
-    name: ot.columns.account,
-    show: ({ id, name, email }) => (
-      <>
-        <Go to={`/${id}`}>{name ?? email ?? id}</Go>
-        <div className="tiny dim">{email}</div>
-        <div className="tiny dim mono">{id}</div>
-      </>
-    ),
-  },
-  {
-    name: ot.columns.state,
-    show: ({ state, state_reason: reason, surface }) => (
-      <>
-        <StateTag state={state} /> <span className="tiny dim">{reason}</span>
-        <div className="tiny dim">{t.nav.surfaces[surface]}</div>
-      </>
-    ),
-  },
-  { name: ot.columns.since, show: ({ created_at: at }) => dayTime(at) },
-  { name: ot.columns.paid, isNumber: true, show: ({ paid_usd: usd }) => <Money usd={usd} /> },
-  { name: ot.columns.free, isNumber: true, show: ({ free_usd: usd }) => <Money usd={usd} /> },
-  { name: ot.columns.owed, isNumber: true, show: ({ owed_usd: usd }) => <Money usd={usd} /> },
-];
+const COLUMNS: readonly Column<Found>[] = columnsOf(ot.columns, {
+  account: ({ id, name, email }) => (
+    <>
+      <Go to={`/${id}`}>{name ?? email ?? id}</Go>
+      <div className="tiny dim">{email}</div>
+      <div className="tiny dim mono">{id}</div>
+    </>
+  ),
+  state: ({ state, state_reason: reason, surface }) => (
+    <>
+      <StateTag state={state} /> <span className="tiny dim">{reason}</span>
+      <div className="tiny dim">{t.nav.surfaces[surface]}</div>
+    </>
+  ),
+  since: "created_at",
+  paid: "paid_usd",
+  free: "free_usd",
+  owed: "owed_usd",
+});
 
 export function AccountsPage() {
   const [fields, change] = useFields();
@@ -83,7 +76,7 @@ export function AccountsPage() {
                 <p className="small dim">{ot.noAccountsAbout}</p>
               </Empty>
             ) : (
-              <Rows
+              <Table
                 rows={accounts}
                 keyOf={({ id }) => id}
                 columns={COLUMNS}

@@ -3,37 +3,28 @@
 import { Progress } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { AuditsReply } from "../../../src/operator/audits-schema.ts";
+import { countText } from "../numbers.ts";
+import { type Column, columnsOf } from "../parts/columns.tsx";
 import { PageHead, Panel, Tag } from "../parts/panel.tsx";
+import { Table } from "../parts/table.tsx";
 import { useFields } from "../search-fields.ts";
 import { ot } from "../texts/operator.ts";
-import { dayTime } from "../time.ts";
+import { AccountLink } from "./account-link.tsx";
 import { ActButton } from "./act-dialog.tsx";
-import { Go } from "./go.tsx";
 import { auditsQuery } from "./operator-queries.ts";
 import { Paged } from "./paged.tsx";
-import { type Column, Rows } from "./rows.tsx";
 
 type Run = AuditsReply["runs"][number];
 
 const PERCENT = 100;
 
-const COLUMNS: readonly Column<Run>[] = [
-  { name: ot.columns.at, show: ({ created_at: at }) => dayTime(at) },
-  { name: ot.columns.by, show: ({ actor }) => actor },
-  {
-    name: ot.columns.account,
-    show: ({ account }) =>
-      account === null ? (
-        ot.allAccounts
-      ) : (
-        <Go to={`/${account}`} className="mono tiny">
-          {account}
-        </Go>
-      ),
-  },
-  { name: ot.columns.progress, show: (run) => <Came run={run} /> },
-  { name: ot.columns.result, show: (run) => <Result run={run} /> },
-];
+const COLUMNS: readonly Column<Run>[] = columnsOf(ot.columns, {
+  at: "created_at",
+  by: "actor",
+  account: ({ account }) => (account === null ? ot.allAccounts : <AccountLink account={account} />),
+  progress: (run) => <Came run={run} />,
+  result: (run) => <Result run={run} />,
+});
 
 function Came({ run: { state, done, total } }: { readonly run: Run }) {
   const text = total === null ? ot.auditStates[state] : `${done} / ${total}`;
@@ -49,14 +40,17 @@ function Came({ run: { state, done, total } }: { readonly run: Run }) {
 function Result({ run: { report, failure } }: { readonly run: Run }) {
   if (failure !== null) return <Tag tone="owed">{failure}</Tag>;
   if (report === null) return "–";
-  const count = (value: number) => value.toLocaleString("en");
   const first = report.difference === null ? [] : [report.difference];
   const findings = [...(report.differences ?? first), ...report.rejected];
   return (
     <>
       <Tag tone={report.ok ? "paid" : "owed"}>{report.ok ? ot.clean : ot.difference}</Tag>
       <div className="tiny dim">
-        {ot.auditOk(count(report.accounts), count(report.entries), count(report.open_holds))}
+        {ot.auditOk(
+          countText(report.accounts),
+          countText(report.entries),
+          countText(report.open_holds),
+        )}
       </div>
       {findings.map(({ message }) => (
         <div key={message} className="small danger">
@@ -78,7 +72,7 @@ export function AuditsPage() {
       <Panel>
         <Paged query={query} height={160}>
           {({ runs }) => (
-            <Rows
+            <Table
               rows={runs}
               keyOf={({ id }) => id}
               columns={COLUMNS}

@@ -4,37 +4,38 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ConfigurationsReply } from "../../../src/operator/configurations-schema.ts";
 import { Code } from "../parts/code.tsx";
+import { type Column, columnsOf } from "../parts/columns.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Notice, PageHead, Panel, Tag } from "../parts/panel.tsx";
+import { Table } from "../parts/table.tsx";
 import { useFields } from "../search-fields.ts";
 import { ot } from "../texts/operator.ts";
-import { dayTime } from "../time.ts";
 import { ActButton } from "./act-dialog.tsx";
 import { configurationQuery, configurationsQuery } from "./operator-queries.ts";
 import { Paged } from "./paged.tsx";
-import { type Column, Rows } from "./rows.tsx";
 
 type Version = ConfigurationsReply["versions"][number];
 
 const words = ot.configurations;
 const CHANGES_SHOWN_MAX = 5;
 
-const columnsOf = (inForce: number | null): readonly Column<Version>[] => [
-  {
-    name: ot.columns.version,
-    show: ({ version, rolls_back_to: of }) => (
-      <>
-        {version} {version === inForce && <Tag tone="paid">{words.inForce}</Tag>}
-        {of !== null && <div className="tiny dim">{words.backTo(of)}</div>}
-      </>
-    ),
-  },
-  { name: ot.columns.at, show: ({ at }) => <span className="nowrap tabular">{dayTime(at)}</span> },
-  { name: ot.columns.who, show: ({ actor }) => actor },
-  { name: ot.columns.why, show: ({ note }) => note ?? "–" },
-  { name: ot.columns.changes, show: (row) => <Changes row={row} /> },
-  { name: words.show, show: (row) => <Actions row={row} isInForce={row.version === inForce} /> },
-];
+const columnsFor = (inForce: number | null): readonly Column<Version>[] =>
+  columnsOf(
+    ot.columns,
+    {
+      version: ({ version, rolls_back_to: of }) => (
+        <>
+          {version} {version === inForce && <Tag tone="paid">{words.inForce}</Tag>}
+          {of !== null && <div className="tiny dim">{words.backTo(of)}</div>}
+        </>
+      ),
+      at: "at",
+      who: "actor",
+      why: "note",
+      changes: (row) => <Changes row={row} />,
+    },
+    { title: words.show, show: (row) => <Actions row={row} isInForce={row.version === inForce} /> },
+  );
 
 function Changes({ row: { changes } }: { readonly row: Version }) {
   const more = changes.length - CHANGES_SHOWN_MAX;
@@ -106,10 +107,10 @@ export function ConfigurationsPage() {
                   </Notice>
                 )}
                 {inForce !== null && <p className="small dim">{words.runs(running)}</p>}
-                <Rows
+                <Table
                   rows={versions}
                   keyOf={({ version }) => String(version)}
-                  columns={columnsOf(inForce)}
+                  columns={columnsFor(inForce)}
                   label={ot.nav.pages.configurations}
                   none={words.none}
                 />

@@ -4,15 +4,17 @@ import { Button, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { HealthReply, PausesReply } from "../../../src/operator/running-schema.ts";
+import { countText } from "../numbers.ts";
+import { type Column, columnsOf } from "../parts/columns.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Facts, PageHead, Panel, Tag } from "../parts/panel.tsx";
+import { Table } from "../parts/table.tsx";
 import { ot } from "../texts/operator.ts";
 import { nameOf, t } from "../texts.ts";
 import { clockTime, dayTime } from "../time.ts";
 import { ActButton, ActDialog } from "./act-dialog.tsx";
 import { Go } from "./go.tsx";
 import { healthQuery, pausesQuery } from "./operator-queries.ts";
-import { type Column, Rows } from "./rows.tsx";
 
 const words = ot.health;
 
@@ -32,7 +34,7 @@ export function HealthPage() {
               <PausesPanel />
             </div>
             <Panel title={words.servers} aside={words.about(health.process.id)}>
-              <Rows
+              <Table
                 rows={health.process.servers}
                 keyOf={({ service, server, subject }) => `${service} ${server} ${subject}`}
                 columns={SERVERS}
@@ -41,7 +43,7 @@ export function HealthPage() {
               />
             </Panel>
             <Panel title={words.processes}>
-              <Rows
+              <Table
                 rows={health.processes}
                 keyOf={({ id }) => id}
                 columns={PROCESSES}
@@ -57,40 +59,39 @@ export function HealthPage() {
 
 function Waiting({ health }: { readonly health: HealthReply }) {
   const { journal, mails, events, process } = health;
-  const count = (value: number) => value.toLocaleString("en");
   return (
     <Panel title={words.journal}>
       <Facts
         rows={[
-          [words.entries, count(journal.entries)],
+          [words.entries, countText(journal.entries)],
           [words.behind, `${journal.behind_seconds.toFixed(1)} s`],
           [
             words.rejected,
             <Go key="rejected" to="/rejected">
-              {count(journal.rejected)}
+              {countText(journal.rejected)}
             </Go>,
           ],
           [
             words.mails,
             <Go key="mails" to="/mails">
-              {count(mails.waiting)}
+              {countText(mails.waiting)}
             </Go>,
           ],
-          [words.failed, count(mails.failed)],
+          [words.failed, countText(mails.failed)],
           [
             words.events,
             <Go key="events" to="/events">
-              {count(events.waiting)}
+              {countText(events.waiting)}
               {events.oldest_at !== null && ` · ${dayTime(events.oldest_at)}`}
             </Go>,
           ],
           [
             words.disputes,
             <Go key="disputes" to="/disputes">
-              {count(health.disputes_open)}
+              {countText(health.disputes_open)}
             </Go>,
           ],
-          [words.calls, count(process.open_calls)],
+          [words.calls, countText(process.open_calls)],
         ]}
       />
     </Panel>
@@ -99,47 +100,40 @@ function Waiting({ health }: { readonly health: HealthReply }) {
 
 type Server = HealthReply["process"]["servers"][number];
 
-const SERVERS: readonly Column<Server>[] = [
-  { name: ot.columns.service, show: ({ service }) => nameOf(t.services, service) },
-  { name: ot.columns.server, show: ({ server }) => server },
-  { name: ot.columns.subject, show: ({ subject }) => subject },
-  {
-    name: ot.columns.state,
-    show: ({ is_passable: isPassable }) => (
-      <Tag tone={isPassable ? "paid" : "owed"}>{isPassable ? words.passable : words.givenUp}</Tag>
-    ),
-  },
-  { name: ot.columns.failures, isNumber: true, show: ({ failures }) => failures },
-];
+const SERVERS: readonly Column<Server>[] = columnsOf(ot.columns, {
+  service: ({ service }) => nameOf(t.services, service),
+  server: "server",
+  subject: "subject",
+  state: ({ is_passable: isPassable }) => (
+    <Tag tone={isPassable ? "paid" : "owed"}>{isPassable ? words.passable : words.givenUp}</Tag>
+  ),
+  failures: { count: "failures" },
+});
 
 type Process = HealthReply["processes"][number];
 
-const PROCESSES: readonly Column<Process>[] = [
-  {
-    name: ot.columns.process,
-    show: ({ id, is_this: isThis }) => (
-      <>
-        <span className="mono tiny">{id}</span>{" "}
-        {isThis && <Tag tone="paid">{t.people.thisOne}</Tag>}
-      </>
-    ),
-  },
-  { name: ot.columns.version, show: ({ version }) => version ?? words.unknown },
-  { name: ot.columns.layouts, show: ({ layouts }) => layouts },
-  {
-    name: ot.columns.configuration,
-    show: ({ configuration }) =>
-      configuration === null ? "–" : configuration === 0 ? words.ownFile : configuration,
-  },
-];
+const PROCESSES: readonly Column<Process>[] = columnsOf(ot.columns, {
+  process: ({ id, is_this: isThis }) => (
+    <>
+      <span className="mono tiny">{id}</span> {isThis && <Tag tone="paid">{t.people.thisOne}</Tag>}
+    </>
+  ),
+  version: ({ version }) => version ?? words.unknown,
+  layouts: "layouts",
+  configuration: ({ configuration }) =>
+    configuration === null ? "–" : configuration === 0 ? words.ownFile : configuration,
+});
 
 type Paused = PausesReply["paused"][number];
 
-const PAUSED: readonly Column<Paused>[] = [
-  { name: ot.columns.target, show: ({ target }) => target },
-  { name: ot.columns.since, show: ({ since }) => dayTime(since) },
+const PAUSED: readonly Column<Paused>[] = columnsOf(
+  ot.columns,
   {
-    name: ot.acts.resumeTarget.open,
+    target: "target",
+    since: "since",
+  },
+  {
+    title: ot.acts.resumeTarget.open,
     show: ({ target }) => (
       <ActButton
         name="resumeTarget"
@@ -151,7 +145,7 @@ const PAUSED: readonly Column<Paused>[] = [
       />
     ),
   },
-];
+);
 
 function PausesPanel() {
   const query = useQuery(pausesQuery);
@@ -161,7 +155,7 @@ function PausesPanel() {
       <Loaded query={query} height={120}>
         {({ services, paused }) => (
           <div className="stack">
-            <Rows
+            <Table
               rows={paused}
               keyOf={({ target }) => target}
               columns={PAUSED}

@@ -8,18 +8,20 @@ import type { RevenueReply } from "../../../src/operator/money-schema.ts";
 import type { DisputesReply } from "../../../src/readings/disputes.ts";
 import type { GrantsReply } from "../../../src/readings/grants.ts";
 import { serverTime } from "../api/client.ts";
+import { countText } from "../numbers.ts";
+import { type Column, columnsOf } from "../parts/columns.tsx";
 import { UsageChart } from "../parts/lazy-chart.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Money } from "../parts/money.tsx";
 import { Facts, PageHead, Panel, Tag } from "../parts/panel.tsx";
+import { Table } from "../parts/table.tsx";
 import { oneOf, useFields } from "../search-fields.ts";
 import { ot } from "../texts/operator.ts";
-import { dayTime, isoOf, UTC } from "../time.ts";
+import { isoOf, UTC } from "../time.ts";
 import { Go } from "./go.tsx";
 import { disputesQuery, grantsQuery, revenueQuery } from "./operator-queries.ts";
 import { Paged, StateChoice } from "./paged.tsx";
 import { chargedView, receivedView } from "./revenue-view.ts";
-import { type Column, Rows } from "./rows.tsx";
 
 const RANGES = ["30", "7", "90", "365"] as const;
 const DAY_MS = 86_400_000;
@@ -67,14 +69,14 @@ export function RevenuePage() {
 
 type Group = RevenueReply["groups"][number];
 
-const GROUP_COLUMNS: readonly Column<Group>[] = [
-  { name: ot.columns.name, show: ({ title }) => title },
-  { name: ot.columns.calls, isNumber: true, show: ({ calls }) => calls.toLocaleString("en") },
-  { name: ot.columns.fromFree, isNumber: true, show: (row) => <Money usd={row.free_usd} /> },
-  { name: ot.columns.charged, isNumber: true, show: (row) => <Money usd={row.charged_usd} /> },
-  { name: ot.columns.upstream, isNumber: true, show: (row) => known(row, row.upstream_usd) },
-  { name: ot.columns.margin, isNumber: true, show: (row) => known(row, row.margin_usd) },
-];
+const GROUP_COLUMNS: readonly Column<Group>[] = columnsOf(ot.columns, {
+  name: "title",
+  calls: { count: "calls" },
+  fromFree: "free_usd",
+  charged: "charged_usd",
+  upstream: { number: (row) => known(row, row.upstream_usd) },
+  margin: { number: (row) => known(row, row.margin_usd) },
+});
 
 /** Of the calls whose upstream cost is known; a dash where that is none. */
 function known({ known_calls: calls }: Pick<Group, "known_calls">, usd: string) {
@@ -104,9 +106,9 @@ function RevenuePanels({ revenue, group }: RevenuePanelsProps) {
             rows={[
               [ot.charged, <Money key="charged" usd={total.charged_usd} />],
               [ot.ofFree, <Money key="free" usd={total.free_usd} />],
-              [ot.columns.calls, total.calls.toLocaleString("en")],
+              [ot.columns.calls, countText(total.calls)],
               [ot.columns.upstream, known(total, total.upstream_usd)],
-              [ot.margin(total.known_calls.toLocaleString("en")), known(total, total.margin_usd)],
+              [ot.margin(countText(total.known_calls)), known(total, total.margin_usd)],
             ]}
           />
         </Panel>
@@ -117,7 +119,7 @@ function RevenuePanels({ revenue, group }: RevenuePanelsProps) {
           </p>
           <Facts
             rows={[
-              [ot.payments, received.payments.toLocaleString("en")],
+              [ot.payments, countText(received.payments)],
               [ot.takenBack, <Money key="back" usd={received.taken_back_usd} />],
             ]}
           />
@@ -125,7 +127,7 @@ function RevenuePanels({ revenue, group }: RevenuePanelsProps) {
       </div>
       <Panel title={ot.chargedByDay}>
         <UsageChart view={charged} metric="cost" zone={UTC} step="1d" height={240} />
-        <Rows
+        <Table
           rows={groups}
           keyOf={({ name }) => name}
           columns={GROUP_COLUMNS}
@@ -141,38 +143,29 @@ function RevenuePanels({ revenue, group }: RevenuePanelsProps) {
 
 type Dispute = DisputesReply["disputes"][number];
 
-const DISPUTES: readonly Column<Dispute>[] = [
-  {
-    name: ot.columns.account,
-    show: ({ account, account_name: name }) => (
-      <Go to={`/${account}/billing`}>{name ?? account}</Go>
-    ),
-  },
-  {
-    name: ot.columns.payment,
-    show: ({ payment, provider, top_up: topUp }) => (
-      <>
-        <span className="mono tiny">{payment}</span>
-        <div className="tiny dim">
-          {provider} {topUp}
-        </div>
-      </>
-    ),
-  },
-  { name: ot.columns.at, show: ({ paid_at: at }) => dayTime(at) },
-  {
-    name: ot.columns.dispute,
-    show: ({ dispute, concern }) => (
-      <>
-        <Tag tone={dispute === "won" ? "paid" : dispute === null ? "held" : "owed"}>
-          {dispute ?? "warning"}
-        </Tag>
-        <div className="tiny dim">{concern}</div>
-      </>
-    ),
-  },
-  { name: ot.columns.amount, isNumber: true, show: (row) => <Money usd={row.amount_usd} /> },
-];
+const DISPUTES: readonly Column<Dispute>[] = columnsOf(ot.columns, {
+  account: ({ account, account_name: name }) => (
+    <Go to={`/${account}/billing`}>{name ?? account}</Go>
+  ),
+  payment: ({ payment, provider, top_up: topUp }) => (
+    <>
+      <span className="mono tiny">{payment}</span>
+      <div className="tiny dim">
+        {provider} {topUp}
+      </div>
+    </>
+  ),
+  at: "paid_at",
+  dispute: ({ dispute, concern }) => (
+    <>
+      <Tag tone={dispute === "won" ? "paid" : dispute === null ? "held" : "owed"}>
+        {dispute ?? "warning"}
+      </Tag>
+      <div className="tiny dim">{concern}</div>
+    </>
+  ),
+  amount: "amount_usd",
+});
 
 const STATES = ["open", "all"] as const;
 
@@ -190,7 +183,7 @@ export function DisputesPage() {
         <StateChoice field="state" states={STATES} value={state} labelOf={(value) => ot[value]} />
         <Paged query={query}>
           {({ disputes }) => (
-            <Rows
+            <Table
               rows={disputes}
               keyOf={({ payment }) => payment}
               columns={DISPUTES}
@@ -205,20 +198,14 @@ export function DisputesPage() {
 
 type Grant = GrantsReply["grants"][number];
 
-const GRANTS: readonly Column<Grant>[] = [
-  { name: ot.columns.at, show: ({ at }) => dayTime(at) },
-  {
-    name: ot.columns.account,
-    show: ({ account, account_name: name }) => <Go to={`/${account}`}>{name ?? account}</Go>,
-  },
-  { name: ot.columns.by, show: ({ actor }) => actor },
-  { name: ot.columns.kind, show: ({ kind }) => ot.grantKinds[kind] },
-  {
-    name: ot.columns.ends,
-    show: ({ expires_at: at }) => (at === null ? "–" : dayTime(at)),
-  },
-  { name: ot.columns.amount, isNumber: true, show: (row) => <Money usd={row.amount_usd} /> },
-];
+const GRANTS: readonly Column<Grant>[] = columnsOf(ot.columns, {
+  at: "at",
+  account: ({ account, account_name: name }) => <Go to={`/${account}`}>{name ?? account}</Go>,
+  by: "actor",
+  kind: ({ kind }) => ot.grantKinds[kind],
+  ends: "expires_at",
+  amount: "amount_usd",
+});
 
 export function GrantsPage() {
   const [fields] = useFields();
@@ -232,7 +219,7 @@ export function GrantsPage() {
       <Panel>
         <Paged query={query}>
           {({ grants }) => (
-            <Rows
+            <Table
               rows={grants}
               keyOf={({ account, at, kind }) => `${account} ${at} ${kind}`}
               columns={GRANTS}

@@ -4,16 +4,17 @@ import { useQuery } from "@tanstack/react-query";
 import type { RejectedReply } from "../../../src/operator/queues-schema.ts";
 import type { EventsReply } from "../../../src/readings/events.ts";
 import type { MailsReply } from "../../../src/readings/mails.ts";
+import { type Column, columnsOf } from "../parts/columns.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { PageHead, Panel, Tag } from "../parts/panel.tsx";
+import { Table } from "../parts/table.tsx";
 import { oneOf, useFields } from "../search-fields.ts";
 import { ot } from "../texts/operator.ts";
 import { dayTime } from "../time.ts";
+import { AccountLink } from "./account-link.tsx";
 import { ActButton } from "./act-dialog.tsx";
-import { Go } from "./go.tsx";
 import { eventsQuery, mailsQuery, rejectedQuery } from "./operator-queries.ts";
 import { Paged, StateChoice } from "./paged.tsx";
-import { type Column, Rows } from "./rows.tsx";
 
 const MAIL_STATES = ["waiting", "failed", "sent"] as const;
 const EVENT_STATES = ["received", "processed"] as const;
@@ -22,44 +23,36 @@ type Mail = MailsReply["mails"][number];
 type Event = EventsReply["events"][number];
 type Entry = RejectedReply["entries"][number];
 
-const MAILS: readonly Column<Mail>[] = [
-  { name: ot.columns.at, show: ({ created_at: at }) => dayTime(at) },
-  { name: ot.columns.kind, show: ({ kind }) => kind.replaceAll("_", " ") },
-  {
-    name: ot.columns.recipient,
-    show: ({ recipient, account }) => (
-      <>
-        {recipient}
-        {account !== null && (
-          <div className="tiny">
-            <Go to={`/${account}`} className="mono">
-              {account}
-            </Go>
-          </div>
-        )}
-      </>
-    ),
-  },
-  { name: ot.columns.attempts, isNumber: true, show: ({ attempts }) => attempts },
-  { name: ot.columns.error, show: ({ last_error: error }) => error ?? "–" },
-  {
-    name: ot.columns.next,
-    show: ({ status, next_attempt_at: next, ended_at: ended, can_resend: canResend, id }) => {
-      const at = next ?? ended;
-      return (
-        <div className="row">
-          {at === null ? "–" : dayTime(at)}
-          {status === "waiting" && (
-            <ActButton name="mail" path="mails/retry" body={{ mail: id }} calm small of={id} />
-          )}
-          {canResend && (
-            <ActButton name="resend" path="mails/resend" body={{ mail: id }} calm small of={id} />
-          )}
+const MAILS: readonly Column<Mail>[] = columnsOf(ot.columns, {
+  at: "created_at",
+  kind: ({ kind }) => kind.replaceAll("_", " "),
+  recipient: ({ recipient, account }) => (
+    <>
+      {recipient}
+      {account !== null && (
+        <div>
+          <AccountLink account={account} />
         </div>
-      );
-    },
+      )}
+    </>
+  ),
+  attempts: { count: "attempts" },
+  error: "last_error",
+  next: ({ status, next_attempt_at: next, ended_at: ended, can_resend: canResend, id }) => {
+    const at = next ?? ended;
+    return (
+      <div className="row">
+        {at === null ? "–" : dayTime(at)}
+        {status === "waiting" && (
+          <ActButton name="mail" path="mails/retry" body={{ mail: id }} calm small of={id} />
+        )}
+        {canResend && (
+          <ActButton name="resend" path="mails/resend" body={{ mail: id }} calm small of={id} />
+        )}
+      </div>
+    );
   },
-];
+});
 
 export function MailsPage() {
   const [fields] = useFields();
@@ -82,7 +75,7 @@ export function MailsPage() {
         />
         <Paged query={query}>
           {({ mails }) => (
-            <Rows rows={mails} keyOf={({ id }) => id} columns={MAILS} label={ot.nav.pages.mails} />
+            <Table rows={mails} keyOf={({ id }) => id} columns={MAILS} label={ot.nav.pages.mails} />
           )}
         </Paged>
       </Panel>
@@ -90,11 +83,11 @@ export function MailsPage() {
   );
 }
 
-const EVENTS: readonly Column<Event>[] = [
-  { name: ot.columns.at, show: ({ received_at: at }) => dayTime(at) },
+const EVENTS: readonly Column<Event>[] = columnsOf(
+  ot.columns,
   {
-    name: ot.columns.event,
-    show: ({ type, provider, id }) => (
+    at: "received_at",
+    event: ({ type, provider, id }) => (
       <>
         {type}
         <div className="tiny dim mono">
@@ -102,14 +95,8 @@ const EVENTS: readonly Column<Event>[] = [
         </div>
       </>
     ),
-  },
-  {
-    name: ot.columns.object,
-    show: ({ object_id: object }) => <span className="mono tiny">{object}</span>,
-  },
-  {
-    name: ot.columns.result,
-    show: ({ status, result, failure }) => (
+    object: ({ object_id: object }) => <span className="mono tiny">{object}</span>,
+    result: ({ status, result, failure }) => (
       <>
         <Tag tone={status === "processed" ? "paid" : "held"}>
           {result ?? ot.eventStates[status]}
@@ -117,10 +104,10 @@ const EVENTS: readonly Column<Event>[] = [
         <div className="tiny dim">{failure}</div>
       </>
     ),
+    attempts: { count: "attempts" },
   },
-  { name: ot.columns.attempts, isNumber: true, show: ({ attempts }) => attempts },
   {
-    name: ot.acts.replay.open,
+    title: ot.acts.replay.open,
     show: ({ provider, id }) => (
       <ActButton
         name="replay"
@@ -132,7 +119,7 @@ const EVENTS: readonly Column<Event>[] = [
       />
     ),
   },
-];
+);
 
 export function EventsPage() {
   const [fields] = useFields();
@@ -153,7 +140,7 @@ export function EventsPage() {
         />
         <Paged query={query}>
           {({ events }) => (
-            <Rows
+            <Table
               rows={events}
               keyOf={({ provider, id }) => `${provider} ${id}`}
               columns={EVENTS}
@@ -166,29 +153,18 @@ export function EventsPage() {
   );
 }
 
-const REJECTED: readonly Column<Entry>[] = [
-  { name: ot.columns.at, show: ({ rejected_at: at }) => dayTime(at) },
-  {
-    name: ot.columns.entry,
-    show: ({ bucket, entry }) => <span className="mono">{`b${bucket} ${entry}`}</span>,
-  },
-  {
-    name: ot.columns.account,
-    show: ({ account, seq }) =>
-      account === null ? (
-        "–"
-      ) : (
-        <>
-          <Go to={`/${account}`} className="mono tiny">
-            {account}
-          </Go>
-          {seq !== null && <span className="dim"> {seq}</span>}
-        </>
-      ),
-  },
-  { name: ot.columns.missing, show: ({ missing }) => missing },
-  { name: ot.columns.reason, show: ({ reason }) => reason },
-];
+const REJECTED: readonly Column<Entry>[] = columnsOf(ot.columns, {
+  at: "rejected_at",
+  entry: ({ bucket, entry }) => <span className="mono">{`b${bucket} ${entry}`}</span>,
+  account: ({ account, seq }) => (
+    <>
+      <AccountLink account={account} />
+      {seq !== null && <span className="dim"> {seq}</span>}
+    </>
+  ),
+  missing: "missing",
+  reason: "reason",
+});
 
 export function RejectedPage() {
   const query = useQuery(rejectedQuery);
@@ -201,7 +177,7 @@ export function RejectedPage() {
       <Panel>
         <Loaded query={query} height={160}>
           {({ entries }) => (
-            <Rows
+            <Table
               rows={entries}
               keyOf={({ bucket, entry }) => `${bucket} ${entry}`}
               columns={REJECTED}

@@ -7,9 +7,11 @@ import type { KeysReply } from "../../../src/console/keys-schema.ts";
 import { mayAct } from "../../../src/core/access/roles.ts";
 import { serverTime } from "../api/client.ts";
 import { keysQuery } from "../api/queries.ts";
+import { type Column, columnsOf, type ShownOf } from "../parts/columns.tsx";
 import { Empty, Loaded } from "../parts/loaded.tsx";
 import { Money } from "../parts/money.tsx";
 import { PageHead, Panel, Tag } from "../parts/panel.tsx";
+import { RowButton } from "../parts/row-button.tsx";
 import { Table } from "../parts/table.tsx";
 import { useFields } from "../search-fields.ts";
 import { type Account, useAccount } from "../session.tsx";
@@ -121,94 +123,78 @@ function KeyList({ reply, account, showRevoked, remove, create }: KeyListProps) 
       </Empty>
     );
   }
-  const { columns } = t.work.keys;
-  return (
-    <Table
-      columns={[
-        columns.name,
-        columns.key,
-        columns.scopes,
-        { number: columns.spent },
-        columns.used,
-        columns.created,
-        "",
-      ]}
-    >
-      {keys.map((key) => (
-        <KeyRow
-          key={key.id}
-          keyRow={key}
-          prefix={reply.prefix}
-          isApplication={account.surface === "application"}
-          remove={remove}
-        />
-      ))}
-    </Table>
-  );
+  const isApplication = account.surface === "application";
+  const columns = columnsFor({ prefix: reply.prefix, isApplication, remove });
+  return <Table columns={columns} rows={keys} keyOf={({ id }) => id} />;
 }
 
-interface KeyRowProps {
-  readonly keyRow: Key;
+interface ColumnTerms extends Pick<KeyListProps, "remove"> {
   readonly prefix: string;
   readonly isApplication: boolean;
-  readonly remove: ((key: Key) => void) | null;
 }
 
-function KeyRow({ keyRow: key, prefix, isApplication, remove }: KeyRowProps) {
-  const isRevoked = key.revoked_at !== null;
-  const ips = key.ip_allowlist;
-  const scopes = isApplication
-    ? t.work.keys.modelsApi
-    : key.scopes.map((scope) => nameOf(t.scopes, scope)).join(", ");
+function columnsFor({ prefix, isApplication, remove }: ColumnTerms): readonly Column<Key>[] {
+  const shown: ShownOf<Key, typeof t.work.keys.columns> = {
+    name: ({ name, revoked_at: revokedAt }) => (
+      <>
+        <span className="strong">{name}</span>{" "}
+        {revokedAt !== null && <Tag tone="owed">{t.work.keys.revoked}</Tag>}
+      </>
+    ),
+    key: ({ last_four: four }) => (
+      <code className="nowrap">
+        {prefix}…{four}
+      </code>
+    ),
+    scopes: (key) => <Scopes keyRow={key} isApplication={isApplication} />,
+    spent: {
+      number: ({ month_spent_usd: spent, monthly_limit_usd: limit }) => (
+        <>
+          <Money usd={spent} />
+          {limit !== null && (
+            <div className="tiny dim">
+              {t.work.keys.of} <Money usd={limit} />
+            </div>
+          )}
+        </>
+      ),
+    },
+    used: ({ last_used_at: at }) =>
+      at === null ? (
+        <span className="dim nowrap">{t.states.never}</span>
+      ) : (
+        <span className="nowrap" title={`${dayTime(at)} UTC`}>
+          {ago(at, serverTime())}
+        </span>
+      ),
+    created: ({ created_at: at }) => <span className="nowrap">{day(at)}</span>,
+  };
+  const show = (key: Key) =>
+    remove !== null &&
+    key.revoked_at === null && (
+      <RowButton of={key.name} onClick={() => remove(key)}>
+        {t.work.keys.remove}
+      </RowButton>
+    );
+  return columnsOf(t.work.keys.columns, shown, { show });
+}
+
+interface ScopesProps {
+  readonly keyRow: Key;
+  readonly isApplication: boolean;
+}
+
+function Scopes({ keyRow: { scopes, ip_allowlist: ips }, isApplication }: ScopesProps) {
   return (
-    <tr>
-      <td>
-        <span className="strong">{key.name}</span>{" "}
-        {isRevoked && <Tag tone="owed">{t.work.keys.revoked}</Tag>}
-      </td>
-      <td>
-        <code className="nowrap">
-          {prefix}…{key.last_four}
-        </code>
-      </td>
-      <td>
-        {scopes}
-        {ips.length > 0 && (
-          <div className="tiny dim" title={ips.join("\n")}>
-            {t.work.keys.ipCount(ips.length)}
-          </div>
-        )}
-      </td>
-      <td className="num">
-        <Money usd={key.month_spent_usd} />
-        {key.monthly_limit_usd !== null && (
-          <div className="tiny dim">
-            {t.work.keys.of} <Money usd={key.monthly_limit_usd} />
-          </div>
-        )}
-      </td>
-      <td className="nowrap">
-        {key.last_used_at === null ? (
-          <span className="dim">{t.states.never}</span>
-        ) : (
-          <span title={`${dayTime(key.last_used_at)} UTC`}>
-            {ago(key.last_used_at, serverTime())}
-          </span>
-        )}
-      </td>
-      <td className="nowrap">{day(key.created_at)}</td>
-      <td className="num">
-        {remove !== null && !isRevoked && (
-          <Button
-            size="compact-xs"
-            variant="default"
-            aria-label={`${t.work.keys.remove}: ${key.name}`}
-            onClick={() => remove(key)}
-          >
-            {t.work.keys.remove}
-          </Button>
-        )}
-      </td>
-    </tr>
+    <>
+      {isApplication
+        ? t.work.keys.modelsApi
+        : scopes.map((scope) => nameOf(t.scopes, scope)).join(", ")}
+      {ips.length > 0 && (
+        <div className="tiny dim" title={ips.join("\n")}>
+          {t.work.keys.ipCount(ips.length)}
+        </div>
+      )}
+    </>
   );
 }

@@ -1,6 +1,7 @@
 // The windows of each key, and the tiers side by side.
 
 import type { LimitsReply } from "../../../src/console/limits-schema.ts";
+import { type Column, columnsOf } from "../parts/columns.tsx";
 import { Meter } from "../parts/meter.tsx";
 import { Money } from "../parts/money.tsx";
 import { Panel, Tag } from "../parts/panel.tsx";
@@ -33,36 +34,31 @@ export function KeyWindows({ limits: { requests } }: TableProps) {
   );
 }
 
+type Tier = LimitsReply["tiers"][number];
+
+const TIERS: readonly Column<Tier>[] = columnsOf(t.work.limits.tierColumns, {
+  tier: ({ name, is_current: isCurrent }) => (
+    <>
+      <span className="strong">{t.work.capital(name)}</span>{" "}
+      {isCurrent && <Tag tone="paid">{t.work.limits.yours}</Tag>}
+    </>
+  ),
+  requests: { count: "requests_per_minute" },
+  streams: { count: "streams" },
+  cap: "monthly_cap_usd",
+  services: ({ services }) => services.map((one) => nameOf(t.scopes, one)).join(", "),
+  unlock: "unlock",
+});
+
 export function TierTable({ limits: { tiers } }: TableProps) {
-  const { tierColumns: columns } = t.work.limits;
   return (
     <Panel title={t.work.limits.tiers}>
       <Table
-        columns={[
-          columns.tier,
-          { number: columns.requests },
-          { number: columns.streams },
-          { number: columns.cap },
-          columns.services,
-          columns.unlock,
-        ]}
-      >
-        {tiers.map((tier) => (
-          <tr key={tier.name} {...(tier.is_current && { "data-open": "" })}>
-            <td>
-              <span className="strong">{t.work.capital(tier.name)}</span>{" "}
-              {tier.is_current && <Tag tone="paid">{t.work.limits.yours}</Tag>}
-            </td>
-            <td className="num">{tier.requests_per_minute.toLocaleString("en")}</td>
-            <td className="num">{tier.streams.toLocaleString("en")}</td>
-            <td className="num">
-              {tier.monthly_cap_usd === null ? "–" : <Money usd={tier.monthly_cap_usd} />}
-            </td>
-            <td>{tier.services.map((one) => nameOf(t.scopes, one)).join(", ")}</td>
-            <td>{tier.unlock}</td>
-          </tr>
-        ))}
-      </Table>
+        columns={TIERS}
+        rows={tiers}
+        keyOf={({ name }) => name}
+        isOpen={({ is_current: isCurrent }) => isCurrent}
+      />
     </Panel>
   );
 }

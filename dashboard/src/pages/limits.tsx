@@ -7,6 +7,7 @@ import type { LimitsReply } from "../../../src/console/limits-schema.ts";
 import { mayAct } from "../../../src/core/access/roles.ts";
 import { limitsQuery, overviewQuery } from "../api/queries.ts";
 import { nanoOf, sumUsd } from "../money.ts";
+import { countText } from "../numbers.ts";
 import { AsOf } from "../parts/as-of.tsx";
 import { Spendable } from "../parts/balance-bar.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -126,19 +127,14 @@ function Windows({ limits }: { readonly limits: LimitsReply }) {
         )}
         <Facts
           rows={[
-            [words.requestsKey, requests.per_minute_key.toLocaleString("en")],
+            [words.requestsKey, countText(requests.per_minute_key)],
             ...(requests.per_minute_account === null
               ? []
-              : [
-                  [
-                    words.requestsAccount,
-                    requests.per_minute_account.toLocaleString("en"),
-                  ] as const,
-                ]),
-            [words.batch, limits.batch_searches_max.toLocaleString("en")],
+              : [[words.requestsAccount, countText(requests.per_minute_account)] as const]),
+            [words.batch, countText(limits.batch_searches_max)],
             ...(mail === null
               ? []
-              : [[words.mailMessage, mail.recipients_message_max.toLocaleString("en")] as const]),
+              : [[words.mailMessage, countText(mail.recipients_message_max)] as const]),
           ]}
         />
       </div>

@@ -5,7 +5,9 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ModelsReply } from "../../../src/console/models-schema.ts";
 import { modelsQuery } from "../api/queries.ts";
+import { countText } from "../numbers.ts";
 import { Copy } from "../parts/code.tsx";
+import { type Column, columnsOf } from "../parts/columns.tsx";
 import { Empty, Loaded } from "../parts/loaded.tsx";
 import { Money } from "../parts/money.tsx";
 import { PageHead, Panel, Tag } from "../parts/panel.tsx";
@@ -39,7 +41,12 @@ export function ModelsPage() {
                 <p className="small dim">{t.work.models.noneAtAllAbout}</p>
               </Empty>
             ) : (
-              <ModelTable models={models.filter(fits)} />
+              <Table
+                columns={COLUMNS}
+                rows={models.filter(fits).flatMap(bandRows)}
+                keyOf={({ model, band }) => `${model.id} ${band.prompt_tokens_max}`}
+                none={t.work.models.none}
+              />
             )}
           </Panel>
         )}
@@ -48,71 +55,42 @@ export function ModelsPage() {
   );
 }
 
-function ModelTable({ models }: { readonly models: readonly Model[] }) {
-  if (models.length === 0) return <p className="dim">{t.work.models.none}</p>;
-  const { columns } = t.work.models;
-  return (
-    <Table
-      columns={[
-        columns.model,
-        { number: columns.context },
-        { number: columns.input },
-        { number: columns.cached },
-        { number: columns.output },
-        columns.free,
-        columns.status,
-      ]}
-    >
-      {models.map((model) => (
-        <ModelRows key={model.id} model={model} />
-      ))}
-    </Table>
-  );
+/** A price band of a model; the first one has what is said of the model itself. */
+interface BandRow {
+  readonly model: Model;
+  readonly band: Band;
+  readonly isFirst: boolean;
 }
 
-/** A row for each price band of a model; the first one has its name. */
-function ModelRows({ model }: { readonly model: Model }) {
-  return (
+const COLUMNS: readonly Column<BandRow>[] = columnsOf(t.work.models.columns, {
+  model: ({ model, band, isFirst }) => (
     <>
-      {model.bands.map((band, index) => (
-        <tr key={band.prompt_tokens_max ?? "rest"}>
-          <td>
-            {index === 0 && <ModelName model={model} />}
-            {model.bands.length > 1 && <div className="tiny dim">{bandName(band)}</div>}
-          </td>
-          <td className="num">
-            {index === 0 && (model.context_tokens?.toLocaleString("en") ?? "–")}
-          </td>
-          <td className="num">
-            <Money usd={band.input_usd_per_m} />
-          </td>
-          <td className="num">
-            {band.cached_input_usd_per_m === null ? (
-              "–"
-            ) : (
-              <Money usd={band.cached_input_usd_per_m} />
-            )}
-          </td>
-          <td className="num">
-            <Money usd={band.output_usd_per_m} />
-          </td>
-          <td>
-            {index === 0 && model.free_credit_eligible && (
-              <Tag tone="free">{t.work.models.yes}</Tag>
-            )}
-            {index === 0 && !model.free_credit_eligible && t.work.models.no}
-          </td>
-          <td>
-            {index === 0 && (
-              <Tag tone={model.is_paused ? "held" : "paid"}>
-                {model.is_paused ? t.work.models.paused : t.work.models.ready}
-              </Tag>
-            )}
-          </td>
-        </tr>
-      ))}
+      {isFirst && <ModelName model={model} />}
+      {model.bands.length > 1 && <div className="tiny dim">{bandName(band)}</div>}
     </>
-  );
+  ),
+  context: {
+    number: ({ model: { context_tokens: tokens }, isFirst }) =>
+      isFirst && (tokens === null ? "–" : countText(tokens)),
+  },
+  input: { number: ({ band }) => <Money usd={band.input_usd_per_m} /> },
+  cached: {
+    number: ({ band: { cached_input_usd_per_m: usd } }) =>
+      usd === null ? "–" : <Money usd={usd} />,
+  },
+  output: { number: ({ band }) => <Money usd={band.output_usd_per_m} /> },
+  free: ({ model: { free_credit_eligible: isEligible }, isFirst }) =>
+    isFirst && (isEligible ? <Tag tone="free">{t.work.models.yes}</Tag> : t.work.models.no),
+  status: ({ model: { is_paused: isPaused }, isFirst }) =>
+    isFirst && (
+      <Tag tone={isPaused ? "held" : "paid"}>
+        {isPaused ? t.work.models.paused : t.work.models.ready}
+      </Tag>
+    ),
+});
+
+function bandRows(model: Model): BandRow[] {
+  return model.bands.map((band, index) => ({ model, band, isFirst: index === 0 }));
 }
 
 function ModelName({ model }: { readonly model: Model }) {

@@ -6,6 +6,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import type { OverviewReply } from "../../../src/console/usage/overview-schema.ts";
 import { overviewQuery } from "../api/queries.ts";
 import { isZero } from "../money.ts";
+import { countText } from "../numbers.ts";
 import { AsOf } from "../parts/as-of.tsx";
 import { Spendable } from "../parts/balance-bar.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -170,8 +171,8 @@ function TodayPanel({ overview, account }: FiguresProps) {
     <Panel title={t.work.today} aside={t.work.sinceMidnight}>
       <Facts
         rows={[
-          [t.work.calls, today.calls.toLocaleString("en")],
-          [t.work.refusedOrFailed, today.errors.toLocaleString("en")],
+          [t.work.calls, countText(today.calls)],
+          [t.work.refusedOrFailed, countText(today.errors)],
           [t.work.cost, <Money key="cost" usd={today.cost_usd} />],
         ]}
       />

@@ -1,5 +1,7 @@
 // How much of a limit is used.
 
+import { countText } from "../numbers.ts";
+
 interface MeterProps {
   readonly used: number;
   readonly most: number;
@@ -17,7 +19,7 @@ export function Meter({ used, most, label, shown = false }: MeterProps) {
         <div className="row small" data-apart="">
           <span className="dim">{label}</span>
           <span className="tabular">
-            {used.toLocaleString("en")} / {most.toLocaleString("en")}
+            {countText(used)} / {countText(most)}
           </span>
         </div>
       )}

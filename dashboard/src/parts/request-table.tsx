@@ -1,10 +1,11 @@
 // Requests as rows: time, what was called, with which key, the result, and the exact cost.
 
 import type { RequestsReply } from "../../../src/console/usage/requests-schema.ts";
+import { countText } from "../numbers.ts";
 import { nameOf, t } from "../texts.ts";
 import { clockTime, duration, shortDay, zoneLabel } from "../time.ts";
 import { useZone } from "../zone.ts";
-import { Money } from "./money.tsx";
+import { type Column, columnsOf } from "./columns.tsx";
 import { Tag } from "./panel.tsx";
 import { Table } from "./table.tsx";
 
@@ -21,62 +22,49 @@ interface RequestTableProps {
 export function RequestTable({ requests, open, opened, short = false }: RequestTableProps) {
   const [zone] = useZone();
   const label = zoneLabel(zone, new Date(requests[0]?.at ?? 0));
-  const columns = [
-    `${t.usage.time} (${label})`,
-    t.usage.call,
-    t.usage.key,
-    t.usage.result,
-    ...(short ? [] : [{ number: t.usage.tokens }]),
-    { number: t.usage.took },
-    { number: t.usage.cost },
-  ];
+  const columns: readonly Column<RequestRow>[] = columnsOf(
+    { ...t.usage.requestColumns, time: `${t.usage.requestColumns.time} (${label})` },
+    {
+      time: (request) => <OpenButton request={request} zone={zone} />,
+      call: (request) => (
+        <>
+          {callName(request)}
+          {request.requests > 1 && <span className="dim"> × {request.requests}</span>}
+        </>
+      ),
+      key: ({ key }) => (
+        <span title={key.last_four === "" ? key.name : `…${key.last_four}`}>{key.name}</span>
+      ),
+      result: ({ status, code }) => <StatusTag status={status} code={code} />,
+      ...(!short && TOKENS),
+      took: { number: ({ latency_ms: ms }) => duration(ms) },
+      cost: "cost_usd",
+    },
+  );
   return (
-    <Table columns={columns}>
-      {requests.map((one) => (
-        <Row
-          key={one.id}
-          request={one}
-          open={open}
-          isOpen={one.id === opened}
-          short={short}
-          zone={zone}
-        />
-      ))}
-    </Table>
+    <Table
+      columns={columns}
+      rows={requests}
+      keyOf={({ id }) => id}
+      open={({ id }) => open(id)}
+      isOpen={({ id }) => id === opened}
+    />
   );
 }
 
-interface RowProps {
+const TOKENS = { tokens: { number: tokensOf } } as const;
+
+interface OpenButtonProps {
   readonly request: RequestRow;
-  readonly open: (id: string) => void;
-  readonly isOpen: boolean;
-  readonly short: boolean;
   readonly zone: string;
 }
 
-function Row({ request, open, isOpen, short, zone }: RowProps) {
-  const { id, at, key, latency_ms: latency } = request;
+/** Opens the row from the keyboard, too: the click reaches the row. */
+function OpenButton({ request: { id, at }, zone }: OpenButtonProps) {
   return (
-    <tr data-click="" onClick={() => open(id)} {...(isOpen && { "data-open": "" })}>
-      <td className="nowrap tabular">
-        <button type="button" className="row-link" title={t.usage.openRow(id)}>
-          {clockTime(at, zone)} <span className="dim tiny">{shortDay(at, zone)}</span>
-        </button>
-      </td>
-      <td>
-        {callName(request)}
-        {request.requests > 1 && <span className="dim"> × {request.requests}</span>}
-      </td>
-      <td title={key.last_four === "" ? key.name : `…${key.last_four}`}>{key.name}</td>
-      <td>
-        <StatusTag status={request.status} code={request.code} />
-      </td>
-      {!short && <td className="num">{tokensOf(request)}</td>}
-      <td className="num">{duration(latency)}</td>
-      <td className="num">
-        <Money usd={request.cost_usd} />
-      </td>
-    </tr>
+    <button type="button" className="row-link nowrap tabular" title={t.usage.openRow(id)}>
+      {clockTime(at, zone)} <span className="dim tiny">{shortDay(at, zone)}</span>
+    </button>
   );
 }
 
@@ -88,9 +76,13 @@ export function callName({ service, model, endpoint }: RequestRow): string {
     : nameOf(t.services, service);
 }
 
-function tokensOf({ service, prompt_tokens: input, completion_tokens: output }: RequestRow) {
+function tokensOf({
+  service,
+  prompt_tokens: input,
+  completion_tokens: output,
+}: RequestRow): string {
   if (service !== "chat") return "";
-  return (input + output).toLocaleString("en");
+  return countText(input + output);
 }
 
 const REFUSED_FROM = 400;

@@ -134,7 +134,6 @@ export const ot = {
   doneSoon: "It is recorded, and takes effect as soon as Redis answers.",
   unchanged: "There was nothing to change.",
   contracts: { none: "No contract", enterprise: "Enterprise" },
-  noRows: "There is nothing here.",
   trailAbout: "What operators did, newest first",
   revenueAbout: "Whole UTC days; today so far included",
   ranges: { "7": "7 days", "30": "30 days", "90": "90 days", "365": "A year" },

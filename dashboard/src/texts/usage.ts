@@ -1,13 +1,16 @@
 // Texts of usage and requests.
 
+import { countText } from "../numbers.ts";
 export const usageTexts = {
-  time: "Time",
-  call: "Call",
-  key: "Key",
-  result: "Result",
-  tokens: "Tokens",
-  took: "Total",
-  cost: "Cost",
+  requestColumns: {
+    time: "Time",
+    call: "Call",
+    key: "Key",
+    result: "Result",
+    tokens: "Tokens",
+    took: "Total",
+    cost: "Cost",
+  },
   all: "All",
   total: "Total",
   last30: "Last 30 days",
@@ -72,7 +75,7 @@ export const usageTexts = {
   noneYetAbout: "Each call with one of your keys appears here within a second or two.",
   clear: "Clear filters",
   showing: (count: number, more: boolean) =>
-    `${count.toLocaleString("en")} shown, newest first${more ? "; there are older ones" : ""}`,
+    `${countText(count)} shown, newest first${more ? "; there are older ones" : ""}`,
   newest: "Newest",
   older: "Older",
   moreFilters: "More filters",

@@ -1,5 +1,7 @@
 // Texts of the overview, keys, models and limits.
 
+import { countText } from "../numbers.ts";
+
 interface NextTier {
   readonly name: string;
   readonly paid_usd_missing: string;
@@ -155,7 +157,7 @@ export const workTexts = {
     no: "no",
     paused: "paused",
     ready: "ready",
-    band: (tokens: number) => `up to ${tokens.toLocaleString("en")} prompt tokens`,
+    band: (tokens: number) => `up to ${countText(tokens)} prompt tokens`,
     lastBand: "above",
     none: "No model has this in its name",
     noneAtAll: "This installation offers no models yet",

@@ -7,13 +7,12 @@ import { useState } from "react";
 import type { LedgerReply } from "../../../../src/readings/ledger.ts";
 import { ledgerQuery } from "../../api/queries.ts";
 import { AsOf } from "../../parts/as-of.tsx";
+import { type Column, columnsOf } from "../../parts/columns.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
-import { Money } from "../../parts/money.tsx";
 import { Pager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Table } from "../../parts/table.tsx";
 import { nameOf, t } from "../../texts.ts";
-import { dayTime } from "../../time.ts";
 
 const KINDS = ["operations", "all"] as const;
 
@@ -40,11 +39,7 @@ export function Ledger({ account }: { readonly account: string }) {
       <Loaded query={query} height={160}>
         {({ entries, next }) => (
           <>
-            {entries.length === 0 ? (
-              <p className="small dim table-foot">{t.billing.noEntries}</p>
-            ) : (
-              <Entries entries={entries} account={account} />
-            )}
+            <Entries entries={entries} account={account} />
             <div className="row table-foot" data-end="">
               <Pager before={before} next={next} go={setBefore} />
             </div>
@@ -55,52 +50,36 @@ export function Ledger({ account }: { readonly account: string }) {
   );
 }
 
+type Entry = LedgerReply["entries"][number];
+
 interface EntriesProps {
-  readonly entries: LedgerReply["entries"];
+  readonly entries: readonly Entry[];
   readonly account: string;
 }
 
 function Entries({ entries, account }: EntriesProps) {
-  const { ledgerColumns: columns } = t.billing;
+  const { ledgerColumns: titles } = t.billing;
+  const columns: readonly Column<Entry>[] = columnsOf(titles, {
+    at: "at",
+    what: ({ kind }) => nameOf(t.billing.entries, kind),
+    about: (entry) => <About entry={entry} account={account} />,
+    amount: { change: "amount_usd" },
+    paid: "paid_after_usd",
+    free: "free_after_usd",
+    owed: "owed_after_usd",
+  });
   return (
     <Table
-      columns={[
-        columns.at,
-        columns.what,
-        columns.about,
-        { number: columns.amount },
-        { number: columns.paid },
-        { number: columns.free },
-        { number: columns.owed },
-      ]}
-    >
-      {entries.map((entry) => (
-        <tr key={`${entry.seq} ${entry.at} ${entry.kind}`}>
-          <td className="nowrap tabular">{dayTime(entry.at)}</td>
-          <td>{nameOf(t.billing.entries, entry.kind)}</td>
-          <td className="small">
-            <About entry={entry} account={account} />
-          </td>
-          <td className="num">
-            <Money usd={entry.amount_usd} signed />
-          </td>
-          <td className="num">
-            <Money usd={entry.paid_after_usd} />
-          </td>
-          <td className="num">
-            <Money usd={entry.free_after_usd} />
-          </td>
-          <td className="num">
-            <Money usd={entry.owed_after_usd} />
-          </td>
-        </tr>
-      ))}
-    </Table>
+      columns={columns}
+      rows={entries}
+      keyOf={({ seq, at, kind }) => `${seq} ${at} ${kind}`}
+      none={t.billing.noEntries}
+    />
   );
 }
 
 interface AboutProps {
-  readonly entry: LedgerReply["entries"][number];
+  readonly entry: Entry;
   readonly account: string;
 }
 
@@ -111,16 +90,16 @@ function About({ entry, account }: AboutProps) {
         to="/$account/requests"
         params={{ account }}
         search={{ open: entry.request_id }}
-        className="mono"
+        className="mono small"
       >
         {entry.request_id}
       </Link>
     );
   }
   return (
-    <>
+    <span className="small">
       {entry.reason}
       {entry.payment_id !== null && <div className="mono tiny dim">{entry.payment_id}</div>}
-    </>
+    </span>
   );
 }

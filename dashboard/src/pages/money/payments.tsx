@@ -2,6 +2,7 @@
 
 import type { BillingReply } from "../../../../src/console/money/billing-schema.ts";
 import { isZero, moneyText } from "../../money.ts";
+import { type Column, columnsOf } from "../../parts/columns.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel, Tag, type Tone } from "../../parts/panel.tsx";
@@ -12,7 +13,7 @@ import { dayTime } from "../../time.ts";
 /** The server lists the newest so many payments, and top-ups. */
 const LISTED_MAX = 100;
 
-interface Row {
+interface PaymentRow {
   readonly id: string;
   /** By which rows are in order: what follows from a payment stands beside it. */
   readonly at: string;
@@ -29,7 +30,6 @@ interface Row {
 
 export function Payments({ billing }: { readonly billing: BillingReply }) {
   const rows = rowsOf(billing);
-  const { columns } = t.billing;
   const isCut = [billing.payments, billing.top_ups].some(({ length }) => length >= LISTED_MAX);
   return (
     <Panel title={t.billing.payments} aside={t.billing.paymentsAbout}>
@@ -39,57 +39,40 @@ export function Payments({ billing }: { readonly billing: BillingReply }) {
           <p className="small dim">{t.billing.noPaymentsAbout}</p>
         </Empty>
       ) : (
-        <Table
-          columns={[
-            columns.at,
-            columns.what,
-            columns.state,
-            columns.receipt,
-            { number: columns.amount },
-          ]}
-        >
-          {rows.map((row) => (
-            <PaymentRow key={row.id} row={row} />
-          ))}
-        </Table>
+        <Table columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
       )}
     </Panel>
   );
 }
 
-function PaymentRow({ row }: { readonly row: Row }) {
-  return (
-    <tr>
-      <td className="nowrap tabular">{row.isThen && dayTime(row.at)}</td>
-      <td>
-        {row.what}
-        {row.detail !== null && <div className="tiny dim">{row.detail}</div>}
-      </td>
-      <td>
-        <Tag tone={row.tone}>{row.state}</Tag>
-      </td>
-      <td>
-        {row.link === null ? (
-          <span className="dim">–</span>
-        ) : (
-          <a href={row.link.url} target="_blank" rel="noreferrer">
-            {row.link.text}
-          </a>
-        )}
-      </td>
-      <td className="num">{row.usd === null ? "–" : <Money usd={row.usd} signed />}</td>
-    </tr>
-  );
-}
+const COLUMNS: readonly Column<PaymentRow>[] = columnsOf(t.billing.columns, {
+  at: ({ isThen, at }) => <span className="nowrap tabular">{isThen && dayTime(at)}</span>,
+  what: ({ what, detail }) => (
+    <>
+      {what}
+      {detail !== null && <div className="tiny dim">{detail}</div>}
+    </>
+  ),
+  state: ({ tone, state }) => <Tag tone={tone}>{state}</Tag>,
+  receipt: ({ link }) =>
+    link === null ? (
+      <span className="dim">–</span>
+    ) : (
+      <a href={link.url} target="_blank" rel="noreferrer">
+        {link.text}
+      </a>
+    ),
+  amount: { number: ({ usd }) => (usd === null ? "–" : <Money usd={usd} signed />) },
+});
 
-function rowsOf({ payments, top_ups: topUps }: BillingReply): Row[] {
+function rowsOf({ payments, top_ups: topUps }: BillingReply): PaymentRow[] {
   // A top-up that succeeded is a payment, which is listed as such.
   const others = topUps.filter(({ status }) => status !== "succeeded").map(topUpRow);
   const paid = payments.flatMap(paymentRows);
   return [...others, ...paid].sort((a, b) => b.at.localeCompare(a.at));
 }
 
-function topUpRow(one: BillingReply["top_ups"][number]): Row {
+function topUpRow(one: BillingReply["top_ups"][number]): PaymentRow {
   const { id, created_at: at, kind, status, failure, url, amount_usd: usd } = one;
   const why = failure === null ? "" : nameOf(t.billing.failures, failure).replaceAll("_", " ");
   const detail = [isZero(usd) ? "" : moneyText(usd), why].filter((text) => text !== "").join(" · ");
@@ -114,10 +97,10 @@ function onTopOf({ fee_usd: fee, tax_usd: tax }: BillingReply["payments"][number
   ];
 }
 
-function paymentRows(one: BillingReply["payments"][number]): Row[] {
+function paymentRows(one: BillingReply["payments"][number]): PaymentRow[] {
   const { id, paid_at: at, bonus_usd: bonus, receipt_url: receipt } = one;
   const common = { at, isThen: false, link: null, detail: id };
-  const rows: Row[] = [
+  const rows: PaymentRow[] = [
     {
       ...common,
       id,

@@ -8,9 +8,11 @@ import { RequestError } from "../../api/client.ts";
 import { addPasskey, canUsePasskeys, listPasskeys, removePasskey } from "../../api/passkeys.ts";
 import { meQuery, queryClient } from "../../api/queries.ts";
 import { Ask } from "../../parts/ask.tsx";
+import { type Column, columnsOf } from "../../parts/columns.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { ProofFields, useProof } from "../../parts/proof-fields.tsx";
+import { RowButton } from "../../parts/row-button.tsx";
 import { Table } from "../../parts/table.tsx";
 import { useMe } from "../../session.tsx";
 import { t } from "../../texts.ts";
@@ -58,30 +60,25 @@ interface PasskeyTableProps {
 }
 
 function PasskeyTable({ passkeys, remove }: PasskeyTableProps) {
-  if (passkeys.length === 0) return <p className="small dim">{t.people.noPasskeys}</p>;
-  const { passkeyColumns: columns } = t.people;
+  const columns: readonly Column<Passkey>[] = columnsOf(
+    t.people.passkeyColumns,
+    {
+      name: "name",
+      added: "created_at",
+      used: ({ used_at: at }) => (
+        <span className="nowrap">{at === null ? t.people.neverUsed : dayTime(at)}</span>
+      ),
+    },
+    {
+      show: (passkey) => (
+        <RowButton of={passkey.name} onClick={() => remove(passkey)}>
+          {t.people.remove}
+        </RowButton>
+      ),
+    },
+  );
   return (
-    <Table columns={[columns.name, columns.added, columns.used, ""]}>
-      {passkeys.map((passkey) => (
-        <tr key={passkey.id}>
-          <td>{passkey.name}</td>
-          <td className="nowrap">{dayTime(passkey.created_at)}</td>
-          <td className="nowrap">
-            {passkey.used_at === null ? t.people.neverUsed : dayTime(passkey.used_at)}
-          </td>
-          <td className="num">
-            <Button
-              size="compact-xs"
-              variant="default"
-              aria-label={`${t.people.remove}: ${passkey.name}`}
-              onClick={() => remove(passkey)}
-            >
-              {t.people.remove}
-            </Button>
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <Table columns={columns} rows={passkeys} keyOf={({ id }) => id} none={t.people.noPasskeys} />
   );
 }
 

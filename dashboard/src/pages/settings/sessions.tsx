@@ -2,13 +2,16 @@
 
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import type { SessionsReply } from "../../../../src/console/people/people-schema.ts";
 import { endOtherSessions, endSession, listSessions } from "../../api/people.ts";
 import { Problem, say, useChange } from "../../parts/ask.tsx";
+import { type Column, columnsOf } from "../../parts/columns.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
 import { Panel, Tag } from "../../parts/panel.tsx";
 import { Table } from "../../parts/table.tsx";
 import { t } from "../../texts.ts";
-import { dayTime } from "../../time.ts";
+
+type Session = SessionsReply["sessions"][number];
 
 export function Sessions() {
   const query = useQuery({ queryKey: ["sessions"], queryFn: listSessions });
@@ -21,28 +24,17 @@ export function Sessions() {
     await endSession(id);
     await query.refetch();
   };
-  const { sessionColumns: columns } = t.people;
+  const columns: readonly Column<Session>[] = columnsOf(
+    t.people.sessionColumns,
+    { device: (session) => <Device session={session} />, since: "created_at", ends: "expires_at" },
+    { show: (session) => <End session={session} end={endOne} /> },
+  );
   return (
     <Panel title={t.people.sessions}>
       <Loaded query={query} height={80}>
         {({ sessions }) => (
           <>
-            <Table columns={[columns.device, columns.since, columns.ends, ""]}>
-              {sessions.map((session) => (
-                <tr key={session.id}>
-                  <td>
-                    {deviceOf(session.user_agent)}{" "}
-                    {session.is_this && <Tag tone="paid">{t.people.thisOne}</Tag>}
-                    {session.country !== null && <span className="dim"> · {session.country}</span>}
-                  </td>
-                  <td className="nowrap">{dayTime(session.created_at)}</td>
-                  <td className="nowrap">{dayTime(session.expires_at)}</td>
-                  <td className="num">
-                    {!session.is_this && <EndSession end={() => endOne(session.id)} />}
-                  </td>
-                </tr>
-              ))}
-            </Table>
+            <Table columns={columns} rows={sessions} keyOf={({ id }) => id} />
             {sessions.length > 1 && (
               <Button
                 size="xs"
@@ -62,8 +54,24 @@ export function Sessions() {
   );
 }
 
-function EndSession({ end }: { readonly end: () => Promise<void> }) {
-  const change = useChange(end);
+function Device({ session }: { readonly session: Session }) {
+  const { user_agent: agent, is_this: isThis, country } = session;
+  return (
+    <>
+      {deviceOf(agent)} {isThis && <Tag tone="paid">{t.people.thisOne}</Tag>}
+      {country !== null && <span className="dim"> · {country}</span>}
+    </>
+  );
+}
+
+interface EndProps {
+  readonly session: Session;
+  readonly end: (id: string) => Promise<void>;
+}
+
+function End({ session: { id, is_this: isThis }, end }: EndProps) {
+  const change = useChange(() => end(id));
+  if (isThis) return null;
   return (
     <>
       <Button

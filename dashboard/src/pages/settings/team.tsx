@@ -17,9 +17,11 @@ import {
 import { meQuery, outdateAccount, queryClient, teamQuery } from "../../api/queries.ts";
 import { Mailed } from "../../entry/mailed.tsx";
 import { Ask, Problem, say, useChange } from "../../parts/ask.tsx";
+import { type Column, columnsOf } from "../../parts/columns.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
 import { Facts, PageHead, Panel } from "../../parts/panel.tsx";
+import { RowButton } from "../../parts/row-button.tsx";
 import { Table } from "../../parts/table.tsx";
 import { type Account, useAccount, useMe } from "../../session.tsx";
 import { t } from "../../texts.ts";
@@ -79,7 +81,38 @@ function Members({ team, account }: TeamProps) {
   const [removing, setRemoving] = useState<Member | null>(null);
   const navigate = useNavigate();
   const canChange = mayAct(account.role, "admin");
-  const columns = t.people.columns;
+  const choices = rolesFor(account.role);
+  const isOurs = ({ role }: Member) => canChange && choices.includes(role);
+  const columns: readonly Column<Member>[] = columnsOf(
+    t.people.columns,
+    {
+      person: ({ name, email, is_you: isYou }) => (
+        <>
+          <span className="strong">{name}</span>
+          {isYou && <span className="dim"> ({t.people.you})</span>}
+          <div className="small dim">{email}</div>
+        </>
+      ),
+      role: (member) =>
+        isOurs(member) ? (
+          <RoleChoice member={member} account={account.id} choices={choices} />
+        ) : (
+          t.nav.roles[member.role]
+        ),
+      since: ({ joined_at: at }) => <span className="nowrap">{day(at)}</span>,
+    },
+    {
+      show: (member) =>
+        (isOurs(member) || member.is_you) && (
+          <RowButton
+            {...(!member.is_you && { of: member.email })}
+            onClick={() => setRemoving(member)}
+          >
+            {member.is_you ? t.people.leave : t.people.remove}
+          </RowButton>
+        ),
+    },
+  );
   const remove = async ({ person_id: person, is_you: isYou }: Member) => {
     if (!isYou) {
       await removeMember(account.id, person);
@@ -92,17 +125,7 @@ function Members({ team, account }: TeamProps) {
   };
   return (
     <>
-      <Table columns={[columns.person, columns.role, columns.since, ""]}>
-        {team.members.map((member) => (
-          <MemberRow
-            key={member.person_id}
-            member={member}
-            account={account}
-            canChange={canChange}
-            remove={() => setRemoving(member)}
-          />
-        ))}
-      </Table>
+      <Table columns={columns} rows={team.members} keyOf={({ person_id: id }) => id} />
       {removing !== null && (
         <Ask
           opened
@@ -118,69 +141,42 @@ function Members({ team, account }: TeamProps) {
   );
 }
 
-interface MemberRowProps {
+interface RoleChoiceProps {
   readonly member: Member;
-  readonly account: Account;
-  readonly canChange: boolean;
-  readonly remove: () => void;
+  readonly account: string;
+  readonly choices: readonly Role[];
 }
 
-function MemberRow({ member, account, canChange, remove }: MemberRowProps) {
+function RoleChoice({ member, account, choices }: RoleChoiceProps) {
   // Only a choice is kept: the role itself may be changed elsewhere.
   const [choice, setChoice] = useState<Role | null>(null);
   const role = choice ?? member.role;
   const change = useChange(async () => {
-    await changeRole(account.id, member.person_id, role);
+    await changeRole(account, member.person_id, role);
     say(t.people.roleChanged(member.email));
-    await outdateAccount(account.id);
+    await outdateAccount(account);
     setChoice(null);
     await queryClient.invalidateQueries(meQuery);
   });
-  const choices = rolesFor(account.role);
-  const isOurs = canChange && choices.includes(member.role);
   return (
-    <tr>
-      <td>
-        <span className="strong">{member.name}</span>
-        {member.is_you && <span className="dim"> ({t.people.you})</span>}
-        <div className="small dim">{member.email}</div>
-        <Problem error={change.error} />
-      </td>
-      <td>
-        {isOurs ? (
-          <div className="row">
-            <Select
-              size="xs"
-              w={120}
-              aria-label={t.people.roleOf(member.email)}
-              data={choices.map((one) => ({ value: one, label: t.nav.roles[one] }))}
-              value={role}
-              onChange={(next) => next !== null && setChoice(next)}
-            />
-            {role !== member.role && (
-              <Button size="xs" loading={change.busy} onClick={() => void change.start()}>
-                {t.actions.save}
-              </Button>
-            )}
-          </div>
-        ) : (
-          t.nav.roles[member.role]
-        )}
-      </td>
-      <td className="nowrap">{day(member.joined_at)}</td>
-      <td className="num">
-        {(isOurs || member.is_you) && (
-          <Button
-            size="compact-xs"
-            variant="default"
-            aria-label={member.is_you ? t.people.leave : `${t.people.remove}: ${member.email}`}
-            onClick={remove}
-          >
-            {member.is_you ? t.people.leave : t.people.remove}
+    <>
+      <div className="row">
+        <Select
+          size="xs"
+          w={120}
+          aria-label={t.people.roleOf(member.email)}
+          data={choices.map((one) => ({ value: one, label: t.nav.roles[one] }))}
+          value={role}
+          onChange={(next) => next !== null && setChoice(next)}
+        />
+        {role !== member.role && (
+          <Button size="xs" loading={change.busy} onClick={() => void change.start()}>
+            {t.actions.save}
           </Button>
         )}
-      </td>
-    </tr>
+      </div>
+      <Problem error={change.error} />
+    </>
   );
 }
 

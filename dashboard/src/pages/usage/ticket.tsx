@@ -8,6 +8,7 @@ import type { ReactNode } from "react";
 import type { ReceiptReply } from "../../../../src/console/usage/requests-schema.ts";
 import { receiptQuery } from "../../api/queries.ts";
 import { isZero } from "../../money.ts";
+import { countText } from "../../numbers.ts";
 import { Copy } from "../../parts/code.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
@@ -129,7 +130,7 @@ function PriceLine({ line }: { readonly line: ReceiptReply["lines"][number] }) {
   const unit = per === MILLION ? "/M" : per === THOUSAND ? "/k" : per === 1 ? "" : `/${per}`;
   return (
     <span title={`$${cost}`}>
-      {units.toLocaleString("en")} × <Money usd={price} />
+      {countText(units)} × <Money usd={price} />
       {unit} = <Money usd={cost} />
     </span>
   );
@@ -150,7 +151,7 @@ function TimingRows({ receipt: { request } }: { readonly receipt: ReceiptReply }
   ];
   if (request.requests > 1) {
     const name = request.status === 200 ? t.usage.ticket.queries : t.usage.ticket.standsFor;
-    rows.push([name, request.requests.toLocaleString("en")]);
+    rows.push([name, countText(request.requests)]);
   }
   if (request.first_token_ms !== null) {
     rows.push([t.usage.ticket.firstToken, duration(request.first_token_ms)]);

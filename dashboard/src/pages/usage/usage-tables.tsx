@@ -3,12 +3,13 @@
 import { SegmentedControl } from "@mantine/core";
 import type { UsageReply } from "../../../../src/console/usage/usage-schema.ts";
 import { OTHERS, type UsageGroup } from "../../../../src/core/usage-query.ts";
-import { Money } from "../../parts/money.tsx";
+import { type Column, columnOf, columnsOf } from "../../parts/columns.tsx";
+import { Table } from "../../parts/table.tsx";
 import { type Fields, oneOf } from "../../search-fields.ts";
 import { stepName } from "../../step-names.ts";
 import { t } from "../../texts.ts";
 import { duration } from "../../time.ts";
-import { type Metric, textOf, type UsageView } from "../../usage-view.ts";
+import { type Metric, type ShownGroup, textOf, type UsageView } from "../../usage-view.ts";
 
 interface TablesProps {
   readonly view: UsageView;
@@ -39,110 +40,63 @@ export function UsageTables(props: TablesProps) {
   );
 }
 
+type Figures = UsageReply["total"];
+
 function GroupTable({ view, reply, group, change }: TablesProps) {
   const canFilter = group !== "none";
+  const name = ({ id, label, color }: ShownGroup) => (
+    <>
+      <i className="dot" style={{ background: color }} />
+      {canFilter && id !== OTHERS ? (
+        <button type="button" className="row-link link" onClick={() => change({ [group]: id })}>
+          {label}
+        </button>
+      ) : (
+        label
+      )}
+    </>
+  );
+  const figures = FIGURES.map(
+    ({ show, ...column }): Column<ShownGroup> => ({ ...column, show: ({ total }) => show(total) }),
+  );
   return (
-    <div className="table-scroll">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">{t.usage.groups[group]}</th>
-            <th className="num">{t.usage.columns.calls}</th>
-            <th className="num">{t.usage.columns.errors}</th>
-            <th className="num">{t.usage.columns.input}</th>
-            <th className="num">{t.usage.columns.output}</th>
-            <th className="num">{t.usage.columns.p95}</th>
-            <th className="num">{t.usage.columns.free}</th>
-            <th className="num">{t.usage.columns.cost}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {view.groups.map(({ id, label, color, total }) => (
-            <tr key={id}>
-              <td>
-                <i className="dot" style={{ background: color }} />
-                {canFilter && id !== OTHERS ? (
-                  <button
-                    type="button"
-                    className="row-link link"
-                    onClick={() => change({ [group]: id })}
-                  >
-                    {label}
-                  </button>
-                ) : (
-                  label
-                )}
-              </td>
-              <Cells figures={total} />
-            </tr>
-          ))}
-        </tbody>
-        <tfoot>
-          <tr>
-            <td>{t.usage.total}</td>
-            <Cells figures={reply.total} />
-          </tr>
-        </tfoot>
-      </table>
-    </div>
+    <Table
+      columns={[columnOf("name", t.usage.groups[group], name), ...figures]}
+      rows={view.groups}
+      keyOf={({ id }) => id}
+      total={[t.usage.total, ...FIGURES.map(({ show }) => show(reply.total))]}
+    />
   );
 }
 
-function Cells({ figures }: { readonly figures: UsageReply["total"] }) {
-  return (
-    <>
-      <td className="num">{figures.calls.toLocaleString("en")}</td>
-      <td className="num">{figures.errors.toLocaleString("en")}</td>
-      <td className="num">{figures.prompt_tokens.toLocaleString("en")}</td>
-      <td className="num">{figures.completion_tokens.toLocaleString("en")}</td>
-      <td className="num">{figures.p95_ms === null ? "–" : duration(figures.p95_ms)}</td>
-      <td className="num">
-        <Money usd={figures.free_usd} />
-      </td>
-      <td className="num">
-        <Money usd={figures.cost_usd} />
-      </td>
-    </>
-  );
+const FIGURES: readonly Column<Figures>[] = columnsOf(t.usage.columns, {
+  calls: { count: "calls" },
+  errors: { count: "errors" },
+  input: { count: "prompt_tokens" },
+  output: { count: "completion_tokens" },
+  p95: { number: ({ p95_ms: ms }) => (ms === null ? "–" : duration(ms)) },
+  free: "free_usd",
+  cost: "cost_usd",
+});
+
+interface StepRow {
+  readonly at: number;
+  readonly index: number;
 }
 
 function StepTable({ view, reply, metric }: TablesProps) {
+  const step = ({ at }: StepRow) => (
+    <span className="nowrap">{stepName(at, reply.step, reply.zone)}</span>
+  );
+  const groups = view.groups.map(({ id, label, texts }) =>
+    columnOf(`group ${id}`, label, { number: ({ index }: StepRow) => texts[index] }),
+  );
   return (
-    <div className="table-scroll">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">{t.usage.columns.step}</th>
-            {view.groups.map(({ id, label }) => (
-              <th key={id} className="num">
-                {label}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {view.times.map((at, index) => (
-            <tr key={at}>
-              <td className="nowrap">{stepName(at, reply.step, reply.zone)}</td>
-              {view.groups.map(({ id, texts }) => (
-                <td key={id} className="num">
-                  {texts[index]}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-        <tfoot>
-          <tr>
-            <td>{t.usage.total}</td>
-            {view.groups.map(({ id, total }) => (
-              <td key={id} className="num">
-                {textOf(total, metric)}
-              </td>
-            ))}
-          </tr>
-        </tfoot>
-      </table>
-    </div>
+    <Table
+      columns={[columnOf("step", t.usage.columns.step, step), ...groups]}
+      rows={view.times.map((at, index) => ({ at, index }))}
+      keyOf={({ at }) => String(at)}
+      total={[t.usage.total, ...view.groups.map(({ total }) => textOf(total, metric))]}
+    />
   );
 }

@@ -1,0 +1,24 @@
+// The small button of a row or a list item.
+
+import { Button } from "@mantine/core";
+
+interface RowButtonProps {
+  /** What it does, as a verb. */
+  readonly children: string;
+  /** The row that it is for, which readers of the screen hear after the verb. */
+  readonly of?: string;
+  readonly onClick: () => void;
+}
+
+export function RowButton({ children, of, onClick }: RowButtonProps) {
+  return (
+    <Button
+      size="compact-xs"
+      variant="default"
+      aria-label={of === undefined ? children : `${children}: ${of}`}
+      onClick={onClick}
+    >
+      {children}
+    </Button>
+  );
+}
