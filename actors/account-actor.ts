@@ -2,22 +2,26 @@
 // processes may have one for the same account: the scripts decide between them, so an actor keeps
 // no balance, only the access document.
 
-import { decideAccess, lacksAllowance, parseDocument } from "../src/core/access/access.ts";
+import {
+  type AccessDocument,
+  decideAccess,
+  lacksAllowance,
+  parseDocument,
+} from "../src/core/access/access.ts";
 import { invalidKey } from "../src/core/access/keys.ts";
-import type { ApiError } from "../src/core/errors.ts";
+import type { ApiError, ErrorCode } from "../src/core/errors.ts";
 import { type NanoUsd, ZERO } from "../src/core/money/money.ts";
-import type { Account, AccountView, Admission, AdmissionRequest, Settlement } from "./account.ts";
+import type { Account, AccountView, AdmissionRequest, Decision, Settlement } from "./account.ts";
 import { capOf, limitsOf } from "./account-limits.ts";
 import { type AccountUse, readUse } from "./account-use.ts";
 import { viewOf } from "./account-view.ts";
-import { type Access, type Attempt, argsOf } from "./admission-attempt.ts";
 import { type Ending, type HoldAccount, OpenHold, releaseWhenBack } from "./open-hold.ts";
 import type { LeasedAccount, ProcessLeases } from "./process-leases.ts";
 import { type CallTexts, KeyTexts } from "./records/key-texts.ts";
 import { MAIL_OWNER } from "./records/keys.ts";
 import { inactive, MONEY_REFUSALS, refusalError } from "./refusal.ts";
 import type { RefusalBrake } from "./refusal-brake.ts";
-import { type AdmitReply, admit } from "./scripts/admit-script.ts";
+import { type AdmitArgs, type AdmitReply, admit } from "./scripts/admit-script.ts";
 import type { HoldRef } from "./scripts/call-scripts.ts";
 import type { ScriptTime } from "./scripts/script.ts";
 import { unavailable } from "./scripts/script-run.ts";
@@ -39,6 +43,21 @@ export interface ActorDeps extends UpkeepDeps {
   readonly topUps?: TopUpListener;
   /** What the Free plan grants each month; zero turns the grant off. */
   readonly allowance: NanoUsd;
+}
+
+/** The access document as this process knows it. */
+interface Access {
+  readonly version: number;
+  readonly document: AccessDocument;
+  /** By key id, for keys that have made calls. */
+  readonly texts: Map<string, KeyTexts>;
+}
+
+/** An admission in progress. */
+interface Attempt extends AdmitArgs {
+  readonly access: Access;
+  readonly refusal: { readonly code: ErrorCode; readonly message: string } | null;
+  readonly metadata: string;
 }
 
 /** Sanity limit: a document never changes this often during one request. */
@@ -68,7 +87,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     return this.deps.scriptTime;
   }
 
-  async admit(request: AdmissionRequest): Promise<Admission> {
+  async admit(request: AdmissionRequest): Promise<Decision> {
     if (request.isDetached === true && request.bound === ZERO && request.refusal === undefined) {
       throw new RangeError(`The detached hold of ${request.requestId} would hold nothing`);
     }
@@ -99,12 +118,26 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       const limits = limitsOf(request, tier);
       const cap = capOf(access.document, tier);
       const { metadata, text } = this.#textsOf(access, request);
-      const tried = { request, access, key, tier, limits, cap, ref, metadata, text, refusal };
+      const tried: Attempt = {
+        request,
+        access,
+        tier,
+        limits,
+        cap,
+        ref,
+        metadata,
+        text,
+        refusal,
+        nowMs: this.scriptTime(),
+        aboutMs: nowMs,
+        version: access.version,
+        budget: key.monthlyLimit,
+      };
       const isDetached = request.isDetached === true;
       if (!isDetached) this.deps.leases.opening(this.bucket, request.requestId);
       let reply: AdmitReply | null = null;
       try {
-        reply = await this.scripts.run(admit, argsOf(this, tried));
+        reply = await this.scripts.run(admit, tried);
       } catch (error) {
         // Redis may have run the script, or may still run it. Release the hold without waiting for
         // the lease to end. While Redis is away nothing is sent, and so nothing is released.
@@ -184,8 +217,8 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
 
   #answer(
     reply: Exclude<AdmitReply, { verdict: "hydrate" | "stale" | "lease" | "late" }>,
-    { request, access, key, tier, limits, cap, ref, metadata, text, refusal }: Attempt,
-  ): Admission {
+    { request, access, tier, limits, cap, budget, ref, metadata, text, refusal }: Attempt,
+  ): Decision {
     if (reply.verdict === "short") {
       if (request.isAhead === true) this.deps.brake.notePass(request.keyId);
       return { verdict: "short", funds: reply };
@@ -210,7 +243,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       free: reply.free,
       admittedAtMs: reply.admittedAtMs,
       cap,
-      budget: key.monthlyLimit,
+      budget,
     });
     if (!isDetached) {
       this.openCalls += 1;

@@ -85,7 +85,8 @@ export interface Funds {
   readonly spendable: NanoUsd;
 }
 
-export type Admission =
+/** What the account decided on a request for admission. */
+export type Decision =
   | { readonly verdict: "admitted"; readonly hold: Hold; readonly rate: RateLimits }
   | {
       readonly verdict: "refused";
@@ -211,7 +212,7 @@ export interface Account {
    * when Redis does not reply, or Postgres does not when the wallet must be rebuilt; nothing was
    * charged. A key that was revoked meanwhile is refused with `invalid_api_key`.
    */
-  admit(input: AdmissionRequest): Promise<Admission>;
+  admit(input: AdmissionRequest): Promise<Decision>;
   view(keyId: string): Promise<AccountView>;
 }
 

@@ -4,7 +4,7 @@
 import { ApiError, BEFORE_BODY, type ErrorCode } from "../src/core/errors.ts";
 import { metadataText } from "../src/core/journal/journal.ts";
 import type { Log } from "../src/core/log.ts";
-import type { Admission, AdmissionRequest, RateLimits } from "./account.ts";
+import type { AdmissionRequest, Decision, RateLimits } from "./account.ts";
 import type { BucketKeys } from "./records/keys.ts";
 import type { RedisClock } from "./redis/redis-clock.ts";
 import type { ScriptRunner } from "./scripts/script-runner.ts";
@@ -46,7 +46,7 @@ interface Count {
   isUnread: boolean;
 }
 
-type Refused = Extract<Admission, { readonly verdict: "refused" }>;
+type Refused = Extract<Decision, { readonly verdict: "refused" }>;
 
 /** Refusals to count in Redis. Sent again under the same name, they count once. */
 interface Report extends Pick<Count, "of" | "minute"> {

@@ -1,6 +1,6 @@
 // Admission as a typed script. Its contract is the header of admit.lua.
 
-import { REFUSED_ROWS_PER_MINUTE } from "../../src/core/access/limits.ts";
+import { LEASE_MS, REFUSED_ROWS_PER_MINUTE, type Tier } from "../../src/core/access/limits.ts";
 import { BEFORE_WINDOW, type ErrorCode, isErrorCode } from "../../src/core/errors.ts";
 import { type NanoUsd, nanoOf, toDouble } from "../../src/core/money/money.ts";
 import type { AdmissionRequest, Limit, RateLimits } from "../account.ts";
@@ -8,9 +8,9 @@ import admitLua from "../lua/admit.lua" with { type: "text" };
 import { callKeys, opKey } from "../records/keys.ts";
 import { inSeconds, withLimitKeys } from "../records/window.ts";
 import type { Argument } from "../redis/script-client.ts";
+import type { HoldRef } from "./call-scripts.ts";
 import {
   bytesOf,
-  type OfAccount,
   pack,
   type RawReply,
   type Script,
@@ -36,35 +36,22 @@ const ATTEMPTS = {
   countedTentative: 5,
 } as const;
 
-export interface AdmitArgs extends Timed, OfAccount {
+/** What the script is given: the request, and what its actor knows and decided of it. */
+export interface AdmitArgs extends Timed {
+  readonly request: AdmissionRequest;
+  readonly ref: HoldRef;
   /** Redis's time as this process estimates it: when this is sent. */
   readonly aboutMs: number;
+  /** The version of the access document. */
   readonly version: number;
-  readonly keyId: string;
-  readonly requestId: string;
-  readonly owner: string;
-  /** For a hold that belongs to no process; otherwise 0. */
-  readonly deadlineMs: number;
-  readonly refusal: ErrorCode | null;
-  readonly limit: number;
-  readonly bound: NanoUsd;
-  readonly freeEligible: boolean;
-  readonly stream: boolean;
-  readonly streamLimit: number;
-  readonly callLimit: number;
+  /** The refusal by the access document; null if that admits the call. */
+  readonly refusal: { readonly code: ErrorCode } | null;
+  readonly tier: Tier;
+  readonly limits: readonly Limit[];
   readonly cap: NanoUsd;
   readonly budget: NanoUsd | null;
-  /**
-   * `tentative` counts the request and may return `short`; `counted` follows such a reply. `open`
-   * is the only attempt of a request that an account may make although it owes. `ahead` comes
-   * before the body: it counts the request and returns `short`; the next attempts of the request
-   * are `countedTentative` or `counted`.
-   */
-  readonly attempt: keyof typeof ATTEMPTS;
   /** Account, key and metadata between tabs. */
   readonly text: string;
-  readonly elapsedMs: number;
-  readonly limits: readonly Limit[];
 }
 
 export type AdmitReply =
@@ -97,16 +84,17 @@ export const admit: Script<AdmitArgs, AdmitReply> = {
   name: "admit",
   lua: admitLua,
   flags: [],
-  keys: (a) => {
-    const { keys, requestId, limits } = a;
-    const names = [callKeys(a), opKey(keys.number, requestId), keys.refused];
-    return withLimitKeys(names, a, limits);
+  keys: ({ ref, limits }) => {
+    const { keys, requestId } = ref;
+    const names = [callKeys(ref), opKey(keys.number, requestId), keys.refused];
+    return withLimitKeys(names, ref, limits);
   },
   args: (a) => {
-    const numbers = packNumbers(a);
+    const refusal = a.refusal?.code ?? a.request.refusal?.code ?? null;
+    const numbers = packNumbers(a, refusal);
     const args: Argument[] = [
-      a.refusal === null ? numbers : Buffer.concat([numbers, Buffer.from(a.refusal)]),
-      a.requestId,
+      refusal === null ? numbers : Buffer.concat([numbers, Buffer.from(refusal)]),
+      a.ref.requestId,
       a.text,
     ];
     for (const { kind, max, weight, code } of a.limits) args.push(kind, max, weight, code);
@@ -115,35 +103,43 @@ export const admit: Script<AdmitArgs, AdmitReply> = {
   reply: (raw) => parseAdmit(raw),
 };
 
-function packNumbers(a: AdmitArgs): Buffer {
+function packNumbers(
+  { request, tier, nowMs, aboutMs, version, cap, budget }: AdmitArgs,
+  refusal: ErrorCode | null,
+): Buffer {
   return pack(
-    a.nowMs,
-    a.version,
-    a.limit,
-    toDouble(a.bound),
-    a.freeEligible ? 1 : 0,
-    a.stream ? 1 : 0,
-    a.streamLimit,
-    a.callLimit,
-    toDouble(a.cap),
-    a.budget === null ? -1 : toDouble(a.budget),
-    a.deadlineMs,
-    a.refusal !== null && BEFORE_WINDOW.has(a.refusal) ? 1 : 0,
-    ATTEMPTS[a.attempt],
+    nowMs,
+    version,
+    tier.requestsPerMinute,
+    toDouble(request.bound),
+    request.freeEligible ? 1 : 0,
+    request.stream ? 1 : 0,
+    tier.streams,
+    request.isBrief === true ? Number.MAX_SAFE_INTEGER : tier.openCalls,
+    toDouble(cap),
+    budget === null ? -1 : toDouble(budget),
+    request.isDetached === true ? LEASE_MS : 0,
+    refusal !== null && BEFORE_WINDOW.has(refusal) ? 1 : 0,
+    ATTEMPTS[attemptOf(request)],
     REFUSED_ROWS_PER_MINUTE,
-    a.elapsedMs,
-    a.nowMs || a.aboutMs,
+    Math.round(request.elapsedMs),
+    nowMs || aboutMs,
     ADMISSION_VALID_MS,
   );
 }
 
-/** Which attempt of its request an admission is. */
-export function attemptOf({
+/**
+ * `tentative` counts the request and may return `short`; `counted` follows such a reply. `open` is
+ * the only attempt of a request that an account may make although it owes. `ahead` comes before the
+ * body: it counts the request and returns `short`; the next attempts of the request are
+ * `countedTentative` or `counted`.
+ */
+function attemptOf({
   tentative,
   counted,
   isAhead,
   isOpen,
-}: AdmissionRequest): AdmitArgs["attempt"] {
+}: AdmissionRequest): keyof typeof ATTEMPTS {
   if (isAhead) return "ahead";
   if (tentative) return counted ? "countedTentative" : "tentative";
   if (counted) return "counted";

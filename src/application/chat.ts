@@ -14,10 +14,9 @@ import { CHAT_DESCRIPTION } from "../services/chat/doors/completions/chat-endpoi
 import { chatExamples } from "../services/chat/doors/completions/chat-examples.ts";
 import type { SvcMembers } from "../services/chat/doors/completions/chat-json.ts";
 import { applicationReplies } from "../services/chat/doors/completions/chat-reply.ts";
-import { isPaused, toChatCall } from "../services/chat/doors/completions/chat-request.ts";
+import { isPaused, namedModel } from "../services/chat/doors/completions/chat-request.ts";
 import { chooseModels, explainChoice } from "../services/chat/models/auto-router.ts";
 import { AUTO_MODEL, GUIDE_MODEL } from "../services/chat/models/catalogue.ts";
-import { acceptedRequest } from "../services/chat/protocols/chat-extras.ts";
 import { promptTokensMax } from "../services/chat/tokens/tokens.ts";
 
 /** SPEC 4.9. */
@@ -45,8 +44,7 @@ export const applicationChat = endpoint({
     auto: "balanced: the only model that can serve this",
   }),
   mistakenFor: ["/api/v1/responses", "/api/v1/completions", "/api/chat/completions"],
-  prepare: (fields, context: EndpointContext<ChatDeps>) =>
-    prepareChat(context, fields, fields.model ?? AUTO_MODEL, choose),
+  prepare: (fields, context: EndpointContext<ChatDeps>) => prepareChat(context, fields, choose),
   run: runChat,
   answer: answerChat,
 });
@@ -56,25 +54,23 @@ const creditsLeft: SvcMembers = (_, { left }) => ({
   credits_left_usd: left === null ? null : toJsonNumber(left),
 });
 
-const choose: ChooseModels = (deps, input, catalogue, account) =>
-  input.model === AUTO_MODEL
-    ? chooseAuto(deps, input, catalogue, account)
-    : { chat: toChatCall(input, catalogue, deps.pauses), svcMembers: creditsLeft };
+const choose: ChooseModels = (deps, chat) => {
+  if (chat.model === AUTO_MODEL) return chooseAuto(deps, chat);
+  return { models: namedModel(chat.model, chat.catalogue, deps.pauses), svcMembers: creditsLeft };
+};
 
-const chooseAuto: ChooseModels = ({ calls, pauses }, input, catalogue, account) => {
-  const { stream } = input;
-  const { tools } = input.request.parameters;
+const chooseAuto: ChooseModels = ({ calls, pauses }, { request, catalogue, account }) => {
+  const { tools } = request.parameters;
   const choice = chooseModels(catalogue, {
-    promptBytes: promptTokensMax(input.request),
-    maxTokens: input.request.maxTokens,
-    hasDefaultLimit: input.request.hasDefaultLimit ?? false,
+    promptBytes: promptTokensMax(request),
+    maxTokens: request.maxTokens,
+    hasDefaultLimit: request.hasDefaultLimit ?? false,
     needsTools: Array.isArray(tools) && tools.length > 0,
     isPaused: ({ id }) => isPaused(pauses, id),
     isHealthy: (model) => calls.chat.isHealthy(model, account),
   });
-  const request = acceptedRequest(choice.models, input.request, input.extras);
   return {
-    chat: { models: choice.models, request, stream, offered: catalogue.models },
+    models: choice.models,
     svcMembers: (served, settlement) => ({
       ...creditsLeft(served, settlement),
       auto: explainChoice(choice, served.tried),

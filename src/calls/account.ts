@@ -3,7 +3,8 @@
 import type { AccountView } from "../../actors/account.ts";
 import { OK, toApiError } from "../core/errors.ts";
 import { add, type NanoUsd, subtract, ZERO } from "../core/money/money.ts";
-import { type Call, type CallDeps, type CallTerms, NO_COST, outcomeOf, takeHold } from "./call.ts";
+import { takeHold } from "./admission.ts";
+import { type Call, type CallDeps, type CallTerms, NO_COST, outcomeOf } from "./call.ts";
 import { release } from "./settling.ts";
 
 /** The limit that determines how much an account can spend right now. */

@@ -1,8 +1,7 @@
-// Admits and refuses the calls of a key, and describes a call to metrics and traces.
+// A call of a key: its terms, and how metrics and traces learn of it.
 
 import type {
   AccountActors,
-  Admission,
   AdmissionRequest,
   CallMetadata,
   Hold,
@@ -47,12 +46,9 @@ export interface Call {
   ahead: "counted" | "refused" | null;
 }
 
-/** What a call requests from the account. */
+/** The terms on which a call asks the account for its admission. */
 export interface CallTerms
-  extends Pick<
-    AdmissionRequest,
-    "scope" | "bound" | "freeEligible" | "stream" | "isBrief" | "limits" | "isDetached"
-  > {
+  extends Omit<AdmissionRequest, "requestId" | "keyId" | "clientIp" | "metadata" | "elapsedMs"> {
   readonly service: CallMetadata["service"];
   readonly model: string | null;
   /** The version of the prices that the call is charged by; omitted if it has no price. */
@@ -61,144 +57,6 @@ export interface CallTerms
 
 /** The terms of a call that costs nothing and uses no upstream. */
 export const NO_COST = { bound: ZERO, freeEligible: true, stream: false, isBrief: true } as const;
-
-export type AdmitOptions = Pick<
-  AdmissionRequest,
-  "tentative" | "counted" | "refusal" | "isOpen" | "isAhead"
->;
-
-/** Asks the account's actor for admission, once. The call keeps the rate limits of the reply. */
-export async function admit(
-  deps: CallDeps,
-  call: Call,
-  terms: CallTerms,
-  options: AdmitOptions = {},
-): Promise<Admission> {
-  return decided(deps, call, terms, await askForAdmission(deps, call, terms, options));
-}
-
-/**
- * The first step of `admit`, for who waits for the answer itself, because each function that waits
- * costs every call objects and time (D-541). The answer must be passed to `decided`.
- */
-export function askForAdmission(
-  deps: CallDeps,
-  call: Call,
-  terms: CallTerms,
-  options: AdmitOptions = {},
-): Promise<Admission> {
-  const { identity } = call;
-  return deps.accounts.of(identity.accountId, identity.bucket).admit({
-    requestId: call.requestId,
-    keyId: identity.keyId,
-    scope: terms.scope,
-    clientIp: call.clientIp,
-    metadata: {
-      endpoint: call.endpoint,
-      service: terms.service,
-      model: terms.model,
-      country: call.country,
-      ipHash: call.ipHash,
-      priceVersion: terms.priceVersion ?? null,
-    },
-    bound: terms.bound,
-    freeEligible: terms.freeEligible,
-    stream: terms.stream,
-    isBrief: terms.isBrief,
-    limits: terms.limits,
-    isDetached: terms.isDetached,
-    elapsedMs: elapsedMs(deps, call),
-    tentative: options.tentative,
-    counted: options.counted ?? call.ahead === "counted",
-    isAhead: options.isAhead,
-    refusal: options.refusal,
-    isOpen: options.isOpen,
-  });
-}
-
-/** The second step: the call keeps the rate limits, and its trace learns what was decided. */
-export function decided(
-  { tracer }: Pick<CallDeps, "tracer">,
-  call: Call,
-  terms: CallTerms,
-  admission: Admission,
-): Admission {
-  if (admission.verdict !== "short") call.rate = admission.rate;
-  if (admission.verdict === "admitted") tracer?.admitted(call, terms, admission.hold);
-  if (admission.verdict === "refused") tracer?.refused(call, terms, admission.error);
-  return admission;
-}
-
-/** Admits a call in one try and returns its hold. Throws the refusal. */
-export async function takeHold(deps: CallDeps, call: Call, terms: CallTerms): Promise<Hold> {
-  return holdOf(await admit(deps, call, terms));
-}
-
-/** The hold of a call that was asked for in one try. Throws the refusal. */
-export function holdOf(admission: Admission): Hold {
-  if (admission.verdict === "admitted") return admission.hold;
-  if (admission.verdict === "refused") throw admission.error;
-  throw new Error("A final admission was answered 'short'");
-}
-
-/**
- * Refuses a request for a known reason. The account counts and logs it. Throws this refusal, or one
- * that comes before it in the error table.
- */
-export async function refuse(
-  deps: CallDeps,
-  call: Call,
-  terms: Pick<CallTerms, "scope" | "service" | "model">,
-  refusal: ApiError,
-): Promise<never> {
-  const freeTerms = { ...terms, ...NO_COST };
-  const admission = await admit(deps, call, freeTerms, { refusal });
-  if (admission.verdict === "refused") throw admission.error;
-  throw new Error(
-    `A call that had to be refused with '${refusal.code}' was '${admission.verdict}'`,
-  );
-}
-
-/**
- * Counts a call ahead of its body. Throws what it is refused for without it: then it is counted and
- * logged, and must not be refused again.
- */
-export async function countAhead(
-  deps: CallDeps,
-  call: Call,
-  terms: Pick<CallTerms, "scope" | "service">,
-): Promise<void> {
-  const admission = await admit(deps, call, { ...terms, model: null, ...NO_COST }, AHEAD);
-  call.ahead = admission.verdict === "refused" ? "refused" : "counted";
-  if (admission.verdict === "refused") throw admission.error;
-}
-
-const AHEAD: AdmitOptions = { isAhead: true };
-
-/** Waits for a provider; this time is not our own. */
-export async function waitForProvider<Result>(
-  deps: Pick<CallDeps, "clock">,
-  call: Call,
-  ask: () => Promise<Result>,
-): Promise<Result> {
-  const startMs = beginWaiting(deps, call);
-  try {
-    return await ask();
-  } finally {
-    endWaiting(deps, call, startMs);
-  }
-}
-
-/** The same in two steps; returns when the waiting began, for `endWaiting`. */
-export function beginWaiting({ clock }: Pick<CallDeps, "clock">, call: Call): number {
-  const startMs = clock.monotonicMs();
-  call.upstreamFromMs ??= startMs;
-  return startMs;
-}
-
-export function endWaiting({ clock }: Pick<CallDeps, "clock">, call: Call, startMs: number): void {
-  call.upstreamMs += clock.monotonicMs() - startMs;
-}
 
 /** Whole milliseconds since the request arrived. */
 export function elapsedMs(deps: CallDeps, call: Call): number {

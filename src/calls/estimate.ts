@@ -1,7 +1,7 @@
 // Learns what a call would hold without making it: the call runs as always, up to its admission, at
 // an account that admits nothing.
 
-import type { AccountActors, Admission, AdmissionRequest } from "../../actors/account.ts";
+import type { AccountActors, AdmissionRequest, Decision } from "../../actors/account.ts";
 import { ApiError } from "../core/errors.ts";
 import { ZERO } from "../core/money/money.ts";
 
@@ -17,7 +17,7 @@ export interface Estimate {
 /** Of one call; nothing is counted, held or logged. */
 export function estimateCall(accounts: Pick<AccountActors, "of">): Estimate {
   let asked: Asked | null = null;
-  const admit = async (request: AdmissionRequest): Promise<Admission> => {
+  const admit = async (request: AdmissionRequest): Promise<Decision> => {
     if (request.isAhead === true) return { verdict: "short", funds: { spendable: ZERO } };
     if (request.refusal === undefined) asked = request;
     const error = request.refusal ?? new ApiError("service_unavailable", "This is an estimate");

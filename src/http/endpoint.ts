@@ -3,7 +3,8 @@
 // follow a request.
 
 import type { RateLimits } from "../../actors/account.ts";
-import { type Call, refuse } from "../calls/call.ts";
+import { refuse } from "../calls/admission.ts";
+import type { Call } from "../calls/call.ts";
 import type { Surface } from "../core/access/services.ts";
 import { ApiError } from "../core/errors.ts";
 import { CallBody, checkAhead, checkPauses, termsOf } from "./body/ahead.ts";
@@ -175,7 +176,7 @@ function refuseCall<Deps extends FrameDeps>(
 ): Promise<never> {
   if (!(error instanceof ApiError)) throw error;
   arrival.isBodyLate = error instanceof LateBody;
-  return refuse(deps.calls, call, { ...termsOf(definition), model }, error);
+  return refuse(deps.calls, call, { ...termsOf(definition), model, refusal: error });
 }
 
 function checkMethod(

@@ -1,8 +1,9 @@
 // Requests that need no key. With a valid key, a request counts in the window of the key, not in
 // that of its address, which many callers may share.
 
-import type { Admission, RateLimits } from "../../actors/account.ts";
-import { admit, type Call, type CallTerms, NO_COST, outcomeOf } from "../calls/call.ts";
+import type { RateLimits } from "../../actors/account.ts";
+import { admit } from "../calls/admission.ts";
+import { type Call, type CallTerms, NO_COST, outcomeOf } from "../calls/call.ts";
 import { release } from "../calls/settling.ts";
 import { ApiError, OK } from "../core/errors.ts";
 import { type FrameDeps, forgetKey, identify, type RequestContext } from "./frame.ts";
@@ -49,18 +50,15 @@ async function count(
   call: Call,
   { service, refusal }: OpenRequest,
 ): Promise<KeyedCount | null> {
-  const terms = { scope: null, service, model: null, ...NO_COST } as const;
-  const admission: Admission = await admit(deps.calls, call, terms, {
-    isOpen: true,
-    ...(refusal !== null && { refusal }),
-  });
-  if (admission.verdict === "short") throw new Error("A request that costs nothing is 'short'");
-  if (admission.verdict === "admitted") {
+  const terms = { scope: null, service, model: null, ...NO_COST, isOpen: true } as const;
+  const decision = await admit(deps.calls, call, { ...terms, refusal: refusal ?? undefined });
+  if (decision.verdict === "short") throw new Error("A request that costs nothing is 'short'");
+  if (decision.verdict === "admitted") {
     const outcome = outcomeOf(deps.calls, call, { status: OK, errorCode: null });
-    await release(deps.calls, admission.hold, outcome);
-    return { rate: admission.rate, tooMany: null };
+    await release(deps.calls, decision.hold, outcome);
+    return { rate: decision.rate, tooMany: null };
   }
-  const { error, rate } = admission;
+  const { error, rate } = decision;
   // The key was revoked a moment ago.
   if (error.code === "invalid_api_key") return null;
   return { rate, tooMany: error.code === "rate_limit_exceeded" ? error : null };

@@ -3,7 +3,8 @@
 // is read, or while one is slow to come, the account is asked ahead: a refusal then leaves the body
 // unread (D-558).
 
-import { type Call, type CallTerms, countAhead } from "../../calls/call.ts";
+import { countAhead } from "../../calls/admission.ts";
+import type { Call, CallTerms } from "../../calls/call.ts";
 import { SERVICES } from "../../core/access/services.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { Endpoint } from "../endpoint-info.ts";

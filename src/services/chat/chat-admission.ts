@@ -2,16 +2,10 @@
 // Only if the funds do not cover it are the tokens counted for a tighter bound (SPEC 8.7.1). If
 // several models can serve the call, the hold covers the most expensive one.
 
-import type { AccountView, Admission, Funds, Hold } from "../../../actors/account.ts";
+import type { AccountView, Decision, Funds, Hold } from "../../../actors/account.ts";
 import { spendableOf } from "../../calls/account.ts";
-import {
-  admit,
-  askForAdmission,
-  type Call,
-  type CallDeps,
-  type CallTerms,
-  decided,
-} from "../../calls/call.ts";
+import { Admission, admit } from "../../calls/admission.ts";
+import type { Call, CallDeps, CallTerms } from "../../calls/call.ts";
 import { giveBack } from "../../calls/settling.ts";
 import { ApiError } from "../../core/errors.ts";
 import { type NanoUsd, ZERO } from "../../core/money/money.ts";
@@ -36,7 +30,7 @@ import {
 import type { ChatProvider, ChatRequest } from "./protocols/provider.ts";
 import type { PieceTokens } from "./tokens/piece-tokens.ts";
 import { ESTIMATED_BYTES_MAX, type TokenCounter } from "./tokens/token-counter.ts";
-import { templateTokensMax } from "./tokens/tokens.ts";
+import { promptTokensMax, templateTokensMax } from "./tokens/tokens.ts";
 
 /** What the chat use cases need. */
 export interface ChatCallDeps extends CallDeps {
@@ -47,6 +41,7 @@ export interface ChatCallDeps extends CallDeps {
   readonly prompts: OpenPrompts;
 }
 
+/** A checked call of any door. */
 export interface ChatCall {
   /** The models that can serve it, best first. Several only if the service chooses the model. */
   readonly models: Models;
@@ -79,169 +74,179 @@ const MODELS_ASKED_MAX = 3;
 /** The tokenizer of a model may count up to this factor more tokens than ours. */
 const TOKENIZER_MARGIN = 1.3;
 
-/** The first attempt of a call, to be passed to `admitChat` with its answer. */
-export interface AskedChat {
-  readonly chat: ChatCall;
-  /** The bound of the prompt in bytes. */
-  readonly looseTokens: number;
-  readonly plan: Plan;
-  readonly terms: CallTerms;
-  readonly answer: Promise<Admission>;
-}
-
-/** Asks for admission. Who calls this waits for the answer itself (D-541). */
-export function askToAdmit(
-  deps: ChatCallDeps,
-  call: Call,
-  chat: ChatCall,
-  looseTokens: number,
-): AskedChat {
-  const plan = planOf(chat.models, chat.request, looseTokens, outputTokensMax);
-  const terms = termsOf(chat, plan);
-  const answer = askForAdmission(deps, call, terms, { tentative: true });
-  return { chat, looseTokens, plan, terms, answer };
-}
-
-/**
- * Admits a chat call by the answer to its first attempt, or throws the refusal. If money is
- * missing, the message says what would fit. No promise if nothing has to be counted.
- */
-export function admitChat(
-  deps: ChatCallDeps,
-  call: Call,
-  asked: AskedChat,
-  answer: Admission,
-): AdmittedChat | Promise<AdmittedChat> {
-  const { chat, looseTokens, plan, terms } = asked;
-  const { request } = chat;
-  const first = decided(deps, call, terms, answer);
-  if (first.verdict === "refused") throw first.error;
-  if (first.verdict === "short") return admitTightly(deps, call, asked, first.funds);
-  const length = promptLength(deps, call, { models: plan.models, request, looseTokens });
-  return fitContext(deps, call, request, { hold: first.hold, models: plan.models, length });
-}
-
-/** The second attempt, with the tokens of the prompt counted. */
-async function admitTightly(
-  deps: ChatCallDeps,
-  call: Call,
-  { chat, looseTokens }: AskedChat,
-  funds: Funds,
-): Promise<AdmittedChat> {
-  const { request, offered } = chat;
-  const spendable = await spendableBy(deps, call, chat, funds);
-  const length = await countedLength(deps, call, { chat, looseTokens, spendable });
-  const promptTokens = length.bound;
-  const outputTokens = (model: ModelEntry) => Math.max(1, outputTokensFor(model, request, length));
-  const affordable = affordableModels(chat.models, { promptTokens, outputTokens, spendable });
-  const tight = planOf(affordable, request, promptTokens, outputTokens);
-  const second = await admit(deps, call, termsOf(chat, tight), { counted: true });
-  if (second.verdict === "admitted") {
-    return fitContext(deps, call, request, { hold: second.hold, models: tight.models, length });
-  }
-  if (second.verdict === "short") throw new Error("A final admission was answered 'short'");
-  if (second.funds === null) throw second.error;
-  const { code } = second.error;
-  const { spendable: left } = second.funds;
-  const { models, bound } = tight;
-  const [model] = models;
-  if (code === "insufficient_credits" && !model.freeCreditEligible) {
-    const { free } = await viewOf(deps, call);
-    if (free > ZERO) throw new ApiError(code, freeMessage(model, { bound, left, free }, offered));
-  }
-  const fitting = affordableOutputTokens(model.bands, promptTokens, left);
-  const isByBytes = looseTokens > ESTIMATED_BYTES_MAX;
-  throw new ApiError(code, moneyMessage(code, { bound, left, fitting, isByBytes }));
-}
-
-/** The models to ask, and the most that any of them can cost. */
-interface Plan {
+/** The terms of a chat, and the models that its hold covers. */
+interface ChatTerms extends CallTerms {
   readonly models: Models;
-  readonly bound: NanoUsd;
 }
 
-function planOf(
+/** The admission of a chat: its first attempt, and the second if the funds are short. */
+export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
+  readonly #chat: ChatCall;
+  /** The bound of the prompt's tokens by its bytes. */
+  readonly promptBytes: number;
+
+  constructor(deps: ChatCallDeps, call: Call, chat: ChatCall) {
+    const { request } = chat;
+    const promptBytes = promptTokensMax(request);
+    const outputTokens = (model: ModelEntry) => outputTokensMax(model, request);
+    super(deps, call, termsOf(chat, chat.models, { promptTokens: promptBytes, outputTokens }));
+    this.#chat = chat;
+    this.promptBytes = promptBytes;
+  }
+
+  /**
+   * Admits the chat by the decision on its first attempt, or throws the refusal. If money is
+   * missing, the message says what would fit. No promise if nothing has to be counted.
+   */
+  admitted(first: Decision): AdmittedChat | Promise<AdmittedChat> {
+    const decision = this.decide(first);
+    if (decision.verdict === "refused") throw decision.error;
+    if (decision.verdict === "short") return this.#admitTightly(decision.funds);
+    return this.#fitContext(decision.hold, this.terms.models, this.#promptLength());
+  }
+
+  /** The second attempt, with the tokens of the prompt counted. */
+  async #admitTightly(funds: Funds): Promise<AdmittedChat> {
+    const { deps, call } = this;
+    const { request, models } = this.#chat;
+    const spendable = await this.#spendableBy(funds);
+    const length = await this.#countedLength(spendable);
+    const tokens = {
+      promptTokens: length.bound,
+      outputTokens: (model: ModelEntry) => Math.max(1, outputTokensFor(model, request, length)),
+    };
+    const affordable = affordableModels(models, { ...tokens, spendable });
+    const terms = termsOf(this.#chat, affordable, tokens);
+    const second = await admit(deps, call, { ...terms, tentative: false, counted: true });
+    if (second.verdict === "admitted") return this.#fitContext(second.hold, terms.models, length);
+    if (second.verdict === "short") throw new Error("A final admission was answered 'short'");
+    if (second.funds === null) throw second.error;
+    throw await this.#shortOfMoney(terms, second.error.code, {
+      left: second.funds.spendable,
+      promptTokens: length.bound,
+    });
+  }
+
+  /** The refusal of the second attempt. */
+  async #shortOfMoney(
+    { models: [model], bound }: ChatTerms,
+    code: ApiError["code"],
+    { left, promptTokens }: { readonly left: NanoUsd; readonly promptTokens: number },
+  ): Promise<ApiError> {
+    if (code === "insufficient_credits" && !model.freeCreditEligible) {
+      const { free } = await this.#view();
+      if (free > ZERO) {
+        const { offered } = this.#chat;
+        return new ApiError(code, freeMessage(model, { bound, left, free }, offered));
+      }
+    }
+    const fitting = affordableOutputTokens(model.bands, promptTokens, left);
+    const isByBytes = this.promptBytes > ESTIMATED_BYTES_MAX;
+    return new ApiError(code, moneyMessage(code, { bound, left, fitting, isByBytes }));
+  }
+
+  /**
+   * Drops models without room for a reply. If none is left, releases the hold and throws. No
+   * promise if the length of the prompt is known and there is room.
+   */
+  #fitContext(
+    hold: Hold,
+    held: Models,
+    length: PromptLength | Promise<PromptLength>,
+  ): AdmittedChat | Promise<AdmittedChat> {
+    const { deps, call } = this;
+    const { request } = this.#chat;
+    if (length instanceof Promise) {
+      return length.then(
+        (known) => this.#fitContext(hold, held, known),
+        (error) => giveBack(deps, call, hold, error),
+      );
+    }
+    // If the hold contains free credit, only eligible models can be used.
+    const models = hold.free === ZERO ? held : eligibleOf(held);
+    try {
+      return new AdmittedChat(hold, modelsWithRoom(models, request, length), request, length);
+    } catch (error) {
+      return giveBack(deps, call, hold, error);
+    }
+  }
+
+  /** Counts the prompt only if the context of a model may limit the length of the reply. */
+  #promptLength(): PromptLength | Promise<PromptLength> {
+    const { request } = this.#chat;
+    const { models } = this.terms;
+    if (!needsCount(models, request, this.promptBytes)) return this.#uncounted();
+    const most = Math.max(...models.map(({ contextTokens }) => contextTokens));
+    return this.#estimate(most).then((counted) =>
+      counted === null ? this.#uncounted() : this.#tightLength(counted),
+    );
+  }
+
+  /** Without a count, the bound in bytes is used, and a reply can take at least half a context. */
+  #uncounted(): PromptLength {
+    return { counted: 0, bound: this.promptBytes };
+  }
+
+  #tightLength(counted: number): PromptLength {
+    const tight = Math.ceil(counted * TOKENIZER_MARGIN) + templateTokensMax(this.#chat.request);
+    return { counted, bound: Math.min(this.promptBytes, tight) };
+  }
+
+  /**
+   * Counts the prompt, unless it cannot be counted now (D-170). Counting stops once there are too
+   * many tokens to pay for any output.
+   */
+  async #countedLength(spendable: Spendable): Promise<PromptLength> {
+    const payable = Math.max(
+      ...this.#chat.models.map((model) => affordablePromptTokens(model.bands, spendable(model))),
+    );
+    const counted = await this.#estimate(payable);
+    if (counted === null) return this.#uncounted();
+    return counted > payable ? { counted, bound: this.promptBytes } : this.#tightLength(counted);
+  }
+
+  /** Counts the prompt, up to this number of tokens. Null if it cannot be counted now. */
+  #estimate(tokensMax: number): Promise<number | null> {
+    const { accountId } = this.call.identity;
+    return this.deps.tokens.estimatePrompt(accountId, this.#chat.request, tokensMax);
+  }
+
+  /** The funds for each model. The decision has the amount only for the first one. */
+  async #spendableBy(funds: Funds): Promise<Spendable> {
+    if (this.#chat.models.length === 1) return () => funds.spendable;
+    const view = await this.#view();
+    const eligible = spendableOf(view).amount;
+    const other = spendableOf({ ...view, free: ZERO }).amount;
+    return (model) => (model.freeCreditEligible ? eligible : other);
+  }
+
+  #view(): Promise<AccountView> {
+    const { accountId, bucket, keyId } = this.call.identity;
+    return this.deps.accounts.of(accountId, bucket).view(keyId);
+  }
+}
+
+type Spendable = (model: ModelEntry) => NanoUsd;
+
+/** The most tokens of a call. */
+interface TokenBounds {
+  readonly promptTokens: number;
+  readonly outputTokens: (model: ModelEntry) => number;
+}
+
+/** The terms of a first attempt with the best of these models. */
+function termsOf(
+  chat: ChatCall,
   candidates: Models,
-  request: ChatRequest,
-  promptTokens: number,
-  outputTokens: (model: ModelEntry, request: ChatRequest) => number,
-): Plan {
+  { promptTokens, outputTokens }: TokenBounds,
+): ChatTerms {
   const models = candidates.length > MODELS_ASKED_MAX ? askedOf(candidates) : candidates;
+  const [first] = models;
   let bound = ZERO;
   for (const model of models) {
-    const most = upperBound(model.bands, promptTokens, outputTokens(model, request));
+    const most = upperBound(model.bands, promptTokens, outputTokens(model));
     if (most > bound) bound = most;
   }
-  return { models, bound };
-}
-
-function askedOf([first, ...others]: Models): Models {
-  return [first, ...others.slice(0, MODELS_ASKED_MAX - 1)];
-}
-
-/** Counts the prompt only if the context of a model may limit the length of the reply. */
-function promptLength(
-  { tokens }: ChatCallDeps,
-  { identity }: Call,
-  prompt: {
-    readonly models: Models;
-    readonly request: ChatRequest;
-    readonly looseTokens: number;
-  },
-): PromptLength | Promise<PromptLength> {
-  const { models, request, looseTokens } = prompt;
-  if (!needsCount(models, request, looseTokens)) return uncounted(looseTokens);
-  const most = Math.max(...models.map(({ contextTokens }) => contextTokens));
-  return tokens
-    .estimatePrompt(identity.accountId, request, most)
-    .then((counted) =>
-      counted === null
-        ? uncounted(looseTokens)
-        : { counted, bound: tightBound(request, counted, looseTokens) },
-    );
-}
-
-/** Without a count, the bound in bytes is used, and a reply can take at least half of a context. */
-function uncounted(looseTokens: number): PromptLength {
-  return { counted: 0, bound: looseTokens };
-}
-
-interface HeldChat extends Pick<AdmittedChat, "hold" | "models"> {
-  readonly length: PromptLength | Promise<PromptLength>;
-}
-
-/**
- * Drops models without room for a reply. If none is left, releases the hold and throws. No promise
- * if the length of the prompt is known and there is room.
- */
-function fitContext(
-  deps: ChatCallDeps,
-  call: Call,
-  request: ChatRequest,
-  held: HeldChat,
-): AdmittedChat | Promise<AdmittedChat> {
-  const { hold, length } = held;
-  if (length instanceof Promise) {
-    return length.then(
-      (known) => fitContext(deps, call, request, { ...held, length: known }),
-      (error) => giveBack(deps, call, hold, error),
-    );
-  }
-  // If the hold contains free credit, only eligible models can be used.
-  const models = hold.free === ZERO ? held.models : eligibleOf(held.models);
-  try {
-    return new AdmittedChat(hold, modelsWithRoom(models, request, length), request, length);
-  } catch (error) {
-    return giveBack(deps, call, hold, error);
-  }
-}
-
-/** The first model is the one that the hold was taken for. */
-function eligibleOf([first, ...others]: Models): Models {
-  return [first, ...others.filter((model) => model.freeCreditEligible)];
-}
-
-function termsOf(chat: ChatCall, { models: [first], bound }: Plan): CallTerms {
   return {
     scope: "models",
     service: "models",
@@ -250,53 +255,16 @@ function termsOf(chat: ChatCall, { models: [first], bound }: Plan): CallTerms {
     bound,
     freeEligible: first.freeCreditEligible,
     stream: chat.stream,
+    tentative: true,
+    models,
   };
 }
 
-type Spendable = (model: ModelEntry) => NanoUsd;
-
-/** What can be held for each model. The refusal has the amount only for the first model. */
-async function spendableBy(
-  deps: ChatCallDeps,
-  call: Call,
-  { models }: ChatCall,
-  funds: Funds,
-): Promise<Spendable> {
-  if (models.length === 1) return () => funds.spendable;
-  const view = await viewOf(deps, call);
-  const eligible = spendableOf(view).amount;
-  const other = spendableOf({ ...view, free: ZERO }).amount;
-  return (model) => (model.freeCreditEligible ? eligible : other);
+function askedOf([first, ...others]: Models): Models {
+  return [first, ...others.slice(0, MODELS_ASKED_MAX - 1)];
 }
 
-function viewOf({ accounts }: ChatCallDeps, { identity }: Call): Promise<AccountView> {
-  return accounts.of(identity.accountId, identity.bucket).view(identity.keyId);
-}
-
-/**
- * Counts the prompt, unless it cannot be counted now (D-170). Counting stops once there are too
- * many tokens to pay for any output.
- */
-async function countedLength(
-  { tokens }: ChatCallDeps,
-  { identity }: Call,
-  prompt: {
-    readonly chat: ChatCall;
-    readonly looseTokens: number;
-    readonly spendable: Spendable;
-  },
-): Promise<PromptLength> {
-  const { chat, looseTokens, spendable } = prompt;
-  const payable = Math.max(
-    ...chat.models.map((model) => affordablePromptTokens(model.bands, spendable(model))),
-  );
-  const counted = await tokens.estimatePrompt(identity.accountId, chat.request, payable);
-  if (counted === null) return uncounted(looseTokens);
-  if (counted > payable) return { counted, bound: looseTokens };
-  return { counted, bound: tightBound(chat.request, counted, looseTokens) };
-}
-
-function tightBound(request: ChatRequest, counted: number, loose: number): number {
-  const tight = Math.ceil(counted * TOKENIZER_MARGIN) + templateTokensMax(request);
-  return Math.min(loose, tight);
+/** The first model is the one that the hold was taken for. */
+function eligibleOf([first, ...others]: Models): Models {
+  return [first, ...others.filter((model) => model.freeCreditEligible)];
 }

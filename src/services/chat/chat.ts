@@ -2,6 +2,7 @@
 
 import type { Hold, Outcome, Settlement } from "../../../actors/account.ts";
 import { type Call, elapsedMs } from "../../calls/call.ts";
+import { firstAnswer } from "../../calls/first-answer.ts";
 import { Interruption } from "../../calls/interruption.ts";
 import {
   clientLeft,
@@ -17,22 +18,20 @@ import { DISCONNECTED, OK } from "../../core/errors.ts";
 import { exactCost, type TokenUsage } from "../../core/money/pricing.ts";
 import type { BodyShare } from "../../http/body/body-shares.ts";
 import type { StreamTurn } from "./abandoned-streams.ts";
-import { admitChat, askToAdmit, type ChatCall, type ChatCallDeps } from "./chat-admission.ts";
+import { ChatAdmission, type ChatCall, type ChatCallDeps } from "./chat-admission.ts";
 import { ChatStream } from "./chat-stream.ts";
 import { DisconnectGrace } from "./disconnect-grace.ts";
+import type { ModelEntry } from "./models/catalogue.ts";
+import { pullable } from "./protocols/batches.ts";
+import type { ChatUsage, ServedReply } from "./protocols/provider.ts";
 import {
   type AnsweringModel,
-  ModelTurns,
   type ServedOutcome,
   servedOutcome,
   standInOf,
-} from "./model-fallback.ts";
-import type { ModelEntry } from "./models/catalogue.ts";
-import { pullable } from "./protocols/batches.ts";
-import type { ChatUsage, ServedReply, ServedStream } from "./protocols/provider.ts";
+} from "./served-model.ts";
 import { SILENT_UPSTREAM } from "./stream-interruptions.ts";
 import { countUsage } from "./tokens/token-meter.ts";
-import { promptTokensMax } from "./tokens/tokens.ts";
 
 /** A reply with its usage. */
 export interface CountedReply extends AnsweringModel {
@@ -56,31 +55,22 @@ export async function completeChat(
   chat: ChatCall,
   { write, saysWhatIsLeft }: CompletionWriter,
 ): Promise<Settled<string>> {
-  const promptBytes = promptTokensMax(chat.request);
-  const asked = askToAdmit(deps, call, chat, promptBytes);
-  const admitted = await admitChat(deps, call, asked, await asked.answer);
+  const admission = new ChatAdmission(deps, call, chat);
+  const admitting = admission.admitted(await admission.asked);
+  const admitted = admitting instanceof Promise ? await admitting : admitting;
   const { hold, models } = admitted;
   const account = call.identity.accountId;
   const grace = new DisconnectGrace(deps.clock, call.signal);
   const { signal } = grace;
-  let [model] = models;
+  const tried: ModelEntry[] = [];
   let room: BodyShare | null = null;
   try {
-    room = deps.prompts.take(account, promptBytes);
-    const turns = new ModelTurns(deps, call, models, signal);
-    let reply: ServedReply | null = null;
-    while (reply === null) {
-      model = turns.begin();
-      const options = { account, signal, watch: grace };
-      try {
-        reply = await deps.chat.complete(model, admitted.requestFor(model), options);
-      } catch (error) {
-        turns.failed(error);
-      } finally {
-        turns.end();
-      }
-    }
-    const { tried } = turns;
+    room = deps.prompts.take(account, admission.promptBytes);
+    const options = { account, signal, watch: grace };
+    const ask = (model: ModelEntry) =>
+      deps.chat.complete(model, admitted.requestFor(model), options);
+    const reply = await firstAnswer(deps, call, { models, tried, signal, ask });
+    const model = answering(tried);
     const usage = reply.usage ?? (await countUsage(deps.tokens, account, { ...chat, reply }));
     const by = servedOutcome({ model, tried, route: reply }, usage);
     const outcome = chargedOutcome(deps, call, usage, by);
@@ -92,7 +82,9 @@ export async function completeChat(
       { write: (settlement) => write(counted, settlement), saysWhatIsLeft },
     );
   } catch (error) {
-    if (grace.hasTimedOut) return await chargePrompt(deps, call, { hold, model, chat });
+    if (grace.hasTimedOut) {
+      return await chargePrompt(deps, call, { hold, model: answering(tried), chat });
+    }
     return await giveBack(deps, call, hold, error);
   } finally {
     room?.end();
@@ -150,9 +142,9 @@ export async function openChatStream(
   call: Call,
   chat: ChatCall,
 ): Promise<ChatStream> {
-  const promptBytes = promptTokensMax(chat.request);
-  const asked = askToAdmit(deps, call, chat, promptBytes);
-  const admitted = await admitChat(deps, call, asked, await asked.answer);
+  const admission = new ChatAdmission(deps, call, chat);
+  const admitting = admission.admitted(await admission.asked);
+  const admitted = admitting instanceof Promise ? await admitting : admitting;
   const { hold, models } = admitted;
   const interruption = new Interruption(call.signal, hold);
   const callOff = deps.clock.after(CHAT.streamIdleMs, () =>
@@ -164,27 +156,20 @@ export async function openChatStream(
     const { signal } = interruption;
     const { accountId: account } = call.identity;
     const { request } = chat;
-    room = deps.prompts.take(account, promptBytes);
-    turn = await deps.abandoned.turn(call.identity, call.rate?.limit ?? 0, signal);
+    room = deps.prompts.take(account, admission.promptBytes);
+    const waited = deps.abandoned.turn(call.identity, call.rate?.limit ?? 0, signal);
+    turn = waited instanceof Promise ? await waited : waited;
     // A caller who has left already must cost no request to a server.
     throwIfCancelled(signal);
-    const turns = new ModelTurns(deps, call, models, signal);
-    let [model] = models;
-    let answer: ServedStream | null = null;
-    while (answer === null) {
-      model = turns.begin();
-      try {
-        answer = await deps.chat.stream(model, admitted.requestFor(model), { account, signal });
-      } catch (error) {
-        turns.failed(error);
-      } finally {
-        turns.end();
-      }
-    }
+    const tried: ModelEntry[] = [];
+    const ask = (model: ModelEntry) =>
+      deps.chat.stream(model, admitted.requestFor(model), { account, signal });
+    const answer = await firstAnswer(deps, call, { models, tried, signal, ask });
+    const model = answering(tried);
     const batches = pullable(answer);
     const { lane, buying } = answer;
     const { maxTokens } = admitted.requestFor(model);
-    const served = { model, tried: turns.tried, route: { lane, buying }, batches, maxTokens };
+    const served = { model, tried, route: { lane, buying }, batches, maxTokens };
     return new ChatStream(deps, { call, request, room, hold, interruption, turn, ...served });
   } catch (error) {
     room?.end();
@@ -196,4 +181,11 @@ export async function openChatStream(
   } finally {
     callOff();
   }
+}
+
+/** The last model that was asked: the one that answers, if any does. */
+function answering(tried: readonly ModelEntry[]): ModelEntry {
+  const model = tried.at(-1);
+  if (model === undefined) throw new Error("No model was asked");
+  return model;
 }

@@ -3,14 +3,8 @@
 // cost nothing.
 
 import type { Hold } from "../../../actors/account.ts";
-import {
-  type Call,
-  type CallDeps,
-  NO_COST,
-  outcomeOf,
-  refuse,
-  takeHold,
-} from "../../calls/call.ts";
+import { refuse, takeHold } from "../../calls/admission.ts";
+import { type Call, type CallDeps, NO_COST, outcomeOf } from "../../calls/call.ts";
 import { giveBack, release } from "../../calls/settling.ts";
 import { wait } from "../../core/clock.ts";
 import { ACCEPTED, ApiError, OK } from "../../core/errors.ts";
@@ -49,12 +43,14 @@ export async function findRepeat(
       });
     if (state.kind === "mine") return state;
     if (state.kind === "message") return { ...state, key };
-    if (state.kind === "reused") return await refuse(deps, call, MAIL_TERMS, reused());
+    if (state.kind === "reused") {
+      return await refuse(deps, call, { ...MAIL_TERMS, refusal: reused() });
+    }
     await wait(deps, LOOK_MS);
   }
   const message = "Another request with this Idempotency-Key is still being taken";
-  const busy = new ApiError("service_unavailable", message, { retryAfterSeconds: 1 });
-  return await refuse(deps, call, MAIL_TERMS, busy);
+  const refusal = new ApiError("service_unavailable", message, { retryAfterSeconds: 1 });
+  return await refuse(deps, call, { ...MAIL_TERMS, refusal });
 }
 
 /** The result of a message that an earlier request created. */

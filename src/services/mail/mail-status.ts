@@ -1,6 +1,7 @@
 // The look-up of a message, which is a call of its own.
 
-import { type Call, type CallDeps, NO_COST, outcomeOf, takeHold } from "../../calls/call.ts";
+import { takeHold } from "../../calls/admission.ts";
+import { type Call, type CallDeps, NO_COST, outcomeOf } from "../../calls/call.ts";
 import { giveBack, release } from "../../calls/settling.ts";
 import { ApiError, OK } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";

@@ -3,7 +3,9 @@
 
 import type { Hold, Limit } from "../../../actors/account.ts";
 import { termsToText } from "../../../actors/detached-hold.ts";
-import { type Call, type CallDeps, refuse, takeHold, waitForProvider } from "../../calls/call.ts";
+import { refuse, takeHold } from "../../calls/admission.ts";
+import type { Call, CallDeps } from "../../calls/call.ts";
+import { waitForProvider } from "../../calls/first-answer.ts";
 import { giveBack } from "../../calls/settling.ts";
 import { MAIL_COUNTS, type MailLimits, type Tier } from "../../core/access/limits.ts";
 import { ApiError } from "../../core/errors.ts";
@@ -52,7 +54,8 @@ async function checkRecipients(deps: CallDeps, call: Call, mail: MailCall): Prom
   if (most === undefined || mail.recipients.length <= most) return;
   const { length } = mail.recipients;
   const message = `to has ${length} recipients; the ${tier.name} tier allows ${most}`;
-  await refuse(deps, call, MAIL_TERMS, new ApiError("too_many_recipients", message));
+  const refusal = new ApiError("too_many_recipients", message);
+  await refuse(deps, call, { ...MAIL_TERMS, refusal });
 }
 
 interface ClaimedMail {

@@ -1,13 +1,9 @@
 // The life of a maps call: admit with its exact price, ask a provider, settle.
 
 import type { Settlement } from "../../../actors/account.ts";
-import {
-  type Call,
-  type CallDeps,
-  outcomeOf,
-  takeHold,
-  waitForProvider,
-} from "../../calls/call.ts";
+import { takeHold } from "../../calls/admission.ts";
+import { type Call, type CallDeps, outcomeOf } from "../../calls/call.ts";
+import { waitForProvider } from "../../calls/first-answer.ts";
 import { giveBack, type Settled, settleWith } from "../../calls/settling.ts";
 import { OK } from "../../core/errors.ts";
 import { charge, type NanoUsd } from "../../core/money/money.ts";

@@ -1,20 +1,10 @@
 // The life of a search: admit with the upper bound, ask the providers, settle to the results.
 
 import type { Outcome } from "../../../actors/account.ts";
-import {
-  askForAdmission,
-  beginWaiting,
-  type Call,
-  type CallDeps,
-  type CallTerms,
-  decided,
-  endWaiting,
-  holdOf,
-  outcomeOf,
-  takeHold,
-  waitForProvider,
-} from "../../calls/call.ts";
+import { Admission, takeHold } from "../../calls/admission.ts";
+import { type Call, type CallDeps, type CallTerms, outcomeOf } from "../../calls/call.ts";
 import { CallerWatch } from "../../calls/caller-watch.ts";
+import { waitForProvider } from "../../calls/first-answer.ts";
 import { clientLeft, giveBack, type Settled, settleWith } from "../../calls/settling.ts";
 import { SEARCH, TIERS } from "../../core/access/limits.ts";
 import { ApiError, DISCONNECTED, OK, toApiError } from "../../core/errors.ts";
@@ -68,22 +58,16 @@ export async function searchOnce(
 ): Promise<Settled<string>> {
   const { maxResults } = request;
   const bound = charge([[maxResults, pricePerResult]]);
-  const terms = {
+  const admission = new Admission(deps, call, {
     ...SEARCH_TERMS,
     bound,
     priceVersion: priceVersionOfUnit(pricePerResult),
-  };
-  const hold = holdOf(decided(deps, call, terms, await askForAdmission(deps, call, terms)));
+  });
+  const hold = admission.holdOf(await admission.asked);
   const caller = new CallerWatch(deps.clock, call.signal);
   try {
     const options = { account: call.identity.accountId, signal: caller, watch: caller };
-    const startMs = beginWaiting(deps, call);
-    let reply: SearchReply;
-    try {
-      reply = await deps.search.search(request, options);
-    } finally {
-      endWaiting(deps, call, startMs);
-    }
+    const reply = await waitForProvider(deps, call, () => deps.search.search(request, options));
     if (call.signal.aborted) throw clientLeft();
     const { results, provider, buying } = reply;
     const isFull = results.length === maxResults;

@@ -1,7 +1,7 @@
 // Parallel calls on one balance from two processes: exactly as many pass as it pays for.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
-import type { Admission } from "../../../actors/account.ts";
+import type { Decision } from "../../../actors/account.ts";
 import type { AccountActors } from "../../../actors/account-actors.ts";
 import { openProcess, tapScripts } from "../../support/product/actor-process.ts";
 import { shared } from "../../support/shared.ts";
@@ -43,7 +43,7 @@ async function expectDrained(account: TestAccount): Promise<void> {
   expect(heldPaid + heldFree).toBe(BOUND * BigInt(PASS));
 }
 
-async function settleAll(admissions: readonly Admission[]): Promise<void> {
+async function settleAll(admissions: readonly Decision[]): Promise<void> {
   await Promise.all(
     admissions.map(async (one) => {
       if (one.verdict === "admitted") await one.hold.settle(BOUND, DONE);

@@ -44,7 +44,7 @@ describe("the table", () => {
     "src/http/docs/openapi-schema.ts #sources",
     "src/services/chat/protocols/chat-extras.ts NO_EXTRAS",
     "src/services/chat/chat-stream.ts #unread",
-    "src/services/chat/model-fallback.ts tried",
+    "src/services/chat/served-model.ts tried",
     "src/annexes/atlas/label-space.ts #taken",
     "src/settings/located-json.ts numbers",
     "src/settings/located-json.ts offsets",

@@ -1,7 +1,7 @@
 // What an account's calls count against in time, beside the request window of a key.
 
 import { describe, expect, test } from "bun:test";
-import type { Admission, AdmissionRequest, Hold, Limit } from "../../../../actors/account.ts";
+import type { AdmissionRequest, Decision, Hold, Limit } from "../../../../actors/account.ts";
 import { ApiError } from "../../../../src/core/errors.ts";
 import { TestClock } from "../../../support/product/actor-process.ts";
 import { createTestKey, type TestAccount } from "../../../support/stores/accounts.ts";
@@ -31,12 +31,12 @@ async function call(
   account: TestAccount,
   limits: readonly Limit[],
   more: Partial<AdmissionRequest> = {},
-): Promise<Admission> {
+): Promise<Decision> {
   const asked = ask(account.keyId, usd("0"), { limits: () => limits, ...more });
   return await account.actor.admit(asked);
 }
 
-function verdictOf(admission: Admission): string {
+function verdictOf(admission: Decision): string {
   return admission.verdict === "refused" ? admission.error.code : admission.verdict;
 }
 

@@ -5,82 +5,84 @@ import { toDecimal } from "../../../../core/money/money.ts";
 import type { Answer, EndpointContext } from "../../../../http/endpoint.ts";
 import type { FrameDeps } from "../../../../http/frame.ts";
 import { completeChat, openChatStream } from "../../chat.ts";
-import type { ChatCall, ChatCallDeps } from "../../chat-admission.ts";
+import type { ChatCallDeps } from "../../chat-admission.ts";
 import { ChatStream } from "../../chat-stream.ts";
-import type { AnsweringModel } from "../../model-fallback.ts";
-import type { ChatCatalogue } from "../../models/catalogue.ts";
+import { AUTO_MODEL, type ChatCatalogue } from "../../models/catalogue.ts";
 import { unsupportedFields } from "../../protocols/chat-extras.ts";
+import type { ChatRequest } from "../../protocols/provider.ts";
+import type { AnsweringModel } from "../../served-model.ts";
 import type { ChatFields } from "./chat-body.ts";
 import { ChatFrames, type CompletionMeta, completionJson, unixSeconds } from "./chat-json.ts";
-import { type ChatInput, toChatInput } from "./chat-request.ts";
+import {
+  type ChosenModels,
+  type CompletionCall,
+  toChatRequest,
+  toCompletionCall,
+} from "./chat-request.ts";
 
 export interface ChatDeps extends FrameDeps {
   readonly calls: ChatCallDeps;
   readonly catalogue: () => ChatCatalogue;
 }
 
-/** A call, and the parts of its answer that are known before it runs. */
-export interface PreparedChat
-  extends Pick<ChatInput, "hasUsageFrame" | "unknown">,
-    Pick<CompletionMeta, "svcMembers"> {
-  readonly chat: ChatCall;
+/** A checked request whose models are to be chosen. */
+export interface UnroutedChat {
+  /** The model in the body, or the default. */
+  readonly model: string;
+  readonly request: ChatRequest;
+  readonly catalogue: ChatCatalogue;
+  readonly account: string;
 }
 
-/** Chooses the models for a checked request. Throws an ApiError if there is none. */
-export type ChooseModels = (
-  deps: ChatDeps,
-  input: ChatInput,
-  catalogue: ChatCatalogue,
-  account: string,
-) => Pick<PreparedChat, "chat" | "svcMembers">;
+/** Chooses the models for a request. Throws an ApiError if no model can serve it. */
+export type ChooseModels = (deps: ChatDeps, chat: UnroutedChat) => ChosenModels;
 
-/** Builds the call from a body. `model` is the model in the body, or the default. */
+/** Builds the call of a body. */
 export function prepareChat(
   context: EndpointContext<ChatDeps>,
   fields: ChatFields,
-  model: string,
   choose: ChooseModels,
-): PreparedChat {
-  const input = toChatInput(fields, model);
-  const catalogue = context.deps.catalogue();
+): CompletionCall {
+  const { deps, call } = context;
+  // The Gateway's schema requires a model.
+  const model = fields.model ?? AUTO_MODEL;
+  const request = toChatRequest(fields);
+  const catalogue = deps.catalogue();
   // The log must contain only models that exist, never arbitrary text of a caller.
   if (catalogue.models.has(model)) context.model = model;
-  const { hasUsageFrame, unknown } = input;
-  const { accountId } = context.call.identity;
-  const { chat, svcMembers } = choose(context.deps, input, catalogue, accountId);
-  return { chat, svcMembers, hasUsageFrame, unknown };
+  const { accountId: account } = call.identity;
+  const { models, svcMembers } = choose(deps, { model, request, catalogue, account });
+  return toCompletionCall(fields, request, { models, svcMembers, catalogue });
 }
 
 /** Runs a call, whole or streamed. */
 export function runChat(
   context: EndpointContext<ChatDeps>,
-  prepared: PreparedChat,
+  chat: CompletionCall,
 ): Promise<Settled<string> | ChatStream> {
   const { deps, call } = context;
-  const { chat, svcMembers } = prepared;
   if (chat.stream) return openChatStream(deps.calls, call, chat);
   return completeChat(deps.calls, call, chat, {
-    saysWhatIsLeft: svcMembers !== null,
-    write: (reply, settlement) =>
-      completionJson(metaOf(context, prepared, reply), reply, settlement),
+    saysWhatIsLeft: chat.svcMembers !== null,
+    write: (reply, settlement) => completionJson(metaOf(context, chat, reply), reply, settlement),
   });
 }
 
 /** What the caller gets of a reply, or of a stream that has begun. */
 export function answerChat(
   context: EndpointContext<ChatDeps>,
-  prepared: PreparedChat,
+  chat: CompletionCall,
   result: Settled<string> | ChatStream,
 ): Answer {
   if (result instanceof ChatStream) {
-    return { events: new ChatFrames(result, metaOf(context, prepared, result.served)) };
+    return { events: new ChatFrames(result, metaOf(context, chat, result.served)) };
   }
   return { json: result.reply, costUsd: toDecimal(result.charged) };
 }
 
 function metaOf(
   { deps, call }: EndpointContext<ChatDeps>,
-  { hasUsageFrame, unknown, svcMembers }: PreparedChat,
+  { hasUsageFrame, unknown, svcMembers }: CompletionCall,
   served: AnsweringModel,
 ): CompletionMeta {
   return {

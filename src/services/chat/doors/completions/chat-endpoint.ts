@@ -12,7 +12,7 @@ import {
 import { ChatBody } from "./chat-body.ts";
 import { chatExamples, toolExample } from "./chat-examples.ts";
 import { gatewayReplies } from "./chat-reply.ts";
-import { toChatCall } from "./chat-request.ts";
+import { namedModel } from "./chat-request.ts";
 
 export const CHAT_DESCRIPTION = `Compatible with OpenAI's chat completions. With \`stream\` the
 answer is a stream of server-sent events: each has a chunk as its \`data\`, and the last is
@@ -49,13 +49,12 @@ export const chat = endpoint({
   ],
   examples: [...chatExamples(GUIDE_MODEL, GUIDE_MODEL, {}), toolExample(GUIDE_MODEL)],
   mistakenFor: ["/v1/responses", "/v1/completions", "/chat/completions", "/v1/chat"],
-  prepare: (fields, context: EndpointContext<ChatDeps>) =>
-    prepareChat(context, fields, fields.model, choose),
+  prepare: (fields, context: EndpointContext<ChatDeps>) => prepareChat(context, fields, choose),
   run: runChat,
   answer: answerChat,
 });
 
-const choose: ChooseModels = ({ pauses }, input, catalogue) => ({
-  chat: toChatCall(input, catalogue, pauses),
+const choose: ChooseModels = ({ pauses }, { model, catalogue }) => ({
+  models: namedModel(model, catalogue, pauses),
   svcMembers: null,
 });

@@ -20,8 +20,8 @@ import {
 import { svcOf } from "../../../../http/svc.ts";
 import type { CountedReply } from "../../chat.ts";
 import type { ChatStream } from "../../chat-stream.ts";
-import type { AnsweringModel } from "../../model-fallback.ts";
 import type { ChatDelta, ChatUsage } from "../../protocols/provider.ts";
+import type { AnsweringModel } from "../../served-model.ts";
 import type { StreamEvent } from "../../stream-event.ts";
 
 export interface CompletionMeta {

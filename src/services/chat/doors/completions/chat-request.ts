@@ -1,66 +1,79 @@
-// Builds the call from a checked body. The checks run in the order of the error table.
+// Builds the call of a checked body. The checks run in the order of the error table.
 
 import type { Pauses } from "../../../../calls/pauses.ts";
 import { ApiError } from "../../../../core/errors.ts";
 import { unknownFieldsOf } from "../../../../http/body/unknown-fields.ts";
 import type { ChatCall } from "../../chat-admission.ts";
-import type { ChatCatalogue } from "../../models/catalogue.ts";
+import type { Models } from "../../models/auto-router.ts";
+import type { ChatCatalogue, ModelEntry } from "../../models/catalogue.ts";
 import {
   acceptedRequest,
-  type Extras,
   extrasOf,
   NO_EXTRAS,
   REASONING_FIELD,
 } from "../../protocols/chat-extras.ts";
+import type { ChatRequest } from "../../protocols/provider.ts";
 import { ApplicationChatBody, type ChatFields } from "./chat-body.ts";
+import type { SvcMembers } from "./chat-json.ts";
 import { toMessages } from "./chat-messages.ts";
 import { checkLogprobs, toOutputLimit, toParameters } from "./chat-parameters.ts";
 
-/** A request that is ready to be forwarded, but whose model is not looked up yet. */
-export interface ChatInput extends Pick<ChatCall, "request" | "stream"> {
-  readonly model: string;
+/** A call of this door, with what its answer needs of the body. */
+export interface CompletionCall extends ChatCall {
   /** True if the stream ends with a separate frame for the usage (`include_usage`). */
   readonly hasUsageFrame: boolean;
   /** The names of fields that Farebox does not know, at any depth. */
   readonly unknown: readonly string[];
-  /** The unknown top-level parameters, which some models accept. */
-  readonly extras: Extras;
+  /** Further members of `svc`; null if the surface has none. */
+  readonly svcMembers: SvcMembers | null;
 }
+
+/** The models of a call, and further members of `svc` in its reply. */
+export interface ChosenModels extends Pick<CompletionCall, "models" | "svcMembers"> {}
 
 /** Both surfaces have the same fields. */
 const unknownFields = unknownFieldsOf(ApplicationChatBody, [REASONING_FIELD]);
 
-/** Copies the fields to forward. Throws an `invalid_parameter` that names the field. */
-export function toChatInput(fields: ChatFields, model: string): ChatInput {
+/** The fields to forward to any model. Throws an `invalid_parameter` that names the field. */
+export function toChatRequest(fields: ChatFields): ChatRequest {
   const messages = toMessages(fields.messages);
   const limit = toOutputLimit(fields);
   checkLogprobs(fields, limit.maxTokens);
+  return { messages, ...limit, parameters: toParameters(fields) };
+}
+
+/** The call of a body for which these models were chosen. */
+export function toCompletionCall(
+  fields: ChatFields,
+  request: ChatRequest,
+  { models, svcMembers, catalogue }: ChosenModels & { readonly catalogue: ChatCatalogue },
+): CompletionCall {
   const unknown = unknownFields(fields);
+  // The unknown top-level fields may be parameters that some of the models accept.
+  const extras = unknown.length === 0 ? NO_EXTRAS : extrasOf(fields);
   return {
-    model,
+    models,
+    request: acceptedRequest(models, request, extras),
     stream: fields.stream ?? false,
-    unknown,
-    extras: unknown.length === 0 ? NO_EXTRAS : extrasOf(fields),
+    offered: catalogue.models,
     hasUsageFrame: fields.stream_options?.include_usage ?? false,
-    request: { messages, ...limit, parameters: toParameters(fields) },
+    unknown,
+    svcMembers,
   };
 }
 
-/** The call for the model in the input. Throws `model_not_found` or `model_unavailable`. */
-export function toChatCall(input: ChatInput, catalogue: ChatCatalogue, pauses: Pauses): ChatCall {
-  const model = catalogue.models.get(input.model);
+/** The model that a request names. Throws `model_not_found` or `model_unavailable`. */
+export function namedModel(id: string, catalogue: ChatCatalogue, pauses: Pauses): Models {
+  const model = catalogue.models.get(id);
   if (model === undefined) {
     const message = "model must be an id from the list of models";
     throw new ApiError("model_not_found", message, { param: "model" });
   }
-  if (isPaused(pauses, model.id)) {
-    throw new ApiError("model_unavailable", `The model '${model.id}' is paused`);
-  }
-  const request = acceptedRequest([model], input.request, input.extras);
-  return { models: [model], request, stream: input.stream, offered: catalogue.models };
+  if (isPaused(pauses, id)) throw new ApiError("model_unavailable", `The model '${id}' is paused`);
+  return [model];
 }
 
 /** True if an operator has paused the model, or all of chat. */
-export function isPaused(pauses: Pauses, modelId: string): boolean {
+export function isPaused(pauses: Pauses, modelId: ModelEntry["id"]): boolean {
   return pauses.isPaused("chat") || pauses.isPaused(`model:${modelId}`);
 }

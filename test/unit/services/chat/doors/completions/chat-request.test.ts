@@ -2,18 +2,17 @@ import { describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { ApiError } from "../../../../../../src/core/errors.ts";
 import { ChatBody } from "../../../../../../src/services/chat/doors/completions/chat-body.ts";
-import type { ChatInput } from "../../../../../../src/services/chat/doors/completions/chat-request.ts";
-import { readChat } from "../../../../../support/api/read-chat.ts";
+import { type ReadChat, readChat } from "../../../../../support/api/read-chat.ts";
 
 const USER = { role: "user", content: "Hello" };
 const CALL = { id: "c1", type: "function", function: { name: "f", arguments: "{}" } };
 
 /** Reads a body as it would come over the wire. */
-function read(body: object | string): ChatInput {
+function read(body: object | string): ReadChat {
   return readChat(typeof body === "string" ? body : JSON.stringify(body));
 }
 
-function readWith(fields: object): ChatInput {
+function readWith(fields: object): ReadChat {
   return read({ model: "m", messages: [USER], ...fields });
 }
 
