@@ -80,7 +80,7 @@ export const REMEMBERED: readonly Remembered[] = [
     what: "heads of commands",
     most: "one a script",
   },
-  { holders: ["src/core/deadlines.ts #lines"], what: "time limits", most: "one for each length" },
+  { holders: ["src/core/deadlines.ts #queues"], what: "time limits", most: "one for each length" },
   {
     holders: ["actors/refusal-brake.ts #counts", "actors/refusal-brake.ts #reports"],
     what: "keys refused in this minute, and counts that Redis did not take yet",

@@ -1,27 +1,29 @@
-// Ends work that nobody waits for any more. The platform's AbortController is made of native
+// Cancels work whose result is no longer needed. The platform's AbortController is made of native
 // objects: a call would need three of them, each as expensive as a request's JSON.
 
 export type CancelListener = (() => void) | { handleEvent(): void };
 
-/** Says whether work must end, and why. An AbortSignal is one too. */
+/** Shows if work must end, and the reason. An AbortSignal is also a CancelSignal. */
 export interface CancelSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
-  /** Has the listener called once, when the work must end; not if it must already. */
+  /** Calls the listener once, when the work must end; never if the work is already cancelled. */
   addEventListener(type: "abort", listener: CancelListener): void;
   removeEventListener(type: "abort", listener: CancelListener): void;
 }
 
-/** Both in one: what ends the work, and its signal. */
+/** Cancels work, and is the signal that the work watches: one object for both. */
 export class Cancellation implements CancelSignal {
-  /** The first listener. Most have only one, which needs no list. */
+  /** The first listener. Most signals have only one listener, which needs no list. */
   #listener: CancelListener | null = null;
-  /** Those after it. */
+  /** The listeners after the first. */
   #others: CancelListener[] | null = null;
   #isAborted = false;
   #reason: unknown;
 
-  /** Give this to work that must stop when this is cancelled, but must not cancel it. */
+  /**
+   * Give this to work that must stop when this is cancelled, but must not cancel anything itself.
+   */
   get signal(): CancelSignal {
     return this;
   }
@@ -42,7 +44,10 @@ export class Cancellation implements CancelSignal {
     this.#callListeners();
   }
 
-  /** One by one, because a listener may remove those after it; all, even if one throws. */
+  /**
+   * Calls one listener after the other, because a listener may remove later ones; calls all of them
+   * even if one throws.
+   */
   #callListeners(): void {
     const listener = this.#listener;
     if (listener === null) return;

@@ -1,4 +1,5 @@
-// Time as the program sees it. The composition roots pass in the real clock, tests their own.
+// Defines the clock that the program reads. The composition roots pass in the real clock, tests
+// their own.
 
 import type { Deadline, Expiring } from "./deadlines.ts";
 
@@ -9,7 +10,7 @@ export interface Clock {
   monotonicMs(): number;
   /** Calls `run` once after `delayMs`; the returned function cancels that. */
   after(delayMs: number, run: () => void): () => void;
-  /** Tells `owner` when so much time is over, for time limits that every request has. */
+  /** Calls `owner.expire()` after `limitMs`, for time limits that every request has. */
   deadline(limitMs: number, owner: Expiring): Deadline;
 }
 

@@ -1,9 +1,9 @@
-// Errors of the console's own: of people with sessions, not of callers with keys. Everything else
-// that the console refuses is a row of errors.ts.
+// Defines the errors that only the console has: for people with sessions, not callers with keys.
+// Every other refusal of the console is a row of errors.ts.
 
 interface ConsoleErrorRow {
   readonly status: number;
-  /** When a person receives it, for the documentation: Markdown, half a sentence. */
+  /** The case in which a person receives it, for the documentation: Markdown, half a sentence. */
   readonly when: string;
 }
 

@@ -1,4 +1,4 @@
-// Tokens of links that are mailed to people. Only hashes of them are stored.
+// Makes and hashes the tokens of links that are mailed to people. Only hashes of tokens are stored.
 
 import type { RandomBytes } from "./ids.ts";
 
@@ -9,7 +9,7 @@ export function newToken(random: RandomBytes): string {
   return Buffer.from(random(TOKEN_BYTES)).toString("base64url");
 }
 
-/** What is stored of a token, or of the name under which something waits for one. */
+/** The stored hash of a token, or of the name under which a value waits for its token. */
 export function hashToken(token: string): string {
   return new Bun.CryptoHasher("sha256").update(token).digest("hex");
 }

@@ -1,14 +1,15 @@
-// Time limits of requests. Every call begins several, and hardly any is reached: a timer of the
-// platform for each would cost more than what it limits, so those of one length share one.
+// Runs the time limits of requests. Every call begins several, and hardly any is reached: a timer
+// of the platform for each would cost more than the work it limits, so deadlines of one length
+// share one timer.
 
-/** Is told that its time is over. */
+/** Is called when its time is over. */
 export interface Expiring {
   expire(): void;
 }
 
-/** A time that runs, until it is over or ended. */
+/** A time limit that runs until it is reached or ended. */
 export interface Deadline {
-  /** Nobody is told any more. May be called again. */
+  /** Ends the deadline: its owner is not called any more. May be called again. */
   end(): void;
 }
 
@@ -18,33 +19,36 @@ interface DeadlineClock {
   readonly strikeAfter: (delayMs: number, strike: () => void) => void;
 }
 
-/** Deadlines by their lengths, of which there must be few. */
+/** Deadlines by their lengths. There must be few different lengths. */
 export class Deadlines {
   readonly #clock: DeadlineClock;
-  readonly #lines = new Map<number, Line>();
+  readonly #queues = new Map<number, DeadlineQueue>();
 
   constructor(clock: DeadlineClock) {
     this.#clock = clock;
   }
 
-  /** Tells `owner` when so much time is over. */
+  /** Calls `owner.expire()` after `limitMs`. */
   begin(limitMs: number, owner: Expiring): Deadline {
-    let line = this.#lines.get(limitMs);
-    if (line === undefined) {
-      line = new Line(this.#clock, limitMs);
-      this.#lines.set(limitMs, line);
+    let queue = this.#queues.get(limitMs);
+    if (queue === undefined) {
+      queue = new DeadlineQueue(this.#clock, limitMs);
+      this.#queues.set(limitMs, queue);
     }
-    return line.begin(owner);
+    return queue.begin(owner);
   }
 }
 
-/** Those of one length. They are due in the order in which they began. */
-class Line {
+/** The deadlines of one length. They are due in the order in which they began. */
+class DeadlineQueue {
   readonly #clock: DeadlineClock;
   readonly #limitMs: number;
-  #first: Place | null = null;
-  #last: Place | null = null;
-  /** It stays when the first one ends: it then finds nothing due, and waits for the next. */
+  #first: QueuedDeadline | null = null;
+  #last: QueuedDeadline | null = null;
+  /**
+   * The timer stays when the first deadline ends early: it then finds nothing due, and is set
+   * again.
+   */
   #hasTimer = false;
 
   constructor(clock: DeadlineClock, limitMs: number) {
@@ -54,23 +58,23 @@ class Line {
 
   begin(owner: Expiring): Deadline {
     const last = this.#last;
-    const place = new Place(this, owner, this.#clock.monotonicMs() + this.#limitMs, last);
-    this.#last = place;
-    if (last === null) this.#first = place;
-    else last.next = place;
+    const queued = new QueuedDeadline(this, owner, this.#clock.monotonicMs() + this.#limitMs, last);
+    this.#last = queued;
+    if (last === null) this.#first = queued;
+    else last.next = queued;
     if (!this.#hasTimer) this.#wait(this.#limitMs);
-    return place;
+    return queued;
   }
 
-  remove(place: Place): void {
-    const { previous, next } = place;
+  remove(queued: QueuedDeadline): void {
+    const { previous, next } = queued;
     if (previous === null) this.#first = next;
     else previous.next = next;
     if (next === null) this.#last = previous;
     else next.previous = previous;
-    // Who keeps a place that has ended, as a long call does, must not keep all that came after it.
-    place.previous = null;
-    place.next = null;
+    // A long call keeps its ended deadline; the links would keep every later deadline with it.
+    queued.previous = null;
+    queued.next = null;
   }
 
   #wait(delayMs: number): void {
@@ -78,7 +82,7 @@ class Line {
     this.#clock.strikeAfter(delayMs, () => this.#strike());
   }
 
-  /** Also if an owner throws, the others are told. */
+  /** If an owner throws, the deadlines after it still expire. */
   #strike(): void {
     const nowMs = this.#clock.monotonicMs();
     try {
@@ -90,22 +94,22 @@ class Line {
   }
 }
 
-/** A deadline in its line. */
-class Place implements Deadline {
-  next: Place | null = null;
+/** A deadline, linked to its neighbours in the queue. */
+class QueuedDeadline implements Deadline {
+  next: QueuedDeadline | null = null;
   #isOver = false;
 
   constructor(
-    readonly line: Line,
+    readonly queue: DeadlineQueue,
     readonly owner: Expiring,
     readonly dueMs: number,
-    public previous: Place | null,
+    public previous: QueuedDeadline | null,
   ) {}
 
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.line.remove(this);
+    this.queue.remove(this);
   }
 
   expire(): void {
@@ -114,9 +118,9 @@ class Place implements Deadline {
   }
 }
 
-/** Those of this process, by the time that its timers have too. */
+/** The deadlines of this process, on the clock that its timers use too. */
 export const deadlines = new Deadlines({
   monotonicMs: () => performance.now(),
-  // What waits for a reply keeps the process, so the timer need not.
+  // The work that waits for a reply keeps the process alive, so the timer need not.
   strikeAfter: (delayMs, strike) => void setTimeout(strike, delayMs).unref(),
 });

@@ -1,5 +1,5 @@
-// The one table of all errors that a caller can receive. Rows are in the order in which the checks
-// run (SPEC 7): if several apply, the first one is the answer.
+// Defines every error that a caller can receive, in one table. Rows are in the order in which the
+// checks run (SPEC 7): if several apply, the first one is the answer.
 
 import type { UnavailableCode } from "./access/services.ts";
 
@@ -14,7 +14,7 @@ type ErrorType =
 interface ErrorRow {
   readonly status: number;
   readonly type: ErrorType;
-  /** When a caller receives it, for the documentation: Markdown, half a sentence. */
+  /** The case in which a caller receives it, for the documentation: Markdown, half a sentence. */
   readonly when: string;
 }
 
@@ -299,7 +299,10 @@ export const OK = 200;
 /** The status of a message that was accepted and waits for the mail server. */
 export const ACCEPTED = 202;
 
-/** How the log shows a caller who disconnected before the reply. It is never sent. */
+/**
+ * The status and code that the log shows for a caller who disconnected before the reply. They are
+ * never sent.
+ */
 export const DISCONNECTED = { status: 499, code: "client_disconnected" } as const;
 
 /**

@@ -1,4 +1,4 @@
-// Public ids: a prefix that names the kind, and 128 bits in base62.
+// Makes and converts public ids: a prefix that names the kind, and 128 bits in base62.
 
 import { BUCKETS } from "./access/limits.ts";
 
@@ -42,7 +42,7 @@ export function newSuffix(random: RandomBytes): string {
 /** An id that begins with 48 bits of time, so new rows go to the end of an index. */
 export function newTimedId(kind: IdKind, random: RandomBytes, nowMs: number): string {
   const bytes = random(16);
-  // Shifts of two halves: a remainder of the whole for each byte takes eight times as long.
+  // Shifts each half: a remainder of the whole number for each byte would take eight times as long.
   const high = Math.floor(nowMs / 2 ** 32);
   const low = nowMs - high * 2 ** 32;
   bytes[0] = high >>> 8;
@@ -76,7 +76,7 @@ const DIGIT_OF: readonly number[] = Array.from({ length: 128 }, (_, code) =>
   ALPHABET.indexOf(String.fromCharCode(code)),
 );
 
-/** The value of at most eight digits: more would not fit a plain number. */
+/** Returns the value of at most eight digits; more would not fit a plain number. */
 function digitsOf(id: string, start: number, count: number): number {
   let value = 0;
   for (let at = start; at < start + count; at++) {
@@ -87,7 +87,10 @@ function digitsOf(id: string, start: number, count: number): number {
   return value;
 }
 
-/** The value of the base62 digit at this place of a text; below zero if it is none. */
+/**
+ * Returns the value of the base62 digit at this place of a text; below zero for any other
+ * character.
+ */
 export function digitAt(text: string, at: number): number {
   return DIGIT_OF[text.charCodeAt(at)] ?? -1;
 }
@@ -112,24 +115,29 @@ function withPrefix(kind: IdKind, body: string): string {
   return beginningOf(kind) + body;
 }
 
-/** What the ids of a kind begin with. */
+/** The prefix of a kind's ids, with its separator. */
 function beginningOf(kind: IdKind): string {
   return `${PREFIXES[kind]}${kind === "completion" ? "-" : "_"}`;
 }
 
-/** Three digits at a time, in plain numbers: a loop over a bigint takes eight times as long. */
+/**
+ * Writes three digits at a time, in plain numbers: a loop over a bigint takes eight times as long.
+ */
 const DIGITS = 3;
 /** 62 ** DIGITS. The compiler must know it: computed, it makes `base62` six times slower. */
 const RADIX = 238_328;
-/** Where the digits of an id begin, after the longest prefix. */
+/** The digits of an id begin here, after the longest prefix. */
 const DIGITS_FROM = 16;
-/** One id, its digits written from the end. Two places more, before them, are always zero. */
+/**
+ * Holds one id while its digits are written from the end. The two places before them are always
+ * zero.
+ */
 const written = Buffer.alloc(DIGITS_FROM + LENGTH);
 const ALPHABET_BYTES = Buffer.from(ALPHABET);
 
-/** The prefix and the digits in one text: joined later, each id would take memory twice. */
+/** Writes the prefix and the digits in one text: joined later, each id would take memory twice. */
 function base62(prefix: string, bytes: Uint8Array): string {
-  // Without a DataView: asking a small array for its buffer would move it to the heap.
+  // Uses no DataView: reading a small array's buffer would move the array to the heap.
   const limbs = [limb(bytes, 0), limb(bytes, 4), limb(bytes, 8), limb(bytes, 12)];
   for (let at = written.length - DIGITS; at >= DIGITS_FROM - 2; at -= DIGITS) {
     let remainder = 0;
@@ -140,7 +148,7 @@ function base62(prefix: string, bytes: Uint8Array): string {
       limbs[i] = quotient;
       remainder = value - quotient * RADIX;
     }
-    // As integers, whose division takes half the time.
+    // Divides integers, which takes half the time.
     const last = remainder | 0;
     const others = (last / 62) | 0;
     written[at] = digitByte((others / 62) | 0);

@@ -1,7 +1,7 @@
-// Latencies as counts in bands with fixed borders. The counts of many calls add up, so a percentile
-// of any sum of rows follows from them, to a known percentage.
+// Counts latencies in bands with fixed borders. The counts of many calls add up, so a percentile of
+// any sum of rows follows from them, to a known percentage.
 
-/** By how much a percentile read from bands can be above the exact one. */
+/** A percentile read from bands exceeds the exact one by at most this percentage. */
 export const BAND_ERROR_PERCENT = 10;
 
 const HOUR_MS = 3_600_000;
@@ -34,7 +34,7 @@ export function bandOf(ms: number): number {
   return low;
 }
 
-/** How many latencies are in each band. */
+/** The number of latencies in each band. */
 export class LatencyCounts {
   readonly #counts = new Map<number, number>();
 
@@ -43,12 +43,12 @@ export class LatencyCounts {
     this.#counts.set(band, (this.#counts.get(band) ?? 0) + count);
   }
 
-  /** Adds what `pack` wrote, or several such texts one after the other. */
+  /** Adds the output of `pack`, or several outputs one after the other. */
   addPacked(bytes: Uint8Array): void {
     this.#merge(bytes, 1);
   }
 
-  /** Takes away what `pack` wrote, and what was added before. */
+  /** Takes away the output of `pack`, which was added before. */
   takePacked(bytes: Uint8Array): void {
     this.#merge(bytes, -1);
   }
@@ -90,8 +90,8 @@ export class LatencyCounts {
   }
 
   /**
-   * The latency that so many of 100 did not exceed: never below the exact value, and at most
-   * BAND_ERROR_PERCENT above it. Null if there are none.
+   * Returns the latency that `percent` of 100 calls did not exceed: never below the exact value,
+   * and at most BAND_ERROR_PERCENT above it. Null without latencies.
    */
   percentile(percent: number): number | null {
     const bands = [...this.#counts].filter(([, count]) => count > 0).sort(([a], [b]) => a - b);

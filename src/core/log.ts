@@ -9,29 +9,33 @@ export interface Log {
 }
 
 const REPEATED_EVERY_MS = 1_000;
-/** So many causes of one message are told apart in a second; its further ones are alike. */
+/**
+ * The most causes of one message that are distinguished in a second; all further causes count as
+ * one.
+ */
 export const CAUSES_MAX = 100;
-/** So far down a value is looked at: an error may be its own cause. */
+/** The depth to which a value is read: an error may be its own cause. */
 const LEVELS_MAX = 6;
-/** The cause of the further ones. */
+/** Stands for all causes beyond CAUSES_MAX. */
 const OTHERS = "";
 
-interface Line {
+interface PendingLine {
   readonly level: "warn" | "error";
   readonly message: string;
   fields: object;
-  /** So many like it came since one was written. */
+  /** The number of equal lines since the last one was written. */
   count: number;
 }
 
 /**
  * A log for warnings and errors that come many times a second when a store or provider is away. It
  * writes the first of each cause at once, then the latest of each second, with the number of those
- * before it that it `omitted` (D-519). A cause is all that a line says, but for its request.
+ * before it that it `omitted` (D-519). Two lines have the same cause if they differ in nothing but
+ * their request.
  */
 export class SeldomLog implements Log {
-  /** What came in the last second, by message and cause: none takes the place of another. */
-  readonly #recent = new Map<string, Map<string, Line>>();
+  /** The lines of the last second, by message and cause: each cause keeps its own line. */
+  readonly #recent = new Map<string, Map<string, PendingLine>>();
 
   constructor(
     readonly lines: Log,
@@ -50,14 +54,14 @@ export class SeldomLog implements Log {
     this.#take({ level: "error", message, fields, count: 1 });
   }
 
-  /** Writes what waits for the end of its second. */
+  /** Writes the lines that wait for the end of their second. */
   flush(): void {
     for (const causes of this.#recent.values())
       for (const line of causes.values()) this.#write(line);
   }
 
-  #take(line: Line): void {
-    const causes = this.#recent.get(line.message) ?? new Map<string, Line>();
+  #take(line: PendingLine): void {
+    const causes = this.#recent.get(line.message) ?? new Map<string, PendingLine>();
     this.#recent.set(line.message, causes);
     const exact = causeOf(line);
     const cause = causes.has(exact) || causes.size < CAUSES_MAX ? exact : OTHERS;
@@ -69,7 +73,7 @@ export class SeldomLog implements Log {
     }
   }
 
-  #begin(causes: Map<string, Line>, cause: string, line: Line): void {
+  #begin(causes: Map<string, PendingLine>, cause: string, line: PendingLine): void {
     this.#write(line);
     causes.set(cause, line);
     this.clock.after(REPEATED_EVERY_MS, () => {
@@ -79,7 +83,7 @@ export class SeldomLog implements Log {
     });
   }
 
-  #write(line: Line): void {
+  #write(line: PendingLine): void {
     const { level, fields, message, count } = line;
     line.count = 0;
     if (count > 0)
@@ -87,16 +91,16 @@ export class SeldomLog implements Log {
   }
 }
 
-function causeOf({ level, fields }: Line): string {
+function causeOf({ level, fields }: PendingLine): string {
   const { requestId: _, ...others } = fields as Readonly<Record<string, unknown>>;
-  return `${level}\n${textOf(others)}`;
+  return `${level}\n${fullText(others)}`;
 }
 
-/** All that a value says. */
-function textOf(value: unknown, levels = LEVELS_MAX): string {
+/** Writes out every part of a value, as the key of a cause. */
+function fullText(value: unknown, levels = LEVELS_MAX): string {
   if (typeof value !== "object" || value === null) return String(value);
   if (levels === 0) return "";
-  const below = (one: unknown) => textOf(one, levels - 1);
+  const below = (one: unknown) => fullText(one, levels - 1);
   if (!(value instanceof Error)) {
     return Object.entries(value)
       .map(([name, one]) => `${name} ${below(one)}`)

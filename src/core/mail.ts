@@ -1,5 +1,5 @@
-// A transactional message (SPEC 2.5, 4.6): its content, its sender, its cost, and when it is
-// retried.
+// Defines a transactional message (SPEC 2.5, 4.6): its content, its sender, its cost, and its
+// retries.
 
 import { charge, type NanoUsd, price } from "./money/money.ts";
 import { priceVersionOfUnits } from "./money/price-version.ts";
@@ -20,21 +20,21 @@ export interface MailContent {
 /** `queued` until it ends as `sent` or `failed`; a sent message may still become `bounced`. */
 export type MailStatus = "queued" | "sent" | "failed" | "bounced";
 
-/** Why a message failed. */
+/** The reasons why a message failed. */
 export type MailFailure =
   /** The mail server refused every recipient, or the message. */
   | "rejected"
   /** No server accepted it within `MAIL.retryForMs`. */
   | "expired"
-  /** Its content, or the key of that, is gone. */
+  /** Its content, or the key of that content, is gone. */
   | "unreadable"
-  /** Twice, the server received all of it and its reply never arrived. */
+  /** Twice, the server received the whole message and its reply never arrived. */
   | "unanswered";
 
 /** The general reason why a mail server refused a message. */
 export type RejectReason = "address" | "mailbox" | "size" | "policy" | "other";
 
-/** SPEC 4.6.5: what a message costs, and each of its recipients. */
+/** SPEC 4.6.5: the price of a message, and of each recipient. */
 export const MESSAGE_PRICE = price("0.0010", 1);
 export const RECIPIENT_PRICE = price("0.0005", 1);
 
@@ -53,7 +53,7 @@ const MINUTE_MS = 60_000;
 /** The waits after each temporary failure; the last one repeats. */
 const RETRY_DELAYS_MS = [15_000, ...[1, 5, 15, 30, 60, 120, 180].map((m) => m * MINUTE_MS)];
 
-/** How long to wait after attempt number `attempts` failed temporarily. */
+/** The wait after attempt number `attempts` failed temporarily. */
 export function retryDelayMs(attempts: number): number {
   const last = RETRY_DELAYS_MS.length - 1;
   return RETRY_DELAYS_MS[Math.min(attempts - 1, last)] ?? MINUTE_MS;
@@ -85,7 +85,7 @@ export function displayName(fromName: string | null, domain: string, service: st
   return `${fromName ?? domain} via ${service}`;
 }
 
-/** Tells the recipient where a message comes from. */
+/** Names the sender of a message to its recipient. */
 export function footerText(domain: string, service: string): string {
   return `Sent by ${domain} through ${service}.`;
 }

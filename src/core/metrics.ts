@@ -1,9 +1,10 @@
-// Every metric of Farebox: `GET /metrics`, the table of docs/metrics.md, and the checks of alerts
-// and boards follow from this list. Labels have few values: never an account or a caller's words.
+// Defines every metric of Farebox: `GET /metrics`, the table of docs/metrics.md, and the checks of
+// alerts and boards follow from this list. Labels have few values: never an account or a caller's
+// words.
 
 interface MetricRow {
   readonly type: "counter" | "gauge" | "histogram";
-  /** Which processes have it. */
+  /** The processes that have the metric. */
   readonly of: "api" | "worker" | "both";
   readonly help: string;
   readonly labels: readonly string[];

@@ -1,11 +1,11 @@
-// What people and programs are shown of a thing: its fields, each described once. The JSON of a
-// row follows from them here, its schema and example in http/record-schema.ts, and its endpoints in
-// readings/. Pages may import this file and the records.
+// Defines the fields of the records that people and programs read, each described once. The JSON of
+// a row follows from them here, its schema and example in http/record-schema.ts, and its endpoints
+// in readings/. Pages may import this file and the records.
 
 import { fromUuid, type IdKind } from "./ids.ts";
 import { type NanoUsd, toDecimal } from "./money/money.ts";
 
-/** A row as a store read it: what its driver has for each column. */
+/** A row as a store read it: the driver's value for each column. */
 export type StoredRow = Readonly<Record<string, unknown>>;
 
 export type FieldKind = "text" | "number" | "integer" | "flag" | "time" | "usd" | "record";
@@ -16,7 +16,7 @@ export interface Field<Wire = unknown> {
   /** The value in the example of the documentation. */
   readonly sample: Wire;
   readonly about: string | null;
-  /** The only values of a text, if there are only some. */
+  /** The only values of a text; null if any text is allowed. */
   readonly words: readonly string[] | null;
   /** The fields of a record inside of this one. */
   readonly fields: Fields | null;
@@ -42,12 +42,12 @@ export function text(words: Words<string>): Field<string> {
   return field("text", words, String);
 }
 
-/** One of some words, as it is stored. */
+/** A text that is one of `choices`, as it is stored. */
 export function word<const Word extends string>(
   choices: readonly Word[],
   words: Words<NoInfer<Word>>,
 ): Field<Word> {
-  // The constraint of the column lets no other word in.
+  // The constraint of the column allows no other word.
   return { ...field("text", words, (stored) => String(stored) as Word), words: choices };
 }
 

@@ -1,6 +1,6 @@
-// How Redis says that it does not execute a command now.
+// Recognises replies by which Redis refuses to execute a command now.
 
-/** Codes of the replies by which Redis refuses what it may do later, and their meaning. */
+/** Codes of such replies, and their meaning: Redis may execute the same command later. */
 export const REDIS_REFUSALS = {
   ASK: "Redis Cluster is moving a slot to another server",
   BUSY: "Redis runs a script that does not end",
@@ -17,7 +17,7 @@ export const REDIS_REFUSALS = {
 
 export type RedisRefusal = keyof typeof REDIS_REFUSALS;
 
-/** Why Redis refuses a command now; null for any other error. */
+/** Returns why Redis refuses a command now; null for any other error. */
 export function redisRefusal(error: unknown): RedisRefusal | null {
   if (!(error instanceof Error && error.name === "ReplyError")) return null;
   const [code = ""] = error.message.split(" ", 1);

@@ -1,11 +1,11 @@
-// The address of a Redis on this machine, reached over its Unix domain socket:
+// Reads the address of a Redis on this machine, reached over its Unix domain socket:
 // unix:///path/to/redis.sock?db=0&user=NAME&password=SECRET.
 
 export interface RedisSocket {
   readonly path: string;
   /** Empty for the user `default`. */
   readonly user: string;
-  /** Empty where Redis needs none. */
+  /** Empty if Redis needs no password. */
   readonly password: string;
   /** Empty for database 0. */
   readonly database: string;
@@ -13,7 +13,7 @@ export interface RedisSocket {
 
 type Login = Omit<RedisSocket, "path">;
 
-/** What the kernel of Linux takes; that of macOS takes 103. */
+/** The limit of the kernel of Linux; that of macOS is 103. */
 const PATH_BYTES_MAX = 107;
 const FORM = /^unix:\/\/(\/[^?]*[^?/])(?:\?(.*))?$/s;
 const LOGIN: Login = { user: "", password: "", database: "" };

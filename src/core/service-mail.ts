@@ -1,19 +1,21 @@
-// The mails of the service itself, such as receipts and codes: their kinds, and their one layout.
+// Defines the mails of the service itself, such as receipts and codes: their kinds, and their one
+// layout.
 
 import { headerText } from "./text/header-text.ts";
 import { escapeHtml } from "./text/html.ts";
 
 interface KindRow {
-  /** How many one inbox gets in an hour, where a stranger can cause it; null for any number. */
+  /** The most mails to one inbox in an hour, if a stranger can cause them; null for any number. */
   readonly perHour: number | null;
-  /** True if it brings a code or a link that ends: to send it again later would be of no use. */
+  /** True if it brings a code or a link that ends: sending it again later would be of no use. */
   readonly bringsProof: boolean;
 }
 
 const PROOF = { perHour: 3, bringsProof: true } as const;
 /**
- * What people without a password sign in with. Attempts are counted first, in windows: two of
- * strangers' fall into some hours, and browsers that signed in before have their own (D-501).
+ * The mails that people without a password sign in with. Attempts are counted first, in windows:
+ * two of strangers' fall into some hours, and browsers that signed in before have their own
+ * (D-501).
  */
 const SIGN_IN_PROOF = { perHour: 30, bringsProof: true } as const;
 const NEWS = { perHour: null, bringsProof: false } as const;
@@ -41,16 +43,16 @@ export type ServiceMailKind = keyof typeof SERVICE_MAILS;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** The hour in which mails to one inbox are limited. */
+/** The time in which mails to one inbox are limited. */
 export const LIMIT_WINDOW_MS = HOUR_MS;
 
-/** For how long a mail is tried before it is given up. */
+/** A mail is retried for this long before it is given up. */
 export const SERVICE_MAIL_RETRY_MS = 24 * HOUR_MS;
 
-/** For how long a mail that was given up keeps its content, so that it can be sent again. */
+/** A mail that was given up keeps its content for this long, so that it can be sent again. */
 export const FAILED_MAIL_KEEP_MS = 7 * 24 * HOUR_MS;
 
-/** Whether a mail of this kind, as it is stored, can be sent again once it was given up. */
+/** True if a mail of this stored kind can be sent again after it was given up. */
 export function isResendable(kind: string): boolean {
   const rows: Readonly<Record<string, KindRow>> = SERVICE_MAILS;
   return rows[kind]?.bringsProof === false;
@@ -75,7 +77,7 @@ export interface ServiceMail {
 /**
  * A mail as text and as HTML, which says the same and requests nothing from outside. Text from
  * others is safe in every part: it stays one line, and is escaped. Throws a RangeError for a button
- * whose address is none of the web.
+ * without a web address.
  */
 export function serviceMail(parts: ServiceMailParts): ServiceMail {
   const { button } = parts;
@@ -88,7 +90,7 @@ export function serviceMail(parts: ServiceMailParts): ServiceMail {
     }),
     facts: (parts.facts ?? []).map(([name, value]) => [headerText(name), headerText(value)]),
   };
-  return { subject: headerText(parts.subject), text: textOf(clean), html: htmlOf(clean) };
+  return { subject: headerText(parts.subject), text: plainText(clean), html: htmlOf(clean) };
 }
 
 function webAddress(text: string): string {
@@ -99,18 +101,18 @@ function webAddress(text: string): string {
   return url.href;
 }
 
-/** Why the mail was sent; at its end. */
-function reasonOf(service: string): string {
+/** The last line of a mail: the reason why it was sent. */
+function reasonLine(service: string): string {
   return `${service} sent this mail because of your account or a request for it.`;
 }
 
-function textOf({ service, paragraphs, facts = [], button }: ServiceMailParts): string {
+function plainText({ service, paragraphs, facts = [], button }: ServiceMailParts): string {
   const table = facts.map(([name, value]) => `${name}: ${value}`).join("\n");
   const blocks = [
     ...paragraphs,
     ...(table === "" ? [] : [table]),
     ...(button === undefined ? [] : [`${button.label}:\n${button.url}`]),
-    `-- \n${reasonOf(service)}`,
+    `-- \n${reasonLine(service)}`,
   ];
   return `${blocks.join("\n\n")}\n`;
 }
@@ -153,7 +155,7 @@ function htmlOf({ service, subject, paragraphs, facts = [], button }: ServiceMai
           `${url}</p>`,
         ]),
     '<p style="margin:24px 0 0;font-size:13px;color:#5c5c56">',
-    `${escapeHtml(reasonOf(service))}</p></div></body></html>`,
+    `${escapeHtml(reasonLine(service))}</p></div></body></html>`,
   ].join("\n");
 }
 

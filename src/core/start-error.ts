@@ -1,9 +1,9 @@
-// Errors that keep a process from starting.
+// Defines errors that keep a process from starting.
 
-/** An error whose message tells the operator in words why the process cannot start. */
+/** An error whose message explains to the operator why the process cannot start. */
 export class StartError extends Error {}
 
-/** A store has data of a version from before the first release. */
+/** A store has data of a version before the first release. */
 export class Unreleased extends StartError {
   override readonly name = "Unreleased";
 

@@ -1,5 +1,5 @@
-// Streams whose pieces are handed over by method calls. One promise per layer and piece would cost
-// more than the work for the piece.
+// Defines streams that hand over their pieces by method calls. One promise per layer and piece
+// would cost more than the work for the piece.
 
 /**
  * Receives the pieces of a stream. Each `pull` leads to exactly one of these calls, possibly before

@@ -1,9 +1,9 @@
-// What the way to providers tells the metrics of its process.
+// Defines the metrics of requests to providers.
 
-/** How a request to a provider ended; `refused`: the provider blames the request. */
+/** The result of a request to a provider; `refused`: the provider blames the request. */
 export type UpstreamResult = "ok" | "failed" | "unreachable" | "refused" | "aborted";
 
 export interface UpstreamMeter {
-  /** One request, and how long it took to answer. */
+  /** Counts one request, and the seconds until its answer. */
   attempted(provider: string, result: UpstreamResult, seconds: number): void;
 }

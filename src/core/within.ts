@@ -1,4 +1,7 @@
-/** What `work` resolves to, or rejects with `late()` if that takes longer. The work goes on. */
+/**
+ * Resolves as `work` does, or rejects with `late()` if `work` takes longer than `ms`. The work goes
+ * on.
+ */
 export async function within<Value>(
   ms: number,
   work: Promise<Value>,

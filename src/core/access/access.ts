@@ -1,5 +1,5 @@
-// The access document: one versioned value with everything about an account that decides access. It
-// is stored in Postgres and handed out by Redis, and each process caches it parsed.
+// Defines the access document: one versioned value with everything about an account that decides
+// access. It is stored in Postgres and handed out by Redis, and each process caches it parsed.
 
 import { BlockList, isIP } from "node:net";
 import type { ErrorCode } from "../errors.ts";
@@ -34,7 +34,7 @@ export interface AccessDocument {
   readonly allowanceMonth: number;
   /** False for an account whose person has the allowance of another one (D-389). */
   readonly hasAllowance: boolean;
-  /** The automatic top-up while it is enabled; null where there is none. */
+  /** The automatic top-up while it is enabled; otherwise null. */
   readonly autoTopUp: { readonly amount: NanoUsd; readonly threshold: NanoUsd } | null;
   /** Only keys that are not revoked. */
   readonly keys: ReadonlyMap<string, AccessKey>;
@@ -117,7 +117,10 @@ export function lacksAllowance(document: AccessDocument, nowMs: number): boolean
   return allowanceMonth < monthOf(nowMs);
 }
 
-/** A list of addresses and CIDR blocks. Throws a RangeError that names the first invalid entry. */
+/**
+ * Returns a list of addresses and CIDR blocks. Throws a RangeError that names the first invalid
+ * entry.
+ */
 export function allowlist(entries: readonly string[]): BlockList {
   const list = new BlockList();
   for (const entry of entries) {
@@ -184,27 +187,27 @@ function accessRefusal(
   return tierRefusal(tier, call.scope);
 }
 
-/** Why an account in this state is refused every call; null if it is not. */
+/** Returns the refusal of every call of an account in this state; null for an active account. */
 export function stateRefusal(state: AccountState): AccessDecision["refusal"] {
   if (state === "active") return null;
   return { code: "account_inactive", message: inactiveMessage(state) };
 }
 
-/** What a caller is told of an account in this state. */
+/** The message that a caller gets about an account in this state. */
 export function inactiveMessage(state: InactiveState): string {
   return `This account is ${state}`;
 }
 
 export type InactiveState = Exclude<AccountState, "active">;
 
-/** Why a tier does not include a service; null if it does. */
+/** Returns the refusal of a service that a tier does not include; null if the tier includes it. */
 export function tierRefusal(tier: Tier, scope: Scope | null): AccessDecision["refusal"] {
   if (scope === null || tier.services.includes(scope)) return null;
   const lack = `The ${tier.name} ${tier.kind} does not include the service '${scope}'`;
   return { code: "tier_required", message: lack + offerOf(tier, scope) };
 }
 
-/** The lowest tier with the service, and how it is reached. No plan has more services. */
+/** Names the lowest tier with the service, and the way to that tier. No plan has more services. */
 function offerOf({ kind }: Tier, scope: Scope): string {
   if (kind === "plan") return "";
   const first = TIERS.find(({ services }) => services.includes(scope));

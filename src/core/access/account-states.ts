@@ -1,12 +1,12 @@
-// The states of an account, and everything that changes them (SPEC 3.1). The decisions of the code,
-// the table in docs/payments.md and the tests follow from this one table.
+// Defines the states of an account, and every event that changes them (SPEC 3.1). The decisions of
+// the code, the table in docs/payments.md and the tests follow from this one table.
 
 /** `closed` is permanent: it accepts no key, no credit and no change. */
 export type AccountState = "active" | "suspended" | "closed";
 
 /**
- * Why an account is suspended or closed. A dispute suspends it while it is open. An owed amount is
- * not a suspension: it is stored in the wallet (D-107).
+ * The reasons why an account is suspended or closed. A dispute suspends it while it is open. An
+ * owed amount is not a suspension: it is stored in the wallet (D-107).
  */
 const STATE_REASONS = {
   operator: "operator",
@@ -20,7 +20,7 @@ export interface StoredState {
   readonly stateReason: string | null;
 }
 
-/** The states that differ in what can happen next. */
+/** The states, distinguished by the events that each allows next. */
 export const STANDINGS = {
   active: { state: "active", stateReason: null, title: "active" },
   disputed: {
@@ -43,14 +43,14 @@ export const STANDINGS = {
 
 export type Standing = keyof typeof STANDINGS;
 
-/** Nothing changes; or the event is refused, and why. */
+/** An event changes nothing, or it is refused for a reason. */
 type Same = "same";
 interface Refused {
   readonly refused: string;
 }
 
 interface Transitions {
-  /** What happens, as the documentation says it. */
+  /** The event in the words of the documentation. */
   readonly title: string;
   readonly to: Readonly<Record<Standing, Standing | Same | Refused>>;
 }
@@ -135,7 +135,7 @@ export type AfterEvent =
   | { readonly kind: "changed"; readonly to: StoredState }
   | { readonly kind: "refused"; readonly why: string };
 
-/** What an event makes of an account. */
+/** Returns an account's next state after an event, or the reason why the event is refused. */
 export function afterEvent(account: StoredState, event: AccountEvent): AfterEvent {
   const { to }: Transitions = ACCOUNT_EVENTS[event];
   const next = to[standingOfState(account)];

@@ -1,6 +1,6 @@
-// API keys: prefix + 32 random base62 characters (190 bits) + 6 characters of CRC-32. The checksum
-// lets us refuse a mistyped or made-up key without a look-up, and lets secret scanners recognise a
-// key.
+// Makes and checks API keys: prefix + 32 random base62 characters (190 bits) + 6 characters of
+// CRC-32. The checksum lets us refuse a mistyped or made-up key without a look-up, and lets secret
+// scanners recognise a key.
 
 import { ApiError } from "../errors.ts";
 import { digitAt, type RandomBytes } from "../ids.ts";
@@ -24,7 +24,10 @@ export interface KeyIdentity {
   readonly keyId: string;
 }
 
-/** What a key may be stored as: under the current pepper, then under those before it. */
+/**
+ * The digests that a key may be stored under: that of the current pepper, then those of earlier
+ * ones.
+ */
 export type KeyDigests = readonly [current: string, ...previous: string[]];
 
 /** A new secret key. It is shown once; only its digest is stored. */

@@ -1,5 +1,5 @@
-// The limits of SPEC 8, and the durations that it leaves open. Only
-// top-up-caps.ts defines limits besides.
+// Defines the limits of SPEC 8, and the durations that SPEC leaves open. Only top-up-caps.ts
+// defines limits besides.
 
 import { AMOUNT_MAX, type NanoUsd, usd } from "../money/money.ts";
 import { type Scope, scopesOfSurface, scopesOfTier, type TierName } from "./services.ts";
@@ -235,7 +235,7 @@ export const MAIL = {
   /** Items of `to`, duplicates included; the tier limits distinct addresses. */
   toItemsMax: 5_000,
   bodyBytesMax: 4 * 1024 * 1024,
-  /** How long a temporarily refused message is retried. */
+  /** A temporarily refused message is retried for this long. */
   retryForMs: DAY_MS,
   idempotencyMs: 2 * DAY_MS,
   /** Sealed content is kept for two hours after the last attempt, in case a worker is late. */
@@ -247,12 +247,12 @@ export const JSON_DEPTH_MAX = 64;
 /** Per IP address, for callers without a valid key. */
 export const ANONYMOUS_REQUESTS_PER_MINUTE = 60;
 
-/** How long a hold lives without its process, and how often the process renews its lease. */
+/** A hold lives this long without its process, which renews its lease this often. */
 export const LEASE_MS = 60_000;
 export const LEASE_RENEWAL_MS = 5_000;
 /**
- * How often the cost of each open stream is stored. If a process is killed, at most 2 s of a stream
- * are not charged: this time, and the time that counting and storing take (D-594).
+ * The cost of each open stream is stored this often. If a process is killed, at most 2 s of a
+ * stream are not charged: this time, and the time that counting and storing take (D-594).
  */
 export const CHECKPOINT_MS = 1_000;
 /** Above this unsaved amount the cost is stored at once: a kill loses at most about $0.01. */

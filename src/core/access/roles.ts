@@ -1,5 +1,5 @@
-// What a person may do with an account (docs/people.md). Each role may do all that the ones before
-// it may.
+// Defines the roles of people in an account (docs/people.md). Each role may do all that the roles
+// before it may.
 
 export const ROLES = ["viewer", "billing", "admin", "owner"] as const;
 

@@ -1,5 +1,6 @@
-// One row per service. Everything else about services follows from this table: scopes, tiers, pause
-// targets, error codes, names in the log, sections of the configuration file, endpoints.
+// Defines each service in one row. Everything else about services follows from this table: scopes,
+// tiers, pause targets, error codes, names in the log, sections of the configuration file,
+// endpoints.
 
 /** Each surface has accounts and keys of its own (SPEC 1). */
 export type Surface = "gateway" | "application";
@@ -62,7 +63,7 @@ export type ServiceName = keyof Services;
 export type Scope = Services[ServiceName]["scope"];
 /** Each must be a row of the error table. */
 export type UnavailableCode = Services[ServiceName]["unavailable"];
-/** What an operator can pause: a whole service, or one model. */
+/** An operator can pause a whole service, or one model. */
 export type PauseTarget = ServiceName | `model:${string}`;
 
 export const SERVICE_NAMES = Object.keys(SERVICES) as readonly ServiceName[];

@@ -1,4 +1,4 @@
-// How a tier or a plan is reached, in words.
+// Says in words how an account reaches a tier or a plan.
 
 import { toDecimal } from "../money/money.ts";
 import type { Tier } from "./limits.ts";

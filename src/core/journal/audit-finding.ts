@@ -1,4 +1,4 @@
-// One fault that an audit found: a fact, with its expected and its actual value.
+// Describes one fault that an audit found: a fact, with its expected and its actual value.
 
 import { type NanoUsd, toDecimal } from "../money/money.ts";
 
@@ -11,7 +11,7 @@ export interface AuditFinding {
   readonly fact: string;
   readonly expected: string;
   readonly found: string;
-  /** Set if a balance is below zero: the account is then suspended (SPEC 3.1). */
+  /** Present if a balance is below zero: the account is then suspended (SPEC 3.1). */
   readonly isBelowZero?: true;
 }
 

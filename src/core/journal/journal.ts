@@ -1,9 +1,9 @@
-// What happened to an account: entries that the scripts write and Postgres stores.
+// Defines the entries of the journal, which the scripts write and Postgres stores.
 
 import type { Scope } from "../access/limits.ts";
 import { type NanoUsd, nanoOf, toDouble } from "../money/money.ts";
 
-/** What changes a balance without being a call (docs/money.md). */
+/** The kinds of operations: each changes a balance without being a call (docs/money.md). */
 export const OPERATION_KINDS = [
   "credit",
   "bonus",
@@ -32,11 +32,11 @@ export interface Operation {
   /** Nano-USD; negative if the operation takes. */
   readonly amount: bigint;
   readonly expiresAtMs: number | null;
-  /** When it was booked, by the clock of Postgres. */
+  /** The time when it was booked, by the clock of Postgres. */
   readonly createdAtMs: number;
 }
 
-/** What the request log knows at admission (SPEC 2.8); never content. */
+/** Metadata that the request log has at admission (SPEC 2.8); never content. */
 export interface CallMetadata {
   readonly endpoint: string;
   readonly service: Scope | "account";
@@ -48,7 +48,7 @@ export interface CallMetadata {
   readonly priceVersion: string | null;
 }
 
-/** What the request log learns at the end of a call. */
+/** Metadata that the request log gets at the end of a call. */
 export interface Outcome {
   readonly status: number;
   readonly errorCode: string | null;
@@ -63,13 +63,13 @@ export interface Outcome {
   readonly model?: string | undefined;
   /** The version of that model's prices. */
   readonly priceVersion?: string | undefined;
-  /** The route that served it (SPEC 2.8); omitted if none did. */
+  /** The route that served it (SPEC 2.8); omitted if no route did. */
   readonly lane?: string | undefined;
-  /** What the call cost the operator; omitted if its route has no buying price. */
+  /** The operator's cost of the call; omitted if its route has no buying price. */
   readonly upstreamCost?: NanoUsd | undefined;
 }
 
-/** The counts of an outcome if nothing was served. */
+/** The counts of an outcome that served nothing. */
 export const NOTHING_COUNTED = {
   firstTokenMs: null,
   promptTokens: 0,
@@ -91,7 +91,7 @@ export type JournalType =
   /** An operation from Postgres that was applied. */
   | "operation"
   | "free_expired"
-  /** Available paid credit that paid what a reversal had left owed. */
+  /** Available paid credit that paid an amount still owed after a reversal. */
   | "repayment";
 
 /** One entry of a bucket's journal. Money fields are zero if the type does not use them. */
@@ -104,7 +104,7 @@ export interface JournalEntry {
   /** Empty if the entry is about no key; the same for `request`. */
   readonly key: string;
   readonly request: string;
-  /** When the call was admitted; for all other types, when it happened. */
+  /** The time of the call's admission; for all other types, the time of the event. */
   readonly atMs: number;
   /** CallMetadata in the form of `metadataText`; empty if the entry is about no call. */
   readonly metadata: string;
@@ -125,7 +125,7 @@ export interface JournalEntry {
   readonly owedAfter: NanoUsd;
   readonly month: number | null;
   readonly operation: number | null;
-  /** What the call had reserved. */
+  /** The amount that the call had reserved. */
   readonly held: NanoUsd;
   readonly writtenOff: NanoUsd;
   readonly overrun: NanoUsd;
@@ -163,7 +163,7 @@ export function parseMetadata(text: string): CallMetadata {
 /** An outcome as one text, in the same way as `metadataText`. */
 export function outcomeText(o: Outcome): string {
   const upstreamCost = o.upstreamCost === undefined ? null : toDouble(o.upstreamCost);
-  // What is not known at the end is left out: then the text is as earlier releases write it.
+  // Trailing unknown values are left out: the text then equals the text of earlier releases.
   const more = [upstreamCost, o.priceVersion ?? null];
   while (more.at(-1) === null) more.pop();
   return JSON.stringify([

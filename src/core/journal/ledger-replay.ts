@@ -1,6 +1,6 @@
 // Replays an account's ledger from its first entry and proves each entry from the one before it, by
-// the table of docs/money.md. The ledger does not have what calls hold; if an amount depends on
-// that, the replay proves its bounds.
+// the table of docs/money.md. The ledger does not contain the amounts of open holds; if an amount
+// depends on those, the replay proves its bounds.
 
 import { monthBefore, monthOf } from "../money/months.ts";
 import { operationEffect } from "../money/operation-effect.ts";
@@ -24,7 +24,7 @@ export interface ReplayEntry {
   readonly atMs: number;
 }
 
-/** An operation as Postgres has it. */
+/** An operation as Postgres stores it. */
 export interface ReplayOperation {
   readonly number: number;
   readonly kind: OperationKind;
@@ -45,7 +45,7 @@ export class LedgerReplay {
   owed = 0n;
   /** The number of the last operation applied. */
   operations = 0;
-  /** What operations gave and took in total. */
+  /** The totals that operations gave and took. */
   credited = 0n;
   reversed = 0n;
   repaid = 0n;
@@ -53,21 +53,21 @@ export class LedgerReplay {
   expired = 0n;
   /** Entries that Postgres refused. Their effect is known only from the balances after them. */
   holes = 0;
-  /** How many operations may be among the holes. */
+  /** The number of operations that the holes may hide. */
   hidden = 0;
-  /** When the applied free credit ends; 0 if there was none. */
+  /** The end of the applied free credit; 0 if no free credit was applied. */
   freeExpiresAtMs = 0;
   /**
-   * When the current free credit began by the rule of the wallet: the operation of that credit must
-   * also have been created, by the clock of Postgres, after the earlier credit ended. 0 if no free
-   * credit began like this.
+   * The start of the current free credit by the rule of the wallet: the operation of that credit
+   * must also have been created, by the clock of Postgres, after the earlier credit ended. 0 if no
+   * free credit began like this.
    */
   walletFreeSinceMs = 0;
-  /** What was charged, by `202611 key_…`. */
+  /** The charges by month and key: `202611 key_…`. */
   readonly spent = new Map<string, bigint>();
-  /** What calls may still return of free credit that ended before the current one began. */
+  /** The free credit that ended before the current one began, and that calls may still return. */
   #lapsing = 0n;
-  /** When the current free credit began; 0 if none ended before it. */
+  /** The start of the current free credit; 0 if no free credit ended before it. */
   #freeSinceMs = 0;
   /** The repayment that must be the next entry; 0 if none is due. */
   #due = 0n;
@@ -94,7 +94,7 @@ export class LedgerReplay {
     this.#isResuming = true;
   }
 
-  /** Processes the next entry. Returns what is wrong with it, or null. */
+  /** Processes the next entry. Returns its first fault, or null. */
   take(entry: ReplayEntry): AuditFinding | null {
     if (this.#isResuming) this.#resume(entry);
     this.#passHidden(entry);
@@ -112,7 +112,7 @@ export class LedgerReplay {
     return null;
   }
 
-  /** Returns what is missing after the last entry, or null. */
+  /** Returns the entry that is missing after the last one, or null. */
   end(): AuditFinding | null {
     if (this.#due === 0n) return null;
     return this.#wrong(this.seq + 1, "the repayment that is due", dollars(this.#due), "none");
@@ -132,7 +132,8 @@ export class LedgerReplay {
       this.#noteOperation(entry);
     } else {
       const row = `${entry.month} ${entry.key}`;
-      // A late settlement returns what the sweep took too much, also of free credit that ended.
+      // A late settlement returns the amount that the sweep took too much, also of free credit that
+      // ended.
       if (freeDelta > 0n && atMs < this.#freeSinceMs) this.#lapsing += freeDelta;
       this.charged += taken;
       this.spent.set(row, (this.spent.get(row) ?? 0n) + taken);
@@ -169,7 +170,7 @@ export class LedgerReplay {
     if (operation?.kind === "reversal") this.owed += operation.amount - entry.paidDelta;
   }
 
-  /** Operations may have been applied in the holes, but not more than there are holes. */
+  /** Accounts for operations that the holes may have applied: at most one for each hole. */
   #passHidden({ operation }: ReplayEntry): void {
     const hidden = (operation ?? 0) - this.operations - 1;
     if (hidden <= 0 || hidden > this.hidden) return;
@@ -185,7 +186,7 @@ export class LedgerReplay {
 
   #checkDue({ seq, kind, paidDelta }: ReplayEntry): AuditFinding | null {
     if (this.#due === 0n || (kind === "repayment" && -paidDelta === this.#due)) return null;
-    // Free credit that has ended expires before anything else, when a call returns it.
+    // When a call returns free credit that has ended, this credit expires before anything else.
     if (kind === "free_expired") return null;
     const found = kind === "repayment" ? dollars(-paidDelta) : `a ${kind}`;
     return this.#wrong(seq, "the repayment that is due", dollars(this.#due), found);
@@ -294,9 +295,9 @@ export class LedgerReplay {
 }
 
 /**
- * While the clock is months behind one that it has shown, calls count in the last month seen
- * (admit.lua). Which one that was does not follow from the ledger alone: calls that cost nothing
- * count too.
+ * True if the entry counts in the last month seen (admit.lua): that is the rule while the clock is
+ * months behind one that it has shown. The ledger alone does not show which month was seen last:
+ * calls that cost nothing count too.
  */
 function isLastSeen(counted: number | null, month: number): boolean {
   return counted !== null && counted > month && monthBefore(counted) !== month;

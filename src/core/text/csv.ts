@@ -1,4 +1,4 @@
-// CSV by RFC 4180: every text in quotes, numbers without, lines end with CR LF.
+// Writes CSV by RFC 4180: every text in quotes, numbers without, lines end with CR LF.
 
 /** A spreadsheet treats a cell that begins like this as a formula. */
 const FORMULA = /^[=+\-@\t\r]/;

@@ -1,5 +1,5 @@
-// Rules of values that people enter, for whichever door they come through: the command line and the
-// console name the field in front of the rule, and so say the same.
+// Checks values that people enter. The command line and the console name the field in front of the
+// same rule, so both give the same message.
 
 import { checkNetworks } from "../access/networks.ts";
 import { SCOPES, type Scope } from "../access/services.ts";
@@ -57,9 +57,9 @@ export function addressesFrom(entries: readonly string[]): readonly string[] {
 }
 
 /**
- * What a text in one line must not have, as the inside of a regular expression's class: control
- * characters, and those that turn the direction of what follows, so that figures beside a name
- * read backwards.
+ * The characters that a text in one line must not have, as the inside of a regular expression's
+ * class: control characters, and those that turn the direction of the text after them, so that
+ * figures beside a name read backwards.
  */
 export const CONTROL_CHARACTERS = "\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069";
 const PLAIN_LINE = new RegExp(`^[^${CONTROL_CHARACTERS}]+$`, "u");
@@ -76,7 +76,9 @@ export function lineFrom(text: string, charactersMax: number): string {
   throw new BrokenRule(lineRule(1, charactersMax));
 }
 
-/** What is wrong with a field, by what one of these functions threw: "scopes must contain …". */
+/**
+ * Names the field in front of the rule that one of these functions threw: "scopes must contain …".
+ */
 export function wrongField(field: string, { name, message }: RangeError): string {
   return name === RULE ? `${field} ${message}` : `${field}: ${message}`;
 }

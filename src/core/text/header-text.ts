@@ -1,4 +1,4 @@
-// Text for a header of a mail, or for any other place that must stay one honest line.
+// Cleans text for a header of a mail, or for any other place that must stay one honest line.
 
 // CR, LF, VT, FF, NEL and the two Unicode separators.
 const LINE_BREAKS = /[\r\n\v\f\u0085\u2028\u2029]/g;

@@ -1,4 +1,4 @@
-// Text as a part of HTML.
+// Escapes text for HTML.
 
 const ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",

@@ -1,5 +1,5 @@
-// Mail addresses from untrusted input: one plain addr-spec, and nothing that a mail library could
-// read as a list, a group, a comment or a command (RFC 5321 4.1.2, RFC 5322 3.4.1).
+// Parses mail addresses from untrusted input: one plain addr-spec, and nothing that a mail library
+// could read as a list, a group, a comment or a command (RFC 5321 4.1.2, RFC 5322 3.4.1).
 
 import { domainToASCII } from "node:url";
 
@@ -19,13 +19,16 @@ const TOO_LONG = `is longer than ${ADDRESS_MAX} characters`;
 // A dot-atom without '%' and '!': some servers read these as routes to another address.
 const LOCAL = /^[A-Za-z0-9#$&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9#$&'*+/=?^_`{|}~-]+)*$/;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** What better-auth takes of these: fewer characters, and letters alone in the last label. */
+/**
+ * The stricter forms that better-auth accepts: fewer characters, and letters alone in the last
+ * label.
+ */
 const SIGN_IN_LOCAL = /^[\w.+'-]*[\w+-]$/;
 const SIGN_IN_TOP = /\.[a-z]{2,}$/;
-/** Characters of a domain before it is converted to ASCII; none that IDNA would map to a dot. */
+/** Characters of a domain before its conversion to ASCII. IDNA maps none of them to a dot. */
 const DOMAIN_LETTERS = /^[\p{L}\p{M}\p{N}.-]+$/u;
 
-/** The address, or why it is invalid: "has no '@'". */
+/** Returns the address, or why it is invalid: "has no '@'". */
 export function parseAddress(text: string): MailAddress | string {
   if (text.length > ADDRESS_MAX) return TOO_LONG;
   const at = text.lastIndexOf("@");
@@ -41,8 +44,8 @@ export function parseAddress(text: string): MailAddress | string {
 }
 
 /**
- * An address to sign in with, in lower case, or why it can be none. It takes nothing that
- * better-auth refuses: whoever had such an address could never sign in again (D-499).
+ * Returns an address to sign in with, in lower case, or why it is invalid. It accepts nothing that
+ * better-auth refuses: a person with such an address could never sign in again (D-499).
  */
 export function parseSignInAddress(text: string): MailAddress | string {
   const parsed = parseAddress(text);
@@ -59,7 +62,7 @@ export function parseSignInAddress(text: string): MailAddress | string {
 
 /** A public domain in lower-case ASCII, or null: `Bücher.test` is `xn--bcher-kva.test`. */
 export function asciiDomain(text: string): string | null {
-  // To convert a long text takes the square of its length, and its ASCII is not shorter.
+  // Converting a long text takes the square of its length, and its ASCII is not shorter.
   if (text.length > DOMAIN_MAX || text.split(".").some(isLongLabel)) return null;
   if (!DOMAIN_LETTERS.test(text)) return null;
   const domain = domainToASCII(text).toLowerCase();
@@ -78,12 +81,14 @@ export function isWithin(domain: string, parent: string): boolean {
   return domain === parent || domain.endsWith(`.${parent}`);
 }
 
-/** The addresses in their order without duplicates; the case of a domain makes no difference. */
+/**
+ * The addresses in their order without duplicates. `parseAddress` has lowered the case of domains.
+ */
 export function distinct(addresses: readonly MailAddress[]): MailAddress[] {
   return [...new Map(addresses.map((address) => [address.address, address])).values()];
 }
 
-/** The domains of addresses, each once, sorted. Only these are stored (SPEC 2.5). */
+/** The domains of addresses, each once, sorted. Only domains are stored (SPEC 2.5). */
 export function domainsOf(addresses: readonly MailAddress[]): string[] {
   return [...new Set(addresses.map(({ domain }) => domain))].sort();
 }

@@ -9,7 +9,7 @@ export interface GuideDocument {
 
 export interface Passage {
   readonly document: string;
-  /** Headings above it, the document's title first. */
+  /** The headings above the passage, the document's title first. */
   readonly headings: readonly string[];
   /** Text that precedes every quote of this passage: the head of its table, or nothing. */
   readonly lead: string;
@@ -26,7 +26,7 @@ const HEADING = /^(#{1,6})\s+(.*?)\s*#*$/;
 const FENCE = /^\s*(`{3,}|~{3,})/;
 const ITEM = /^\s*(?:[-*+]|\d{1,3}[.)])\s+/;
 const TABLE_ROW = /^\s*\|/;
-/** What is for those who edit the page. */
+/** A comment for the editors of the page. */
 const COMMENT = /^\s*<!--.*-->\s*$/;
 
 type Kind = "paragraph" | "list" | "table" | "code";
@@ -104,7 +104,7 @@ function quotable(blocks: readonly Block[]): Quote[] {
     if (kind === "list") quotes.push(...listQuotes(lines));
     if (kind === "table") quotes.push(...tableQuotes(lines));
     if (kind === "code") {
-      // A program is quoted with the sentence above it: alone it would explain nothing.
+      // A code block is quoted with the sentence above it: alone it would explain nothing.
       const above = quotes.at(-1)?.lead === "" ? quotes.pop() : undefined;
       const code = lines.join("\n");
       quotes.push({ lead: "", text: above === undefined ? code : `${above.text}\n\n${code}` });
@@ -113,7 +113,7 @@ function quotable(blocks: readonly Block[]): Quote[] {
   return quotes.filter(({ text }) => /[\p{L}\p{N}]/u.test(text));
 }
 
-// A sentence directly below a program joins the same quote.
+// Adds a sentence directly below a code block to the same quote.
 function addParagraph(quotes: Quote[], text: string): void {
   const last = quotes.at(-1);
   const goesOn = last !== undefined && /(?:```|~~~)$/.test(last.text) && /^\p{Ll}/u.test(text);

@@ -8,7 +8,7 @@ const MARKS = [
 ] as const;
 type Encoding = (typeof MARKS)[number]["encoding"];
 
-/** The encoding that a byte order mark names; null without one. */
+/** Returns the encoding that a byte order mark names; null without a mark. */
 export function markedEncoding(bytes: Uint8Array): Encoding | null {
   const marked = MARKS.find(({ mark }) => mark.every((byte, at) => bytes[at] === byte));
   return marked?.encoding ?? null;
