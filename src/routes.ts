@@ -6,14 +6,11 @@ import { applicationModel, applicationModels } from "./application/models.ts";
 import {
   createConsoleKey,
   type KeysDeps,
-  listKeys,
   renameConsoleKey,
   revokeConsoleKey,
 } from "./console/keys.ts";
-import { type LimitsDeps, limits, setCap } from "./console/limits.ts";
-import { LISTS } from "./console/lists.ts";
-import { consoleModels, type ModelsDeps } from "./console/models.ts";
-import { type BillingDeps, billing } from "./console/money/billing.ts";
+import { type LimitsDeps, setCap } from "./console/limits.ts";
+import type { BillingDeps } from "./console/money/billing.ts";
 import { disableAutoTopUp, enableAutoTopUp, removeCard } from "./console/money/cards.ts";
 import { charge, checkout, topUp } from "./console/money/top-ups.ts";
 import { PEOPLE_ENDPOINTS, type PeopleDeps } from "./console/people/people-endpoints.ts";
@@ -22,10 +19,7 @@ import {
   estimateFromPlayground,
   type PlaygroundDeps,
 } from "./console/playground.ts";
-import { type OverviewDeps, overview } from "./console/usage/overview.ts";
-import { type ReceiptDeps, receipt } from "./console/usage/receipt.ts";
-import { requests, requestsCsv } from "./console/usage/requests.ts";
-import { type UsageDeps, usage, usageCsv } from "./console/usage/usage.ts";
+import { READINGS, type ReadingDeps } from "./console/readings.ts";
 import type { ServiceName } from "./core/access/services.ts";
 import type { ConsoleEndpoint } from "./http/console/console-endpoint.ts";
 import { DASHBOARD, type DashboardDeps } from "./http/console/dashboard.ts";
@@ -67,26 +61,19 @@ export const APPLICATION: readonly Endpoint<ChatDeps>[] = [
 
 /** What the console's endpoints are given. */
 export type ConsoleDeps = PeopleDeps &
-  ModelsDeps &
   KeysDeps &
   LimitsDeps &
   BillingDeps &
   PlaygroundDeps &
-  UsageDeps &
-  ReceiptDeps &
-  OverviewDeps;
+  ReadingDeps;
 
 /** The console's own API, for people with sessions. */
 export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
   ...PEOPLE_ENDPOINTS,
-  consoleModels,
-  listKeys,
   createConsoleKey,
   revokeConsoleKey,
   renameConsoleKey,
-  limits,
   setCap,
-  billing,
   checkout,
   charge,
   topUp,
@@ -95,13 +82,7 @@ export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
   disableAutoTopUp,
   callFromPlayground,
   estimateFromPlayground,
-  overview,
-  usage,
-  usageCsv,
-  requests,
-  requestsCsv,
-  receipt,
-  ...LISTS,
+  ...READINGS,
 ];
 
 /** The operators' own API; to everybody else it is not there. */

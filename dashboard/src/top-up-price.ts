@@ -1,7 +1,7 @@
 // What a top-up costs besides its credit, and what is given on top of it: computed as the server
 // does, to be shown before anything is charged. A tax is known to the payment provider alone.
 
-import type { BillingReply } from "../../src/console/money/billing-schema.ts";
+import type { BillingReply } from "../../src/readings/billing.ts";
 import { nanoOf, usdOf } from "./money.ts";
 
 const NANO_PER_CENT = 10_000_000n;

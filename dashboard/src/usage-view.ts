@@ -1,8 +1,8 @@
 // What of a usage reply the chart and its tables show: one metric by group and step, with exact
 // texts beside the numbers that are only drawn.
 
-import type { UsageReply } from "../../src/console/usage/usage-schema.ts";
 import { OTHERS, type UsageGroup } from "../../src/core/usage-query.ts";
+import type { UsageReply } from "../../src/readings/usage-schema.ts";
 import { moneyText, roughUsd, sumUsd } from "./money.ts";
 import { countText } from "./numbers.ts";
 import { nameOf, t } from "./texts.ts";

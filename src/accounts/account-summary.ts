@@ -42,7 +42,8 @@ export interface Month {
 }
 
 /** What limits the spending of an account now, whichever key it is. */
-export type Binding = "balance" | "tier_cap" | "own_cap" | "owed" | "inactive";
+export const BINDINGS = ["balance", "tier_cap", "own_cap", "owed", "inactive"] as const;
+export type Binding = (typeof BINDINGS)[number];
 
 interface Spendable {
   readonly amount: NanoUsd;

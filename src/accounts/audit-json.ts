@@ -1,36 +1,59 @@
-// The result of an audit in JSON, as a worker stores it and operators read it. Amounts are decimal
-// text.
+// The result of an audit, as a worker stores it and operators read it.
 
 import { type AuditFinding, describe } from "../core/journal/audit-finding.ts";
-import { type NanoUsd, toDecimal } from "../core/money/money.ts";
+import {
+  flag,
+  integer,
+  jsonFrom,
+  listOf,
+  nested,
+  nullable,
+  text,
+  usd,
+  type WireOf,
+} from "../core/records.ts";
 import type { AuditReport } from "./audit.ts";
 
-export function auditJson(report: AuditReport) {
-  const { difference, differences, rejected, accounts, entries, openHolds, wallets } = report;
-  return {
+const Finding = {
+  account: nullable(text({ sample: "acct_7n42DGM5Tflk9n8mt7Fhc7" })),
+  message: text({ sample: "ledger entry 12: paid after it: expected 5, found 6" }),
+};
+
+export const AuditResult = {
+  ok: flag({ about: "True if everything was proven", sample: true }),
+  difference: nullable(nested(Finding), { sample: null }),
+  differences: listOf(nested(Finding), {
+    about: "One of each account that has any, the first 100",
+    sample: [],
+  }),
+  rejected: listOf(nested(Finding), { sample: [] }),
+  accounts: integer({ sample: 1204 }),
+  entries: integer({ about: "Ledger entries", sample: 812043 }),
+  open_holds: integer({ sample: 3 }),
+  wallets_in_redis: integer({ sample: 200 }),
+  balance_usd: usd({ about: "What all accounts own", sample: "9120.5" }),
+  owed_usd: usd({ about: "What they owe", sample: "0" }),
+  credited_usd: usd({ about: "What operations gave", sample: "30000" }),
+  reversed_usd: usd({ about: "What operations took", sample: "25" }),
+  repaid_usd: usd({ about: "What paid credit repaid of what was owed", sample: "0" }),
+  charged_usd: usd({ about: "What calls were charged", sample: "20854.5" }),
+  expired_usd: usd({ about: "Free credit that ended", sample: "0" }),
+};
+
+const toJson = jsonFrom(AuditResult);
+
+export function auditJson(report: AuditReport): WireOf<typeof AuditResult> {
+  const { difference, differences, rejected, wallets } = report;
+  return toJson({
+    ...report,
     ok: difference === null && rejected.length === 0,
     difference: difference === null ? null : findingJson(difference),
     differences: differences.map(findingJson),
     rejected: rejected.map(findingJson),
-    accounts,
-    entries,
-    open_holds: openHolds,
-    wallets_in_redis: wallets,
-    balance_usd: text(report.balance),
-    owed_usd: text(report.owed),
-    credited_usd: text(report.credited),
-    reversed_usd: text(report.reversed),
-    repaid_usd: text(report.repaid),
-    charged_usd: text(report.charged),
-    expired_usd: text(report.expired),
-  };
+    walletsInRedis: wallets,
+  });
 }
 
-function findingJson(finding: AuditFinding) {
+function findingJson(finding: AuditFinding): WireOf<typeof Finding> {
   return { account: finding.account, message: describe(finding) };
-}
-
-/** A sum over all accounts may be outside the range of NanoUsd. */
-function text(amount: bigint): string {
-  return toDecimal(amount as NanoUsd);
 }

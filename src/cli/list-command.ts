@@ -1,7 +1,6 @@
 // Commands that print a page of a list that the console shows too.
 
 import { AdministrationError, ApiError } from "../core/errors.ts";
-import type { Fields, WireOf } from "../core/records.ts";
 import type { ListReading } from "../readings/list-reading.ts";
 import type { Answer } from "./command.ts";
 import { table } from "./print.ts";
@@ -12,46 +11,43 @@ export const BEFORE = {
   help: "the next page, as the page before names it",
 } as const;
 
-type NameOf<List> =
-  List extends ListReading<infer _S, infer Name, infer _F, infer _I> ? Name : never;
-type LineOf<List> =
-  List extends ListReading<infer _S, infer _N, infer F, infer _I> ? WireOf<F> : never;
+type Pages = Readonly<{ next: string | null }>;
+type NamesOf<Reply> = Exclude<keyof Reply & string, "next" | "as_of">;
+type LineOf<Reply, Name extends keyof Reply> = Reply[Name] extends readonly (infer Line)[]
+  ? Line
+  : never;
 
 /** How the pages of a list are printed. */
-export interface PageTerms<List> {
-  readonly list: List;
+export interface PageTerms<Source, Input, Reply extends Pages, Name extends keyof Reply> {
+  readonly list: ListReading<Source, Input, Reply>;
   /** The field of the reply that has the lines. */
-  readonly name: NameOf<List>;
+  readonly name: Name;
   /** The cells of a line. */
-  readonly cells: (line: LineOf<List>) => readonly string[];
+  readonly cells: (line: LineOf<Reply, Name>) => readonly string[];
   /** What is printed if there is no line. */
   readonly none?: string;
+  /** What is printed below the lines. */
+  readonly foot?: (reply: Reply) => string;
 }
 
-/** Reads a page and prints it. A wrong value is refused as the console refuses it. */
-export async function printPage<Source, Name extends string, F extends Fields, Input>(
-  {
-    list,
-    name,
-    cells,
-    none = "There is nothing.",
-  }: {
-    readonly list: ListReading<Source, Name, F, Input>;
-    readonly name: Name;
-    readonly cells: (line: WireOf<F>) => readonly string[];
-    readonly none?: string;
-  },
-  source: Source,
-  input: Input,
-): Promise<Answer> {
-  try {
-    const reply = await list.page(source, input);
-    const lines: readonly WireOf<F>[] = reply[name];
-    const more = reply.next === null ? "" : `\nMore: --before ${reply.next}`;
-    const text = lines.length === 0 ? none : table(lines.map(cells));
-    return { json: reply as Answer["json"], text: `${text}${more}` };
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    throw new AdministrationError("wrong_state", error.message);
-  }
+/** Prints pages of a list. A wrong value is refused as the console refuses it. */
+export function pagePrinter<Source, Input, Reply extends Pages, Name extends NamesOf<Reply>>({
+  list,
+  name,
+  cells,
+  none = "There is nothing.",
+  foot = () => "",
+}: PageTerms<Source, Input, Reply, Name>): (source: Source, input: Input) => Promise<Answer> {
+  return async (source, input) => {
+    try {
+      const reply = await list.page(source, input);
+      const lines = reply[name] as readonly LineOf<Reply, Name>[];
+      const more = reply.next === null ? "" : `\nMore: --before ${reply.next}`;
+      const text = lines.length === 0 ? none : table(lines.map(cells));
+      return { json: reply as unknown as Answer["json"], text: `${text}${foot(reply)}${more}` };
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      throw new AdministrationError("wrong_state", error.message);
+    }
+  };
 }

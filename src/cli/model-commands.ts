@@ -1,6 +1,6 @@
 // Commands about models.
 
-import { modelsReply } from "../console/models.ts";
+import { modelsReply } from "../readings/models.ts";
 import { Configurations } from "../store/operators/configurations.ts";
 import { Pauses } from "../store/operators/pauses.ts";
 import { platformFetch } from "../upstream/open-fetch.ts";

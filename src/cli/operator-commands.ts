@@ -9,14 +9,14 @@ import { MAILS } from "../readings/mails.ts";
 import { TRAIL } from "../readings/trail.ts";
 import { EVENT_STATUSES, MAIL_STATUSES } from "../store/operators/operator-queues.ts";
 import type { Command, Input } from "./command.ts";
-import { BEFORE, type PageTerms, printPage } from "./list-command.ts";
+import { BEFORE, pagePrinter } from "./list-command.ts";
 import { oneOf } from "./values.ts";
 
 function beforeOf({ values }: Input): string | null {
   return values.get("before") ?? null;
 }
 
-const found: PageTerms<typeof FOUND_ACCOUNTS> = {
+const printAccounts = pagePrinter({
   list: FOUND_ACCOUNTS,
   name: "accounts",
   cells: (row) => [
@@ -28,9 +28,9 @@ const found: PageTerms<typeof FOUND_ACCOUNTS> = {
     `free $${row.free_usd}`,
     `owed $${row.owed_usd}`,
   ],
-};
+});
 
-const actions: PageTerms<typeof TRAIL> = {
+const printTrail = pagePrinter({
   list: TRAIL,
   name: "entries",
   cells: (entry) => [
@@ -41,9 +41,9 @@ const actions: PageTerms<typeof TRAIL> = {
     entry.reason,
     `${entry.outcome}${entry.detail === null ? "" : `: ${entry.detail}`}`,
   ],
-};
+});
 
-const serviceMails: PageTerms<typeof MAILS> = {
+const printMails = pagePrinter({
   list: MAILS,
   name: "mails",
   cells: (mail) => [
@@ -56,9 +56,9 @@ const serviceMails: PageTerms<typeof MAILS> = {
     mail.last_error ?? "",
     mail.can_resend ? "can be sent again" : "",
   ],
-};
+});
 
-const providerEvents: PageTerms<typeof EVENTS> = {
+const printEvents = pagePrinter({
   list: EVENTS,
   name: "events",
   cells: (event) => [
@@ -69,9 +69,9 @@ const providerEvents: PageTerms<typeof EVENTS> = {
     event.object_id,
     event.result ?? event.failure ?? event.status,
   ],
-};
+});
 
-const disputedPayments: PageTerms<typeof DISPUTES> = {
+const printDisputes = pagePrinter({
   list: DISPUTES,
   name: "disputes",
   cells: (one) => [
@@ -82,7 +82,7 @@ const disputedPayments: PageTerms<typeof DISPUTES> = {
     one.dispute ?? "warning",
     one.concern ?? "",
   ],
-};
+});
 
 const find: Command = {
   name: "account find",
@@ -91,7 +91,7 @@ const find: Command = {
   options: { before: BEFORE },
   prepare(input) {
     const question = { text: input.positionals[0] ?? null, before: beforeOf(input) };
-    return ({ database }) => printPage(found, database, question);
+    return ({ database }) => printAccounts(database, question);
   },
 };
 
@@ -102,7 +102,7 @@ const trail: Command = {
   options: { account: { value: "ID", help: "only what was done to this account" }, before: BEFORE },
   prepare(input) {
     const question = { account: input.values.get("account") ?? null, before: beforeOf(input) };
-    return ({ administration }) => printPage(actions, administration.accounts, question);
+    return ({ administration }) => printTrail(administration.accounts, question);
   },
 };
 
@@ -117,7 +117,7 @@ const mails: Command = {
   prepare(input) {
     const status = oneOf(input, "status", MAIL_STATUSES, "waiting");
     const question = { status, before: beforeOf(input) };
-    return ({ database }) => printPage(serviceMails, database, question);
+    return ({ database }) => printMails(database, question);
   },
 };
 
@@ -146,7 +146,7 @@ const events: Command = {
   prepare(input) {
     const status = oneOf(input, "status", EVENT_STATUSES, "received");
     const question = { status, before: beforeOf(input) };
-    return ({ database }) => printPage(providerEvents, database, question);
+    return ({ database }) => printEvents(database, question);
   },
 };
 
@@ -158,7 +158,7 @@ const disputes: Command = {
   prepare(input) {
     const state = input.values.has("all") ? ("all" as const) : ("open" as const);
     const question = { state, before: beforeOf(input) };
-    return ({ database }) => printPage(disputedPayments, database, question);
+    return ({ database }) => printDisputes(database, question);
   },
 };
 

@@ -2,18 +2,18 @@
 // and ledger. Both read the same; --json prints the reply of the console.
 
 import { findAccount } from "../accounts/administration.ts";
-import { overviewReply } from "../console/usage/overview.ts";
-import { receiptReply } from "../console/usage/receipt.ts";
-import { requestsReply } from "../console/usage/requests.ts";
-import { csvOf, usageReply } from "../console/usage/usage.ts";
 import { AdministrationError, ApiError } from "../core/errors.ts";
 import { CALL_STATUSES, USAGE_GROUPS, USAGE_STEPS } from "../core/usage-query.ts";
+import { ACTIVITY } from "../readings/activity.ts";
 import { LEDGER } from "../readings/ledger.ts";
-import type { Reading } from "../readings/reading.ts";
-import type { AccountRow } from "../store/accounts/accounts.ts";
+import { type OverviewReply, overviewReply } from "../readings/overview.ts";
+import type { AccountSource } from "../readings/reading.ts";
+import { type ReceiptReply, receiptReply } from "../readings/receipt.ts";
+import { REQUESTS } from "../readings/requests.ts";
+import { csvOf, usageReply } from "../readings/usage.ts";
 import { type Answer, type Command, type Input, UsageError } from "./command.ts";
-import { type PageTerms, printPage } from "./list-command.ts";
-import { dollarText, indented, labelled, table } from "./print.ts";
+import { pagePrinter } from "./list-command.ts";
+import { dollarText, indented, labelled, table, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
 import { idOf, oneOf, timeOf } from "./values.ts";
 
@@ -26,19 +26,22 @@ const FILTERS = {
 
 const STATUSES = [...CALL_STATUSES, "any"] as const;
 
-type Read<T> = (reading: Reading, account: AccountRow, stores: Stores) => Promise<T>;
+type Read<T> = (source: AccountSource, stores: Stores) => Promise<T>;
 
-function readingOf({ administration, database, actors }: Stores): Reading {
-  return { database, journal: { redis: actors.deps.redis, database, now: administration.now } };
+/** The account that a command names, and what it is read from. */
+async function sourceOf(stores: Stores, id: string): Promise<AccountSource> {
+  const { administration, database, actors } = stores;
+  const journal = { redis: actors.deps.redis, database, now: administration.now };
+  return { reading: { database, journal }, account: await findAccount(administration, id) };
 }
 
 /** A command that reads one account. A wrong value is refused as the console refuses it. */
 function reader<T extends object>(input: Input, read: Read<T>, textOf: (reply: T) => string) {
   const id = idOf(input, "account");
   return async (stores: Stores): Promise<Answer> => {
-    const account = await findAccount(stores.administration, id);
+    const source = await sourceOf(stores, id);
     try {
-      const reply: T = await read(readingOf(stores), account, stores);
+      const reply = await read(source, stores);
       return { json: reply as Answer["json"], text: textOf(reply) };
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -80,11 +83,30 @@ const usage: Command = {
       zone: input.values.get("zone") ?? "UTC",
       ...filtersOf(input),
     };
-    const read: Read<Awaited<ReturnType<typeof usageReply>>> = (reading, account) =>
-      usageReply(reading, account, question);
-    return reader(input, read, (reply) => csvOf(reply).trimEnd().replaceAll("\r\n", "\n"));
+    return reader(
+      input,
+      (source) => usageReply(source, question),
+      (reply) => csvOf(reply).trimEnd().replaceAll("\r\n", "\n"),
+    );
   },
 };
+
+const printRequests = pagePrinter({
+  list: REQUESTS,
+  name: "requests",
+  none: "No requests.",
+  cells: (row) => [
+    row.at,
+    row.id,
+    row.model ?? row.endpoint,
+    row.key.name,
+    `${row.status}`,
+    row.code ?? "",
+    `${row.latency_ms} ms`,
+    `$${row.cost_usd}`,
+  ],
+  foot: ({ as_of }) => `\nAs of ${as_of.at}, ${as_of.behind_seconds} s behind.`,
+});
 
 const requests: Command = {
   name: "request list",
@@ -113,23 +135,8 @@ const requests: Command = {
       before: input.values.get("before") ?? null,
       limit,
     };
-    const read: Read<Awaited<ReturnType<typeof requestsReply>>> = (reading, account) =>
-      requestsReply(reading, account, question);
-    return reader(input, read, ({ requests: rows, next, as_of }) => {
-      const lines = rows.map((row) => [
-        row.at,
-        row.id,
-        row.model ?? row.endpoint,
-        row.key.name,
-        `${row.status}`,
-        row.code ?? "",
-        `${row.latency_ms} ms`,
-        `$${row.cost_usd}`,
-      ]);
-      const more = next === null ? "" : `\nMore: --before ${next}`;
-      const shown = lines.length === 0 ? "No requests." : table(lines);
-      return `${shown}\nAs of ${as_of.at}, ${as_of.behind_seconds} s behind.${more}`;
-    });
+    const id = idOf(input, "account");
+    return async (stores) => await printRequests(await sourceOf(stores, id), question);
   },
 };
 
@@ -140,8 +147,7 @@ const receipt: Command = {
   options: {},
   prepare(input) {
     const request = idOf(input, "request", 1);
-    const read: Read<Awaited<ReturnType<typeof receiptReply>>> = (reading, account) =>
-      receiptReply(reading, null, account, request);
+    const read: Read<ReceiptReply> = (source) => receiptReply(source, request, null);
     return reader(input, read, (reply) => {
       const { request: row, refusal } = reply;
       const usdOf = (text: string | null) => (text === null ? "-" : `$${text}`);
@@ -166,7 +172,7 @@ const receipt: Command = {
   },
 };
 
-const ledgerLines: PageTerms<typeof LEDGER> = {
+const printLedger = pagePrinter({
   list: LEDGER,
   name: "entries",
   none: "No entries.",
@@ -179,7 +185,7 @@ const ledgerLines: PageTerms<typeof LEDGER> = {
     `free $${entry.free_after_usd}`,
     entry.request_id ?? entry.payment_id ?? entry.reason ?? "",
   ],
-};
+});
 
 const ledger: Command = {
   name: "account ledger",
@@ -193,14 +199,32 @@ const ledger: Command = {
     const kind = input.values.has("without-calls") ? ("operations" as const) : ("all" as const);
     const before = input.values.get("before") ?? null;
     const id = idOf(input, "account");
-    return async (stores) => {
-      const account = await findAccount(stores.administration, id);
-      return await printPage(
-        ledgerLines,
-        { reading: readingOf(stores), account },
-        { kind, before },
-      );
-    };
+    return async (stores) => await printLedger(await sourceOf(stores, id), { kind, before });
+  },
+};
+
+const printActivity = pagePrinter({
+  list: ACTIVITY,
+  name: "entries",
+  none: "",
+  cells: (line) => [
+    utc(new Date(line.at)),
+    line.actor,
+    line.action,
+    line.about,
+    line.country ?? "",
+  ],
+});
+
+const activity: Command = {
+  name: "account activity",
+  positionals: ["ID"],
+  summary: "List who did what in an account, newest first",
+  options: { before: { value: "N", help: "the page after the one that ended with this" } },
+  prepare(input) {
+    const before = input.values.get("before") ?? null;
+    const id = idOf(input, "account");
+    return async (stores) => await printActivity(await sourceOf(stores, id), { before });
   },
 };
 
@@ -210,7 +234,7 @@ const overview: Command = {
   summary: "Show what an account can spend now, what it spends, and its latest errors",
   options: {},
   prepare(input) {
-    const read: Read<Awaited<ReturnType<typeof overviewReply>>> = (reading, account, stores) =>
+    const read: Read<OverviewReply> = ({ reading, account }, stores) =>
       overviewReply({ ...stores, wallets: stores.actors, reading }, account);
     return reader(input, read, (reply) => {
       const { balance, month, burn, today, tier, last_errors: errors } = reply;
@@ -234,4 +258,11 @@ const overview: Command = {
   },
 };
 
-export const readingCommands: readonly Command[] = [usage, requests, receipt, ledger, overview];
+export const readingCommands: readonly Command[] = [
+  usage,
+  requests,
+  receipt,
+  ledger,
+  activity,
+  overview,
+];

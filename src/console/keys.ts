@@ -1,22 +1,7 @@
-// Keys of an account: GET and POST …/keys, POST …/keys/{key}/revoke and …/keys/{key}/rename
+// Changes of the keys of an account: POST …/keys, …/keys/{key}/revoke and …/keys/{key}/rename
 
-import { type ReadableAccounts, readAccountSummary } from "../accounts/account-summary.ts";
-import {
-  type AdministrationDeps,
-  createKey,
-  findOwnKey,
-  renameOwnKey,
-  revokeKey,
-} from "../accounts/administration.ts";
-import { KEY_PREFIXES } from "../core/access/keys.ts";
-import {
-  type Scope,
-  SERVICE_NAMES,
-  SERVICES,
-  type Surface,
-  scopesOfSurface,
-} from "../core/access/services.ts";
-import { toDecimal, ZERO } from "../core/money/money.ts";
+import { createKey, findOwnKey, renameOwnKey, revokeKey } from "../accounts/administration.ts";
+import { flag, nested, sampleOf, text, type WireOf } from "../core/records.ts";
 import { addressesFrom, amountFrom, scopesFrom } from "../core/text/field-rules.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import {
@@ -24,66 +9,38 @@ import {
   accountEndpoint,
   type ConsoleFrameDeps,
 } from "../http/console/console-endpoint.ts";
-import type { AccountRow, KeyRow, NewKey } from "../store/accounts/accounts.ts";
-import {
-  CHANGED_KEY_EXAMPLE,
-  ChangedKey,
-  type ChangedKeyReply,
-  CREATED_KEY_EXAMPLE,
-  CreatedKey,
-  type CreatedKeyReply,
-  KEYS_EXAMPLE,
-  KeyName,
-  Keys,
-  type KeysReply,
-  NewKey as NewKeyBody,
-  type NewKeyBody as NewKeyFields,
-} from "./keys-schema.ts";
+import { replyWith } from "../http/console/record-schema.ts";
+import { type KeySource, KeyTerms, keyTermsJson } from "../readings/keys.ts";
+import type { AccountRow, NewKey } from "../store/accounts/accounts.ts";
+import { type KeyName, KeyNameBody, NewKeyBody, type NewKeyFields } from "./keys-schema.ts";
 import { noted } from "./noted.ts";
 import { readField } from "./read-fields.ts";
 
-export interface KeysDeps extends ConsoleFrameDeps {
-  readonly administration: AdministrationDeps;
-  readonly wallets: ReadableAccounts;
-}
+export interface KeysDeps extends ConsoleFrameDeps, KeySource {}
 
 type Context = AccountContext<KeysDeps>;
 
 const PATH = "/console/api/accounts/{account}/keys";
 const BODY_BYTES_MAX = 16 * 1_024;
 
-export const listKeys = accountEndpoint({
-  id: "listKeys",
-  method: "GET",
-  path: PATH,
-  role: "viewer",
-  summary: "List the keys of an account",
-  reply: Keys,
-  examples: [{ summary: "One key", reply: KEYS_EXAMPLE }],
-  run: ({ deps, account }: Context) => keysReply(deps, account),
+const Applied = flag({
+  about: "False where Redis did not answer: the change takes effect once it does",
+  sample: true,
 });
 
-/** Reads the keys of an account, and what they spent this month. */
-export async function keysReply(
-  deps: Pick<KeysDeps, "administration" | "wallets">,
-  account: AccountRow,
-): Promise<KeysReply> {
-  const keys = await deps.administration.accounts.listKeys(account);
-  const ids = keys.map(({ id }) => id);
-  const summary = await readAccountSummary(deps.wallets, account, ids);
-  return {
-    prefix: KEY_PREFIXES[account.surface],
-    scopes: scopesOfSurface(account.surface).map((scope) => ({
-      scope,
-      title: titleOf(account.surface, scope),
-      in_tier: summary.tier.services.includes(scope),
-    })),
-    keys: keys.map((key) => ({
-      ...termsJson(key),
-      month_spent_usd: toDecimal(summary.keys.get(key.id)?.spent ?? ZERO),
-    })),
-  };
-}
+const CreatedKey = {
+  key: text({
+    about: "The key itself: shown here and never again",
+    sample: "svc_live_7n42DGM5Tflk9n8mt7Fhc77n42DGM5Tflk9n8mt7Fhc7",
+  }),
+  created: nested(KeyTerms),
+  applied: Applied,
+};
+export type CreatedKeyReply = WireOf<typeof CreatedKey>;
+
+/** A key after a change of it. */
+const ChangedKey = { key: nested(KeyTerms), applied: Applied };
+export type ChangedKeyReply = WireOf<typeof ChangedKey>;
 
 export const createConsoleKey = accountEndpoint({
   id: "createKey",
@@ -92,19 +49,15 @@ export const createConsoleKey = accountEndpoint({
   role: "admin",
   summary: "Create a key; it is shown only once",
   body: jsonBody(NewKeyBody, { bytesMax: BODY_BYTES_MAX }),
-  reply: CreatedKey,
-  examples: [
-    {
-      summary: "A key for chat and search",
-      body: {
-        name: "production",
-        scopes: ["models", "search"],
-        ip_allowlist: ["203.0.113.0/24"],
-        monthly_limit_usd: "50",
-      },
-      reply: CREATED_KEY_EXAMPLE,
+  ...replyWith(CreatedKey, {
+    summary: "A key for chat and search",
+    body: {
+      name: "production",
+      scopes: ["models", "search"],
+      ip_allowlist: ["203.0.113.0/24"],
+      monthly_limit_usd: "50",
     },
-  ],
+  }),
   async run(context: Context, fields: NewKeyFields) {
     const { deps, account } = context;
     const terms = termsOf(fields);
@@ -112,7 +65,7 @@ export const createConsoleKey = accountEndpoint({
     const administration = { ...deps.administration, also };
     const { id, key, applied } = await createKey(administration, account.id, terms);
     const created = await oneKey(deps, account, id);
-    return { key, created, applied } satisfies CreatedKeyReply;
+    return { key, created, applied };
   },
 });
 
@@ -122,14 +75,16 @@ export const revokeConsoleKey = accountEndpoint({
   path: `${PATH}/{key}/revoke`,
   role: "admin",
   summary: "Revoke a key: the next call with it is refused",
-  reply: ChangedKey,
-  examples: [{ summary: "A key that is gone", reply: CHANGED_KEY_EXAMPLE }],
+  ...replyWith(ChangedKey, {
+    summary: "A key that is gone",
+    reply: { key: { ...sampleOf(KeyTerms), revoked_at: "2026-11-22T14:05:00.000Z" } },
+  }),
   async run(context: Context) {
     const { deps, account, params } = context;
     const { id, name } = await findOwnKey(deps.administration, account, params.key ?? "");
     const also = noted(context, "key_revoked", name);
     const { applied } = await revokeKey({ ...deps.administration, also }, id);
-    return { key: await oneKey(deps, account, id), applied } satisfies ChangedKeyReply;
+    return { key: await oneKey(deps, account, id), applied };
   },
 });
 
@@ -139,21 +94,14 @@ export const renameConsoleKey = accountEndpoint({
   path: `${PATH}/{key}/rename`,
   role: "admin",
   summary: "Give a key another name",
-  body: jsonBody(KeyName, { bytesMax: BODY_BYTES_MAX }),
-  reply: ChangedKey,
-  examples: [
-    {
-      summary: "A new name",
-      body: { name: "production" },
-      reply: { ...CHANGED_KEY_EXAMPLE, key: CREATED_KEY_EXAMPLE.created },
-    },
-  ],
-  async run(context: Context, fields: { readonly name: string }) {
+  body: jsonBody(KeyNameBody, { bytesMax: BODY_BYTES_MAX }),
+  ...replyWith(ChangedKey, { summary: "A new name", body: { name: "production" } }),
+  async run(context: Context, fields: KeyName) {
     const { deps, account, params } = context;
     const named = { keyId: params.key ?? "", name: fields.name.trim() };
     const also = noted(context, "key_renamed", named.name);
     const { id, applied } = await renameOwnKey({ ...deps.administration, also }, account, named);
-    return { key: await oneKey(deps, account, id), applied } satisfies ChangedKeyReply;
+    return { key: await oneKey(deps, account, id), applied };
   },
 });
 
@@ -168,28 +116,6 @@ function termsOf(fields: NewKeyFields): NewKey {
   };
 }
 
-/** The Application API calls its scope a permission (SPEC 2.1). */
-function titleOf(surface: Surface, scope: Scope): string {
-  if (surface === "application") return "Models API";
-  const service = SERVICE_NAMES.find((name) => SERVICES[name].scope === scope);
-  return service === undefined ? scope : SERVICES[service].title;
-}
-
 async function oneKey({ administration }: KeysDeps, account: AccountRow, id: string) {
-  return termsJson(await findOwnKey(administration, account, id));
-}
-
-function termsJson(key: KeyRow): ChangedKeyReply["key"] {
-  const { monthlyLimit, createdAt, lastUsedAt, revokedAt } = key;
-  return {
-    id: key.id,
-    name: key.name,
-    last_four: key.lastFour,
-    scopes: key.scopes,
-    ip_allowlist: key.ipAllowlist,
-    monthly_limit_usd: monthlyLimit === null ? null : toDecimal(monthlyLimit),
-    created_at: createdAt.toISOString(),
-    last_used_at: lastUsedAt?.toISOString() ?? null,
-    revoked_at: revokedAt?.toISOString() ?? null,
-  };
+  return keyTermsJson(await findOwnKey(administration, account, id));
 }

@@ -13,7 +13,7 @@ import type { Database } from "../store/servers/database.ts";
 import type { BillingDeps } from "./money/billing.ts";
 import type { PlaygroundDeps } from "./playground.ts";
 import { PlaygroundKeys } from "./playground-keys.ts";
-import type { UsageDeps } from "./usage/usage.ts";
+import type { ReadingDeps } from "./readings.ts";
 
 export interface OpenConsoleParts {
   readonly database: Database;
@@ -32,7 +32,7 @@ export interface OpenConsoleParts {
 }
 
 type Opened = Pick<BillingDeps, "administration" | "wallets" | "cashier"> &
-  Pick<PlaygroundDeps & UsageDeps, "playgroundKeys" | "actors" | "reading">;
+  Pick<PlaygroundDeps & ReadingDeps, "playgroundKeys" | "actors" | "reading">;
 
 /** Opens it; nothing connects before the first use. */
 export function openConsole(parts: OpenConsoleParts): Opened {

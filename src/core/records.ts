@@ -8,21 +8,31 @@ import { type NanoUsd, toDecimal } from "./money/money.ts";
 /** A row as a store read it: the driver's value for each column. */
 export type StoredRow = Readonly<Record<string, unknown>>;
 
-export type FieldKind = "text" | "number" | "integer" | "flag" | "time" | "usd" | "record";
+export type FieldKind = "text" | "number" | "integer" | "flag" | "time" | "usd" | "record" | "list";
 
-/** One field of a record. `Wire` is the type of its value in JSON. */
-export interface Field<Wire = unknown> {
+/** What a schema says of a value besides its type. */
+export interface Rules {
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly pattern?: string;
+}
+
+/** One field of a record: the type of its value in JSON, and of the value it is made of. */
+export interface Field<Wire = unknown, Stored = unknown> {
   readonly kind: FieldKind;
   /** The value in the example of the documentation. */
   readonly sample: Wire;
   readonly about: string | null;
   /** The only values of a text; null if any text is allowed. */
   readonly words: readonly string[] | null;
+  readonly rules: Rules;
   /** The fields of a record inside of this one. */
   readonly fields: Fields | null;
+  /** Each item of a list. */
+  readonly item: Field | null;
   readonly isNullable: boolean;
   /** Converts a stored value. */
-  readonly encode: (stored: unknown) => Wire;
+  encode(stored: Stored): Wire;
 }
 
 export type Fields = Readonly<Record<string, Field>>;
@@ -32,13 +42,30 @@ export type WireOf<F extends Fields> = {
   readonly [Name in keyof F]: F[Name] extends Field<infer Wire> ? Wire : never;
 };
 
-interface Words<Wire> {
+type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+type MemberOf<Name extends string> = Name extends `${infer Bare}_usd`
+  ? CamelCase<Bare>
+  : CamelCase<Name>;
+
+/** An object with the values of these fields: `last_four` in `lastFour`, `fee_usd` in `fee`. */
+export type RowOf<F extends Fields> = {
+  readonly [Name in keyof F & string as MemberOf<Name>]: F[Name] extends Field<
+    infer _,
+    infer Stored
+  >
+    ? Stored
+    : never;
+};
+
+interface Words<Wire> extends Rules {
   readonly sample: Wire;
   readonly about?: string;
 }
 
 /** A text, as it is stored. */
-export function text(words: Words<string>): Field<string> {
+export function text(words: Words<string>): Field<string, string> {
   return field("text", words, String);
 }
 
@@ -46,53 +73,63 @@ export function text(words: Words<string>): Field<string> {
 export function word<const Word extends string>(
   choices: readonly Word[],
   words: Words<NoInfer<Word>>,
-): Field<Word> {
+): Field<Word, Word> {
   // The constraint of the column allows no other word.
-  return { ...field("text", words, (stored) => String(stored) as Word), words: choices };
+  return { ...field("text", words, (stored: Word) => String(stored) as Word), words: choices };
 }
 
-export function number(words: Words<number>): Field<number> {
+export function number(words: Words<number>): Field<number, number> {
   return field("number", words, Number);
 }
 
 /** A whole number. */
-export function integer(words: Words<number>): Field<number> {
+export function integer(words: Words<number>): Field<number, number> {
   return field("integer", words, Number);
 }
 
-export function flag(words: Words<boolean>): Field<boolean> {
+export function flag(words: Words<boolean>): Field<boolean, boolean> {
   return field("flag", words, Boolean);
 }
 
 /** A time: ISO 8601 in UTC, with milliseconds. */
-export function time(words: Words<string>): Field<string> {
-  return field("time", words, (stored) =>
-    (stored instanceof Date ? stored : new Date(String(stored))).toISOString(),
-  );
+export function time(words: Words<string>): Field<string, Date | number> {
+  return field("time", words, (stored) => new Date(stored).toISOString());
 }
 
 /** A public id that is stored as the UUID in it. */
-export function publicId(kind: IdKind, words: Words<string>): Field<string> {
+export function publicId(kind: IdKind, words: Words<string>): Field<string, string> {
   return field("text", words, (stored) => fromUuid(kind, String(stored)));
 }
 
 /** Nano-USD as exact USD in a text: "12.5", "-0.000000001". A sum may be outside of NanoUsd. */
-export function usd(words: Words<string>): Field<string> {
+export function usd(words: Words<string>): Field<string, bigint> {
   return field("usd", words, (stored) => toDecimal(BigInt(String(stored)) as NanoUsd));
 }
 
 /** A record inside of a record; the row has its JSON. */
-export function nested<F extends Fields>(fields: F): Field<WireOf<F>> {
-  const encode = (stored: unknown) => stored as WireOf<F>;
-  return { ...field("record", { sample: sampleOf(fields) }, encode), fields };
+export function nested<F extends Fields>(
+  fields: F,
+  words: Partial<Words<WireOf<F>>> = {},
+): Field<WireOf<F>, WireOf<F>> {
+  const own = { sample: sampleOf(fields), ...words };
+  return { ...field("record", own, (stored: WireOf<F>) => stored), fields };
+}
+
+/** A list; its sample has one item, unless other samples are given. */
+export function listOf<Wire, Stored>(
+  item: Field<Wire, Stored>,
+  words: Partial<Words<readonly Wire[]>> = {},
+): Field<readonly Wire[], readonly Stored[]> {
+  const own = { sample: [item.sample], ...words };
+  return { ...field("list", own, (all: readonly Stored[]) => all.map(item.encode)), item };
 }
 
 /** The same field, or null where Postgres has null. A sample of null says that it mostly is. */
-export function nullable<Wire>(
-  inner: Field<Wire>,
+export function nullable<Wire, Stored>(
+  inner: Field<Wire, Stored>,
   { sample = inner.sample }: { readonly sample?: Wire | null } = {},
-): Field<Wire | null> {
-  const encode = (stored: unknown) => (stored === null ? null : inner.encode(stored));
+): Field<Wire | null, Stored | null> {
+  const encode = (stored: Stored | null) => (stored === null ? null : inner.encode(stored));
   return { ...inner, sample, encode, isNullable: true };
 }
 
@@ -107,16 +144,37 @@ export function jsonOf<F extends Fields>(fields: F, row: StoredRow): WireOf<F> {
   return json as WireOf<F>;
 }
 
+/** Makes the JSON of objects whose members have the fields' names in camel case, without units. */
+export function jsonFrom<F extends Fields>(fields: F): (row: RowOf<F>) => WireOf<F> {
+  const members = Object.entries(fields).map(([name, one]) => [name, memberOf(name), one] as const);
+  return (row) => {
+    const stored: StoredRow = row;
+    const json = members.map(([name, member, one]) => [name, one.encode(stored[member])]);
+    return Object.fromEntries(json) as WireOf<F>;
+  };
+}
+
+function memberOf(name: string): string {
+  return name
+    .replace(/_usd$/, "")
+    .replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
 /** The example of a record. */
 export function sampleOf<F extends Fields>(fields: F): WireOf<F> {
   const samples = Object.entries(fields).map(([name, { sample }]) => [name, sample]);
   return Object.fromEntries(samples) as WireOf<F>;
 }
 
-function field<Wire>(
+function field<Wire, Stored>(
   kind: FieldKind,
-  { sample, about = null }: { readonly sample: Wire; readonly about?: string | null },
-  encode: (stored: unknown) => Wire,
-): Field<Wire> {
-  return { kind, sample, about, words: null, fields: null, isNullable: false, encode };
+  {
+    sample,
+    about = null,
+    ...rules
+  }: Rules & { readonly sample: Wire; readonly about?: string | null },
+  encode: (stored: Stored) => Wire,
+): Field<Wire, Stored> {
+  const shape = { words: null, fields: null, item: null, isNullable: false };
+  return { kind, sample, about, rules, ...shape, encode };
 }

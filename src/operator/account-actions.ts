@@ -4,68 +4,34 @@ import { type AccountAction, changeAccount, grantFree } from "../accounts/admini
 import { closeAccount } from "../accounts/closing.ts";
 import { adjustBalance, forgiveOwed, recordPayment, refundPayment } from "../accounts/payments.ts";
 import { readField } from "../console/read-fields.ts";
+import { PLAN_NAMES } from "../core/access/limits.ts";
 import { AdministrationError } from "../core/errors.ts";
 import { dollars } from "../core/journal/audit-finding.ts";
 import { type NanoUsd, subtract, usd, ZERO } from "../core/money/money.ts";
 import { positiveAmountFrom } from "../core/text/field-rules.ts";
-import { jsonBody } from "../http/body/json-body.ts";
-import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
-import type { Checked, TSchema } from "../http/schema.ts";
+import { usd as usdSchema } from "../http/console/fields.ts";
+import { oneOf, optional, text } from "../http/schema.ts";
 import { refundTopUp } from "../payments/refund.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
 import { MANUAL, type Payment } from "../store/payments/payments.ts";
 import { type Ask, actOnce, actOutside, type Deed } from "./act.ts";
-import {
-  ACTION_EXAMPLE,
-  Action,
-  type ActionReply,
-  AmountBody,
-  ASK_EXAMPLE,
-  AskBody,
-  ContractBody,
-  PlanBody,
-  RefundBody,
-} from "./action-schema.ts";
-import { ACCOUNT_PATH, accountOf, BODY_BYTES_MAX, type Context } from "./deps.ts";
+import { type ActInput, type ActionReply, accountAct } from "./act-endpoint.ts";
+import type { Context } from "./deps.ts";
 
 /** The part of the reference of an operation that says where it comes from. */
 const REFERENCE = "console:";
 
-interface ActionDefinition<S extends TSchema> {
-  readonly id: string;
-  /** The last part of the path. */
-  readonly name: string;
-  readonly summary: string;
-  readonly body: S;
-  /** Fields of the example besides `id` and `reason`. */
-  readonly example?: object;
-  readonly run: (context: Context, account: AccountRow, input: Checked<S>) => Promise<ActionReply>;
-}
-
-function accountAction<S extends TSchema>(definition: ActionDefinition<S>) {
-  const { id, name, summary, body, example = {}, run } = definition;
-  return operatorEndpoint({
-    id,
-    method: "POST",
-    path: `${ACCOUNT_PATH}/${name}`,
-    summary,
-    body: jsonBody(body, { bytesMax: BODY_BYTES_MAX }),
-    reply: Action,
-    examples: [{ summary: "Done", body: { ...ASK_EXAMPLE, ...example }, reply: ACTION_EXAMPLE }],
-    run: async (context: Context, input: Checked<S>) =>
-      await run(context, await accountOf(context), input),
-  });
-}
+const AMOUNT = { amount_usd: usdSchema("The amount") };
 
 function deedOn({ number }: AccountRow, action: string, about: string): Deed {
   return { action, account: number, subject: null, about };
 }
 
-const credit = accountAction({
+const credit = accountAct({
   id: "creditAccount",
   name: "credit",
   summary: "Record a payment that came in another way, and credit it; it counts for the tier",
-  body: AmountBody,
+  fields: AMOUNT,
   example: { amount_usd: "25" },
   run(context, account, input) {
     const amount = readField("amount_usd", () => positiveAmountFrom(input.amount_usd));
@@ -79,11 +45,11 @@ const credit = accountAction({
   },
 });
 
-const adjust = accountAction({
+const adjust = accountAct({
   id: "adjustAccount",
   name: "adjust",
   summary: "Add to the paid balance, or take from it what is there; it counts for no tier",
-  body: AmountBody,
+  fields: AMOUNT,
   example: { amount_usd: "-1.5" },
   run(context, account, input) {
     const amount = readField("amount_usd", () => signedAmount(input.amount_usd));
@@ -107,11 +73,11 @@ function signedAmount(text: string): NanoUsd {
   throw new RangeError("must not be zero");
 }
 
-const forgive = accountAction({
+const forgive = accountAct({
   id: "forgiveOwed",
   name: "forgive",
   summary: "Forgive up to an amount of what the account owes for reversed payments",
-  body: AmountBody,
+  fields: AMOUNT,
   example: { amount_usd: "3" },
   run(context, account, input) {
     const amount = readField("amount_usd", () => positiveAmountFrom(input.amount_usd));
@@ -126,15 +92,20 @@ const forgive = accountAction({
   },
 });
 
-const refund = accountAction({
+const REFUND = {
+  payment: text({ description: "The id of a payment of this account" }),
+  amount_usd: optional(usdSchema("How much; all that is left if missing")),
+};
+
+const refund = accountAct({
   id: "refundPayment",
   name: "refund",
   summary: "Refund a payment, or a part of it; its credit is taken back",
-  body: RefundBody,
+  fields: REFUND,
   example: { payment: "pay_7n42DGM5Tflk9n8mt7Fhc7", amount_usd: "5" },
   async run(context, account, input) {
-    const { amount_usd: text } = input;
-    const amount = text == null ? null : readField("amount_usd", () => positiveAmountFrom(text));
+    const { amount_usd: given } = input;
+    const amount = given == null ? null : readField("amount_usd", () => positiveAmountFrom(given));
     const { administration } = context.deps;
     const payments = await administration.payments.list(account);
     const payment = payments.find(({ id }) => id === input.payment);
@@ -157,7 +128,7 @@ async function refundAtProvider(
   context: Context,
   payment: Payment,
   deed: Deed,
-  input: RefundBody,
+  input: ActInput<typeof REFUND>,
 ): Promise<ActionReply> {
   const { cashier } = context.deps;
   if (cashier === null) {
@@ -188,11 +159,11 @@ const suspend = stateAction("suspend", "Suspend the account: every call is refus
 const resume = stateAction("resume", "Resume an account that an operator suspended");
 
 function stateAction(kind: keyof typeof DONE, summary: string) {
-  return accountAction({
+  return accountAct({
     id: `${kind}Account`,
     name: kind,
     summary,
-    body: AskBody,
+    fields: {},
     run: (context, account, input) => changeOnce(context, account, input, DONE[kind], { kind }),
   });
 }
@@ -210,11 +181,11 @@ function changeOnce(
   );
 }
 
-const close = accountAction({
+const close = accountAct({
   id: "closeAccountForGood",
   name: "close",
   summary: "Close the account permanently, and revoke its keys",
-  body: AskBody,
+  fields: {},
   run: (context, account, input) =>
     actOnce(context, deedOn(account, "close", "closed permanently"), input, (also) => {
       const { administration, wallets } = context.deps;
@@ -222,32 +193,32 @@ const close = accountAction({
     }),
 });
 
-const grant = accountAction({
+const grant = accountAct({
   id: "grantFreeCredit",
   name: "grant-free",
   summary: "Give a Gateway account the free credit that it did not get by signing up",
-  body: AskBody,
+  fields: {},
   run: (context, account, input) =>
     actOnce(context, deedOn(account, "grant_free", "free credit granted"), input, (also) =>
       grantFree({ ...context.deps.administration, also }, account.id),
     ),
 });
 
-const plan = accountAction({
+const plan = accountAct({
   id: "setPlan",
   name: "plan",
   summary: "Set the plan of an application account",
-  body: PlanBody,
+  fields: { plan: oneOf(PLAN_NAMES) },
   example: { plan: "pro" },
   run: (context, account, input) =>
     changeOnce(context, account, input, `plan ${input.plan}`, { kind: "plan", plan: input.plan }),
 });
 
-const contract = accountAction({
+const contract = accountAct({
   id: "setContract",
   name: "contract",
   summary: "Give a Gateway account the Enterprise contract, or take it away",
-  body: ContractBody,
+  fields: { contract: oneOf(["enterprise", "none"]) },
   example: { contract: "enterprise" },
   run: (context, account, input) =>
     changeOnce(context, account, input, `contract ${input.contract}`, {

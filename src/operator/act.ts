@@ -17,7 +17,7 @@ import {
   type TrailEntry,
 } from "../store/operators/operator-actions.ts";
 import type { Database } from "../store/servers/database.ts";
-import type { ActionReply } from "./action-schema.ts";
+import type { ActionReply } from "./act-endpoint.ts";
 import type { Context } from "./deps.ts";
 
 /** What is done, without the words of the request that asks for it. */

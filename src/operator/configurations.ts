@@ -2,56 +2,28 @@
 
 import { AdministrationError } from "../core/errors.ts";
 import { StartError } from "../core/start-error.ts";
-import { jsonBody } from "../http/body/json-body.ts";
-import { queryOf } from "../http/console/console-endpoint.ts";
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
-import type { Checked } from "../http/schema.ts";
-import { byNumber, readPage } from "../readings/list-reading.ts";
-import { timeText } from "../readings/reading.ts";
-import {
-  Configurations,
-  type ConfigurationVersion,
-  type DescribeChanges,
-} from "../store/operators/configurations.ts";
+import { replyWith } from "../http/console/record-schema.ts";
+import { Type } from "../http/schema.ts";
+import { CONFIGURATIONS, Configuration, configurationReply } from "../readings/configurations.ts";
+import { Configurations, type DescribeChanges } from "../store/operators/configurations.ts";
 import { actOnce } from "./act.ts";
-import { ACTION_EXAMPLE, Action, ASK_EXAMPLE } from "./action-schema.ts";
-import {
-  CONFIGURATION_EXAMPLE,
-  CONFIGURATIONS_EXAMPLE,
-  Configuration,
-  ConfigurationsQuery,
-  type ConfigurationsReply,
-  Configurations as Listed,
-  RollbackBody,
-} from "./configurations-schema.ts";
-import { BODY_BYTES_MAX, type Context, OPERATOR_PATH } from "./deps.ts";
+import { operatorAct } from "./act-endpoint.ts";
+import { type Context, OPERATOR_PATH } from "./deps.ts";
 
 const PATH = `${OPERATOR_PATH}/configurations`;
-const KEYSET = byNumber<ConfigurationVersion>("version");
+const VERSION_MAX = 999_999_999;
 
 const listed = operatorEndpoint({
   id: "listConfigurations",
-  method: "GET",
   path: PATH,
   summary: "List the versions of the configuration, newest first, and what is in force",
-  query: queryOf(ConfigurationsQuery),
-  reply: Listed,
-  examples: [{ summary: "A version with new prices", reply: CONFIGURATIONS_EXAMPLE }],
-  async run({ deps }: Context, { before }) {
-    const configurations = new Configurations(deps.reading.database);
-    const { version, refused } = deps.configuration.running();
-    const newest = await configurations.inForce(version);
-    const { rows, next } = await readPage(KEYSET, before, (page) =>
-      configurations.list(page.before, page.count),
-    );
-    return {
-      in_force: newest?.version ?? null,
-      running: version,
-      refused: refused?.reason ?? null,
-      versions: rows.map(versionJson),
-      next,
-    } satisfies ConfigurationsReply;
-  },
+  ...CONFIGURATIONS.endpoint("A version with new prices"),
+  run: ({ deps }: Context, input) =>
+    CONFIGURATIONS.page(
+      { database: deps.reading.database, running: deps.configuration.running() },
+      input,
+    ),
 });
 
 const one = operatorEndpoint({
@@ -59,27 +31,30 @@ const one = operatorEndpoint({
   method: "GET",
   path: `${PATH}/{version}`,
   summary: "Show a version of the configuration with its text",
-  reply: Configuration,
-  examples: [{ summary: "A version", reply: CONFIGURATION_EXAMPLE }],
+  ...replyWith(Configuration, { summary: "A version" }),
   async run({ deps, params }: Context) {
-    const word = params.version ?? "";
-    if (!/^[1-9]\d{0,8}$/.test(word)) {
-      throw new AdministrationError("not_found", `There is no version ${word}`);
+    const version = params.version ?? "";
+    if (!/^[1-9]\d{0,8}$/.test(version)) {
+      throw new AdministrationError("not_found", `There is no version ${version}`);
     }
-    const found = await new Configurations(deps.reading.database).find(Number(word));
-    return { ...versionJson(found), text: found.text };
+    return await configurationReply(deps.reading.database, Number(version));
   },
 });
 
-const rollback = operatorEndpoint({
+const rollback = operatorAct({
   id: "rollBackConfiguration",
-  method: "POST",
-  path: `${PATH}/rollback`,
+  name: "configurations/rollback",
   summary: "Put the text of an earlier version in force again, as a new version",
-  body: jsonBody(RollbackBody, { bytesMax: BODY_BYTES_MAX }),
-  reply: Action,
-  examples: [{ summary: "Version 2", body: { ...ASK_EXAMPLE, version: 2 }, reply: ACTION_EXAMPLE }],
-  async run(context: Context, input: Checked<typeof RollbackBody>) {
+  fields: {
+    version: Type.Integer({
+      minimum: 1,
+      maximum: VERSION_MAX,
+      description: "The version whose text is put in force again",
+    }),
+  },
+  example: { version: 2 },
+  exampleSummary: "Version 2",
+  async run(context, input) {
     const { deps, person } = context;
     const { version, reason } = input;
     const configurations = new Configurations(deps.reading.database);
@@ -114,18 +89,6 @@ function inWords(describe: DescribeChanges, version: number): DescribeChanges {
       const message = `Version ${version} cannot be put in force: ${error.message}`;
       throw new AdministrationError("wrong_state", message);
     }
-  };
-}
-
-function versionJson(row: ConfigurationVersion): ConfigurationsReply["versions"][number] {
-  const { version, actor, note, changes, rollsBackTo, at } = row;
-  return {
-    version,
-    at: timeText(at),
-    actor,
-    note,
-    rolls_back_to: rollsBackTo,
-    changes: [...changes],
   };
 }
 

@@ -2,10 +2,11 @@
 
 import type { ReadableAccounts } from "../accounts/account-summary.ts";
 import { type AdministrationDeps, findAccount } from "../accounts/administration.ts";
-import type { PriceCatalogue } from "../console/usage/receipt-lines.ts";
 import type { OperatorContext, OperatorFrameDeps } from "../http/console/operator-endpoint.ts";
 import type { PaymentDeps } from "../payments/read-top-up.ts";
-import type { Reading } from "../readings/reading.ts";
+import type { RunningConfiguration } from "../readings/configurations.ts";
+import type { AccountSource, Reading } from "../readings/reading.ts";
+import type { PriceCatalogue } from "../readings/receipt-lines.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
 import type { DescribeChanges } from "../store/operators/configurations.ts";
 import type { Pauses } from "../store/operators/pauses.ts";
@@ -13,11 +14,7 @@ import type { UpstreamBoard } from "../upstream/upstream-board.ts";
 
 /** The shared configuration, as the process that answers sees it. */
 export interface ConfigurationHere {
-  /** The version that runs, 0 for its own file, and the one in force if it is refused here. */
-  running(): {
-    readonly version: number;
-    readonly refused: { readonly version: number; readonly reason: string } | null;
-  };
+  running(): RunningConfiguration;
   /** Checks a text as the process reads it. @throws StartError that names the line */
   readonly changes: DescribeChanges;
   /** Takes a newer version over now. */
@@ -43,7 +40,11 @@ export type Context = OperatorContext<OperatorDeps>;
 
 export const OPERATOR_PATH = "/console/operator";
 export const ACCOUNT_PATH = `${OPERATOR_PATH}/accounts/{account}`;
-export const BODY_BYTES_MAX = 8 * 1_024;
+
+/** The account that the path names, and what it is read from. @throws as `accountOf` */
+export async function sourceOf(context: Context): Promise<AccountSource> {
+  return { reading: context.deps.reading, account: await accountOf(context) };
+}
 
 /** The account that the path names. @throws AdministrationError if there is none */
 export async function accountOf({ deps, params }: Context): Promise<AccountRow> {

@@ -1,6 +1,7 @@
 // The lists of the operators' console.
 
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
+import { replyWith } from "../http/console/record-schema.ts";
 import { ACTIVITY } from "../readings/activity.ts";
 import { DISPUTES } from "../readings/disputes.ts";
 import { EVENTS } from "../readings/events.ts";
@@ -8,8 +9,9 @@ import { FOUND_ACCOUNTS } from "../readings/found-accounts.ts";
 import { GRANTS } from "../readings/grants.ts";
 import { LEDGER } from "../readings/ledger.ts";
 import { MAILS } from "../readings/mails.ts";
+import { Rejected, rejectedReply } from "../readings/rejected.ts";
 import { TRAIL } from "../readings/trail.ts";
-import { ACCOUNT_PATH, accountOf, type Context, OPERATOR_PATH } from "./deps.ts";
+import { ACCOUNT_PATH, type Context, OPERATOR_PATH, sourceOf } from "./deps.ts";
 
 const search = operatorEndpoint({
   id: "searchAccounts",
@@ -24,10 +26,7 @@ const ledger = operatorEndpoint({
   path: `${ACCOUNT_PATH}/ledger`,
   summary: "List the ledger of an account, newest first",
   ...LEDGER.endpoint("All entries", "kind=all"),
-  async run(context: Context, input) {
-    const account = await accountOf(context);
-    return await LEDGER.page({ reading: context.deps.reading, account }, input);
-  },
+  run: async (context: Context, input) => await LEDGER.page(await sourceOf(context), input),
 });
 
 const activity = operatorEndpoint({
@@ -35,10 +34,7 @@ const activity = operatorEndpoint({
   path: `${ACCOUNT_PATH}/activity`,
   summary: "Who did what in the account, its people and operators",
   ...ACTIVITY.endpoint("A new key"),
-  async run(context: Context, input) {
-    const account = await accountOf(context);
-    return await ACTIVITY.page({ database: context.deps.reading.database, account }, input);
-  },
+  run: async (context: Context, input) => await ACTIVITY.page(await sourceOf(context), input),
 });
 
 const trail = operatorEndpoint({
@@ -65,6 +61,15 @@ const events = operatorEndpoint({
   run: ({ deps }: Context, input) => EVENTS.page(deps.reading.database, input),
 });
 
+const rejected = operatorEndpoint({
+  id: "listRejected",
+  method: "GET",
+  path: `${OPERATOR_PATH}/rejected`,
+  summary: "List journal entries that Postgres refused",
+  ...replyWith(Rejected, { summary: "One entry" }),
+  run: ({ deps }: Context) => rejectedReply(deps.reading.database),
+});
+
 const disputes = operatorEndpoint({
   id: "listDisputes",
   path: `${OPERATOR_PATH}/disputes`,
@@ -88,6 +93,7 @@ export const OPERATOR_LISTS = [
   trail,
   mails,
   events,
+  rejected,
   disputes,
   grants,
 ] as const;

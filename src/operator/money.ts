@@ -1,6 +1,5 @@
 // Disputes, grants of free credit and revenue, over all accounts.
 
-import { serviceOfScope, serviceTitle } from "../console/service-names.ts";
 import { DAY_MS } from "../core/access/limits.ts";
 import type { REVENUE_GROUPS } from "../core/usage-query.ts";
 import { invalid } from "../http/body/checks.ts";
@@ -8,6 +7,7 @@ import { queryOf } from "../http/console/console-endpoint.ts";
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
 import type { Checked } from "../http/schema.ts";
 import { timeText, usdText } from "../readings/reading.ts";
+import { serviceOfScope, serviceTitle } from "../readings/service-names.ts";
 import { readReceived } from "../store/operators/operator-money.ts";
 import type { Database } from "../store/servers/database.ts";
 import { type MarginSums, readMargins } from "../store/usage/margins.ts";

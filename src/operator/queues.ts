@@ -3,15 +3,12 @@
 import { streamEntry } from "../../actors/journal.ts";
 import { AdministrationError } from "../core/errors.ts";
 import { sampleOf } from "../core/records.ts";
-import { jsonBody } from "../http/body/json-body.ts";
-import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
-import type { Checked } from "../http/schema.ts";
+import { optional, shortText, text } from "../http/schema.ts";
 import { ServiceMail } from "../readings/mails.ts";
-import { timeText } from "../readings/reading.ts";
 import { OPERATOR, recordActivity } from "../store/accounts/activity.ts";
 import { Ledger } from "../store/ledger/ledger.ts";
 import type { Transaction } from "../store/ledger/operations.ts";
-import { type OpenRejection, RejectedEntries } from "../store/ledger/rejected-entries.ts";
+import { RejectedEntries } from "../store/ledger/rejected-entries.ts";
 import { type RetryResult, retryRejections } from "../store/ledger/rejection-retry.ts";
 import {
   type EndedMail,
@@ -22,53 +19,18 @@ import {
 } from "../store/operators/operator-queues.ts";
 import type { Database } from "../store/servers/database.ts";
 import { actOnce, actOutside } from "./act.ts";
-import { ACTION_EXAMPLE, Action, ASK_EXAMPLE, AskBody } from "./action-schema.ts";
-import { BODY_BYTES_MAX, type Context, OPERATOR_PATH } from "./deps.ts";
-import {
-  HastenBody,
-  REJECTED_EXAMPLE,
-  Rejected,
-  type RejectedReply,
-  ReplayBody,
-  ResendBody,
-} from "./queues-schema.ts";
+import { operatorAct } from "./act-endpoint.ts";
+import type { Context } from "./deps.ts";
 
-const rejected = operatorEndpoint({
-  id: "listRejected",
-  method: "GET",
-  path: `${OPERATOR_PATH}/rejected`,
-  summary: "List journal entries that Postgres refused",
-  reply: Rejected,
-  examples: [{ summary: "One entry", reply: REJECTED_EXAMPLE }],
-  async run({ deps }: Context) {
-    const open = await new RejectedEntries(deps.reading.database).openRejections();
-    return { entries: open.map(rejectionJson) } satisfies RejectedReply;
-  },
-});
+const ID_CHARACTERS_MAX = 255;
 
-function rejectionJson(one: OpenRejection): RejectedReply["entries"][number] {
-  const { bucket, epoch, entry, account, seq, ledgerWritten, reason } = one;
-  const whole = seq !== null && !ledgerWritten;
-  return {
-    bucket,
-    account,
-    seq,
-    reason,
-    entry: `${epoch}-${entry}`,
-    missing: account === null ? "unknown" : whole ? "ledger and log row" : "log row",
-    rejected_at: timeText(one.rejectedAt),
-  };
-}
-
-const retry = operatorEndpoint({
+const retry = operatorAct({
   id: "retryRejected",
-  method: "POST",
-  path: `${OPERATOR_PATH}/rejected/retry`,
+  name: "rejected/retry",
   summary: "Write the rejected entries again that fit the ledger by now",
-  body: jsonBody(AskBody, { bytesMax: BODY_BYTES_MAX }),
-  reply: Action,
-  examples: [{ summary: "All", body: ASK_EXAMPLE, reply: ACTION_EXAMPLE }],
-  run(context: Context, input: Checked<typeof AskBody>) {
+  fields: {},
+  exampleSummary: "All",
+  run(context, input) {
     const about = "rejected journal entries written again";
     const deed = { action: "retry_rejected", account: null, subject: null, about };
     return actOutside(context, deed, input, async () => {
@@ -89,15 +51,15 @@ export async function retryAll(database: Database): Promise<RetryResult[]> {
   });
 }
 
-const hasten = operatorEndpoint({
+const hasten = operatorAct({
   id: "hastenMail",
-  method: "POST",
-  path: `${OPERATOR_PATH}/mails/retry`,
+  name: "mails/retry",
   summary: "Try to send a waiting mail now, or all of them",
-  body: jsonBody(HastenBody, { bytesMax: BODY_BYTES_MAX }),
-  reply: Action,
-  examples: [{ summary: "All", body: ASK_EXAMPLE, reply: ACTION_EXAMPLE }],
-  run(context: Context, input: Checked<typeof HastenBody>) {
+  fields: {
+    mail: optional(text({ description: "The id of a mail; all that wait if missing" })),
+  },
+  exampleSummary: "All",
+  run(context, input) {
     const mail = input.mail ?? null;
     const about = mail === null ? "all waiting mails tried now" : `mail ${mail} tried now`;
     const deed = { action: "retry_mail", account: null, subject: mail, about };
@@ -109,24 +71,17 @@ const hasten = operatorEndpoint({
   },
 });
 
-const resend = operatorEndpoint({
+const resend = operatorAct({
   id: "resendMail",
-  method: "POST",
-  path: `${OPERATOR_PATH}/mails/resend`,
+  name: "mails/resend",
   summary: "Send a mail again that failed",
   description:
     "It is the same mail, with the same Message-ID, tried for another 24 hours. Mails that bring " +
     "a code or a link are not sent again: both have ended, and people ask for new ones.",
-  body: jsonBody(ResendBody, { bytesMax: BODY_BYTES_MAX }),
-  reply: Action,
-  examples: [
-    {
-      summary: "One mail",
-      body: { ...ASK_EXAMPLE, mail: sampleOf(ServiceMail).id },
-      reply: ACTION_EXAMPLE,
-    },
-  ],
-  async run(context: Context, input: Checked<typeof ResendBody>) {
+  fields: { mail: text({ description: "The id of a mail that failed" }) },
+  example: { mail: sampleOf(ServiceMail).id },
+  exampleSummary: "One mail",
+  async run(context, input) {
     const { database } = context.deps.reading;
     const { mail: id } = input;
     const mail = await mailOf(database, id);
@@ -164,21 +119,14 @@ export async function resendFromCli(database: Database, id: string, now: Date): 
   });
 }
 
-const replay = operatorEndpoint({
+const replay = operatorAct({
   id: "replayEvent",
-  method: "POST",
-  path: `${OPERATOR_PATH}/events/replay`,
+  name: "events/replay",
   summary: "Process an event again: the object that it names is read anew within seconds",
-  body: jsonBody(ReplayBody, { bytesMax: BODY_BYTES_MAX }),
-  reply: Action,
-  examples: [
-    {
-      summary: "One event",
-      body: { ...ASK_EXAMPLE, provider: "stripe", event: "evt_1" },
-      reply: ACTION_EXAMPLE,
-    },
-  ],
-  run(context: Context, input: Checked<typeof ReplayBody>) {
+  fields: { provider: shortText(ID_CHARACTERS_MAX), event: shortText(ID_CHARACTERS_MAX) },
+  example: { provider: "stripe", event: "evt_1" },
+  exampleSummary: "One event",
+  run(context, input) {
     const { provider, event: id } = input;
     const about = `event ${id} of ${provider} processed again`;
     const deed = { action: "replay_event", account: null, subject: id, about };
@@ -199,4 +147,4 @@ function requireProvider({ deps: { cashier } }: Context, provider: string): void
   );
 }
 
-export const QUEUE_ENDPOINTS = [rejected, retry, hasten, resend, replay] as const;
+export const QUEUE_ENDPOINTS = [retry, hasten, resend, replay] as const;

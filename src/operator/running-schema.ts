@@ -1,20 +1,7 @@
 // How the installation runs: what is paused, who serves, and what waits.
 
 import { list, reply, time } from "../http/console/fields.ts";
-import { type Checked, nullable, shortText, Type, text } from "../http/schema.ts";
-import { ASK } from "./action-schema.ts";
-
-const TARGET_CHARACTERS_MAX = 206;
-
-export const PauseBody = Type.Object(
-  {
-    ...ASK,
-    target: shortText(TARGET_CHARACTERS_MAX, {
-      description: "A service, or `model:` with the id of a model",
-    }),
-  },
-  { additionalProperties: false },
-);
+import { type Checked, nullable, Type, text } from "../http/schema.ts";
 
 export const Pauses = reply({
   services: list(text({ description: "A service that can be paused" })),

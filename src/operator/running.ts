@@ -5,29 +5,28 @@ import project from "../../package.json";
 import { journalLagNow } from "../accounts/journal-age.ts";
 import { SERVICE_NAMES } from "../core/access/services.ts";
 import { invalid } from "../http/body/checks.ts";
-import { jsonBody } from "../http/body/json-body.ts";
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
-import type { Checked } from "../http/schema.ts";
+import { shortText } from "../http/schema.ts";
 import { timeText } from "../readings/reading.ts";
 import { RejectedEntries } from "../store/ledger/rejected-entries.ts";
 import { listDisputes } from "../store/operators/operator-money.ts";
 import { countMails } from "../store/operators/operator-queues.ts";
 import { isPauseTarget } from "../store/operators/pauses.ts";
 import { actOutside } from "./act.ts";
-import { ACTION_EXAMPLE, Action, ASK_EXAMPLE } from "./action-schema.ts";
-import { BODY_BYTES_MAX, type Context, OPERATOR_PATH, type OperatorDeps } from "./deps.ts";
+import { operatorAct } from "./act-endpoint.ts";
+import { type Context, OPERATOR_PATH, type OperatorDeps } from "./deps.ts";
 import {
   HEALTH_EXAMPLE,
   Health,
   type HealthReply,
   PAUSES_EXAMPLE,
-  PauseBody,
   Pauses,
   type PausesReply,
 } from "./running-schema.ts";
 
 /** Without a payment provider no event waits for anything. */
 const NO_EVENTS = { waiting: 0, oldest: null } as const;
+const TARGET_CHARACTERS_MAX = 206;
 const DISPUTES_COUNTED_MAX = 1_000;
 
 const health = operatorEndpoint({
@@ -105,17 +104,18 @@ const resume = switchEndpoint("resume", "Resume a service or a model");
 
 function switchEndpoint(verb: "pause" | "resume", summary: string) {
   const isPause = verb === "pause";
-  return operatorEndpoint({
+  return operatorAct({
     id: isPause ? "pauseTarget" : "resumeTarget",
-    method: "POST",
-    path: `${OPERATOR_PATH}/pauses/${verb}`,
+    name: `pauses/${verb}`,
     summary,
-    body: jsonBody(PauseBody, { bytesMax: BODY_BYTES_MAX }),
-    reply: Action,
-    examples: [
-      { summary: "Search", body: { ...ASK_EXAMPLE, target: "search" }, reply: ACTION_EXAMPLE },
-    ],
-    async run(context: Context, input: Checked<typeof PauseBody>) {
+    fields: {
+      target: shortText(TARGET_CHARACTERS_MAX, {
+        description: "A service, or `model:` with the id of a model",
+      }),
+    },
+    example: { target: "search" },
+    exampleSummary: "Search",
+    async run(context, input) {
       const { target } = input;
       if (!isPauseTarget(target)) {
         throw invalid("target", `must be one of ${SERVICE_NAMES.join(", ")}, or model:ID`);

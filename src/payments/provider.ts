@@ -7,7 +7,8 @@ import type { CardDetails } from "../store/payments/saved-cards.ts";
 import type { CheckoutPage, TopUp, TopUpKind } from "../store/payments/top-ups.ts";
 
 /** The name under which what a provider did is stored; the sandbox is one of its own. */
-export type ProviderName = "stripe" | "sandbox";
+export const PROVIDER_NAMES = ["stripe", "sandbox"] as const;
+export type ProviderName = (typeof PROVIDER_NAMES)[number];
 
 /** A dispute as a provider tells of it. An inquiry has moved no money. */
 export interface ProviderDispute {

@@ -1,13 +1,12 @@
 // What people and operators did to an account.
 
 import { nullable, text, time } from "../core/records.ts";
-import type { AccountRow } from "../store/accounts/accounts.ts";
 import { listActivity } from "../store/accounts/activity.ts";
-import type { Database } from "../store/servers/database.ts";
-import { byNumber, type ListReply, listReading } from "./list-reading.ts";
+import { byNumber, listReading, type PageOf } from "./list-reading.ts";
+import type { AccountSource } from "./reading.ts";
 
 export const ActivityLine = {
-  at: time({ about: "When", sample: "2026-11-22T13:00:00.000Z" }),
+  at: time({ sample: "2026-11-22T13:00:00.000Z" }),
   actor: text({
     about: "A person's e-mail address, `operator` or `system`",
     sample: "ada@example.com",
@@ -17,18 +16,13 @@ export const ActivityLine = {
   country: nullable(text({ sample: "DE" })),
 };
 
-export type ActivityReply = ListReply<"entries", typeof ActivityLine>;
-
-export interface ActivitySource {
-  readonly database: Database;
-  readonly account: AccountRow;
-}
-
 export const ACTIVITY = listReading({
   name: "entries",
   line: ActivityLine,
   filters: {},
   keyset: byNumber("number"),
-  read: ({ database, account }: ActivitySource, _query, page) =>
-    listActivity(database, account.number, page),
+  read: ({ reading, account }: AccountSource, _query, page) =>
+    listActivity(reading.database, account.number, page),
 });
+
+export type ActivityReply = PageOf<typeof ACTIVITY>;

@@ -4,7 +4,7 @@ import { nullable, text, time, usd, word } from "../core/records.ts";
 import { oneOf, optional } from "../http/schema.ts";
 import { listDisputes } from "../store/operators/operator-money.ts";
 import type { Database } from "../store/servers/database.ts";
-import { byNumber, type ListReply, listReading } from "./list-reading.ts";
+import { byNumber, listReading, type PageOf } from "./list-reading.ts";
 
 export const DisputedPayment = {
   payment: text({ sample: "pay_7n42DGM5Tflk9n8mt7Fhc7" }),
@@ -17,10 +17,8 @@ export const DisputedPayment = {
   disputed_usd: usd({ about: "Held or taken by the dispute", sample: "25" }),
   dispute: nullable(word(["open", "won", "lost"], { sample: "open" })),
   concern: nullable(text({ about: "What the provider last said", sample: "dispute open $25" })),
-  paid_at: time({ about: "When", sample: "2026-11-01T09:00:00.000Z" }),
+  paid_at: time({ sample: "2026-11-01T09:00:00.000Z" }),
 };
-
-export type DisputesReply = ListReply<"disputes", typeof DisputedPayment>;
 
 export const DISPUTES = listReading({
   name: "disputes",
@@ -32,3 +30,5 @@ export const DISPUTES = listReading({
   read: (database: Database, { state }, page) =>
     listDisputes(database, { openOnly: state !== "all", ...page }),
 });
+
+export type DisputesReply = PageOf<typeof DISPUTES>;

@@ -4,7 +4,7 @@ import { integer, nullable, text, time, word } from "../core/records.ts";
 import { oneOf, optional } from "../http/schema.ts";
 import { EVENT_STATUSES, listEvents } from "../store/operators/operator-queues.ts";
 import type { Database } from "../store/servers/database.ts";
-import { byTime, type ListReply, listReading } from "./list-reading.ts";
+import { byTime, listReading, type PageOf } from "./list-reading.ts";
 
 export const ProviderEvent = {
   provider: text({ sample: "stripe" }),
@@ -17,12 +17,10 @@ export const ProviderEvent = {
   failure: nullable(text({ about: "Why the last attempt failed", sample: "timeout" }), {
     sample: null,
   }),
-  occurred_at: time({ about: "When", sample: "2026-11-22T13:00:00.000Z" }),
-  received_at: time({ about: "When", sample: "2026-11-22T13:00:01.000Z" }),
-  processed_at: nullable(time({ about: "When", sample: "2026-11-22T13:00:01.200Z" })),
+  occurred_at: time({ sample: "2026-11-22T13:00:00.000Z" }),
+  received_at: time({ sample: "2026-11-22T13:00:01.000Z" }),
+  processed_at: nullable(time({ sample: "2026-11-22T13:00:01.200Z" })),
 };
-
-export type EventsReply = ListReply<"events", typeof ProviderEvent>;
 
 export const EVENTS = listReading({
   name: "events",
@@ -32,3 +30,5 @@ export const EVENTS = listReading({
   keyset: byTime(/^.{1,255}$/),
   read: (database: Database, { status = null }, page) => listEvents(database, { status, ...page }),
 });
+
+export type EventsReply = PageOf<typeof EVENTS>;

@@ -4,7 +4,7 @@ import { nullable, text, time, usd, word } from "../core/records.ts";
 import { optional, text as textSchema } from "../http/schema.ts";
 import { searchAccounts } from "../store/accounts/account-search.ts";
 import type { Database } from "../store/servers/database.ts";
-import { byNumber, type ListReply, listReading } from "./list-reading.ts";
+import { byNumber, listReading, type PageOf } from "./list-reading.ts";
 
 const TEXT_CHARACTERS_MAX = 200;
 
@@ -21,10 +21,8 @@ export const FoundAccount = {
   }),
   free_usd: usd({ about: "Free credit as the ledger has it, with what is held", sample: "3.2" }),
   owed_usd: usd({ about: "Owed for reversed payments", sample: "0" }),
-  created_at: time({ about: "When", sample: "2026-11-01T09:00:00.000Z" }),
+  created_at: time({ sample: "2026-11-01T09:00:00.000Z" }),
 };
-
-export type FoundAccountsReply = ListReply<"accounts", typeof FoundAccount>;
 
 export const FOUND_ACCOUNTS = listReading({
   name: "accounts",
@@ -46,3 +44,5 @@ export const FOUND_ACCOUNTS = listReading({
     return searchAccounts(database, { text: wanted === "" ? null : wanted, ...page });
   },
 });
+
+export type FoundAccountsReply = PageOf<typeof FOUND_ACCOUNTS>;

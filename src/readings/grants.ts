@@ -3,7 +3,7 @@
 import { nullable, text, time, usd, word } from "../core/records.ts";
 import { type GrantPlace, listGrants } from "../store/operators/operator-money.ts";
 import type { Database } from "../store/servers/database.ts";
-import { type Keyset, type ListReply, listReading } from "./list-reading.ts";
+import { type Keyset, listReading, type PageOf } from "./list-reading.ts";
 
 export const Grant = {
   account: text({ sample: "acct_7n42DGM5Tflk9n8mt7Fhc7" }),
@@ -14,11 +14,9 @@ export const Grant = {
     about: "An allowance is of the Free plan",
     sample: "grant",
   }),
-  at: time({ about: "When", sample: "2026-11-01T09:00:00.000Z" }),
+  at: time({ sample: "2026-11-01T09:00:00.000Z" }),
   expires_at: nullable(time({ about: "When it ends", sample: "2027-01-30T09:00:00.000Z" })),
 };
-
-export type GrantsReply = ListReply<"grants", typeof Grant>;
 
 /** Operations are numbered within their account, so its number is a part of the place. */
 const BY_OPERATION: Keyset<GrantPlace> = {
@@ -37,3 +35,5 @@ export const GRANTS = listReading({
   keyset: BY_OPERATION,
   read: (database: Database, _query, { before, count }) => listGrants(database, before, count),
 });
+
+export type GrantsReply = PageOf<typeof GRANTS>;

@@ -2,14 +2,13 @@
 
 import { nullable, number, publicId, text, time, usd } from "../core/records.ts";
 import { oneOf, optional } from "../http/schema.ts";
-import type { AccountRow } from "../store/accounts/accounts.ts";
 import { readLedgerPage } from "../store/ledger/ledger-pages.ts";
-import { byNumber, type ListReply, listReading } from "./list-reading.ts";
-import { asOf, type Reading } from "./reading.ts";
+import { byNumber, listReading, type PageOf } from "./list-reading.ts";
+import { type AccountSource, WITH_AGE } from "./reading.ts";
 
 export const LedgerLine = {
   seq: number({ sample: 2 }),
-  at: time({ about: "When", sample: "2026-11-22T14:03:20.118Z" }),
+  at: time({ sample: "2026-11-22T14:03:20.118Z" }),
   kind: text({
     about: "charge, credit, bonus, reversal, restore, adjustment, …",
     sample: "charge",
@@ -23,13 +22,6 @@ export const LedgerLine = {
   reason: nullable(text({ sample: "Goodwill" }), { sample: null }),
 };
 
-export type LedgerReply = ListReply<"entries", typeof LedgerLine>;
-
-export interface AccountSource {
-  readonly reading: Reading;
-  readonly account: AccountRow;
-}
-
 export const LEDGER = listReading({
   name: "entries",
   line: LedgerLine,
@@ -37,11 +29,13 @@ export const LEDGER = listReading({
     kind: optional(oneOf(["all", "operations"], { description: "`operations`: without calls" })),
   },
   keyset: byNumber("seq"),
-  asOf: ({ reading, account }: AccountSource) => asOf(reading, account),
-  read: ({ reading, account }, { kind }, page) =>
+  head: WITH_AGE,
+  read: ({ reading, account }: AccountSource, { kind }, page) =>
     readLedgerPage(reading.database, {
       account: account.number,
       withoutCalls: kind === "operations",
       ...page,
     }),
 });
+
+export type LedgerReply = PageOf<typeof LEDGER>;

@@ -2,27 +2,38 @@
 // the function that reads it follow the query, the reply and the example of a list, for whoever
 // shows it: the console, the operators' console and the command line.
 
-import { type Fields, jsonOf, type StoredRow, sampleOf, type WireOf } from "../core/records.ts";
+import {
+  type Fields,
+  jsonOf,
+  listOf,
+  nested,
+  nullable,
+  type StoredRow,
+  text,
+  type WireOf,
+} from "../core/records.ts";
 import { invalid } from "../http/body/checks.ts";
 import { type ConsoleInput, queryOf } from "../http/console/console-endpoint.ts";
-import { AsOf, before } from "../http/console/fields.ts";
-import { schemaOf } from "../http/console/record-schema.ts";
+import { before } from "../http/console/fields.ts";
+import { replyWith } from "../http/console/record-schema.ts";
 import type { Example } from "../http/endpoint-info.ts";
 import {
   type Checked,
-  nullable,
   type Static,
   type TObject,
   type TProperties,
   type TSchema,
   type TUnsafe,
   Type,
-  text,
 } from "../http/schema.ts";
-import { AGE_SAMPLE, type AsOfJson } from "./reading.ts";
 
 /** How many rows a page has, unless the caller asks for another number. */
 export const ROWS_PER_PAGE = 50;
+
+const NEXT = nullable(
+  text({ about: "`before` of the next page; null on the last", sample: "41" }),
+  { sample: null },
+);
 
 /** How `next` of a page names its last row, and how that name is read again. */
 export interface Keyset<Place, Row = StoredRow> {
@@ -42,9 +53,9 @@ export interface Page<Place> {
 const NUMBER = /^[1-9]\d{0,14}$/;
 
 /** Pages by a whole number that each row has in this column. */
-export function byNumber<Row extends object = StoredRow>(
-  column: keyof Row & string,
-): Keyset<number, Row> {
+export function byNumber<Column extends string>(
+  column: Column,
+): Keyset<number, { readonly [Name in Column]?: unknown }> {
   return {
     nameOf: (row) => String(row[column]),
     parse: (name) => (NUMBER.test(name) ? Number(name) : null),
@@ -68,36 +79,45 @@ export function byTime(id: RegExp): Keyset<TimePlace> {
   };
 }
 
+/** Fields of the reply besides its lines, and the function that reads them. */
+interface ListHead<Source, H extends Fields> {
+  readonly fields: H;
+  readonly read: (source: Source) => Promise<WireOf<H>>;
+}
+
 interface ListDefinition<
   Source,
   Name extends string,
   F extends Fields,
   Q extends TProperties,
   Place,
+  Row,
+  H extends Fields,
 > {
   /** The field of the reply that has the lines. */
   readonly name: Name;
   readonly line: F;
   /** The fields of the query besides `before`. */
   readonly filters: Q;
-  readonly keyset: Keyset<Place>;
-  /** Says until when the lines are complete; missing if they always are. */
-  readonly asOf?: (source: Source) => Promise<AsOfJson>;
-  readonly read: (
-    source: Source,
-    query: QueryOf<Q>,
-    page: Page<Place>,
-  ) => Promise<readonly StoredRow[]>;
+  readonly keyset: Keyset<Place, NoInfer<Row>>;
+  /** Read before the lines. */
+  readonly head?: ListHead<Source, H>;
+  readonly read: (source: Source, query: QueryOf<Q>, page: Page<Place>) => Promise<readonly Row[]>;
+  /** Makes a line of a row; by default a row has a column for each field. */
+  readonly toLine?: (row: Row) => WireOf<F>;
+  /** How many lines the query wants. */
+  readonly rowsPerPage?: (query: QueryOf<Q>) => number;
 }
 
 type Before = { readonly before: typeof before };
 type QuerySchema<Q extends TProperties> = TUnsafe<Static<TObject<Q>> & Static<TObject<Before>>>;
 type QueryOf<Q extends TProperties> = Checked<QuerySchema<Q>>;
+type NoFields = Record<never, never>;
 
 /** A page of a list in JSON. */
-export type ListReply<Name extends string, F extends Fields> = {
+type ListReply<Name extends string, F extends Fields, H extends Fields> = WireOf<H> & {
   readonly [N in Name]: readonly WireOf<F>[];
-} & { readonly next: string | null; readonly as_of?: AsOfJson };
+} & { readonly next: string | null };
 
 interface ListEndpoint<Input> {
   readonly method: "GET";
@@ -106,12 +126,17 @@ interface ListEndpoint<Input> {
   readonly examples: readonly Example[];
 }
 
-export interface ListReading<Source, Name extends string, F extends Fields, Input> {
+export interface ListReading<Source, Input, Reply> {
+  readonly query: NonNullable<ConsoleInput<Input>["query"]>;
   /** The parts of an endpoint; its example has one line, and this query if there is one. */
   readonly endpoint: (summary: string, query?: string) => ListEndpoint<Input>;
   /** Reads a page. @throws ApiError that names the field at fault */
-  readonly page: (source: Source, input: Input) => Promise<ListReply<Name, F>>;
+  readonly page: (source: Source, input: Input) => Promise<Reply>;
 }
+
+/** A page of this list in JSON. */
+export type PageOf<List> =
+  List extends ListReading<infer _S, infer _I, infer Reply> ? Reply : never;
 
 export function listReading<
   Source,
@@ -119,37 +144,38 @@ export function listReading<
   F extends Fields,
   Q extends TProperties,
   Place,
->(definition: ListDefinition<Source, Name, F, Q, Place>): ListReading<Source, Name, F, QueryOf<Q>> {
-  const { name, line, filters, keyset, asOf } = definition;
-  const query: QuerySchema<Q> = Type.Unsafe(
+  Row = StoredRow,
+  H extends Fields = NoFields,
+>(
+  definition: ListDefinition<Source, Name, F, Q, Place, Row, H>,
+): ListReading<Source, QueryOf<Q>, ListReply<Name, F, H>> {
+  const { name, line, filters, keyset, head, rowsPerPage } = definition;
+  const toLine = definition.toLine ?? ((row) => jsonOf(line, row as StoredRow));
+  const schema: QuerySchema<Q> = Type.Unsafe(
     Type.Object({ ...filters, before }, { additionalProperties: false }),
   );
-  const schema = Type.Object({
-    ...(asOf !== undefined && { as_of: AsOf }),
-    [name]: Type.Array(schemaOf(line)),
-    next: nullable(text()),
-  });
-  const sample = replyOf(name, [sampleOf(line)], null, asOf && AGE_SAMPLE);
+  const query = queryOf(schema);
+  const fields = { ...head?.fields, [name]: listOf(nested(line)), next: NEXT };
   return {
+    query,
     endpoint: (summary, queryText) => ({
       method: "GET",
-      query: queryOf(query),
-      reply: schema,
-      examples: [{ summary, ...(queryText !== undefined && { query: queryText }), reply: sample }],
+      query,
+      ...replyWith(fields, { summary, ...(queryText !== undefined && { query: queryText }) }),
     }),
     async page(source, input) {
-      const age = await asOf?.(source);
+      const top = await head?.read(source);
       const { before: given } = input as Checked<TObject<Before>>;
       const read = (page: Page<Place>) => definition.read(source, input, page);
-      const { rows, next } = await readPage(keyset, given, read);
-      const lines = rows.map((row) => jsonOf(line, row));
-      return replyOf(name, lines, next, age);
+      const { rows, next } = await readPage(keyset, given, read, rowsPerPage?.(input));
+      const reply = { ...top, [name]: rows.map(toLine), next };
+      return reply as ListReply<Name, F, H>;
     },
   };
 }
 
 /** Reads the rows of a page, and names the next page. @throws ApiError for a wrong `before` */
-export async function readPage<Place, Row>(
+async function readPage<Place, Row>(
   keyset: Keyset<Place, Row>,
   before: string | null | undefined,
   read: (page: Page<Place>) => Promise<readonly Row[]>,
@@ -159,16 +185,6 @@ export async function readPage<Place, Row>(
   const last = found.length > rowsPerPage ? found[rowsPerPage - 1] : undefined;
   const next = last === undefined ? null : keyset.nameOf(last);
   return { rows: found.slice(0, rowsPerPage), next };
-}
-
-function replyOf<Name extends string, F extends Fields>(
-  name: Name,
-  lines: readonly WireOf<F>[],
-  next: string | null,
-  age: AsOfJson | undefined,
-): ListReply<Name, F> {
-  const reply = { ...(age !== undefined && { as_of: age }), [name]: lines, next };
-  return reply as ListReply<Name, F>;
 }
 
 function placeOf<Place, Row>(

@@ -3,6 +3,7 @@
 
 import { type AsOf, asOfNow, type JournalAgeDeps } from "../accounts/journal-age.ts";
 import { type NanoUsd, toDecimal } from "../core/money/money.ts";
+import { nested, number, time, type WireOf } from "../core/records.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
 import type { Database } from "../store/servers/database.ts";
 
@@ -12,13 +13,31 @@ export interface Reading {
   readonly journal: JournalAgeDeps;
 }
 
-export interface AsOfJson {
-  readonly at: string;
-  readonly behind_seconds: number;
+/** Until when the figures of a reply are complete. */
+export const AGE = {
+  as_of: nested({
+    at: time({ about: "The time of the answer", sample: "2026-11-22T14:03:22.000Z" }),
+    behind_seconds: number({
+      about: "How much later than this the newest calls may appear",
+      minimum: 0,
+      sample: 0.4,
+    }),
+  }),
+};
+
+/** An account and the stores that its pages are read from. */
+export interface AccountSource {
+  readonly reading: Reading;
+  readonly account: AccountRow;
 }
 
-/** The age in examples of the documentation. */
-export const AGE_SAMPLE: AsOfJson = { at: "2026-11-22T14:03:22.000Z", behind_seconds: 0.4 };
+/** The head of lists of an account whose lines come from the journal. */
+export const WITH_AGE = {
+  fields: AGE,
+  read: async ({ reading, account }: AccountSource) => ({ as_of: await asOf(reading, account) }),
+};
+
+type AsOfJson = WireOf<typeof AGE>["as_of"];
 
 /** Until when the figures of an account are complete. Call it before reading them. */
 export async function asOf(

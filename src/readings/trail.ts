@@ -4,11 +4,11 @@ import { nullable, text, time, word } from "../core/records.ts";
 import { optional, text as textSchema } from "../http/schema.ts";
 import type { Accounts } from "../store/accounts/accounts.ts";
 import { listActions } from "../store/operators/operator-actions.ts";
-import { byNumber, type ListReply, listReading } from "./list-reading.ts";
+import { byNumber, listReading, type PageOf } from "./list-reading.ts";
 
 export const TrailLine = {
   id: text({ sample: "op_7n42DGM5Tflk9n8m" }),
-  at: time({ about: "When", sample: "2026-11-22T13:00:00.000Z" }),
+  at: time({ sample: "2026-11-22T13:00:00.000Z" }),
   actor: text({ about: "The operator's e-mail address", sample: "ops@example.com" }),
   country: nullable(text({ sample: "DE" })),
   action: text({ about: "Such as credit", sample: "credit" }),
@@ -30,8 +30,6 @@ export const TrailLine = {
   }),
 };
 
-export type TrailReply = ListReply<"entries", typeof TrailLine>;
-
 /** No account has this number. */
 const NO_ACCOUNT = 0;
 
@@ -47,3 +45,5 @@ export const TRAIL = listReading({
     return await listActions(accounts.deps.database, { account, ...page });
   },
 });
+
+export type TrailReply = PageOf<typeof TRAIL>;

@@ -1,16 +1,13 @@
 // Changes of keys, limits and money.
 
-import type {
-  ChangedKeyReply,
-  CreatedKeyReply,
-  NewKeyBody,
-} from "../../../src/console/keys-schema.ts";
-import type { CapReply } from "../../../src/console/limits-schema.ts";
-import type { StartedTopUpReply } from "../../../src/console/money/billing-schema.ts";
+import type { ChangedKeyReply, CreatedKeyReply } from "../../../src/console/keys.ts";
+import type { NewKeyFields } from "../../../src/console/keys-schema.ts";
+import type { CapReply } from "../../../src/console/limits.ts";
+import type { StartedTopUpReply } from "../../../src/console/money/top-ups.ts";
 import { post } from "./client.ts";
 import { ofAccount } from "./queries.ts";
 
-export async function createKey(account: string, key: NewKeyBody): Promise<CreatedKeyReply> {
+export async function createKey(account: string, key: NewKeyFields): Promise<CreatedKeyReply> {
   return await post<CreatedKeyReply>(ofAccount(account, "keys"), key);
 }
 

@@ -1,17 +1,19 @@
 // What the pages read, one query for each endpoint of the console. Changes name what they outdate.
 
 import { QueryClient, queryOptions } from "@tanstack/react-query";
-import type { KeysReply } from "../../../src/console/keys-schema.ts";
-import type { LimitsReply } from "../../../src/console/limits-schema.ts";
-import type { ModelsReply } from "../../../src/console/models-schema.ts";
-import type { BillingReply, StartedTopUpReply } from "../../../src/console/money/billing-schema.ts";
+import type { StartedTopUpReply } from "../../../src/console/money/top-ups.ts";
 import type { MeReply } from "../../../src/console/people/me-schema.ts";
-import type { TeamReply } from "../../../src/console/people/team-schema.ts";
-import type { OverviewReply } from "../../../src/console/usage/overview-schema.ts";
-import type { ReceiptReply, RequestsReply } from "../../../src/console/usage/requests-schema.ts";
-import type { UsageReply } from "../../../src/console/usage/usage-schema.ts";
 import type { ActivityReply } from "../../../src/readings/activity.ts";
+import type { BillingReply } from "../../../src/readings/billing.ts";
+import type { KeysReply } from "../../../src/readings/keys.ts";
 import type { LedgerReply } from "../../../src/readings/ledger.ts";
+import type { LimitsReply } from "../../../src/readings/limits.ts";
+import type { ModelsReply } from "../../../src/readings/models.ts";
+import type { OverviewReply } from "../../../src/readings/overview.ts";
+import type { ReceiptReply } from "../../../src/readings/receipt.ts";
+import type { RequestsReply } from "../../../src/readings/requests.ts";
+import type { TeamReply } from "../../../src/readings/team.ts";
+import type { UsageReply } from "../../../src/readings/usage-schema.ts";
 import { get, type Query, RequestError } from "./client.ts";
 
 const FRESH_MS = 4_000;

@@ -2,7 +2,7 @@
 
 import { SegmentedControl } from "@mantine/core";
 import { useState } from "react";
-import type { OperatorAccountReply } from "../../../src/operator/accounts-schema.ts";
+import type { OperatorAccountReply } from "../../../src/readings/operator-account.ts";
 import { Panel } from "../parts/panel.tsx";
 import { ot } from "../texts/operator.ts";
 import { ActButton } from "./act-dialog.tsx";

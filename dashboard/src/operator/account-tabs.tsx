@@ -2,10 +2,10 @@
 
 import { Drawer, SegmentedControl, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { KeysReply } from "../../../src/console/keys-schema.ts";
-import type { BillingReply } from "../../../src/console/money/billing-schema.ts";
 import { CALL_STATUSES } from "../../../src/core/usage-query.ts";
-import type { OperatorAccountReply } from "../../../src/operator/accounts-schema.ts";
+import type { BillingReply } from "../../../src/readings/billing.ts";
+import type { KeysReply } from "../../../src/readings/keys.ts";
+import type { OperatorAccountReply } from "../../../src/readings/operator-account.ts";
 import { billingQuery, keysQuery, requestsQuery } from "../api/queries.ts";
 import { countText } from "../numbers.ts";
 import { Ledger } from "../pages/money/ledger.tsx";

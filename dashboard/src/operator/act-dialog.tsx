@@ -3,7 +3,7 @@
 
 import { Button, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
-import type { ActionReply } from "../../../src/operator/action-schema.ts";
+import type { ActionReply } from "../../../src/operator/act-endpoint.ts";
 import { typedUsd } from "../money.ts";
 import { Ask, say } from "../parts/ask.tsx";
 import { ot } from "../texts/operator.ts";

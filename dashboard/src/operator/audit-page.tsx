@@ -2,7 +2,7 @@
 
 import { Progress } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { AuditsReply } from "../../../src/operator/audits-schema.ts";
+import type { AuditsReply } from "../../../src/readings/audits.ts";
 import { countText } from "../numbers.ts";
 import { type Column, columnsOf } from "../parts/columns.tsx";
 import { PageHead, Panel, Tag } from "../parts/panel.tsx";
@@ -40,8 +40,7 @@ function Came({ run: { state, done, total } }: { readonly run: Run }) {
 function Result({ run: { report, failure } }: { readonly run: Run }) {
   if (failure !== null) return <Tag tone="owed">{failure}</Tag>;
   if (report === null) return "–";
-  const first = report.difference === null ? [] : [report.difference];
-  const findings = [...(report.differences ?? first), ...report.rejected];
+  const findings = [...report.differences, ...report.rejected];
   return (
     <>
       <Tag tone={report.ok ? "paid" : "owed"}>{report.ok ? ot.clean : ot.difference}</Tag>

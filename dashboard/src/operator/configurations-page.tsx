@@ -2,7 +2,7 @@
 
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { ConfigurationsReply } from "../../../src/operator/configurations-schema.ts";
+import type { ConfigurationsReply } from "../../../src/readings/configurations.ts";
 import { Code } from "../parts/code.tsx";
 import { type Column, columnsOf } from "../parts/columns.tsx";
 import { Loaded } from "../parts/loaded.tsx";

@@ -1,21 +1,21 @@
 // What the pages of operators read, and the one way in which they change something.
 
 import { queryOptions } from "@tanstack/react-query";
-import type { OperatorAccountReply } from "../../../src/operator/accounts-schema.ts";
-import type { ActionReply } from "../../../src/operator/action-schema.ts";
-import type { AuditsReply } from "../../../src/operator/audits-schema.ts";
+import type { ActionReply } from "../../../src/operator/act-endpoint.ts";
+import type { RevenueReply } from "../../../src/operator/money-schema.ts";
+import type { HealthReply, PausesReply } from "../../../src/operator/running-schema.ts";
+import type { AuditsReply } from "../../../src/readings/audits.ts";
 import type {
   ConfigurationReply,
   ConfigurationsReply,
-} from "../../../src/operator/configurations-schema.ts";
-import type { RevenueReply } from "../../../src/operator/money-schema.ts";
-import type { RejectedReply } from "../../../src/operator/queues-schema.ts";
-import type { HealthReply, PausesReply } from "../../../src/operator/running-schema.ts";
+} from "../../../src/readings/configurations.ts";
 import type { DisputesReply } from "../../../src/readings/disputes.ts";
 import type { EventsReply } from "../../../src/readings/events.ts";
 import type { FoundAccountsReply } from "../../../src/readings/found-accounts.ts";
 import type { GrantsReply } from "../../../src/readings/grants.ts";
 import type { MailsReply } from "../../../src/readings/mails.ts";
+import type { OperatorAccountReply } from "../../../src/readings/operator-account.ts";
+import type { RejectedReply } from "../../../src/readings/rejected.ts";
 import type { TrailReply } from "../../../src/readings/trail.ts";
 import { get, post, type Query } from "../api/client.ts";
 import { OPERATOR_API, queryClient } from "../api/queries.ts";

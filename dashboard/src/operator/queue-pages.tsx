@@ -1,9 +1,9 @@
 // What waits or failed: mails, events of payment providers, and rejected journal entries.
 
 import { useQuery } from "@tanstack/react-query";
-import type { RejectedReply } from "../../../src/operator/queues-schema.ts";
 import type { EventsReply } from "../../../src/readings/events.ts";
 import type { MailsReply } from "../../../src/readings/mails.ts";
+import type { RejectedReply } from "../../../src/readings/rejected.ts";
 import { type Column, columnsOf } from "../parts/columns.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { PageHead, Panel, Tag } from "../parts/panel.tsx";

@@ -3,8 +3,8 @@
 import { Button, Switch } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { KeysReply } from "../../../src/console/keys-schema.ts";
 import { mayAct } from "../../../src/core/access/roles.ts";
+import type { KeysReply } from "../../../src/readings/keys.ts";
 import { serverTime } from "../api/client.ts";
 import { keysQuery } from "../api/queries.ts";
 import { type Column, columnsOf, type ShownOf } from "../parts/columns.tsx";

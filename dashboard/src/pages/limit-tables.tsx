@@ -1,6 +1,6 @@
 // The windows of each key, and the tiers side by side.
 
-import type { LimitsReply } from "../../../src/console/limits-schema.ts";
+import type { LimitsReply } from "../../../src/readings/limits.ts";
 import { type Column, columnsOf } from "../parts/columns.tsx";
 import { Meter } from "../parts/meter.tsx";
 import { Money } from "../parts/money.tsx";

@@ -3,8 +3,8 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { LimitsReply } from "../../../src/console/limits-schema.ts";
 import { mayAct } from "../../../src/core/access/roles.ts";
+import type { LimitsReply } from "../../../src/readings/limits.ts";
 import { limitsQuery, overviewQuery } from "../api/queries.ts";
 import { nanoOf, sumUsd } from "../money.ts";
 import { countText } from "../numbers.ts";

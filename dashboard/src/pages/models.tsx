@@ -3,7 +3,7 @@
 import { TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { ModelsReply } from "../../../src/console/models-schema.ts";
+import type { ModelsReply } from "../../../src/readings/models.ts";
 import { modelsQuery } from "../api/queries.ts";
 import { countText } from "../numbers.ts";
 import { Copy } from "../parts/code.tsx";

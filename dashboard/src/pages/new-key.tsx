@@ -4,7 +4,8 @@ import { Button, Checkbox, Modal, Textarea, TextInput } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type { KeysReply, NewKeyBody } from "../../../src/console/keys-schema.ts";
+import type { NewKeyFields } from "../../../src/console/keys-schema.ts";
+import type { KeysReply } from "../../../src/readings/keys.ts";
 import { createKey } from "../api/money-changes.ts";
 import { outdateAccount } from "../api/queries.ts";
 import { typedUsd } from "../money.ts";
@@ -28,7 +29,7 @@ interface NewKeyProps {
 
 export function NewKey({ opened, close, account, query }: NewKeyProps) {
   const [made, setMade] = useState<string | null>(null);
-  const change = useChange(async (order: NewKeyBody) => {
+  const change = useChange(async (order: NewKeyFields) => {
     const { key, created } = await createKey(account.id, order);
     newKeys.set(account.id, { id: created.id, key });
     setMade(key);
@@ -64,7 +65,7 @@ export function NewKey({ opened, close, account, query }: NewKeyProps) {
 interface KeyFormProps {
   readonly account: Account;
   readonly reply: KeysReply;
-  readonly change: Change<[NewKeyBody]>;
+  readonly change: Change<[NewKeyFields]>;
   readonly close: () => void;
 }
 

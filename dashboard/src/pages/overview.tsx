@@ -3,7 +3,7 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import type { OverviewReply } from "../../../src/console/usage/overview-schema.ts";
+import type { OverviewReply } from "../../../src/readings/overview.ts";
 import { overviewQuery } from "../api/queries.ts";
 import { isZero } from "../money.ts";
 import { countText } from "../numbers.ts";

@@ -1,6 +1,6 @@
 // Requests as rows: time, what was called, with which key, the result, and the exact cost.
 
-import type { RequestsReply } from "../../../src/console/usage/requests-schema.ts";
+import type { RequestsReply } from "../../../src/readings/requests.ts";
 import { countText } from "../numbers.ts";
 import { nameOf, t } from "../texts.ts";
 import { clockTime, duration, shortDay, zoneLabel } from "../time.ts";

@@ -1,9 +1,9 @@
 // `farebox account limits`: what limits an account at this moment, as the console's page has it.
 
-import { type AccountSummary, readAccountSummary } from "../../accounts/account-summary.ts";
+import type { AccountSummary, Binding } from "../../accounts/account-summary.ts";
 import { findAccount } from "../../accounts/administration.ts";
 import { toJsonNumber } from "../../core/money/money.ts";
-import type { KeyRow } from "../../store/accounts/accounts.ts";
+import { type LimitsReply, readLimits } from "../../readings/limits.ts";
 import type { Answer, Command } from "../command.ts";
 import { dollars, indented, labelled, table } from "../print.ts";
 import { idOf } from "../values.ts";
@@ -14,7 +14,7 @@ const BINDING_WORDS = {
   own_cap: "the account's own monthly cap",
   owed: "what is owed",
   inactive: "the account is not active",
-} as const satisfies Record<AccountSummary["spendable"]["limit"], string>;
+} as const satisfies Record<Binding, string>;
 
 export const limitsCommand: Command = {
   name: "account limits",
@@ -25,52 +25,50 @@ export const limitsCommand: Command = {
     const id = idOf(input, "account");
     return async ({ administration, actors }) => {
       const account = await findAccount(administration, id);
-      const all = await administration.accounts.listKeys(account);
-      const keys = all.filter(({ revokedAt }) => revokedAt === null);
-      const ids = keys.map((key) => key.id);
-      return answerOf(id, await readAccountSummary(actors, account, ids), keys);
+      const { limits, summary } = await readLimits({ administration, wallets: actors }, account);
+      return answerOf(id, limits, summary);
     };
   },
 };
 
-function answerOf(id: string, summary: AccountSummary, keys: readonly KeyRow[]): Answer {
-  const { tier, month, spendable, openStreams, openCalls, counts } = summary;
-  const used = keys.map((key) => ({ key, requests: summary.keys.get(key.id)?.requests ?? 0 }));
-  const rows = used.map(({ key, requests }) => [
+function answerOf(
+  id: string,
+  { tier, binds, open, requests, mail }: LimitsReply,
+  { spendable, month }: AccountSummary,
+): Answer {
+  const rows = requests.keys.map((key) => [
     key.id,
     key.name,
-    `${requests} of ${tier.requestsPerMinute} requests a minute`,
+    `${key.used} of ${requests.per_minute_key} requests a minute`,
   ]);
-  const { mail } = tier;
   return {
     json: {
       account: id,
       [tier.kind]: tier.name,
       spendable_usd: toJsonNumber(spendable.amount),
-      binds: spendable.limit,
+      binds,
       month_spent_usd: toJsonNumber(month.spent),
       month_cap_usd: month.cap === null ? null : toJsonNumber(month.cap),
-      open_streams: openStreams,
-      open_calls: openCalls,
-      keys: used.map(({ key, requests }) => ({ id: key.id, requests })),
-      requests: tier.accountRequestsPerMinute === null ? null : counts.requests,
-      mail: mail && { messages: counts.messages, recipients: counts.recipients },
+      open_streams: open.streams,
+      open_calls: open.calls,
+      keys: requests.keys.map((key) => ({ id: key.id, requests: key.used })),
+      requests: requests.used_account,
+      mail: mail && { messages: mail.messages_minute, recipients: mail.recipients_day },
     },
     text: `${labelled([
       [tier.kind, tier.name],
-      ["spendable", `${dollars(spendable.amount)}, limited by ${BINDING_WORDS[spendable.limit]}`],
-      ["streams", `${openStreams} of ${Math.min(tier.streams, tier.openCalls)} open`],
-      ["calls", `${openCalls} of ${tier.openCalls} open`],
-      ...mailRows(summary),
+      ["spendable", `${dollars(spendable.amount)}, limited by ${BINDING_WORDS[binds]}`],
+      ["streams", `${open.streams} of ${open.streams_max} open`],
+      ["calls", `${open.calls} of ${open.calls_max} open`],
+      ...mailRows(mail),
     ])}\n\nkeys\n${indented(rows.length === 0 ? "none" : table(rows))}`,
   };
 }
 
-function mailRows({ tier: { mail }, counts }: AccountSummary): [string, string][] {
+function mailRows(mail: LimitsReply["mail"]): [string, string][] {
   if (mail === null) return [];
-  const { messages, recipients } = counts;
   return [
-    ["messages", `${messages} of ${mail.messagesPerMinute} a minute`],
-    ["recipients", `${recipients} of ${mail.recipientsPerDay} a day`],
+    ["messages", `${mail.messages_minute} of ${mail.messages_minute_max} a minute`],
+    ["recipients", `${mail.recipients_day} of ${mail.recipients_day_max} a day`],
   ];
 }

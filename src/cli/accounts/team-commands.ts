@@ -2,7 +2,6 @@
 // what people did. Both read and change what the pages of the console do, as the operator.
 
 import { findAccount } from "../../accounts/administration.ts";
-import { teamReply } from "../../console/people/team.ts";
 import { ROLES, type Role } from "../../core/access/roles.ts";
 import { ConsoleError } from "../../core/console-errors.ts";
 import { IdentityMails } from "../../identity/identity-mails.ts";
@@ -13,15 +12,14 @@ import {
   type TeamDeps,
   withdrawFromAccount,
 } from "../../identity/team-changes.ts";
-import { ACTIVITY } from "../../readings/activity.ts";
+import { teamReply } from "../../readings/team.ts";
 import { loadMailConfig } from "../../settings/config.ts";
 import type { AccountRow } from "../../store/accounts/accounts.ts";
 import { renameAccount } from "../../store/people/own-accounts.ts";
 import { PeopleStore } from "../../store/people/people.ts";
 import { type Answer, type Command, type Input, UsageError } from "../command.ts";
-import { type PageTerms, printPage } from "../list-command.ts";
 import { noted } from "../noted.ts";
-import { table, utc } from "../print.ts";
+import { table } from "../print.ts";
 import type { Stores } from "../stores.ts";
 import { emailArgumentOf, idOf, nameAmong, nameOf, newEmailArgumentOf, oneOf } from "../values.ts";
 
@@ -177,38 +175,4 @@ const rename: Command = {
   },
 };
 
-const activityLines: PageTerms<typeof ACTIVITY> = {
-  list: ACTIVITY,
-  name: "entries",
-  none: "",
-  cells: (line) => [
-    utc(new Date(line.at)),
-    line.actor,
-    line.action,
-    line.about,
-    line.country ?? "",
-  ],
-};
-
-const activity: Command = {
-  name: "account activity",
-  positionals: ["ID"],
-  summary: "List who did what in an account, newest first",
-  options: { before: { value: "N", help: "the page after the one that ended with this" } },
-  prepare(input) {
-    const before = input.values.get("before") ?? null;
-    return teamCommand(input, ({ account, deps: { database } }) =>
-      printPage(activityLines, { database, account }, { before }),
-    );
-  },
-};
-
-export const teamCommands: readonly Command[] = [
-  list,
-  invite,
-  withdraw,
-  role,
-  remove,
-  rename,
-  activity,
-];
+export const teamCommands: readonly Command[] = [list, invite, withdraw, role, remove, rename];

@@ -5,23 +5,16 @@ import { ApiError } from "../../core/errors.ts";
 import { amountFrom, positiveAmountFrom } from "../../core/text/field-rules.ts";
 import { jsonBody } from "../../http/body/json-body.ts";
 import { type AccountContext, accountEndpoint } from "../../http/console/console-endpoint.ts";
+import { replyWith } from "../../http/console/record-schema.ts";
 import { disableAuto, enableAuto } from "../../payments/auto-settings.ts";
 import { removeOwnCard } from "../../payments/cards.ts";
 import { CONSENT_VERSION } from "../../payments/consent.ts";
 import { ProviderAway } from "../../payments/provider.ts";
+import { AutoTopUp, autoJson, Cards, cardsOf } from "../../readings/billing.ts";
 import { alsoNoted } from "../noted.ts";
 import { readField } from "../read-fields.ts";
-import { type BillingDeps, cardsOf, cashierOf } from "./billing.ts";
-import { autoJson } from "./billing-json.ts";
-import {
-  AutoBody,
-  type AutoFields,
-  AutoTopUp,
-  type AutoTopUpReply,
-  BILLING_EXAMPLE,
-  LeftCards,
-  type LeftCardsReply,
-} from "./billing-schema.ts";
+import { type BillingDeps, cashierOf } from "./billing.ts";
+import { AutoBody, type AutoFields } from "./billing-schema.ts";
 
 type Context = AccountContext<BillingDeps>;
 
@@ -35,8 +28,7 @@ export const removeCard = accountEndpoint({
   role: "billing",
   summary: "Remove a saved card, here and at the payment provider",
   description: "An automatic top-up by this card is paused.",
-  reply: LeftCards,
-  examples: [{ summary: "The last one", reply: { cards: [], auto: null } }],
+  ...replyWith(Cards, { summary: "The last one", reply: { cards: [], auto: null } }),
   async run(context: Context) {
     const { account, params } = context;
     const id = params.card ?? "";
@@ -53,7 +45,7 @@ export const removeCard = accountEndpoint({
         { retryAfterSeconds: 10, cause: error },
       );
     }
-    return (await cardsOf(cashier, account)) satisfies LeftCardsReply;
+    return await cardsOf(cashier, account);
   },
 });
 
@@ -66,19 +58,15 @@ export const enableAutoTopUp = accountEndpoint({
   description: `The person agrees to the text whose version they give: that the card is charged
 without their being asked again.`,
   body: jsonBody(AutoBody, { bytesMax: BODY_BYTES_MAX }),
-  reply: AutoTopUp,
-  examples: [
-    {
-      summary: "$25 below $10, at most $100 a month",
-      body: {
-        amount_usd: "25",
-        threshold_usd: "10",
-        monthly_cap_usd: "100",
-        consent_version: CONSENT_VERSION,
-      },
-      reply: { auto: BILLING_EXAMPLE.auto },
+  ...replyWith(AutoTopUp, {
+    summary: "$25 below $10, at most $100 a month",
+    body: {
+      amount_usd: "25",
+      threshold_usd: "10",
+      monthly_cap_usd: "100",
+      consent_version: CONSENT_VERSION,
     },
-  ],
+  }),
   async run(context: Context, fields: AutoFields) {
     const settings = {
       amount: readField("amount_usd", () => positiveAmountFrom(fields.amount_usd)),
@@ -91,7 +79,7 @@ without their being asked again.`,
     const about = `$${amount} below $${threshold}, at most $${fields.monthly_cap_usd} a month`;
     const cashier = cashierOf(context, "auto_top_up_enabled", about);
     const auto = await enableAuto(cashier, context.account, settings);
-    return { auto: autoJson(auto) } satisfies AutoTopUpReply;
+    return { auto: autoJson(auto) };
   },
 });
 
@@ -102,12 +90,11 @@ export const disableAutoTopUp = accountEndpoint({
   role: "billing",
   summary: "End the automatic top-up",
   description: "One that is under way still counts.",
-  reply: AutoTopUp,
-  examples: [{ summary: "It has ended", reply: { auto: null } }],
+  ...replyWith(AutoTopUp, { summary: "It has ended", reply: { auto: null } }),
   async run(context: Context) {
     const cashier = cashierOf(context, "auto_top_up_disabled", "");
     await disableAuto(cashier, context.account);
-    return { auto: null } satisfies AutoTopUpReply;
+    return { auto: null };
   },
 });
 

@@ -1,30 +1,32 @@
 // Top-ups of an account: POST …/top-ups/checkout and …/top-ups/charge, GET …/top-ups/{topup}
 
 import { AdministrationError, ApiError } from "../../core/errors.ts";
+import { nested, sampleOf, type WireOf } from "../../core/records.ts";
 import { positiveAmountFrom } from "../../core/text/field-rules.ts";
 import { jsonBody } from "../../http/body/json-body.ts";
 import { type AccountContext, accountEndpoint } from "../../http/console/console-endpoint.ts";
+import { replyWith } from "../../http/console/record-schema.ts";
 import { ProviderAway } from "../../payments/provider.ts";
 import { orderCharge, startCheckout } from "../../payments/top-ups.ts";
-import { type TopUp, TopUps } from "../../store/payments/top-ups.ts";
+import { TopUp, topUpJson } from "../../readings/billing.ts";
+import { type TopUp as TopUpRow, TopUps } from "../../store/payments/top-ups.ts";
 import { readField } from "../read-fields.ts";
 import { type BillingDeps, cashierOf } from "./billing.ts";
-import { topUpJson } from "./billing-json.ts";
 import {
-  BILLING_EXAMPLE,
   ChargeBody,
   type ChargeFields,
   CheckoutBody,
   type CheckoutFields,
-  StartedTopUp,
-  type StartedTopUpReply,
 } from "./billing-schema.ts";
 
 type Context = AccountContext<BillingDeps>;
 
 const PATH = "/console/api/accounts/{account}/top-ups";
 const BODY_BYTES_MAX = 4 * 1_024;
-const EXAMPLE = { top_up: BILLING_EXAMPLE.top_ups[0] } as StartedTopUpReply;
+
+/** The answer to a top-up that was started: for a page, `url` leads there. */
+const StartedTopUp = { top_up: nested(TopUp) };
+export type StartedTopUpReply = WireOf<typeof StartedTopUp>;
 const REQUEST = "0d9c7c1e-5f9b-4f43-9a1d-2f6f3a1a7a51";
 
 export const checkout = accountEndpoint({
@@ -36,8 +38,7 @@ export const checkout = accountEndpoint({
   description: `After paying, the person is sent back to the billing page of the account, with the
 id of the top-up in \`top_up\`.`,
   body: jsonBody(CheckoutBody, { bytesMax: BODY_BYTES_MAX }),
-  reply: StartedTopUp,
-  examples: [{ summary: "$25", body: { amount_usd: "25", save_card: true }, reply: EXAMPLE }],
+  ...replyWith(StartedTopUp, { summary: "$25", body: { amount_usd: "25", save_card: true } }),
   async run(context: Context, fields: CheckoutFields) {
     const { deps, account, request } = context;
     const amount = amountOf(fields);
@@ -71,22 +72,19 @@ export const charge = accountEndpoint({
   description: `A repeat with the same \`request\` charges nothing and answers what has become of
 the first. A top-up that is still \`open\` is decided soon; it can be asked for by its id.`,
   body: jsonBody(ChargeBody, { bytesMax: BODY_BYTES_MAX }),
-  reply: StartedTopUp,
-  examples: [
-    {
-      summary: "$25 by the newest card",
-      body: { amount_usd: "25", request: REQUEST },
-      reply: {
-        top_up: {
-          ...EXAMPLE.top_up,
-          kind: "card",
-          status: "succeeded",
-          url: null,
-          ended_at: "2026-11-22T14:00:02.000Z",
-        },
+  ...replyWith(StartedTopUp, {
+    summary: "$25 by the newest card",
+    body: { amount_usd: "25", request: REQUEST },
+    reply: {
+      top_up: {
+        ...sampleOf(TopUp),
+        kind: "card",
+        status: "succeeded",
+        url: null,
+        ended_at: "2026-11-22T14:00:02.000Z",
       },
     },
-  ],
+  }),
   async run(context: Context, fields: ChargeFields) {
     const { card = null, request } = fields;
     const order = { amount: amountOf(fields), cardId: card, request };
@@ -101,8 +99,7 @@ export const topUp = accountEndpoint({
   path: `${PATH}/{topup}`,
   role: "viewer",
   summary: "Show what became of a top-up",
-  reply: StartedTopUp,
-  examples: [{ summary: "One that waits to be paid", reply: EXAMPLE }],
+  ...replyWith(StartedTopUp, { summary: "One that waits to be paid" }),
   async run({ deps, account, params }: Context) {
     const id = params.topup ?? "";
     const found = await new TopUps(deps.administration.accounts.deps).find({ id });
@@ -121,6 +118,6 @@ function billingPage(home: string, account: string, topUpId: string): string {
   return url.href;
 }
 
-function replyOf(found: TopUp): StartedTopUpReply {
+function replyOf(found: TopUpRow): StartedTopUpReply {
   return { top_up: topUpJson(found) };
 }

@@ -1,6 +1,6 @@
-// The people of an account: who belongs to it, invitations, roles, and what was done by whom.
+// Changes of the people of an account: invitations, roles, and who leaves.
 
-import type { Role } from "../../core/access/roles.ts";
+import { ROLES, type Role } from "../../core/access/roles.ts";
 import { ConsoleError } from "../../core/console-errors.ts";
 import { jsonBody } from "../../http/body/json-body.ts";
 import {
@@ -9,6 +9,7 @@ import {
   type PersonContext,
   personEndpoint,
 } from "../../http/console/console-endpoint.ts";
+import { oneOf, Type, text } from "../../http/schema.ts";
 import { countAttempt } from "../../identity/attempt-limits.ts";
 import { emailOf } from "../../identity/email-field.ts";
 import {
@@ -18,62 +19,20 @@ import {
   type TeamDeps,
   withdrawFromAccount,
 } from "../../identity/team-changes.ts";
-import type { AccountRow } from "../../store/accounts/accounts.ts";
-import { acceptInvitation, listInvitations, listMembers } from "../../store/people/memberships.ts";
-import type { Database } from "../../store/servers/database.ts";
+import { acceptInvitation } from "../../store/people/memberships.ts";
 import { alsoNoted, noted } from "../noted.ts";
 import type { OwnAccountsDeps } from "./own-accounts.ts";
 import { AccountRef, Changed, Mailed, TokenBody } from "./people-schema.ts";
-import { InvitationBody, RoleBody, TEAM_EXAMPLE, Team, type TeamReply } from "./team-schema.ts";
 
 type Context = AccountContext<OwnAccountsDeps>;
 
 const PATH = "/console/api/accounts/{account}";
 const BODY_BYTES_MAX = 8 * 1_024;
+const CLOSED = { additionalProperties: false } as const;
 const OK = { ok: true };
 
-const team = accountEndpoint({
-  id: "team",
-  method: "GET",
-  path: `${PATH}/team`,
-  role: "viewer",
-  summary: "List the people of an account and open invitations",
-  reply: Team,
-  examples: [{ summary: "Two people", reply: TEAM_EXAMPLE }],
-  run: ({ deps, account, person }: Context) => {
-    const { database, now } = deps.identity.services;
-    return teamReply(database, account, { now: new Date(now()), personId: person.personId });
-  },
-});
-
-/** Reads who belongs to an account; `personId` is the reader. */
-export async function teamReply(
-  database: Database,
-  account: AccountRow,
-  { now, personId }: { readonly now: Date; readonly personId: string },
-): Promise<TeamReply> {
-  const [members, invitations] = await Promise.all([
-    listMembers(database, account),
-    listInvitations(database, account, now),
-  ]);
-  return {
-    members: members.map((member) => ({
-      person_id: member.personId,
-      email: member.email,
-      name: member.name,
-      role: member.role,
-      is_you: member.personId === personId,
-      joined_at: member.joinedAt.toISOString(),
-    })),
-    invitations: invitations.map((one) => ({
-      id: one.id,
-      email: one.email,
-      role: one.role,
-      invited_by: one.invitedBy,
-      expires_at: one.expiresAt.toISOString(),
-    })),
-  };
-}
+const InvitationBody = Type.Object({ email: text(), role: oneOf(ROLES) }, CLOSED);
+const RoleBody = Type.Object({ role: oneOf(ROLES) }, CLOSED);
 
 const invite = accountEndpoint({
   id: "invite",
@@ -198,4 +157,4 @@ function byPerson(context: Context): TeamActor {
   };
 }
 
-export const TEAM_ENDPOINTS = [team, invite, withdraw, accept, changeRole, remove, leave] as const;
+export const TEAM_ENDPOINTS = [invite, withdraw, accept, changeRole, remove, leave] as const;

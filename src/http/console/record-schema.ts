@@ -1,6 +1,7 @@
 // The schemas of records (core/records.ts), for replies and their documentation.
 
-import type { Field, Fields, WireOf } from "../../core/records.ts";
+import { type Field, type Fields, sampleOf, type WireOf } from "../../core/records.ts";
+import type { Example } from "../endpoint-info.ts";
 import {
   nullable,
   oneOf,
@@ -23,22 +24,34 @@ function fieldSchema(field: Field): TSchema {
   return field.isNullable ? nullable(schema) : schema;
 }
 
-function plainSchema({ kind, about, words, fields }: Field): TSchema {
-  const description = about === null ? {} : { description: about };
+function plainSchema({ kind, about, words, rules, fields, item }: Field): TSchema {
+  const options = { ...(about !== null && { description: about }), ...rules };
   switch (kind) {
     case "text":
-      return words === null ? text(description) : oneOf(words, description);
+      return words === null ? text(options) : oneOf(words, options);
     case "usd":
       return usd(about ?? "Exact USD");
     case "time":
       return time(about ?? "When");
     case "number":
-      return Type.Number(description);
+      return Type.Number(options);
     case "integer":
-      return Type.Integer(description);
+      return Type.Integer(options);
     case "flag":
-      return Type.Boolean(description);
+      return Type.Boolean(options);
     case "record":
-      return schemaOf(fields ?? {});
+      return { ...schemaOf(fields ?? {}), ...options };
+    case "list":
+      return Type.Array(item === null ? Type.Unknown() : fieldSchema(item), options);
   }
+}
+
+/** The parts of an endpoint that answers with a record: its schema, and examples of it. */
+export function replyWith<F extends Fields>(
+  fields: F,
+  ...examples: readonly (Omit<Example, "reply"> & { readonly reply?: Partial<WireOf<F>> })[]
+): { readonly reply: TSchema; readonly examples: readonly Example[] } {
+  const sample = sampleOf(fields);
+  const whole = examples.map((one) => ({ ...one, reply: { ...sample, ...one.reply } }));
+  return { reply: schemaOf(fields), examples: whole };
 }

@@ -9,7 +9,8 @@ import { auditRuns } from "../tables/operator-schema.ts";
 /** A worker that was not heard of for so long is gone. */
 const AUDIT_CLAIM_MS = 300_000;
 
-export type AuditState = "waiting" | "running" | "ended" | "failed";
+export const AUDIT_STATES = ["waiting", "running", "ended", "failed"] as const;
+export type AuditState = (typeof AUDIT_STATES)[number];
 
 export interface NewAuditRun {
   readonly id: string;

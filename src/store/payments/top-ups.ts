@@ -14,7 +14,8 @@ import { planCharges, savedCards, topUps } from "../tables/payment-schema.ts";
 /** On the provider's page, by a saved card on request or automatically, or the price of a plan. */
 export const TOP_UP_KINDS = ["checkout", "card", "auto", "plan"] as const;
 export type TopUpKind = (typeof TOP_UP_KINDS)[number];
-export type TopUpStatus = "open" | "succeeded" | "failed" | "expired";
+export const TOP_UP_STATUSES = ["open", "succeeded", "failed", "expired"] as const;
+export type TopUpStatus = (typeof TOP_UP_STATUSES)[number];
 
 export interface TopUp {
   readonly number: number;

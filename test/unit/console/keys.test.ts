@@ -1,9 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type {
-  ChangedKeyReply,
-  CreatedKeyReply,
-  KeysReply,
-} from "../../../src/console/keys-schema.ts";
+import type { ChangedKeyReply, CreatedKeyReply } from "../../../src/console/keys.ts";
+import type { KeysReply } from "../../../src/readings/keys.ts";
 import { chatBody, errorOf } from "../../support/api/api-world.ts";
 import { ConsoleWorld, servicesOf } from "../../support/api/console-world.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { CapReply, LimitsReply } from "../../../src/console/limits-schema.ts";
+import type { CapReply } from "../../../src/console/limits.ts";
+import type { LimitsReply } from "../../../src/readings/limits.ts";
 import { chatBody, errorOf } from "../../support/api/api-world.ts";
 import { ConsoleWorld } from "../../support/api/console-world.ts";
 import { eventually } from "../../support/eventually.ts";

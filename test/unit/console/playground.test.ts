@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { KeysReply } from "../../../src/console/keys-schema.ts";
-import type { LimitsReply } from "../../../src/console/limits-schema.ts";
 import type { EstimateReply } from "../../../src/console/playground-schema.ts";
 import { type NanoUsd, usd } from "../../../src/core/money/money.ts";
+import type { KeysReply } from "../../../src/readings/keys.ts";
+import type { LimitsReply } from "../../../src/readings/limits.ts";
 import { revokePlaygroundKeys } from "../../../workers/playground-keys.ts";
 import { type CompletionJson, chatBody } from "../../support/api/api-world.ts";
 import { ConsoleWorld, type Somebody } from "../../support/api/console-world.ts";

@@ -2,12 +2,13 @@
 // calls, in whatever zone and grouping.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
-import type { OverviewReply } from "../../../src/console/usage/overview-schema.ts";
-import { refusalOf } from "../../../src/console/usage/refusal-words.ts";
-import type { ReceiptReply, RequestsReply } from "../../../src/console/usage/requests-schema.ts";
-import type { UsageReply } from "../../../src/console/usage/usage-schema.ts";
 import { nano, toDecimal, usd } from "../../../src/core/money/money.ts";
 import type { LedgerReply } from "../../../src/readings/ledger.ts";
+import type { OverviewReply } from "../../../src/readings/overview.ts";
+import type { ReceiptReply } from "../../../src/readings/receipt.ts";
+import { refusalOf } from "../../../src/readings/refusal-words.ts";
+import type { RequestsReply } from "../../../src/readings/requests.ts";
+import type { UsageReply } from "../../../src/readings/usage-schema.ts";
 import { Ledger } from "../../../src/store/ledger/ledger.ts";
 import { flushJournal } from "../../../workers/log-flush.ts";
 import { chatBody } from "../../support/api/api-world.ts";

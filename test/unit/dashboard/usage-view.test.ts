@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { usageView } from "../../../dashboard/src/usage-view.ts";
-import { USAGE_EXAMPLE, type UsageReply } from "../../../src/console/usage/usage-schema.ts";
+import { USAGE_EXAMPLE, type UsageReply } from "../../../src/readings/usage-schema.ts";
 
 const FIGURES = { ...USAGE_EXAMPLE.total, calls: 1, cost_usd: "0.1", p95_ms: 100 };
 

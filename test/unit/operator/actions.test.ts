@@ -1,10 +1,10 @@
 // What operators do to accounts: each change once for its id, with one line that says who and why.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { BillingReply } from "../../../src/console/money/billing-schema.ts";
-import type { OperatorAccountReply } from "../../../src/operator/accounts-schema.ts";
-import type { ActionReply } from "../../../src/operator/action-schema.ts";
+import type { ActionReply } from "../../../src/operator/act-endpoint.ts";
 import type { ActivityReply } from "../../../src/readings/activity.ts";
+import type { BillingReply } from "../../../src/readings/billing.ts";
+import type { OperatorAccountReply } from "../../../src/readings/operator-account.ts";
 import type { TrailReply } from "../../../src/readings/trail.ts";
 import {
   endAction,

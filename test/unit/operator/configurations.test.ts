@@ -1,11 +1,11 @@
 // The versions of the shared configuration in the operators' console.
 
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import type { ActionReply } from "../../../src/operator/action-schema.ts";
+import type { ActionReply } from "../../../src/operator/act-endpoint.ts";
 import type {
   ConfigurationReply,
   ConfigurationsReply,
-} from "../../../src/operator/configurations-schema.ts";
+} from "../../../src/readings/configurations.ts";
 import type { TrailReply } from "../../../src/readings/trail.ts";
 import { Configurations } from "../../../src/store/operators/configurations.ts";
 import { ConsoleWorld } from "../../support/api/console-world.ts";

@@ -1,16 +1,16 @@
 // What operators see of the installation, and the work that they have it do again.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { OverviewReply } from "../../../src/console/usage/overview-schema.ts";
-import type { ActionReply } from "../../../src/operator/action-schema.ts";
-import type { AuditsReply } from "../../../src/operator/audits-schema.ts";
+import type { ActionReply } from "../../../src/operator/act-endpoint.ts";
 import type { RevenueReply } from "../../../src/operator/money-schema.ts";
-import type { RejectedReply } from "../../../src/operator/queues-schema.ts";
 import type { HealthReply, PausesReply } from "../../../src/operator/running-schema.ts";
+import type { AuditsReply } from "../../../src/readings/audits.ts";
 import type { EventsReply } from "../../../src/readings/events.ts";
 import type { FoundAccountsReply } from "../../../src/readings/found-accounts.ts";
 import type { GrantsReply } from "../../../src/readings/grants.ts";
 import type { MailsReply } from "../../../src/readings/mails.ts";
+import type { OverviewReply } from "../../../src/readings/overview.ts";
+import type { RejectedReply } from "../../../src/readings/rejected.ts";
 import type { TrailReply } from "../../../src/readings/trail.ts";
 import { AuditRuns } from "../../../src/store/audit/audit-runs.ts";
 import { Ledger } from "../../../src/store/ledger/ledger.ts";

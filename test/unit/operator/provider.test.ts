@@ -1,10 +1,11 @@
 // Refunds and disputes of payments that a provider took, with the sandbox over HTTP.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
-import type { BillingReply, StartedTopUpReply } from "../../../src/console/money/billing-schema.ts";
-import type { ActionReply } from "../../../src/operator/action-schema.ts";
+import type { StartedTopUpReply } from "../../../src/console/money/top-ups.ts";
+import type { ActionReply } from "../../../src/operator/act-endpoint.ts";
 import type { HealthReply } from "../../../src/operator/running-schema.ts";
 import { processEvent } from "../../../src/payments/provider-event.ts";
+import type { BillingReply } from "../../../src/readings/billing.ts";
 import type { EventsReply } from "../../../src/readings/events.ts";
 import { eventually } from "../../support/eventually.ts";
 import { shared } from "../../support/shared.ts";

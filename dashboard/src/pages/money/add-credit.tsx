@@ -3,10 +3,8 @@
 
 import { Button, Checkbox, Modal, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
-import type {
-  BillingReply,
-  StartedTopUpReply,
-} from "../../../../src/console/money/billing-schema.ts";
+import type { StartedTopUpReply } from "../../../../src/console/money/top-ups.ts";
+import type { BillingReply } from "../../../../src/readings/billing.ts";
 import { RequestError } from "../../api/client.ts";
 import { chargeCard, startCheckout } from "../../api/money-changes.ts";
 import { outdateAccount } from "../../api/queries.ts";

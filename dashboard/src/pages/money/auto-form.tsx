@@ -2,7 +2,7 @@
 
 import { Checkbox, Select, TextInput } from "@mantine/core";
 import { useState } from "react";
-import type { BillingReply } from "../../../../src/console/money/billing-schema.ts";
+import type { BillingReply } from "../../../../src/readings/billing.ts";
 import { setAutoTopUp } from "../../api/money-changes.ts";
 import { outdateAccount } from "../../api/queries.ts";
 import { moneyText, nanoOf, typedUsd } from "../../money.ts";

@@ -2,7 +2,7 @@
 
 import { Button } from "@mantine/core";
 import { useState } from "react";
-import type { BillingReply } from "../../../../src/console/money/billing-schema.ts";
+import type { BillingReply } from "../../../../src/readings/billing.ts";
 import { stopAutoTopUp } from "../../api/money-changes.ts";
 import { outdateAccount } from "../../api/queries.ts";
 import { isZero } from "../../money.ts";

@@ -3,8 +3,8 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
-import type { BillingReply } from "../../../../src/console/money/billing-schema.ts";
 import { mayAct } from "../../../../src/core/access/roles.ts";
+import type { BillingReply } from "../../../../src/readings/billing.ts";
 import {
   billingQuery,
   isMissing,

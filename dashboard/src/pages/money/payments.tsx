@@ -1,6 +1,6 @@
 // Payments with their refunds and disputes as rows, and top-ups that are open or came to nothing.
 
-import type { BillingReply } from "../../../../src/console/money/billing-schema.ts";
+import type { BillingReply } from "../../../../src/readings/billing.ts";
 import { isZero, moneyText } from "../../money.ts";
 import { type Column, columnsOf } from "../../parts/columns.tsx";
 import { Empty } from "../../parts/loaded.tsx";

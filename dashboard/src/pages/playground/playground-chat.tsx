@@ -4,7 +4,7 @@ import { Button, Select, Textarea } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import type { ModelsReply } from "../../../../src/console/models-schema.ts";
+import type { ModelsReply } from "../../../../src/readings/models.ts";
 import { type ApiCall, streamChat } from "../../api/playground.ts";
 import { modelsQuery, outdateAccount } from "../../api/queries.ts";
 import { type Change, Problem, useChange } from "../../parts/ask.tsx";

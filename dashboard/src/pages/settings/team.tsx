@@ -4,8 +4,8 @@ import { Button, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import type { TeamReply } from "../../../../src/console/people/team-schema.ts";
 import { mayAct, ROLES, type Role } from "../../../../src/core/access/roles.ts";
+import type { TeamReply } from "../../../../src/readings/team.ts";
 import type { MailedReply } from "../../api/auth.ts";
 import {
   changeRole,

@@ -5,7 +5,7 @@ import { CloseButton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { ReceiptReply } from "../../../../src/console/usage/requests-schema.ts";
+import type { ReceiptReply } from "../../../../src/readings/receipt.ts";
 import { receiptQuery } from "../../api/queries.ts";
 import { isZero } from "../../money.ts";
 import { countText } from "../../numbers.ts";

@@ -2,8 +2,8 @@
 
 import { Button, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { useState } from "react";
-import type { UsageReply } from "../../../../src/console/usage/usage-schema.ts";
 import { CALL_STATUSES, USAGE_GROUPS } from "../../../../src/core/usage-query.ts";
+import type { UsageReply } from "../../../../src/readings/usage-schema.ts";
 import { withQuery } from "../../api/client.ts";
 import { ofAccount } from "../../api/queries.ts";
 import { download } from "../../csv.ts";

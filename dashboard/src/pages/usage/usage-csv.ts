@@ -1,7 +1,7 @@
 // The CSV of the usage page: each group and step that is shown, with exact amounts. Without totals,
 // which would be summed once more with the rows of a column.
 
-import type { UsageReply } from "../../../../src/console/usage/usage-schema.ts";
+import type { UsageReply } from "../../../../src/readings/usage-schema.ts";
 import { csvOf } from "../../csv.ts";
 
 type Figures = UsageReply["total"];

@@ -1,8 +1,8 @@
 // The figures of the chart as tables: totals by group, or the chosen figure by step and group.
 
 import { SegmentedControl } from "@mantine/core";
-import type { UsageReply } from "../../../../src/console/usage/usage-schema.ts";
 import { OTHERS, type UsageGroup } from "../../../../src/core/usage-query.ts";
+import type { UsageReply } from "../../../../src/readings/usage-schema.ts";
 import { type Column, columnOf, columnsOf } from "../../parts/columns.tsx";
 import { Table } from "../../parts/table.tsx";
 import { type Fields, oneOf } from "../../search-fields.ts";

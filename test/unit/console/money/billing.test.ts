@@ -1,13 +1,13 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { StartedTopUpReply } from "../../../../src/console/money/top-ups.ts";
+import { usd } from "../../../../src/core/money/money.ts";
+import { attempt } from "../../../../src/payments/charge.ts";
+import { CONSENT_VERSION } from "../../../../src/payments/consent.ts";
 import type {
   AutoTopUpReply,
   BillingReply,
   LeftCardsReply,
-  StartedTopUpReply,
-} from "../../../../src/console/money/billing-schema.ts";
-import { usd } from "../../../../src/core/money/money.ts";
-import { attempt } from "../../../../src/payments/charge.ts";
-import { CONSENT_VERSION } from "../../../../src/payments/consent.ts";
+} from "../../../../src/readings/billing.ts";
 import { ConsoleWorld } from "../../../support/api/console-world.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { shared } from "../../../support/shared.ts";

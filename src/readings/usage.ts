@@ -1,92 +1,27 @@
-// GET …/usage and …/usage.csv: what an account used, by step of time and by group. The command line
-// shows the same. The CSV has no totals (D-581).
+// What an account used, by step of time and by group. The CSV has no totals (D-581).
 
-import { BAND_ERROR_PERCENT, LatencyCounts } from "../../core/latency-bands.ts";
-import { type CsvCell, csvLine } from "../../core/text/csv.ts";
-import { NO_MODEL, OTHERS } from "../../core/usage-query.ts";
-import {
-  type AccountContext,
-  accountEndpoint,
-  type ConsoleFrameDeps,
-  queryOf,
-} from "../../http/console/console-endpoint.ts";
-import { Type } from "../../http/schema.ts";
-import { asOf, type Reading, timeText, usdText } from "../../readings/reading.ts";
-import type { AccountRow } from "../../store/accounts/accounts.ts";
-import { type KeyName, keyNumber, readKeyNames } from "../../store/accounts/key-names.ts";
+import { BAND_ERROR_PERCENT, LatencyCounts } from "../core/latency-bands.ts";
+import { type CsvCell, csvLine } from "../core/text/csv.ts";
+import { NO_MODEL, OTHERS } from "../core/usage-query.ts";
+import { type KeyName, keyNumber, readKeyNames } from "../store/accounts/key-names.ts";
 import {
   readUsage,
   readUsageChoices,
   type UsageCell,
   type UsageSums,
-} from "../../store/usage/usage.ts";
-import { scopeOfService, serviceOfScope, serviceTitle } from "../service-names.ts";
+} from "../store/usage/usage.ts";
+import { type AccountSource, asOf, timeText, usdText } from "./reading.ts";
+import { scopeOfService, serviceOfScope, serviceTitle } from "./service-names.ts";
 import { rangeOf } from "./usage-range.ts";
-import {
-  USAGE_EXAMPLE,
-  Usage,
-  type UsageInput,
-  UsageQuery,
-  type UsageReply,
-} from "./usage-schema.ts";
+import type { UsageInput, UsageReply } from "./usage-schema.ts";
 
-export interface UsageDeps extends ConsoleFrameDeps {
-  readonly reading: Reading;
-}
-
-type Context = AccountContext<UsageDeps>;
 type Figures = UsageReply["total"];
 
-const PATH = "/console/api/accounts/{account}/usage";
 const P95 = 95;
-const EXAMPLE_QUERY =
-  "from=2026-11-22T00:00:00Z&to=2026-11-22T15:00:00Z&step=1h&group=service&zone=Europe/Berlin";
-
-export const usage = accountEndpoint({
-  id: "getUsage",
-  method: "GET",
-  path: PATH,
-  role: "viewer",
-  summary: "Sum what an account used, by step of time and by group",
-  description:
-    "Calls are summed in rows of 15 minutes as they are logged, so all figures agree with the " +
-    "request log and the ledger. Groups beyond the first 20 by cost are put together.",
-  query: queryOf(UsageQuery),
-  reply: Usage,
-  examples: [{ summary: "A day by service", query: EXAMPLE_QUERY, reply: USAGE_EXAMPLE }],
-  run: ({ deps, account }: Context, input) => usageReply(deps.reading, account, input),
-});
-
-export const usageCsv = accountEndpoint({
-  id: "exportUsage",
-  method: "GET",
-  path: `${PATH}.csv`,
-  role: "viewer",
-  summary: "Export the same figures as CSV",
-  query: queryOf(UsageQuery),
-  reply: Type.Unknown(),
-  mediaType: "text/csv",
-  examples: [],
-  async run({ deps, account }: Context, input) {
-    const text = csvOf(await usageReply(deps.reading, account, input));
-    const name = `usage-${input.from.slice(0, 10)}-${input.to.slice(0, 10)}.csv`;
-    return csvResponse(text, name);
-  },
-});
-
-/** A file of CSV. */
-export function csvResponse(body: string | ReadableStream<Uint8Array>, name: string): Response {
-  const headers = {
-    "content-type": "text/csv; charset=utf-8",
-    "content-disposition": `attachment; filename="${name}"`,
-  };
-  return new Response(body, { headers });
-}
 
 /** Reads the usage of an account. @throws ApiError that names the field at fault */
 export async function usageReply(
-  reading: Reading,
-  account: AccountRow,
+  { reading, account }: AccountSource,
   input: UsageInput,
 ): Promise<UsageReply> {
   const { database } = reading;

@@ -1,8 +1,15 @@
 // Why a call was refused or failed, in words, with what would help.
 
-import { ERRORS, isErrorCode } from "../../core/errors.ts";
-import { SUMMARY_CODE } from "../../store/usage/log-rows.ts";
-import type { ReceiptReply } from "./requests-schema.ts";
+import { ERRORS, isErrorCode } from "../core/errors.ts";
+import { nullable, text, type WireOf } from "../core/records.ts";
+import { SUMMARY_CODE } from "../store/usage/log-rows.ts";
+
+export const Refusal = {
+  code: text({ sample: "insufficient_credits" }),
+  limit: nullable(text({ about: "Which limit refused it", sample: "balance" })),
+  explanation: text({ about: "In words, with what would help", sample: "Top up." }),
+  docs: text({ about: "Where it is explained", sample: "/docs#errors" }),
+};
 
 /** What the log calls a limit, and what it is. */
 const LIMITS: Readonly<Record<string, string>> = {
@@ -38,7 +45,7 @@ export function refusalOf(
   code: string | null,
   limit: string | null,
   status: number,
-): ReceiptReply["refusal"] {
+): WireOf<typeof Refusal> | null {
   if (code === null) return null;
   return { code, limit, explanation: sentences(code, limit, status), docs: DOCS };
 }

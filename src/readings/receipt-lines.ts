@@ -1,6 +1,6 @@
 // The price lines of a call: units times price, as far as the prices of that time are still known.
 
-import { MAIL_PRICE_VERSION, MESSAGE_PRICE, RECIPIENT_PRICE } from "../../core/mail.ts";
+import { MAIL_PRICE_VERSION, MESSAGE_PRICE, RECIPIENT_PRICE } from "../core/mail.ts";
 import {
   affordableQuantity,
   charge,
@@ -11,21 +11,32 @@ import {
   pricePerUnit,
   type Quantities,
   toDecimal,
-} from "../../core/money/money.ts";
-import { priceVersionOf, priceVersionOfUnits } from "../../core/money/price-version.ts";
-import type { PriceBand } from "../../core/money/pricing.ts";
-import type { ChatDeps } from "../../services/chat/doors/completions/answer-chat.ts";
-import type { MapsDeps } from "../../services/maps/maps-endpoint.ts";
-import type { SearchDeps } from "../../services/search/search-endpoints.ts";
-import type { LoggedCall } from "../../store/usage/request-log.ts";
-import type { ReceiptReply } from "./requests-schema.ts";
+} from "../core/money/money.ts";
+import { priceVersionOf, priceVersionOfUnits } from "../core/money/price-version.ts";
+import type { PriceBand } from "../core/money/pricing.ts";
+import { number, text, usd, type WireOf } from "../core/records.ts";
+import type { ChatCatalogue } from "../services/chat/models/catalogue.ts";
+import type { MapsConfig } from "../services/maps/servers.ts";
+import type { SearchOffer } from "../services/search/search-catalogue.ts";
+import type { LoggedCall } from "../store/usage/request-log.ts";
 
 /** The catalogue as the services that are sold by it see it. */
-export type PriceCatalogue = ChatDeps["catalogue"] &
-  SearchDeps["catalogue"] &
-  MapsDeps["catalogue"];
+export type PriceCatalogue = (() => ChatCatalogue) & SearchPrices & MapsPrices;
 
-type Line = ReceiptReply["lines"][number];
+type SearchPrices = () => { readonly search: SearchOffer };
+type MapsPrices = () => { readonly maps: MapsConfig };
+
+/** What a part of the charge is for, how many units, and the price of `per` of them. */
+export const ReceiptLine = {
+  what: text({ about: "Such as `input tokens`", sample: "input tokens" }),
+  units: number({ sample: 812 }),
+  price_usd: usd({ about: "For `per` units", sample: "0.15" }),
+  per: number({ sample: 1_000_000 }),
+  cost_usd: usd({ about: "Before rounding up", sample: "0.0001218" }),
+};
+
+type Line = WireOf<typeof ReceiptLine>;
+
 interface Part {
   readonly what: string;
   readonly units: number;
@@ -51,10 +62,7 @@ export function linesOf(catalogue: PriceCatalogue, call: LoggedCall): Line[] {
 
 function partsOf(catalogue: PriceCatalogue, call: LoggedCall): Part[] {
   const cost = nano(call.cost);
-  const [searchOf, mapsOf]: [SearchDeps["catalogue"], MapsDeps["catalogue"]] = [
-    catalogue,
-    catalogue,
-  ];
+  const [searchOf, mapsOf]: [SearchPrices, MapsPrices] = [catalogue, catalogue];
   switch (call.service) {
     case "models":
       return chatParts(catalogue, call);

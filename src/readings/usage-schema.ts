@@ -1,9 +1,9 @@
 // GET …/usage: one series of figures for a chart and its table. Both are the same numbers, and so
 // is the CSV of it.
 
-import { CALL_STATUSES, USAGE_GROUPS, USAGE_STEPS } from "../../core/usage-query.ts";
-import { AsOf, list, reply, time, usd } from "../../http/console/fields.ts";
-import { type Checked, nullable, oneOf, optional, Type, text } from "../../http/schema.ts";
+import { CALL_STATUSES, USAGE_GROUPS, USAGE_STEPS } from "../core/usage-query.ts";
+import { AsOf, list, reply, time, usd } from "../http/console/fields.ts";
+import { type Checked, nullable, oneOf, optional, Type, text } from "../http/schema.ts";
 
 /** At most so many steps; a longer range needs a longer step. */
 export const USAGE_STEPS_MAX = 750;

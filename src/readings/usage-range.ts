@@ -1,10 +1,10 @@
 // The range of a usage query: its steps, in whatever time zone.
 
-import type { ApiError } from "../../core/errors.ts";
-import { isUsualYear, USUAL_YEARS } from "../../core/text/field-rules.ts";
-import { invalid } from "../../http/body/checks.ts";
-import type { Database } from "../../store/servers/database.ts";
-import { UnknownZone, zoneBorders } from "../../store/usage/usage.ts";
+import type { ApiError } from "../core/errors.ts";
+import { isUsualYear, USUAL_YEARS } from "../core/text/field-rules.ts";
+import { invalid } from "../http/body/checks.ts";
+import type { Database } from "../store/servers/database.ts";
+import { UnknownZone, zoneBorders } from "../store/usage/usage.ts";
 import { USAGE_STEPS_MAX, type UsageInput } from "./usage-schema.ts";
 
 const MINUTE_MS = 60_000;

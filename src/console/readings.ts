@@ -1,0 +1,236 @@
+// What the people of an account read of it. The operators' console and the command line read the
+// same.
+
+import {
+  type AccountContext,
+  accountEndpoint,
+  type ConsoleFrameDeps,
+  type PersonContext,
+  personEndpoint,
+  queryOf,
+} from "../http/console/console-endpoint.ts";
+import { replyWith } from "../http/console/record-schema.ts";
+import { Type } from "../http/schema.ts";
+import { ACTIVITY } from "../readings/activity.ts";
+import {
+  BILLING_ROWS_MAX,
+  Billing,
+  type BillingStores,
+  billingReply,
+} from "../readings/billing.ts";
+import { Keys, keysReply } from "../readings/keys.ts";
+import { LEDGER } from "../readings/ledger.ts";
+import { Limits, readLimits } from "../readings/limits.ts";
+import { type ModelSource, Models, modelsReply } from "../readings/models.ts";
+import { Overview, overviewReply } from "../readings/overview.ts";
+import { Receipt, receiptReply } from "../readings/receipt.ts";
+import type { PriceCatalogue } from "../readings/receipt-lines.ts";
+import { exportRequests, REQUESTS } from "../readings/requests.ts";
+import { Team, teamReply } from "../readings/team.ts";
+import { csvOf, usageReply } from "../readings/usage.ts";
+import { USAGE_EXAMPLE, Usage, UsageQuery } from "../readings/usage-schema.ts";
+
+export interface ReadingDeps extends ConsoleFrameDeps, BillingStores {
+  readonly catalogue: PriceCatalogue;
+  readonly pauses: ModelSource["pauses"];
+}
+
+type Context = AccountContext<ReadingDeps>;
+
+const PATH = "/console/api/accounts/{account}";
+const CSV = { reply: Type.Unknown(), mediaType: "text/csv", examples: [] } as const;
+
+const billing = accountEndpoint({
+  id: "getBilling",
+  method: "GET",
+  path: `${PATH}/billing`,
+  role: "viewer",
+  summary: "Show balance, payments, cards and top-ups of an account",
+  description: `Of top-ups and payments the newest ${BILLING_ROWS_MAX}.`,
+  ...replyWith(Billing, { summary: "An account with a saved card" }),
+  run: ({ deps, account }: Context) => billingReply(deps, account),
+});
+
+const keys = accountEndpoint({
+  id: "listKeys",
+  method: "GET",
+  path: `${PATH}/keys`,
+  role: "viewer",
+  summary: "List the keys of an account",
+  ...replyWith(Keys, { summary: "One key" }),
+  run: ({ deps, account }: Context) => keysReply(deps, account),
+});
+
+const limits = accountEndpoint({
+  id: "getLimits",
+  method: "GET",
+  path: `${PATH}/limits`,
+  role: "viewer",
+  summary: "Show what limits an account, and how much of it is used now",
+  ...replyWith(Limits, { summary: "A starter account" }),
+  run: async ({ deps, account }: Context) => (await readLimits(deps, account)).limits,
+});
+
+const team = accountEndpoint({
+  id: "team",
+  method: "GET",
+  path: `${PATH}/team`,
+  role: "viewer",
+  summary: "List the people of an account and open invitations",
+  ...replyWith(Team, { summary: "Two people" }),
+  run: ({ deps, account, person: { personId } }: Context) =>
+    teamReply(deps.reading.database, account, { now: new Date(deps.clock.now()), personId }),
+});
+
+const models = personEndpoint({
+  id: "listConsoleModels",
+  method: "GET",
+  path: "/console/api/models",
+  summary: "List models with all their prices",
+  ...replyWith(Models, { summary: "A model" }),
+  run: async ({ deps }: PersonContext<ReadingDeps>) => modelsReply(deps),
+});
+
+const overview = accountEndpoint({
+  id: "getOverview",
+  method: "GET",
+  path: `${PATH}/overview`,
+  role: "viewer",
+  summary: "Show what an account can spend, and what it spends",
+  ...replyWith(Overview, { summary: "A starter account" }),
+  run: ({ deps, account }: Context) => overviewReply(deps, account),
+});
+
+const usage = accountEndpoint({
+  id: "getUsage",
+  method: "GET",
+  path: `${PATH}/usage`,
+  role: "viewer",
+  summary: "Sum what an account used, by step of time and by group",
+  description:
+    "Calls are summed in rows of 15 minutes as they are logged, so all figures agree with the " +
+    "request log and the ledger. Groups beyond the first 20 by cost are put together.",
+  query: queryOf(UsageQuery),
+  reply: Usage,
+  examples: [
+    {
+      summary: "A day by service",
+      query:
+        "from=2026-11-22T00:00:00Z&to=2026-11-22T15:00:00Z&" +
+        "step=1h&group=service&zone=Europe/Berlin",
+      reply: USAGE_EXAMPLE,
+    },
+  ],
+  run: ({ deps, account }: Context, input) => usageReply({ reading: deps.reading, account }, input),
+});
+
+const usageCsv = accountEndpoint({
+  id: "exportUsage",
+  method: "GET",
+  path: `${PATH}/usage.csv`,
+  role: "viewer",
+  summary: "Export the same figures as CSV",
+  query: queryOf(UsageQuery),
+  ...CSV,
+  async run({ deps, account }: Context, input) {
+    const text = csvOf(await usageReply({ reading: deps.reading, account }, input));
+    const name = `usage-${input.from.slice(0, 10)}-${input.to.slice(0, 10)}.csv`;
+    return csvResponse(text, name);
+  },
+});
+
+const requests = accountEndpoint({
+  id: "listRequests",
+  path: `${PATH}/requests`,
+  role: "viewer",
+  summary: "List the request log, newest first",
+  description: "It has no content of any request, because none is stored.",
+  ...REQUESTS.endpoint("The newest", "limit=1"),
+  run: ({ deps, account }: Context, input) =>
+    REQUESTS.page({ reading: deps.reading, account }, input),
+});
+
+const requestsCsv = accountEndpoint({
+  id: "exportRequests",
+  method: "GET",
+  path: `${PATH}/requests.csv`,
+  role: "viewer",
+  summary: "Export the request log as CSV, oldest first",
+  query: REQUESTS.query,
+  ...CSV,
+  async run({ deps, account }: Context, input) {
+    const pages = await exportRequests({ reading: deps.reading, account }, input);
+    return csvResponse(streamOf(pages), "requests.csv");
+  },
+});
+
+const receipt = accountEndpoint({
+  id: "getRequest",
+  method: "GET",
+  path: `${PATH}/requests/{request}`,
+  role: "viewer",
+  summary: "Show one request as a receipt",
+  ...replyWith(Receipt, { summary: "A chat" }),
+  run: ({ deps, account, params }: Context) =>
+    receiptReply({ reading: deps.reading, account }, params.request ?? "", deps.catalogue),
+});
+
+const ledger = accountEndpoint({
+  id: "listLedger",
+  path: `${PATH}/ledger`,
+  role: "viewer",
+  summary: "List the ledger, newest first",
+  ...LEDGER.endpoint("All entries", "kind=all"),
+  run: ({ deps, account }: Context, input) =>
+    LEDGER.page({ reading: deps.reading, account }, input),
+});
+
+const activity = accountEndpoint({
+  id: "activity",
+  path: `${PATH}/activity`,
+  role: "owner",
+  summary: "Who did what in the account",
+  ...ACTIVITY.endpoint("A new key"),
+  run: ({ deps, account }: Context, input) =>
+    ACTIVITY.page({ reading: deps.reading, account }, input),
+});
+
+/** A file of CSV. */
+function csvResponse(body: string | ReadableStream<Uint8Array>, name: string): Response {
+  const headers = {
+    "content-type": "text/csv; charset=utf-8",
+    "content-disposition": `attachment; filename="${name}"`,
+  };
+  return new Response(body, { headers });
+}
+
+/** The pages as they are read: no more than one is in memory. */
+function streamOf(pages: AsyncGenerator<{ readonly csv: string }>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await pages.next();
+      if (done === true) controller.close();
+      else controller.enqueue(encoder.encode(value.csv));
+    },
+    async cancel() {
+      await pages.return(undefined);
+    },
+  });
+}
+
+export const READINGS = [
+  models,
+  team,
+  keys,
+  limits,
+  billing,
+  overview,
+  usage,
+  usageCsv,
+  requests,
+  requestsCsv,
+  receipt,
+  activity,
+  ledger,
+] as const;

@@ -1,0 +1,92 @@
+// The frame of what operators change: each change carries an id, under which it is made once, and
+// a reason, and is answered with its line of the trail.
+
+import { flag, nested, nullable, type WireOf } from "../core/records.ts";
+import { jsonBody } from "../http/body/json-body.ts";
+import type { ConsoleEndpoint } from "../http/console/console-endpoint.ts";
+import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
+import { replyWith } from "../http/console/record-schema.ts";
+import {
+  type Checked,
+  shortText,
+  type TObject,
+  type TProperties,
+  type TSchema,
+  Type,
+  text,
+} from "../http/schema.ts";
+import { TrailLine } from "../readings/trail.ts";
+import type { AccountRow } from "../store/accounts/accounts.ts";
+import { accountOf, type Context, OPERATOR_PATH, type OperatorDeps } from "./deps.ts";
+
+const BODY_BYTES_MAX = 8 * 1_024;
+const REASON_CHARACTERS_MAX = 300;
+
+/** What every change carries. */
+const ASK = {
+  id: text({
+    pattern: "^[A-Za-z0-9_-]{8,64}$",
+    must: "must be 8 to 64 letters, digits, _ or -, chosen anew for each change",
+    description: "The change is made once for this id, however often it is sent",
+  }),
+  reason: shortText(REASON_CHARACTERS_MAX, {
+    pattern: "\\S",
+    must: `must say why, in at most ${REASON_CHARACTERS_MAX} characters`,
+    description: "Why; it is recorded with the change, and the account's people can read it",
+  }),
+};
+const ASK_SAMPLE = { id: "op_7n42DGM5Tflk9n8m", reason: "Ticket 4711" };
+
+const Action = {
+  done: nested(TrailLine),
+  repeated: flag({ about: "True if it was done before under this id", sample: false }),
+  applied: nullable(
+    flag({ about: "False where Redis did not answer: it takes effect once it does", sample: true }),
+  ),
+};
+export type ActionReply = WireOf<typeof Action>;
+
+/** The input of a change that has these fields besides. */
+export type ActInput<P extends TProperties> = Checked<TObject<P & typeof ASK>>;
+
+interface Act<P extends TProperties> {
+  /** The name in generated clients. */
+  readonly id: string;
+  /** The last parts of the path. */
+  readonly name: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** Fields of the body besides `id` and `reason`. */
+  readonly fields: P;
+  /** The values of these fields in the example, and its summary. */
+  readonly example?: object;
+  readonly exampleSummary?: string;
+  readonly run: (context: Context, input: ActInput<P>) => Promise<ActionReply>;
+}
+
+/** The endpoint of a change that is about no account, or about several. */
+export function operatorAct<P extends TProperties>(act: Act<P>): ConsoleEndpoint<OperatorDeps> {
+  const { name, fields, example, exampleSummary: summary = "Done", run, ...words } = act;
+  const schema: TSchema = Type.Object({ ...ASK, ...fields }, { additionalProperties: false });
+  return operatorEndpoint({
+    ...words,
+    method: "POST",
+    path: `${OPERATOR_PATH}/${name}`,
+    body: jsonBody(schema, { bytesMax: BODY_BYTES_MAX }),
+    ...replyWith(Action, { summary, body: { ...ASK_SAMPLE, ...example } }),
+    run: (context: Context, input: unknown) => run(context, input as ActInput<P>),
+  });
+}
+
+interface AccountAct<P extends TProperties> extends Omit<Act<P>, "run"> {
+  readonly run: (context: Context, account: AccountRow, input: ActInput<P>) => Promise<ActionReply>;
+}
+
+/** The endpoint of a change of one account. */
+export function accountAct<P extends TProperties>({ name, run, ...act }: AccountAct<P>) {
+  return operatorAct<P>({
+    ...act,
+    name: `accounts/{account}/${name}`,
+    run: async (context, input) => await run(context, await accountOf(context), input),
+  });
+}

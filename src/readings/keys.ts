@@ -1,0 +1,95 @@
+// The keys of an account, and what they spent this month.
+
+import { type ReadableAccounts, readAccountSummary } from "../accounts/account-summary.ts";
+import type { AdministrationDeps } from "../accounts/administration.ts";
+import { KEY_PREFIXES } from "../core/access/keys.ts";
+import {
+  type Scope,
+  SERVICE_NAMES,
+  SERVICES,
+  type Surface,
+  scopesOfSurface,
+} from "../core/access/services.ts";
+import { ZERO } from "../core/money/money.ts";
+import {
+  flag,
+  jsonFrom,
+  listOf,
+  nested,
+  nullable,
+  text,
+  time,
+  usd,
+  type WireOf,
+} from "../core/records.ts";
+import type { AccountRow } from "../store/accounts/accounts.ts";
+
+/** What Postgres has of a key: a change is answered with it though Redis does not answer. */
+export const KeyTerms = {
+  id: text({ sample: "key_7n42DGM5Tflk9n8mt7Fhc7" }),
+  name: text({ sample: "production" }),
+  last_four: text({ sample: "k9Qz" }),
+  scopes: listOf(text({ sample: "models" }), { sample: ["models", "search"] }),
+  ip_allowlist: listOf(text({ sample: "203.0.113.0/24" })),
+  monthly_limit_usd: nullable(usd({ about: "The key's own budget for a UTC month", sample: "50" })),
+  created_at: time({ sample: "2026-11-02T09:12:00.000Z" }),
+  last_used_at: nullable(time({ sample: "2026-11-22T14:03:20.000Z" })),
+  revoked_at: nullable(time({ sample: "2026-11-22T14:05:00.000Z" }), { sample: null }),
+};
+
+const Key = {
+  ...KeyTerms,
+  month_spent_usd: usd({ about: "Charged to this key in this UTC month", sample: "12.40031" }),
+};
+
+const KeyScope = {
+  scope: text({ sample: "models" }),
+  title: text({ sample: "Chat" }),
+  in_tier: flag({ sample: true }),
+};
+
+export const Keys = {
+  prefix: text({ about: "What keys of this account begin with", sample: KEY_PREFIXES.gateway }),
+  scopes: listOf(nested(KeyScope), {
+    sample: scopesOf("gateway", ["models", "search", "maps"]),
+  }),
+  keys: listOf(nested(Key)),
+};
+export type KeysReply = WireOf<typeof Keys>;
+
+export const keyTermsJson = jsonFrom(KeyTerms);
+const keyJson = jsonFrom(Key);
+
+export interface KeySource {
+  readonly administration: AdministrationDeps;
+  readonly wallets: ReadableAccounts;
+}
+
+export async function keysReply(
+  { administration, wallets }: KeySource,
+  account: AccountRow,
+): Promise<KeysReply> {
+  const keys = await administration.accounts.listKeys(account);
+  const ids = keys.map(({ id }) => id);
+  const { tier, keys: use } = await readAccountSummary(wallets, account, ids);
+  return {
+    prefix: KEY_PREFIXES[account.surface],
+    scopes: scopesOf(account.surface, tier.services),
+    keys: keys.map((key) => keyJson({ ...key, monthSpent: use.get(key.id)?.spent ?? ZERO })),
+  };
+}
+
+function scopesOf(surface: Surface, inTier: readonly Scope[]): WireOf<typeof KeyScope>[] {
+  return scopesOfSurface(surface).map((scope) => ({
+    scope,
+    title: titleOf(surface, scope),
+    in_tier: inTier.includes(scope),
+  }));
+}
+
+/** The Application API calls its scope a permission (SPEC 2.1). */
+function titleOf(surface: Surface, scope: Scope): string {
+  if (surface === "application") return "Models API";
+  const service = SERVICE_NAMES.find((name) => SERVICES[name].scope === scope);
+  return service === undefined ? scope : SERVICES[service].title;
+}

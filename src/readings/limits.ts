@@ -1,0 +1,179 @@
+// What limits an account now, and how much of it is used.
+
+import {
+  type AccountSummary,
+  BINDINGS,
+  type ReadableAccounts,
+  readAccountSummary,
+} from "../accounts/account-summary.ts";
+import type { AdministrationDeps } from "../accounts/administration.ts";
+import { PLANS, TIERS, type Tier } from "../core/access/limits.ts";
+import { unlockWords } from "../core/access/tier-words.ts";
+import { ZERO } from "../core/money/money.ts";
+import {
+  flag,
+  jsonFrom,
+  listOf,
+  nested,
+  nullable,
+  number,
+  text,
+  time,
+  usd,
+  type WireOf,
+  word,
+} from "../core/records.ts";
+import type { AccountRow, KeyRow } from "../store/accounts/accounts.ts";
+import { AGE } from "./reading.ts";
+
+const Month = {
+  spent_usd: usd({ about: "Charged in this UTC month", sample: "18.420319" }),
+  held_usd: usd({ about: "Held", sample: "0.0412" }),
+  tier_cap_usd: nullable(usd({ about: "The tier's cap; null for a plan", sample: "100" })),
+  own_cap_usd: nullable(usd({ about: "The account's own cap", sample: "40" }), { sample: null }),
+  resets_at: time({ about: "When the next month begins", sample: "2026-12-01T00:00:00.000Z" }),
+};
+
+const KeyUse = {
+  id: text({ sample: "key_7n42DGM5Tflk9n8mt7Fhc7" }),
+  name: text({ sample: "production" }),
+  used: number({ about: "Requests of the last 60 seconds", sample: 12 }),
+  month_spent_usd: usd({ about: "Charged", sample: "12.40031" }),
+  monthly_limit_usd: nullable(usd({ about: "Its budget", sample: "50" })),
+};
+
+const Requests = {
+  per_minute_key: number({ about: "Of one key", sample: 60 }),
+  per_minute_account: nullable(number({ about: "Of all keys together", sample: 600 }), {
+    sample: null,
+  }),
+  used_account: nullable(
+    number({ about: "Of all keys within the last 60 seconds; null for a tier", sample: 12 }),
+    { sample: null },
+  ),
+  keys: listOf(nested(KeyUse)),
+};
+
+const Open = {
+  streams: number({ sample: 1 }),
+  streams_max: number({ sample: 5 }),
+  calls: number({ sample: 2 }),
+  calls_max: number({ sample: 20 }),
+};
+
+const Mail = {
+  messages_minute: number({ about: "Sent in this minute", sample: 1 }),
+  messages_minute_max: number({ sample: 10 }),
+  recipients_day: number({ about: "Of this UTC day", sample: 4 }),
+  recipients_day_max: number({ sample: 1_000 }),
+  recipients_message_max: number({ sample: 20 }),
+};
+
+const TierLimits = {
+  name: text({ sample: "starter" }),
+  requests_per_minute: number({ about: "Of one key; of a plan, of all keys", sample: 60 }),
+  streams: number({ sample: 5 }),
+  monthly_cap_usd: nullable(
+    usd({ about: "At most this in a month; null for a plan", sample: "100" }),
+  ),
+  services: listOf(text({ sample: "models" }), { sample: ["models", "search", "maps"] }),
+  unlock: text({ about: "In words", sample: "$5 paid" }),
+  is_current: flag({ sample: true }),
+};
+
+export const Limits = {
+  as_of: { ...AGE.as_of, sample: { ...AGE.as_of.sample, behind_seconds: 0 } },
+  tier: nested({
+    kind: word(["tier", "plan"], { sample: "tier" }),
+    name: text({ sample: "starter" }),
+  }),
+  binds: word(BINDINGS, { about: "What limits spending now", sample: "balance" }),
+  month: nested(Month),
+  requests: nested(Requests),
+  open: nested(Open),
+  mail: nullable(nested(Mail), { sample: null }),
+  batch_searches_max: number({ sample: 10 }),
+  tiers: listOf(nested(TierLimits)),
+};
+export type LimitsReply = WireOf<typeof Limits>;
+
+const [writeMonth, writeKeyUse, writeTier] = [
+  jsonFrom(Month),
+  jsonFrom(KeyUse),
+  jsonFrom(TierLimits),
+];
+
+export interface LimitSource {
+  readonly administration: AdministrationDeps;
+  readonly wallets: ReadableAccounts;
+}
+
+/** Reads the limits from the wallet as it is at this moment. */
+export async function readLimits(
+  { administration, wallets }: LimitSource,
+  account: AccountRow,
+): Promise<{ readonly limits: LimitsReply; readonly summary: AccountSummary }> {
+  const all = await administration.accounts.listKeys(account);
+  const keys = all.filter(({ revokedAt }) => revokedAt === null);
+  const ids = keys.map(({ id }) => id);
+  const summary = await readAccountSummary(wallets, account, ids);
+  return { limits: limitsJson(summary, keys), summary };
+}
+
+function limitsJson(summary: AccountSummary, keys: readonly KeyRow[]): LimitsReply {
+  const { now, tier, spendable, month, counts } = summary;
+  const { kind, name } = tier;
+  return {
+    as_of: { at: now.toISOString(), behind_seconds: 0 },
+    tier: { kind, name },
+    binds: spendable.limit,
+    month: writeMonth(month),
+    requests: {
+      per_minute_key: tier.requestsPerMinute,
+      per_minute_account: tier.accountRequestsPerMinute,
+      used_account: tier.accountRequestsPerMinute === null ? null : counts.requests,
+      keys: keys.map((key) => {
+        const use = summary.keys.get(key.id);
+        return writeKeyUse({
+          ...key,
+          used: use?.requests ?? 0,
+          monthSpent: use?.spent ?? ZERO,
+        });
+      }),
+    },
+    open: {
+      streams: summary.openStreams,
+      streams_max: streamsOf(tier),
+      calls: summary.openCalls,
+      calls_max: tier.openCalls,
+    },
+    mail: mailJson(summary),
+    batch_searches_max: tier.batchSearches,
+    tiers: (kind === "plan" ? Object.values(PLANS) : TIERS).map((one) =>
+      writeTier({
+        ...one,
+        requestsPerMinute: one.accountRequestsPerMinute ?? one.requestsPerMinute,
+        streams: streamsOf(one),
+        monthlyCap: kind === "plan" ? null : one.monthlyCap,
+        unlock: unlockWords(one),
+        isCurrent: one.name === name,
+      }),
+    ),
+  };
+}
+
+function mailJson({ tier: { mail }, counts }: AccountSummary): LimitsReply["mail"] {
+  if (mail === null) return null;
+  return {
+    messages_minute: counts.messages,
+    messages_minute_max: mail.messagesPerMinute,
+    recipients_day: counts.recipients,
+    recipients_day_max: mail.recipientsPerDay,
+    recipients_message_max: mail.recipientsPerMessage,
+  };
+}
+
+/** A stream is an open call too, and a plan limits only those. */
+function streamsOf({ streams, openCalls }: Tier): number {
+  return Math.min(streams, openCalls);
+}

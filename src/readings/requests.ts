@@ -1,0 +1,156 @@
+// The request log of an account by time, newest first. It has no content of any request, because
+// none is stored.
+
+import { OK } from "../core/errors.ts";
+import { fromUuid, isId, toUuid } from "../core/ids.ts";
+import { usd as parseUsd } from "../core/money/money.ts";
+import {
+  jsonFrom,
+  nested,
+  nullable,
+  number,
+  text,
+  time,
+  usd,
+  type WireOf,
+} from "../core/records.ts";
+import { isUsualYear } from "../core/text/field-rules.ts";
+import { CALL_STATUSES, NO_MODEL } from "../core/usage-query.ts";
+import { invalid } from "../http/body/checks.ts";
+import { time as timeSchema, usd as usdSchema } from "../http/console/fields.ts";
+import { oneOf, optional, text as textSchema } from "../http/schema.ts";
+import { type KeyName, keyNumber, readKeyNames } from "../store/accounts/key-names.ts";
+import { exportCalls, type LogPage } from "../store/usage/log-export.ts";
+import type { LogFilter } from "../store/usage/log-filter.ts";
+import { type LoggedCall, type LogPlace, readLogPage } from "../store/usage/request-log.ts";
+import { type Keyset, listReading, type PageOf, ROWS_PER_PAGE } from "./list-reading.ts";
+import { type AccountSource, WITH_AGE } from "./reading.ts";
+import { scopeOfService, serviceOfScope } from "./service-names.ts";
+import { timeOf } from "./usage-range.ts";
+
+export const LoggedRequest = {
+  id: text({ sample: "req_7n42DGM5Tflk9n8mt7Fhc7" }),
+  at: time({ about: "When it arrived", sample: "2026-11-22T14:03:20.118Z" }),
+  endpoint: text({ sample: "/v1/chat/completions" }),
+  service: text({ sample: "chat" }),
+  model: nullable(text({ sample: "fast" })),
+  key: nested({
+    id: text({ sample: "key_7n42DGM5Tflk9n8mt7Fhc7" }),
+    name: text({ sample: "production" }),
+    last_four: text({ sample: "k9Qz" }),
+  }),
+  status: number({ sample: OK }),
+  code: nullable(text({ sample: "insufficient_credits" }), { sample: null }),
+  requests: number({
+    about: "1, the queries of a batch, or how many refused requests this row stands for",
+    sample: 1,
+  }),
+  prompt_tokens: number({ sample: 812 }),
+  cached_tokens: number({ sample: 0 }),
+  completion_tokens: number({ sample: 240 }),
+  cost_usd: usd({ about: "Charged", sample: "0.0004215" }),
+  free_usd: usd({ about: "The part of it that free credit paid", sample: "0" }),
+  latency_ms: number({ sample: 1840 }),
+  first_token_ms: nullable(number({ sample: 212 })),
+};
+
+const toJson = jsonFrom(LoggedRequest);
+
+/** A row of the log as the console shows it. */
+export function requestJson(
+  call: LoggedCall,
+  keys: ReadonlyMap<number, KeyName>,
+): WireOf<typeof LoggedRequest> {
+  const key = keys.get(call.key);
+  return toJson({
+    ...call,
+    id: fromUuid("request", call.request),
+    service: serviceOfScope(call.service),
+    key: { id: key?.id ?? "unknown", name: key?.name ?? "Unknown", last_four: key?.lastFour ?? "" },
+    code: call.errorCode,
+    free: call.freeCost,
+  });
+}
+
+interface FoundCall {
+  readonly call: LoggedCall;
+  readonly keys: ReadonlyMap<number, KeyName>;
+}
+
+/** No request has this id. */
+const NO_REQUEST = "00000000-0000-0000-0000-000000000000";
+const PLACE = /^(\d{1,15})\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+const BY_TIME: Keyset<LogPlace, { readonly call: LogPlace }> = {
+  nameOf: ({ call: { at, request } }) => `${at.getTime()}.${request}`,
+  parse(name) {
+    const [, ms, request] = PLACE.exec(name) ?? [];
+    const at = new Date(Number(ms));
+    return request === undefined || !isUsualYear(at) ? null : { at, request };
+  },
+};
+
+export const REQUESTS = listReading({
+  name: "requests",
+  line: LoggedRequest,
+  filters: {
+    from: optional(timeSchema("The oldest")),
+    to: optional(timeSchema("The newest, not included")),
+    service: optional(textSchema()),
+    model: optional(textSchema({ description: "A model, or an action of maps" })),
+    key: optional(textSchema({ description: "The id of a key" })),
+    status: optional(oneOf(CALL_STATUSES)),
+    code: optional(textSchema({ description: "An error code" })),
+    request: optional(textSchema({ description: "The id of a request" })),
+    min_cost_usd: optional(usdSchema("The lowest cost")),
+    limit: optional(
+      textSchema({ pattern: "^([1-9]|[1-9]\\d|1\\d\\d|200)$", must: "must be from 1 to 200" }),
+    ),
+  },
+  keyset: BY_TIME,
+  head: WITH_AGE,
+  rowsPerPage: ({ limit }) => (limit == null ? ROWS_PER_PAGE : Number(limit)),
+  async read({ reading: { database }, account }: AccountSource, query, page) {
+    const keys = await readKeyNames(database, account.number);
+    const calls = await readLogPage(database, account.number, filterOf(keys, query), page);
+    return calls.map((call) => ({ call, keys }));
+  },
+  toLine: ({ call, keys }: FoundCall) => requestJson(call, keys),
+});
+
+export type RequestsReply = PageOf<typeof REQUESTS>;
+export type RequestsQuery = ReturnType<typeof REQUESTS.query.check>;
+
+/** The requests that a query finds, as CSV, oldest first. @throws ApiError as for a page */
+export async function exportRequests(
+  { reading: { database }, account }: AccountSource,
+  query: RequestsQuery,
+): Promise<AsyncGenerator<LogPage>> {
+  const filter = filterOf(await readKeyNames(database, account.number), query);
+  return exportCalls(database, account.number, filter);
+}
+
+/** @throws ApiError that names the field at fault */
+function filterOf(keys: ReadonlyMap<number, KeyName>, query: RequestsQuery): LogFilter {
+  const { service, model, key, request, min_cost_usd: least } = query;
+  return {
+    from: query.from == null ? null : new Date(timeOf("from", query.from)),
+    to: query.to == null ? null : new Date(timeOf("to", query.to)),
+    service: service == null ? null : scopeOfService(service),
+    model: model == null ? null : model === NO_MODEL ? "" : model,
+    key: key == null ? null : keyNumber(keys, key),
+    status: query.status ?? null,
+    code: query.code ?? null,
+    request: request == null ? null : isId("request", request) ? toUuid(request) : NO_REQUEST,
+    minCost: least == null ? null : amountOf(least),
+  };
+}
+
+function amountOf(text: string): bigint {
+  try {
+    return parseUsd(text);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw invalid("min_cost_usd", `is too large: '${text}'`);
+  }
+}
