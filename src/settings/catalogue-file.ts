@@ -10,24 +10,14 @@ import {
   AUTO_TERMS,
   type AutoRules,
   type AutoTerms,
-  GUIDE_PROVIDER,
   type ModelEntry,
-  PROVIDER_DEFAULTS,
-  type ProviderEntry,
   priceBand,
   RESERVED_MODELS,
 } from "../services/chat/models/catalogue.ts";
 import { type Catalogue, catalogueOf } from "./catalogue.ts";
 import { CatalogueFile } from "./catalogue-document.ts";
-import type { Auto, Band, Model, Provider } from "./catalogue-schema.ts";
-import {
-  type ApiKeys,
-  apiKeysIn,
-  baseUrlOf,
-  type Fault,
-  priceDigits,
-  type Refuse,
-} from "./catalogue-values.ts";
+import type { Auto, Band, Model } from "./catalogue-schema.ts";
+import { apiKeysIn, type Fault, priceDigits, type Refuse } from "./catalogue-values.ts";
 import type { Environment } from "./environment.ts";
 import {
   JsonSyntaxError,
@@ -37,6 +27,7 @@ import {
   readablePath,
 } from "./located-json.ts";
 import { toMapsConfig } from "./maps-file.ts";
+import { toProvider } from "./provider-file.ts";
 import { toSearchOffer } from "./search-catalogue-file.ts";
 
 /** Sanity limit in USD per million tokens: a higher price is rejected as a typo. */
@@ -147,32 +138,6 @@ function problemOf(error: ValueError): string {
   if (error.type === ValueErrorType.ObjectAdditionalProperties) return "is not allowed here";
   const own: unknown = error.schema.errorMessage;
   return typeof own === "string" ? own : `is wrong: ${error.message}`;
-}
-
-interface ProviderContext {
-  readonly keys: ApiKeys;
-  readonly refuse: Refuse;
-}
-
-function toProvider(
-  key: string,
-  file: Static<typeof Provider>,
-  { keys, refuse }: ProviderContext,
-): ProviderEntry {
-  const pointer = pointerTo("/providers", key);
-  if (key === GUIDE_PROVIDER) refuse(pointer, "is reserved for Farebox itself");
-  return {
-    name: key,
-    kind: "openai",
-    baseUrl: baseUrlOf(file.base_url, (problem) => refuse(`${pointer}/base_url`, problem)),
-    apiKey: keys.of(pointer, file.api_key_env),
-    firstByteTimeoutMs: file.timeouts?.first_byte_ms ?? PROVIDER_DEFAULTS.firstByteTimeoutMs,
-    replyTimeoutMs: file.timeouts?.reply_ms ?? PROVIDER_DEFAULTS.replyTimeoutMs,
-    idleTimeoutMs: file.timeouts?.idle_ms ?? PROVIDER_DEFAULTS.idleTimeoutMs,
-    usageTimeoutMs: PROVIDER_DEFAULTS.usageTimeoutMs,
-    concurrencyMax: file.concurrency ?? PROVIDER_DEFAULTS.concurrencyMax,
-    maxTokensField: file.max_tokens_field ?? PROVIDER_DEFAULTS.maxTokensField,
-  };
 }
 
 interface ModelContext {

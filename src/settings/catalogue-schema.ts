@@ -1,6 +1,7 @@
 // The sections of the configuration file; catalogue-document.ts puts them together.
 
 import { Type } from "@sinclair/typebox";
+import { DEFAULT_PRESET, PRESET_NAMES } from "../services/chat/models/provider-presets.ts";
 import { ACTIONS } from "../services/maps/actions.ts";
 import { EMBEDDED, MAPS_KINDS } from "../services/maps/servers.ts";
 import { SEARCH_KINDS } from "../services/search/search-catalogue.ts";
@@ -9,7 +10,18 @@ import { apiKeyEnv, baseUrl, closed, line, name, usdAmount, whole } from "./cata
 /** An entry under `providers`. */
 export const Provider = Type.Object(
   {
-    base_url: baseUrl("Address of an OpenAI-compatible API, without /chat/completions"),
+    provider: Type.Optional(
+      Type.Union(
+        PRESET_NAMES.map((preset) => Type.Literal(preset)),
+        {
+          description: `Who runs the server, which decides its form; default ${DEFAULT_PRESET}`,
+          errorMessage: `must be one of ${PRESET_NAMES.join(", ")}`,
+        },
+      ),
+    ),
+    base_url: Type.Optional(
+      baseUrl("Address of the API, without /chat/completions; left out: the provider's own"),
+    ),
     api_key_env: Type.Optional(
       apiKeyEnv("Environment variable that holds the API key; left out: no key is sent"),
     ),

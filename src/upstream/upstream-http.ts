@@ -129,14 +129,18 @@ export function brokenReply(error: unknown): RouteFailure {
   return new RouteFailure(`The reply broke off (${codeOf(error)})`, "server");
 }
 
-/** A status that is no answer. `isHealthy` if it does not mean that the server is unhealthy. */
+/**
+ * A status that is no answer. `isHealthy` if it does not mean that the server is unhealthy;
+ * `retryAfterSeconds` by the body, for servers without the header.
+ */
 export function statusFailure(
   { status, headers }: Pick<UpstreamResponse, "status" | "headers">,
-  { isHealthy = false, detail = "" } = {},
+  { isHealthy = false, detail = "", retryAfterSeconds = null as number | null } = {},
 ): RouteFailure {
   const isRequests = status >= 400 && status < 500 && !UNHEALTHY_STATUSES.has(status);
   const blames = isHealthy || isRequests ? "nobody" : "server";
-  return new RouteFailure(`The server answered ${status}${detail}`, blames, retryAfterOf(headers));
+  const seconds = retryAfterOf(headers) ?? retryAfterSeconds;
+  return new RouteFailure(`The server answered ${status}${detail}`, blames, seconds);
 }
 
 /** The same for a response whose body nobody has read; it gives up the body. */

@@ -9,7 +9,7 @@ import {
 } from "../../../src/services/chat/models/catalogue.ts";
 import { createChatProvider } from "../../../src/services/chat/protocols/chat-provider.ts";
 import type { Guide } from "../../../src/services/chat/protocols/guide/guide.ts";
-import type { UpstreamCall } from "../../../src/services/chat/protocols/openai/openai-provider.ts";
+import type { UpstreamCall } from "../../../src/services/chat/protocols/protocol.ts";
 import type {
   ChatBatch,
   ChatProvider,
@@ -91,7 +91,7 @@ export interface Routes {
 }
 
 /** For a catalogue without the guide. */
-const noGuide: Guide = {
+export const noGuide: Guide = {
   complete: () => Promise.reject(new Error("There is no guide here")),
   stream: () => {
     throw new Error("There is no guide here");

@@ -34,6 +34,9 @@ describe("the table", () => {
   const SHORT_LIVED = [
     "actors/account-actors.ts #timers",
     "src/services/chat/protocols/chat-provider.ts #deltas",
+    "src/services/chat/protocols/ai-sdk/sdk-reply.ts #calls",
+    "src/services/chat/protocols/ai-sdk/sdk-reply.ts #openThoughts",
+    "src/services/chat/protocols/ai-sdk/sdk-reply.ts #thoughts",
     "src/services/chat/protocols/openai/tool-calls.ts #calls",
     "src/services/chat/protocols/openai/tool-calls.ts #ids",
     "src/services/mail/providers/bounce-listener.ts #pieces",

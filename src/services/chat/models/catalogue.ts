@@ -30,9 +30,26 @@ export interface ModelEntry {
   readonly extraParameters?: readonly string[];
 }
 
+/** The forms that upstream servers speak; protocols.ts has the protocol of each. */
+export type ProviderKind = "openai" | "guide" | "anthropic";
+
+/** How a server of OpenAI's form differs from others. */
+export interface Quirks {
+  /** Parameters that it refuses. */
+  readonly refuses: readonly string[];
+  /** Its names for parameters. */
+  readonly renames: Readonly<Record<string, string>>;
+  /** Fields that every request has. */
+  readonly sets: Readonly<Record<string, unknown>>;
+  /** False if it sends the usage of streams unasked, and refuses `stream_options`. */
+  readonly takesStreamOptions: boolean;
+  /** The fields for identifiers of a caller that it knows. */
+  readonly identifiers: readonly ("prompt_cache_key" | "safety_identifier" | "user")[];
+}
+
 export interface ProviderEntry {
   readonly name: string;
-  readonly kind: "openai" | "guide";
+  readonly kind: ProviderKind;
   /** Without a slash at the end. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
@@ -48,6 +65,8 @@ export interface ProviderEntry {
   readonly concurrencyMax: number;
   /** The field that carries the output limit. */
   readonly maxTokensField: "max_tokens" | "max_completion_tokens";
+  /** How it differs from other servers of OpenAI's form; left out or null: not known. */
+  readonly quirks?: Quirks | null;
 }
 
 /** The settings of a model for `auto`. */

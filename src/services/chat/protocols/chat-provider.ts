@@ -20,7 +20,7 @@ import { hasOutput, usageAfter } from "../tokens/token-meter.ts";
 import { Batches, pullable } from "./batches.ts";
 import { acceptedRequest } from "./chat-extras.ts";
 import type { Guide } from "./guide/guide.ts";
-import type { UpstreamCall } from "./openai/openai-provider.ts";
+import type { UpstreamCall } from "./protocol.ts";
 import { protocolsOf } from "./protocols.ts";
 import type {
   ChatBatch,

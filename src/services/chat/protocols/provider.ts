@@ -77,6 +77,8 @@ export interface ChatReply {
   readonly usage: ChatUsage | null;
   /** The configuration of the server that answered; null if it is not known. */
   readonly fingerprint?: string | null;
+  /** The names of parameters that this server cannot serve, and did without. */
+  readonly ignored?: readonly string[];
 }
 
 /** The route that served a call. */
@@ -110,6 +112,8 @@ export interface ChatBatch {
   readonly usage: ChatUsage | null;
   /** The configuration of the server that answers; null or undefined if this read has none. */
   readonly fingerprint?: string | null;
+  /** The names of parameters that this server cannot serve, and does without. */
+  readonly ignored?: readonly string[];
 }
 
 /** A started stream, and the route that serves it. */

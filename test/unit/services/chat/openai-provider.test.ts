@@ -4,9 +4,9 @@ import type { ProviderEntry } from "../../../../src/services/chat/models/catalog
 import {
   completeUpstream,
   streamUpstream,
-  type UpstreamCall,
 } from "../../../../src/services/chat/protocols/openai/openai-provider.ts";
 import { streamBytesMax } from "../../../../src/services/chat/protocols/openai/streamed-reply.ts";
+import type { UpstreamCall } from "../../../../src/services/chat/protocols/protocol.ts";
 import type { ChatRequest } from "../../../../src/services/chat/protocols/provider.ts";
 import { RouteFailure } from "../../../../src/upstream/route-failure.ts";
 import {

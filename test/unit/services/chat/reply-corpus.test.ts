@@ -5,8 +5,8 @@ import { describe, expect, test } from "bun:test";
 import {
   completeUpstream,
   streamUpstream,
-  type UpstreamCall,
 } from "../../../../src/services/chat/protocols/openai/openai-provider.ts";
+import type { UpstreamCall } from "../../../../src/services/chat/protocols/protocol.ts";
 import type { ChatBatch } from "../../../../src/services/chat/protocols/provider.ts";
 import { RouteFailure } from "../../../../src/upstream/route-failure.ts";
 import type { Fetch } from "../../../../src/upstream/upstream-http.ts";

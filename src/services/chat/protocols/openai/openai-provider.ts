@@ -1,7 +1,6 @@
 // Sends the request of one route to an OpenAI-compatible server. Reads the reply itself: a client
 // library costs 5 to 25 times as much for each chunk.
 
-import type { CancelSignal } from "../../../../core/cancellation.ts";
 import { OK } from "../../../../core/errors.ts";
 import type { Taker } from "../../../../core/taker.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
@@ -9,11 +8,7 @@ import { TimeLimit } from "../../../../upstream/time-limit.ts";
 import {
   brokenReply,
   exchange,
-  type Fetch,
-  jsonOrNull,
-  readRefusal,
   readText,
-  statusFailure,
   type UpstreamRequest,
 } from "../../../../upstream/upstream-http.ts";
 import {
@@ -25,45 +20,34 @@ import {
 import type { ProviderEntry } from "../../models/catalogue.ts";
 import { Batches } from "../batches.ts";
 import { IdleTimeout } from "../idle-timeout.ts";
-import type { ChatBatch, ChatReply, ChatRequest } from "../provider.ts";
-import { callerFault, type RefusedCall } from "./caller-fault.ts";
-import { codeOf, readError } from "./reply-error.ts";
+import type { UpstreamCall } from "../protocol.ts";
+import type { ChatBatch, ChatReply } from "../provider.ts";
+import { fitted } from "./quirks.ts";
+import { refuse } from "./refuse-call.ts";
 import type { ReplyParts } from "./reply-reader.ts";
 import { BLANK_LINE, StreamedReply, streamBytesMax } from "./streamed-reply.ts";
 import { readWholeReply, streamOf } from "./whole-reply.ts";
 
-export interface UpstreamCall extends RefusedCall {
-  /** The account that the request is for. */
-  readonly account: string;
-  readonly request: ChatRequest;
-  /** True if the caller gets the text of the model's reasoning. */
-  readonly showsReasoning: boolean;
-  readonly signal: CancelSignal;
-  readonly fetch: Fetch;
-}
-
 /** More than any reply with the highest output limit has. */
-const REPLY_BYTES_MAX = 8 * 1024 * 1024;
+export const REPLY_BYTES_MAX = 8 * 1024 * 1024;
 /** With log probabilities, of which a whole reply has a limited number (D-516). */
 const LOGPROBS_BYTES_MAX = 16 * 1024 * 1024;
-const ERROR_BYTES_MAX = 64 * 1024;
-/** Statuses for an invalid request, which every other route would refuse as well. */
-const CALLER_FAULTS: ReadonlySet<number> = new Set([400, 413, 422]);
-/** Some servers use this status to refuse single models. */
-const FORBIDDEN = 403;
 /** The most time and reads to wait for the end of a stream's body after its [DONE]. */
 const REST_MS = 1_000;
 const REST_READS_MAX = 8;
 
 /** Requests a whole reply. Throws a RouteFailure, or an ApiError if the request is invalid. */
-export async function completeUpstream(call: UpstreamCall): Promise<ChatReply> {
+export async function completeUpstream(given: UpstreamCall): Promise<ChatReply> {
+  const call = fitted(given);
   const parts = partsOf(call);
   const bytesMax = parts.logprobs ? LOGPROBS_BYTES_MAX : REPLY_BYTES_MAX;
   const limit = new TimeLimit(call.provider.replyTimeoutMs, call.signal);
   const text = await exchange(requestOf(call, false, { limit }), (response) =>
     response.status === OK ? readText(response, bytesMax) : refuse(response, call),
   );
-  return readWholeReply(text, parts);
+  const reply = readWholeReply(text, parts);
+  const { ignored } = call;
+  return ignored === undefined ? reply : { ...reply, ignored };
 }
 
 function partsOf({ request, showsReasoning }: UpstreamCall): ReplyParts {
@@ -84,8 +68,9 @@ class UpstreamStream extends Batches implements BytesTaker {
   #isBodyRead = false;
   #isOver = false;
 
-  constructor(call: UpstreamCall) {
+  constructor(given: UpstreamCall) {
     super();
+    const call = fitted(given);
     this.#call = call;
     this.#reply = new StreamedReply({
       parts: partsOf(call),
@@ -146,8 +131,13 @@ class UpstreamStream extends Batches implements BytesTaker {
     const isAlive = wasFinished ? (batch?.deltas.length ?? 0) > 0 : this.#reply.hasContent;
     if (isAlive) this.#timeout.onData();
     if (!wasFinished && this.#reply.isFinished) this.#timeout.onReplyEnd();
-    if (batch !== null) this.#taker?.take(batch);
+    if (batch !== null) this.#hand(batch);
     else if (this.#body !== null) this.#readFrom(this.#body);
+  }
+
+  #hand(batch: ChatBatch): void {
+    const { ignored } = this.#call;
+    this.#taker?.take(ignored === undefined ? batch : { ...batch, ignored });
   }
 
   end(): void {
@@ -263,17 +253,8 @@ function requestsTo(provider: ProviderEntry): ProviderRequests {
   return made;
 }
 
-/** Throws what a status other than 200 means. */
-async function refuse(response: UpstreamResponse, call: UpstreamCall): Promise<never> {
-  const text = await readRefusal(response, ERROR_BYTES_MAX);
-  const error = readError(jsonOrNull(text));
-  const isCallers = CALLER_FAULTS.has(response.status) && error?.isOperators !== true;
-  if (isCallers) throw callerFault(error, call);
-  const isHealthy = response.status === FORBIDDEN;
-  throw statusFailure(response, { isHealthy, detail: codeOf(error) });
-}
-
 function bodyOf({ provider, model, request }: UpstreamCall, stream: boolean): string {
+  const asksForUsage = stream && provider.quirks?.takesStreamOptions !== false;
   const extras = request.extras === undefined ? undefined : Object.fromEntries(request.extras);
   return JSON.stringify({
     ...extras,
@@ -282,6 +263,6 @@ function bodyOf({ provider, model, request }: UpstreamCall, stream: boolean): st
     messages: request.messages,
     [provider.maxTokensField]: request.maxTokens,
     stream,
-    stream_options: stream ? { include_usage: true } : undefined,
+    stream_options: asksForUsage ? { include_usage: true } : undefined,
   });
 }

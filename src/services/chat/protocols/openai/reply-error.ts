@@ -11,6 +11,8 @@ export interface ReplyError {
   readonly code: string;
   /** True if the prompt does not fit the context of the model. */
   readonly isContextFull: boolean;
+  /** The delay that the server asks for, in seconds; null if the error names none. */
+  readonly retryAfterSeconds: number | null;
   /** True if the error is about the operator's account at the server, which no caller can mend. */
   readonly isOperators: boolean;
 }
@@ -43,7 +45,8 @@ const OPERATORS_MESSAGE = new RegExp(
   "credit balance is too low|insufficient (?:account )?(?:balance|credits?|funds|quota)|" +
     "billing hard limit|exceeded your current quota|account is (?:not )?in (?:arrears|good)|" +
     "api key (?:not valid|expired|is invalid)|(?:incorrect|invalid) api key|" +
-    "tokens per (?:minute|day)|is not a valid model",
+    "tokens per (?:minute|day)|is not a valid model|model identifier is invalid|" +
+    "on-demand throughput isn|security token|region prefix",
   "i",
 );
 
@@ -95,8 +98,19 @@ function errorOf(error: unknown, body: Json): ReplyError {
     (isObject(error) && CONTEXT_CODES.has(String(error.type))) ||
     CONTEXT_MESSAGE.test(message);
   const isOperators = OPERATORS_CODES.has(code) || OPERATORS_MESSAGE.test(message);
-  return { message, code, isContextFull, isOperators };
+  const retryAfterSeconds = isObject(error) ? retryDelayOf(error) : null;
+  return { message, code, isContextFull, isOperators, retryAfterSeconds };
 }
+
+/** Google names the delay in the details of the error, as text: `"retryDelay": "13s"`. */
+function retryDelayOf({ details }: Json): number | null {
+  if (!Array.isArray(details)) return null;
+  const delays = details.filter(isObject).map(({ retryDelay }) => String(retryDelay ?? ""));
+  const delay = delays.find((one) => RETRY_DELAY.test(one));
+  return delay === undefined ? null : Math.max(1, Math.ceil(Number.parseFloat(delay)));
+}
+
+const RETRY_DELAY = /^\d{1,5}(?:\.\d{1,9})?s$/;
 
 /** The names of members with the message of an error. */
 const MESSAGE_NAMES = [
@@ -122,8 +136,7 @@ function messageOf(error: Json): string {
 
 function shortCode(error: unknown): string {
   if (!isObject(error)) return "";
-  const code = [error.code, error.type].find(
-    (one) => typeof one === "string" && /^[a-z_]{1,40}$/.test(one),
-  );
-  return typeof code === "string" ? code : "";
+  const words = [error.code, error.type, error.status].filter((one) => typeof one === "string");
+  // Google's words are in capitals, such as RESOURCE_EXHAUSTED.
+  return words.map((word) => word.toLowerCase()).find((word) => /^[a-z_]{1,40}$/.test(word)) ?? "";
 }

@@ -49,7 +49,7 @@ function readWholeStream(text: string, parts: ReplyParts): ChatReply {
 type Mutable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] };
 
 /** The choice that these deltas add up to. */
-function choiceOf(deltas: readonly ChatDelta[]): ChatChoice {
+export function choiceOf(deltas: readonly ChatDelta[]): ChatChoice {
   const message: Mutable<ChatChoice["message"]> = { role: "assistant", content: null };
   const calls: ToolCall[] = [];
   for (const { delta } of deltas) {

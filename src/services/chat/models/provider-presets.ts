@@ -1,0 +1,84 @@
+// What is known of each provider of models: the form that it speaks, its address, and the habits in
+// which it differs from others of the same form.
+
+import type { ProviderEntry, ProviderKind, Quirks } from "./catalogue.ts";
+
+export interface ProviderPreset {
+  readonly kind: Exclude<ProviderKind, "guide">;
+  /** Null if every operator has another one. */
+  readonly baseUrl: string | null;
+  readonly maxTokensField: ProviderEntry["maxTokensField"];
+  /** Null if nothing is known: then the server gets what every server gets. */
+  readonly quirks: Quirks | null;
+  /** True if it answers nothing without a key. */
+  readonly needsKey: boolean;
+}
+
+const PLAIN: Quirks = {
+  refuses: [],
+  renames: {},
+  sets: {},
+  takesStreamOptions: true,
+  identifiers: ["user"],
+};
+
+const openai = (
+  baseUrl: string | null,
+  maxTokensField: ProviderPreset["maxTokensField"],
+  quirks: Partial<Quirks> = {},
+) =>
+  ({
+    kind: "openai",
+    baseUrl,
+    maxTokensField,
+    quirks: { ...PLAIN, ...quirks },
+    needsKey: true,
+  }) as const;
+
+const packaged = <Kind extends ProviderPreset["kind"]>(kind: Kind, baseUrl: string | null) =>
+  ({ kind, baseUrl, maxTokensField: "max_tokens", quirks: null, needsKey: true }) as const;
+
+/** By the name in `provider` of the configuration (D-673). */
+export const PROVIDER_PRESETS = {
+  "openai-compatible": {
+    kind: "openai",
+    baseUrl: null,
+    maxTokensField: "max_tokens",
+    quirks: null,
+    needsKey: false,
+  },
+  anthropic: packaged("anthropic", "https://api.anthropic.com/v1"),
+  azure: openai(null, "max_completion_tokens"),
+  deepseek: openai("https://api.deepseek.com/v1", "max_tokens", { identifiers: [] }),
+  // Groq answers 400 to these.
+  groq: openai("https://api.groq.com/openai/v1", "max_completion_tokens", {
+    refuses: ["logprobs", "top_logprobs", "logit_bias", "messages[].name"],
+  }),
+  // Mistral answers 422 to every field that it does not know.
+  mistral: openai("https://api.mistral.ai/v1", "max_tokens", {
+    refuses: [
+      "logprobs",
+      "top_logprobs",
+      "logit_bias",
+      "verbosity",
+      "messages[].name",
+      "messages[].reasoning_content",
+    ],
+    renames: { seed: "random_seed" },
+    takesStreamOptions: false,
+    identifiers: [],
+  }),
+  openai: openai("https://api.openai.com/v1", "max_completion_tokens", {
+    // Without it a setting of the project decides what the call costs.
+    sets: { service_tier: "default" },
+    identifiers: ["prompt_cache_key", "safety_identifier", "user"],
+  }),
+  openrouter: openai("https://openrouter.ai/api/v1", "max_tokens", {
+    sets: { usage: { include: true } },
+  }),
+  xai: openai("https://api.x.ai/v1", "max_completion_tokens", { refuses: ["logit_bias"] }),
+} as const satisfies Readonly<Record<string, ProviderPreset>>;
+
+export type PresetName = keyof typeof PROVIDER_PRESETS;
+export const PRESET_NAMES = Object.keys(PROVIDER_PRESETS) as PresetName[];
+export const DEFAULT_PRESET: PresetName = "openai-compatible";

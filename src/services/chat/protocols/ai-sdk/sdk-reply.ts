@@ -1,0 +1,216 @@
+// Reads the parts of a package's reply by the reader of OpenAI-compatible replies, so that both
+// paths have one vocabulary, one way of counting and one way of hiding thoughts.
+
+import type {
+  LanguageModelV4Content,
+  LanguageModelV4FinishReason,
+  LanguageModelV4StreamPart,
+  LanguageModelV4ToolCall,
+} from "@ai-sdk/provider";
+import { RouteFailure } from "../../../../upstream/route-failure.ts";
+import { isObject, type Json, jsonOrNull } from "../../../../upstream/upstream-http.ts";
+import { readFinish } from "../openai/finish-reason.ts";
+import { codeOf, readError } from "../openai/reply-error.ts";
+import { type ReadChunk, type ReplyParts, ReplyReader } from "../openai/reply-reader.ts";
+import type { ChatDelta, ChatUsage } from "../provider.ts";
+import { ignoredBy } from "./call-options.ts";
+import type { SdkForm } from "./sdk-form.ts";
+import { usageJson } from "./sdk-usage.ts";
+import { extraOf, type Thought } from "./thoughts.ts";
+
+/** A chunk that only says that the model is at work. */
+const ALIVE: ReadChunk = {
+  delta: null,
+  fingerprint: null,
+  hasChoice: true,
+  isThought: true,
+  onlyText: null,
+};
+
+interface OpenCall {
+  readonly index: number;
+  hasInput: boolean;
+}
+
+/** The state of one reply, part by part. */
+export class SdkReply {
+  readonly #form: SdkForm;
+  readonly #parts: ReplyParts;
+  readonly #reader: ReplyReader;
+  readonly #calls = new Map<string, OpenCall>();
+  readonly #openThoughts = new Map<string, Thought>();
+  /** The thoughts since the last tool call. */
+  #thoughts: Thought[] = [];
+  /** The names of parameters that had no effect. */
+  readonly ignored: string[];
+  /** True once the part that ends the reply has come. */
+  isFinished = false;
+
+  constructor(form: SdkForm, parts: ReplyParts, ignored: readonly string[]) {
+    this.#form = form;
+    this.#parts = parts;
+    this.#reader = new ReplyReader(parts);
+    this.ignored = [...ignored];
+  }
+
+  /** Null if the reply has none, or an invalid one. */
+  get usage(): ChatUsage | null {
+    return this.#reader.usage;
+  }
+
+  get hasOutput(): boolean {
+    return this.#reader.hasOutput;
+  }
+
+  /** The last delta, with the finish_reason. */
+  end(): ChatDelta {
+    return this.#reader.end();
+  }
+
+  /** Null for a part without meaning here. Throws a RouteFailure for one that is an error. */
+  read(part: LanguageModelV4StreamPart): ReadChunk | null {
+    switch (part.type) {
+      case "stream-start":
+        this.#note(part.warnings.map(ignoredBy));
+        return null;
+      case "text-delta":
+        return this.#delta({ content: part.delta });
+      case "reasoning-start":
+        this.#openThoughts.set(part.id, { text: "", metadata: part.providerMetadata });
+        return null;
+      case "reasoning-delta":
+        return this.#think(part.id, part.delta, part.providerMetadata);
+      case "reasoning-end":
+        this.#closeThought(part.id, part.providerMetadata);
+        return null;
+      case "tool-input-start":
+        return part.providerExecuted === true ? null : this.#beginCall(part.id, part.toolName);
+      case "tool-input-delta":
+        return this.#continueCall(part.id, part.delta);
+      case "tool-call":
+        return part.providerExecuted === true ? null : this.#endCall(part);
+      case "finish":
+        this.isFinished = true;
+        return this.#reader.read({
+          choices: [{ index: 0, delta: {}, finish_reason: endOf(part.finishReason) }],
+          usage: usageJson(part.usage),
+        });
+      case "ping":
+        return ALIVE;
+      case "error":
+        throw failureOf(part.error);
+      default:
+        return null;
+    }
+  }
+
+  /** A part of a whole reply, as the parts of a stream that say the same. */
+  readContent(content: LanguageModelV4Content, at: number): readonly (ReadChunk | null)[] {
+    const id = String(at);
+    switch (content.type) {
+      case "text":
+        return [this.#delta({ content: content.text })];
+      case "reasoning": {
+        const { text: delta, providerMetadata } = content;
+        const chunk = this.#think(id, delta, providerMetadata);
+        this.#closeThought(id, undefined);
+        return [chunk];
+      }
+      case "tool-call":
+        return [this.read(content)];
+      default:
+        return [];
+    }
+  }
+
+  #note(names: readonly string[]): void {
+    for (const name of names) if (!this.ignored.includes(name)) this.ignored.push(name);
+  }
+
+  #delta(delta: Json): ReadChunk {
+    return this.#reader.read({ choices: [{ index: 0, delta }] });
+  }
+
+  #think(id: string, text: string, metadata: unknown): ReadChunk {
+    const thought = this.#openThoughts.get(id) ?? { text: "", metadata };
+    this.#openThoughts.set(id, thought);
+    thought.metadata = metadata ?? thought.metadata;
+    // The signature alone brings the thought back: callers must not get a hidden text in it.
+    if (this.#parts.reasoning) thought.text += text;
+    return text === "" ? ALIVE : this.#delta({ reasoning_content: text });
+  }
+
+  #closeThought(id: string, metadata: unknown): void {
+    const thought = this.#openThoughts.get(id);
+    if (thought === undefined) return;
+    this.#openThoughts.delete(id);
+    this.#thoughts.push({ ...thought, metadata: metadata ?? thought.metadata });
+  }
+
+  #beginCall(id: string, name: string): ReadChunk {
+    const index = this.#calls.size;
+    this.#calls.set(id, { index, hasInput: false });
+    return this.#call({ index, id, function: { name, arguments: "" } });
+  }
+
+  #continueCall(id: string, input: string): ReadChunk | null {
+    const call = this.#calls.get(id);
+    if (call === undefined || input === "") return null;
+    call.hasInput = true;
+    return this.#call({ index: call.index, function: { arguments: input } });
+  }
+
+  /** The whole call. Of a call that was streamed, only its missing parts are new. */
+  #endCall({ toolCallId, toolName, input, providerMetadata }: LanguageModelV4ToolCall): ReadChunk {
+    const extra = extraOf(providerMetadata, this.#thoughts, this.#form);
+    this.#thoughts = [];
+    const open = this.#calls.get(toolCallId);
+    const more = extra === null ? {} : { extra_content: extra };
+    if (open !== undefined) {
+      const rest = open.hasInput ? "" : input;
+      return this.#call({ index: open.index, function: { arguments: rest }, ...more });
+    }
+    const index = this.#calls.size;
+    this.#calls.set(toolCallId, { index, hasInput: true });
+    return this.#call({
+      index,
+      id: toolCallId,
+      function: { name: toolName, arguments: input },
+      ...more,
+    });
+  }
+
+  #call(call: Json): ReadChunk {
+    return this.#delta({ tool_calls: [call] });
+  }
+}
+
+const ENDS: Readonly<Partial<Record<LanguageModelV4FinishReason["unified"], string>>> = {
+  stop: "stop",
+  "tool-calls": "stop",
+  length: "length",
+  "content-filter": "content_filter",
+  error: "error",
+};
+
+/** The end in OpenAI's words. Throws a RouteFailure if the provider named none. */
+export function endOf({ unified, raw }: LanguageModelV4FinishReason): string {
+  const end = ENDS[unified] ?? readFinish(raw);
+  if (end === null || unified === "interrupted") {
+    throw new RouteFailure("The stream ended before the reply did");
+  }
+  return end;
+}
+
+/** The failure in an error part, in any of the forms in which packages hand it on. */
+export function failureOf(error: unknown): RouteFailure {
+  const told = isObject(error) ? errorIn(error) : null;
+  const name = error instanceof Error && told === null ? ` (${error.name})` : "";
+  return new RouteFailure(`The reply is an error${codeOf(told) || name}`);
+}
+
+function errorIn(error: Json) {
+  const { data, responseBody } = error;
+  const body = isObject(data) ? data : jsonOrNull(String(responseBody ?? ""));
+  return readError(body) ?? (error instanceof Error ? null : readError({ error }));
+}

@@ -1,0 +1,29 @@
+// The interface of the protocols that upstream servers speak.
+
+import type { CancelSignal } from "../../../core/cancellation.ts";
+import type { Fetch } from "../../../upstream/upstream-http.ts";
+import type { Batches } from "./batches.ts";
+import type { RefusedCall } from "./openai/caller-fault.ts";
+import type { ChatBatch, ChatReply, ChatRequest } from "./provider.ts";
+
+/** A call to one route of a model. */
+export interface UpstreamCall extends RefusedCall {
+  /** The account that the request is for. */
+  readonly account: string;
+  readonly request: ChatRequest;
+  /** The names of parameters that were taken out of the request for this server. */
+  readonly ignored?: readonly string[];
+  /** True if the caller gets the text of the model's reasoning. */
+  readonly showsReasoning: boolean;
+  readonly signal: CancelSignal;
+  readonly fetch: Fetch;
+}
+
+/**
+ * Sends a call to its server once, without retries, and ends with the signal of the call. An
+ * ApiError means that the request is invalid, a RouteFailure that the next route may serve it.
+ */
+export interface Protocol {
+  readonly complete: (call: UpstreamCall) => Promise<ChatReply>;
+  readonly stream: (call: UpstreamCall) => Batches | AsyncIterable<ChatBatch>;
+}

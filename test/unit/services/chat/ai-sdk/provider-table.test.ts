@@ -1,0 +1,226 @@
+// Every protocol that is a package, over real HTTP, against servers that write its form: what a
+// caller gets and pays is the same whatever the form, whole or streamed.
+
+import { describe, expect, test } from "bun:test";
+import { ApiError } from "../../../../../src/core/errors.ts";
+import type { UpstreamCall } from "../../../../../src/services/chat/protocols/protocol.ts";
+import { RouteFailure } from "../../../../../src/upstream/route-failure.ts";
+import { KEY, PROMPT, REQUEST, textOf } from "../../../../support/api/chat-routes.ts";
+import { rejection } from "../../../../support/api/rejection.ts";
+import { assembled, type CallersReply, replyOf } from "../../../../support/api/reply-corpus.ts";
+import { eventually } from "../../../../support/eventually.ts";
+import type { WireAnswer } from "../../../../support/fakes/wire/wire-answer.ts";
+import {
+  protocols,
+  type SdkKind,
+  sdkCall,
+  WIRE_FORMS,
+} from "../../../../support/fakes/wire/wire-forms.ts";
+import { startWireServer, type WireReply } from "../../../../support/fakes/wire/wire-server.ts";
+import { shared } from "../../../../support/shared.ts";
+
+const server = await shared(startWireServer());
+
+const USAGE = { uncached: 20, cacheRead: 7, cacheWrite: 0, output: 9, reasoning: 0 };
+const THOUGHT = { text: "They ask for a fare.", seal: "c2VhbA==" };
+const CALL = { id: "call_a1", name: "find_fare", input: { zone: "B", riders: 2 } };
+const SCHEMA = { type: "object", properties: { zone: { type: "string" } }, required: ["zone"] };
+const TOOL = { type: "function", function: { name: "find_fare", parameters: SCHEMA } };
+
+interface Row {
+  readonly answer: WireAnswer;
+  readonly parameters?: UpstreamCall["request"]["parameters"];
+  readonly showsReasoning?: boolean;
+  readonly expected: Partial<CallersReply>;
+}
+
+const PLAIN: WireAnswer = { text: ["Fares are ", "paid."], end: "stop", usage: USAGE };
+
+const ROWS: Readonly<Record<string, Row>> = {
+  plain: { answer: PLAIN, expected: { text: "Fares are paid.", finish: "stop" } },
+  "cut by its limit": {
+    answer: { ...PLAIN, end: "length" },
+    expected: { text: "Fares are paid.", finish: "length" },
+  },
+  "stopped by a content filter": {
+    answer: { ...PLAIN, end: "filter" },
+    expected: { text: "Fares are paid.", finish: "content_filter" },
+  },
+  "tool calls": {
+    answer: { calls: [CALL, { ...CALL, id: "call_a2", input: {} }], end: "stop", usage: USAGE },
+    parameters: { tools: [TOOL] },
+    expected: { finish: "tool_calls" },
+  },
+  "shown reasoning": {
+    answer: { ...PLAIN, thought: THOUGHT, usage: { ...USAGE, reasoning: 4 } },
+    showsReasoning: true,
+    expected: { text: "Fares are paid.", reasoning: THOUGHT.text, finish: "stop" },
+  },
+  "hidden reasoning": {
+    answer: { ...PLAIN, thought: THOUGHT, usage: { ...USAGE, reasoning: 4 } },
+    expected: { text: "Fares are paid.", reasoning: "", finish: "stop" },
+  },
+  "structured output": {
+    answer: { ...PLAIN, text: ['{"zone":', '"B"}'] },
+    parameters: {
+      response_format: { type: "json_schema", json_schema: { name: "fare", schema: SCHEMA } },
+    },
+    expected: { text: '{"zone":"B"}', finish: "stop" },
+  },
+  "cache write": {
+    answer: { ...PLAIN, usage: { ...USAGE, cacheWrite: 40 } },
+    expected: { text: "Fares are paid.", finish: "stop" },
+  },
+};
+
+const KINDS = Object.keys(WIRE_FORMS) as SdkKind[];
+const TABLE = KINDS.flatMap((kind) =>
+  Object.entries(ROWS).map(([name, row]) => [kind, name, row] as const),
+);
+
+async function askWhole(call: UpstreamCall, kind: SdkKind): Promise<CallersReply> {
+  return replyOf(await protocols[kind].complete(call));
+}
+
+async function askStream(call: UpstreamCall, kind: SdkKind): Promise<CallersReply> {
+  return assembled(await Array.fromAsync(protocols[kind].stream(call)));
+}
+
+/** What the caller pays for: a provider that names no such part has it in the input. */
+function paid(kind: SdkKind, { usage }: WireAnswer) {
+  const named = (part: keyof typeof usage) =>
+    WIRE_FORMS[kind].unnamed.includes(part) ? 0 : usage[part];
+  const input = usage.uncached + named("cacheRead") + named("cacheWrite");
+  return [input, named("cacheRead"), usage.output] as const;
+}
+
+describe.each(TABLE)("%s, %s", (kind, _, { answer, expected, ...parts }) => {
+  const form = WIRE_FORMS[kind];
+  const { showsReasoning = false, parameters = {} } = parts;
+  const call = () =>
+    sdkCall(kind, server.url, { showsReasoning, request: { ...REQUEST, parameters } });
+
+  test("gives the same reply and usage whole and streamed", async () => {
+    server.queue(form.whole(answer), form.stream(answer));
+    const whole = await askWhole(call(), kind);
+    const streamed = await askStream(call(), kind);
+    expect(streamed).toEqual(whole);
+    expect(whole).toMatchObject({ ...expected, usage: paid(kind, answer) });
+    const calls = answer.calls ?? [];
+    expect(
+      whole.calls.map(({ name, arguments: input }) => ({ name, input: JSON.parse(input) })),
+    ).toEqual(calls.map(({ name, input }) => ({ name, input })));
+  });
+});
+
+describe.each(KINDS)("%s", (kind) => {
+  const form = WIRE_FORMS[kind];
+  const call = (parts: Partial<UpstreamCall> = {}) => sdkCall(kind, server.url, parts);
+
+  async function refusals(reply: WireReply) {
+    server.queue(reply, reply);
+    return [await rejection(askWhole(call(), kind)), await rejection(askStream(call(), kind))];
+  }
+
+  test("sends the prompt and its output limit, once", async () => {
+    server.queue(form.whole(PLAIN));
+    const before = server.requests.length;
+    await askWhole(call(), kind);
+    expect(server.requests.length).toBe(before + 1);
+    const sent = server.requests.at(-1);
+    const text = sent?.text;
+    expect(text).toContain(PROMPT);
+    expect(text).toMatch(/"\w*tokens\w*":32\b/i);
+    expect(sent?.headers["accept-encoding"]).toBe("identity");
+  });
+
+  test("takes a wrong key for the operator's fault, and never names the key", async () => {
+    for (const error of await refusals(form.refusal(401, `Wrong key ${KEY}`))) {
+      expect(error).toBeInstanceOf(RouteFailure);
+      expect(error).toMatchObject({ blames: "server" });
+      expect(textOf(error)).not.toContain(KEY);
+    }
+  });
+
+  test("takes an invalid request for the caller's fault", async () => {
+    for (const error of await refusals(form.refusal(400, "Too many tools"))) {
+      expect(error).toBeInstanceOf(ApiError);
+      expect(error).toMatchObject({ code: "invalid_parameter" });
+      expect(String(error)).toContain("Too many tools");
+    }
+  });
+
+  test("hands on how long a busy server wants to be left alone", async () => {
+    const busy = { ...form.refusal(429, "Slow down"), headers: { "retry-after": "17" } };
+    for (const error of await refusals(busy)) {
+      expect(error).toMatchObject({ blames: "nobody", retryAfterSeconds: 17 });
+    }
+  });
+
+  test.each([500, 503, 529])(
+    "leaves a server that answers %d to the next route",
+    async (status) => {
+      for (const error of await refusals(form.refusal(status, "Overloaded"))) {
+        expect(error).toBeInstanceOf(RouteFailure);
+        expect(error).toMatchObject({ blames: "server" });
+      }
+    },
+  );
+
+  test("fails on a reply that is not JSON, and does not quote it", async () => {
+    for (const error of await refusals({ body: [`<html>${KEY}</html>`] })) {
+      expect(error).toBeInstanceOf(RouteFailure);
+      expect(textOf(error)).not.toContain(KEY);
+    }
+  });
+
+  test("fails on an error in the middle of a stream, after what was sent", async () => {
+    const { body, ...reply } = form.stream(PLAIN);
+    const texts = form.textEvents(body);
+    server.queue({ ...reply, body: [...body.slice(0, texts), form.failure()] });
+    const seen: unknown[] = [];
+    const error = await rejection(
+      (async () => {
+        for await (const { deltas } of protocols[kind].stream(call())) seen.push(...deltas);
+      })(),
+    );
+    expect(error).toBeInstanceOf(RouteFailure);
+    expect(JSON.stringify(seen)).toContain("Fares are ");
+  });
+
+  test("fails on a stream that breaks off, wherever it does", async () => {
+    const { body, ...reply } = form.stream(PLAIN);
+    for (const end of ["whole", "cut"] as const) {
+      for (let events = 0; events < form.endEvent(body); events += 1) {
+        server.queue({ ...reply, body: body.slice(0, events), end });
+        expect(await rejection(askStream(call(), kind))).toBeInstanceOf(RouteFailure);
+      }
+    }
+  });
+
+  test("ends the request of a caller who leaves at any event", async () => {
+    const { body, ...reply } = form.stream(PLAIN);
+    for (let events = 0; events < form.endEvent(body); events += 1) {
+      server.queue({ ...reply, body: body.slice(0, events), end: "hang" });
+      const leaving = new AbortController();
+      const asked = server.requests.length;
+      const left = server.left.length;
+      const reading = rejection(askStream(call({ signal: leaving.signal }), kind));
+      await eventually("a request", () => server.requests.length > asked);
+      leaving.abort(new Error("The caller has left"));
+      expect(await reading).toMatchObject({ message: "The caller has left" });
+      await eventually("the end of it", () => server.left.length > left);
+    }
+  });
+
+  test("gives up a server that is silent, at the head or in a stream", async () => {
+    const limits = { replyTimeoutMs: 50, firstByteTimeoutMs: 50, idleTimeoutMs: 50 };
+    const { body, ...reply } = form.stream(PLAIN);
+    const hanging: WireReply = { ...reply, body: body.slice(0, -1), end: "hang" };
+    server.queue(hanging, hanging, { ...hanging, body: [] });
+    const impatient = () => sdkCall(kind, server.url, {}, limits);
+    for (const ask of [askWhole, askStream, askStream]) {
+      expect(await rejection(ask(impatient(), kind))).toBeInstanceOf(RouteFailure);
+    }
+  });
+});
