@@ -1,23 +1,19 @@
 // The addresses of the dashboard. Pages inside an account are /dashboard/acct_…/PAGE, so that a
 // link opens the same account for everybody; /dashboard/PAGE leads to the reader's own.
 
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter, redirect } from "@tanstack/react-router";
 import { RequestError } from "./api/client.ts";
 import { meQuery, queryClient } from "./api/queries.ts";
+import { namesOf, pageOptions } from "./page-table.ts";
 import { ROUTER_OPTIONS } from "./router-options.ts";
 import { accountToOpen, rememberAccount } from "./session.tsx";
 import { Broken } from "./shell/broken.tsx";
 import { Missing, MissingPage } from "./shell/missing.tsx";
 import { NoAccount } from "./shell/no-account.tsx";
+import { PAGE_NAMES, PAGES, type PageName } from "./shell/pages.ts";
 import { Shell } from "./shell/shell.tsx";
 
-export const ACCOUNT_PREFIX = "acct_";
+const ACCOUNT_PREFIX = "acct_";
 
 const root = createRootRoute({ notFoundComponent: MissingPage, errorComponent: Broken });
 
@@ -73,68 +69,46 @@ const long = createRoute({
 
 const bare = createRoute({ getParentRoute: () => inside, path: "/", component: Missing });
 
-/** Any text in the address; a page reads what it knows and leaves the rest. */
-function textSearch(search: Record<string, unknown>): Record<string, string | undefined> {
-  const fields = Object.entries(search).filter(([, value]) => value !== null && value !== "");
-  return Object.fromEntries(fields.map(([name, value]) => [name, String(value)]));
+function page<Name extends PageName>(name: Name) {
+  return createRoute({ getParentRoute: () => inside, path: name, ...pageOptions(PAGES[name]) });
 }
 
-function page<P extends string>(
-  path: P,
-  load: () => Promise<Record<string, unknown>>,
-  name: string,
-) {
-  return createRoute({
-    getParentRoute: () => inside,
-    path,
-    validateSearch: textSearch,
-    component: lazyRouteComponent(load as () => Promise<Record<string, never>>, name),
-  });
+type PageRoutes = { readonly [Name in PageName]: ReturnType<typeof page<Name>> };
+
+const pages = Object.fromEntries(PAGE_NAMES.map((name) => [name, page(name)])) as PageRoutes;
+
+/** The pages before sign-in, each with its file and component. */
+const ENTRIES = {
+  "sign-in": { load: () => import("./entry/sign-in.tsx"), component: "SignIn" },
+  "sign-up": { load: () => import("./entry/sign-up.tsx"), component: "SignUp" },
+  verify: { load: () => import("./entry/verify.tsx"), component: "Verify" },
+  code: { load: () => import("./entry/code.tsx"), component: "SignInByCode" },
+  forgot: { load: () => import("./entry/forgot.tsx"), component: "Forgot" },
+  reset: { load: () => import("./entry/reset.tsx"), component: "Reset" },
+  "two-factor": { load: () => import("./entry/two-factor.tsx"), component: "TwoFactor" },
+  invitation: { load: () => import("./entry/invitation.tsx"), component: "Invitation" },
+  "change-email": { load: () => import("./entry/change-email.tsx"), component: "ChangeEmail" },
+  sso: { load: () => import("./entry/sso.tsx"), component: "SsoReturn" },
+  link: { load: () => import("./entry/link.tsx"), component: "OneTimeLink" },
+} as const;
+
+type EntryName = keyof typeof ENTRIES;
+
+function entry<Name extends EntryName>(name: Name) {
+  return createRoute({ getParentRoute: () => root, path: name, ...pageOptions(ENTRIES[name]) });
 }
 
-function entry<P extends string>(
-  path: P,
-  load: () => Promise<Record<string, unknown>>,
-  name: string,
-) {
-  return createRoute({
-    getParentRoute: () => root,
-    path,
-    validateSearch: textSearch,
-    component: lazyRouteComponent(load as () => Promise<Record<string, never>>, name),
-  });
-}
+type EntryRoutes = { readonly [Name in EntryName]: ReturnType<typeof entry<Name>> };
 
-const entries = [
-  entry("sign-in", () => import("./entry/sign-in.tsx"), "SignIn"),
-  entry("sign-up", () => import("./entry/sign-up.tsx"), "SignUp"),
-  entry("verify", () => import("./entry/verify.tsx"), "Verify"),
-  entry("code", () => import("./entry/code.tsx"), "SignInByCode"),
-  entry("forgot", () => import("./entry/forgot.tsx"), "Forgot"),
-  entry("reset", () => import("./entry/reset.tsx"), "Reset"),
-  entry("two-factor", () => import("./entry/two-factor.tsx"), "TwoFactor"),
-  entry("invitation", () => import("./entry/invitation.tsx"), "Invitation"),
-  entry("change-email", () => import("./entry/change-email.tsx"), "ChangeEmail"),
-  entry("sso", () => import("./entry/sso.tsx"), "SsoReturn"),
-  entry("link", () => import("./entry/link.tsx"), "OneTimeLink"),
-] as const;
-
-const pages = [
-  bare,
-  page("overview", () => import("./pages/overview.tsx"), "OverviewPage"),
-  page("usage", () => import("./pages/usage/usage.tsx"), "UsagePage"),
-  page("requests", () => import("./pages/usage/requests.tsx"), "RequestsPage"),
-  page("keys", () => import("./pages/keys.tsx"), "KeysPage"),
-  page("models", () => import("./pages/models.tsx"), "ModelsPage"),
-  page("playground", () => import("./pages/playground/playground.tsx"), "PlaygroundPage"),
-  page("billing", () => import("./pages/money/billing.tsx"), "BillingPage"),
-  page("limits", () => import("./pages/limits.tsx"), "LimitsPage"),
-  page("team", () => import("./pages/settings/team.tsx"), "TeamPage"),
-  page("settings", () => import("./pages/settings/settings.tsx"), "SettingsPage"),
-] as const;
+const entries = Object.fromEntries(namesOf(ENTRIES).map((name) => [name, entry(name)]));
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, long, ...entries, inside.addChildren([...pages])]),
+  routeTree: root.addChildren({
+    home,
+    long,
+    inside: inside.addChildren({ bare, ...pages }),
+    ...(entries as EntryRoutes),
+  }),
   basepath: "/dashboard",
   ...ROUTER_OPTIONS,
 });

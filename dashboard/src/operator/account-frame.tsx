@@ -7,10 +7,9 @@ import { Loaded } from "../parts/loaded.tsx";
 import { PageHead } from "../parts/panel.tsx";
 import { ot } from "../texts/operator.ts";
 import { Go } from "./go.tsx";
+import { ACCOUNT_TAB_NAMES } from "./operator-pages.ts";
 import { accountQuery } from "./operator-queries.ts";
 import { StateTag } from "./state-tag.tsx";
-
-const TABS = ["overview", "billing", "keys", "requests", "activity"] as const;
 
 /** The id of the account that the address names. */
 export function useAccountId(): string {
@@ -33,7 +32,7 @@ export function AccountFrame() {
             <StateTag state={account.overview.account.state} />
           </PageHead>
           <nav className="tabs" aria-label={ot.account}>
-            {TABS.map((tab) => (
+            {ACCOUNT_TAB_NAMES.map((tab) => (
               <Go
                 key={tab}
                 to={tab === "overview" ? `/${id}` : `/${id}/${tab}`}

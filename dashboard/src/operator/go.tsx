@@ -8,7 +8,7 @@ interface GoProps {
   readonly to: string;
   readonly children: ReactNode;
   readonly className?: string;
-  readonly onClick?: () => void;
+  readonly onClick?: (() => void) | undefined;
   /** True where the link leads to one page only, not to those below it. */
   readonly exact?: boolean;
 }
@@ -20,8 +20,8 @@ export function Go({ to, children, className, onClick, exact = false }: GoProps)
       to={to as "/"}
       activeProps={{ "data-active": "", "aria-current": "page" }}
       activeOptions={{ includeSearch: false, exact }}
-      {...(className !== undefined && { className })}
-      {...(onClick !== undefined && { onClick })}
+      className={className}
+      onClick={onClick}
     >
       {children}
     </Link>

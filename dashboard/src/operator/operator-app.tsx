@@ -10,9 +10,17 @@ import {
 } from "@tanstack/react-router";
 import { RequestError } from "../api/client.ts";
 import { meQuery, queryClient } from "../api/queries.ts";
+import { pageOptions } from "../page-table.ts";
 import { ROUTER_OPTIONS } from "../router-options.ts";
 import { Broken } from "../shell/broken.tsx";
 import { NoSuchPage } from "./no-such-page.tsx";
+import {
+  ACCOUNT_TAB_NAMES,
+  ACCOUNT_TABS,
+  OPERATOR_PAGE_NAMES,
+  OPERATOR_PAGES,
+  operatorPath,
+} from "./operator-pages.ts";
 import { OperatorShell } from "./operator-shell.tsx";
 
 const root = createRootRoute({
@@ -32,68 +40,34 @@ const root = createRootRoute({
   },
 });
 
-function textSearch(search: Record<string, unknown>): Record<string, string | undefined> {
-  const fields = Object.entries(search).filter(([, value]) => value !== null && value !== "");
-  return Object.fromEntries(fields.map(([name, value]) => [name, String(value)]));
-}
-
-type Load = () => Promise<Record<string, unknown>>;
-
-function page(path: string, load: Load, name: string) {
-  return createRoute({
-    getParentRoute: () => root,
-    path,
-    validateSearch: textSearch,
-    component: lazyRouteComponent(load as () => Promise<Record<string, never>>, name),
-  });
-}
-
-const money: Load = () => import("./money-pages.tsx");
-const queues: Load = () => import("./queue-pages.tsx");
-
 const account = createRoute({
   getParentRoute: () => root,
   path: "$account",
   component: lazyRouteComponent(() => import("./account-frame.tsx"), "AccountFrame"),
 });
 
-function tab(
-  path: string,
-  name: "OverviewTab" | "BillingTab" | "KeysTab" | "RequestsTab" | "ActivityTab",
-) {
-  return createRoute({
-    getParentRoute: () => account,
-    path,
-    validateSearch: textSearch,
-    component: lazyRouteComponent(() => import("./account-tabs.tsx"), name),
-  });
+function tab(path: string, name: keyof typeof ACCOUNT_TABS) {
+  const load = () => import("./account-tabs.tsx");
+  const options = pageOptions({ load, component: ACCOUNT_TABS[name] });
+  return createRoute({ getParentRoute: () => account, path, ...options });
 }
 
 const tabs = [
-  tab("/", "OverviewTab"),
-  tab("billing", "BillingTab"),
-  tab("keys", "KeysTab"),
-  tab("requests", "RequestsTab"),
+  ...ACCOUNT_TAB_NAMES.map((name) => tab(name === "overview" ? "/" : name, name)),
   // Where the dashboard's receipts lead for limits.
-  tab("limits", "OverviewTab"),
-  tab("activity", "ActivityTab"),
+  tab("limits", "overview"),
 ];
 
+const pages = OPERATOR_PAGE_NAMES.map((name) =>
+  createRoute({
+    getParentRoute: () => root,
+    path: operatorPath(name),
+    ...pageOptions(OPERATOR_PAGES[name]),
+  }),
+);
+
 const router = createRouter({
-  routeTree: root.addChildren([
-    page("/", () => import("./accounts-page.tsx"), "AccountsPage"),
-    page("trail", () => import("./trail-page.tsx"), "TrailPage"),
-    page("revenue", money, "RevenuePage"),
-    page("disputes", money, "DisputesPage"),
-    page("grants", money, "GrantsPage"),
-    page("health", () => import("./health-page.tsx"), "HealthPage"),
-    page("configurations", () => import("./configurations-page.tsx"), "ConfigurationsPage"),
-    page("mails", queues, "MailsPage"),
-    page("events", queues, "EventsPage"),
-    page("rejected", queues, "RejectedPage"),
-    page("audits", () => import("./audit-page.tsx"), "AuditsPage"),
-    account.addChildren(tabs),
-  ]),
+  routeTree: root.addChildren([...pages, account.addChildren(tabs)]),
   basepath: "/operator",
   ...ROUTER_OPTIONS,
 });

@@ -1,37 +1,26 @@
 // The frame of the operators' pages: the same as the dashboard's, below a dark bar that says that
 // this is the operators' console and whose account is open.
 
-import { Burger, Drawer, Menu } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
+import { Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Outlet, useParams } from "@tanstack/react-router";
-import { Suspense, useEffect } from "react";
+import { useParams } from "@tanstack/react-router";
 import { SsoButton } from "../entry/sso.tsx";
-import { Waiting } from "../parts/loaded.tsx";
+import { groupsOf } from "../page-table.ts";
 import { Brand } from "../parts/mark.tsx";
 import { PageHead } from "../parts/panel.tsx";
 import { useMe } from "../session.tsx";
+import { Frame, Navigation } from "../shell/frame.tsx";
+import { useKeys } from "../shell/keys.ts";
 import { useOperatorLoss, useSessionEnd } from "../shell/leave.ts";
 import { PersonMenu } from "../shell/person-menu.tsx";
 import { ot } from "../texts/operator.ts";
 import { Go, useGo } from "./go.tsx";
 import { NoSuchPage } from "./no-such-page.tsx";
+import { OPERATOR_PAGES, type OperatorPageName, operatorPath } from "./operator-pages.ts";
 import { accountQuery } from "./operator-queries.ts";
 import { FirstFactor, SetUp } from "./set-up.tsx";
 
-type PageName = keyof typeof ot.nav.pages;
-
-const NAVIGATION: readonly {
-  readonly group: keyof typeof ot.nav.groups;
-  readonly pages: readonly PageName[];
-}[] = [
-  { group: "top", pages: ["accounts", "trail"] },
-  { group: "money", pages: ["revenue", "disputes", "grants"] },
-  {
-    group: "running",
-    pages: ["health", "configurations", "mails", "events", "rejected", "audits"],
-  },
-];
+const GROUPS = groupsOf<OperatorPageName, keyof typeof ot.nav.groups>(OPERATOR_PAGES);
 
 export function OperatorShell() {
   const { person } = useMe();
@@ -46,7 +35,7 @@ export function OperatorShell() {
   }
   if (person.operator_pages === "need_sso") return <NeedsSso />;
   if (person.operator_pages === "need_second_factor") return <NeedsFactor />;
-  return <Frame />;
+  return <OperatorFrame />;
 }
 
 function NeedsSso() {
@@ -82,56 +71,32 @@ function NeedsFactor() {
   );
 }
 
-function Frame() {
-  const [menu, { open, close }] = useDisclosure(false);
+function OperatorFrame() {
   useSearchKey();
   return (
     <div className="operator">
-      <a className="skip-link" href="#content">
-        {ot.nav.skip}
-      </a>
-      <Bar />
-      <div className="frame">
-        <div className="frame-top">
+      <Frame
+        title={ot.operator}
+        bar={<Bar />}
+        home={
           <Go to="/" className="brand">
             <Brand />
           </Go>
-          <Burger size="sm" opened={menu} onClick={open} aria-label={ot.nav.menu} />
-        </div>
-        <Drawer opened={menu} onClose={close} size={260} title={ot.operator}>
-          <div className="frame-side drawer-nav">
-            <Navigation close={close} />
-          </div>
-        </Drawer>
-        <aside className="frame-side">
-          <Navigation />
-        </aside>
-        <main className="frame-main" id="content" tabIndex={-1}>
-          <Suspense fallback={<Waiting height={220} />}>
-            <Outlet />
-          </Suspense>
-        </main>
-      </div>
+        }
+        side={(close) => <Side close={close} />}
+      />
     </div>
   );
 }
 
-/** `/` leads to the search, except where somebody types. */
+/** `/` leads to the search. */
 function useSearchKey() {
   const go = useGo();
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const { target } = event;
-      const isTyping =
-        target instanceof HTMLElement && target.closest("input, textarea, [role=dialog]") !== null;
-      if (event.key !== "/" || isTyping) return;
-      event.preventDefault();
-      go("/");
-      document.querySelector<HTMLInputElement>("#operator-search")?.focus();
-    };
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
-  }, [go]);
+  const search = () => {
+    go("/");
+    document.querySelector<HTMLInputElement>("#operator-search")?.focus();
+  };
+  useKeys({ keys: { "/": search } });
 }
 
 function Bar() {
@@ -156,33 +121,24 @@ function OpenAccount({ id }: { readonly id: string }) {
   );
 }
 
-function Navigation({ close }: { readonly close?: () => void }) {
+function Side({ close }: { readonly close: (() => void) | undefined }) {
   return (
     <>
-      <Go to="/" className="brand">
-        <Brand />
-      </Go>
-      <nav aria-label={ot.nav.label}>
-        {NAVIGATION.map(({ group, pages }) => (
-          <div key={group}>
-            {ot.nav.groups[group] !== "" && <div className="nav-group">{ot.nav.groups[group]}</div>}
-            <ul className="nav-list">
-              {pages.map((page) => (
-                <li key={page}>
-                  <Go
-                    to={page === "accounts" ? "/" : `/${page}`}
-                    className="nav-link"
-                    exact={page === "accounts"}
-                    {...(close !== undefined && { onClick: close })}
-                  >
-                    {ot.nav.pages[page]}
-                  </Go>
-                </li>
-              ))}
-            </ul>
-          </div>
-        ))}
-      </nav>
+      <Navigation
+        label={ot.operator}
+        groups={GROUPS}
+        headings={ot.nav.groups}
+        link={(page) => (
+          <Go
+            to={operatorPath(page)}
+            className="nav-link"
+            exact={page === "accounts"}
+            onClick={close}
+          >
+            {ot.nav.pages[page]}
+          </Go>
+        )}
+      />
       <div className="side-foot">
         <PersonMenu>
           <Menu.Item component="a" href="/dashboard">

@@ -4,7 +4,7 @@ import { Modal, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { t } from "../texts.ts";
-import { PAGE_PATHS, type PageName } from "./pages.ts";
+import { PAGE_NAMES, type PageName, pathOf } from "./pages.ts";
 
 interface JumpProps {
   readonly opened: boolean;
@@ -13,7 +13,6 @@ interface JumpProps {
 }
 
 const REQUEST_ID = /^req_\w+$/;
-const PAGES = Object.keys(PAGE_PATHS) as PageName[];
 
 export function Jump({ opened, close, account }: JumpProps) {
   return (
@@ -28,16 +27,16 @@ function JumpForm({ close, account }: Omit<JumpProps, "opened">) {
   const navigate = useNavigate();
   const wanted = text.trim();
   const isRequest = REQUEST_ID.test(wanted);
-  const pages = PAGES.filter((page) =>
+  const pages = PAGE_NAMES.filter((page) =>
     t.nav.pages[page].toLowerCase().includes(wanted.toLowerCase()),
   );
   const go = (page: PageName) => {
     close();
-    void navigate({ to: PAGE_PATHS[page], params: { account } });
+    void navigate({ to: pathOf(page), params: { account } });
   };
   const openRequest = () => {
     close();
-    void navigate({ to: PAGE_PATHS.requests, params: { account }, search: { open: wanted } });
+    void navigate({ to: pathOf("requests"), params: { account }, search: { open: wanted } });
   };
   return (
     <form

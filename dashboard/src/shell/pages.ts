@@ -1,43 +1,80 @@
 // The pages of an account, in the order of the navigation.
 
+import { namesOf, type PageRow } from "../page-table.ts";
 import type { t } from "../texts.ts";
 
-export const PAGE_PATHS = {
-  overview: "/$account/overview",
-  usage: "/$account/usage",
-  requests: "/$account/requests",
-  keys: "/$account/keys",
-  models: "/$account/models",
-  playground: "/$account/playground",
-  billing: "/$account/billing",
-  limits: "/$account/limits",
-  team: "/$account/team",
-  settings: "/$account/settings",
-} as const;
+const pages = <Name extends keyof typeof t.nav.pages>(
+  rows: Readonly<Record<Name, PageRow<keyof typeof t.nav.groups>>>,
+) => rows;
 
-export type PageName = keyof typeof PAGE_PATHS;
+export const PAGES = pages({
+  overview: {
+    group: "top",
+    letter: "o",
+    load: () => import("../pages/overview.tsx"),
+    component: "OverviewPage",
+  },
+  usage: {
+    group: "top",
+    letter: "u",
+    load: () => import("../pages/usage/usage.tsx"),
+    component: "UsagePage",
+  },
+  requests: {
+    group: "top",
+    letter: "r",
+    load: () => import("../pages/usage/requests.tsx"),
+    component: "RequestsPage",
+  },
+  keys: {
+    group: "build",
+    letter: "k",
+    load: () => import("../pages/keys.tsx"),
+    component: "KeysPage",
+  },
+  models: {
+    group: "build",
+    letter: "m",
+    load: () => import("../pages/models.tsx"),
+    component: "ModelsPage",
+  },
+  playground: {
+    group: "build",
+    letter: "p",
+    load: () => import("../pages/playground/playground.tsx"),
+    component: "PlaygroundPage",
+  },
+  billing: {
+    group: "account",
+    letter: "b",
+    load: () => import("../pages/money/billing.tsx"),
+    component: "BillingPage",
+  },
+  limits: {
+    group: "account",
+    letter: "l",
+    load: () => import("../pages/limits.tsx"),
+    component: "LimitsPage",
+  },
+  team: {
+    group: "account",
+    letter: "t",
+    load: () => import("../pages/settings/team.tsx"),
+    component: "TeamPage",
+  },
+  settings: {
+    group: "account",
+    letter: "s",
+    load: () => import("../pages/settings/settings.tsx"),
+    component: "SettingsPage",
+  },
+});
 
-export const DOCS_URL = "/docs";
+export type PageName = keyof typeof PAGES;
 
-export const NAVIGATION: readonly {
-  readonly group: keyof typeof t.nav.groups;
-  readonly pages: readonly (PageName | "docs")[];
-}[] = [
-  { group: "top", pages: ["overview", "usage", "requests"] },
-  { group: "build", pages: ["keys", "models", "playground", "docs"] },
-  { group: "account", pages: ["billing", "limits", "team", "settings"] },
-];
+export const PAGE_NAMES: readonly PageName[] = namesOf(PAGES);
 
-/** The letter that opens a page after `g`. */
-export const PAGE_LETTERS: Readonly<Record<string, PageName>> = {
-  o: "overview",
-  u: "usage",
-  r: "requests",
-  k: "keys",
-  m: "models",
-  p: "playground",
-  b: "billing",
-  l: "limits",
-  t: "team",
-  s: "settings",
-};
+/** The address of a page, as links name it. */
+export function pathOf<Name extends PageName>(name: Name): `/$account/${Name}` {
+  return `/$account/${name}`;
+}

@@ -1,74 +1,79 @@
 // The frame of every page of an account.
 
-import { Burger, Drawer } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
-import { Link, Navigate, Outlet, useParams, useRouterState } from "@tanstack/react-router";
-import { Suspense, useEffect, useRef } from "react";
-import { Waiting } from "../parts/loaded.tsx";
+import { Link, Navigate, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
 import { Brand } from "../parts/mark.tsx";
 import { useAccount, useMe } from "../session.tsx";
 import { t } from "../texts.ts";
 import { AccountState } from "./account-state.tsx";
+import { Frame } from "./frame.tsx";
 import { Jump } from "./jump.tsx";
 import { KeyboardList } from "./keyboard-list.tsx";
+import { useKeys } from "./keys.ts";
 import { useAccountLoss, useSessionEnd } from "./leave.ts";
-import { Navigation } from "./navigation.tsx";
-import { useShortcuts } from "./shortcuts.ts";
+import { PAGE_NAMES, PAGES, pathOf } from "./pages.ts";
+import { Side } from "./side.tsx";
 
 /** The frame, unless the account was lost while its page was open. */
 export function Shell() {
   const { accounts } = useMe();
   const { account } = useParams({ strict: false });
   if (accounts.every(({ id }) => id !== account)) return <Navigate to="/" replace />;
-  return <Frame />;
+  return <AccountFrame />;
 }
 
-function Frame() {
+function AccountFrame() {
   const account = useAccount();
-  const [menu, { open, close }] = useDisclosure(false);
   const { shown, hide } = useShortcuts(account.id);
-  const main = useTitle();
+  useTitle();
   useSessionEnd();
   useAccountLoss();
   return (
-    <div className="frame">
-      <a className="skip-link" href="#content">
-        {t.nav.skip}
-      </a>
-      <div className="frame-top">
-        <Link to="/$account/overview" params={{ account: account.id }} className="brand">
-          <Brand />
-        </Link>
-        <Burger size="sm" opened={menu} onClick={open} aria-label={t.nav.menu} />
-      </div>
-      <Drawer opened={menu} onClose={close} size={260} title={t.product}>
-        <div className="frame-side drawer-nav">
-          <Navigation account={account} close={close} />
-        </div>
-      </Drawer>
-      <aside className="frame-side">
-        <Navigation account={account} />
-      </aside>
-      <main className="frame-main" id="content" tabIndex={-1} ref={main} key={account.id}>
-        <AccountState account={account.id} />
-        <Suspense fallback={<Waiting height={220} />}>
-          <Outlet />
-        </Suspense>
-      </main>
+    <>
+      <Frame
+        title={t.product}
+        home={
+          <Link to="/$account/overview" params={{ account: account.id }} className="brand">
+            <Brand />
+          </Link>
+        }
+        side={(close) => <Side account={account} close={close} />}
+        notice={<AccountState account={account.id} />}
+        subject={account.id}
+      />
       <Jump opened={shown === "jump"} close={hide} account={account.id} />
       <KeyboardList opened={shown === "keyboard"} close={hide} />
-    </div>
+    </>
   );
+}
+
+/** `g` and a letter opens a page, `n` makes a key, `/` finds, `?` lists them. */
+function useShortcuts(account: string) {
+  const [shown, show] = useState<"jump" | "keyboard" | null>(null);
+  const navigate = useNavigate();
+  const params = { account };
+  useKeys({
+    keys: {
+      "/": () => show("jump"),
+      "?": () => show("keyboard"),
+      n: () => void navigate({ to: pathOf("keys"), params, search: { new: "key" } }),
+    },
+    afterG: Object.fromEntries(
+      PAGE_NAMES.map((name) => [
+        PAGES[name].letter,
+        () => void navigate({ to: pathOf(name), params }),
+      ]),
+    ),
+  });
+  return { shown, hide: () => show(null) };
 }
 
 /** Names the window after the page that is open. */
 function useTitle() {
-  const main = useRef<HTMLElement>(null);
   const path = useRouterState({ select: ({ location }) => location.pathname });
   useEffect(() => {
     const name = path.split("/").at(-1) ?? "";
     const pages: Readonly<Record<string, string>> = t.nav.pages;
     document.title = pages[name] === undefined ? t.product : `${pages[name]} · ${t.product}`;
   }, [path]);
-  return main;
 }

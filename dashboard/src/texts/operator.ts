@@ -6,9 +6,6 @@ export const ot = {
   operator: "Operator",
   ofAccount: "Account of",
   nav: {
-    label: "Operator",
-    skip: "Skip to the content",
-    menu: "Open the navigation",
     groups: { top: "", money: "Money", running: "Running" },
     pages: {
       accounts: "Accounts",

@@ -1,43 +1,49 @@
-// The navigation: which account is open, its pages, its balance, and the person.
+// The side of the frame of an account.
 
 import { Menu, UnstyledButton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
+import { DOCS_URL } from "../addresses.ts";
 import { overviewQuery } from "../api/queries.ts";
+import { groupsOf } from "../page-table.ts";
 import { BalanceBar } from "../parts/balance-bar.tsx";
-import { Brand } from "../parts/mark.tsx";
 import { Money } from "../parts/money.tsx";
 import { type Account, useMe } from "../session.tsx";
 import { t } from "../texts.ts";
-import { DOCS_URL, NAVIGATION, PAGE_PATHS, type PageName } from "./pages.ts";
+import { Navigation } from "./frame.tsx";
+import { PAGES, type PageName, pathOf } from "./pages.ts";
 import { PersonMenu } from "./person-menu.tsx";
 
-interface NavigationProps {
+interface SideProps {
   readonly account: Account;
-  readonly close?: () => void;
+  readonly close: (() => void) | undefined;
 }
 
-export function Navigation({ account, close }: NavigationProps) {
+const GROUPS = groupsOf<PageName, keyof typeof t.nav.groups>(PAGES);
+
+/** The side of the frame: which account is open, its pages, its balance, and the person. */
+export function Side({ account, close }: SideProps) {
   return (
     <>
-      <Link to="/$account/overview" params={{ account: account.id }} className="brand">
-        <Brand />
-      </Link>
       <AccountSwitcher account={account} />
-      <nav aria-label={t.nav.label}>
-        {NAVIGATION.map(({ group, pages }) => (
-          <div key={group}>
-            {t.nav.groups[group] !== "" && <div className="nav-group">{t.nav.groups[group]}</div>}
-            <ul className="nav-list">
-              {pages.map((page) => (
-                <li key={page}>
-                  <PageLink page={page} account={account.id} close={close} />
-                </li>
-              ))}
-            </ul>
-          </div>
-        ))}
-      </nav>
+      <Navigation
+        label={t.nav.label}
+        groups={GROUPS}
+        headings={t.nav.groups}
+        after={{ build: <DocsLink /> }}
+        link={(page) => (
+          <Link
+            to={pathOf(page)}
+            params={{ account: account.id }}
+            className="nav-link"
+            activeProps={{ "data-active": "", "aria-current": "page" }}
+            activeOptions={{ includeSearch: false }}
+            onClick={close}
+          >
+            {t.nav.pages[page]}
+          </Link>
+        )}
+      />
       <div className="side-foot">
         <SideBalance account={account.id} />
         <OwnMenu account={account.id} />
@@ -46,32 +52,11 @@ export function Navigation({ account, close }: NavigationProps) {
   );
 }
 
-interface PageLinkProps {
-  readonly page: PageName | "docs";
-  readonly account: string;
-  readonly close: (() => void) | undefined;
-}
-
-function PageLink({ page, account, close }: PageLinkProps) {
-  const name = t.nav.pages[page];
-  if (page === "docs") {
-    return (
-      <a className="nav-link" href={DOCS_URL} target="_blank" rel="noreferrer">
-        {name} <span aria-hidden="true">↗</span>
-      </a>
-    );
-  }
+function DocsLink() {
   return (
-    <Link
-      to={PAGE_PATHS[page]}
-      params={{ account }}
-      className="nav-link"
-      activeProps={{ "data-active": "", "aria-current": "page" }}
-      activeOptions={{ includeSearch: false }}
-      {...(close !== undefined && { onClick: close })}
-    >
-      {name}
-    </Link>
+    <a className="nav-link" href={DOCS_URL} target="_blank" rel="noreferrer">
+      {t.nav.docs} <span aria-hidden="true">↗</span>
+    </a>
   );
 }
 

@@ -1,0 +1,4 @@
+// Addresses of this server beside the pages.
+
+/** The documentation of the APIs. */
+export const DOCS_URL = "/docs";
