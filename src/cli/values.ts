@@ -8,12 +8,12 @@ import {
   amountFrom,
   isUsualYear,
   lineFrom,
-  NAME_CHARACTERS_MAX,
   positiveAmountFrom,
   scopesFrom,
   USUAL_YEARS,
   wrongField,
 } from "../core/text/field-rules.ts";
+import { FORM_FIELDS } from "../core/text/form-fields.ts";
 import { parseAddress, parseSignInAddress } from "../core/text/mail-address.ts";
 import { type Input, UsageError } from "./command.ts";
 
@@ -126,7 +126,7 @@ export function addressesOf(input: Input, option: string): readonly string[] {
 
 /** A name in one line. */
 export function nameOf(input: Input, option: string, fallback: string): string {
-  return lineOf(option, input.values.get(option) ?? fallback, NAME_CHARACTERS_MAX);
+  return lineOf(option, input.values.get(option) ?? fallback, FORM_FIELDS.name.charactersMax);
 }
 
 /** A reason in one line. */

@@ -1,6 +1,6 @@
 // What changes of keys carry.
 
-import { NAME_CHARACTERS_MAX } from "../core/text/field-rules.ts";
+import { FORM_FIELDS } from "../core/text/form-fields.ts";
 import { usd } from "../http/console/fields.ts";
 import { type Checked, nameText, optional, Type, text } from "../http/schema.ts";
 
@@ -10,7 +10,7 @@ const CLOSED = { additionalProperties: false } as const;
 /** The scope of an application key is always `models`: its permission "Models API". */
 export const NewKeyBody = Type.Object(
   {
-    name: nameText(NAME_CHARACTERS_MAX),
+    name: nameText(FORM_FIELDS.name.charactersMax),
     scopes: Type.Array(text(), {
       minItems: 1,
       maxItems: 8,
@@ -23,5 +23,5 @@ export const NewKeyBody = Type.Object(
 );
 export type NewKeyFields = Checked<typeof NewKeyBody>;
 
-export const KeyNameBody = Type.Object({ name: nameText(NAME_CHARACTERS_MAX) }, CLOSED);
+export const KeyNameBody = Type.Object({ name: nameText(FORM_FIELDS.name.charactersMax) }, CLOSED);
 export type KeyName = Checked<typeof KeyNameBody>;

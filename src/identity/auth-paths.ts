@@ -1,16 +1,13 @@
 // The paths below /console/auth. Each names the path of better-auth that it opens, the fields that
 // pass, and how often it may be tried; nothing else of better-auth can be reached.
 
-import { NAME_CHARACTERS_MAX } from "../core/text/field-rules.ts";
+import { FORM_FIELDS } from "../core/text/form-fields.ts";
 import { nameText, shortText, type TProperties, Type, text } from "../http/schema.ts";
 import type { AttemptKind } from "./attempt-limits.ts";
 import {
-  CODE_LENGTH,
   LINK_PATH,
   PASSKEY_BEGIN_PATH,
   PASSKEY_PATH,
-  PASSWORD_LENGTH_MAX,
-  PASSWORD_LENGTH_MIN,
   SIGN_UP_PATH,
   SSO_BEGIN_PATH,
   SSO_PATH,
@@ -41,21 +38,28 @@ export interface AuthPath {
   readonly takesItsTime?: true;
 }
 
-const emailField = text({ maxLength: 254, description: "An e-mail address" });
-const name = nameText(NAME_CHARACTERS_MAX, {
+const emailField = text({
+  maxLength: FORM_FIELDS.email.charactersMax,
+  description: "An e-mail address",
+});
+const name = nameText(FORM_FIELDS.name.charactersMax, {
   minLength: 0,
   description: "What to call the person",
 });
 const token = shortText(128, { description: "From the mailed link" });
 const code = shortText(16, { description: "From the mail or the app" });
-const oldPassword = shortText(PASSWORD_LENGTH_MAX, { description: "The password" });
+const oldPassword = shortText(FORM_FIELDS.password.charactersMax, { description: "The password" });
+const { charactersMin, charactersMax } = FORM_FIELDS.newPassword;
 const newPassword = text({
-  minLength: PASSWORD_LENGTH_MIN,
-  maxLength: PASSWORD_LENGTH_MAX,
+  minLength: charactersMin,
+  maxLength: charactersMax,
   description: "A new password",
-  must: `must have ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`,
+  must: `must have ${charactersMin} to ${charactersMax} characters`,
 });
-const sixDigits = text({ pattern: `^\\d{${CODE_LENGTH}}$`, must: "must be six digits" });
+const sixDigits = text({
+  pattern: `^\\d{${FORM_FIELDS.code.charactersMax}}$`,
+  must: "must be six digits",
+});
 const operatorPage = text({
   maxLength: 1_024,
   // No part of the path is `.` or `..`, which would lead out of /operator.

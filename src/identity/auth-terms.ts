@@ -3,9 +3,6 @@
 // the console does.
 
 export const AUTH_PATH = "/console/auth";
-export const PASSWORD_LENGTH_MIN = 10;
-export const PASSWORD_LENGTH_MAX = 128;
-export const CODE_LENGTH = 6;
 /** For how long a mailed code is right. */
 export const CODE_SECONDS = 5 * 60;
 /** How many mailed codes a browser may enter for each code that it asked for. */

@@ -9,18 +9,16 @@ import { hashToken, keyedHash } from "../core/console-tokens.ts";
 import { newId, newSuffix, type RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import { type SecretList, secretId } from "../core/secrets.ts";
+import { FORM_FIELDS } from "../core/text/form-fields.ts";
 import type { PeopleStore } from "../store/people/people.ts";
 import { peopleAdapter } from "../store/people/people-adapter.ts";
 import type { Database } from "../store/servers/database.ts";
 import { answerHooks, authHooks, type HookDeps } from "./auth-hooks.ts";
 import {
   AUTH_PATH,
-  CODE_LENGTH,
   CODE_SECONDS,
   LINK_PATH,
   LOCKED_SECONDS,
-  PASSWORD_LENGTH_MAX,
-  PASSWORD_LENGTH_MIN,
   SIGN_IN_PATH,
   SSO_PATH,
   WRONG_FACTORS_MAX,
@@ -102,7 +100,7 @@ export function createAuth(deps: AuthDeps) {
     databaseHooks: authHooks(deps),
     plugins: [
       emailOTP({
-        otpLength: CODE_LENGTH,
+        otpLength: FORM_FIELDS.code.charactersMax,
         expiresIn: CODE_SECONDS,
         // The tries are counted in attempt-limits.ts, where strangers cannot use up all of them.
         allowedAttempts: Number.MAX_SAFE_INTEGER,
@@ -165,9 +163,9 @@ function passwords({ mails, people, compared, onPasswordReset, passwords: hashes
     // Our own sign-up creates a person only after the inbox is verified.
     disableSignUp: true,
     requireEmailVerification: true,
-    minPasswordLength: PASSWORD_LENGTH_MIN,
+    minPasswordLength: FORM_FIELDS.newPassword.charactersMin,
     // It counts UTF-16 units, of which a character has up to two; our schemas count characters.
-    maxPasswordLength: 2 * PASSWORD_LENGTH_MAX,
+    maxPasswordLength: 2 * FORM_FIELDS.newPassword.charactersMax,
     resetPasswordTokenExpiresIn: RESET_SECONDS,
     revokeSessionsOnPasswordReset: true,
     sendResetPassword: ({ user, token }: { user: Addressee; token: string }) =>

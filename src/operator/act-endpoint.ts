@@ -2,6 +2,7 @@
 // a reason, and is answered with its line of the trail.
 
 import { flag, nested, nullable, type WireOf } from "../core/records.ts";
+import { FORM_FIELDS } from "../core/text/form-fields.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import type { ConsoleEndpoint } from "../http/console/console-endpoint.ts";
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
@@ -20,7 +21,6 @@ import type { AccountRow } from "../store/accounts/accounts.ts";
 import { accountOf, type Context, OPERATOR_PATH, type OperatorDeps } from "./deps.ts";
 
 const BODY_BYTES_MAX = 8 * 1_024;
-const REASON_CHARACTERS_MAX = 300;
 
 /** What every change carries. */
 const ASK = {
@@ -29,9 +29,9 @@ const ASK = {
     must: "must be 8 to 64 letters, digits, _ or -, chosen anew for each change",
     description: "The change is made once for this id, however often it is sent",
   }),
-  reason: shortText(REASON_CHARACTERS_MAX, {
+  reason: shortText(FORM_FIELDS.reason.charactersMax, {
     pattern: "\\S",
-    must: `must say why, in at most ${REASON_CHARACTERS_MAX} characters`,
+    must: `must say why, in at most ${FORM_FIELDS.reason.charactersMax} characters`,
     description: "Why; it is recorded with the change, and the account's people can read it",
   }),
 };

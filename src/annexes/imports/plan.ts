@@ -3,11 +3,8 @@
 
 import { decimal, quotient } from "../../core/money/decimal.ts";
 import { type NanoUsd, usd } from "../../core/money/money.ts";
-import {
-  addressesFrom,
-  CONTROL_CHARACTERS,
-  NAME_CHARACTERS_MAX,
-} from "../../core/text/field-rules.ts";
+import { addressesFrom, CONTROL_CHARACTERS } from "../../core/text/field-rules.ts";
+import { FORM_FIELDS } from "../../core/text/form-fields.ts";
 import { parseAddress } from "../../core/text/mail-address.ts";
 
 /** A key that its holder gets a new one for. */
@@ -105,7 +102,11 @@ export function isSet(value: unknown): boolean {
 const CONTROLS = new RegExp(`[${CONTROL_CHARACTERS}]+`, "g");
 
 /** A name as Farebox stores it: one line without control characters, not too long. */
-export function nameFrom(text: string | null, fallback: string, most = NAME_CHARACTERS_MAX) {
+export function nameFrom(
+  text: string | null,
+  fallback: string,
+  most: number = FORM_FIELDS.name.charactersMax,
+) {
   const line = (text ?? "").replaceAll(CONTROLS, " ").trim();
   return [...(line === "" ? fallback : line)].slice(0, most).join("").trim();
 }

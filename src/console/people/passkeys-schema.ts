@@ -1,6 +1,6 @@
 // The passkeys of a person, and what a browser needs to make one.
 
-import { NAME_CHARACTERS_MAX } from "../../core/text/field-rules.ts";
+import { FORM_FIELDS } from "../../core/text/form-fields.ts";
 import { list, reply, time } from "../../http/console/fields.ts";
 import { type Checked, nameText, nullable, Type, text } from "../../http/schema.ts";
 import { NewPasskeyResponse } from "../../identity/passkey-schema.ts";
@@ -19,7 +19,7 @@ export type PasskeysReply = Checked<typeof Passkeys>;
 
 export const NewPasskeyBody = Type.Object(
   {
-    name: nameText(NAME_CHARACTERS_MAX, { description: "By which the person knows it" }),
+    name: nameText(FORM_FIELDS.name.charactersMax, { description: "By which the person knows it" }),
     response: NewPasskeyResponse,
   },
   { additionalProperties: false },

@@ -1,6 +1,6 @@
 // What people change about themselves and their accounts.
 
-import { NAME_CHARACTERS_MAX } from "../../core/text/field-rules.ts";
+import { FORM_FIELDS } from "../../core/text/form-fields.ts";
 import { list, reply, time, usd } from "../../http/console/fields.ts";
 import {
   type Checked,
@@ -15,10 +15,13 @@ import {
 const strict = { additionalProperties: false } as const;
 
 export const NameBody = Type.Object(
-  { name: nameText(NAME_CHARACTERS_MAX, { description: "A name" }) },
+  { name: nameText(FORM_FIELDS.name.charactersMax, { description: "A name" }) },
   strict,
 );
-export const EmailBody = Type.Object({ email: text({ maxLength: 254 }) }, strict);
+export const EmailBody = Type.Object(
+  { email: text({ maxLength: FORM_FIELDS.email.charactersMax }) },
+  strict,
+);
 export const TokenBody = Type.Object(
   { token: shortText(128, { description: "From the mailed link" }) },
   strict,
@@ -29,7 +32,9 @@ export const NewEmailBody = Type.Object(
 );
 export const ProofBody = Type.Object(
   {
-    password: Type.Optional(shortText(128, { description: "The password" })),
+    password: Type.Optional(
+      shortText(FORM_FIELDS.password.charactersMax, { description: "The password" }),
+    ),
     otp: Type.Optional(
       text({ pattern: "^\\d{6}$", must: "must be six digits", description: "A mailed code" }),
     ),
@@ -39,7 +44,7 @@ export const ProofBody = Type.Object(
 export const NewAccountBody = Type.Object(
   {
     surface: oneOf(["application"]),
-    name: nameText(NAME_CHARACTERS_MAX, { description: "What its people call it" }),
+    name: nameText(FORM_FIELDS.name.charactersMax, { description: "What its people call it" }),
   },
   strict,
 );

@@ -5,8 +5,6 @@ import { checkNetworks } from "../access/networks.ts";
 import { SCOPES, type Scope } from "../access/services.ts";
 import { type NanoUsd, usd } from "../money/money.ts";
 
-export const NAME_CHARACTERS_MAX = 64;
-
 const YEARS = { from: 2_000, to: 2_999 } as const;
 
 /** The rule that `isUsualYear` checks. */

@@ -2,6 +2,7 @@
 // could read as a list, a group, a comment or a command (RFC 5321 4.1.2, RFC 5322 3.4.1).
 
 import { domainToASCII } from "node:url";
+import { FORM_FIELDS } from "./form-fields.ts";
 
 /** An address with a lower-case ASCII domain; the local part is unchanged. */
 export interface MailAddress {
@@ -13,7 +14,7 @@ export interface MailAddress {
 const LOCAL_MAX = 64;
 const LABEL_MAX = 63;
 const DOMAIN_MAX = 253;
-const ADDRESS_MAX = 254;
+const ADDRESS_MAX = FORM_FIELDS.email.charactersMax;
 const TOO_LONG = `is longer than ${ADDRESS_MAX} characters`;
 
 // A dot-atom without '%' and '!': some servers read these as routes to another address.

@@ -1,0 +1,20 @@
+// How long the texts are that people enter in forms. The schemas of the console's bodies and the
+// fields of its pages follow from these rows; pages may import this file.
+
+export interface FormField {
+  readonly charactersMin: number;
+  readonly charactersMax: number;
+}
+
+export const FORM_FIELDS = {
+  /** What somebody calls a person, an account, a key or a passkey: one line. */
+  name: { charactersMin: 1, charactersMax: 64 },
+  email: { charactersMin: 1, charactersMax: 254 },
+  newPassword: { charactersMin: 10, charactersMax: 128 },
+  /** A password that was chosen before; its rule may have been another one. */
+  password: { charactersMin: 1, charactersMax: 128 },
+  /** The digits of a code that is mailed, or that an app shows. */
+  code: { charactersMin: 6, charactersMax: 6 },
+  /** Why an operator changes something. */
+  reason: { charactersMin: 1, charactersMax: 300 },
+} as const satisfies Readonly<Record<string, FormField>>;
