@@ -16,6 +16,7 @@ import {
   type ChatCatalogue,
   firstBand,
   type ModelEntry,
+  servesChat,
 } from "../services/chat/models/catalogue.ts";
 
 const perToken = (what: string) => text({ description: `USD per token ${what}, as decimal text` });
@@ -107,7 +108,7 @@ export const applicationModel = endpoint({
 
 function listJson({ catalogue, pauses }: ChatDeps): string {
   const offered = catalogue();
-  const callable = [...offered.models.values()].filter(({ id }) => !isPaused(pauses, id));
+  const callable = chatModels(offered).filter(({ id }) => !isPaused(pauses, id));
   const data = [autoJson(offered), ...callable.map(entryJson)];
   return JSON.stringify({ object: "list", data });
 }
@@ -116,8 +117,13 @@ function oneJson({ catalogue, pauses }: ChatDeps, id: string): string {
   const offered = catalogue();
   if (id === AUTO_MODEL) return JSON.stringify(autoJson(offered));
   const model = offered.models.get(id);
-  if (model === undefined || isPaused(pauses, id)) throw noModel("/api/v1/models");
+  if (model === undefined || !servesChat(model) || isPaused(pauses, id))
+    throw noModel("/api/v1/models");
   return JSON.stringify(entryJson(model));
+}
+
+function chatModels({ models }: ChatCatalogue): readonly ModelEntry[] {
+  return [...models.values()].filter(servesChat);
 }
 
 /** The fields that clients of OpenRouter read are next to those of SPEC 2.2. */
@@ -139,8 +145,8 @@ function entryJson(model: ModelEntry): object {
 /**
  * OpenRouter lists its own automatic model like this: a price of -1 means that of the chosen model.
  */
-function autoJson({ models, auto }: ChatCatalogue): object {
-  const lengths = [...models.values()].map(({ contextTokens }) => contextTokens);
+function autoJson(catalogue: ChatCatalogue): object {
+  const lengths = chatModels(catalogue).map(({ contextTokens }) => contextTokens);
   return {
     id: AUTO_MODEL,
     object: "model",
@@ -149,6 +155,6 @@ function autoJson({ models, auto }: ChatCatalogue): object {
     name: "Chosen for each request",
     context_length: Math.max(...lengths),
     pricing: { prompt: "-1", completion: "-1" },
-    svc: { label: "Chosen for each request", policy: auto.policy },
+    svc: { label: "Chosen for each request", policy: catalogue.auto.policy },
   };
 }

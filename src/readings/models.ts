@@ -12,8 +12,9 @@ import {
   text,
   usd,
   type WireOf,
+  word,
 } from "../core/records.ts";
-import type { ChatCatalogue } from "../services/chat/models/catalogue.ts";
+import { type ChatCatalogue, MODEL_USE_NAMES } from "../services/chat/models/catalogue.ts";
 import type { Pauses } from "../store/operators/pauses.ts";
 
 const Band = {
@@ -31,6 +32,7 @@ const Band = {
 const Model = {
   id: text({ sample: "fast" }),
   label: text({ sample: "Fast" }),
+  serves: word(MODEL_USE_NAMES, { sample: "chat" }),
   family: text({ sample: "demo" }),
   owned_by: text({ sample: "farebox" }),
   context_tokens: number({ sample: 128_000 }),
@@ -54,6 +56,7 @@ export function modelsReply({ catalogue, pauses }: ModelSource): ModelsReply {
   const models = [...catalogue().models.values()].map((model) =>
     toJson({
       ...model,
+      serves: model.serves ?? "chat",
       bands: model.bands.map(bandJson),
       isPaused: isPaused || pauses.isPaused(`model:${model.id}`),
     }),

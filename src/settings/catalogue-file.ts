@@ -13,6 +13,7 @@ import {
   type ModelEntry,
   priceBand,
   RESERVED_MODELS,
+  servesChat,
 } from "../services/chat/models/catalogue.ts";
 import { type Catalogue, catalogueOf } from "./catalogue.ts";
 import { CatalogueFile } from "./catalogue-document.ts";
@@ -102,7 +103,7 @@ export function parseCatalogue(
   });
   const search = toSearchOffer(file.search, { keys, json, refuse });
   const maps = toMapsConfig(file.maps, { keys, json, refuse });
-  const auto = toAutoRules(file.auto ?? {}, { ids, refuse });
+  const auto = toAutoRules(file.auto ?? {}, { models, refuse });
   const [first, ...others] = keys.faults.map(located);
   if (first !== undefined) throw new CatalogueError(fileName, first.line, first.problem, others);
   return catalogueOf(models, providers, { search, maps, auto });
@@ -176,16 +177,20 @@ function toModel(file: Static<typeof Model>, context: ModelContext): ModelEntry 
     }),
     showsReasoning: file.reasoning === "show",
     ...(file.extra_parameters !== undefined && { extraParameters: file.extra_parameters }),
+    ...(file.serves !== undefined && { serves: file.serves }),
   };
 }
 
 function toAutoRules(
   file: Static<typeof Auto>,
-  { ids, refuse }: { readonly ids: ReadonlySet<string>; readonly refuse: Refuse },
+  { models, refuse }: { readonly models: readonly ModelEntry[]; readonly refuse: Refuse },
 ): AutoRules {
-  const models = Object.entries(file.models ?? {}).map(([id, said]): [string, AutoTerms] => {
+  const byId = new Map(models.map((model) => [model.id, model]));
+  const rules = Object.entries(file.models ?? {}).map(([id, said]): [string, AutoTerms] => {
     const pointer = pointerTo("/auto/models", id);
-    if (!ids.has(id) || RESERVED_MODELS.includes(id)) refuse(pointer, "is no model of this file");
+    const model = byId.get(id);
+    if (model === undefined) return refuse(pointer, "is no model of this file");
+    if (!servesChat(model)) refuse(pointer, "does not serve chat");
     const terms = {
       quality: said.quality ?? AUTO_TERMS.quality,
       tools: said.tools ?? AUTO_TERMS.tools,
@@ -198,7 +203,7 @@ function toAutoRules(
     }
     return [id, terms];
   });
-  return { policy: file.policy ?? "balanced", models: new Map(models) };
+  return { policy: file.policy ?? "balanced", models: new Map(rules) };
 }
 
 function toBands(

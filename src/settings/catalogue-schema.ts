@@ -1,6 +1,7 @@
 // The sections of the configuration file; catalogue-document.ts puts them together.
 
 import { Type } from "@sinclair/typebox";
+import { MODEL_USE_NAMES } from "../services/chat/models/catalogue.ts";
 import { DEFAULT_PRESET, PRESET_NAMES } from "../services/chat/models/provider-presets.ts";
 import { ACTIONS } from "../services/maps/actions.ts";
 import { EMBEDDED, MAPS_KINDS } from "../services/maps/servers.ts";
@@ -77,6 +78,15 @@ export const Model = Type.Object(
       description: "What callers send as model",
       errorMessage: "must be an id of letters, digits and '._:/@+-'",
     }),
+    serves: Type.Optional(
+      Type.Union(
+        MODEL_USE_NAMES.map((use) => Type.Literal(use)),
+        {
+          description: "What callers can ask it for; default chat",
+          errorMessage: `must be one of ${MODEL_USE_NAMES.join(", ")}`,
+        },
+      ),
+    ),
     label: line("Display name"),
     family: line("Model family"),
     owned_by: line("Owner"),

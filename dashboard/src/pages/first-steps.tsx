@@ -97,7 +97,7 @@ interface LinesProps extends SnippetsProps {
 function Lines({ account, surface, keyText, models }: LinesProps) {
   const [name, setName] = useState<SnippetName>("curl");
   const { installation } = useMe();
-  const usable = models.filter((one) => !one.is_paused);
+  const usable = models.filter((one) => one.serves === "chat" && !one.is_paused);
   const model = usable.find((one) => one.free_credit_eligible) ?? usable[0];
   const key = keyText ?? newKeys.get(account)?.key ?? null;
   const text = snippet(name, {

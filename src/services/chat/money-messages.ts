@@ -3,7 +3,7 @@
 import { CHAT } from "../../core/access/limits.ts";
 import type { ErrorCode } from "../../core/errors.ts";
 import { type NanoUsd, toDecimal } from "../../core/money/money.ts";
-import type { ModelEntry } from "./models/catalogue.ts";
+import { type ModelEntry, servesChat } from "./models/catalogue.ts";
 import { ESTIMATED_BYTES_MAX } from "./tokens/token-counter.ts";
 
 /** The most models that an error message names. */
@@ -22,7 +22,9 @@ export function freeMessage(
   { bound, left, free }: Readonly<Record<"bound" | "left" | "free", NanoUsd>>,
   offered: ReadonlyMap<string, ModelEntry>,
 ): string {
-  const eligible = [...offered.values()].filter(({ freeCreditEligible }) => freeCreditEligible);
+  const eligible = [...offered.values()].filter(
+    (model) => model.freeCreditEligible && servesChat(model),
+  );
   const named = eligible.slice(0, MODELS_NAMED_MAX).map((model) => model.id);
   const others = eligible.length - named.length;
   const end = others === 0 ? "" : ` and ${others} more, which have svc.free_credit_eligible`;

@@ -127,6 +127,15 @@ describe("a good file", () => {
   });
 });
 
+test("a model serves what its file says; auto has no rules for one that serves no chat", () => {
+  const file = GOOD.replace('"id": "m1",', '"id": "m1", "serves": "embedding",');
+  expect(parseCatalogue(file, ENV).models.get("m1")?.serves).toBe("embedding");
+  const auto = '"auto": { "models": { "m1": {} } }';
+  expect(() => parseCatalogue(file.replace(/\}\s*$/, `, ${auto} }`), ENV)).toThrow(
+    "auto.models.m1 does not serve chat",
+  );
+});
+
 describe("the choice of auto", () => {
   const withAuto = (auto: object) =>
     parseCatalogue(GOOD.replace(/\}\s*$/, `, "auto": ${JSON.stringify(auto)} }`), ENV);
@@ -203,6 +212,12 @@ describe("a wrong file is refused by line", () => {
       '"id": "m1",',
       '"id": "m1", "reasoning": "some",',
       'line 11: models[0].reasoning must be "hide" or "show"',
+    ],
+    [
+      "a use that models do not have",
+      '"id": "m1",',
+      '"id": "m1", "serves": "images",',
+      "line 11: models[0].serves must be one of chat, embedding, rerank",
     ],
     ["a misspelt key", '"family"', '"famly"', "line 13: models[0].famly is not allowed here"],
     ["a missing key", '"family": "m",', "", "line 10: models[0].family is missing"],

@@ -76,7 +76,7 @@ function useChat(account: string): Chat {
 
 /** The models that can be asked; the Application API can also choose one. */
 function modelIds({ models }: ModelsReply, { surface }: Account): readonly string[] {
-  const ready = models.filter((one) => !one.is_paused);
+  const ready = models.filter((one) => one.serves === "chat" && !one.is_paused);
   return [...(surface === "application" ? [AUTO] : []), ...ready.map(({ id }) => id)];
 }
 

@@ -4,7 +4,13 @@
 import { ApiError } from "../../../core/errors.ts";
 import type { NanoUsd } from "../../../core/money/money.ts";
 import { exactCost, upperBound } from "../../../core/money/pricing.ts";
-import { AUTO_TERMS, type AutoTerms, type ChatCatalogue, type ModelEntry } from "./catalogue.ts";
+import {
+  AUTO_TERMS,
+  type AutoTerms,
+  type ChatCatalogue,
+  type ModelEntry,
+  servesChat,
+} from "./catalogue.ts";
 
 /** An estimate that callers can compute without a tokenizer. */
 const BYTES_PER_TOKEN = 3;
@@ -145,7 +151,9 @@ function capableModels(
   promptTokens: number,
 ): ModelEntry[] {
   const termsOf = (model: ModelEntry) => autoTerms(catalogue, model);
-  const all = [...catalogue.models.values()].filter((model) => !termsOf(model).excluded);
+  const all = [...catalogue.models.values()].filter(
+    (model) => servesChat(model) && !termsOf(model).excluded,
+  );
   if (all.length === 0) {
     throw new ApiError("model_unavailable", "No model is offered as 'auto'");
   }

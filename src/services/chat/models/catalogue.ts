@@ -11,8 +11,20 @@ export interface Route {
   readonly buying?: readonly PriceBand[];
 }
 
+/** The kinds of requests that models answer, each with its name in messages. */
+export const MODEL_USES = {
+  chat: "chat",
+  embedding: "embeddings",
+  rerank: "reranking",
+} as const;
+
+export type ModelUse = keyof typeof MODEL_USES;
+export const MODEL_USE_NAMES = Object.keys(MODEL_USES) as readonly ModelUse[];
+
 export interface ModelEntry {
   readonly id: string;
+  /** Chat by default. Other models are listed, but never asked to chat (D-634). */
+  readonly serves?: ModelUse;
   readonly label: string;
   readonly family: string;
   readonly ownedBy: string;
@@ -28,6 +40,11 @@ export interface ModelEntry {
   readonly showsReasoning?: boolean;
   /** Parameters that this model accepts in addition to those that every model gets. */
   readonly extraParameters?: readonly string[];
+}
+
+/** True if the model can be asked to chat. */
+export function servesChat({ serves = "chat" }: Pick<ModelEntry, "serves">): boolean {
+  return serves === "chat";
 }
 
 /** The forms that upstream servers speak; protocols.ts has the protocol of each. */
@@ -147,14 +164,14 @@ export const guideModel: ModelEntry = {
 
 /**
  * A catalogue of these models and providers and the built-in guide. The guide is not a language
- * model, so `auto` chooses it only if no other model is configured.
+ * model, so `auto` chooses it only if no other model for chat is configured.
  */
 export function chatCatalogueOf(
   models: readonly ModelEntry[],
   providers: readonly ProviderEntry[],
   { policy, models: terms }: AutoRules = DEFAULT_AUTO,
 ): ChatCatalogue {
-  const guideTerms = { ...AUTO_TERMS, quality: 0, tools: false, excluded: models.length > 0 };
+  const guideTerms = { ...AUTO_TERMS, quality: 0, tools: false, excluded: models.some(servesChat) };
   return {
     models: new Map([...models, guideModel].map((model) => [model.id, model])),
     providers: new Map([...providers, guideProvider].map((entry) => [entry.name, entry])),

@@ -5,7 +5,12 @@ import { ApiError } from "../../../../core/errors.ts";
 import { unknownFieldsOf } from "../../../../http/body/unknown-fields.ts";
 import type { ChatCall } from "../../chat-admission.ts";
 import type { Models } from "../../models/auto-router.ts";
-import type { ChatCatalogue, ModelEntry } from "../../models/catalogue.ts";
+import {
+  type ChatCatalogue,
+  MODEL_USES,
+  type ModelEntry,
+  servesChat,
+} from "../../models/catalogue.ts";
 import {
   acceptedRequest,
   extrasOf,
@@ -62,11 +67,19 @@ export function toCompletionCall(
   };
 }
 
-/** The model that a request names. Throws `model_not_found` or `model_unavailable`. */
+/**
+ * The model that a request names. Throws `model_not_found`, also for a model that serves no chat,
+ * or `model_unavailable`.
+ */
 export function namedModel(id: string, catalogue: ChatCatalogue, pauses: Pauses): Models {
   const model = catalogue.models.get(id);
   if (model === undefined) {
     const message = "model must be an id from the list of models";
+    throw new ApiError("model_not_found", message, { param: "model" });
+  }
+  if (!servesChat(model)) {
+    const use = MODEL_USES[model.serves ?? "chat"];
+    const message = `The model '${id}' serves ${use}, not chat`;
     throw new ApiError("model_not_found", message, { param: "model" });
   }
   if (isPaused(pauses, id)) throw new ApiError("model_unavailable", `The model '${id}' is paused`);

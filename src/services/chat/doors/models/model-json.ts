@@ -3,7 +3,7 @@
 import { ApiError } from "../../../../core/errors.ts";
 import { pricePerMillion } from "../../../../core/money/money.ts";
 import type { PriceBand } from "../../../../core/money/pricing.ts";
-import { firstBand, type ModelEntry } from "../../models/catalogue.ts";
+import { firstBand, type ModelEntry, servesChat } from "../../models/catalogue.ts";
 
 /** The fields of an entry that OpenAI's lists have too. */
 export function modelHeadJson({ id, created = 0, ownedBy }: ModelEntry): object {
@@ -21,6 +21,7 @@ export function modelSvcJson(model: ModelEntry): object {
   return {
     label: model.label,
     family: model.family,
+    ...(!servesChat(model) && { serves: model.serves }),
     pricing: {
       ...pricesJson(firstBand(model)),
       // Only if longer prompts have other prices. The fields above are those of the first band.

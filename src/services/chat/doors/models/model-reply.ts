@@ -31,6 +31,12 @@ const Band = named("PriceBand", {
 export const ModelDetails = named("ModelDetails", {
   label: text({ description: "Display name" }),
   family: text(),
+  serves: Type.Optional(
+    text({
+      description: "What the model serves, where that is not chat",
+      examples: ["embedding", "rerank"],
+    }),
+  ),
   pricing: Type.Object({
     ...prices,
     bands: Type.Optional(
