@@ -1,5 +1,5 @@
-// What an account has, spends and may still do, as the command line and the console show it. The
-// wallet is read at one instant.
+// Reads an account's balance, spending and limits for the command line and the console. The wallet
+// is read at one instant.
 
 import type { AccountUse, KeyUse } from "../../actors/account-use.ts";
 import { parseDocument } from "../core/access/access.ts";
@@ -9,7 +9,7 @@ import { add, min, type NanoUsd, subtract, ZERO } from "../core/money/money.ts";
 import { nextMonthMs } from "../core/money/months.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
 
-/** An account's actor, reduced to what is read here. */
+/** The part of an account's actor that is read here. */
 export interface ReadableAccount {
   use(keyIds: readonly string[]): Promise<AccountUse>;
 }
@@ -34,14 +34,14 @@ export interface Month {
   readonly spent: NanoUsd;
   readonly held: NanoUsd;
   readonly ownCap: NanoUsd | null;
-  /** The tier's; null for a plan. */
+  /** The tier's cap; null for a plan. */
   readonly tierCap: NanoUsd | null;
-  /** The lower one of the two; null if there is neither. */
+  /** The lower one of the two caps; null without any cap. */
   readonly cap: NanoUsd | null;
   readonly resetsAt: Date;
 }
 
-/** What limits the spending of an account now, whichever key it is. */
+/** The limits that can stop the spending of an account, whichever key is used. */
 export const BINDINGS = ["balance", "tier_cap", "own_cap", "owed", "inactive"] as const;
 export type Binding = (typeof BINDINGS)[number];
 
@@ -59,18 +59,18 @@ export interface AccountSummary {
   readonly next: Tier | null;
   readonly balances: Balances;
   readonly month: Month;
-  /** What a call could hold now if free credit may pay for it. */
+  /** The amount that a call could hold now if free credit may pay for it. */
   readonly spendable: Spendable;
-  /** The same for a call that free credit cannot pay for. */
+  /** The amount for a call that free credit cannot pay for. */
   readonly spendablePaid: Spendable;
   readonly openStreams: number;
   readonly openCalls: number;
-  /** Of the keys that were asked for. */
+  /** The use of the requested keys. */
   readonly keys: ReadonlyMap<string, KeyUse>;
   readonly counts: Pick<AccountUse, "requests" | "messages" | "recipients">;
 }
 
-/** Reads an account, and what these keys of it use. */
+/** Reads an account, and the use of these keys. */
 export async function readAccountSummary(
   accounts: ReadableAccounts,
   { id, bucket }: Pick<AccountRow, "id" | "bucket">,

@@ -1,5 +1,5 @@
-// Changes that an operator makes to an account. Each is committed in Postgres, then given to Redis.
-// If the process dies in between, or Redis is away, workers/completer.ts finishes it.
+// Changes accounts for an operator. Each change is committed in Postgres, then given to Redis. If
+// the process dies in between, or Redis is away, workers/completer.ts finishes the change.
 
 import { applyChangesNow, type ChangedAccount } from "../../actors/changed-account.ts";
 import { type AccountEvent, afterEvent } from "../core/access/account-states.ts";
@@ -33,7 +33,10 @@ export interface AdministrationDeps {
   readonly now: () => number;
   /** Called when Postgres has the change and Redis does not yet; the completer will pass it on. */
   readonly onDelayed: (accountId: string, error: unknown) => void;
-  /** Runs in the transaction of each change, such as the line that says who made it. */
+  /**
+   * Runs in the transaction of each change: for example, writes the line that says who made the
+   * change.
+   */
   readonly also?: AlsoInTransaction | undefined;
 }
 
@@ -102,7 +105,7 @@ export async function createKey(
 }
 
 /**
- * Gives a Gateway account the free credit that it did not get by signing up. An account has free
+ * Gives a Gateway account the free credit that it did not get by signing up. An account gets free
  * credit by a grant once.
  * @throws AdministrationError
  */
@@ -142,7 +145,7 @@ export async function suspendBelowZero(deps: AdministrationDeps, accountId: stri
 }
 
 /**
- * A key of this account. A key of another account is told like one that does not exist.
+ * Finds a key of this account. A key of another account gets the same error as an unknown key.
  * @throws AdministrationError
  */
 export async function findOwnKey(
@@ -179,8 +182,9 @@ export async function findAccount(
 }
 
 /**
- * The one surface on which a change makes sense, and what the other one lacks: a contract gives a
- * Gateway tier, a plan is of an application account, and only Gateway accounts send mail.
+ * The one surface on which a change makes sense, and the feature that the other surface lacks: a
+ * contract gives a Gateway tier, a plan belongs to an application account, and only Gateway
+ * accounts send mail.
  */
 const SURFACE_OF: Partial<Record<AccountAction["kind"], readonly [Surface, lacked: string]>> = {
   contract: ["gateway", "contract"],
@@ -204,7 +208,8 @@ function decide(
   }
   switch (action.kind) {
     case "plan":
-      // The same plan is a change too where the holder pays for it: it is not charged any more.
+      // Setting the same plan is a change too if the holder pays for it: the plan is not charged
+      // any more.
       return account.plan === action.plan && !hasMonthlyPlan ? null : { plan: action.plan };
     case "domain":
       return account.mailDomain === action.domain ? null : { mailDomain: action.domain };
@@ -228,7 +233,7 @@ function stateAfter(account: AccountRow, event: AccountEvent): AccountChange | n
 }
 
 /**
- * Gives Redis what Postgres has. Postgres keeps the change in any case, so a failure is only
+ * Gives Redis the change that Postgres has. Postgres keeps it in any case, so a failure is only
  * reported.
  */
 export async function apply(
@@ -239,7 +244,7 @@ export async function apply(
   return await applyChangesNow(account, (error) => deps.onDelayed(id, error));
 }
 
-/** The result of a change. Turns an error of a store into words for the operator. */
+/** Returns the result of a change. Turns an error of a store into words for the operator. */
 export async function explained<T>(
   account: Pick<AccountRow, "id">,
   change: Promise<T>,

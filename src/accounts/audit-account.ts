@@ -17,23 +17,23 @@ export interface AccountAuditDeps {
   readonly repository: AuditRepository;
   /** A younger operation may still be on its way to Redis. */
   readonly graceMs: number;
-  /** Only tests set a time. */
+  /** Set only by tests. */
   readonly scriptTime?: () => ScriptTime;
 }
 
 export interface AccountProof {
   readonly difference: AuditFinding | null;
-  /** Journal entries that Postgres refused. No ledger has their effect. */
+  /** Journal entries that Postgres refused. The ledger lacks their effect. */
   readonly rejected: readonly AuditFinding[];
   readonly entries: number;
-  /** What the account owns, including held amounts. */
+  /** The balance of the account, including held amounts. */
   readonly balance: bigint;
   readonly owed: bigint;
-  /** What operations gave in total. */
+  /** The total that operations gave. */
   readonly credited: bigint;
-  /** What operations took in total. */
+  /** The total that operations took. */
   readonly reversed: bigint;
-  /** What paid credit repaid of the owed amount. */
+  /** The part of the owed amount that paid credit repaid. */
   readonly repaid: bigint;
   readonly charged: bigint;
   readonly expired: bigint;
@@ -42,7 +42,7 @@ export interface AccountProof {
   readonly inRedis: boolean;
 }
 
-/** The journal is flushed before, so it contains only what happens meanwhile. */
+/** The journal is flushed first, so it contains only entries written meanwhile. */
 const TAIL_MAX = 20_000;
 
 /**
@@ -83,7 +83,7 @@ export async function auditAccount(
   });
 }
 
-/** What Redis has of the account, or why it cannot be read. */
+/** Reads the account in Redis, or returns why it cannot be read. */
 async function inspect(
   { redis, scriptTime }: AccountAuditDeps,
   accountRef: AccountRef,
@@ -131,7 +131,7 @@ function checkRedis(
   );
 }
 
-/** A rejected entry as a finding. One with money left a hole in the ledger. */
+/** A rejected entry as a finding. An entry with money left a hole in the ledger. */
 export function rejection(account: string | null, entry: RejectedEntry): AuditFinding {
   const { bucket, epoch, entry: number, seq, reason, ledgerWritten } = entry;
   const fact = `journal entry ${epoch}-${number}`;
@@ -159,7 +159,10 @@ async function replayLedger(
   return checkSpending(replay, snapshot.spending);
 }
 
-/** Skips the numbers of rejected entries. `holes` says which ones may have applied operations. */
+/**
+ * Skips the numbers of rejected entries. `holes` is true for entries that may have applied
+ * operations.
+ */
 function skipHoles(replay: LedgerReplay, holes: Map<number, boolean>): void {
   for (;;) {
     const mayHide = holes.get(replay.seq + 1);
@@ -264,7 +267,7 @@ function checkApplied(
 ): AuditFinding | null {
   const missing = operations.find(
     ({ number, createdAtMs }) =>
-      // As many as that may be in rejected entries, which have their own findings.
+      // Rejected entries, which have their own findings, may hide this many operations.
       number > replay.operations + replay.hidden && createdAtMs < nowMs - graceMs,
   );
   if (missing === undefined) return null;

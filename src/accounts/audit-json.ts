@@ -1,4 +1,4 @@
-// The result of an audit, as a worker stores it and operators read it.
+// Writes the result of an audit as JSON, for a worker to store and operators to read.
 
 import { type AuditFinding, describe } from "../core/journal/audit-finding.ts";
 import {

@@ -13,7 +13,7 @@ const OF_PAYMENTS: ReadonlySet<OperationKind> = new Set(["credit", "bonus", "rev
 
 type Facts = Pick<AuditSnapshot, "operations" | "payments" | "state" | "stateReason">;
 
-/** The first thing that does not follow from the payments; null if everything does. */
+/** Returns the first operation that does not follow from the payments; null if all follow. */
 export function checkOperations(account: string, facts: Facts): AuditFinding | null {
   return (
     checkNumbers(account, facts.operations) ??
@@ -126,7 +126,10 @@ function describeSum(operations: readonly ReplayOperation[], sum: bigint): strin
   return `${dollars(sum)} by operations ${numbers}`;
 }
 
-/** While a dispute is open the account must not be active; without one, no dispute suspends it. */
+/**
+ * While a dispute is open the account must not be active; without an open dispute, no dispute may
+ * suspend it.
+ */
 function checkSuspension(
   account: string,
   { payments, state, stateReason }: Facts,

@@ -1,4 +1,5 @@
-// Compares an account's wallet in Redis with the ledger and the journal entries not yet in it.
+// Compares an account's wallet in Redis with the ledger and the journal entries that are not in it
+// yet.
 
 import type { AccountInspection, InspectedHold } from "../../actors/inspection.ts";
 import type { HoldRecord, KeyState, Wallet } from "../../actors/records/records.ts";
@@ -38,13 +39,17 @@ export function toReplayEntry(entry: JournalEntry): ReplayEntry | null {
 }
 
 /**
- * True if the wallet is of its bucket's epoch. Any other is invalid, and rebuilt when next used.
+ * True if the wallet belongs to its bucket's epoch. Any other wallet is invalid, and rebuilt when
+ * next used.
  */
 export function isInForce({ wallet, bucket }: AccountInspection): boolean {
   return wallet !== null && wallet.epoch === bucket?.epoch;
 }
 
-/** The first thing in Redis that does not follow from the replayed entries and the open holds. */
+/**
+ * Returns the first fact in Redis that does not follow from the replayed entries and the open
+ * holds.
+ */
 export function checkWallet(
   replay: LedgerReplay,
   inspection: AccountInspection,
@@ -134,7 +139,7 @@ function checkBalances(
   for (const [name, found, expected] of counts) {
     if (found !== expected) return say(`the ${name} in Redis`, `${expected}`, `${found}`);
   }
-  // A wallet that was built anew does not know when its free credit began.
+  // A rebuilt wallet does not know when its free credit began.
   const since = wallet.freeSinceMs;
   if (isWhole && since !== 0 && since !== replay.walletFreeSinceMs) {
     const most = `0 or ${replay.walletFreeSinceMs}`;
@@ -155,7 +160,10 @@ function checkBalances(
   return null;
 }
 
-/** What a wallet or a key spent and holds in a month; only the last two months are stored. */
+/**
+ * The amounts that a wallet or a key spent and holds in a month; only the last two months are
+ * stored.
+ */
 function monthOfRecord(
   record: Wallet | KeyState | undefined,
   month: number,
@@ -167,7 +175,7 @@ function monthOfRecord(
 
 /**
  * Checks spending and holds of the account and its keys, in this month and the one before. A wallet
- * may be months ahead of a clock that jumped back; it knows nothing of the months between.
+ * may be months ahead of a clock that jumped back; it has no amounts of the months between.
  */
 function checkMonths(
   replay: LedgerReplay,
@@ -226,7 +234,7 @@ function checkMonth(
   return say(fact, dollars(expected.spent), dollars(found.spent));
 }
 
-/** If Redis still knew a revoked key, somebody else could spend the money. */
+/** If Redis still knew a revoked key, the key's holder could spend the money. */
 function checkDocument(
   account: string,
   { version }: Wallet,

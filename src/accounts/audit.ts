@@ -28,14 +28,14 @@ export interface AuditDeps extends AccountAuditDeps {
   /** Moves waiting journal entries to the ledger; returns the buckets for which that failed. */
   readonly flush: () => Promise<readonly JournalConflict[]>;
   readonly sleep: (ms: number) => Promise<void>;
-  /** Told how many accounts are proven by now. */
+  /** Called with the number of accounts that are proven by now. */
   readonly onProven?: (accounts: number) => Promise<void>;
 }
 
 export interface AuditReport {
-  /** The first difference; null if everything is proven except rejected entries. */
+  /** The first finding; null if everything is proven except rejected entries. */
   readonly difference: AuditFinding | null;
-  /** The first difference of each account that has one; at most `DIFFERENCES_MAX`. */
+  /** The first finding of each account that has one; at most `DIFFERENCES_MAX`. */
   readonly differences: readonly AuditFinding[];
   /** All journal entries of the audited accounts that Postgres refused (D-111). */
   readonly rejected: readonly AuditFinding[];
@@ -54,8 +54,8 @@ export interface AuditReport {
 }
 
 /**
- * A difference counts only if it is found this many times in a row: others may be changing the
- * account.
+ * A finding counts only if it is found this many times in a row: other processes may be changing
+ * the account.
  */
 const LOOKS = 4;
 const LOOK_AGAIN_MS = 250;
@@ -79,10 +79,11 @@ const NOTHING: AuditReport = {
   wallets: 0,
 };
 
-/** Audits every account, or the given one. An account with a difference does not stop it. */
+/** Audits every account, or the given one. A finding about one account does not stop the audit. */
 export async function audit(deps: AuditDeps, only: AccountRef | null): Promise<AuditReport> {
   const isLookedAt = (bucket: number) => only === null || only.bucket === bucket;
-  // Before the flush: that would repair a bucket that is older than the ledger.
+  // Buckets are checked before the flush, which would repair a bucket that is older than the
+  // ledger.
   const difference =
     (await lasting(() => checkBuckets(deps, isLookedAt), {
       isSound: (finding) => finding === null,
@@ -114,7 +115,7 @@ export async function audit(deps: AuditDeps, only: AccountRef | null): Promise<A
   return report;
 }
 
-/** `wrong` has the findings of the books: they count for an account whose money is right. */
+/** `wrong` has the findings of the books, which count for an account whose money is right. */
 async function proveAccount(
   deps: AuditDeps,
   account: AccountRef,
@@ -144,7 +145,7 @@ async function wrongBooks(
   });
 }
 
-/** Looks again until the result is sound, or until it was not `LOOKS` times in a row. */
+/** Looks again until the result is sound, or until it was unsound `LOOKS` times in a row. */
 async function lasting<T>(
   look: () => Promise<T>,
   rules: { readonly isSound: (found: T) => boolean; readonly wait: () => Promise<unknown> },
@@ -180,7 +181,7 @@ async function checkBuckets(
   return null;
 }
 
-/** A bucket that Redis lost completely is rebuilt when it is next used, so it is no finding. */
+/** A bucket that Redis lost completely is rebuilt when next used, so its loss is no finding. */
 function checkBucket(cursor: Cursor, found: BucketInspection): AuditFinding | null {
   const { bucket } = cursor;
   const say = (fact: string, expected: string, is: string): AuditFinding => {

@@ -1,4 +1,4 @@
-// Tells holders by mail that a balance runs low, and that free credit is about to end.
+// Mails holders that a balance runs low, or that free credit is about to end.
 
 import { DAY_MS } from "../core/access/limits.ts";
 import { toDollars } from "../core/money/money.ts";
@@ -13,14 +13,14 @@ import { addServiceMail, type NewServiceMail } from "../store/mail/outbox.ts";
 /** Percentages of the last top-up. */
 const LOW = { low: 20, veryLow: 5 } as const;
 const ENDING_MS = 7 * DAY_MS;
-/** Accounts of one run; the next run finds the others. */
+/** The most accounts of one run; the next run finds the others. */
 const AT_ONCE = 500;
 
 export interface BalanceMailDeps {
   readonly notices: BalanceNotices;
-  /** The name of the service, as recipients read it. */
+  /** The name of the service in mails. */
   readonly service: string;
-  /** Where a holder tops up; null where no payment provider is configured. */
+  /** The page where a holder tops up; null if no payment provider is configured. */
   readonly billingUrl: string | null;
   readonly now: () => number;
 }

@@ -1,4 +1,4 @@
-// Closing an account, which is permanent (SPEC 5.7).
+// Closes an account, which is permanent (SPEC 5.7).
 
 import { AdministrationError } from "../core/errors.ts";
 import { dollars } from "../core/journal/audit-finding.ts";
@@ -14,7 +14,7 @@ import {
 
 export interface Closed extends Done {
   readonly account: AccountRow;
-  /** Paid balance that nobody can spend any more; an operator can refund it. */
+  /** The paid balance that can no longer be spent; an operator can refund it. */
   readonly paidLeft: NanoUsd;
 }
 

@@ -1,4 +1,4 @@
-// How far Postgres is behind what happened: what is read from it is as old as that.
+// Measures how far Postgres is behind Redis: data read from Postgres is as old as that.
 
 import {
   entriesBehind,
@@ -24,7 +24,7 @@ export interface AsOf {
   readonly behindSeconds: number;
 }
 
-/** Measures the journal of one bucket now. Call it before reading what it is said of. */
+/** Measures the journal of one bucket now. Call it before reading the data that it describes. */
 export async function asOfNow(
   { redis, database, now }: JournalAgeDeps,
   bucket: number,
@@ -35,7 +35,7 @@ export async function asOfNow(
   return { at: new Date(nowMs), behindSeconds: behindSeconds(page, place, nowMs) };
 }
 
-/** How many entries of all journals are not in Postgres yet, and how old the oldest is. */
+/** The number of journal entries that are not in Postgres yet, and the age of the oldest. */
 export interface JournalLag {
   readonly entries: number;
   readonly behindSeconds: number;

@@ -1,22 +1,22 @@
-// What is left of the charges after the cost of upstream, for operators: the command line and the
-// operator console show this report.
+// Reports the margin of charges over upstream costs, for operators: the command line and the
+// console show this report.
 
 import type { Database } from "../store/servers/database.ts";
 import { type MarginGroup, type MarginSums, readMargins } from "../store/usage/margins.ts";
 
 export interface MarginRow extends MarginSums {
-  /** Charged minus upstream cost, of the calls whose cost is known; null if none is known. */
+  /** Charged minus upstream cost, of the calls whose cost is known; null if no cost is known. */
   readonly margin: bigint | null;
-  /** The margin in hundredths of a percent of what those calls were charged, rounded down. */
+  /** The margin in hundredths of a percent of those calls' charges, rounded down. */
   readonly marginBasisPoints: number | null;
-  /** Charged by calls whose upstream cost is not known. It is part of no margin. */
+  /** Charged by calls whose upstream cost is not known. No margin includes it. */
   readonly unknownCharged: bigint;
 }
 
 export interface MarginReport {
   /** Most charged first. */
   readonly rows: readonly MarginRow[];
-  /** All rows together. */
+  /** The sums of all rows. */
   readonly total: MarginRow;
 }
 

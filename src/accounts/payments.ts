@@ -1,5 +1,5 @@
-// Payments, refunds, disputes and adjustments from any source (docs/money.md). Each is committed in
-// Postgres under a reference, then given to Redis; repeating it changes nothing.
+// Records payments, refunds, disputes and adjustments from any source (docs/money.md). Each is
+// committed in Postgres under a reference, then given to Redis; repeating it changes nothing.
 
 import { AdministrationError } from "../core/errors.ts";
 import { dollars } from "../core/journal/audit-finding.ts";
@@ -23,11 +23,11 @@ import {
   findAccount,
 } from "./administration.ts";
 
-/** How much of a payment is refunded: the total by now, or the amount of this refund. */
+/** The refunded part of a payment: the total by now, or the amount of this refund. */
 export type Refund =
   | { readonly target: NanoUsd }
   | {
-      /** Null refunds all that is left. */
+      /** Null refunds the whole rest. */
       readonly amount: NanoUsd | null;
       /** The same reference of an account never refunds twice. */
       readonly reference: string | null;
@@ -35,7 +35,7 @@ export type Refund =
 
 export interface Dispute {
   readonly state: DisputeState;
-  /** The part of the payment's amount that is disputed or was lost; by default all that is left. */
+  /** The part of the payment's amount that is disputed or was lost; by default the whole rest. */
   readonly amount?: NanoUsd;
 }
 
@@ -46,8 +46,8 @@ export type Adjusted = Done & { readonly operation: OperationRow };
 const OPERATOR = "operator";
 
 /**
- * Records a payment and its credit. A reference that was used before returns the payment recorded
- * under it.
+ * Records a payment and its credit. For a reference that was used before, returns the payment
+ * recorded under it.
  * @throws AdministrationError
  */
 export async function recordPayment(
@@ -62,7 +62,7 @@ export async function recordPayment(
 
 /**
  * Takes back the credit for a refund, including its part of the bonus. If the target is lower than
- * the one before, a refund has failed: the difference is given back.
+ * the last one, a refund has failed: the difference is given back.
  * @throws AdministrationError
  */
 export async function refundPayment(
@@ -81,7 +81,7 @@ export async function refundPayment(
 
 /**
  * Opens or decides a dispute. An open dispute takes back all credit of the payment and suspends the
- * account. A won one gives the credit back; a lost one does not give back what was lost. A decided
+ * account. A won one gives the credit back; a lost one does not give back the lost part. A decided
  * dispute is not opened again, so events may arrive in any order (D-105).
  * @throws AdministrationError
  */
@@ -111,7 +111,7 @@ export async function adjustBalance(
 }
 
 /**
- * Forgives up to this amount of what the account owes.
+ * Forgives up to this amount of the account's debt.
  * @throws AdministrationError
  */
 export async function forgiveOwed(
@@ -196,8 +196,8 @@ function disputed(payment: Payment, { state, amount }: Dispute): PaymentChange |
 }
 
 /**
- * A provider may report the end of a dispute before its start. An operator who does so has the
- * wrong payment.
+ * A provider may report the end of a dispute before its start. An operator who does so has chosen
+ * the wrong payment.
  */
 function refuseUnlikely({ id, dispute, amount, refunded }: Payment, { state }: Dispute): void {
   if (dispute === null && state === "won") throw wrongState(`The payment ${id} has no dispute`);
@@ -210,7 +210,7 @@ function refuseUnpaid({ id, status }: Payment): void {
   if (status !== "succeeded") throw wrongState(`The payment ${id} is ${status} and gave no credit`);
 }
 
-/** The next reading of the provider would undo what it does not know of (D-208). */
+/** The next reading of the provider would undo a change that the provider does not know (D-208). */
 function refuseProviders({ id, provider }: Payment): void {
   if (provider === MANUAL) return;
   throw wrongState(
@@ -219,7 +219,9 @@ function refuseProviders({ id, provider }: Payment): void {
   );
 }
 
-/** Protects an operator from an expensive typing error: the message names what is left. */
+/**
+ * Protects an operator from an expensive typing error: the message names the amount that is left.
+ */
 function refuseBeyond(payment: Payment, field: string, most: NanoUsd, amount: NanoUsd): void {
   if (amount <= most) return;
   const { id, refunded, disputed } = payment;

@@ -1,5 +1,5 @@
-// Redis during a restore: who still uses it, what it knows that a restored Postgres does not, and
-// how it is emptied.
+// Handles Redis during a restore: finds who still uses it and which operations a restored Postgres
+// lacks, and empties it.
 
 import { type Lacking, lostInBucket } from "../../actors/lost-in-bucket.ts";
 import { accountKeys, bucketKeys } from "../../actors/records/keys.ts";
@@ -18,15 +18,18 @@ import type { Database } from "../store/servers/database.ts";
 /** A wallet that is ahead of Postgres. */
 export interface WalletAhead {
   readonly account: string;
-  /** Operations such as credits that it has and Postgres does not; null: nor the account. */
+  /**
+   * The number of operations, such as credits, that the wallet has and Postgres lacks; null:
+   * Postgres lacks the account too.
+   */
   readonly operations: number | null;
   readonly paid: bigint;
   readonly free: bigint;
-  /** Those of the operations that are still in the journal. */
+  /** Those of these operations that are still in the journal. */
   readonly lost: readonly AppliedOperation[];
 }
 
-/** The epoch of each bucket; 0 where it is not set up. */
+/** The epoch of each bucket; 0 for a bucket that is not set up. */
 export async function epochsInRedis(redis: RedisClient): Promise<number[]> {
   const buckets = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
   return await Promise.all(
@@ -63,7 +66,7 @@ export async function walletsAhead(
       if (bytes === null) continue;
       const { operations, paid, free, heldPaid, heldFree } = parseWallet(bytes);
       const [last, lost = []] = [known.last.get(account), lostOf.get(account)];
-      // Others may have been booked under the numbers of those that were lost.
+      // The numbers of the lost operations may have been given to new operations since.
       const more = last === undefined ? null : Math.max(operations - last, lost.length);
       if (more !== null && more <= 0) continue;
       const balances = { paid: paid + heldPaid, free: free + heldFree };
@@ -73,7 +76,10 @@ export async function walletsAhead(
   return ahead.toSorted((a, b) => (a.account < b.account ? -1 : 1));
 }
 
-/** Removes everything, the scripts too: each server is compared with Postgres before its next. */
+/**
+ * Removes everything, the scripts too: a server without scripts is compared with Postgres before it
+ * is used again.
+ */
 export async function emptyRedis(redis: RedisClient): Promise<void> {
   for (const server of await connectedServers(redis)) {
     await server.function("FLUSH");

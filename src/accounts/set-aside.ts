@@ -1,5 +1,6 @@
-// An operation that Redis can never apply, because the balance would exceed what it counts exactly,
-// stops all later ones of its account. An operator sets it aside, and books it again when it fits.
+// Sets an operation aside that Redis can never apply, because the balance would exceed the numbers
+// it counts exactly. Such an operation stops all later ones of its account. An operator books it
+// again when it fits.
 
 import { applyChanges, type ChangedAccount } from "../../actors/changed-account.ts";
 import type { WalletUpkeep } from "../../actors/wallet-upkeep.ts";
@@ -9,7 +10,7 @@ import { bookAgain, setOperationAside } from "../store/ledger/set-aside.ts";
 import { isRefusedByScript } from "../store/servers/redis-errors.ts";
 import { type AdministrationDeps, apply, explained, findAccount } from "./administration.ts";
 
-/** An account's actor, reduced to what setting aside needs. */
+/** The part of an account's actor that setting aside needs. */
 type ReadAccount = ChangedAccount & Pick<WalletUpkeep, "state">;
 
 export interface SetAsideDeps extends AdministrationDeps {
@@ -49,7 +50,7 @@ export async function setAside(
   return { applied: await apply(deps, account) };
 }
 
-/** The first operation of the account that Redis lacks, if Redis refuses it; null if it is not. */
+/** The first operation of the account that Redis lacks, if Redis refuses it; otherwise null. */
 async function firstRefused(actor: ReadAccount): Promise<number | null> {
   try {
     await applyChanges(actor);

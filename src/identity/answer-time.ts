@@ -1,11 +1,11 @@
-// Answers about inboxes take the same time, whether somebody here has the inbox or not.
+// Makes answers about inboxes take the same time for known and unknown inboxes.
 
 import { type Clock, wait } from "../core/clock.ts";
 
 /** Longer than a password hash and a write take, so that their time is not seen. */
 const ANSWER_MS_MIN = 400;
 
-/** What work comes to, but not before others would have come to theirs. */
+/** Returns the result of `work`, but not before ANSWER_MS_MIN have passed. */
 export async function atLeast<T>(
   deps: { readonly clock: Pick<Clock, "after"> },
   work: Promise<T>,

@@ -1,5 +1,6 @@
-// How often signing in, signing up, codes and mails may be tried: for each inbox, so that nobody
-// guesses or floods one, and for each address, so that nobody tries many inboxes.
+// Limits how often signing in, signing up, codes and mails may be tried: for each inbox, so that
+// its codes are not guessed and it is not flooded, and for each address, so that one address cannot
+// try many inboxes.
 
 import { ConsoleError } from "../core/console-errors.ts";
 import { keyedHash } from "../core/console-tokens.ts";
@@ -14,9 +15,9 @@ interface Limit {
 }
 
 /**
- * One thing that is limited. An inbox is counted apart for the address that tries, and at all: what
- * is refused to an address is not counted for the inbox. A network (/24, IPv6 /48) has limits too,
- * several times as high, because somebody with a network has many addresses.
+ * The limits of one kind of attempt. An inbox is counted for each address that tries, and in total:
+ * an attempt that is refused to an address is not counted for the inbox. A network (/24, IPv6 /48)
+ * has limits too, several times as high, because its owner has many addresses.
  */
 interface LimitRow {
   readonly address: Limit;
@@ -24,14 +25,17 @@ interface LimitRow {
   readonly inbox?: Limit;
   /** True if answers above the limit of the inbox wait and are not refused (D-552). */
   readonly inboxWaits?: true;
-  /** In place of both where the browser has signed in there: what strangers do uses none of it. */
+  /**
+   * In place of both for a browser that has signed in there before: attempts of strangers use none
+   * of it.
+   */
   readonly inboxFromKnownBrowser?: Limit;
   readonly account?: Limit;
-  /** Asking for a code gives the browser tries of its own; each code that is entered takes one. */
+  /** Asking for a code gives the browser its own tries; each code that is entered takes one try. */
   readonly tries?: "gives" | "takes";
 }
 
-/** The limits of a network as multiples of those of one address: in all, and for one inbox. */
+/** The limits of a network as multiples of those of one address: in total, and for one inbox. */
 const NETWORK_TIMES = { address: 10, inbox: 3 };
 
 /** Each attempt above the limit of an inbox adds a step to the wait of its answer. */
@@ -44,10 +48,10 @@ const APP_CODE_MS = 3 * MINUTE_MS;
 
 const CODE_MS = CODE_SECONDS * 1_000;
 
-/** For how long a browser that signed in is known, from the first time on. */
+/** A browser that signed in is known for this long, from its first sign-in on. */
 const KNOWN_MS = 180 * 24 * HOUR * MINUTE_MS;
 
-/** Mails that bring what signs in, which strangers can ask for (D-501). */
+/** Mails with a proof that signs in, which strangers can ask for (D-501). */
 const PROOF_MAILS = {
   address: { limit: 20, minutes: HOUR },
   inboxFromAddress: { limit: 3, minutes: HOUR },
@@ -67,7 +71,7 @@ const ATTEMPT_LIMITS = {
   sign_up: PROOF_MAILS,
   send_code: { ...PROOF_MAILS, tries: "gives" },
   send_reset: PROOF_MAILS,
-  // Whoever closes their account may open another one.
+  // A person who closes their account may open another one.
   open_account: { address: { limit: 20, minutes: HOUR }, inbox: { limit: 10, minutes: HOUR } },
   // Each mail carries a name that the account's people choose (D-424).
   invite: {
@@ -75,7 +79,7 @@ const ATTEMPT_LIMITS = {
     inbox: { limit: 3, minutes: HOUR },
     account: { limit: 100, minutes: 24 * HOUR },
   },
-  // Five tries for each of the three codes that one address gets an inbox in an hour.
+  // Five tries for each of the three codes that one address can have mailed to an inbox in an hour.
   enter_code: {
     address: { limit: 60, minutes: HOUR },
     inboxFromAddress: { limit: 15, minutes: HOUR },
@@ -84,7 +88,8 @@ const ATTEMPT_LIMITS = {
     inboxFromKnownBrowser: { limit: 15, minutes: HOUR },
     tries: "takes",
   },
-  // As many as lock the second factor: better-auth looks for the lock before it counts (D-503).
+  // The limit equals the wrong codes that lock the second factor: better-auth looks for the lock
+  // before it counts (D-503).
   enter_second_factor: {
     address: { limit: 30, minutes: 10 },
     inbox: { limit: WRONG_FACTORS_MAX, minutes: LOCKED_SECONDS / 60 },
@@ -105,9 +110,9 @@ export interface AttemptLimitsDeps {
 interface Trying {
   readonly clientIp: string;
   readonly email: string | null;
-  /** The name of the browser, where what it did before counts. */
+  /** The name of the browser, for kinds that count its own attempts. */
   readonly device?: string;
-  /** The id of the account for which it is tried, if it is for one. */
+  /** The id of the account for which it is tried; omitted if the attempt concerns no account. */
   readonly account?: string;
 }
 
@@ -167,9 +172,9 @@ export async function countAttempt(
 }
 
 /**
- * Takes a try of a mailed code. A browser that asked for a code or has signed in has tries of its
- * own; all other browsers share as many for an inbox (D-649).
- * @throws ConsoleError if none is left
+ * Takes a try of a mailed code. A browser that asked for a code or has signed in has its own tries;
+ * all other browsers share as many for an inbox (D-649).
+ * @throws ConsoleError if no try is left
  */
 async function takeTry(
   { attempts, now, secret }: AttemptLimitsDeps,
@@ -191,8 +196,9 @@ function times(limit: Limit | undefined, factor: number): Limit | undefined {
 }
 
 /**
- * Takes a code of a person's app before it is compared: of all who give the same one, one goes on.
- * @throws ConsoleError for the others
+ * Takes a code of a person's app before it is compared: if several requests bring the same code,
+ * only one goes on.
+ * @throws ConsoleError for the other requests
  */
 export async function takeCode(
   deps: AttemptLimitsDeps,
@@ -204,7 +210,7 @@ export async function takeCode(
   throw new ConsoleError("code_used", message);
 }
 
-/** True for one call about the same within this time. */
+/** True for the first call about the same `what` within this time. */
 export async function isFirst(
   { attempts, now, secret }: AttemptLimitsDeps,
   what: string,
@@ -214,7 +220,7 @@ export async function isFirst(
   return (await attempts.count([entry], now())) === 0;
 }
 
-/** Notes that a browser signs in with this address, by which it is known there. */
+/** Notes that a browser signed in with this address, so that it is known there. */
 export async function noteSignIn(
   { attempts, now, secret }: AttemptLimitsDeps,
   { email, device }: { readonly email: string; readonly device: string },

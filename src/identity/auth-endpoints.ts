@@ -1,4 +1,4 @@
-// The endpoints below /console/auth: each hands the fields that may pass to better-auth.
+// Serves the endpoints below /console/auth: each hands the fields that may pass to better-auth.
 
 import { wait } from "../core/clock.ts";
 import {
@@ -40,7 +40,10 @@ interface Refusal {
   readonly retryAfterSeconds?: number;
 }
 
-/** better-auth's refusals after too many wrong codes: what has ended, and what helps (D-423). */
+/**
+ * Replaces better-auth's refusals after too many wrong codes: each says what has ended, and what
+ * helps (D-423).
+ */
 const AFTER_WRONG_CODES: Readonly<Record<string, Refusal>> = {
   TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: {
     code: "invalid_two_factor_cookie",
@@ -94,7 +97,7 @@ async function forward(
 ): Promise<Response> {
   const { deps, request, clientIp, isLocal } = visitor;
   const { identity } = deps;
-  // Only known fields pass: what better-auth could do with others, such as a redirect, is off.
+  // Only known fields pass: options of better-auth in other fields, such as a redirect, stay off.
   const known = Object.keys(path.fields).filter((field) => Object.hasOwn(input, field));
   const email = "email" in input ? emailOf(input.email) : null;
   const fields = {
@@ -105,7 +108,7 @@ async function forward(
   const device = deviceOf(request.headers, identity.origin, deps.random);
   const holder = await factorHolder(identity, path, request);
   if (path.attempt !== null) {
-    // Whoever changes how they sign in enters their password again, which can be a guess too.
+    // A change of the sign-in requires the password again, which can be a guess too.
     const inbox = email ?? holder?.email ?? changing?.email ?? null;
     const who = { clientIp, email: inbox, device: device.id };
     await wait(deps, await countAttempt(identity, path.attempt, who));
@@ -157,13 +160,16 @@ async function changingPerson(
   const person = changes === undefined ? null : await identity.signedIn(headers);
   if (changes === undefined || person === null) return null;
   await identity.requireFactor(person, changes);
-  // A code of an app that is on already changes nothing.
+  // A code of an app that is already on changes nothing.
   const isOn =
     takesAppCode === true && (await identity.store.find(person.personId))?.twoFactorEnabled;
   return isOn === true ? null : person;
 }
 
-/** Whose second factor is entered; null if none is, or if no sign-in waits for one. */
+/**
+ * Finds the person whose second factor is entered; null without a second factor, or if no sign-in
+ * waits for one.
+ */
 async function factorHolder(
   { auth }: Identity,
   { attempt }: AuthPath,
@@ -179,13 +185,13 @@ function fieldOf(input: Fields, field: string): unknown {
   return field === "name" ? String(input.name).trim() : input[field];
 }
 
-/** The answer of better-auth in the form of the console's, without tokens. */
+/** Turns better-auth's answer into the console's form, without tokens. */
 async function ours(response: Response, shown: object): Promise<Response> {
   const body = (await response.json().catch(() => null)) as Fields | null;
   const { status } = response;
   const isFine = status === OK;
   const { token: _, session: __, code, message, ...fields } = body ?? {};
-  const known = refusalOf(code, message);
+  const known = ourRefusal(code, message);
   if (status >= ERRORS.internal_error.status && known === null) {
     throw new Error(`better-auth failed: ${status} ${code} ${message}`);
   }
@@ -196,8 +202,8 @@ async function ours(response: Response, shown: object): Promise<Response> {
   return answer;
 }
 
-/** Our refusal for one of better-auth's; null if we have none. */
-function refusalOf(theirs: unknown, message: unknown): Refusal | null {
+/** Returns our refusal in place of better-auth's; null if we have none. */
+function ourRefusal(theirs: unknown, message: unknown): Refusal | null {
   const known = AFTER_WRONG_CODES[String(theirs)];
   if (known !== undefined) return known;
   const name = String(theirs).toLowerCase();
@@ -205,7 +211,7 @@ function refusalOf(theirs: unknown, message: unknown): Refusal | null {
   return isConsoleErrorCode(code) ? { code, message: wordsOf(message) } : null;
 }
 
-/** Codes that are not in our table say nothing to a page; the message is for people. */
+/** A code that is not in our table means nothing to a page; the message is for people. */
 function wordsOf(message: unknown): string {
   return String(message ?? "This is not possible");
 }

@@ -1,5 +1,6 @@
-// What our own rules add where better-auth stores a session, a password or a second factor: what
-// such a change ends, and what it was allowed by, which is looked at again once it is stored.
+// Adds our own rules where better-auth stores a session, a password or a second factor: ends the
+// sessions that such a change must end, and checks again, once it is stored, that it is still
+// allowed.
 
 import {
   type BetterAuthOptions,
@@ -25,7 +26,7 @@ export interface HookDeps {
    * account.
    */
   readonly onSession: (personId: string, headers: Headers | null) => Promise<void>;
-  /** Called when somebody is signed in, after the second factor if one is due. */
+  /** Called when a person is signed in, after the second factor if one is due. */
   readonly onSignedIn: (email: string, headers: Headers | null) => Promise<void>;
   readonly countryOf: (headers: Headers | null) => string | null;
 }
@@ -36,17 +37,20 @@ interface NewSession {
   readonly ssoIssuer?: unknown;
 }
 
-type Context = GenericEndpointContext | null;
+type HookContext = GenericEndpointContext | null;
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** Where better-auth makes a session anew for whoever has just turned the second factor on. */
+/** The path at which better-auth makes a new session after the second factor was turned on. */
 const CODE_PATH = "/two-factor/verify-totp";
 
-/** Where better-auth makes the secret of a second factor, which it stores without our hooks. */
+/**
+ * The path at which better-auth makes the secret of a second factor, which it stores without our
+ * hooks.
+ */
 const BEGIN_FACTOR_PATH = "/two-factor/enable";
 
-/** The hooks of better-auth on what it answers. */
+/** The hooks of better-auth that run on its answers. */
 export function answerHooks({ people, onSignedIn }: Pick<HookDeps, "people" | "onSignedIn">) {
   const noteSignedIn = createAuthMiddleware(async ({ context, headers }) => {
     // The session of a sign-in that waits for a second factor is gone by now.
@@ -55,7 +59,7 @@ export function answerHooks({ people, onSignedIn }: Pick<HookDeps, "people" | "o
   });
   const handler = createAuthMiddleware(async ({ context }) => {
     const present = context.session?.session;
-    // Whoever asks may have been put out while the password was compared.
+    // The session may have been ended while the password was compared.
     if (present && !(await people.hasSession(present.userId, present.id))) throw sessionEnded();
   });
   const matcher = ({ path }: { path?: string }) => path === BEGIN_FACTOR_PATH;
@@ -68,7 +72,7 @@ export function answerHooks({ people, onSignedIn }: Pick<HookDeps, "people" | "o
   };
 }
 
-/** The hooks of better-auth on what it stores. */
+/** The hooks of better-auth that run when it stores data. */
 export function authHooks(deps: HookDeps) {
   return {
     user: {
@@ -112,11 +116,11 @@ export function authHooks(deps: HookDeps) {
 async function beforeSecondFactor(
   { people }: HookDeps,
   isOn: boolean,
-  context: Context,
+  context: HookContext,
 ): Promise<void> {
   const present = context?.context.session?.session;
   if (!present) throw new Error("The second factor is changed without a session");
-  // Whoever asks may have been put out while the password was compared.
+  // The session may have been ended while the password was compared.
   if (!(await people.hasSession(present.userId, present.id))) throw sessionEnded();
   // Sessions that began without a second factor must not count as if they had one.
   if (isOn) await people.endOtherSessions(present.userId, present.id);
@@ -124,12 +128,12 @@ async function beforeSecondFactor(
 }
 
 /**
- * The end of a session that replaces one of somebody who is not to be remembered: better-auth knows
- * it only where somebody signs in.
+ * Returns the end of a session that replaces a session without "remember me": better-auth knows
+ * that choice only at sign-in.
  */
 async function forgottenEnd(
   { now }: HookDeps,
-  context: Context,
+  context: HookContext,
 ): Promise<{ readonly expiresAt?: Date }> {
   if (!context?.context.session) return {};
   const { authCookies, secret } = context.context;
@@ -137,8 +141,11 @@ async function forgottenEnd(
   return cookie ? { expiresAt: new Date(now() + DAY_MS) } : {};
 }
 
-/** The marks of how a session began: by a second factor, or as the session that it replaces. */
-function beganOf(context: Context): object {
+/**
+ * The marks of how a session began: with a second factor, or with the marks of the session that it
+ * replaces.
+ */
+function beganOf(context: HookContext): object {
   if (context === null) return {};
   const former: Readonly<Record<string, unknown>> | undefined = context.context.session?.session;
   const byFactor = AFTER_SECOND_FACTOR.test(context.path);
@@ -151,20 +158,21 @@ function beganOf(context: Context): object {
 async function beforeSession(
   { people, onSession }: HookDeps,
   personId: string,
-  context: Context,
+  context: HookContext,
 ): Promise<void> {
   const former = formerOf(context);
   if (former !== null && context?.path === CODE_PATH) {
-    // They were ended before the change was stored: again, for one in between.
+    // The other sessions were ended before the change was stored; a new one may have begun in
+    // between.
     await people.endOtherSessions(personId, former.id);
   }
   await onSession(personId, context?.headers ?? null);
 }
 
 /**
- * Ends the proofs and sessions of whoever has changed the password, but the new session. It has to
- * be a part of better-auth's transaction: if each of those waited for a second connection, they
- * would wait for each other once they had all connections of the pool.
+ * Ends the proofs and sessions of a person who has changed the password, but not the new session.
+ * This must be a part of better-auth's transaction: if each transaction waited for a second
+ * connection, they would wait for each other once they had all connections of the pool.
  */
 async function endAll(personId: string, { context }: GenericEndpointContext): Promise<void> {
   const code = hashToken(`${SIGN_IN_CODE}${context.session?.user.email}`);
@@ -176,14 +184,14 @@ async function endAll(personId: string, { context }: GenericEndpointContext): Pr
       { field: "identifier", value: code, connector: "OR" },
     ],
   });
-  // They were ended before the change was stored: again, for one in between.
+  // The sessions were ended before the change was stored; a new one may have begun in between.
   await context.internalAdapter.deleteUserSessions(personId);
 }
 
 /**
- * Requires the hash that better-auth compared before its transaction to be still there: another
- * change may have been stored meanwhile, and this one must not undo it. The row stays locked, so
- * none can be stored from here on. @throws APIError
+ * Requires that the hash that better-auth compared before its transaction is still stored: another
+ * change may have replaced it meanwhile, and this one must not undo that. The row stays locked, so
+ * no other change can be stored from here on. @throws APIError
  */
 async function requireCurrentPassword(
   { now, compared }: HookDeps,
@@ -204,8 +212,8 @@ async function requireCurrentPassword(
 }
 
 /**
- * Ends a session whose password was changed while it was compared: the change ended only the
- * sessions that were there. @throws APIError
+ * Ends a new session if its password was changed while it was compared: the change ended only the
+ * sessions that existed then. @throws APIError
  */
 async function requirePresentPassword(
   { people }: HookDeps,
@@ -221,8 +229,8 @@ async function requirePresentPassword(
 }
 
 /**
- * Ends a session whose person was unlinked from single sign-on between the provider and here: that
- * ended only the sessions that were there. @throws APIError
+ * Ends a new session if its person was unlinked from single sign-on on the way from the provider:
+ * the unlinking ended only the sessions that existed then. @throws APIError
  */
 async function requireSsoLink(
   { sso }: HookDeps,
@@ -237,8 +245,8 @@ async function requireSsoLink(
 }
 
 /**
- * Ends the session that the new one replaces. If that had been ended by somebody else meanwhile,
- * they meant the new one too. @throws APIError
+ * Ends the session that the new one replaces. If another request has ended the old session
+ * meanwhile, the new session must end too. @throws APIError
  */
 async function endFormer(
   { people }: HookDeps,
@@ -250,7 +258,7 @@ async function endFormer(
   return await endNew(session, context, sessionEnded());
 }
 
-/** Ends a session that was just stored, and refuses what it was for. @throws APIError */
+/** Ends a session that was just stored, and refuses its request. @throws APIError */
 async function endNew(
   { token }: NewSession,
   { context }: GenericEndpointContext,
@@ -260,8 +268,11 @@ async function endNew(
   throw error;
 }
 
-/** The session in place of which better-auth makes one by itself; a sign-in knows none. */
-function formerOf(context: Context): { readonly id: string } | null {
+/**
+ * Returns the session that better-auth replaces with a new one; null at a sign-in, and for a change
+ * of the password.
+ */
+function formerOf(context: HookContext): { readonly id: string } | null {
   const present = context?.path === CHANGE_PASSWORD_PATH ? null : context?.context.session;
   return present?.session ?? null;
 }

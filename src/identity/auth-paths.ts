@@ -1,5 +1,5 @@
-// The paths below /console/auth. Each names the path of better-auth that it opens, the fields that
-// pass, and how often it may be tried; nothing else of better-auth can be reached.
+// Lists the paths below /console/auth. Each names the path of better-auth that it opens, the fields
+// that pass, and how often it may be tried; nothing else of better-auth can be reached.
 
 import { FORM_FIELDS } from "../core/text/form-fields.ts";
 import { nameText, shortText, type TProperties, Type, text } from "../http/schema.ts";
@@ -19,14 +19,14 @@ import { SignInResponse } from "./passkey-schema.ts";
 export interface AuthPath {
   readonly id: string;
   readonly path: string;
-  /** The path of better-auth, if it has another name. */
+  /** The path of better-auth, if its name differs. */
   readonly opens?: string;
   readonly summary: string;
   readonly fields: TProperties;
   readonly attempt: AttemptKind | null;
-  /** Fields that better-auth is given besides. */
+  /** Further fields that better-auth gets. */
   readonly adds?: Readonly<Record<string, unknown>>;
-  /** True if `code` is one of an app, which a person may enter once. */
+  /** True if `code` is a code of an app, which a person may enter once. */
   readonly takesAppCode?: true;
   /** The part of signing in that the path changes, for a person who is signed in. */
   readonly changes?: SignInChange;
@@ -34,7 +34,7 @@ export interface AuthPath {
   readonly changed?: string;
   /** True if the person gets a mail about the change. */
   readonly isMailed?: true;
-  /** True if an answer at once would show whether the inbox is known. */
+  /** True if an immediate answer would show whether the inbox is known. */
   readonly takesItsTime?: true;
 }
 
@@ -62,7 +62,7 @@ const sixDigits = text({
 });
 const operatorPage = text({
   maxLength: 1_024,
-  // No part of the path is `.` or `..`, which would lead out of /operator.
+  // No part of the path is `.` or `..`, because those would lead out of /operator.
   pattern: "^/operator(?:/(?!(?:\\.|%2[eE]){1,2}(?:[/?]|$))[^\\s\\\\#?/]*)*(?:\\?[^\\s\\\\#]*)?$",
   must: "must be a page below /operator",
   description: "The page of operators to go on to",

@@ -1,18 +1,18 @@
-// The fixed values of sign-in that others need too: the list of endpoints, the command line. They
-// stand apart from better-auth, which takes a fifth of a second to load: only a process that serves
-// the console does.
+// Holds the fixed values of sign-in that other modules need too: the list of endpoints, the command
+// line. They are kept apart from better-auth, which takes a fifth of a second to load: only a
+// process that serves the console loads it.
 
 export const AUTH_PATH = "/console/auth";
 /** For how long a mailed code is right. */
 export const CODE_SECONDS = 5 * 60;
-/** How many mailed codes a browser may enter for each code that it asked for. */
+/** The number of mailed codes that a browser may enter for each code that it asked for. */
 export const CODE_TRIES_MAX = 5;
-/** How many wrong codes in a row lock the second factor of a person. */
+/** This many wrong codes in a row lock the second factor of a person. */
 export const WRONG_FACTORS_MAX = 10;
-/** For how long the second factor of a person is refused after too many wrong codes. */
+/** After too many wrong codes, the second factor of a person is refused for this long. */
 export const LOCKED_SECONDS = 15 * 60;
 
-// Paths of better-auth that others need.
+// Paths of better-auth that other modules need.
 export const SIGN_IN_PATH = "/sign-in/email";
 export const CHANGE_PASSWORD_PATH = "/change-password";
 

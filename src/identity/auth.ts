@@ -1,5 +1,5 @@
-// better-auth as we use it: passwords and one-time codes, a second factor, sessions in Postgres.
-// Everything it could do besides is off, and auth-endpoints.ts says which of its paths are open.
+// Configures better-auth: passwords and one-time codes, a second factor, sessions in Postgres.
+// Every other feature is off, and auth-endpoints.ts opens only some of its paths.
 
 import { betterAuth, type GenericEndpointContext } from "better-auth";
 import { hashPassword, verifyPassword } from "better-auth/crypto";
@@ -30,7 +30,7 @@ import { factorHolder } from "./second-factor-plugin.ts";
 import { linkSignIn, signUp } from "./sign-up-plugin.ts";
 import { hasProvidersFactor, ssoSignIn } from "./sso-plugin.ts";
 
-/** How passwords are hashed and compared with their hashes. */
+/** Hashes passwords, and compares passwords with their hashes. */
 export interface PasswordHashes {
   readonly hash: (password: string) => Promise<string>;
   readonly verify: (given: { hash: string; password: string }) => Promise<boolean>;
@@ -60,9 +60,9 @@ interface Addressee {
 }
 
 /**
- * better-auth asks for the second factor after a password only (D-233). A passkey is two factors:
- * the device, and what unlocks it (D-240). After single sign-on it is due unless the provider asked
- * for one (D-260).
+ * better-auth asks for the second factor after a password only (D-233). A passkey counts as two
+ * factors: the device, and the fingerprint, face or PIN that unlocks it (D-240). After single
+ * sign-on it is due unless the provider asked for one (D-260).
  */
 const SECOND_FACTOR_PATHS: ReadonlySet<string> = new Set([
   SIGN_IN_PATH,
@@ -104,7 +104,7 @@ export function createAuth(deps: AuthDeps) {
         expiresIn: CODE_SECONDS,
         // The tries are counted in attempt-limits.ts, where strangers cannot use up all of them.
         allowedAttempts: Number.MAX_SAFE_INTEGER,
-        // Six digits are guessed from a hash without a secret.
+        // Without a secret, six digits could be guessed from their hash.
         storeOTP: { hash: async (code) => keyedHash(secret, "code", code) },
         sendVerificationOTP: ({ email, otp }) => mails.code(email, otp),
       }),
@@ -183,7 +183,7 @@ function cookies({ origin, random }: AuthDeps) {
   return {
     database: { generateId: ({ model }: { model: string }) => idOf(model, random) },
     cookiePrefix: isSecure ? "__Host-farebox" : "farebox",
-    // This would put a prefix of its own before ours; the attribute is what makes it secure.
+    // better-auth would put its own prefix before ours; the `secure` attribute is set below.
     useSecureCookies: false,
     defaultCookieAttributes: { secure: isSecure, httpOnly: true, sameSite: "lax", path: "/" },
     ipAddress: { disableIpTracking: true },
@@ -207,8 +207,8 @@ function afterEverySignIn(
       SECOND_FACTOR_PATHS.has(context.path ?? "") && !hasProvidersFactor(context),
     handler: Object.assign(async (context: GenericEndpointContext) => {
       const signedIn = context.context.newSession;
-      // The second factor may have been turned on since the person was read. Without an app, a
-      // passkey is due.
+      // The second factor may have been turned on since better-auth read the person. If no app is
+      // set up, a passkey is due.
       const person = signedIn && (await people.find(signedIn.user.id));
       if (signedIn && person) signedIn.user.twoFactorEnabled = person.hasFactor;
       const answer = await handler(context);

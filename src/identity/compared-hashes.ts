@@ -1,11 +1,11 @@
-// Which hashes of passwords a request has found right: to compare one again takes long.
+// Caches the password hashes that a request has verified, because verifying one is slow.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 
 export class ComparedHashes {
   readonly #right = new AsyncLocalStorage<Set<string>>();
 
-  /** Remembers which hashes are found right during `work`. */
+  /** Remembers the hashes that were verified during `work`. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     return await this.#right.run(new Set(), work);
   }

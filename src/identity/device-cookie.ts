@@ -1,5 +1,5 @@
-// A cookie that names a device, so that one device gets free credit once. It says nothing else, and
-// signing out keeps it.
+// Names a device by a cookie, so that one device gets free credit once. The cookie says nothing
+// else, and signing out keeps it.
 
 import type { RandomBytes } from "../core/ids.ts";
 
@@ -9,11 +9,11 @@ const DEVICE = /^[0-9a-f]{32}$/;
 
 interface Device {
   readonly id: string;
-  /** The header that makes the browser keep it; null if it does already. */
+  /** The header that sets the cookie; null if the browser has it already. */
   readonly cookie: string | null;
 }
 
-/** The device that sent a request; one without a cookie is new. */
+/** Returns the device that sent a request; a request without a cookie comes from a new device. */
 export function deviceOf(headers: Headers, origin: string, random: RandomBytes): Device {
   const isSecure = origin.startsWith("https:");
   const name = isSecure ? "__Host-farebox_device" : "farebox_device";

@@ -1,4 +1,4 @@
-// The mails that people get about signing in, and what development shows of them in their place.
+// Sends the mails that people get about signing in; in development their proofs are shown instead.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type ServiceMailKind, type ServiceMailParts, serviceMail } from "../core/service-mail.ts";
@@ -6,7 +6,7 @@ import type { Transaction } from "../store/ledger/operations.ts";
 import { addServiceMail } from "../store/mail/outbox.ts";
 import type { Database } from "../store/servers/database.ts";
 
-/** What a mail brings: where its button leads, or the code in it. */
+/** The proof in a mail: the address behind its button, or its code. */
 export interface MailedProof {
   readonly link?: string;
   readonly code?: string;
@@ -15,7 +15,7 @@ export interface MailedProof {
 interface IdentityMailsDeps {
   readonly database: Database;
   readonly now: () => number;
-  /** The service as recipients read it. */
+  /** The name of the service in mails. */
   readonly service: string;
   /** The address of the dashboard, without a slash at its end. */
   readonly dashboard: string;
@@ -30,7 +30,7 @@ export class IdentityMails {
 
   constructor(readonly deps: IdentityMailsDeps) {}
 
-  /** Runs `work`, and returns what the mails that it caused bring. */
+  /** Runs `work`, and returns the proof of the mail that it caused. */
   async watch<T>(work: () => Promise<T>): Promise<{ result: T; proof: MailedProof | null }> {
     const seen: { proof: MailedProof | null } = { proof: null };
     const result = await this.#seen.run(seen, work);
@@ -48,7 +48,7 @@ export class IdentityMails {
     });
   }
 
-  /** To somebody who signs up with an inbox that has an account. */
+  /** Answers a sign-up with an inbox that has an account already. */
   async alreadyKnown(to: string): Promise<void> {
     await this.#send("verification", to, {
       subject: "You already have an account",
@@ -95,7 +95,10 @@ export class IdentityMails {
     });
   }
 
-  /** In the transaction of the invitation. False if the inbox has had too many of them. */
+  /**
+   * Adds the mail in the transaction of the invitation. False if the inbox has had too many
+   * invitations.
+   */
   async invitation(
     tx: Transaction,
     to: string,
@@ -114,7 +117,7 @@ export class IdentityMails {
   }
 
   /**
-   * Tells somebody that how they sign in has changed. `first` is what to do before setting a new
+   * Informs a person that how they sign in has changed. `first` is a step before setting a new
    * password, with "and" after it.
    */
   async notice(to: string, what: string, first = ""): Promise<void> {
@@ -128,7 +131,7 @@ export class IdentityMails {
     });
   }
 
-  /** The same to an address that was somebody's: nothing more can be done with it. */
+  /** Informs a person's former address, which can do nothing more about it. */
   async formerAddress(to: string, what: string): Promise<void> {
     await this.#send("security_notice", to, {
       subject: what,
@@ -141,8 +144,8 @@ export class IdentityMails {
   }
 
   /**
-   * The address of a page that asks before it redeems the token: scanners of mail open links. The
-   * token is in the part that browsers send to no server, so that no access log has it.
+   * Returns the address of a page that asks before it redeems the token: mail scanners open links.
+   * The token is in the part that browsers send to no server, so that no access log has it.
    */
   #link(page: string, token: string): string {
     return `${this.deps.dashboard}/${page}#token=${encodeURIComponent(token)}`;

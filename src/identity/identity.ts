@@ -1,5 +1,5 @@
-// What the console knows of people: who is signed in, which accounts they belong to, and how a
-// person who signs in for the first time gets an account.
+// Ties together the identity of people in the console: who is signed in, which accounts they belong
+// to, and how a person gets an account at the first sign-in.
 
 import { isAPIError } from "better-auth/api";
 import type { Role } from "../core/access/roles.ts";
@@ -38,11 +38,11 @@ export interface IdentityConfig {
   /** The origin of the console, such as `https://console.example.com`. */
   readonly origin: string;
   readonly secrets: SecretList;
-  /** The service as recipients of mails read it. */
+  /** The name of the service in mails. */
   readonly service: string;
   /** True if an answer shows the mailed link or code: in development, which delivers no mail. */
   readonly showsMailsTo: (visitor: Visitor) => boolean;
-  /** Whether a network gets free credit once, as an inbox does. */
+  /** True if a network gets free credit once, as an inbox does. */
   readonly countsNetworks: boolean;
   /** The provider of single sign-on for operators; null if there is none. */
   readonly sso: SsoConfig | null;
@@ -54,7 +54,7 @@ export interface IdentityServices {
   readonly now: () => number;
   readonly log: Log;
   readonly clientInfo: (ip: string) => ClientInfo;
-  /** Tests have hashes that cost less (D-337). */
+  /** Tests pass in hashes that cost less (D-337). */
   readonly passwords?: PasswordHashes;
   /** Gives Redis an account that was just opened. */
   readonly onOpened: (account: AccountRef) => Promise<unknown>;
@@ -64,13 +64,16 @@ export interface IdentityServices {
 const SSO_RETURN_PATH = "/dashboard/sso";
 const EMAIL_CHANGE_MS = 60 * 60 * 1_000;
 
-/** The name under which a change waits. The token ends with the address, which is thus bound. */
+/**
+ * The name under which a change waits. The token ends with the address, so the link is for this
+ * address alone.
+ */
 const emailChangeName = (token: string) => `email:${token}`;
 const newEmailIn = (token: string) => token.slice(token.indexOf(".") + 1);
 
 const deviceIn = (headers: Headers | null) => headers?.get(DEVICE_HEADER) ?? null;
 
-/** Whether better-auth accepts something; a failure that is no refusal is thrown. */
+/** True if better-auth accepts the input; a failure that is not a refusal is thrown. */
 async function isRight(check: Promise<unknown>): Promise<boolean> {
   try {
     await check;
@@ -87,8 +90,8 @@ type ChangedPerson = Pick<SignedIn, "personId" | "email" | "isOperator">;
 export type SignInChange = "password" | "factor or address";
 
 /**
- * Tells if a person has a second factor (`on`), and if not, if this session can set up the first
- * one (`off`) or needs a link for that. Pages offer only what this allows (D-553).
+ * Returns `on` if a person has a second factor. If not: `off` if this session can set up the first
+ * one, `needs_link` if that takes a link. Pages offer only actions that this allows (D-553).
  */
 export function secondFactorOf(
   { hasTwoFactor, isOperator, isStrong }: SignedIn,
@@ -162,7 +165,7 @@ export class Identity implements People, AttemptLimitsDeps {
     return this.config.origin;
   }
 
-  /** The fields that an answer gets for a mail: the link or code in development, else none. */
+  /** The fields that an answer gets for a mail: the link or code in development, otherwise none. */
   shown(visitor: Visitor, proof: MailedProof | null): { readonly development?: MailedProof } {
     return proof !== null && this.config.showsMailsTo(visitor) ? { development: proof } : {};
   }
@@ -235,7 +238,7 @@ export class Identity implements People, AttemptLimitsDeps {
     );
   }
 
-  /** True if this is the password of whoever sent these headers. */
+  /** True if this is the password of the person who sent these headers. */
   async hasPassword(headers: Headers, password: string): Promise<boolean> {
     const cookie = headers.get("cookie") ?? "";
     return await isRight(
@@ -243,16 +246,19 @@ export class Identity implements People, AttemptLimitsDeps {
     );
   }
 
-  /** True if this is the code that was mailed to the inbox last; it works once. */
+  /** True if this code was mailed to the inbox last; it works once. */
   async hasCode(email: string, code: string): Promise<boolean> {
     const body = { email, otp: code, type: "sign-in" } as const;
     if (!(await isRight(this.auth.api.checkVerificationOTP({ body })))) return false;
-    // The check leaves the code as it was: of several at once, only who takes it away has it.
+    // The check leaves the code stored: of several requests at once, only the one that removes it
+    // succeeds.
     const { internalAdapter } = await this.auth.$context;
     return (await internalAdapter.consumeVerificationValue(`${SIGN_IN_CODE}${email}`)) !== null;
   }
 
-  /** Tells somebody whose code was wrong if their second factor is locked now: once for a lock. */
+  /**
+   * Informs a person whose code was wrong if their second factor is locked now: once for each lock.
+   */
   async tellIfLocked({ id, email }: FactorHolder): Promise<void> {
     if (!(await this.store.isFactorLocked(id, new Date(this.now())))) return;
     if (!(await isFirst(this, `lock ${id}`, LOCKED_SECONDS * 1_000))) return;
@@ -263,14 +269,15 @@ export class Identity implements People, AttemptLimitsDeps {
     );
   }
 
-  /** Mails a link that gives a person another address, once it was opened there. */
+  /** Mails a link to a new address; opening the link makes it the person's address. */
   async askForEmailChange(personId: string, email: string): Promise<void> {
     const { random, now } = this.services;
     if ((await this.store.findByEmail(email)) !== null) {
       await this.mails.alreadyKnown(email);
       return;
     }
-    // So the page shows it, and the value is the person alone, as of all that signs them in.
+    // The page can show the address, and the value is the person alone, like the value of every
+    // sign-in proof.
     const token = `${newToken(random)}.${email}`;
     const { internalAdapter } = await this.auth.$context;
     await internalAdapter.createVerificationValue({
@@ -281,7 +288,9 @@ export class Identity implements People, AttemptLimitsDeps {
     await this.mails.changeEmail(email, token);
   }
 
-  /** Redeems such a link. Null if it is not valid for this person. */
+  /**
+   * Redeems such a link, which sets the new address. Null if the link is not valid for this person.
+   */
   async changeEmail(person: SignedIn, token: string): Promise<string | null> {
     const { internalAdapter } = await this.auth.$context;
     const row = await internalAdapter.consumeVerificationValue(emailChangeName(token));
@@ -293,7 +302,7 @@ export class Identity implements People, AttemptLimitsDeps {
     return email;
   }
 
-  /** By what is known again whoever opens an account whose plan has an allowance (D-389). */
+  /** The origin by which a person who opens an account with an allowance is recognised (D-389). */
   allowanceOrigin(
     email: string,
     request: Visitor & { readonly headers: Headers; readonly clientIp: string },
@@ -327,12 +336,12 @@ export class Identity implements People, AttemptLimitsDeps {
     return found !== null && this.#isOperator(found);
   }
 
-  /** By the flag of the person, or by the group of the session. */
+  /** True by the flag of the person, or by the group of the session. */
   #isOperator({ isOperator, ssoGroup }: { isOperator: boolean; ssoGroup: string | null }): boolean {
     return isOperator || (ssoGroup !== null && ssoGroup === this.sso?.config.group);
   }
 
-  /** Before each session: a person whose first one it is gets an account (D-232). */
+  /** Runs before each session: at the first one, the person gets an account (D-232). */
   async #onSession(personId: string, headers: Headers | null): Promise<void> {
     const { database, random, now, onOpened } = this.services;
     const ip = headers?.get(IP_HEADER) ?? null;

@@ -1,5 +1,5 @@
-// What counts as one inbox and as one network when free credit is granted by sign-up, and which
-// inboxes get none.
+// Defines one inbox and one network for free credit that is granted by sign-up, and the inboxes
+// that get none.
 
 import { isDisposableEmailDomain } from "disposable-email-domains-js";
 import { normalizeIp } from "../http/client-ip.ts";
@@ -35,7 +35,7 @@ export function signUpNetworkOf(ip: string): string | null {
     .join(":");
 }
 
-/** True for an address of a service that gives inboxes to throw away. */
+/** True for an address of a disposable inbox service. */
 export function isDisposable(email: string): boolean {
   return isDisposableEmailDomain(email.slice(email.lastIndexOf("@") + 1).toLowerCase());
 }

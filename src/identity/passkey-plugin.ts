@@ -1,4 +1,4 @@
-// Signing in with a passkey, as paths of our own inside better-auth, which makes the session. Its
+// Signs people in with a passkey, by our own paths inside better-auth, which makes the session. Its
 // own passkey plugin does not fit the version of its core that we use (D-239).
 
 import { APIError, createAuthEndpoint } from "better-auth/api";
@@ -13,7 +13,7 @@ const UNKNOWN = {
   message: "This passkey is not known here, or took too long. Sign in in another way",
 };
 
-/** Gives out challenges and signs in whoever has signed one. */
+/** Issues challenges and signs in the person whose passkey signed one. */
 export function passkeySignIn(passkeys: Passkeys) {
   return {
     beginPasskeySignIn: createAuthEndpoint(PASSKEY_BEGIN_PATH, { method: "POST" }, async (ctx) => {
@@ -34,7 +34,8 @@ export function passkeySignIn(passkeys: Passkeys) {
         { byPasskey: true },
         true,
       );
-      // Looked at once more when whoever removes it and ends all sessions would find this one.
+      // The passkey is checked once more: a request that removes it and ends all sessions may have
+      // run before this session was stored.
       if (!(await passkeys.noteUse(use))) {
         await internalAdapter.deleteSession(session.token);
         throw new APIError("UNAUTHORIZED", UNKNOWN);

@@ -1,4 +1,4 @@
-// What a browser answers after its device has made or used a passkey (WebAuthn, as JSON).
+// Defines the answers of a browser after its device has made or used a passkey (WebAuthn, as JSON).
 
 import { type Checked, oneOf, Type, text } from "../http/schema.ts";
 
@@ -19,7 +19,7 @@ const credential = {
   clientExtensionResults: Type.Object({}, { additionalProperties: true }),
 };
 
-/** Of `navigator.credentials.get`. */
+/** The answer of `navigator.credentials.get`. */
 export const SignInResponse = Type.Object(
   {
     ...credential,
@@ -34,7 +34,7 @@ export const SignInResponse = Type.Object(
 );
 export type SignInResponse = Checked<typeof SignInResponse>;
 
-/** Of `navigator.credentials.create`. */
+/** The answer of `navigator.credentials.create`. */
 export const NewPasskeyResponse = Type.Object(
   {
     ...credential,

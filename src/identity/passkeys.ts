@@ -1,5 +1,5 @@
-// Passkeys: keys in a person's device, unlocked there by a fingerprint, a face or a PIN. A device
-// signs a challenge that works once, for five minutes, and only for this console.
+// Adds and checks passkeys: keys in a person's device, unlocked there by a fingerprint, a face or a
+// PIN. A device signs a challenge that works once, for five minutes, and only for this console.
 
 import { isIP } from "node:net";
 import { ConsoleError } from "../core/console-errors.ts";
@@ -10,20 +10,22 @@ import { PasskeyStore } from "../store/people/passkeys.ts";
 import type { Database } from "../store/servers/database.ts";
 import type { NewPasskeyResponse, SignInResponse } from "./passkey-schema.ts";
 
-/** The origin of the page that asks; the frame has checked it. Only auth-endpoints.ts sets this. */
+/**
+ * The origin of the requesting page; the frame has checked it. Only auth-endpoints.ts sets this.
+ */
 export const ORIGIN_HEADER = "x-farebox-origin";
 
 export const PASSKEYS_MAX = 20;
 const CHALLENGE_MS = 5 * 60_000;
 
-/** Where challenges wait; better-auth stores only hashes of their names. */
+/** Stores challenges that wait; better-auth stores only hashes of their names. */
 export interface Challenges {
   createVerificationValue(row: {
     identifier: string;
     value: string;
     expiresAt: Date;
   }): Promise<unknown>;
-  /** The row, which is gone afterwards; null if it was used or has ended. */
+  /** Takes the row; null if it was used or has ended. */
   consumeVerificationValue(identifier: string): Promise<unknown>;
 }
 
@@ -32,11 +34,11 @@ export interface PasskeyOwner {
   readonly email: string;
 }
 
-/** What a device has signed for. */
+/** The passkey that a device signed with, and its owner. */
 export interface PasskeyUse {
   readonly passkeyId: string;
   readonly personId: string;
-  /** How often the device says that it was used. */
+  /** The number of uses that the device reports. */
   readonly counter: number;
 }
 
@@ -44,11 +46,11 @@ interface PasskeysDeps {
   readonly database: Database;
   readonly random: RandomBytes;
   readonly now: () => number;
-  /** The service as people read it. */
+  /** The name of the service in the device's dialogs. */
   readonly service: string;
 }
 
-/** Takes 24 MB and a fifth of a second, which only consoles with passkeys spend. */
+/** Loading takes 24 MB and a fifth of a second, which only consoles with passkeys spend. */
 const webAuthn = async () => await import("@simplewebauthn/server");
 
 export class Passkeys {
@@ -58,7 +60,10 @@ export class Passkeys {
     this.store = new PasskeyStore(deps.database);
   }
 
-  /** What a device must sign to sign in; it offers the passkeys that it has for this console. */
+  /**
+   * Returns the challenge to sign in with; the device offers the passkeys that it has for this
+   * console.
+   */
   async beginSignIn(challenges: Challenges, origin: string): Promise<object> {
     const rpID = hostOf(origin);
     const challenge = await this.#challenge(challenges, "sign-in");
@@ -71,7 +76,7 @@ export class Passkeys {
     });
   }
 
-  /** Whose passkey signed. Null if this answer signs nobody in. */
+  /** Returns the passkey that signed, and its owner; null if the answer signs in no person. */
   async signIn(
     challenges: Challenges,
     { origin, response }: { readonly origin: string; readonly response: SignInResponse },
@@ -100,12 +105,12 @@ export class Passkeys {
     return { passkeyId: passkey.id, personId: passkey.person, counter: newCounter };
   }
 
-  /** Notes it. False if the passkey was removed meanwhile. */
+  /** Notes the use of a passkey. False if the passkey was removed meanwhile. */
   async noteUse({ passkeyId, counter }: PasskeyUse): Promise<boolean> {
     return await this.store.markUsed(passkeyId, counter, new Date(this.deps.now()));
   }
 
-  /** What a device must sign to make a passkey of this person. */
+  /** Returns the challenge for making a passkey of this person. */
   async beginAdding(
     challenges: Challenges,
     { personId, email }: PasskeyOwner,
@@ -132,7 +137,7 @@ export class Passkeys {
     });
   }
 
-  /** Stores a passkey that a device has made. @throws ConsoleError if the answer is not valid. */
+  /** Stores a passkey that a device has made. @throws ConsoleError if the answer is not valid */
   async add(
     challenges: Challenges,
     { personId }: PasskeyOwner,
@@ -220,12 +225,15 @@ function challengeIn(clientDataJSON: string): string | null {
   }
 }
 
-/** What the library refuses, it throws: all of it is about what the device answered. */
+/**
+ * Returns null for an answer that the library refuses: it throws only because of the device's
+ * answer.
+ */
 async function orNull<T>(check: Promise<T>): Promise<T | null> {
   return await check.catch(() => null);
 }
 
-/** The host that passkeys are bound to. @throws ConsoleError if it is an address of numbers. */
+/** Returns the host that passkeys are bound to. @throws ConsoleError if it is an IP address */
 function hostOf(origin: string): string {
   const { hostname } = new URL(origin);
   if (isIP(hostname) === 0 && !hostname.startsWith("[")) return hostname;

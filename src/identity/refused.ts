@@ -1,4 +1,4 @@
-// Refusals of ours inside better-auth, which answers 500 to errors that it does not know.
+// Passes our refusals through better-auth, which answers 500 to errors that it does not know.
 
 import { APIError } from "better-auth/api";
 import { ConsoleError } from "../core/console-errors.ts";

@@ -1,18 +1,18 @@
-// Whose second factor a request enters, as better-auth will find it. What is counted for that
-// person is counted before better-auth compares the code.
+// Finds the person whose second factor a request enters, as better-auth will find it. The attempt
+// is counted for that person before better-auth compares the code.
 
 import { createAuthEndpoint, getAuthoritativeSessionFromCtx } from "better-auth/api";
 
-/** The cookie of a sign-in that waits for a second factor, as better-auth names it. */
+/** better-auth's cookie of a sign-in that waits for a second factor. */
 const WAITING_COOKIE = "two_factor";
 
-/** Somebody whose second factor is entered. */
+/** A person whose second factor is entered. */
 export interface FactorHolder {
   readonly id: string;
   readonly email: string;
 }
 
-/** Finds the person of a session, else of a sign-in that waits; null if there is none. */
+/** Finds the person of a session, else of a waiting sign-in; null if there is neither. */
 export function factorHolder() {
   return {
     factorHolder: createAuthEndpoint.serverOnly(

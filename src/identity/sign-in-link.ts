@@ -1,4 +1,4 @@
-// One-time links to sign in with, which an operator makes.
+// Makes one-time links to sign in with, for an operator.
 
 import { newToken } from "../core/console-tokens.ts";
 import type { RandomBytes } from "../core/ids.ts";
@@ -12,11 +12,14 @@ const MINUTE_MS = 60_000;
 interface SignInLink {
   readonly personId: string;
   readonly origin: string;
-  /** The page that it leads to; else the dashboard of the person's own accounts. */
+  /** The page that the link leads to; by default the dashboard of the person's own accounts. */
   readonly next?: string;
 }
 
-/** The address of a page that signs the person in once, by a button; it ends after 15 minutes. */
+/**
+ * Returns the address of a page that signs the person in once, by a button; it ends after 15
+ * minutes.
+ */
 export async function makeSignInLink(
   database: Database,
   { personId, origin, next }: SignInLink,

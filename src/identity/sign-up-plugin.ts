@@ -1,6 +1,6 @@
-// Three paths of our own inside better-auth: sign up, verify the inbox, sign in by a mailed link. A
-// person exists only after the inbox is verified, so nobody can prepare an account for the inbox
-// of somebody else (D-231).
+// Adds three paths of our own to better-auth: sign up, verify the inbox, sign in by a mailed link.
+// A person exists only after the inbox is verified, so no one can prepare an account for the inbox
+// of another person (D-231).
 
 import { APIError, createAuthEndpoint } from "better-auth/api";
 import { setSessionCookie } from "better-auth/cookies";
@@ -22,11 +22,11 @@ interface PendingSignUp {
   readonly email: string;
   readonly name: string;
   readonly passwordHash: string;
-  /** A hash of the name of the browser that asked; only there the password counts (D-378). */
+  /** A hash of the name of the browser that asked; the password counts only there (D-378). */
   readonly device: string;
 }
 
-/** The name under which a pending sign-up is stored; only its hash is. */
+/** The name of a pending sign-up; only its hash is stored. */
 const signUpName = (token: string) => `sign-up:${token}`;
 
 const USED = {
@@ -34,7 +34,7 @@ const USED = {
   message: "This link was used, has ended, or is not complete",
 };
 
-/** Mails a link. Whether the inbox is known makes no difference to the answer. */
+/** Mails a link. A known and an unknown inbox get the same answer. */
 export function signUp({ random, now, mails }: SignUpDeps) {
   return createAuthEndpoint(SIGN_UP_PATH, { method: "POST" }, async (ctx) => {
     const { email, name, password } = ctx.body as Record<"email" | "name" | "password", string>;
@@ -66,7 +66,7 @@ export function linkSignIn() {
       const row = await internalAdapter.consumeVerificationValue(signUpName(token));
       if (row === null) throw new APIError("BAD_REQUEST", USED);
       const { email, name, passwordHash, device } = JSON.parse(row.value) as PendingSignUp;
-      // A second link to the same inbox finds the account that the first one made.
+      // A second link to the same inbox finds the account of the first link.
       const user = await createPerson(email, () =>
         internalAdapter.createUser(
           { email, name, emailVerified: true },
@@ -74,7 +74,8 @@ export function linkSignIn() {
         ),
       );
       if (user === null) return ctx.json({ status: true, signed_in: false });
-      // In another browser the link proves the inbox, but not who chose the password.
+      // In another browser the link proves the inbox, but not that the same person chose the
+      // password.
       const hasPassword = device === deviceIn(ctx.headers);
       if (hasPassword) {
         await internalAdapter.linkAccount({

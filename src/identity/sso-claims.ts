@@ -1,5 +1,5 @@
-// What a provider of single sign-on says of somebody, read strictly: what is missing or of another
-// type says nothing.
+// Reads a single sign-on provider's claims about a person strictly: a claim that is missing or of
+// another type says nothing.
 
 import { parseAddress } from "../core/text/mail-address.ts";
 import { type OidcClaims, OidcRefused } from "./providers/oidc-client.ts";
@@ -7,8 +7,8 @@ import { type OidcClaims, OidcRefused } from "./providers/oidc-client.ts";
 const NAME_LENGTH_MAX = 64;
 
 /**
- * The kinds of proof of RFC 8176. Codes by text message and telephone are missing on purpose: they
- * are read by others too easily.
+ * The kinds of proof of RFC 8176. Codes by text message and telephone are missing on purpose: other
+ * people can read them too easily.
  */
 const METHODS: readonly (readonly string[])[] = [
   ["pwd", "pin", "kba"],
@@ -27,7 +27,7 @@ export function addressOf({ email, emailVerified }: OidcClaims): string {
   return parsed.address.toLowerCase();
 }
 
-/** What to call a person; "" if the provider does not say. */
+/** The name of a person; "" if the provider does not give one. */
 export function nameIn({ name }: OidcClaims): string {
   return typeof name === "string" ? name.trim().slice(0, NAME_LENGTH_MAX) : "";
 }
@@ -48,7 +48,7 @@ export function hasSecondFactor({ amr, acr }: OidcClaims, configuredAcr: string 
   return METHODS.filter((kind) => kind.some((method) => amr.includes(method))).length > 1;
 }
 
-/** When the person last proved who they are; long ago if the provider does not say. */
+/** The time when the person last proved who they are; 1970 if the provider does not say. */
 export function provedAtOf({ authTime }: OidcClaims, nowMs: number): Date {
   const isKnown = typeof authTime === "number" && Number.isFinite(authTime) && authTime >= 0;
   return new Date(isKnown ? Math.min(authTime * 1_000, nowMs) : 0);

@@ -1,5 +1,5 @@
-// Single sign-on as paths of our own inside better-auth, which makes the session. Its own plugins
-// for it link people by their address, and know no second factor of the provider (D-258).
+// Adds single sign-on to better-auth by paths of our own. better-auth's own plugins link people by
+// their address, and know no second factor of the provider (D-258).
 
 import type { GenericEndpointContext } from "better-auth";
 import { APIError, createAuthEndpoint } from "better-auth/api";
@@ -15,7 +15,7 @@ const NOT_CONFIGURED = {
   message: "This installation has no single sign-on",
 };
 
-/** Sends to the provider, and signs in whoever comes back from there. */
+/** Sends a person to the provider, and signs them in when they come back. */
 export function ssoSignIn(sso: Sso | null) {
   return {
     beginSso: createAuthEndpoint(SSO_BEGIN_PATH, { method: "POST" }, async (ctx) => {
@@ -33,7 +33,7 @@ export function ssoSignIn(sso: Sso | null) {
       const { personId, session: fields, returnTo } = signIn;
       const user = await internalAdapter.findUserById(personId);
       if (user === null) throw new Error(`The person ${personId} is gone`);
-      // Our own second factor may be due now; it makes the session anew.
+      // Our own second factor may be due now; better-auth makes a new session after it.
       keep(ctx, fields.ssoFactor ? null : await sso.pass(internalAdapter, signIn));
       const session = await internalAdapter.createSession(user.id, false, { ...fields }, true);
       await setSessionCookie(ctx, { session, user });
@@ -42,7 +42,7 @@ export function ssoSignIn(sso: Sso | null) {
   };
 }
 
-/** True if the provider has asked for the second factor of whoever is being signed in. */
+/** True if the provider has asked for the second factor of the person who is being signed in. */
 export function hasProvidersFactor({ context }: { readonly context?: unknown }): boolean {
   const { newSession } = context as {
     newSession?: { session: { ssoFactor?: unknown } } | null;
@@ -56,9 +56,10 @@ interface NewSession extends Record<string, unknown> {
 }
 
 /**
- * What a new session stores besides, of whoever has passed the provider before: better-auth makes
- * it anew after our own second factor, and when that is turned on or off. Such a copy ends with the
- * session that it is made of, so nobody prolongs one without the provider (D-377).
+ * Returns the extra fields of a new session whose person passed the provider before: better-auth
+ * makes a new session after our own second factor, and when that is turned on or off. Such a copy
+ * ends with the session that it copies, so no session can be prolonged without the provider
+ * (D-377).
  */
 export async function ssoOf(
   sso: Sso | null,
@@ -74,7 +75,7 @@ export async function ssoOf(
   return { expiresAt: sso.endOf(ctx.context.session?.session.expiresAt ?? expiresAt) };
 }
 
-/** The browser keeps the token; null: it forgets the one that it has. */
+/** Makes the browser keep the token; null makes it forget its token. */
 function keep(ctx: GenericEndpointContext, token: string | null): void {
   const maxAge = token === null ? 0 : SSO_STEP_MS / 1_000;
   const { name, attributes } = ctx.context.createAuthCookie(COOKIE, { maxAge });

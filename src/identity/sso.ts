@@ -1,5 +1,5 @@
-// Single sign-on for operators: who may come in through the configured OpenID Connect provider, as
-// which person, and what the session is worth.
+// Signs operators in by single sign-on: decides who may come in through the configured OpenID
+// Connect provider, as which person, and what the session may do.
 
 import { ConsoleError } from "../core/console-errors.ts";
 import { newToken } from "../core/console-tokens.ts";
@@ -19,11 +19,11 @@ import {
 import { addressOf, hasSecondFactor, isInGroup, nameIn, provedAtOf } from "./sso-claims.ts";
 
 export interface SsoConfig extends OidcClientConfig {
-  /** Whoever is in this group of the provider is an operator; null: the flag decides. */
+  /** Members of this group of the provider are operators; null: the flag decides. */
   readonly group: string | null;
-  /** The `acr` that says that a second factor was used. */
+  /** The `acr` that stands for a second factor. */
   readonly acr: string | null;
-  /** Whether operators must sign in through the provider. */
+  /** True if operators must sign in through the provider. */
   readonly isRequired: boolean;
 }
 
@@ -34,28 +34,28 @@ interface SsoDeps {
   readonly random: RandomBytes;
   readonly now: () => number;
   readonly log: Log;
-  /** Called when an operator was linked; `what` says that in words. */
+  /** Called when an operator was linked; `what` describes the link in words. */
   readonly onLinked: (person: SsoPerson, what: string) => Promise<void>;
   /** The address of the page that the provider sends the browser back to. */
   readonly redirectUri: string;
 }
 
-/** Where sign-ins that have begun wait; better-auth stores only hashes of their names. */
+/** Stores sign-ins that have begun; better-auth stores only hashes of their names. */
 interface PendingRows {
   createVerificationValue(row: {
     identifier: string;
     value: string;
     expiresAt: Date;
   }): Promise<unknown>;
-  /** The row, which is gone afterwards; null if it was used or has ended. */
+  /** Takes the row; null if it was used or has ended. */
   consumeVerificationValue(identifier: string): Promise<{ readonly value: string } | null>;
 }
 
-/** What a session stores of the single sign-on that it began with. */
+/** The single sign-on fields that a session stores. */
 export interface SsoSession {
   /** Null if the session only waits for our second factor, before a person is linked. */
   readonly ssoIssuer: string | null;
-  /** The group by which it is an operator's; null if there is none. */
+  /** The group that makes the session an operator's; null without a group. */
   readonly ssoGroup: string | null;
   readonly expiresAt: Date;
 }
@@ -77,14 +77,17 @@ interface Pending extends OidcSecrets {
   readonly returnTo: string;
 }
 
-/** What is passed on while our own second factor is due. */
+/** A passed sign-in that waits for our own second factor. */
 interface Passed {
   readonly personId: string;
   readonly group: string | null;
   readonly link: SsoIdentity | null;
 }
 
-/** From the first click to the end of our own second factor: a step of each may take so long. */
+/**
+ * The time limit of each step: from the first click to the return, and from there to the end of our
+ * own second factor.
+ */
 export const SSO_STEP_MS = 10 * 60_000;
 export const SSO_SESSION_MS = 8 * 60 * 60_000;
 
@@ -102,7 +105,7 @@ export class Sso {
   }
 
   /**
-   * Begins a sign-in: the provider's page, and a token that only this browser may have.
+   * Begins a sign-in: returns the provider's page, and a token that only this browser may have.
    * @throws ConsoleError if the provider is away
    */
   async begin(rows: PendingRows, returnTo: string): Promise<{ url: string; token: string }> {
@@ -120,8 +123,8 @@ export class Sso {
   }
 
   /**
-   * Redeems what the provider sent the browser back with, once. `token` is what `begin` gave to
-   * this browser. @throws ConsoleError
+   * Redeems the answer that the provider sent the browser back with, once. `token` comes from
+   * `begin`, in this browser. @throws ConsoleError
    */
   async finish(
     rows: PendingRows,
@@ -140,7 +143,7 @@ export class Sso {
     return await this.#refusing(this.#signIn(returned, secrets, returnTo));
   }
 
-  /** Keeps that this person has passed the provider, while our own second factor is due. */
+  /** Notes that this person has passed the provider, while our own second factor is due. */
   async pass(rows: PendingRows, { personId, link }: SsoSignIn): Promise<string> {
     const token = newToken(this.deps.random);
     const { group } = this.config;
@@ -148,7 +151,7 @@ export class Sso {
     return token;
   }
 
-  /** What the session of a person stores who has passed the provider before; once. */
+  /** Returns the session fields of a person who has passed the provider; each token works once. */
   async passed(rows: PendingRows, token: string, personId: string): Promise<SsoSession | null> {
     const row = await rows.consumeVerificationValue(passedName(token));
     if (row === null) return null;
@@ -159,12 +162,12 @@ export class Sso {
     return this.#session(group);
   }
 
-  /** True if the provider still means this person by somebody. */
+  /** True if an identity at the provider is linked to this person. */
   async isLinked(personId: string): Promise<boolean> {
     return await this.deps.links.isLinked(personId, this.config.issuer);
   }
 
-  /** When a session ends that would last until then. */
+  /** Returns the end of a session that would last until `expiresAt`. */
   endOf(expiresAt: Date): Date {
     return new Date(Math.min(expiresAt.getTime(), this.deps.now() + SSO_SESSION_MS));
   }
@@ -197,9 +200,9 @@ export class Sso {
       return { person: linked, link: null };
     }
     const known = await people.findByEmail(email);
-    // Whoever is no operator by invitation is never taken over, whatever the provider says.
+    // A person who is no operator by invitation is never taken over, whatever the provider says.
     if (known !== null ? !known.isOperator : group === null) throw noOperator(email);
-    // Another way to sign in needs what signing in needs: first our own second factor is due.
+    // A new way to sign in requires the present one: first our own second factor is due.
     if (known?.hasFactor) return { person: known, link: identity };
     const person =
       known === null
@@ -249,7 +252,7 @@ export class Sso {
     await rows.createVerificationValue({ identifier, value: JSON.stringify(value), expiresAt });
   }
 
-  /** What goes wrong, in words for the person; the log has the reason. */
+  /** Turns a failure into words for the person; the log has the reason. */
   async #refusing<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;

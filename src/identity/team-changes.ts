@@ -1,4 +1,4 @@
-// What changes the people of an account: invite, withdraw an invitation, another role, remove. The
+// Changes the people of an account: invites, withdraws an invitation, changes a role, removes. The
 // console does it for a member, the command line for the operator.
 
 import type { Role } from "../core/access/roles.ts";
@@ -18,17 +18,17 @@ import type { IdentityMails } from "./identity-mails.ts";
 
 const INVITATION_MS = 7 * 24 * 60 * 60 * 1_000;
 
-/** Who makes a change. */
+/** The member or operator who makes a change. */
 export interface TeamActor {
-  /** As the invited read it. */
+  /** The name that invited people read. */
   readonly name: string;
   /** Null for the operator, who is no member. */
   readonly personId: string | null;
-  /** What they may do; the operator may do what an owner may. */
+  /** Limits what they may do; the operator may do what an owner may. */
   readonly role: Role;
   /** Writes the line about the change, in its transaction. @throws ConsoleError to undo it */
   readonly noted: (action: string, about: string) => AlsoInTransaction;
-  /** Writes the line about what followed from the change. */
+  /** Writes the line about a consequence of the change. */
   readonly alsoNoted: (action: string, about: string) => AlsoInTransaction;
 }
 
@@ -63,7 +63,8 @@ export async function inviteToAccount(
   const about = { invitedBy: by.name, account: account.name ?? account.id, role };
   const also: AlsoInTransaction = async (tx, number) => {
     await noted(tx, number);
-    // Without its mail nobody could accept it, and it would have ended the one before.
+    // Without its mail the invitation could not be accepted, and it would have ended the one
+    // before.
     if (!(await mails.invitation(tx, email, token, about))) throw tooManyMails(email);
   };
   if ((await addInvitation(database, account, invitation, { now, also })) === "member") {
@@ -80,7 +81,7 @@ function tooManyMails(email: string): ConsoleError {
   );
 }
 
-/** Ends an open invitation. @throws ConsoleError if there is none with this id */
+/** Ends an open invitation. @throws ConsoleError if no open invitation has this id */
 export async function withdrawFromAccount(
   { database, now }: TeamDeps,
   account: AccountRow,
@@ -102,7 +103,7 @@ interface MemberWish {
   readonly isOwn?: true;
 }
 
-/** Changes a role or ends a membership. @throws ConsoleError that says why it was not done */
+/** Changes a role or ends a membership. @throws ConsoleError that names the rule it breaks */
 export async function changeTeam(
   { database, now }: Pick<TeamDeps, "database" | "now">,
   account: AccountRow,

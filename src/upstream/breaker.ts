@@ -22,9 +22,9 @@ const BACK_OFF_MS_MAX = 60_000;
 const TRIAL_MS = 5_000;
 
 /**
- * How a request ended. `unreachable`: there was no connection for the request; `failed`: the server
- * took the request and did not serve it; `refused`: the server answered, and the request or the
- * moment is at fault; `ignored`: the caller left, so the result says nothing about the server.
+ * The result of a request. `unreachable`: there was no connection for the request; `failed`: the
+ * server took the request and did not serve it; `refused`: the server answered, and the request or
+ * the moment is at fault; `ignored`: the caller left, so the result says nothing about the server.
  */
 export type AttemptResult = "ok" | "failed" | "refused" | "unreachable" | "ignored";
 
@@ -79,7 +79,7 @@ export class Breaker {
 
   /** The server of a trial has begun to answer. */
   trialAnswered(): void {
-    // Other requests may pass while the trial's stream continues; the end reports the result.
+    // Other requests may pass while the trial's stream continues; its end reports the result.
     this.#openUntilMs = 0;
     this.#reached();
   }
@@ -185,7 +185,10 @@ export class Breaker {
     return state;
   }
 
-  /** Forgets accounts whose results no longer count, and all accounts once none has failed. */
+  /**
+   * Forgets accounts whose results no longer count; forgets all accounts when no account has
+   * failed.
+   */
   #sweep(nowMs: number): void {
     this.#sweepAtMs = nowMs + WINDOW_MS;
     let hasFailed = false;
@@ -199,8 +202,8 @@ export class Breaker {
 }
 
 /**
- * One request in progress. A class, because an open stream keeps it: with functions, it would keep
- * what they were made in as well.
+ * One request in progress. A class, because an open stream keeps this object: functions would also
+ * keep the scope that they were made in.
  */
 export class Attempt {
   #hasEnded = false;

@@ -1,5 +1,4 @@
-// A SQLite file built from data that ships with the program. It is built once, completely or not at
-// all.
+// Builds a SQLite file from data that ships with the program, once, completely or not at all.
 
 import { Database } from "bun:sqlite";
 import {
@@ -37,7 +36,7 @@ const NAME = /^[a-z]+(?:-[a-z]+)*$/;
 const VERSION = /^[a-z0-9.]+$/;
 const PROGRESS_LINES = 4;
 const ATTEMPTS_MAX = 3;
-/** Where SQLite's format has them (https://www.sqlite.org/fileformat2.html, 1.3). */
+/** The offsets of SQLite's format (https://www.sqlite.org/fileformat2.html, 1.3). */
 const HEAD_BYTES = 100;
 const PAGE_BYTES_AT = 16;
 const PAGES_AT = 28;
@@ -62,7 +61,7 @@ export async function openDataFile(file: DataFile): Promise<Database> {
     try {
       return new Database(path, { readonly: true, strict: true });
     } catch (error) {
-      // A process with another version may have removed it meanwhile.
+      // A process with another version may have removed the file meanwhile.
       if (existsSync(path) || attempt === ATTEMPTS_MAX) throw error;
     }
   }
@@ -79,7 +78,10 @@ export function isBuilt({ directory, name, version }: DataFile): boolean {
   }
 }
 
-/** SQLite's first page says how many pages a file has; one that a disk lost part of has fewer. */
+/**
+ * True if the file has all its pages. SQLite's first page names their number; a file that a disk
+ * lost part of has fewer.
+ */
 function isWhole(path: string): boolean {
   const head = Buffer.alloc(HEAD_BYTES);
   const handle = openSync(path, "r");
@@ -126,7 +128,7 @@ async function make(file: DataFile, path: string): Promise<void> {
   removeOthers(directory, { name, path });
 }
 
-/** Progress that logs each quarter of the work once. */
+/** Returns a progress function that logs each quarter of the work once. */
 function inFewLines({ name, log }: DataFile): Progress {
   let logged = 0;
   return (done, total) => {
@@ -148,13 +150,13 @@ function writeThrough(path: string): void {
   }
 }
 
-/** Removes the drafts in a folder that were left by what was killed long before `own` began. */
+/** Removes the drafts in a folder that were left by processes killed long before `own` began. */
 export function removeStaleDrafts(directory: string, own: string, names = DRAFT_NAMES): void {
   const nowMs = statSync(own).mtimeMs;
   for (const entry of readdirSync(directory)) {
     if (!names.test(entry)) continue;
     const draft = join(directory, entry);
-    // Another process may just have finished it.
+    // Another process may just have finished the draft.
     const changedMs = statSync(draft, { throwIfNoEntry: false })?.mtimeMs ?? nowMs;
     if (nowMs - changedMs > DRAFT_MS_MAX) rmSync(draft, { recursive: true, force: true });
   }

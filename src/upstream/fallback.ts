@@ -19,7 +19,7 @@ export interface Served<Candidate, Result> {
   readonly use: ServerUse;
 }
 
-/** The use of a server for one answer. Of the request it keeps nothing else. */
+/** The use of a server for one answer. It keeps nothing else of the request. */
 export class ServerUse {
   #hasEnded = false;
 
@@ -44,28 +44,28 @@ export interface FallbackDeps {
   readonly meter?: UpstreamMeter | undefined;
 }
 
-/** Is told of each request to a server. */
+/** Watches each request to a server. */
 export interface RequestWatch {
   /** A request is about to be sent. Throws if none may be sent any more. */
   begin(): void;
-  /** It is over. */
+  /** The request is over. */
   end(): void;
 }
 
-/** For whom a request is, and the servers for it, in order. */
+/** The candidates for a request, in order, and the account that it is made for. */
 interface Asked<Candidate> {
   readonly candidates: readonly Candidate[];
   /** The account of the call: servers are shared fairly between accounts. */
   readonly account: string;
   /** The caller's signal; after it is aborted, no further server is tried. */
   readonly signal: CancelSignal;
-  /** How the log names what is requested: a model, or an action; never a caller's words. */
+  /** The name of the request in the log: a model, or an action; never a caller's words. */
   readonly subject: string;
   /** The caller's error message if no server answers. */
   readonly message: string;
 }
 
-/** What is requested, and what becomes of it. */
+/** A request, and the functions that make it and take its answer. */
 export interface Question<Candidate extends { readonly server: Server }, Result, Answer>
   extends Asked<Candidate> {
   readonly attempt: (candidate: Candidate) => Promise<Result>;
@@ -74,7 +74,7 @@ export interface Question<Candidate extends { readonly server: Server }, Result,
   readonly watch?: RequestWatch | undefined;
 }
 
-/** A server with what is known of it for one subject. */
+/** A server with its state for one subject. */
 interface Choice<Candidate> {
   readonly candidate: Candidate;
   readonly slots: Slots;
@@ -86,7 +86,7 @@ interface Failure {
   readonly outcome: "failed" | "unreachable";
 }
 
-/** What has become of the candidates of a question. */
+/** The progress of a question through its candidates. */
 interface Tries<Candidate> {
   /** The candidate to look at next. */
   next: number;
@@ -96,10 +96,12 @@ interface Tries<Candidate> {
   readonly errors: unknown[];
 }
 
-/** How long a request waits for a slot if every server is full. */
+/** If every server is full, a request waits this long for a slot. */
 const WAIT_MS = 2_000;
 
-/** Finds a server that answers. Keeps track of which are full, and which are given up for now. */
+/**
+ * Finds a server that answers. Remembers which servers are full, and which are given up for now.
+ */
 export class Fallback implements BoardMember {
   readonly #deps: FallbackDeps;
   readonly #known: KnownServers;
@@ -110,9 +112,9 @@ export class Fallback implements BoardMember {
   }
 
   /**
-   * The answer of the first server that has one. Throws an ApiError: `upstream_unreachable` if none
-   * has, or the error of an attempt that blames the request itself, or of an UnableFailure if every
-   * server had one.
+   * Returns the answer of the first server that has one. Throws an ApiError: `upstream_unreachable`
+   * if no server answers, or the error of an attempt that blames the request itself, or of an
+   * UnableFailure if every server threw one.
    */
   async first<Candidate extends { readonly server: Server }, Result, Answer>(
     question: Question<Candidate, Result, Answer>,
@@ -160,7 +162,7 @@ export class Fallback implements BoardMember {
     );
   }
 
-  /** How each server does that was asked something. */
+  /** The state of each server that received a request. */
   views(): ServerView[] {
     return this.#known.views();
   }
@@ -182,7 +184,9 @@ export class Fallback implements BoardMember {
     }
   }
 
-  /** The first server that was full, once it has a slot; it is waited for only once. */
+  /**
+   * Returns the first server that was full, after waiting for a slot; a request waits only once.
+   */
   async #freed<Candidate>(
     { account, signal }: Asked<unknown>,
     tries: Tries<Candidate>,
@@ -225,7 +229,7 @@ const RESULTS = { server: "failed", connection: "unreachable", nobody: "refused"
 
 function resultOf(error: unknown): "failed" | "unreachable" | "refused" {
   if (error instanceof ApiError) return "refused";
-  // Any other error comes from reading the answer: it may be the fault of this one request.
+  // Any other error comes from reading the answer; this one request may cause it.
   return error instanceof RouteFailure ? RESULTS[error.blames] : "failed";
 }
 

@@ -1,4 +1,5 @@
-// What a process knows of upstream servers: how many requests each has now, and which are given up.
+// Remembers the state of upstream servers in this process: how many requests each has now, and
+// which are given up.
 
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../core/clock.ts";
@@ -22,13 +23,13 @@ interface KnownBreaker {
 }
 
 /**
- * Servers, and subjects on them, that are remembered. A configuration has fewer; those of earlier
- * configurations go first, and one that was forgotten begins anew.
+ * The most servers, and the most subjects on them, that are remembered. A configuration has fewer;
+ * those of earlier configurations are forgotten first, and start without failures when used again.
  */
 export const SERVERS_MAX = 1_024;
 export const BREAKERS_MAX = 4_096;
 
-/** Slots are of a server, whatever is requested. */
+/** Slots belong to a server, whatever is requested. */
 const ALL_SUBJECTS = "";
 
 export class KnownServers {
@@ -58,7 +59,7 @@ export class KnownServers {
     return slots;
   }
 
-  /** How each server does that was asked something. */
+  /** The state of each server that received a request. */
   views(): ServerView[] {
     return [...this.#breakers.values()].map(({ server, subject, breaker }) => {
       const { isPassable, failures } = breaker;

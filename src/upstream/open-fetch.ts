@@ -1,11 +1,11 @@
-// How this process sends requests to upstream servers.
+// Chooses how this process sends requests to upstream servers.
 
 import { abortSignalOf } from "../core/cancellation.ts";
 import type { Clock } from "../core/clock.ts";
 import { HttpClient } from "./http/http-client.ts";
 import type { Fetch } from "./upstream-http.ts";
 
-/** By our own client; by the platform's `fetch` where requests go through a proxy. */
+/** Returns our own client; the platform's `fetch` if requests go through a proxy. */
 export function openFetch(
   { usesProxy }: { readonly usesProxy: boolean },
   { monotonicMs }: Pick<Clock, "monotonicMs">,

@@ -1,17 +1,18 @@
-// Why a route did not serve.
+// Defines the failures of a route that did not serve.
 
 import type { ApiError } from "../core/errors.ts";
 
 /**
  * A route that did not serve; the next one may. The message is for the operator's log. It never
- * contains what the upstream said, because that may quote the prompt.
+ * contains the upstream's words, because those may quote the prompt.
  */
 export class RouteFailure extends Error {
   override readonly name = "RouteFailure";
 
   /**
    * `blames`: the server if it answered badly, the connection if no answer came, or nobody if the
-   * server is healthy. `retryAfterSeconds`: when the server says that it will serve again.
+   * server is healthy. `retryAfterSeconds`: the delay after which the server says that it will
+   * serve again.
    */
   constructor(
     message: string,
@@ -23,8 +24,8 @@ export class RouteFailure extends Error {
 }
 
 /**
- * A server whose reply says that it cannot serve this one request. If that is so of every server,
- * the caller receives the refusal.
+ * A server whose reply says that it cannot serve this one request. If every server replies so, the
+ * caller receives the refusal.
  */
 export class UnableFailure extends RouteFailure {
   constructor(readonly refusal: ApiError) {

@@ -1,4 +1,4 @@
-// The simultaneous requests to one server, shared between accounts: an account with slow or many
+// Shares the simultaneous requests to one server between accounts: an account with slow or many
 // requests must leave room for others.
 
 import type { CancelSignal } from "../core/cancellation.ts";
@@ -6,7 +6,7 @@ import type { Clock } from "../core/clock.ts";
 
 interface Waiting {
   readonly account: string;
-  /** Called with whether a slot was taken. */
+  /** Called at the end of the wait: `hasSlot` is true if the request got a slot. */
   readonly end: (hasSlot: boolean) => void;
 }
 
@@ -20,7 +20,7 @@ export interface WaitOptions {
 /** At most this many requests may wait per slot; the account with most of them gives way. */
 export const WAITING_A_SLOT = 4;
 
-/** How many slots an account may have for each free slot. */
+/** An account may have this many slots for each free slot. */
 const SLOTS_A_FREE_ONE = 2;
 
 /**
@@ -32,7 +32,7 @@ export class Slots {
   #max: number;
   #taken = 0;
   readonly #takenBy = new Map<string, number>();
-  /** In order of arrival. */
+  /** The waiting requests, in order of arrival. */
   #waiting: Waiting[] = [];
 
   constructor(max: number) {
@@ -46,12 +46,12 @@ export class Slots {
     this.#giveOut();
   }
 
-  /** Whether `take` would succeed now. */
+  /** True if `take` would succeed now. */
   isFreeFor(account: string): boolean {
     return this.#mayTake(account) && !this.#waiting.some((one) => this.#comesFirst(one, account));
   }
 
-  /** Takes a slot, unless there is none for this account. Each must be given back. */
+  /** Takes a slot; false if this account can have none now. Each slot must be given back. */
   take(account: string): boolean {
     if (!this.isFreeFor(account)) return false;
     this.#count(account, 1);
@@ -59,8 +59,8 @@ export class Slots {
   }
 
   /**
-   * Waits for a slot. False if that took too long, if too many wait already, or if the place was
-   * given to another account.
+   * Waits for a slot. False if the wait took too long, if too many requests wait already, or if the
+   * place was given to another account.
    */
   wait(account: string, { clock, forMs, signal }: WaitOptions): Promise<boolean> {
     if (this.take(account)) return Promise.resolve(true);
@@ -105,8 +105,8 @@ export class Slots {
   }
 
   /**
-   * Whether one more may wait. If too many do, the last of the account with most of them must go,
-   * so that one account alone cannot keep others from waiting.
+   * True if one more request may wait. If too many wait, the last request of the account with most
+   * of them must go, so that one account alone cannot keep others from waiting.
    */
   #hasPlaceFor(account: string): boolean {
     if (this.#waiting.length < this.#max * WAITING_A_SLOT) return true;
@@ -117,7 +117,7 @@ export class Slots {
       counts.set(one.account, count);
       if (count > (counts.get(most) ?? 0)) most = one.account;
     }
-    // One more than the newcomer's is as fair as it gets.
+    // One request more than the newcomer's account has is as fair as it gets.
     if ((counts.get(most) ?? 0) <= (counts.get(account) ?? 0) + 1) return false;
     this.#waiting.findLast((one) => one.account === most)?.end(false);
     return true;

@@ -1,4 +1,4 @@
-// A worker thread as the thread that serves requests sees it: requests and replies.
+// Sends requests to a worker thread, and receives its replies.
 
 import { closeSync, openSync } from "node:fs";
 import { devNull } from "node:os";
@@ -10,18 +10,18 @@ import type { FromThread, ToThread } from "./thread-messages.ts";
 import { Turns } from "./turns.ts";
 
 export interface ThreadOptions<Setup, Event, Request = never> {
-  /** As logs and errors name it: "The search thread". */
+  /** The name in logs and errors: "The search thread". */
   readonly name: string;
   /** Starts the thread, which calls `serveThread`. */
   readonly start: () => Worker;
   readonly setup: Setup;
-  /** How many requests may wait for a reply. */
+  /** The most requests that may wait for a reply. */
   readonly pendingMax: number;
   /** A thread that is not ready after this time without any message is ended. */
   readonly openMs: number;
-  /** The same for one that is ready and has requests to reply to. */
+  /** The same limit for a ready thread that has requests to reply to. */
   readonly silenceMs: number;
-  /** After a thread has ended or could not be started, no other is started for this time. */
+  /** After a thread has ended or could not be started, no new thread is started for this time. */
   readonly restartMs: number;
   readonly onEvent?: (event: Event) => void;
   /** Returns the buffers of a request that move to the thread instead of being copied. */
@@ -32,11 +32,13 @@ export interface ThreadOptions<Setup, Event, Request = never> {
 
 export interface RequestLimits {
   readonly timeoutMs: number;
-  /** Aborted when nobody waits for the reply any more. */
+  /** Aborted when the reply is not needed any more. */
   readonly signal: CancelSignal;
 }
 
-/** A thread opens a few files before it runs any code; with fewer left, Bun ends the process. */
+/**
+ * A thread opens a few files before it runs any code; if too few are left, Bun ends the process.
+ */
 const FREE_FILES_MIN = 8;
 
 interface Job<Request, Reply> {
@@ -49,8 +51,9 @@ interface Thread<Request, Reply> {
   readonly ready: PromiseWithResolvers<void>;
   readonly turns: Turns<Job<Request, Reply>>;
   /**
-   * What the thread does now, one thing at a time: of several that it had at once, it would free
-   * nothing before the last. One that was given up stays here, since the thread goes on with it.
+   * The request that the thread works on. It gets one at a time: it would free the memory of
+   * several only after the last. A request that was given up stays here, since the thread goes on
+   * with it.
    */
   job: Job<Request, Reply> | null;
   isReady: boolean;
@@ -61,8 +64,8 @@ interface Thread<Request, Reply> {
 /**
  * Starts its thread when it is first needed, and again after it has ended. Every request gets a
  * reply or a RouteFailure: when the thread ends, all requests without a reply fail at once. Only
- * the request that the thread worked on can have ended the thread, so all other failures blame
- * nobody.
+ * the request that the thread worked on can have ended the thread, so only the failure of that
+ * request blames the server.
  */
 export class ThreadClient<Setup, Request, Reply, Event = never> implements Disposable {
   readonly #options: ThreadOptions<Setup, Event, Request>;
@@ -73,24 +76,26 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
     this.#options = options;
   }
 
-  /** Whether the thread has opened what it serves from. */
+  /** True if the thread has opened its data. */
   get isReady(): boolean {
     return this.#thread?.isReady === true;
   }
 
-  /** Starts the thread, unless it runs. False if it may not be started now. */
+  /** Starts the thread, unless it runs. False if it must not be started now. */
   start(): boolean {
     this.#thread ??= this.#open();
     return this.#thread !== null;
   }
 
-  /** Resolves when the thread is ready. Throws a RouteFailure if it ends before. */
+  /** Resolves when the thread is ready. Throws a RouteFailure if the thread ends before. */
   async open(): Promise<void> {
     if (!this.start() || this.#thread === null) throw this.#ended();
     await this.#thread.ready.promise;
   }
 
-  /** The thread's reply. Throws a RouteFailure. Accounts with requests that wait take turns. */
+  /**
+   * Returns the thread's reply. Throws a RouteFailure. Accounts with waiting requests take turns.
+   */
   async request(request: Request, limits?: RequestLimits, account = ""): Promise<Reply> {
     const { name, pendingMax } = this.#options;
     if (!this.start() || this.#thread === null) throw this.#ended();
@@ -112,14 +117,14 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
   }
 
   /**
-   * Ends the thread unless it has something to do, which gives back all its memory; the next
-   * request starts another.
+   * Ends a thread that has nothing to do, which gives back all its memory; the next request starts
+   * a new thread.
    */
   endIfIdle(): void {
     if (this.#thread?.job === null) this.#lose(this.#thread, null);
   }
 
-  /** Ends the thread, and starts no other. */
+  /** Ends the thread for good. */
   close(): void {
     this.#restartAtMs = Number.POSITIVE_INFINITY;
     if (this.#thread !== null) this.#lose(this.#thread, null);
@@ -147,7 +152,7 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
       isReady: false,
       stopWatch: () => {},
     };
-    // Whoever waits in `open` gets the error; often nobody does.
+    // `open` may wait for this promise and gets the error; often nothing waits.
     thread.ready.promise.catch(() => {});
     worker.onmessage = ({ data }: MessageEvent<FromThread<Reply, Event>>) =>
       this.#receive(thread, data);
@@ -185,7 +190,7 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
     this.#watch(thread);
   }
 
-  /** Gives the thread what comes next, unless it has something to do. */
+  /** Sends the thread its next request, unless it works on one. */
   #goOn(thread: Thread<Request, Reply>): void {
     if (thread.job !== null) return;
     thread.job = thread.turns.take() ?? null;
@@ -195,7 +200,7 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
     this.#watch(thread);
   }
 
-  /** Gives the thread its time anew, if it has anything to do. */
+  /** Restarts the thread's time limit, if the thread has anything to do. */
   #watch(thread: Thread<Request, Reply>): void {
     const { clock, openMs, silenceMs } = this.#options;
     thread.stopWatch();
@@ -205,7 +210,7 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
     thread.stopWatch = clock.after(forMs, () => this.#lose(thread, `silent for ${forMs} ms`));
   }
 
-  /** Ends the wait for a reply early; call the result when it is over. */
+  /** Limits the wait for a reply; call the returned function when the reply is there. */
   #limit({ reject }: PromiseWithResolvers<Reply>, limits?: RequestLimits): () => void {
     if (limits === undefined) return () => {};
     const { timeoutMs, signal } = limits;
@@ -220,7 +225,7 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
     };
   }
 
-  /** Forgets a thread that has ended or is to end; `reason` is null if we ended it. */
+  /** Forgets a thread that has ended or is about to end; `reason` is null if we ended it. */
   #lose(thread: Thread<Request, Reply>, reason: string | null): void {
     if (this.#thread !== thread) return;
     const { clock, log, name, restartMs } = this.#options;
@@ -254,7 +259,7 @@ function post<Setup, Request>(
   worker.postMessage(message, transfer);
 }
 
-/** Whether the process can open some more files. Takes some microseconds. */
+/** True if the process can open some more files. Takes some microseconds. */
 function hasFreeFiles(): boolean {
   const files: number[] = [];
   try {
@@ -268,8 +273,8 @@ function hasFreeFiles(): boolean {
 }
 
 /**
- * The first line of the error that ended a thread. What the platform prints besides quotes code,
- * and an error of Postgres lists the values of its statement, such as addresses of people.
+ * Returns the first line of the error that ended a thread. The platform also prints code, and an
+ * error of Postgres lists the values of its statement, such as addresses of people.
  */
 function headlineOf(printed: string): string {
   return /^\w*error: .*$/im.exec(printed)?.[0] ?? "an unknown error";

@@ -1,4 +1,4 @@
-// The other side of a ThreadClient: what runs in the worker thread.
+// Serves a ThreadClient from inside its worker thread.
 
 import type { Log } from "../core/log.ts";
 import type { FromThread, LogLevel, ToThread } from "./thread-messages.ts";
@@ -10,9 +10,9 @@ export interface ThreadContext<Event> {
 }
 
 /**
- * Serves the ThreadClient that started this thread. `open` gets what the client was made with and
- * resolves to the function that replies; requests wait for it. If it fails, the thread ends. Of an
- * error of a request only the name is passed on, since its message may quote what was asked.
+ * Serves the ThreadClient that started this thread. `open` gets the client's `setup` and resolves
+ * to the function that replies; requests wait for it. If `open` fails, the thread ends. Only the
+ * name of a request's error is passed on, since its message may quote the request.
  */
 export function serveThread<Setup, Request, Reply, Event = never>(
   open: (
@@ -41,7 +41,7 @@ export function serveThread<Setup, Request, Reply, Event = never>(
 
   addEventListener("message", ({ data }: MessageEvent<ToThread<Setup, Request>>) => {
     if (data.type === "request") void reply(data.request);
-    // Thrown outside the promise it ends the thread, and the client receives it.
+    // An error thrown outside the promise ends the thread, and the client receives the error.
     else start(data.setup).catch((error: unknown) => setTimeout(() => raise(error)));
   });
 }

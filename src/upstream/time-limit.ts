@@ -1,17 +1,16 @@
-// The time limit of requests to a server, and the caller who may leave before it: one signal for
-// both.
+// Ends requests to a server after a time, or earlier if the caller leaves: one signal for both.
 
 import { Cancellation, type CancelSignal } from "../core/cancellation.ts";
 import { type Deadline, deadlines, type Expiring } from "../core/deadlines.ts";
 import { RouteFailure } from "./route-failure.ts";
 
-/** Its signal is for the requests; the reason is a RouteFailure, or the caller's own. */
+/** The signal is for the requests; its reason is a RouteFailure, or the caller's own reason. */
 export class TimeLimit extends Cancellation implements Expiring {
   readonly #caller: CancelSignal | null;
   readonly #deadline: Deadline;
   #isOver = false;
 
-  /** The time begins now. `caller` is aborted when nobody waits for the replies any more. */
+  /** The time begins now. `caller` is aborted when the replies are not needed any more. */
   constructor(limitMs: number, caller: CancelSignal | null = null) {
     super();
     this.#caller = caller;
@@ -32,7 +31,8 @@ export class TimeLimit extends Cancellation implements Expiring {
   /** Call this when the requests are over. */
   end(): void {
     this.#deadline.end();
-    // The listener stays: the caller's signal ends with the call, and removing costs more.
+    // The listener stays: the caller's signal ends with the call, and removing the listener costs
+    // more.
     this.#isOver = true;
   }
 }

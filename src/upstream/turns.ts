@@ -1,7 +1,7 @@
-// Gives accounts their turns one after the other, however much one of them sends (D-545).
+// Gives accounts their turns one after the other, however many items one account adds (D-545).
 
 export class Turns<Item> {
-  /** By account. The account whose turn is next comes first. */
+  /** The waiting items by account. The account whose turn is next comes first. */
   readonly #waiting = new Map<string, Item[]>();
   #size = 0;
 

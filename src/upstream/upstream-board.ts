@@ -1,22 +1,22 @@
-// How the servers behind the services do, as this process sees them: which are given up for now,
-// and for what. Other processes have their own view.
+// Collects this process's view of the servers behind the services: which are given up for now, and
+// for which subject. Other processes have their own view.
 
 /** One subject on one server: a model, or an action. */
 export interface ServerView {
   readonly server: string;
   readonly subject: string;
-  /** False while the server is given up: nothing is asked of it. */
+  /** False while the server is given up: it gets no requests. */
   readonly isPassable: boolean;
   /** Failures since the last success. */
   readonly failures: number;
 }
 
-/** Something that asks servers and remembers how they did. */
+/** Sends requests to servers and remembers their results. */
 export interface BoardMember {
   views(): readonly ServerView[];
 }
 
-/** The views of everything in this process that asks servers. */
+/** The views of all board members of this process. */
 export class UpstreamBoard {
   readonly #members: (BoardMember & { readonly service: string })[] = [];
 
@@ -25,7 +25,7 @@ export class UpstreamBoard {
     this.#members.push({ service, views: () => member.views() });
   }
 
-  /** Every server that was asked since it was configured, by service. */
+  /** Every server that got a request since it was configured, by service. */
   servers(): (ServerView & { readonly service: string })[] {
     return this.#members.flatMap(({ service, views }) =>
       views().map((view) => ({ service, ...view })),

@@ -1,4 +1,5 @@
-// Sends one request to an upstream server: what all requests to upstream servers share.
+// Sends one request to an upstream server and has its response read: every upstream request goes
+// through here.
 
 import type { CancelSignal } from "../core/cancellation.ts";
 import { ApiError } from "../core/errors.ts";
@@ -10,10 +11,12 @@ import type { ResponseHeaders, UpstreamResponse } from "./upstream-response.ts";
 /** Sends requests: `HttpClient`, or the platform's `fetch`. */
 export type Fetch = (url: string, init: UpstreamInit) => Promise<UpstreamResponse>;
 
-/** What both of them take. */
+/** The parameters that both of them take. */
 export interface UpstreamInit {
   readonly method: "GET" | "POST";
-  /** Never changed: what is made of them is kept for the next request with the same object. */
+  /**
+   * Never changed: the text made of the headers is kept for the next request with the same object.
+   */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
   readonly signal: CancelSignal | null;
@@ -42,11 +45,14 @@ export interface UpstreamRequest {
   readonly method: "GET" | "POST";
   readonly headers: UpstreamInit["headers"];
   readonly body?: string | undefined;
-  /** Aborted when nobody waits for the reply any more. */
+  /** Aborted when the reply is not needed any more. */
   readonly signal?: CancelSignal | undefined;
-  /** In place of a signal: it ends the request, and is ended when the response was read. */
+  /**
+   * In place of a signal: the limit ends the request, and is itself ended when the response was
+   * read.
+   */
   readonly limit?: TimeLimit | undefined;
-  /** The name that the certificate must be for, where the URL names an address. */
+  /** The name that the certificate must be for, if the URL contains a bare IP address. */
   readonly serverName?: string | undefined;
   /** The account of the request. Requests of our own have none. */
   readonly account?: string | undefined;
@@ -57,8 +63,8 @@ const UNHEALTHY_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 405, 407
 
 /**
  * Sends a request, and has the response read under the same signal. Throws the signal's reason if
- * it was aborted, what `read` throws, or a RouteFailure. That one contains nothing of the address,
- * which may have the key or the caller's words in it.
+ * it was aborted, any error of `read`, or a RouteFailure. A RouteFailure contains nothing of the
+ * address, which may include the key or the caller's words.
  */
 export function exchange<T>(
   request: UpstreamRequest,
@@ -82,13 +88,13 @@ function send(request: UpstreamRequest, signal: CancelSignal | null): Promise<Up
   return fetch(url, serverName === undefined ? init : { ...init, tls: { servername: serverName } });
 }
 
-/** What ends a request, and what ends with it. */
+/** The signal that ends a request, and the time limit that ends with the request. */
 interface Ends {
   readonly signal: CancelSignal | null;
   readonly limit: TimeLimit | null;
 }
 
-/** Must not know the request: what waits for a response would keep its body in memory. */
+/** Takes no request: the code that waits for a response would keep the request's body in memory. */
 async function readResponse<T>(
   sent: Promise<UpstreamResponse>,
   { signal, limit }: Ends,
@@ -99,7 +105,7 @@ async function readResponse<T>(
     response = await sent;
     return await read(response);
   } catch (error) {
-    // Otherwise its connection would stay open.
+    // Otherwise the response's connection would stay open.
     if (response !== null) await giveUpBody(response);
     if (signal?.aborted) throw signal.reason;
     if (error instanceof RouteFailure || error instanceof ApiError) throw error;
@@ -114,7 +120,7 @@ async function readResponse<T>(
  * took the request and closed the connection may have failed because of this request (D-564).
  */
 function unansweredFailure(error: unknown): RouteFailure {
-  const code = codeOf(error);
+  const code = errorCode(error);
   // The platform's `fetch` does not mark unsent requests, but a reset only follows a sent one.
   const isUnsent = error instanceof HttpError ? error.isUnsent : code !== "ECONNRESET";
   const blames = isUnsent ? "connection" : "server";
@@ -122,16 +128,16 @@ function unansweredFailure(error: unknown): RouteFailure {
 }
 
 /**
- * The same for a reply that began and cannot be read to its end. It may be the request that makes
- * the server fail, so other requests can still succeed (D-440).
+ * Returns the failure for a reply that began and cannot be read to its end. The request itself may
+ * make the server fail, so other requests can still succeed (D-440).
  */
 export function brokenReply(error: unknown): RouteFailure {
-  return new RouteFailure(`The reply broke off (${codeOf(error)})`, "server");
+  return new RouteFailure(`The reply broke off (${errorCode(error)})`, "server");
 }
 
 /**
- * A status that is no answer. `isHealthy` if it does not mean that the server is unhealthy;
- * `retryAfterSeconds` by the body, for servers without the header.
+ * Returns the failure for a status that is no answer. `isHealthy`: the status does not show that
+ * the server is unhealthy. `retryAfterSeconds` comes from the body, for servers without the header.
  */
 export function statusFailure(
   { status, headers }: Pick<UpstreamResponse, "status" | "headers">,
@@ -143,8 +149,8 @@ export function statusFailure(
   return new RouteFailure(`The server answered ${status}${detail}`, blames, seconds);
 }
 
-/** The same for a response whose body nobody has read; it gives up the body. */
-export async function refusalOf(
+/** Returns the same failure for a response whose body is still unread; gives up the body. */
+export async function unreadFailure(
   response: UpstreamResponse,
   options?: { readonly isHealthy: boolean },
 ): Promise<RouteFailure> {
@@ -152,19 +158,19 @@ export async function refusalOf(
   return statusFailure(response, options);
 }
 
-/** Ends a response whose body is not needed. That the body broke off does not matter then. */
+/** Ends a response whose body is not needed. A body that breaks off does not matter then. */
 export async function giveUpBody({ body }: Pick<UpstreamResponse, "body">): Promise<void> {
   await body?.cancel().catch(() => {});
 }
 
-/** The code of an error; its message may quote the address. */
-function codeOf(error: unknown): string {
+/** Returns the code of an error; its message may quote the address. */
+function errorCode(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   const code = "code" in error ? error.code : null;
   return typeof code === "string" && /^[A-Za-z_]{1,40}$/.test(code) ? code : error.name;
 }
 
-/** The text of a body; throws a RouteFailure if it is longer than `bytesMax`. */
+/** Returns the text of a body; throws a RouteFailure if it is longer than `bytesMax`. */
 export function readText(response: UpstreamResponse, bytesMax: number): Promise<string> {
   const { headers } = response;
   const declared = headers.get("content-length");
@@ -187,7 +193,7 @@ async function readTextWithin(response: UpstreamResponse, bytesMax: number): Pro
   return text + decoder.decode();
 }
 
-/** The same for the text of a refusal, which may be missing: it only says more of it. */
+/** Returns the text of a refusal, or "" if it cannot be read: the text only adds detail. */
 export async function readRefusal(response: UpstreamResponse, bytesMax: number): Promise<string> {
   try {
     return await readText(response, bytesMax);
@@ -196,7 +202,7 @@ export async function readRefusal(response: UpstreamResponse, bytesMax: number):
   }
 }
 
-/** The same for bytes. */
+/** Returns the bytes of a body; throws a RouteFailure if there are more than `bytesMax`. */
 export async function readBytes(response: UpstreamResponse, bytesMax: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let length = 0;
@@ -217,7 +223,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The JSON of an error, which may be anything; null if it is none. */
+/** Parses the JSON of an error; null for any other text. */
 export function jsonOrNull(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -229,7 +235,7 @@ export function jsonOrNull(text: string): unknown {
 /** A server that is back only after more than a day is not worth waiting for. */
 const RETRY_SECONDS_MAX = 86_400;
 
-/** The delay in a server's `Retry-After`, in whole seconds from now; null if there is none. */
+/** Returns the delay in a server's `Retry-After`, in whole seconds from now; null without one. */
 export function retryAfterOf(headers: ResponseHeaders): number | null {
   const value = headers.get("retry-after")?.trim() ?? "";
   // A date refers to the server's clock, which its `Date` header shows.

@@ -1,4 +1,4 @@
-// The response of an upstream server. The platform's `Response` fits these interfaces too.
+// Defines the response of an upstream server. The platform's `Response` fits these interfaces too.
 
 import type { Taker } from "../core/taker.ts";
 
@@ -19,9 +19,11 @@ export type BodyRead =
 export type BytesTaker = Taker<Buffer, [from: number, to: number]>;
 
 export interface BodyReader {
-  /** The next bytes. Wait for them before the next call. */
+  /** Reads the next bytes. Wait for them before the next call. */
   read(): Promise<BodyRead>;
-  /** The same without a promise, which would cost a tenth of what is done with a few bytes. */
+  /**
+   * Reads the next bytes without a promise, which would cost a tenth of the work for a few bytes.
+   */
   pull?(taker: BytesTaker): void;
 }
 

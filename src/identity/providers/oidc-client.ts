@@ -1,5 +1,6 @@
-// An OpenID Connect provider, asked by the authorization code flow with PKCE. `openid-client`
-// checks state, nonce, issuer, audience, expiry and signature of what the provider answers.
+// Signs people in at an OpenID Connect provider, by the authorization code flow with PKCE.
+// `openid-client` checks state, nonce, issuer, audience, expiry and signature of the provider's
+// answer.
 
 import {
   AuthorizationResponseError,
@@ -26,21 +27,21 @@ export interface OidcClientConfig {
   readonly clientSecret: string;
 }
 
-/** What only this side knows of a sign-in that has begun. */
+/** The secrets of a sign-in that has begun; only this side knows them. */
 export interface OidcSecrets {
   readonly state: string;
   readonly nonce: string;
-  /** Of PKCE. */
+  /** The code verifier of PKCE. */
   readonly verifier: string;
 }
 
 export interface OidcQuestion extends OidcSecrets {
   readonly redirectUri: string;
-  /** The `acr` to ask for; null for none. */
+  /** The `acr` to ask for; null to ask for none. */
   readonly acr: string | null;
 }
 
-/** What the provider says of whoever signed in, as it says it. */
+/** The provider's claims about the person who signed in, unchecked. */
 export interface OidcClaims {
   readonly subject: string;
   readonly email: unknown;
@@ -49,7 +50,7 @@ export interface OidcClaims {
   readonly groups: unknown;
   readonly amr: unknown;
   readonly acr: unknown;
-  /** When the person last signed in at the provider, in seconds; optional. */
+  /** The time of the person's last sign-in at the provider, in seconds; optional. */
   readonly authTime: unknown;
 }
 
@@ -58,7 +59,7 @@ export class OidcUnavailable extends Error {
   override readonly name = "OidcUnavailable";
 }
 
-/** What came back is no valid sign-in. The message names the rule, and never a token. */
+/** The returned answer is not a valid sign-in. The message names the rule, and never a token. */
 export class OidcRefused extends Error {
   override readonly name = "OidcRefused";
 }
@@ -67,7 +68,7 @@ const ANSWER_MS = 10_000;
 const MIB = 1024 * 1024;
 const SERVER_FAULT = 500;
 const CODE = /^[a-z_]{1,40}$/;
-/** How long a discovery document is believed. */
+/** A discovery document is used for this long. */
 const METADATA_MS = 60 * 60_000;
 const PROFILE_CLAIMS = ["email", "email_verified", "name", "groups"];
 
@@ -77,11 +78,11 @@ export class OidcClient {
   constructor(
     readonly config: OidcClientConfig,
     readonly now: () => number,
-    /** How long the provider may take for each answer. */
+    /** The time limit for each answer of the provider. */
     readonly answerMs = ANSWER_MS,
   ) {}
 
-  /** The address of the provider's page to sign in. @throws OidcUnavailable */
+  /** Returns the address of the provider's sign-in page. @throws OidcUnavailable */
   async begin({ redirectUri, acr, state, nonce, verifier }: OidcQuestion): Promise<string> {
     const provider = await this.#provider();
     const { scopes_supported: scopes = [] } = provider.serverMetadata();
@@ -99,8 +100,8 @@ export class OidcClient {
   }
 
   /**
-   * Redeems what the provider sent the browser back with. `returned` is the redirect address with
-   * that query.
+   * Redeems the answer that the provider sent the browser back with. `returned` is the redirect
+   * address with its query.
    * @throws OidcUnavailable, OidcRefused
    */
   async finish(returned: URL, { state, nonce, verifier }: OidcSecrets): Promise<OidcClaims> {
@@ -120,7 +121,7 @@ export class OidcClient {
     }
   }
 
-  /** Asks the provider for its metadata and keys. @throws OidcUnavailable if there are none */
+  /** Asks the provider for its metadata and keys. @throws OidcUnavailable if it has no metadata */
   async probe(): Promise<{ readonly problems: string[]; readonly warnings: string[] }> {
     const metadata = (await this.#discover()).serverMetadata();
     const { issuer, authorization_endpoint, token_endpoint, jwks_uri } = metadata;
@@ -135,14 +136,14 @@ export class OidcClient {
     return { problems, warnings };
   }
 
-  /** Many providers put the address and groups not into the ID token. */
+  /** Many providers leave the address and groups out of the ID token. */
   async #claims(provider: Configuration, token: IDToken, accessToken: string): Promise<OidcClaims> {
     const said: Readonly<Record<string, unknown>> = token;
     const isWhole = PROFILE_CLAIMS.every((name) => said[name] !== undefined);
     const hasMore = provider.serverMetadata().userinfo_endpoint !== undefined;
     const info: Readonly<Record<string, unknown>> =
       isWhole || !hasMore ? {} : await fetchUserInfo(provider, accessToken, token.sub);
-    // The two say something together, so both are of one answer.
+    // The address and its verification belong together, so both are taken from one answer.
     const hasAddress = said.email !== undefined && said.email_verified !== undefined;
     const { email, email_verified: emailVerified } = hasAddress ? said : info;
     return {
@@ -185,29 +186,30 @@ export class OidcClient {
     } catch (error) {
       throw new OidcUnavailable(failureOf(error).message, { cause: error });
     }
-    // The library lets hosts pass whose metadata names another issuer, such as one of many tenants:
-    // there, strangers can have an organisation of their own with addresses of anybody.
+    // The library accepts metadata of some hosts that names another issuer, such as one of many
+    // tenants: there, a stranger can have an organisation with the address of any person.
     const { issuer: named } = provider.serverMetadata();
     if (!URL.canParse(named) || new URL(named).href !== issuer) {
       throw new OidcUnavailable(`it names itself ${named}, not ${issuer}`);
     }
-    // Without this the signature is not checked, because the token came from the provider itself.
+    // Without this the library skips the signature, because the token came from the provider
+    // itself.
     enableNonRepudiationChecks(provider);
     return provider;
   }
 }
 
-/** Asks the provider for an answer that has come whole. @throws OidcUnavailable */
+/** Sends a request to the provider and reads its whole answer. @throws OidcUnavailable */
 async function ask(address: string, options: Partial<CustomFetchOptions>): Promise<Response> {
   try {
     const response = await fetch(address, options);
     const { status, headers } = response;
     const body = await bodyOf(response);
-    // Some statuses may have no body.
+    // Some statuses must not have a body.
     return new Response(body.length === 0 ? null : body, { status, headers });
   } catch (error) {
     if (error instanceof OidcUnavailable) throw error;
-    throw new OidcUnavailable(reasonOf(error), { cause: error });
+    throw new OidcUnavailable(publicReason(error), { cause: error });
   }
 }
 
@@ -222,7 +224,7 @@ async function bodyOf({ body }: Response): Promise<Buffer<ArrayBuffer>> {
   return Buffer.concat(parts);
 }
 
-/** What is wrong with the provider's keys. */
+/** Returns the faults of the provider's keys. */
 async function keyProblems(address: string, answerMs: number): Promise<string[]> {
   const signal = AbortSignal.timeout(answerMs);
   const response = await ask(address, { redirect: "manual", signal }).catch(() => null);
@@ -239,7 +241,7 @@ async function keyProblems(address: string, answerMs: number): Promise<string[]>
 
 type ClientAuthentication = ReturnType<typeof ClientSecretBasic>;
 
-/** `client_secret_basic` is what a provider offers that names no method. */
+/** A provider that names no method offers `client_secret_basic`. */
 function authentication(
   { token_endpoint_auth_methods_supported: methods }: ServerMetadata,
   secret: string,
@@ -248,19 +250,19 @@ function authentication(
   return isBasic ? ClientSecretBasic(secret) : ClientSecretPost(secret);
 }
 
-/** Whether an answer was wrong, or there was none. */
+/** Tells an answer that was wrong from an answer that never came. */
 function failureOf(error: unknown): Error {
   if (error instanceof OidcRefused) return error;
-  // The library wraps what it does not know.
+  // The library wraps errors that it does not know.
   if (error instanceof Error && error.cause instanceof OidcUnavailable) return error.cause;
-  const reason = reasonOf(error);
+  const reason = publicReason(error);
   if (error instanceof AuthorizationResponseError) return new OidcRefused(reason);
   const status = statusOf(error);
   const isAway = status !== null && status >= SERVER_FAULT;
   return isAway ? new OidcUnavailable(reason, { cause: error }) : new OidcRefused(reason);
 }
 
-/** The status of the provider's answer, where that was the fault. */
+/** The status of the provider's answer, if the status was the fault. */
 function statusOf(error: unknown): number | null {
   if (!(error instanceof Error)) return null;
   if ("status" in error && typeof error.status === "number") return error.status;
@@ -268,10 +270,10 @@ function statusOf(error: unknown): number | null {
 }
 
 /**
- * The library's words, and the protocol's code for what the provider refused; nothing else of what
- * came, which can be text of strangers or a token.
+ * Returns the library's words, and the protocol's code of the provider's refusal; no other part of
+ * the answer, which can be text of strangers or a token.
  */
-function reasonOf(error: unknown): string {
+function publicReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { message } = error;
   const rule = error.cause instanceof Error ? error.cause.message : "";

@@ -1,9 +1,9 @@
-// An HTTP/1.1 client for requests to upstream servers, over Bun's sockets. For each request, Bun's
-// `fetch` wakes a second thread and makes a stream with a buffer of its own: a tenth of the CPU of
-// a call, and a third of the memory of an open stream (docs/performance.md).
+// Sends HTTP/1.1 requests to upstream servers, over Bun's sockets. For each request, Bun's `fetch`
+// wakes a second thread and makes a stream with a buffer of its own: a tenth of the CPU of a call,
+// and a third of the memory of an open stream (docs/performance.md).
 //
-// It also knows more of its connections: only a request that was lost on one that the server may
-// just have closed is sent again.
+// This client also knows more about its connections: it sends a request again only if the request
+// was lost on a connection that the server may just have closed.
 
 import type { Fetch, UpstreamInit } from "../upstream-http.ts";
 import type { UpstreamResponse } from "../upstream-response.ts";
@@ -18,17 +18,17 @@ import { HttpExchange } from "./http-exchange.ts";
 /** Connections of one server that are kept idle; with more, the oldest are closed. */
 export const IDLE_MAX = 256;
 /**
- * A longer request gets a new connection, in place of an idle one. On a used one it might have to
- * be sent again (D-420), and would be kept for that until the server answers (D-517).
+ * A longer request gets a new connection, in place of an idle one. On a used connection it might
+ * have to be sent again (D-420), so its text would be kept until the server answers (D-517).
  */
 const RESENT_LENGTH_MAX = 1024 * 1024;
 /** Enough for two lost packets; a slower server is not worth waiting for. */
 const CONNECT_MS = 5_000;
-/** How often idle connections are looked through for those whose time is over. */
+/** The time between two sweeps, which close idle connections that have expired. */
 const SWEEP_MS = 1_000;
 /** Stands for the account in requests of our own. */
 const NO_ACCOUNT = "";
-/** Parsed addresses that are kept; few more than there are servers. */
+/** The most parsed addresses that are kept; few more than there are servers. */
 export const TARGETS_MAX = 1_024;
 const PORTS = { "http:": 80, "https:": 443 } as const;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -53,14 +53,14 @@ export class HttpClient {
 
   /**
    * Sends a request. Resolves with the response when its head is there. Rejects with the signal's
-   * reason, a TypeError for what is no request, or an HttpError.
+   * reason, a TypeError for an invalid request, or an HttpError.
    */
   readonly fetch: Fetch = (url, init) => {
     if (init.signal?.aborted) return Promise.reject(init.signal.reason);
     const waiting = Promise.withResolvers<UpstreamResponse>();
     try {
       const target = this.#targetOf(url);
-      const text = textOf(target, init);
+      const text = requestText(target, init);
       const exchange = new HttpExchange(init.signal, waiting);
       const { tls, account = NO_ACCOUNT } = init;
       this.#serverOf(target, tls?.servername).send({ text, exchange, account });
@@ -70,7 +70,7 @@ export class HttpClient {
     return waiting.promise;
   };
 
-  /** Closes the idle connections. Requests under way come to their ends. */
+  /** Closes the idle connections. Requests in progress continue to their end. */
   close(): void {
     for (const server of this.#servers.values()) server.closeIdle();
     this.#servers.clear();
@@ -80,7 +80,7 @@ export class HttpClient {
     const known = this.#targets.get(url);
     if (known !== undefined) return known;
     const target = parseTarget(url);
-    // What is searched for is nobody's business, and rarely the same.
+    // A URL with a query is not cached: it holds a user's data and rarely repeats.
     if (target.hasQuery) return target;
     if (this.#targets.size >= TARGETS_MAX) this.#targets.clear();
     this.#targets.set(url, target);
@@ -88,11 +88,11 @@ export class HttpClient {
   }
 
   #serverOf({ address, name }: Target, serverName = address.serverName): Server {
-    const key = serverName === address.serverName ? name : nameOf(address, serverName);
+    const key = serverName === address.serverName ? name : serverKey(address, serverName);
     let server = this.#servers.get(key);
     if (server === undefined) {
       const created = new Server({ ...address, serverName }, this.#options, () => {
-        // After `close` another may have the key.
+        // After `close` a new server may have the key.
         if (this.#servers.get(key) === created) this.#servers.delete(key);
       });
       this.#servers.set(key, created);
@@ -110,16 +110,16 @@ interface Target {
   /** Path and query. */
   readonly path: string;
   readonly hasQuery: boolean;
-  /** The head of its last request, for the next one with the same headers. */
+  /** The head of the last request, for the next request with the same headers. */
   last: Head | null;
 }
 
-/** What a request begins with, up to the headers of its body. */
+/** The beginning of a request, up to the headers of its body. */
 interface Head extends Pick<UpstreamInit, "method" | "headers"> {
   readonly text: string;
 }
 
-function nameOf({ hostname, port, isTls }: ServerAddress, serverName: string): string {
+function serverKey({ hostname, port, isTls }: ServerAddress, serverName: string): string {
   return `${isTls ? "https" : "http"} ${hostname} ${port} ${serverName}`;
 }
 
@@ -139,11 +139,11 @@ function parseTarget(text: string): Target {
     isTls: protocol === "https:",
     serverName,
   };
-  const name = nameOf(address, serverName);
+  const name = serverKey(address, serverName);
   return { address, name, host, path: pathname + search, hasQuery: search !== "", last: null };
 }
 
-function textOf(target: Target, { method, headers, body }: UpstreamInit): string {
+function requestText(target: Target, { method, headers, body }: UpstreamInit): string {
   let { last } = target;
   if (last === null || last.headers !== headers || last.method !== method) {
     last = { method, headers, text: headText(target, method, headers) };
@@ -178,7 +178,7 @@ function headText(
 
 /** The connections to one server. */
 class Server implements ConnectionOwner {
-  /** Those without a request, the one that was used last at the end. */
+  /** The connections without a request, the last used one at the end. */
   readonly #idle: HttpConnection[] = [];
   #connections = 0;
   #sweeping: Timer | null = null;
@@ -188,7 +188,7 @@ class Server implements ConnectionOwner {
   constructor(
     readonly address: ServerAddress,
     { monotonicMs, connectMs = CONNECT_MS }: HttpClientOptions,
-    /** Called when there is no connection left. */
+    /** Called when the last connection is closed. */
     readonly onEmpty: () => void,
   ) {
     this.monotonicMs = monotonicMs;
@@ -198,7 +198,7 @@ class Server implements ConnectionOwner {
   send(request: SentRequest): void {
     const at = this.#idle.findLastIndex(({ account }) => account === request.account);
     const connection = this.#idle[at];
-    // One whose time is over is left to the sweep: its server may be closing it.
+    // Skips an expired connection: its server may be closing it. The sweep removes it.
     if (connection === undefined || connection.idleUntilMs <= this.monotonicMs()) {
       this.#connect(request);
     } else {

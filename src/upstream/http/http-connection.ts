@@ -1,4 +1,4 @@
-// One connection to a server, over which requests go one after the other.
+// Connects to a server and sends requests over the connection, one after the other.
 
 import type { Socket } from "bun";
 import { type Deadline, deadlines, type Expiring } from "../../core/deadlines.ts";
@@ -17,7 +17,7 @@ export interface ServerAddress {
   readonly serverName: string;
 }
 
-/** A request, and where its response goes. */
+/** A request, and the exchange that receives its response. */
 export interface SentRequest {
   /** The account of the request; empty for a request of our own. */
   readonly account: string;
@@ -25,22 +25,22 @@ export interface SentRequest {
   readonly exchange: HttpExchange;
 }
 
-/** Who keeps a connection for its next request. */
+/** Keeps a connection for its next request. */
 export interface ConnectionOwner {
-  /** A connection that is not open after so long is given up. */
+  /** A connection that is not open after this time is given up. */
   readonly connectMs: number;
   monotonicMs(): number;
-  /** The connection can take another request for so long. */
+  /** The connection can take another request for `keepMs`. */
   idle(connection: HttpConnection, keepMs: number): void;
   /** The connection is closed. */
   closed(connection: HttpConnection): void;
-  /** The connection was closed before it brought anything of the response. */
+  /** The connection was closed before any byte of the response arrived. */
   lost(request: SentRequest): void;
 }
 
 type OpenSocket = Socket<HttpConnection>;
 
-/** The network is probed after so long without a byte, to notice that a server vanished. */
+/** The network is probed after this time without a byte, to notice that a server vanished. */
 const PROBE_MS = 30_000;
 /** A server that has closed an idle connection resets the next request within a round trip. */
 const STALE_MS = 1_000;
@@ -62,19 +62,19 @@ export class HttpConnection implements ExchangeConnection, Expiring {
   readonly #connectLimit: Deadline;
   readonly #isTls: boolean;
   #socket: OpenSocket | null = null;
-  /** What is under way, or waits for the connection. */
+  /** The exchange that is in progress, or that waits for the connection. */
   #exchange: HttpExchange | null;
-  /** Its request, as long as it may have to be sent, or sent again. */
+  /** The exchange's request, as long as it may have to be sent, or sent again. */
   #text: string;
   /** True once requests can be sent. */
   #isReady = false;
   #sentMs = 0;
   /** The part of the request that the socket has not taken yet. */
   #unsent: Buffer | null = null;
-  /** True once it brought a whole response. */
+  /** True once it carried a whole response. */
   #hasServed = false;
   #isClosed = false;
-  /** The owner closes it if it is still idle then. */
+  /** The owner closes the connection if it is still idle at this time. */
   idleUntilMs = 0;
   /**
    * Only requests of this account use the connection. A server that answers a request twice could
@@ -109,7 +109,7 @@ export class HttpConnection implements ExchangeConnection, Expiring {
     if (!this.#isTls) this.ready();
   }
 
-  /** Gives up a connection that the server has not accepted in time. */
+  /** Gives up a connection that the server did not accept in time. */
   expire(): void {
     this.close(new HttpError("ETIMEDOUT", "The connection took too long"));
   }
@@ -133,7 +133,7 @@ export class HttpConnection implements ExchangeConnection, Expiring {
   }
 
   receive(bytes: Buffer): void {
-    // Nobody asked for these bytes: whatever they are, no response can follow them.
+    // No request asked for these bytes: no response can follow them, whatever they are.
     if (this.#exchange === null || !this.#isReady) {
       this.close(null);
       return;
@@ -171,7 +171,7 @@ export class HttpConnection implements ExchangeConnection, Expiring {
     this.close(null);
   }
 
-  /** Closes it, or does what is left to do after it was closed; null: in order. */
+  /** Closes the connection, or cleans up after it was closed; null: in order. */
   close(error: Error | null): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -179,11 +179,11 @@ export class HttpConnection implements ExchangeConnection, Expiring {
     const exchange = this.#exchange;
     this.#exchange = null;
     this.#unsent = null;
-    // A reset tells the server at once that nobody waits for its response.
+    // A reset tells the server at once that its response is not needed.
     if (exchange === null) this.#socket?.close();
     else this.#socket?.terminate();
     if (exchange !== null) this.#fail(exchange, error);
-    // A connect cannot be called off: it may keep this object for minutes.
+    // A connect cannot be cancelled: it may keep this object for minutes.
     this.#text = "";
     this.#owner.closed(this);
   }
@@ -192,9 +192,9 @@ export class HttpConnection implements ExchangeConnection, Expiring {
     if (exchange.isOver) return;
     if (this.#isStaleFor(exchange))
       this.#owner.lost({ account: this.account, text: this.#text, exchange });
-    // Bun reports the server's end of TLS and a cut by somebody else in the same way (D-567).
+    // Bun reports the server's end of TLS and a cut by a third party in the same way (D-567).
     else if (error === null && this.#isReady) exchange.close(this.#isTls);
-    else exchange.fail(new HttpError(codeOf(error), "The connection failed", !this.#isReady));
+    else exchange.fail(new HttpError(closeCode(error), "The connection failed", !this.#isReady));
   }
 
   /** True if the request met a connection that the server was closing, and must be sent again. */
@@ -210,12 +210,12 @@ export class HttpConnection implements ExchangeConnection, Expiring {
     this.#owner.idle(this, keepMs);
   }
 
-  /** Bytes are made of the text only if the socket does not take all of it. */
+  /** Encodes the text only if the socket does not take all of it. */
   #writeText(text: string): void {
     const written = Math.max(0, this.#socket?.write(text) ?? 0);
     const isWhole = written === Buffer.byteLength(text);
     this.#unsent = isWhole ? null : Buffer.from(text).subarray(written);
-    // On a new connection no request is lost.
+    // A request on a new connection is never sent again.
     if (!this.#hasServed) this.#text = "";
   }
 
@@ -234,7 +234,7 @@ function isTimeout(bytes: Buffer): boolean {
   return bytes[at] === first && bytes[at + 1] === second && bytes[at + 2] === third;
 }
 
-function codeOf(error: Error | null): string {
+function closeCode(error: Error | null): string {
   if (error === null) return "ECONNRESET";
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }

@@ -3,7 +3,7 @@ export class HttpError extends Error {
   override readonly name = "HttpError";
 
   constructor(
-    /** As operating systems name it, or one of ours. */
+    /** The name that operating systems give the error, or one of ours. */
     readonly code: string,
     message: string,
     /** True if there was no connection for the request. No request can cause such an error. */
@@ -13,7 +13,7 @@ export class HttpError extends Error {
   }
 }
 
-/** The server sent what is no HTTP/1.1 response. */
+/** The error for bytes of a server that are not an HTTP/1.1 response. */
 export function malformed(message: string): HttpError {
   return new HttpError("EBADRESPONSE", message);
 }

@@ -1,4 +1,4 @@
-// One request and its response, on one connection after the other if the first was stale.
+// Carries one request and its response, on a second connection if the first was stale.
 
 import type { CancelSignal } from "../../core/cancellation.ts";
 import type {
@@ -15,14 +15,14 @@ import { endOfHead, HEAD_BYTES_MAX, parseHead } from "./http-head.ts";
 import { unpacked } from "./unpacked.ts";
 import { WaitingBytes } from "./waiting-bytes.ts";
 
-/** What an exchange needs of the connection that it uses. */
+/** The part of a connection that an exchange uses. */
 export interface ExchangeConnection {
   /** Stops reading, so that the server must wait; `resume` ends that. */
   pause(): void;
   resume(): void;
-  /** The response is complete. `keepMs`: for how long another request can follow; 0: not at all. */
+  /** The response is complete. Another request can follow within `keepMs`; 0: none can. */
   release(keepMs: number): void;
-  /** The exchange needs the connection no more, and what it may still bring is lost. */
+  /** The exchange no longer needs the connection; bytes that still arrive are dropped. */
   abandon(): void;
 }
 
@@ -50,7 +50,7 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
   #keepMs = 0;
   readonly #waiting = new WaitingBytes();
   #isPaused = false;
-  /** Who waits for the next bytes. */
+  /** The taker that waits for the next bytes. */
   #taker: BytesTaker | null = null;
   #isOver = false;
   #failure: { readonly reason: unknown } | null = null;
@@ -110,7 +110,7 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
     }
   }
 
-  /** Ends the exchange; who waits for the response, or for its body, gets the reason. */
+  /** Ends the exchange; whatever waits for the response, or for its body, gets the reason. */
   fail(reason: unknown): void {
     if (this.#isOver) return;
     this.#failure = { reason };
@@ -197,7 +197,7 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
         return;
       }
       if (head.status === SWITCHING_PROTOCOLS) throw malformed("The server changes the protocol");
-      // The real response follows.
+      // An informational response was read; the real response follows it.
       all = all.subarray(end);
       seen = 0;
     }
@@ -212,7 +212,7 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
     this.#headers = head.headers;
     this.#response?.resolve(unpacked(this));
     this.#response = null;
-    // It is there before anybody reads, because they read in a later microtask.
+    // The body is there before any reader asks, because readers run in a later microtask.
     this.#receiveBody(framing, bytes, start);
   }
 
@@ -235,7 +235,7 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
     this.#connection?.pause();
   }
 
-  /** A taker that throws has a fault of its own: it is logged, and ends the exchange. */
+  /** A taker that throws is at fault: its error is logged, and ends the exchange. */
   #give(taker: BytesTaker, bytes: Buffer, from: number, to: number): void {
     try {
       taker.take(bytes, from, to);

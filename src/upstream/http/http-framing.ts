@@ -3,11 +3,11 @@
 import { hungUp, malformed } from "./http-error.ts";
 import type { ResponseHead } from "./http-head.ts";
 
-/** Takes the bytes of a connection as they come, and gives those of the body. */
+/** Takes the bytes of a connection as they arrive, and finds those of the body. */
 export interface Framing {
   /** True once the body is complete. */
   readonly isDone: boolean;
-  /** Whether it is clear where another response on the connection would begin. */
+  /** True if it is clear where another response on the connection would begin. */
   readonly isReusable: boolean;
   /** The part of the body in the bytes of the last push: those from `from` to `to`. */
   readonly from: number;
@@ -15,8 +15,8 @@ export interface Framing {
   /** Finds the part of the body in these bytes, from `start` on; moves it. Throws an HttpError. */
   push(bytes: Buffer, start: number): void;
   /**
-   * The connection was closed in order. `isForgeable`: somebody between the server and this process
-   * may have closed it. Throws an HttpError unless the close ends the body.
+   * The connection was closed in order. `isForgeable`: a third party between the server and this
+   * process may have closed it. Throws an HttpError unless the close ends the body.
    */
   end(isForgeable?: boolean): void;
 }
@@ -25,14 +25,14 @@ export interface Framing {
 const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 const LENGTH = /^\d{1,15}$/;
 
-/** How the body of a response with this head is framed. Throws an HttpError. */
+/** Returns the framing of a body by the response's head. Throws an HttpError. */
 export function framingOf({ status, headers }: Pick<ResponseHead, "status" | "headers">): Framing {
   if (BODILESS.has(status)) return new Sized(0);
   const coding = headers.get("transfer-encoding")?.toLowerCase();
   const length = headers.get("content-length");
   if (coding !== undefined) {
     if (coding !== "chunked") throw malformed("The response has an unknown Transfer-Encoding");
-    // With both, the next response could be read in two ways.
+    // With both headers, the next response could be read in two ways.
     return new Chunked(length === null);
   }
   if (length === null) return new UntilClosed();
@@ -97,13 +97,13 @@ class UntilClosed implements Framing {
 const LF = 10;
 const CR = 13;
 const COLON = 58;
-/** What can follow a chunk's size: CR, or spaces and ';' before an extension. */
+/** The bytes that can follow a chunk's size: CR, or spaces and ';' before an extension. */
 const SIZE_ENDS: ReadonlySet<number> = new Set([CR, 9, 32, 59]);
 const SIZE_DIGITS_MAX = 12;
-/** A chunk's extensions, or all trailers together. */
+/** The most bytes of a chunk's extensions, or of all trailers together. */
 const IGNORED_BYTES_MAX = 16 * 1024;
 
-/** What the next byte belongs to. */
+/** The part that the next byte belongs to. */
 type ChunkPart = "size" | "extension" | "data" | "data end" | "trailer" | "done";
 
 /** A body in chunks. */
@@ -111,7 +111,7 @@ class Chunked implements Framing {
   from = 0;
   to = 0;
   #part: ChunkPart = "size";
-  /** The size of the chunk as far as it was read, then what is left of its data. */
+  /** The size of the chunk as far as it was read, then the length of its data still to come. */
   #left = 0;
   #digits = 0;
   #ignored = 0;
@@ -216,7 +216,7 @@ class Chunked implements Framing {
     else this.#endTrailer();
   }
 
-  /** A line that is no header may be the head of another response. */
+  /** A line that is not a header may be the head of another response. */
   #endTrailer(): void {
     this.#hasExcess ||= !this.#hasName;
     this.#hasName = false;
@@ -229,7 +229,7 @@ class Chunked implements Framing {
   }
 }
 
-/** The value of a hexadecimal digit; -1 if it is none. */
+/** The value of a hexadecimal digit; -1 for any other byte. */
 function hexDigit(byte: number): number {
   if (byte >= 48 && byte <= 57) return byte - 48;
   const letter = byte | 32;

@@ -8,11 +8,11 @@ export const HEAD_BYTES_MAX = 64 * 1024;
 
 /** A connection without a request is closed after this time, before most servers close it. */
 const KEPT_MS = 55_000;
-/** How much earlier than a server says, because a request takes time to get there. */
+/** The margin below the server's own time, because a request takes time to get there. */
 const MARGIN_MS = 1_000;
 
 const STATUS_LINE = /HTTP\/1\.\d [1-9]\d\d(?: [^\r\n\0]*)?\r?\n/y;
-/** Where its parts are. */
+/** The positions of the parts of a status line. */
 const MINOR_VERSION_AT = 7;
 export const STATUS = { start: 9, end: 12 };
 /** Headers and an empty line. A line that continues another one (obsolete) has no name. */
@@ -20,7 +20,7 @@ const HEADERS = /(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[^\r\n\0]*\r?\n)*\r?\n$/y;
 const LF = 10;
 const CR = 13;
 const NOT_FOUND = -1;
-/** How the lines of headers begin that are asked for in every response. */
+/** The beginnings of the header lines that every response is searched for. */
 const BEGINNINGS: ReadonlyMap<string, string> = new Map(
   ["connection", "keep-alive", "transfer-encoding", "content-length", "content-encoding"].map(
     (name) => [name, `\n${name}:`],
@@ -34,11 +34,11 @@ function beginningOf(name: string): string {
 export interface ResponseHead {
   readonly status: number;
   readonly headers: HeaderTable;
-  /** For how long the server takes another request on the connection; 0 if it takes none. */
+  /** The server takes another request on the connection for this time; 0 if it takes none. */
   readonly keepMs: number;
 }
 
-/** Headers, which are searched for when they are asked for: most are not. */
+/** Finds headers when they are asked for: most never are. */
 export class HeaderTable implements ResponseHeaders {
   readonly #head: string;
   readonly #lowerCase: string;
@@ -70,12 +70,11 @@ export class HeaderTable implements ResponseHeaders {
 }
 
 /**
- * Where the head ends and what follows begins, with lines that end in CRLF, or in LF alone as some
- * servers write them; -1 if the end has not come yet. The first `seen` bytes had no end by
- * themselves.
+ * Returns the index after the end of the head; -1 if the end has not come yet. Lines end in CRLF,
+ * or in LF alone as some servers write them. The first `seen` bytes alone had no end.
  */
 export function endOfHead(bytes: Buffer, seen = 0): number {
-  // The first line break of an end like LF CR LF may be among them.
+  // The first line break of an end like LF CR LF may be among the bytes already seen.
   for (
     let at = bytes.indexOf(LF, Math.max(0, seen - 2));
     at !== NOT_FOUND;
@@ -101,14 +100,14 @@ export function parseHead(text: string): ResponseHead {
 function keepMsOf(headers: HeaderTable, isOld: boolean): number {
   const connection = headers.get("connection")?.toLowerCase() ?? "";
   if (lists(connection, "close")) return 0;
-  // HTTP/1.0 has no chunks, so whoever sends them there may be mistaken about their end.
+  // HTTP/1.0 has no chunks, so a server that sends them there may be mistaken about their end.
   if (isOld && (!lists(connection, "keep-alive") || headers.has("transfer-encoding"))) return 0;
   const seconds = /\btimeout=(\d{1,6})/i.exec(headers.get("keep-alive") ?? "")?.[1];
   if (seconds === undefined) return KEPT_MS;
   return Math.min(KEPT_MS, Math.max(0, Number(seconds) * 1_000 - MARGIN_MS));
 }
 
-/** Whether a header's list has this item. */
+/** True if a header's list has this item. */
 function lists(value: string, item: string): boolean {
   return value !== "" && value.split(",").some((one) => one.trim() === item);
 }

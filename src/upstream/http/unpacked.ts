@@ -1,4 +1,4 @@
-// Bodies that come packed (RFC 9110, section 8.4). Only gzip is asked for; a server may still send
+// Decompresses bodies (RFC 9110, section 8.4). Only gzip is asked for; a server may still send
 // another coding.
 
 import { Readable, type Transform } from "node:stream";
@@ -19,7 +19,7 @@ const UNPACKERS: ReadonlyMap<string, () => Transform> = new Map([
   ["br", createBrotliDecompress],
 ]);
 
-/** The response with its body as it was before it was packed. */
+/** Returns the response with its decompressed body. */
 export function unpacked(response: UpstreamResponse): UpstreamResponse {
   const { body, headers } = response;
   const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
@@ -81,7 +81,7 @@ class UnpackedResponse implements UpstreamResponse, ResponseBody, BodyReader {
     try {
       yield* unpacker;
     } finally {
-      // Destroying it waits for its next bytes, which may never come.
+      // Destroying the stream waits for its next bytes, which may never come.
       await this.cancel();
       packed.destroy();
       unpacker.destroy();

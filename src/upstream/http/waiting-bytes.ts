@@ -1,20 +1,20 @@
-// The bytes of a body that have come and wait to be read. Most bodies come in one piece, of which
-// no copy is made.
+// Holds the bytes of a body that have arrived and wait to be read. Most bodies come in one piece,
+// of which no copy is made.
 
-/** Some servers begin a text with this mark, which is no part of it. */
+/** Some servers begin a text with this mark, which is not part of the text. */
 const BYTE_ORDER_MARK = "\ufeff";
 const NO_BYTES: Buffer = Buffer.alloc(0);
 
 export class WaitingBytes {
-  /** The bytes are those of this piece, from `#from` to `#to`. */
+  /** The waiting bytes are those of this piece, from `#from` to `#to`. */
   #piece = NO_BYTES;
   #from = 0;
   #to = 0;
-  /** What came after them. */
+  /** The pieces after `#piece`. */
   #more: Buffer[] | null = null;
   #length = 0;
 
-  /** How many bytes wait. */
+  /** The number of bytes that wait. */
   get length(): number {
     return this.#length;
   }
@@ -32,7 +32,7 @@ export class WaitingBytes {
     this.#length += to - from;
   }
 
-  /** All bytes; none wait any more. */
+  /** Takes all bytes; afterwards none wait. */
   take(): Buffer {
     const first = this.#piece.subarray(this.#from, this.#to);
     const all = this.#more === null ? first : Buffer.concat([first, ...this.#more]);
@@ -40,9 +40,9 @@ export class WaitingBytes {
     return all;
   }
 
-  /** The same as UTF-8. */
+  /** Takes all bytes as UTF-8. */
   takeText(): string {
-    // Decoding a part costs less than making an object of it.
+    // Decoding a part costs less than making an object of the part.
     const text =
       this.#more === null
         ? this.#piece.toString("utf8", this.#from, this.#to)

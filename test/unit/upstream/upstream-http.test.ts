@@ -10,8 +10,8 @@ import {
   type Fetch,
   readBytes,
   readText,
-  refusalOf,
   type UpstreamRequest,
+  unreadFailure,
 } from "../../../src/upstream/upstream-http.ts";
 import { upstreamFetch } from "../../support/fakes/upstream-fetch.ts";
 import { sharedServer } from "../../support/shared.ts";
@@ -39,7 +39,7 @@ function send(path: string, more: Partial<UpstreamRequest> = {}): Promise<string
     { fetch: upstreamFetch, url, method: "GET", headers: {}, ...more },
     async (response) => {
       if (response.status === 200) return await readText(response, 1_000);
-      throw await refusalOf(response);
+      throw await unreadFailure(response);
     },
   );
 }

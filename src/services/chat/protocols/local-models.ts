@@ -10,7 +10,7 @@ import {
   isObject,
   parseJson,
   readText,
-  refusalOf,
+  unreadFailure,
 } from "../../../upstream/upstream-http.ts";
 import {
   type ChatCatalogue,
@@ -117,7 +117,7 @@ export class LocalModels {
       const url = `http://127.0.0.1:${port}/v1/models`;
       const request = { fetch: this.#probe, url, method: "GET", headers: {}, limit } as const;
       const list = await exchange(request, async (response) => {
-        if (response.status !== OK) throw await refusalOf(response);
+        if (response.status !== OK) throw await unreadFailure(response);
         return await readText(response, LIST_BYTES_MAX);
       });
       return offersOf(parseJson(list));

@@ -1,7 +1,7 @@
 // Reads the errors of model servers, which come in many forms: with an error status, as a whole
 // reply with status 200, or in the middle of a stream.
 
-import { isFilled, tellsFailure } from "../../../../upstream/told-failure.ts";
+import { isFilled, reportsFailure } from "../../../../upstream/reported-failure.ts";
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 
 /** An error of a server. */
@@ -74,7 +74,7 @@ export function codeOf(error: ReplyError | null): string {
 function readBareError(body: Json): ReplyError | null {
   const [first] = Array.isArray(body.errors) ? body.errors : [];
   if (isFilled(first)) return errorOf(first, body);
-  if (tellsFailure(body)) return errorOf(body, body);
+  if (reportsFailure(body)) return errorOf(body, body);
   const code = body.code ?? body.error_code ?? body.status_code ?? null;
   const isError = code === null ? messageOf(body) !== "" : !SUCCESS_CODES.has(code);
   return isError ? errorOf(body, body) : null;

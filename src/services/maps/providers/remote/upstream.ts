@@ -2,9 +2,9 @@
 // queries and keys, so errors never contain any part of them, or of what the upstream says.
 
 import { OK } from "../../../../core/errors.ts";
+import { reportsFailure } from "../../../../upstream/reported-failure.ts";
 import { RouteFailure, UnableFailure } from "../../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../../upstream/time-limit.ts";
-import { tellsFailure } from "../../../../upstream/told-failure.ts";
 import {
   exchange,
   type Fetch,
@@ -13,8 +13,8 @@ import {
   readBytes,
   readRefusal,
   readText,
-  refusalOf,
   statusFailure,
+  unreadFailure,
 } from "../../../../upstream/upstream-http.ts";
 import type { UpstreamResponse } from "../../../../upstream/upstream-response.ts";
 import type { MapsAction, ParametersOf } from "../../actions.ts";
@@ -86,7 +86,7 @@ export function jsonService<A extends MapsAction>(
       const { text, ...response } = await send(asked, readReply);
       const isOk = response.status === OK;
       const refusal = isOk ? parseJson(text) : jsonOrNull(text);
-      if (isOk && !tellsFailure(refusal)) return mapper.answer(refusal, parameters);
+      if (isOk && !reportsFailure(refusal)) return mapper.answer(refusal, parameters);
       if (refusal === null) throw statusFailure(response);
       const nothing = mapper.nothing?.(refusal, response.status, parameters);
       if (nothing) return nothing;
@@ -125,7 +125,7 @@ async function readReply(response: UpstreamResponse) {
 }
 
 async function failureOf(response: UpstreamResponse): Promise<RouteFailure> {
-  return await refusalOf(response, { isHealthy: response.status === FORBIDDEN });
+  return await unreadFailure(response, { isHealthy: response.status === FORBIDDEN });
 }
 
 function send<T>(

@@ -2,15 +2,15 @@
 
 import type { CancelSignal } from "../../../../core/cancellation.ts";
 import { OK } from "../../../../core/errors.ts";
+import { reportsFailure } from "../../../../upstream/reported-failure.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { TimeLimit } from "../../../../upstream/time-limit.ts";
-import { tellsFailure } from "../../../../upstream/told-failure.ts";
 import {
   exchange,
   type Fetch,
   parseJson,
   readText,
-  refusalOf,
+  unreadFailure,
 } from "../../../../upstream/upstream-http.ts";
 import type { UpstreamResponse } from "../../../../upstream/upstream-response.ts";
 import type { SearchServer } from "../../search-catalogue.ts";
@@ -72,7 +72,7 @@ function resultsIn(reply: string, kind: ServiceKind): readonly FoundResult[] | n
   const results = kind.toResults(body);
   if (results === null) throw new RouteFailure("The reply has no list of results");
   if (results.length > 0) return results;
-  return tellsFailure(body) || (kind.hasFailed?.(body) ?? false) ? null : results;
+  return reportsFailure(body) || (kind.hasFailed?.(body) ?? false) ? null : results;
 }
 
 function send(
@@ -111,5 +111,5 @@ function textOf(response: UpstreamResponse): Promise<string> {
 }
 
 async function refuse(response: UpstreamResponse): Promise<never> {
-  throw await refusalOf(response);
+  throw await unreadFailure(response);
 }

@@ -14,7 +14,7 @@ const REFUSALS_FROM = 400;
 const STATUSES_END = 600;
 
 /** True if a reply reports a failure in any of the common ways. */
-export function tellsFailure(reply: unknown): boolean {
+export function reportsFailure(reply: unknown): boolean {
   if (!isObject(reply)) return false;
   return (
     MESSAGES.some((name) => isFilled(reply[name])) ||
@@ -23,7 +23,7 @@ export function tellsFailure(reply: unknown): boolean {
   );
 }
 
-/** True for a member that says something: an object, a list or a text must not be empty. */
+/** True for a member with content: an object, a list or a text must not be empty. */
 export function isFilled(value: unknown): boolean {
   if (typeof value === "object" && value !== null) return Object.keys(value).length > 0;
   return Boolean(value);
