@@ -1,8 +1,8 @@
 // What of a usage reply the chart and its tables show: one metric by group and step, with exact
 // texts beside the numbers that are only drawn.
 
-import { OTHERS, type UsageGroup } from "../../src/core/usage-query.ts";
-import type { UsageReply } from "../../src/readings/usage-schema.ts";
+import { MEASURE_NAMES, MEASURES, OTHERS, type UsageGroup } from "../../src/core/usage-query.ts";
+import type { UsageReply } from "../../src/readings/usage.ts";
 import { moneyText, roughUsd, sumUsd } from "./money.ts";
 import { countText } from "./numbers.ts";
 import { nameOf, t } from "./texts.ts";
@@ -132,15 +132,15 @@ function withOthers(groups: UsageReply["groups"]): UsageReply["groups"] {
 }
 
 function summed(figures: readonly Figures[]): Figures {
-  const sum = (of: (one: Figures) => number) => figures.reduce((all, one) => all + of(one), 0);
-  return {
-    calls: sum((one) => one.calls),
-    errors: sum((one) => one.errors),
-    cost_usd: sumUsd(figures.map((one) => one.cost_usd)),
-    free_usd: sumUsd(figures.map((one) => one.free_usd)),
-    prompt_tokens: sum((one) => one.prompt_tokens),
-    completion_tokens: sum((one) => one.completion_tokens),
-    // It does not follow from those of the groups.
-    p95_ms: null,
-  };
+  const sums = MEASURE_NAMES.map((name) => {
+    const values = figures.map((one) => one[name]);
+    const isMoney = MEASURES[name].unit === "usd";
+    return [name, isMoney ? sumUsd(values.map(String)) : sumOf(values.map(Number))];
+  });
+  // A p95 does not follow from those of the groups.
+  return { ...(Object.fromEntries(sums) as Omit<Figures, "p95_ms">), p95_ms: null };
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((all, value) => all + value, 0);
 }

@@ -27,8 +27,8 @@ import { Receipt, receiptReply } from "../readings/receipt.ts";
 import type { PriceCatalogue } from "../readings/receipt-lines.ts";
 import { exportRequests, REQUESTS } from "../readings/requests.ts";
 import { Team, teamReply } from "../readings/team.ts";
-import { csvOf, usageReply } from "../readings/usage.ts";
-import { USAGE_EXAMPLE, Usage, UsageQuery } from "../readings/usage-schema.ts";
+import { csvOf, Usage, usageReply } from "../readings/usage.ts";
+import { UsageQuery } from "../readings/usage-range.ts";
 
 export interface ReadingDeps extends ConsoleFrameDeps, BillingStores {
   readonly catalogue: PriceCatalogue;
@@ -111,16 +111,12 @@ const usage = accountEndpoint({
     "Calls are summed in rows of 15 minutes as they are logged, so all figures agree with the " +
     "request log and the ledger. Groups beyond the first 20 by cost are put together.",
   query: queryOf(UsageQuery),
-  reply: Usage,
-  examples: [
-    {
-      summary: "A day by service",
-      query:
-        "from=2026-11-22T00:00:00Z&to=2026-11-22T15:00:00Z&" +
-        "step=1h&group=service&zone=Europe/Berlin",
-      reply: USAGE_EXAMPLE,
-    },
-  ],
+  ...replyWith(Usage, {
+    summary: "A day by service",
+    query:
+      "from=2026-11-22T00:00:00Z&to=2026-11-22T15:00:00Z&" +
+      "step=1h&group=service&zone=Europe/Berlin",
+  }),
   run: ({ deps, account }: Context, input) => usageReply({ reading: deps.reading, account }, input),
 });
 

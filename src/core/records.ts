@@ -59,7 +59,7 @@ export type RowOf<F extends Fields> = {
     : never;
 };
 
-interface Words<Wire> extends Rules {
+export interface Words<Wire> extends Rules {
   readonly sample: Wire;
   readonly about?: string;
 }

@@ -9,6 +9,23 @@ export type UsageStep = (typeof USAGE_STEPS)[number];
 export const USAGE_GROUPS = ["none", "service", "model", "key", "status"] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
+/**
+ * The sums that usage is shown in, in the order of a CSV file. The record, the SQL, the totals and
+ * the files that pages write follow from this table.
+ */
+export const MEASURES = {
+  calls: { unit: "count", sample: 1204 },
+  errors: { unit: "count", about: "Refused and failed ones", sample: 7 },
+  prompt_tokens: { unit: "count", sample: 812_400 },
+  completion_tokens: { unit: "count", sample: 94_120 },
+  cost_usd: { unit: "usd", about: "Charged", sample: "0.94123" },
+  free_usd: { unit: "usd", about: "The part of it that free credit paid", sample: "0.1" },
+} as const;
+export type Measure = keyof typeof MEASURES;
+export const MEASURE_NAMES = Object.keys(MEASURES) as readonly Measure[];
+/** The measures, and the one figure that does not add up. */
+export const FIGURE_NAMES = [...MEASURE_NAMES, "p95_ms"] as const;
+
 /** The group of all groups that cost less than those listed. */
 export const OTHERS = "others";
 

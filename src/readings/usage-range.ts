@@ -1,11 +1,35 @@
-// The range of a usage query: its steps, in whatever time zone.
+// The query of usage, and its steps, in whatever time zone.
 
 import type { ApiError } from "../core/errors.ts";
 import { isUsualYear, USUAL_YEARS } from "../core/text/field-rules.ts";
+import { CALL_STATUSES, USAGE_GROUPS, USAGE_STEPS } from "../core/usage-query.ts";
 import { invalid } from "../http/body/checks.ts";
+import { time as timeSchema } from "../http/console/fields.ts";
+import { type Checked, oneOf, optional, Type, text } from "../http/schema.ts";
 import type { Database } from "../store/servers/database.ts";
 import { UnknownZone, zoneBorders } from "../store/usage/usage.ts";
-import { USAGE_STEPS_MAX, type UsageInput } from "./usage-schema.ts";
+
+/** At most so many steps; a longer range needs a longer step. */
+const USAGE_STEPS_MAX = 750;
+
+/** The query. Days begin at midnight of `zone`, hours and quarters at `from`. */
+export const UsageQuery = Type.Object(
+  {
+    from: timeSchema("The begin, a multiple of 15 minutes"),
+    to: timeSchema("The end, which is not included"),
+    step: oneOf(USAGE_STEPS),
+    group: oneOf(USAGE_GROUPS),
+    zone: optional(text({ description: "An IANA time zone; UTC by default" })),
+    service: optional(text()),
+    model: optional(
+      text({ description: "A model, or an action of maps; `none` for calls without one" }),
+    ),
+    key: optional(text({ description: "The id of a key" })),
+    status: optional(oneOf(CALL_STATUSES)),
+  },
+  { additionalProperties: false },
+);
+export type UsageInput = Checked<typeof UsageQuery>;
 
 const MINUTE_MS = 60_000;
 const QUARTER_MS = 15 * MINUTE_MS;

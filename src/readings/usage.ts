@@ -1,23 +1,116 @@
 // What an account used, by step of time and by group. The CSV has no totals (D-581).
 
 import { BAND_ERROR_PERCENT, LatencyCounts } from "../core/latency-bands.ts";
+import {
+  type Field,
+  jsonOf,
+  listOf,
+  nested,
+  nullable,
+  number,
+  text,
+  time,
+  usd,
+  type WireOf,
+  type Words,
+  word,
+} from "../core/records.ts";
 import { type CsvCell, csvLine } from "../core/text/csv.ts";
-import { NO_MODEL, OTHERS } from "../core/usage-query.ts";
+import {
+  FIGURE_NAMES,
+  MEASURE_NAMES,
+  MEASURES,
+  type Measure,
+  NO_MODEL,
+  OTHERS,
+  USAGE_STEPS,
+} from "../core/usage-query.ts";
 import { type KeyName, keyNumber, readKeyNames } from "../store/accounts/key-names.ts";
 import {
+  NOTHING_USED,
   readUsage,
   readUsageChoices,
   type UsageCell,
   type UsageSums,
 } from "../store/usage/usage.ts";
-import { type AccountSource, asOf, timeText, usdText } from "./reading.ts";
+import { type AccountSource, AGE, asOf, timeText } from "./reading.ts";
 import { scopeOfService, serviceOfScope, serviceTitle } from "./service-names.ts";
-import { rangeOf } from "./usage-range.ts";
-import type { UsageInput, UsageReply } from "./usage-schema.ts";
-
-type Figures = UsageReply["total"];
+import { rangeOf, type UsageInput } from "./usage-range.ts";
 
 const P95 = 95;
+const SAMPLE_HOURS = 15;
+
+type FigureFields = {
+  readonly [Name in Measure]: (typeof MEASURES)[Name]["unit"] extends "usd"
+    ? Field<string>
+    : Field<number>;
+};
+
+const measureFields = Object.entries(MEASURES).map(([name, { unit, ...words }]) => [
+  name,
+  unit === "usd"
+    ? usd(words as Words<string>)
+    : number({ minimum: 0, ...(words as Words<number>) }),
+]);
+
+const Figures = {
+  ...(Object.fromEntries(measureFields) as FigureFields),
+  p95_ms: nullable(
+    number({ minimum: 0, about: "95 of 100 answered calls took at most this", sample: 812 }),
+  ),
+};
+
+const Step = {
+  at: time({ about: "The begin of the step", sample: "2026-11-22T13:00:00.000Z" }),
+  ...Figures,
+};
+
+const Group = {
+  id: text({
+    about:
+      "What the group is called in a filter; `others` is what comes after the first 20 by cost",
+    sample: "chat",
+  }),
+  label: text({ about: "What it is called for people", sample: "Chat" }),
+  total: nested(Figures),
+  steps: listOf(nested(Step, { about: "A step in which there was a call; the others are zero" })),
+};
+
+export const Usage = {
+  ...AGE,
+  from: time({ about: "The begin", sample: "2026-11-22T00:00:00.000Z" }),
+  to: time({ about: "The end", sample: "2026-11-22T15:00:00.000Z" }),
+  step: word(USAGE_STEPS, { sample: "1h" }),
+  zone: text({ sample: "UTC" }),
+  begins: listOf(
+    time({
+      about: "The begin of a step; of all of them, in order",
+      sample: "2026-11-22T00:00:00.000Z",
+    }),
+    {
+      sample: Array.from({ length: SAMPLE_HOURS }, (_, hour) =>
+        timeText(Date.UTC(2026, 10, 22, hour)),
+      ),
+    },
+  ),
+  p95_error_percent: number({
+    about: "By how much a p95 may be off",
+    sample: BAND_ERROR_PERCENT,
+  }),
+  groups: listOf(nested(Group)),
+  total: nested(Figures),
+  choices: nested({
+    services: listOf(text({ sample: "chat" })),
+    models: listOf(text({ sample: "fast" })),
+    keys: listOf(
+      nested({
+        id: text({ sample: "key_7n42DGM5Tflk9n8mt7Fhc7" }),
+        name: text({ sample: "production" }),
+      }),
+    ),
+  }),
+};
+export type UsageReply = WireOf<typeof Usage>;
 
 /** Reads the usage of an account. @throws ApiError that names the field at fault */
 export async function usageReply(
@@ -91,63 +184,31 @@ function nameOf(
 }
 
 function total(cells: readonly UsageCell[]): UsageSums {
-  const sums: UsageSums = {
-    calls: 0,
-    errors: 0,
-    cost: 0n,
-    freeCost: 0n,
-    promptTokens: 0,
-    completionTokens: 0,
-    latencies: new LatencyCounts(),
-  };
+  const sums = { ...NOTHING_USED, latencies: new LatencyCounts() };
   for (const cell of cells) {
-    sums.calls += cell.calls;
-    sums.errors += cell.errors;
-    sums.cost += cell.cost;
-    sums.freeCost += cell.freeCost;
-    sums.promptTokens += cell.promptTokens;
-    sums.completionTokens += cell.completionTokens;
+    for (const name of MEASURE_NAMES) sums[name] += cell[name];
     sums.latencies.addAll(cell.latencies);
   }
   return sums;
 }
 
-function figures(sums: UsageSums): Figures {
-  return {
-    calls: sums.calls,
-    errors: sums.errors,
-    cost_usd: usdText(sums.cost),
-    free_usd: usdText(sums.freeCost),
-    prompt_tokens: sums.promptTokens,
-    completion_tokens: sums.completionTokens,
-    p95_ms: sums.latencies.percentile(P95),
-  };
+function figures({ latencies, ...sums }: UsageSums): UsageReply["total"] {
+  return jsonOf(Figures, { ...sums, p95_ms: latencies.percentile(P95) });
 }
-
-const HEADINGS = ["begin", "group_id", "group", "calls", "errors", "prompt_tokens"];
-const MORE_HEADINGS = ["completion_tokens", "cost_usd", "free_usd", "p95_ms"];
 
 /**
  * The figures of each group and step, which add up to the totals. Totals are not among them: who
  * sums a column would count each call three times.
  */
 export function csvOf({ groups }: UsageReply): string {
-  const line = (at: string, id: string, label: string, one: Figures) =>
-    csvLine([at, id, label, ...cellsOf(one)]);
-  return [
-    csvLine([...HEADINGS, ...MORE_HEADINGS]),
-    ...groups.flatMap(({ id, label, steps }) => steps.map((one) => line(one.at, id, label, one))),
-  ].join("");
+  const lines = groups.flatMap(({ id, label, steps }) =>
+    steps.map((step) =>
+      csvLine([step.at, id, label, ...FIGURE_NAMES.map((name) => cellOf(step[name]))]),
+    ),
+  );
+  return [csvLine(["begin", "group_id", "group", ...FIGURE_NAMES]), ...lines].join("");
 }
 
-function cellsOf(one: Figures): CsvCell[] {
-  return [
-    one.calls,
-    one.errors,
-    one.prompt_tokens,
-    one.completion_tokens,
-    { decimal: one.cost_usd },
-    { decimal: one.free_usd },
-    one.p95_ms,
-  ];
+function cellOf(figure: string | number | null): CsvCell {
+  return typeof figure === "string" ? { decimal: figure } : figure;
 }

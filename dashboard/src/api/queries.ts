@@ -13,7 +13,7 @@ import type { OverviewReply } from "../../../src/readings/overview.ts";
 import type { ReceiptReply } from "../../../src/readings/receipt.ts";
 import type { RequestsReply } from "../../../src/readings/requests.ts";
 import type { TeamReply } from "../../../src/readings/team.ts";
-import type { UsageReply } from "../../../src/readings/usage-schema.ts";
+import type { UsageReply } from "../../../src/readings/usage.ts";
 import { get, type Query, RequestError } from "./client.ts";
 
 const FRESH_MS = 4_000;

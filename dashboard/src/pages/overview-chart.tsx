@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
-import type { UsageReply } from "../../../src/readings/usage-schema.ts";
+import type { UsageReply } from "../../../src/readings/usage.ts";
 import { serverTime } from "../api/client.ts";
 import { usageQuery } from "../api/queries.ts";
 import { UsageChart } from "../parts/lazy-chart.tsx";

@@ -8,6 +8,26 @@ import { at, bytea, money, number } from "./columns.ts";
 /** How long the rows are, in minutes; hours and days are those of UTC. */
 export const ROLLUP_MINUTES = [15, 60, 1_440] as const;
 
+/** The columns of sums, and the types in which their values are sent. */
+export const ROLLUP_SUMS = {
+  calls: "int",
+  prompt_tokens: "bigint",
+  cached_tokens: "bigint",
+  completion_tokens: "bigint",
+  cost: "bigint",
+  free_cost: "bigint",
+} as const;
+export type RollupSums = Record<keyof typeof ROLLUP_SUMS, bigint>;
+export const ROLLUP_SUM_NAMES = Object.keys(ROLLUP_SUMS) as readonly (keyof RollupSums)[];
+export const NO_SUMS: Readonly<RollupSums> = {
+  calls: 0n,
+  prompt_tokens: 0n,
+  cached_tokens: 0n,
+  completion_tokens: 0n,
+  cost: 0n,
+  free_cost: 0n,
+};
+
 export type UsageStatus = (typeof CALL_STATUSES)[number];
 
 /** The service of money whose log row Postgres refused, or whose log was dropped before. */

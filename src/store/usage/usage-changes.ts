@@ -2,7 +2,13 @@
 
 import { nano } from "../../core/money/money.ts";
 import type { LedgerRow, PreparedEntry } from "../ledger/prepared-entry.ts";
-import { UNKNOWN_SERVICE, type UsageStatus } from "../tables/usage-schema.ts";
+import {
+  NO_SUMS,
+  ROLLUP_SUM_NAMES,
+  type RollupSums,
+  UNKNOWN_SERVICE,
+  type UsageStatus,
+} from "../tables/usage-schema.ts";
 import { amountOf, type LogRow, SUMMARY_CODE } from "./log-rows.ts";
 
 /** A log row that was written: what it replaced, or null, and what is there now. */
@@ -12,19 +18,13 @@ export interface LogChange {
 }
 
 /** What is added to the sums of one time and kind of call; negative if it is taken away. */
-export interface UsageChange {
+export interface UsageChange extends Readonly<RollupSums> {
   readonly account: number;
   readonly atMs: number;
   readonly key: number;
   readonly service: string;
   readonly model: string;
   readonly status: UsageStatus;
-  readonly calls: number;
-  readonly promptTokens: number;
-  readonly cachedTokens: number;
-  readonly completionTokens: number;
-  readonly cost: bigint;
-  readonly freeCost: bigint;
   /** The latency of an answered call; null if it is not counted. */
   readonly latencyMs: number | null;
 }
@@ -37,9 +37,11 @@ export const usageStatusSql = (row: string) => `
   CASE WHEN ${row}.error_code IS NULL THEN 'ok'
     WHEN ${row}.held IS NULL AND ${row}.cost = 0 THEN 'refused' ELSE 'failed' END`;
 
-/** How many calls a log row of that name stands for, as SQL. */
-export const callsSql = (row: string) => `
-  CASE WHEN ${row}.error_code = '${SUMMARY_CODE}' THEN ${row}.requests ELSE 1 END`;
+/** The value of a log row of that name in a column of sums, as SQL. */
+export const sumSql = (row: string, name: keyof RollupSums) =>
+  name === "calls"
+    ? `CASE WHEN ${row}.error_code = '${SUMMARY_CODE}' THEN ${row}.requests ELSE 1 END`
+    : `${row}.${name}`;
 
 const CHARGES: ReadonlySet<unknown> = new Set(["charge", "late_charge"]);
 
@@ -68,8 +70,8 @@ export function usageChanges(
       const row = { paid_delta: paidDelta, free_delta: freeDelta, at: isoOf(atMs) };
       changes.push(moneyAlone(row, account, key, -1n));
     }
-    if (change.before !== null) changes.push(ofRow(change.before, -1));
-    changes.push(ofRow(change.after, 1));
+    if (change.before !== null) changes.push(ofRow(change.before, -1n));
+    changes.push(ofRow(change.after, 1n));
   }
   return changes;
 }
@@ -92,20 +94,15 @@ function moneyAlone(
     service: UNKNOWN_SERVICE,
     model: "",
     status: "ok",
-    calls: 0,
-    promptTokens: 0,
-    cachedTokens: 0,
-    completionTokens: 0,
     latencyMs: null,
+    ...NO_SUMS,
     cost: sign * (free - nano(String(row.paid_delta))),
-    freeCost: sign * free,
+    free_cost: sign * free,
   };
 }
 
-function ofRow(row: LogRow, sign: 1 | -1): UsageChange {
+function ofRow(row: LogRow, sign: 1n | -1n): UsageChange {
   const status = usageStatus(row);
-  const signed = BigInt(sign);
-  const calls = row.error_code === SUMMARY_CODE ? Number(row.requests) : 1;
   return {
     account: Number(row.account),
     atMs: Date.parse(String(row.at)),
@@ -113,14 +110,23 @@ function ofRow(row: LogRow, sign: 1 | -1): UsageChange {
     service: String(row.service),
     model: String(row.model ?? ""),
     status,
-    calls: sign * calls,
-    promptTokens: sign * Number(row.prompt_tokens),
-    cachedTokens: sign * Number(row.cached_tokens),
-    completionTokens: sign * Number(row.completion_tokens),
-    cost: signed * amountOf(row.cost),
-    freeCost: signed * amountOf(row.free_cost),
     latencyMs: status === "ok" ? Number(row.latency_ms) : null,
+    ...signedSums(row, sign),
   };
+}
+
+/** The values of `sumSql`, in code. */
+function signedSums(row: LogRow, sign: 1n | -1n): RollupSums {
+  const sums = { ...NO_SUMS };
+  for (const name of ROLLUP_SUM_NAMES) {
+    const value = name === "calls" ? callsOf(row) : amountOf(row[name]);
+    sums[name] = sign * value;
+  }
+  return sums;
+}
+
+function callsOf({ error_code: code, requests }: LogRow): bigint {
+  return code === SUMMARY_CODE ? amountOf(requests) : 1n;
 }
 
 /** What happened to the call of a log row. */

@@ -2,6 +2,8 @@
 // whole days, with the hours and quarters at its two ends added or taken away: a year of days of
 // any zone is read from days and a few hours of each, not from all its hours (D-244).
 
+import { MEASURE_NAMES, type Measure } from "../../core/usage-query.ts";
+
 const QUARTER_MS = 900_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -48,15 +50,25 @@ function sliceOf(border: number, lengthMs: number, fromMs: number, toMs: number)
   return [];
 }
 
-const SUMS = `sum(calls) AS calls, coalesce(sum(calls) FILTER (WHERE status <> 'ok'), 0) AS errors,
-  sum(cost) AS cost, sum(free_cost) AS free_cost, sum(prompt_tokens) AS prompt_tokens,
-  sum(completion_tokens) AS completion_tokens, string_agg(latencies, '') AS latencies`;
+const MEASURED = {
+  calls: "sum(calls)",
+  errors: "coalesce(sum(calls) FILTER (WHERE status <> 'ok'), 0)",
+  prompt_tokens: "sum(prompt_tokens)",
+  completion_tokens: "sum(completion_tokens)",
+  cost_usd: "sum(cost)",
+  free_usd: "sum(free_cost)",
+} satisfies Record<Measure, string>;
 
-const COUNTS = ["calls", "errors", "cost", "free_cost", "prompt_tokens", "completion_tokens"];
-const ADDED = COUNTS.map((name) => `sign * ${name} AS ${name}`).join(", ");
-const TAKEN = COUNTS.map((name) => `-sign * ${name} AS ${name}`).join(", ");
+/** The measures of a group of sums. */
+export const SUMS = `
+  ${MEASURE_NAMES.map((name) => `${MEASURED[name]} AS ${name}`).join(", ")},
+  string_agg(latencies, '') AS latencies`;
 
-const FILTER = `($6::text IS NULL OR service = $6) AND ($7::text IS NULL OR model = $7)
+const ADDED = MEASURE_NAMES.map((name) => `sign * ${name} AS ${name}`).join(", ");
+const TAKEN = MEASURE_NAMES.map((name) => `-sign * ${name} AS ${name}`).join(", ");
+
+/** The condition on the sums of a question: $6 to $9 are null for what it leaves open. */
+export const FILTER = `($6::text IS NULL OR service = $6) AND ($7::text IS NULL OR model = $7)
   AND ($8::bigint IS NULL OR key = $8) AND ($9::text IS NULL OR status = $9)`;
 
 /**

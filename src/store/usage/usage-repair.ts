@@ -4,8 +4,8 @@
 import type { Sql, TransactionSql } from "postgres";
 import { BAND_STARTS } from "../../core/latency-bands.ts";
 import { arrayText, type Database } from "../servers/database.ts";
-import { ROLLUP_MINUTES, UNKNOWN_SERVICE } from "../tables/usage-schema.ts";
-import { callsSql, usageStatusSql } from "./usage-changes.ts";
+import { ROLLUP_MINUTES, ROLLUP_SUM_NAMES, UNKNOWN_SERVICE } from "../tables/usage-schema.ts";
+import { sumSql, usageStatusSql } from "./usage-changes.ts";
 import { firstWrongSql, WRONG_SUMS } from "./usage-sums-check.ts";
 
 /** The money of an account's calls in four records, as `cost/free part`: they must agree. */
@@ -60,12 +60,18 @@ function byteOf(value: string): string {
   return `set_byte('\\x00'::bytea, 0, (${value})::int)`;
 }
 
+const NAMES = ROLLUP_SUM_NAMES.join(", ");
+/** The sums of money without a call. */
+const MONEY_ALONE = ROLLUP_SUM_NAMES.map((name) =>
+  name === "cost" || name === "free_cost" ? name : "0",
+).join(", ");
+
 /** The log since $2 and, apart, the ledger's money that is not in it. */
 const SOURCE = `
   logged AS (
     SELECT l.at, l.request, l.key, l.service, coalesce(l.model, '') AS model,
-      ${usageStatusSql("l")} AS status, ${callsSql("l")} AS calls, l.prompt_tokens,
-      l.cached_tokens, l.completion_tokens, l.cost, l.free_cost,
+      ${usageStatusSql("l")} AS status,
+      ${ROLLUP_SUM_NAMES.map((name) => `${sumSql("l", name)} AS ${name}`).join(", ")},
       CASE WHEN l.error_code IS NULL
         THEN greatest(width_bucket(l.latency_ms, $3::text::int[]) - 1, 0) END AS band
     FROM request_log l WHERE l.account = $1 AND l.at >= $2
@@ -82,26 +88,24 @@ const SOURCE = `
     FROM charged c LEFT JOIN logged l ON l.request = c.request
     GROUP BY c.request, c.at, c.key, c.cost, c.free_cost
   ), source AS (
-    SELECT at, key, service, model, status, calls, prompt_tokens, cached_tokens,
-      completion_tokens, cost, free_cost, band FROM logged
+    SELECT at, key, service, model, status, ${NAMES}, band FROM logged
     UNION ALL
-    SELECT at, key, '${UNKNOWN_SERVICE}', '', 'ok', 0, 0, 0, 0, cost, free_cost, NULL
-    FROM alone WHERE cost <> 0 OR free_cost <> 0
+    SELECT at, key, '${UNKNOWN_SERVICE}', '', 'ok', ${MONEY_ALONE}, NULL FROM alone
+    WHERE cost <> 0 OR free_cost <> 0
   )`;
 
 const REBUILD = `
   WITH ${SOURCE}, banded AS (
     SELECT minutes, date_bin(minutes * interval '1 minute', at, '2000-01-01Z') AS at, key,
-      service, model, status, band, sum(calls) AS calls, sum(prompt_tokens) AS prompt_tokens,
-      sum(cached_tokens) AS cached_tokens, sum(completion_tokens) AS completion_tokens,
-      sum(cost) AS cost, sum(free_cost) AS free_cost
+      service, model, status, band,
+      ${ROLLUP_SUM_NAMES.map((name) => `sum(${name}) AS ${name}`).join(", ")}
     FROM source, unnest(ARRAY[${ROLLUP_MINUTES.join(", ")}]) AS minutes
     GROUP BY 1, 2, 3, 4, 5, 6, 7
   )
-  INSERT INTO usage_rollups (account, minutes, at, key, service, model, status, calls,
-    prompt_tokens, cached_tokens, completion_tokens, cost, free_cost, latencies)
-  SELECT $1, minutes, at, key, service, model, status, sum(calls), sum(prompt_tokens),
-    sum(cached_tokens), sum(completion_tokens), sum(cost), sum(free_cost),
+  INSERT INTO usage_rollups
+    (account, minutes, at, key, service, model, status, ${NAMES}, latencies)
+  SELECT $1, minutes, at, key, service, model, status,
+    ${ROLLUP_SUM_NAMES.map((name) => `sum(${name})`).join(", ")},
     string_agg(${byteOf("band")} || ${packed("calls::int")}, '' ORDER BY band)
       FILTER (WHERE band IS NOT NULL)
   FROM banded GROUP BY minutes, at, key, service, model, status`;

@@ -3,7 +3,13 @@
 import type { TransactionSql } from "postgres";
 import { bandOf, LatencyCounts } from "../../core/latency-bands.ts";
 import { type Cell, type ColumnTypes, unnestParameters, unnestText } from "../tables/unnest.ts";
-import { ROLLUP_MINUTES } from "../tables/usage-schema.ts";
+import {
+  NO_SUMS,
+  ROLLUP_MINUTES,
+  ROLLUP_SUM_NAMES,
+  ROLLUP_SUMS,
+  type RollupSums,
+} from "../tables/usage-schema.ts";
 import type { UsageChange } from "./usage-changes.ts";
 
 const MINUTE_MS = 60_000;
@@ -17,19 +23,10 @@ const KEY_COLUMNS = {
   model: "text",
   status: "text",
 } as const;
-const SUM_COLUMNS = {
-  calls: "int",
-  prompt_tokens: "bigint",
-  cached_tokens: "bigint",
-  completion_tokens: "bigint",
-  cost: "bigint",
-  free_cost: "bigint",
-} as const;
-const COLUMNS = { ...KEY_COLUMNS, ...SUM_COLUMNS, latencies: "text" } as const;
+const COLUMNS = { ...KEY_COLUMNS, ...ROLLUP_SUMS, latencies: "text" } as const;
 const PLACE_COLUMNS = { place: "int", ...KEY_COLUMNS } as const;
 
 const KEYS = Object.keys(KEY_COLUMNS).join(", ");
-const SUMS = Object.keys(SUM_COLUMNS);
 
 const READ = `
   SELECT row.place, encode(u.latencies, 'hex') AS latencies
@@ -38,20 +35,15 @@ const READ = `
 
 const ADD = `
   INSERT INTO usage_rollups AS u (${Object.keys(COLUMNS).join(", ")})
-  SELECT ${KEYS}, ${SUMS.join(", ")}, decode(latencies, 'hex') FROM ${unnestText(COLUMNS)}
+  SELECT ${KEYS}, ${ROLLUP_SUM_NAMES.join(", ")}, decode(latencies, 'hex')
+  FROM ${unnestText(COLUMNS)}
   ON CONFLICT (${KEYS}) DO UPDATE SET
-    ${SUMS.map((name) => `${name} = u.${name} + excluded.${name}`).join(", ")},
+    ${ROLLUP_SUM_NAMES.map((name) => `${name} = u.${name} + excluded.${name}`).join(", ")},
     latencies = coalesce(excluded.latencies, u.latencies)`;
 
-interface Sum {
+interface Sum extends RollupSums {
   readonly key: Readonly<Record<keyof typeof KEY_COLUMNS, Cell>>;
   readonly startMs: number;
-  calls: number;
-  promptTokens: number;
-  cachedTokens: number;
-  completionTokens: number;
-  cost: bigint;
-  freeCost: bigint;
   /** Null while no answered call is among the changes. */
   latencies: LatencyCounts | null;
 }
@@ -100,9 +92,8 @@ function sumOf(
   let sum = sums.get(id);
   if (sum === undefined) {
     const at = new Date(startMs).toISOString();
-    const nothing = { calls: 0, promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
     const whole = { account, minutes, at, key, service, model, status };
-    sum = { key: whole, startMs, ...nothing, cost: 0n, freeCost: 0n, latencies: null };
+    sum = { key: whole, startMs, latencies: null, ...NO_SUMS };
     sums.set(id, sum);
   }
   return sum;
@@ -112,7 +103,7 @@ function addTo(sum: Sum, change: UsageChange): void {
   addCounts(sum, change);
   if (change.latencyMs === null) return;
   sum.latencies ??= new LatencyCounts();
-  sum.latencies.add(bandOf(change.latencyMs), change.calls);
+  sum.latencies.add(bandOf(change.latencyMs), Number(change.calls));
 }
 
 function addSum(sum: Sum, part: Sum): void {
@@ -122,13 +113,8 @@ function addSum(sum: Sum, part: Sum): void {
   sum.latencies.addAll(part.latencies);
 }
 
-function addCounts(sum: Sum, part: Omit<Sum, "key" | "startMs" | "latencies">): void {
-  sum.calls += part.calls;
-  sum.promptTokens += part.promptTokens;
-  sum.cachedTokens += part.cachedTokens;
-  sum.completionTokens += part.completionTokens;
-  sum.cost += part.cost;
-  sum.freeCost += part.freeCost;
+function addCounts(sum: RollupSums, part: Readonly<RollupSums>): void {
+  for (const name of ROLLUP_SUM_NAMES) sum[name] += part[name];
 }
 
 async function addStoredLatencies(tx: TransactionSql, sums: readonly Sum[]): Promise<void> {
@@ -142,15 +128,7 @@ async function addStoredLatencies(tx: TransactionSql, sums: readonly Sum[]): Pro
   }
 }
 
-function rowOf(sum: Sum): Readonly<Record<keyof typeof COLUMNS, Cell>> {
-  return {
-    ...sum.key,
-    calls: sum.calls,
-    prompt_tokens: sum.promptTokens,
-    cached_tokens: sum.cachedTokens,
-    completion_tokens: sum.completionTokens,
-    cost: sum.cost,
-    free_cost: sum.freeCost,
-    latencies: sum.latencies === null ? null : Buffer.from(sum.latencies.pack()).toString("hex"),
-  };
+function rowOf({ key, startMs: _, latencies, ...sums }: Sum): Record<keyof typeof COLUMNS, Cell> {
+  const packed = latencies === null ? null : Buffer.from(latencies.pack()).toString("hex");
+  return { ...key, ...sums, latencies: packed };
 }

@@ -1,20 +1,19 @@
 // Finds sums of the request log that differ from the log, or longer ones that differ from shorter
 // ones, as SQL over many accounts.
 
-import { ROLLUP_MINUTES, UNKNOWN_SERVICE } from "../tables/usage-schema.ts";
-import { callsSql, usageStatusSql } from "./usage-changes.ts";
+import { ROLLUP_MINUTES, ROLLUP_SUM_NAMES, UNKNOWN_SERVICE } from "../tables/usage-schema.ts";
+import { sumSql, usageStatusSql } from "./usage-changes.ts";
 
 /** A condition on the column `account`: it is one of the accounts whose ids are in $1. */
 export const IN_AUDIT =
   "account = ANY(ARRAY(SELECT number FROM accounts WHERE id = ANY($1::text::text[])))";
 
-const COUNTS = ["calls", "prompt_tokens", "cached_tokens", "completion_tokens"] as const;
-const SUMS = [...COUNTS, "cost", "free_cost"] as const;
 const GROUP = "key, service, model, status";
 
-const sumsOf = (row: string) => SUMS.map((name) => `coalesce(${row}.${name}, 0)`).join(", ");
+const sumsOf = (row: string) =>
+  ROLLUP_SUM_NAMES.map((name) => `coalesce(${row}.${name}, 0)`).join(", ");
 const textOf = (row: string) => `concat_ws(' ', ${sumsOf(row)})`;
-const NAMES = SUMS.join(", ");
+const NAMES = ROLLUP_SUM_NAMES.join(", ");
 const factOf = (length: string) => `
   'the ${length} sums of ' || service || ' (' || status || ') at ' || at || ' (${NAMES})'`;
 
@@ -28,9 +27,7 @@ const LOGGED = `
   WITH logged AS (
     SELECT account, date_bin('15 minutes', l.at, '2000-01-01Z') AS at, l.key, l.service,
       coalesce(l.model, '') AS model, ${usageStatusSql("l")} AS status,
-      sum(${callsSql("l")}) AS calls, sum(l.prompt_tokens) AS prompt_tokens,
-      sum(l.cached_tokens) AS cached_tokens, sum(l.completion_tokens) AS completion_tokens,
-      sum(l.cost) AS cost, sum(l.free_cost) AS free_cost
+      ${ROLLUP_SUM_NAMES.map((name) => `sum(${sumSql("l", name)}) AS ${name}`).join(", ")}
     FROM request_log l WHERE ${IN_AUDIT} GROUP BY 1, 2, 3, 4, 5, 6
   ), kept AS (
     SELECT month FROM (
@@ -51,7 +48,7 @@ const LOGGED = `
 const longerSums = (short: number, long: number) => `
   WITH shorter AS (
     SELECT account, date_bin(interval '${long} minutes', at, '2000-01-01Z') AS at, ${GROUP},
-      ${SUMS.map((name) => `sum(${name}) AS ${name}`).join(", ")}
+      ${ROLLUP_SUM_NAMES.map((name) => `sum(${name}) AS ${name}`).join(", ")}
     FROM usage_rollups WHERE ${IN_AUDIT} AND minutes = ${short} GROUP BY 1, 2, ${GROUP}
   ), longer AS (
     SELECT account, at, ${GROUP}, ${NAMES} FROM usage_rollups

@@ -2,11 +2,11 @@
 // one query. Totals are the sums of what it returns, so they always agree.
 
 import { LatencyCounts } from "../../core/latency-bands.ts";
-import type { UsageGroup } from "../../core/usage-query.ts";
+import { MEASURE_NAMES, type Measure, type UsageGroup } from "../../core/usage-query.ts";
 import { arrayText, type Database } from "../servers/database.ts";
 import { isInvalidParameter } from "../servers/sql-errors.ts";
 import type { UsageStatus } from "../tables/usage-schema.ts";
-import { cellsOfDays, isOfDays, slicesOf } from "./usage-days.ts";
+import { cellsOfDays, FILTER, isOfDays, SUMS, slicesOf } from "./usage-days.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -34,17 +34,19 @@ export interface UsageQuestion {
   readonly filter: UsageFilter;
 }
 
-export interface UsageSums {
-  calls: number;
-  /** Refused and failed ones. */
-  errors: number;
-  /** Nano-USD; a sum may be outside the range of NanoUsd. */
-  cost: bigint;
-  freeCost: bigint;
-  promptTokens: number;
-  completionTokens: number;
+/** Each measure; amounts in nano-USD, which may be outside the range of NanoUsd. */
+export interface UsageSums extends Record<Measure, bigint> {
   readonly latencies: LatencyCounts;
 }
+
+export const NOTHING_USED: Readonly<Record<Measure, bigint>> = {
+  calls: 0n,
+  errors: 0n,
+  prompt_tokens: 0n,
+  completion_tokens: 0n,
+  cost_usd: 0n,
+  free_usd: 0n,
+};
 
 /** The sums of a group in a step. */
 export interface UsageCell extends UsageSums {
@@ -85,28 +87,21 @@ function cellsOfSource(name: string): string {
   WITH source AS (${SOURCE}
   ), cells AS MATERIALIZED (
     SELECT ${name} AS name,
-      width_bucket(at, (SELECT $5::text::timestamptz[])) - 1 AS step, 1 AS sign,
-      sum(calls) AS calls, coalesce(sum(calls) FILTER (WHERE status <> 'ok'), 0) AS errors,
-      sum(cost) AS cost, sum(free_cost) AS free_cost, sum(prompt_tokens) AS prompt_tokens,
-      sum(completion_tokens) AS completion_tokens, string_agg(latencies, '') AS latencies
-    FROM source
-    WHERE ($6::text IS NULL OR service = $6) AND ($7::text IS NULL OR model = $7)
-      AND ($8::bigint IS NULL OR key = $8) AND ($9::text IS NULL OR status = $9)
-    GROUP BY 1, 2
+      width_bucket(at, (SELECT $5::text::timestamptz[])) - 1 AS step, 1 AS sign, ${SUMS}
+    FROM source WHERE ${FILTER} GROUP BY 1, 2
   )`;
 }
 
-const IS_USED = "HAVING sum(calls) <> 0 OR sum(cost) <> 0";
+const IS_USED = "HAVING sum(calls) <> 0 OR sum(cost_usd) <> 0";
 
 function statement(cells: string): string {
   return `${cells}, ranked AS (
-    SELECT name, row_number() OVER (ORDER BY sum(cost) DESC, sum(calls) DESC, name) AS place
+    SELECT name, row_number() OVER (ORDER BY sum(cost_usd) DESC, sum(calls) DESC, name) AS place
     FROM cells GROUP BY name ${IS_USED}
   )
   SELECT CASE WHEN place <= ${USAGE_GROUPS_MAX} THEN name END AS name,
     min(least(place, ${USAGE_GROUPS_MAX + 1})) AS place, step,
-    sum(calls) AS calls, sum(errors) AS errors, sum(cost) AS cost, sum(free_cost) AS free_cost,
-    sum(prompt_tokens) AS prompt_tokens, sum(completion_tokens) AS completion_tokens,
+    ${MEASURE_NAMES.map((name) => `sum(${name}) AS ${name}`).join(", ")},
     string_agg(latencies, '') FILTER (WHERE sign > 0) AS latencies,
     string_agg(latencies, '') FILTER (WHERE sign < 0) AS latencies_taken
   FROM cells JOIN ranked USING (name) GROUP BY 1, step ${IS_USED} ORDER BY place, step`;
@@ -121,16 +116,12 @@ export async function readUsage({ sql }: Database, question: UsageQuestion): Pro
     const latencies = new LatencyCounts();
     if (row.latencies !== null) latencies.addPacked(row.latencies as Uint8Array);
     if (row.latencies_taken !== null) latencies.takePacked(row.latencies_taken as Uint8Array);
+    const sums = MEASURE_NAMES.map((name) => [name, BigInt(String(row[name]))]);
     return {
+      ...(Object.fromEntries(sums) as Record<Measure, bigint>),
       group: row.name === null ? null : String(row.name),
       step: Number(row.step),
-      calls: Number(row.calls),
-      errors: Number(row.errors),
       latencies,
-      cost: BigInt(String(row.cost)),
-      freeCost: BigInt(String(row.free_cost)),
-      promptTokens: Number(row.prompt_tokens),
-      completionTokens: Number(row.completion_tokens),
     };
   });
 }

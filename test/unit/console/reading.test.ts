@@ -8,7 +8,7 @@ import type { OverviewReply } from "../../../src/readings/overview.ts";
 import type { ReceiptReply } from "../../../src/readings/receipt.ts";
 import { refusalOf } from "../../../src/readings/refusal-words.ts";
 import type { RequestsReply } from "../../../src/readings/requests.ts";
-import type { UsageReply } from "../../../src/readings/usage-schema.ts";
+import type { UsageReply } from "../../../src/readings/usage.ts";
 import { Ledger } from "../../../src/store/ledger/ledger.ts";
 import { flushJournal } from "../../../workers/log-flush.ts";
 import { chatBody } from "../../support/api/api-world.ts";

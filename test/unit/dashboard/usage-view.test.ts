@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { usageView } from "../../../dashboard/src/usage-view.ts";
-import { USAGE_EXAMPLE, type UsageReply } from "../../../src/readings/usage-schema.ts";
+import { sampleOf } from "../../../src/core/records.ts";
+import { Usage, type UsageReply } from "../../../src/readings/usage.ts";
 
+const USAGE_EXAMPLE = sampleOf(Usage);
 const FIGURES = { ...USAGE_EXAMPLE.total, calls: 1, cost_usd: "0.1", p95_ms: 100 };
 
 /** Usage by key, of so many keys. */

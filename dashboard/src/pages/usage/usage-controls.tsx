@@ -3,7 +3,7 @@
 import { Button, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { CALL_STATUSES, USAGE_GROUPS } from "../../../../src/core/usage-query.ts";
-import type { UsageReply } from "../../../../src/readings/usage-schema.ts";
+import type { UsageReply } from "../../../../src/readings/usage.ts";
 import { withQuery } from "../../api/client.ts";
 import { ofAccount } from "../../api/queries.ts";
 import { download } from "../../csv.ts";

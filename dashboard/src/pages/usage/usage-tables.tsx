@@ -2,7 +2,7 @@
 
 import { SegmentedControl } from "@mantine/core";
 import { OTHERS, type UsageGroup } from "../../../../src/core/usage-query.ts";
-import type { UsageReply } from "../../../../src/readings/usage-schema.ts";
+import type { UsageReply } from "../../../../src/readings/usage.ts";
 import { type Column, columnOf, columnsOf } from "../../parts/columns.tsx";
 import { Table } from "../../parts/table.tsx";
 import { type Fields, oneOf } from "../../search-fields.ts";

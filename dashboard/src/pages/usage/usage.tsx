@@ -4,7 +4,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { USAGE_GROUPS } from "../../../../src/core/usage-query.ts";
-import type { UsageReply } from "../../../../src/readings/usage-schema.ts";
+import type { UsageReply } from "../../../../src/readings/usage.ts";
 import { serverTime } from "../../api/client.ts";
 import { usageQuery } from "../../api/queries.ts";
 import { AsOf } from "../../parts/as-of.tsx";

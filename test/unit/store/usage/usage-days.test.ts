@@ -95,13 +95,13 @@ function check(cells: readonly UsageCell[], borders: readonly number[]): void {
     for (const model of ["model-0", "model-1", "model-2"]) {
       const sums = expected(borders[step] ?? 0, borders[step + 1] ?? 0, model);
       const cell = cells.find((one) => one.step === step && one.group === model);
-      expect([step, model, cell?.calls ?? 0, cell?.cost ?? 0n]).toEqual([
+      expect([step, model, Number(cell?.calls ?? 0), cell?.cost_usd ?? 0n]).toEqual([
         step,
         model,
         sums.calls,
         sums.cost,
       ]);
-      expect(cell?.promptTokens ?? 0).toBe(sums.calls);
+      expect(Number(cell?.prompt_tokens ?? 0)).toBe(sums.calls);
       for (const percent of [5, 50, 95]) {
         expect(cell?.latencies.percentile(percent) ?? null).toBe(
           sums.latencies.percentile(percent),
@@ -137,7 +137,7 @@ describe.each(ZONES)("in %s", (zone) => {
     const range = [from + 29 * HOUR_MS + QUARTER_MS, to - 31 * HOUR_MS - 2 * QUARTER_MS] as const;
     const { borders, cells } = await days(zone, ...range);
     check(cells, borders);
-    const total = cells.reduce((sum, { cost }) => sum + cost, 0n);
+    const total = cells.reduce((sum, { cost_usd: cost }) => sum + cost, 0n);
     const models = ["model-0", "model-1", "model-2"];
     expect(total).toBe(models.reduce((sum, one) => sum + expected(...range, one).cost, 0n));
     const lengths = new Set(
