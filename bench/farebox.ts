@@ -159,7 +159,11 @@ export async function startApi(
     name: `api-${port}`,
     command: [BUN, "src/main.ts"],
     cwd: folder,
-    env: { ...(await environment(stores, place.upstreamUrl, folder)), PORT: String(port) },
+    env: {
+      ...(await environment(stores, place.upstreamUrl, folder)),
+      ...place.env,
+      PORT: String(port),
+    },
     logFolder: place.logFolder,
     readyUrl: `http://127.0.0.1:${port}/readyz`,
   });

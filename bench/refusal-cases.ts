@@ -20,16 +20,19 @@ export interface RefusalCase {
 }
 
 const MEBIBYTE = 1024 * 1024;
+/** The path of chats. */
+export const CHAT_PATH = "/v1/chat/completions";
 const BATCH = "/v1/search/batch";
 const RICH = { paid: "5000", contract: "enterprise" } as const;
 
-const long = (fields: object = {}, bytes: number = CHAT.bodyBytesMax) =>
+/** A chat of so many bytes, nearly. */
+export const longChat = (fields: object = {}, bytes: number = CHAT.bodyBytesMax) =>
   JSON.stringify({
     model: "plain",
     messages: [{ role: "user", content: "x".repeat(bytes - 1_000) }],
     ...fields,
   });
-const text = () => long();
+const text = () => longChat();
 /** 9,900 keys, no name of which was seen before. */
 let seen = 0;
 const keys = () => {
@@ -50,14 +53,16 @@ export const REFUSAL_CASES: Partial<Record<ErrorCode, readonly RefusalCase[]>> =
   tier_required: [{ terms: { scopes: ["mail"] }, path: "/v1/mail/send", body: text }],
   rate_limit_exceeded: [
     { body: text, isOverLimit: true },
-    { name: "9,900 keys", body: () => long(keys(), 2_000), isOverLimit: true },
+    { name: "9,900 keys", body: () => longChat(keys(), 2_000), isOverLimit: true },
   ],
-  body_too_large: [{ terms: RICH, body: () => long({}, CHAT.bodyBytesMax + 2_000) }],
+  body_too_large: [{ terms: RICH, body: () => longChat({}, CHAT.bodyBytesMax + 2_000) }],
   invalid_json: [
     { terms: RICH, body: () => text().slice(0, -1) },
     { terms: RICH, name: "deep", body: () => "[".repeat(4 * MEBIBYTE) },
   ],
-  messages_required: [{ terms: RICH, body: () => long({ messages: [] }, 1_000) + " ".repeat(4e6) }],
+  messages_required: [
+    { terms: RICH, body: () => longChat({ messages: [] }, 1_000) + " ".repeat(4e6) },
+  ],
   batch_too_large: [
     {
       terms: { paid: "5" },
@@ -66,16 +71,16 @@ export const REFUSAL_CASES: Partial<Record<ErrorCode, readonly RefusalCase[]>> =
     },
   ],
   invalid_parameter: [
-    { terms: RICH, body: () => long({ temperature: 3 }) },
-    { terms: RICH, name: "9,900 keys", body: () => long(keys(), 2_000) },
+    { terms: RICH, body: () => longChat({ temperature: 3 }) },
+    { terms: RICH, name: "9,900 keys", body: () => longChat(keys(), 2_000) },
     {
       terms: RICH,
       name: "90,000 values",
-      body: () => long({ metadata: Array(90_000).fill(1), temperature: 3 }, 2_000),
+      body: () => longChat({ metadata: Array(90_000).fill(1), temperature: 3 }, 2_000),
     },
   ],
   // A prompt that is too long to count is sent.
-  model_not_found: [{ terms: RICH, body: () => long({ model: "none" }) }],
+  model_not_found: [{ terms: RICH, body: () => longChat({ model: "none" }) }],
   model_unavailable: [{ terms: RICH, pause: "chat", body: text }],
   search_unavailable: [
     {

@@ -2,14 +2,10 @@
 // and the small calls of a neighbour while one account floods the service.
 
 import type { ErrorCode } from "../src/core/errors.ts";
-import { Accounts } from "../src/store/accounts/accounts.ts";
 import { Pauses } from "../src/store/operators/pauses.ts";
-import { Payments } from "../src/store/payments/payments.ts";
-import { createTestAccount } from "../test/support/stores/accounts.ts";
-import { random, SECRETS, type Stores } from "./farebox.ts";
-import { BUN } from "./launch.ts";
+import { type FloodFigures, keyOf, measureFloods } from "./floods.ts";
 import { mainThreadMs } from "./load/process-usage.ts";
-import { REFUSAL_CASES, type RefusalCase } from "./refusal-cases.ts";
+import { CHAT_PATH, REFUSAL_CASES, type RefusalCase } from "./refusal-cases.ts";
 import {
   during,
   percentilesOf,
@@ -22,13 +18,13 @@ import {
 const MAIN_MS_MAX = 1;
 /** The neighbour's p99 under a flood, by its p99 without one. */
 const RATIO_MAX = 3;
-const CHAT = "/v1/chat/completions";
+/** Estimates of the playground need a person. */
+const CONSOLE = { SESSION_SECRET: "benchmark secret of sessions", CONSOLE_SHOW_MAILS: "true" };
 const ROUNDS = 3;
 const REQUESTS_A_ROUND = 10;
 const FREE_WINDOW = 20;
 /** From then on the key is refused from memory. */
 const OVER_LIMIT = 4 * FREE_WINDOW;
-const FLOOD_CALLERS = 8;
 const WARM_UP_MS = 2_000;
 
 export interface RefusalsOptions {
@@ -42,13 +38,6 @@ interface RefusalFigures {
   readonly bodyKb: number;
   /** In the least disturbed round; not a number where the system does not tell. */
   readonly mainMs: number;
-}
-
-interface FloodFigures {
-  readonly flood: string;
-  readonly refused: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
 }
 
 export interface RefusalsReport {
@@ -67,10 +56,10 @@ interface Setting {
 /** Measures refusals and floods. `cleanup` stops everything that it starts. */
 export async function measureRefusals(options: RefusalsOptions): Promise<RefusalsReport> {
   const { isQuick, cleanup, progress } = options;
-  const neighbour = await startSmallCaller(cleanup, "farebox-bench-refusals-");
+  const neighbour = await startSmallCaller(cleanup, "farebox-bench-refusals-", CONSOLE);
   const { stores, target } = neighbour;
   const pauses = new Pauses({ database: stores.database, log: console });
-  const setting = { neighbour, pauses, base: target.url.slice(0, -CHAT.length) };
+  const setting = { neighbour, pauses, base: target.url.slice(0, -CHAT_PATH.length) };
   await timesOf(neighbour, during(WARM_UP_MS));
   const refusals: RefusalFigures[] = [];
   for (const [code, cases] of Object.entries(REFUSAL_CASES)) {
@@ -82,11 +71,7 @@ export async function measureRefusals(options: RefusalsOptions): Promise<Refusal
   const forMs = isQuick ? 4_000 : 20_000;
   progress("calling in quiet");
   const before = await timesOf(neighbour, during(forMs));
-  const floods: FloodFigures[] = [];
-  for (const flood of Object.keys(FLOODS)) {
-    progress(`flooding with ${flood}`);
-    floods.push(await measureFlood(setting, { flood, forMs }));
-  }
+  const floods = await measureFloods({ ...setting, forMs, cleanup }, progress);
   const quiet = percentilesOf([...before, ...(await timesOf(neighbour, during(forMs)))]);
   return { refusals, quiet, floods };
 }
@@ -122,19 +107,13 @@ async function measureCase(
   return { code: name, bodyKb: size / 1_024, mainMs: Math.min(...rounds) };
 }
 
-async function keyOf({ database }: Stores, { terms = {} }: RefusalCase): Promise<string> {
-  const accounts = new Accounts({ database, random, keyPepper: SECRETS.KEY_PEPPER });
-  const payments = new Payments({ database, random });
-  return (await createTestAccount({ accounts, payments }, terms)).key;
-}
-
 /** Sends one request; resolves to the code of its refusal, "" if there is none. */
 async function send(
   { base }: Pick<Setting, "base">,
   key: string,
   {
     method = "POST",
-    path = CHAT,
+    path = CHAT_PATH,
     body = "{",
   }: Partial<Omit<RefusalCase, "body">> & {
     readonly body?: string;
@@ -144,52 +123,6 @@ async function send(
   const response = await fetch(base + path, { method, headers, body });
   const { error } = (await response.json()) as { readonly error?: { readonly code: string } };
   return error?.code ?? "";
-}
-
-/** What floods send, all with the key of one Free or suspended account. */
-const FLOODS: Readonly<Record<string, RefusalCase>> = {
-  "429 from memory, 126 KB of keys": REFUSAL_CASES.rate_limit_exceeded?.[1] as RefusalCase,
-  "429 from memory, 4 MB": REFUSAL_CASES.rate_limit_exceeded?.[0] as RefusalCase,
-  "403, 4 MB": REFUSAL_CASES.account_inactive?.[0] as RefusalCase,
-  "400, 126 KB of keys": REFUSAL_CASES.invalid_parameter?.[1] as RefusalCase,
-  "402, 4 MB": REFUSAL_CASES.insufficient_credits?.[0] as RefusalCase,
-};
-
-interface Flood {
-  readonly flood: string;
-  readonly base: string;
-  readonly key: string;
-  readonly forMs: number;
-}
-
-async function measureFlood(
-  setting: Setting,
-  { flood, forMs }: Pick<Flood, "flood" | "forMs">,
-): Promise<FloodFigures> {
-  const key = await keyOf(setting.neighbour.stores, FLOODS[flood] as RefusalCase);
-  // In a process of its own: it would delay the neighbour's calls here.
-  const order: Flood = { flood, base: setting.base, key, forMs };
-  const command = [BUN, import.meta.path, JSON.stringify(order)];
-  const attacker = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "inherit" });
-  const times = await timesOf(setting.neighbour, during(forMs));
-  const refused = Number(await attacker.stdout.text());
-  return { flood, refused, ...percentilesOf(times) };
-}
-
-async function sendFlood({ flood, base, key, forMs }: Flood): Promise<void> {
-  const one = FLOODS[flood];
-  if (one === undefined) throw new Error(`There is no flood ${flood}`);
-  const bodies = Array.from({ length: FLOOD_CALLERS }, one.body);
-  const endMs = performance.now() + forMs;
-  let refused = 0;
-  const sendInTurn = async (body: string) => {
-    while (performance.now() < endMs) {
-      await send({ base }, key, { body });
-      refused += 1;
-    }
-  };
-  await Promise.all(bodies.map(sendInTurn));
-  console.log(refused);
 }
 
 /** What is over its bound. */
@@ -213,12 +146,13 @@ export function refusalsTable(report: RefusalsReport): string {
     row("refusal", ["body KB", "main ms", `at most ${MAIN_MS_MAX}`]),
     ...refusals.map(({ code, bodyKb, mainMs }) => row(code, [bodyKb.toFixed(0), ms(mainMs)])),
     "",
-    row("neighbour", ["refused", "p50 ms", "p99 ms", "by quiet", `at most ${RATIO_MAX}`]),
+    row("neighbour", ["sent", "p50 ms", "p99 ms", "by quiet", "beside", `at most ${RATIO_MAX}`]),
     row("quiet", ["", ms(quiet.p50Ms), ms(quiet.p99Ms)]),
-    ...floods.map(({ flood, refused, p50Ms, p99Ms }) =>
-      row(flood, [String(refused), ms(p50Ms), ms(p99Ms), ms(p99Ms / quiet.p99Ms)]),
-    ),
+    ...floods.map(({ flood, sent, p50Ms, p99Ms, besideP99Ms }) => {
+      const ratios = [p99Ms, besideP99Ms].map((one) => ms(one / quiet.p99Ms));
+      return row(flood, [String(sent), ms(p50Ms), ms(p99Ms), ...ratios]);
+    }),
+    "",
+    "beside: the same flood while a process of its own takes it, by quiet",
   ].join("\n");
 }
-
-if (import.meta.main) await sendFlood(JSON.parse(process.argv[2] ?? "{}") as Flood);

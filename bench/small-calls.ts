@@ -18,6 +18,7 @@ export interface SmallCaller {
 export async function startSmallCaller(
   cleanup: AsyncDisposableStack,
   folderName: string,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<SmallCaller> {
   const folder = temporaryFolder(folderName);
   cleanup.defer(() => folder.remove());
@@ -27,7 +28,7 @@ export async function startSmallCaller(
   cleanup.defer(() => upstream.stop());
   const callers = await makeCallers(stores, { accountCount: 1, keysAnAccount: KEYS });
   const keys = callers.map(({ secret }) => secret);
-  const place = { logFolder: folder.path, upstreamUrl: upstream.url };
+  const place = { logFolder: folder.path, upstreamUrl: upstream.url, env };
   const api = await startApi(stores, place, keys);
   cleanup.defer(() => api.stop());
   return { stores, target: api.target, keys };

@@ -17,6 +17,8 @@ export interface Place {
   readonly logFolder: string;
   /** Base URL of the stub upstream, with /v1. */
   readonly upstreamUrl: string;
+  /** Settings of the API process beyond the usual ones. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export type Started = Program & { readonly target: Target };
