@@ -33,7 +33,7 @@ import type { Endpoint } from "./http/endpoint-info.ts";
 import { type HealthDeps, healthz, readyz } from "./http/health.ts";
 import type { OperatorDeps } from "./operator/deps.ts";
 import { OPERATOR_ENDPOINTS } from "./operator/operator-endpoints.ts";
-import { stripeWebhook, type WebhookDeps } from "./payments/webhook-endpoint.ts";
+import { WEBHOOKS, type WebhookDeps } from "./payments/webhook-endpoint.ts";
 import type { ChatDeps } from "./services/chat/doors/completions/answer-chat.ts";
 import { chat } from "./services/chat/doors/completions/chat-endpoint.ts";
 import { model, models } from "./services/chat/doors/models/models-endpoint.ts";
@@ -103,7 +103,7 @@ type ProgramDeps = HealthDeps & DocumentationDeps & WebhookDeps & DashboardDeps;
 /** Endpoints of the program itself. */
 export const PROGRAM: readonly Endpoint<ProgramDeps>[] = [
   ...HEALTH,
-  stripeWebhook,
+  ...WEBHOOKS,
   ...documentation(DOCUMENTED),
   consoleDocument(CONSOLE),
   ...DASHBOARD,

@@ -7,7 +7,7 @@ import { SavedCards } from "../store/payments/saved-cards.ts";
 import { TopUps } from "../store/payments/top-ups.ts";
 import type { Database } from "../store/servers/database.ts";
 import type { PaymentConfig } from "./payment-config.ts";
-import { createStripeProvider } from "./providers/stripe-provider.ts";
+import { PROVIDERS } from "./providers.ts";
 import type { PaymentDeps } from "./read-top-up.ts";
 
 export interface OpenPaymentsParts {
@@ -26,7 +26,7 @@ export interface OpenPaymentsParts {
 export function openPayments(parts: OpenPaymentsParts): PaymentDeps {
   const { config, database, actors, now, random, log, service, onEnded = () => {} } = parts;
   return {
-    provider: createStripeProvider({ ...config, now }),
+    provider: PROVIDERS[config.kind].open({ ...config, now }),
     topUps: new TopUps({ database, random }),
     cards: new SavedCards(database),
     events: new ProviderEvents(database),

@@ -6,7 +6,7 @@ import type { PaymentQueue } from "../store/payments/payment-queue.ts";
 import { ProviderEvents } from "../store/payments/provider-events.ts";
 import type { Database } from "../store/servers/database.ts";
 import type { PaymentConfig } from "./payment-config.ts";
-import { createStripeProvider } from "./providers/stripe-provider.ts";
+import { PROVIDERS } from "./providers.ts";
 import type { WebhookServices } from "./webhook-endpoint.ts";
 
 export interface OpenWebhookParts {
@@ -26,7 +26,8 @@ export function openWebhook(parts: OpenWebhookParts): WebhookServices {
   const events = counter(registry, "farebox_payment_events_total");
   const types = new BoundedLabel(EVENT_TYPES_MAX);
   return {
-    provider: createStripeProvider({ ...config, now }),
+    kind: config.kind,
+    provider: PROVIDERS[config.kind].open({ ...config, now }),
     events: new ProviderEvents(database),
     queue,
     onEvent: (type, result) => events.inc({ type: types.of(type), result }),

@@ -1,4 +1,4 @@
-// POST /webhooks/stripe: stores that something has changed, and answers at once. The work is a job.
+// POST /webhooks/NAME: stores that something has changed, and answers at once. The work is a job.
 
 import type { Clock } from "../core/clock.ts";
 import { ApiError, ERRORS, OK } from "../core/errors.ts";
@@ -8,15 +8,18 @@ import type { BodyShares } from "../http/body/body-shares.ts";
 import { readText } from "../http/body/read-body.ts";
 import { type ClientIp, networkOf } from "../http/client-ip.ts";
 import { plainEndpoint } from "../http/endpoint.ts";
+import type { Endpoint } from "../http/endpoint-info.ts";
 import type { RawRequest } from "../http/frame.ts";
 import { Type } from "../http/schema.ts";
 import { peerOf } from "../http/server.ts";
 import type { PaymentQueue } from "../store/payments/payment-queue.ts";
 import type { ProviderEvent, ProviderEvents } from "../store/payments/provider-events.ts";
-import { EventRefused, type PaymentProvider } from "./provider.ts";
+import { EventRefused, type PaymentProvider, type ProviderKind } from "./provider.ts";
+import { PROVIDER_KINDS, PROVIDERS } from "./providers.ts";
 
 /** What the webhook needs; null in a process without a payment provider. */
 export interface WebhookServices {
+  readonly kind: ProviderKind;
   readonly provider: Pick<PaymentProvider, "verifyEvent">;
   readonly events: Pick<ProviderEvents, "receive">;
   readonly queue: Pick<PaymentQueue, "addEvent">;
@@ -35,26 +38,41 @@ export interface WebhookDeps {
 }
 
 const BODY_BYTES_MAX = 512 * 1_024;
-const SIGNATURE = "stripe-signature";
 
-export const stripeWebhook = plainEndpoint({
-  id: "stripeWebhook",
-  method: "POST",
-  path: "/webhooks/stripe",
-  summary: "Take an event of Stripe",
-  reply: Type.Object({ received: Type.Boolean() }),
-  examples: [],
-  async run(deps: WebhookDeps, raw) {
-    const requestId = newTimedId("request", deps.random, deps.clock.now());
-    const response = await answer(deps, raw, requestId);
-    response.headers.set("x-request-id", requestId);
-    return response;
-  },
-});
+/** The webhook of each kind of provider. */
+export const WEBHOOKS: readonly Endpoint<WebhookDeps>[] = PROVIDER_KINDS.map(webhookOf);
 
-async function answer(deps: WebhookDeps, raw: RawRequest, requestId: string): Promise<Response> {
+/** The endpoint that takes the events of a kind of provider. */
+export function webhookOf(kind: ProviderKind): Endpoint<WebhookDeps> {
+  const { title, webhook } = PROVIDERS[kind];
+  return plainEndpoint({
+    id: webhook.id,
+    method: "POST",
+    path: webhook.path,
+    summary: `Take an event of ${title}`,
+    reply: Type.Object({ received: Type.Boolean() }),
+    examples: [],
+    async run(deps: WebhookDeps, raw) {
+      const requestId = newTimedId("request", deps.random, deps.clock.now());
+      const response = await answer(deps, kind, { raw, requestId });
+      response.headers.set("x-request-id", requestId);
+      return response;
+    },
+  });
+}
+
+interface NumberedRequest {
+  readonly raw: RawRequest;
+  readonly requestId: string;
+}
+
+async function answer(
+  deps: WebhookDeps,
+  kind: ProviderKind,
+  { raw, requestId }: NumberedRequest,
+): Promise<Response> {
   const { payments, log } = deps;
-  if (payments === null) {
+  if (payments?.kind !== kind) {
     return refusal("not_found", "No payment provider is configured", requestId);
   }
   try {
@@ -68,7 +86,10 @@ async function answer(deps: WebhookDeps, raw: RawRequest, requestId: string): Pr
       return refusal(code, message, requestId);
     }
     payments.onEvent("refused", "not_stored");
-    log.error({ requestId, err: error }, "An event could not be stored; Stripe sends it again");
+    log.error(
+      { requestId, err: error },
+      "An event could not be stored; the provider sends it again",
+    );
     const message = "The event could not be stored; send it again";
     return refusal("service_unavailable", message, requestId);
   }
@@ -85,10 +106,10 @@ function reasonOf(error: unknown) {
 
 async function receive(
   { clock, log, bodies, clientIp }: WebhookDeps,
-  { provider, events, queue, onEvent }: WebhookServices,
+  { kind, provider, events, queue, onEvent }: WebhookServices,
   { request, server }: RawRequest,
 ): Promise<Response> {
-  const signature = request.headers.get(SIGNATURE);
+  const signature = request.headers.get(PROVIDERS[kind].webhook.signatureHeader);
   if (signature === null) throw new EventRefused("signature", "The event has no signature");
   const share = bodies.of(networkOf(clientIp(peerOf(server, request), request.headers)));
   const body = await readText(request, { bytesMax: BODY_BYTES_MAX, clock, share });

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import type { NanoUsd, PicoUsd } from "../core/money/money.ts";
 import type { Secrets } from "../core/secrets.ts";
 import { type PaymentConfig, paymentConfigOf } from "../payments/payment-config.ts";
+import { PROVIDERS } from "../payments/providers.ts";
 import type { SmtpRelay } from "../services/mail/smtp-relay.ts";
 import { type ConsoleConfig, consoleConfigOf } from "./console-config.ts";
 import { CONSOLE_VARIABLES } from "./console-variables.ts";
@@ -120,7 +121,8 @@ export function loadServerConfig(
   const values = readVariables(ALL_VARIABLES, env);
   const payments = paymentsOf(values);
   if (payments?.name === "sandbox") {
-    requireThisMachine(values, "STRIPE_SECRET_KEY is a key of the sandbox");
+    const { secretKey } = PROVIDERS[payments.kind].variables;
+    requireThisMachine(values, `${secretKey} is a key of the sandbox`);
   }
   const console = consoleConfigOf(values);
   return Object.freeze({
@@ -235,11 +237,16 @@ export function loadPaymentConfig(env: Environment = process.env): PaymentConfig
 function paymentsOf(values: Values<typeof PAYMENT_VARIABLES>): PaymentConfig | null {
   try {
     return paymentConfigOf({
-      secretKey: values.STRIPE_SECRET_KEY,
-      webhookSecrets: values.STRIPE_WEBHOOK_SECRET,
-      returnUrl: values.STRIPE_RETURN_URL,
-      apiBase: values.STRIPE_API_BASE,
-      automaticTax: values.STRIPE_AUTOMATIC_TAX,
+      settingsOf: (kind) => {
+        const { variables } = PROVIDERS[kind];
+        return {
+          secretKey: values[variables.secretKey],
+          webhookSecrets: values[variables.webhookSecrets],
+          returnUrl: values[variables.returnUrl],
+          apiBase: values[variables.apiBase],
+          automaticTax: values[variables.automaticTax],
+        };
+      },
       terms: {
         fee: { basisPoints: values.TOP_UP_FEE_PERCENT, fixed: values.TOP_UP_FEE_USD },
         bonus: { basisPoints: values.TOP_UP_BONUS_PERCENT, max: values.TOP_UP_BONUS_MAX_USD },

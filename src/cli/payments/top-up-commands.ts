@@ -13,6 +13,7 @@ import {
 import { removeOwnCard } from "../../payments/cards.ts";
 import { CONSENT_VERSION, consentText } from "../../payments/consent.ts";
 import { openPayments } from "../../payments/open-payments.ts";
+import { neededVariables, PROVIDER_KINDS } from "../../payments/providers.ts";
 import type { PaymentDeps } from "../../payments/read-top-up.ts";
 import { refundTopUp } from "../../payments/refund.ts";
 import { orderCharge, startCheckout } from "../../payments/top-ups.ts";
@@ -40,8 +41,7 @@ export function paymentsOf({
   if (config === null) {
     throw new AdministrationError(
       "no_payment_provider",
-      "No payment provider is configured: set STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET and " +
-        "STRIPE_RETURN_URL",
+      `No payment provider is configured: set ${PROVIDER_KINDS.map(neededVariables).join(", or ")}`,
     );
   }
   if (config.name === "sandbox") warn(SANDBOX);

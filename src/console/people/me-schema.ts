@@ -3,6 +3,7 @@
 import { ROLES } from "../../core/access/roles.ts";
 import { list, reply, time } from "../../http/console/fields.ts";
 import { type Checked, nullable, oneOf, Type, text } from "../../http/schema.ts";
+import { PROVIDER_NAMES } from "../../payments/provider.ts";
 
 export const Me = reply({
   person: Type.Object({
@@ -38,7 +39,7 @@ export const Me = reply({
   installation: Type.Object({
     base_url: text({ description: "The address to put into an SDK, without /v1" }),
     version: text(),
-    payments: nullable(oneOf(["stripe", "sandbox"])),
+    payments: nullable(oneOf(PROVIDER_NAMES)),
     mail_sink: Type.Boolean({
       description: "Mails reach nobody: no mail server is configured",
     }),

@@ -3,7 +3,6 @@
 
 import Stripe from "stripe";
 import { ofCents, toCents, toDecimal } from "../../core/money/money.ts";
-import type { SecretList } from "../../core/secrets.ts";
 import type { ProviderEvent } from "../../store/payments/provider-events.ts";
 import {
   type ChargeTerms,
@@ -14,24 +13,12 @@ import {
   RefundRefused,
   type RefundTerms,
 } from "../provider.ts";
+import type { ProviderOptions } from "../provider-kind.ts";
 import { answered, collected, foundOrNull } from "./stripe-answers.ts";
 import { chargeSavedCard, createCheckout } from "./stripe-charges.ts";
 import { fetchFromStripe } from "./stripe-fetch.ts";
 import { idOf, METADATA, paymentOf } from "./stripe-objects.ts";
 import { eventOf, verifiedEvent } from "./stripe-webhook.ts";
-
-export interface StripeOptions {
-  readonly name: ProviderName;
-  readonly secretKey: string;
-  readonly webhookSecrets: SecretList;
-  /** Where Stripe's API is; null for Stripe itself. */
-  readonly apiBase: URL | null;
-  /** Where the payer is sent from the page of the provider. */
-  readonly returnUrl: string;
-  /** Stripe computes taxes, and adds them to what is paid. */
-  readonly automaticTax: boolean;
-  readonly now: () => number;
-}
 
 const TIMEOUT_MS = 20_000;
 /** The most objects of a list that Stripe answers at once. */
@@ -41,7 +28,7 @@ const LIVE_KEY = /^[rs]k_live_/;
 const CLOCK_SKEW_SECONDS = 300;
 
 /** A payment provider that speaks to Stripe's API. */
-export function createStripeProvider(options: StripeOptions): PaymentProvider {
+export function createStripeProvider(options: ProviderOptions): PaymentProvider {
   const { name, secretKey, webhookSecrets, apiBase, now } = options;
   const stripe = new Stripe(secretKey, {
     timeout: TIMEOUT_MS,
@@ -236,7 +223,7 @@ async function* listEvents(
 async function chargeCard(
   stripe: Stripe,
   terms: ChargeTerms,
-  options: Pick<StripeOptions, "automaticTax">,
+  options: Pick<ProviderOptions, "automaticTax">,
 ): Promise<ProviderPayment | null> {
   const made = await chargeSavedCard(stripe, terms, options);
   if (made === null) return null;

@@ -50,6 +50,7 @@ export async function openBillingLab(
     ...options,
   });
   const config: PaymentConfig = {
+    kind: "stripe",
     name: "sandbox",
     secretKey: SECRET_KEY,
     webhookSecrets: [WEBHOOK_SECRET],
@@ -70,7 +71,8 @@ export async function openBillingLab(
     const queue = {
       addEvent: (event: Parameters<typeof processEvent>[1]) => processEvent(cashier, event),
     };
-    const payments = { provider, events, queue, onEvent: () => {} };
+    const { kind } = config;
+    const payments = { kind, provider, events, queue, onEvent: () => {} };
     return { payments, ...app, services: { cashier, ...services } };
   });
   if (opened === null) throw new Error("Payments were not opened");

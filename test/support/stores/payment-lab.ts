@@ -17,7 +17,7 @@ import type { PaymentConfig } from "../../../src/payments/payment-config.ts";
 import { processEvent } from "../../../src/payments/provider-event.ts";
 import type { PaymentDeps } from "../../../src/payments/read-top-up.ts";
 import { startCheckout } from "../../../src/payments/top-ups.ts";
-import { stripeWebhook } from "../../../src/payments/webhook-endpoint.ts";
+import { webhookOf } from "../../../src/payments/webhook-endpoint.ts";
 import type { EventRef } from "../../../src/store/payments/provider-events.ts";
 import type { TopUp } from "../../../src/store/payments/top-ups.ts";
 import { eventually } from "../eventually.ts";
@@ -158,9 +158,9 @@ function serveWebhook(lab: { readonly payments: PaymentDeps | null }, served: Se
       const { provider, events } = lab.payments;
       const queue = { addEvent: async (event: EventRef) => void inbox.push(event) };
       const onEvent = (type: string, result: string) => void answered.push([type, result]);
-      const payments = { provider, events, queue, onEvent };
+      const payments = { kind: "stripe", provider, events, queue, onEvent } as const;
       const deps = { payments, ...limits, clock: realClock, random, log };
-      return await stripeWebhook.answer(deps, { request, server });
+      return await webhookOf("stripe").answer(deps, { request, server });
     },
   });
 }
@@ -170,6 +170,7 @@ function configFor(
   { terms = PLAIN_TERMS, plans = NO_PLAN_PRICES, automaticTax = false }: Partial<LabTerms>,
 ): PaymentConfig {
   return {
+    kind: "stripe",
     name: "sandbox",
     secretKey: SECRET_KEY,
     webhookSecrets: [WEBHOOK_SECRET, PREVIOUS_SECRET],
