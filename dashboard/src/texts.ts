@@ -1,11 +1,22 @@
 // Every text of the pages, in English. Another language is another object of this form.
 
+import {
+  SCOPES,
+  SERVICE_NAMES,
+  SERVICES,
+  type ServiceName,
+} from "../../src/core/access/services.ts";
 import { billingTexts } from "./texts/billing.ts";
 import { entryTexts } from "./texts/entry.ts";
 import { peopleTexts } from "./texts/people.ts";
 import { playgroundTexts } from "./texts/playground.ts";
 import { usageTexts } from "./texts/usage.ts";
 import { workTexts } from "./texts/work.ts";
+
+/** A service is called by its title, unless a text below replaces it. */
+const titles = Object.fromEntries(
+  SERVICE_NAMES.map((name) => [name, SERVICES[name].title]),
+) as Record<ServiceName, string>;
 
 export const t = {
   product: "Farebox",
@@ -99,14 +110,8 @@ export const t = {
     openRequest: (id: string) => `Open request ${id}`,
     nothing: "Nothing found",
   },
-  services: {
-    chat: "Models",
-    search: "Search",
-    maps: "Maps",
-    mail: "Mail",
-    account: "Account",
-  },
-  scopes: { models: "Models", search: "Search", maps: "Maps", mail: "Mail" },
+  services: { ...titles, chat: "Models", account: "Account" },
+  scopes: Object.fromEntries(SCOPES.map((scope) => [scope, capitalised(scope)])),
   entry: entryTexts,
   people: peopleTexts,
   billing: billingTexts,
@@ -114,6 +119,10 @@ export const t = {
   work: workTexts,
   playground: playgroundTexts,
 };
+
+function capitalised(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
 
 /** The name of a service, a scope or a state for people; unknown ones as they are. */
 export function nameOf(names: Readonly<Record<string, string>>, id: string): string {

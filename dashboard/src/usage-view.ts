@@ -1,6 +1,7 @@
 // What of a usage reply the chart and its tables show: one metric by group and step, with exact
 // texts beside the numbers that are only drawn.
 
+import { SERVICE_NAMES } from "../../src/core/access/services.ts";
 import { MEASURE_NAMES, MEASURES, OTHERS, type UsageGroup } from "../../src/core/usage-query.ts";
 import type { UsageReply } from "../../src/readings/usage.ts";
 import { moneyText, roughUsd, sumUsd } from "./money.ts";
@@ -29,13 +30,6 @@ export interface UsageView {
 }
 
 const COLOURS_MAX = 8;
-const SERVICE_COLOURS: Readonly<Record<string, number>> = {
-  chat: 1,
-  search: 2,
-  maps: 3,
-  mail: 4,
-  account: 8,
-};
 const STATUS_COLOURS: Readonly<Record<string, string>> = {
   ok: "var(--fb-paid)",
   refused: "var(--fb-held)",
@@ -103,9 +97,16 @@ function labelOf({ id, label }: UsageReply["groups"][number], group: UsageGroup)
   return label;
 }
 
+/** The colour of a service in charts: by its place in the table of services. */
+export function serviceColour(id: string): string {
+  const place = SERVICE_NAMES.findIndex((name) => name === id);
+  const colour = place < 0 || place >= COLOURS_MAX ? COLOURS_MAX : place + 1;
+  return `var(--fb-series-${colour})`;
+}
+
 function colorOf(id: string, group: UsageGroup, index: number): string {
   if (group === "status") return STATUS_COLOURS[id] ?? "var(--fb-series-8)";
-  if (group === "service") return `var(--fb-series-${SERVICE_COLOURS[id] ?? COLOURS_MAX})`;
+  if (group === "service") return serviceColour(id);
   return `var(--fb-series-${id === OTHERS ? COLOURS_MAX : Math.min(index + 1, COLOURS_MAX)})`;
 }
 

@@ -3,10 +3,9 @@
 import type { RevenueReply } from "../../../src/operator/money-schema.ts";
 import { moneyText, roughUsd, sumUsd } from "../money.ts";
 import { ot } from "../texts/operator.ts";
-import type { ShownGroup, UsageView } from "../usage-view.ts";
+import { type ShownGroup, serviceColour, type UsageView } from "../usage-view.ts";
 
 const COLOURS_MAX = 8;
-const SERVICE_COLOURS: Readonly<Record<string, number>> = { chat: 1, search: 2, maps: 3, mail: 4 };
 
 /** What was charged on each day; the groups beyond the colours are put together. */
 export function chargedView(
@@ -15,8 +14,8 @@ export function chargedView(
 ): UsageView {
   const [shown, others] = [groups.slice(0, COLOURS_MAX - 1), groups.slice(COLOURS_MAX - 1)];
   const drawn = shown.map(({ name, title, by_day: texts, charged_usd: total }, index) => {
-    const colour = by === "service" ? (SERVICE_COLOURS[name] ?? COLOURS_MAX) : index + 1;
-    return groupOf(name, title, `var(--fb-series-${colour})`, texts, total);
+    const colour = by === "service" ? serviceColour(name) : `var(--fb-series-${index + 1})`;
+    return groupOf(name, title, colour, texts, total);
   });
   if (others.length > 0) {
     const texts = days.map((_, at) => sumUsd(others.map(({ by_day: own }) => own[at] ?? "0")));

@@ -19,6 +19,12 @@ interface ServiceRow {
   readonly surfaces: readonly Surface[];
   /** SPEC 8.2. */
   readonly tiers: readonly TierName[];
+  /** True if its spans follow the conventions for generative AI. */
+  readonly isGenerative: boolean;
+  /** True if the playground has a form for it. */
+  readonly hasForm: boolean;
+  /** True if the receipt of a call has price lines. */
+  readonly hasPriceLines: boolean;
 }
 
 /** By name. The name is also the target that pauses the service. */
@@ -30,6 +36,9 @@ export const SERVICES = {
     unavailable: "model_unavailable",
     surfaces: ["gateway", "application"],
     tiers: ["free", "starter", "build", "scale", "pro", "enterprise"],
+    isGenerative: true,
+    hasForm: true,
+    hasPriceLines: true,
   },
   search: {
     title: "Search",
@@ -38,6 +47,9 @@ export const SERVICES = {
     unavailable: "search_unavailable",
     surfaces: ["gateway"],
     tiers: ["starter", "build", "scale", "pro", "enterprise"],
+    isGenerative: false,
+    hasForm: true,
+    hasPriceLines: true,
   },
   maps: {
     title: "Maps",
@@ -46,6 +58,9 @@ export const SERVICES = {
     unavailable: "maps_unavailable",
     surfaces: ["gateway"],
     tiers: ["starter", "build", "scale", "pro", "enterprise"],
+    isGenerative: false,
+    hasForm: true,
+    hasPriceLines: true,
   },
   mail: {
     title: "Mail",
@@ -54,11 +69,18 @@ export const SERVICES = {
     unavailable: "mail_unavailable",
     surfaces: ["gateway"],
     tiers: ["build", "scale", "pro", "enterprise"],
+    isGenerative: false,
+    hasForm: true,
+    hasPriceLines: true,
   },
 } as const satisfies Record<string, ServiceRow>;
 
 type Services = typeof SERVICES;
 export type ServiceName = keyof Services;
+/** The services whose rows have `true` at a field. */
+export type ServicesWith<Field extends "hasForm" | "hasPriceLines"> = {
+  [Name in ServiceName]: Services[Name][Field] extends true ? Name : never;
+}[ServiceName];
 /** The scope that opens a service (SPEC 5.3). */
 export type Scope = Services[ServiceName]["scope"];
 /** Each must be a row of the error table. */
@@ -72,6 +94,15 @@ const ROWS: readonly (ServiceRow & { readonly scope: Scope })[] = Object.values(
 
 /** Every scope, in the order of the table. */
 export const SCOPES: readonly Scope[] = ROWS.map(({ scope }) => scope);
+
+const GENERATIVE: ReadonlySet<string> = new Set(
+  ROWS.filter((row) => row.isGenerative).map(({ scope }) => scope),
+);
+
+/** True if the service of this scope answers by a generative model. */
+export function isGenerative(scope: string): boolean {
+  return GENERATIVE.has(scope);
+}
 
 /** The scopes that a key of this surface can have. */
 export function scopesOfSurface(surface: Surface): readonly Scope[] {

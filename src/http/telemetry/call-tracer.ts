@@ -24,6 +24,7 @@ import {
 } from "@opentelemetry/sdk-trace";
 import type { Hold, Outcome } from "../../../actors/account.ts";
 import type { Call, CallTerms, CallTracer } from "../../calls/call.ts";
+import { isGenerative, SERVICE_NAMES, SERVICES } from "../../core/access/services.ts";
 import type { Clock } from "../../core/clock.ts";
 import { type ApiError, ERRORS } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
@@ -183,15 +184,14 @@ function endedSpans(
   });
   if (status >= SERVER_ERROR) server.setStatus({ code: SpanStatusCode.ERROR });
   if (call.upstreamFromMs !== null) {
-    const isChat = terms.service === "models";
     const model = outcome.model ?? terms.model;
     const fromMs = startMs + (call.upstreamFromMs - call.arrivedMs);
     const client = tracer.startSpan(
-      `${isChat ? "chat" : terms.service}${model === null ? "" : ` ${model}`}`,
+      `${operationOf(terms)}${model === null ? "" : ` ${model}`}`,
       { kind: SpanKind.CLIENT, startTime: fromMs },
       trace.setSpan(parent, server),
     );
-    client.setAttributes({ ...upstreamAttributes(terms, outcome, isChat), ...error });
+    client.setAttributes({ ...upstreamAttributes(terms, outcome), ...error });
     if (errorCode !== null) client.setStatus({ code: SpanStatusCode.ERROR });
     // A stream is read until the call ends.
     client.end(outcome.firstTokenMs === null ? fromMs + call.upstreamMs : nowMs);
@@ -214,13 +214,18 @@ function requestAttributes(call: Call, { service }: CallTerms, status: number): 
   };
 }
 
+/** The name of the service; for a chat it is the operation of the conventions. */
+function operationOf({ service }: CallTerms): string {
+  return SERVICE_NAMES.find((name) => SERVICES[name].scope === service) ?? service;
+}
+
 /** By the conventions for generative AI; input tokens include cached ones. */
-function upstreamAttributes(terms: CallTerms, outcome: Outcome, isChat: boolean): Attributes {
+function upstreamAttributes(terms: CallTerms, outcome: Outcome): Attributes {
   const { lane, model, promptTokens, cachedTokens, completionTokens, firstTokenMs } = outcome;
-  if (!isChat)
+  if (!isGenerative(terms.service))
     return { "farebox.service": terms.service, ...(lane && { "farebox.provider": lane }) };
   return {
-    "gen_ai.operation.name": "chat",
+    "gen_ai.operation.name": operationOf(terms),
     ...(lane !== undefined && { "gen_ai.provider.name": lane }),
     ...(terms.model !== null && { "gen_ai.request.model": terms.model }),
     ...(model !== undefined && { "gen_ai.response.model": model }),

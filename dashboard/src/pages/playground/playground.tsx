@@ -2,7 +2,9 @@
 
 import { SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import type { ComponentType } from "react";
 import { mayAct } from "../../../../src/core/access/roles.ts";
+import type { ServicesWith } from "../../../../src/core/access/services.ts";
 import { overviewQuery } from "../../api/queries.ts";
 import { Spendable } from "../../parts/balance-bar.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
@@ -13,7 +15,18 @@ import { t } from "../../texts.ts";
 import { PlaygroundMail, PlaygroundMaps, PlaygroundSearch } from "./playground-calls.tsx";
 import { PlaygroundChat } from "./playground-chat.tsx";
 
-const TABS = ["chat", "search", "maps", "mail"] as const;
+interface FormProps {
+  readonly account: Account;
+}
+
+/** The form of each service that has one. */
+const FORMS: Readonly<Record<ServicesWith<"hasForm">, ComponentType<FormProps>>> = {
+  chat: ({ account }) => <PlaygroundChat key={account.id} account={account} />,
+  search: ({ account }) => <PlaygroundSearch account={account.id} />,
+  maps: ({ account }) => <PlaygroundMaps account={account.id} />,
+  mail: ({ account }) => <PlaygroundMail account={account.id} />,
+};
+const TABS = Object.keys(FORMS) as (keyof typeof FORMS)[];
 
 export function PlaygroundPage() {
   const account = useAccount();
@@ -41,6 +54,7 @@ function Calls({ account }: { readonly account: Account }) {
   const [fields, change] = useFields();
   const isApplication = account.surface === "application";
   const tab = isApplication ? "chat" : oneOf(TABS, fields.tab);
+  const Form = FORMS[tab];
   return (
     <Panel>
       <div className="stack">
@@ -55,10 +69,7 @@ function Calls({ account }: { readonly account: Account }) {
             />
           </div>
         )}
-        {tab === "chat" && <PlaygroundChat key={account.id} account={account} />}
-        {tab === "search" && <PlaygroundSearch account={account.id} />}
-        {tab === "maps" && <PlaygroundMaps account={account.id} />}
-        {tab === "mail" && <PlaygroundMail account={account.id} />}
+        <Form account={account} />
       </div>
     </Panel>
   );
