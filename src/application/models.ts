@@ -1,4 +1,5 @@
 import { withoutCost } from "../calls/account.ts";
+import { firstRow } from "../core/money/call-cost.ts";
 import { pricePerUnit } from "../core/money/money.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import { named, Type, text, whole } from "../http/schema.ts";
@@ -14,7 +15,6 @@ import {
 import {
   AUTO_MODEL,
   type ChatCatalogue,
-  firstBand,
   type ModelEntry,
   servesChat,
 } from "../services/chat/models/catalogue.ts";
@@ -128,7 +128,7 @@ function chatModels({ models }: ChatCatalogue): readonly ModelEntry[] {
 
 /** The fields that clients of OpenRouter read are next to those of SPEC 2.2. */
 function entryJson(model: ModelEntry): object {
-  const { input, output, cachedInput } = firstBand(model);
+  const { input, output, cachedInput } = firstRow(model.prices);
   return {
     ...modelHeadJson(model),
     name: model.label,

@@ -26,10 +26,10 @@ export const modelCommands: readonly Command[] = [
         const pauses = new Pauses({ database, log });
         await pauses.reload();
         const { models } = modelsReply({ catalogue: () => source.current(), pauses });
-        const rows = models.map(({ id, context_tokens, bands: [band], ...model }) => [
+        const rows = models.map(({ id, context_tokens, prices: [first], ...model }) => [
           id,
           `${context_tokens} tokens`,
-          `$${band?.input_usd_per_m} in, $${band?.output_usd_per_m} out, for a million tokens`,
+          `$${first?.input_usd_per_m} in, $${first?.output_usd_per_m} out, for a million tokens`,
           model.free_credit_eligible ? "free credit" : "",
           model.is_paused ? "paused" : "",
         ]);

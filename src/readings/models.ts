@@ -1,7 +1,8 @@
 // Every model of the configuration with its prices, and whether it can be called now.
 
 import { decimalPerMillion } from "../core/money/money.ts";
-import type { PriceBand } from "../core/money/pricing.ts";
+import { conditionWords, furtherWords } from "../core/money/price-fields.ts";
+import type { PriceRow } from "../core/money/price-rows.ts";
 import {
   flag,
   jsonFrom,
@@ -17,15 +18,15 @@ import {
 import { type ChatCatalogue, MODEL_USE_NAMES } from "../services/chat/models/catalogue.ts";
 import type { Pauses } from "../store/operators/pauses.ts";
 
-const Band = {
-  prompt_tokens_max: nullable(
-    number({ about: "Up to this prompt; null in the last band", sample: 200_000 }),
-    { sample: null },
-  ),
+const Row = {
+  conditions: text({ about: "When the row applies; empty in the first row", sample: "" }),
   input_usd_per_m: usd({ about: "For a million input tokens", sample: "0.15" }),
   output_usd_per_m: usd({ about: "For a million output tokens", sample: "0.6" }),
   cached_input_usd_per_m: nullable(
     usd({ about: "For a million cached input tokens", sample: "0.0375" }),
+  ),
+  further: listOf(
+    text({ about: "A further price, in words", sample: "$0.1875 cache writes for 30 minutes" }),
   ),
 };
 
@@ -36,7 +37,7 @@ const Model = {
   family: text({ sample: "demo" }),
   owned_by: text({ sample: "farebox" }),
   context_tokens: number({ sample: 128_000 }),
-  bands: listOf(nested(Band)),
+  prices: listOf(nested(Row)),
   free_credit_eligible: flag({ sample: true }),
   is_paused: flag({ sample: false }),
 };
@@ -57,18 +58,20 @@ export function modelsReply({ catalogue, pauses }: ModelSource): ModelsReply {
     toJson({
       ...model,
       serves: model.serves ?? "chat",
-      bands: model.bands.map(bandJson),
+      prices: model.prices.rows.map(rowJson),
       isPaused: isPaused || pauses.isPaused(`model:${model.id}`),
     }),
   );
   return { models };
 }
 
-function bandJson(band: PriceBand): WireOf<typeof Band> {
+function rowJson(row: PriceRow): WireOf<typeof Row> {
+  const { when, input, output, cachedInput } = row;
   return {
-    prompt_tokens_max: band.promptTokensMax,
-    input_usd_per_m: decimalPerMillion(band.input),
-    output_usd_per_m: decimalPerMillion(band.output),
-    cached_input_usd_per_m: band.cachedInput === null ? null : decimalPerMillion(band.cachedInput),
+    conditions: conditionWords(when),
+    input_usd_per_m: decimalPerMillion(input),
+    output_usd_per_m: decimalPerMillion(output),
+    cached_input_usd_per_m: cachedInput === null ? null : decimalPerMillion(cachedInput),
+    further: furtherWords(row),
   };
 }

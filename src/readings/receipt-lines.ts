@@ -12,8 +12,8 @@ import {
   type Quantities,
   toDecimal,
 } from "../core/money/money.ts";
+import type { PriceRow } from "../core/money/price-rows.ts";
 import { priceVersionOf, priceVersionOfUnits } from "../core/money/price-version.ts";
-import type { PriceBand } from "../core/money/pricing.ts";
 import { number, text, usd, type WireOf } from "../core/records.ts";
 import type { ChatCatalogue } from "../services/chat/models/catalogue.ts";
 import type { MapsConfig } from "../services/maps/servers.ts";
@@ -49,8 +49,7 @@ const TOKENS = 1_000_000;
 /** The lines that make up the charge exactly; none if they are not known any more. */
 export function linesOf(catalogue: PriceCatalogue, call: LoggedCall): Line[] {
   const parts = partsOf(catalogue, call).filter(({ units }) => units > 0);
-  const total = charge(parts.map(({ units, price }) => [units, price] as const));
-  if (call.cost === 0n || total !== call.cost) return [];
+  if (call.cost === 0n || chargeOf(parts) !== call.cost) return [];
   return parts.map(({ what, units, price, per }) => ({
     what,
     units,
@@ -93,22 +92,24 @@ function unitsOf(cost: NanoUsd, price: PicoUsd): number {
   return price === 0n ? 0 : affordableQuantity(cost, price);
 }
 
+/** The parts by the row that the call was charged by: the row that gives its cost. */
 function chatParts(catalogue: PriceCatalogue, call: LoggedCall): Part[] {
   const model = catalogue().models.get(call.model ?? "");
-  if (model === undefined || priceVersionOf(model.bands) !== call.priceVersion) return [];
-  const isOf = ({ promptTokensMax: most }: PriceBand) => most === null || call.promptTokens <= most;
-  const band = model.bands.find(isOf);
-  if (band === undefined) return [];
-  const { input, output, cachedInput } = band;
+  if (model === undefined || model.prices.version !== call.priceVersion) return [];
+  const parts = model.prices.rows.map((row) => tokenParts(row, call));
+  const isCharged = (some: readonly Part[]) => chargeOf(some) === call.cost;
+  return parts.find(isCharged) ?? [];
+}
+
+function tokenParts({ of }: PriceRow, call: LoggedCall): Part[] {
   const fresh = call.promptTokens - call.cachedTokens;
   return [
-    { what: "input tokens", units: fresh, price: input, per: TOKENS },
-    {
-      what: "cached input tokens",
-      units: call.cachedTokens,
-      price: cachedInput ?? input,
-      per: TOKENS,
-    },
-    { what: "output tokens", units: call.completionTokens, price: output, per: TOKENS },
+    { what: "input tokens", units: fresh, price: of.uncached, per: TOKENS },
+    { what: "cached input tokens", units: call.cachedTokens, price: of.cacheRead, per: TOKENS },
+    { what: "output tokens", units: call.completionTokens, price: of.text, per: TOKENS },
   ];
+}
+
+function chargeOf(parts: readonly Part[]): NanoUsd {
+  return charge(parts.map(({ units, price }) => [units, price] as const));
 }

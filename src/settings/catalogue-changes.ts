@@ -1,7 +1,7 @@
 // What a configuration changes in the one before, in lines for people. No line holds a key.
 
-import { decimalPerMillion } from "../core/money/money.ts";
-import type { PriceBand } from "../core/money/pricing.ts";
+import type { Prices } from "../core/money/call-cost.ts";
+import { rowWords } from "../core/money/price-fields.ts";
 import { GUIDE_MODEL, type ModelEntry } from "../services/chat/models/catalogue.ts";
 import { type Catalogue, catalogueOf } from "./catalogue.ts";
 import { CatalogueError, parseCatalogue } from "./catalogue-file.ts";
@@ -108,22 +108,24 @@ function entryChanges<Entry>(
 function modelChanges(before: ModelEntry, after: ModelEntry): string[] {
   const texts = [priceText, routeText].map((textOf) => [textOf(before), textOf(after)] as const);
   const lines = texts.filter(([old, now]) => old !== now).map((pair) => pair.join(" -> "));
-  const { bands } = after;
+  const { prices } = after;
   const routes = routeText(before) === routeText(after) ? before.routes : after.routes;
-  const isRestSame = Bun.deepEquals({ ...before, bands, routes }, after);
+  const isRestSame = Bun.deepEquals({ ...before, prices, routes }, after);
   return isRestSame ? lines : [...lines, "other settings changed"];
 }
 
-function priceText({ bands }: ModelEntry): string {
-  return bands.map(bandText).join("; ");
+function priceText({ prices }: ModelEntry): string {
+  return rowsText(prices);
 }
 
-function bandText({ input, output, cachedInput, promptTokensMax }: PriceBand): string {
-  const cached = cachedInput === null ? "" : `, $${decimalPerMillion(cachedInput)} cached`;
-  const upTo = promptTokensMax === null ? "" : ` up to ${promptTokensMax} prompt tokens`;
-  return `$${decimalPerMillion(input)} in, $${decimalPerMillion(output)} out${cached}${upTo}`;
+function rowsText({ rows }: Prices): string {
+  return rows.map(rowWords).join("; ");
 }
 
 function routeText({ routes }: ModelEntry): string {
-  return `by ${routes.map(({ provider, model }) => `${provider}/${model}`).join(", ")}`;
+  const names = routes.map(({ provider, model, buying }) => {
+    const paid = buying === undefined ? "" : ` at ${rowsText(buying)}`;
+    return `${provider}/${model}${paid}`;
+  });
+  return `by ${names.join(", ")}`;
 }

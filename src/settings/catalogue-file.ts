@@ -3,7 +3,6 @@
 
 import type { Static } from "@sinclair/typebox";
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
-import type { PriceBand } from "../core/money/pricing.ts";
 import { StartError } from "../core/start-error.ts";
 import { COSTLY_PARAMETERS, OWN_PARAMETERS } from "../services/chat/doors/completions/chat-body.ts";
 import {
@@ -11,14 +10,13 @@ import {
   type AutoRules,
   type AutoTerms,
   type ModelEntry,
-  priceBand,
   RESERVED_MODELS,
   servesChat,
 } from "../services/chat/models/catalogue.ts";
 import { type Catalogue, catalogueOf } from "./catalogue.ts";
 import { CatalogueFile } from "./catalogue-document.ts";
-import type { Auto, Band, Model } from "./catalogue-schema.ts";
-import { apiKeysIn, type Fault, priceDigits, type Refuse } from "./catalogue-values.ts";
+import type { Auto, Model } from "./catalogue-schema.ts";
+import { apiKeysIn, type Fault, type Refuse } from "./catalogue-values.ts";
 import type { Environment } from "./environment.ts";
 import {
   JsonSyntaxError,
@@ -28,11 +26,9 @@ import {
   readablePath,
 } from "./located-json.ts";
 import { toMapsConfig } from "./maps-file.ts";
+import { toPrices } from "./price-file.ts";
 import { toProvider } from "./provider-file.ts";
 import { toSearchOffer } from "./search-catalogue-file.ts";
-
-/** Sanity limit in USD per million tokens: a higher price is rejected as a typo. */
-const PRICE_MAX = 10_000;
 
 /** A file that is refused; the message names the line and the path of what is wrong. */
 export class CatalogueError extends StartError {
@@ -159,6 +155,16 @@ function toModel(file: Static<typeof Model>, context: ModelContext): ModelEntry 
     if (OWN_PARAMETERS.has(name)) refuse(at, `'${name}' is read by Farebox itself`);
     if (COSTLY_PARAMETERS.has(name)) refuse(at, `'${name}' could cost more than is reserved`);
   });
+  const prices =
+    toPrices(
+      {
+        bands: file.pricing,
+        bandsAt: `${pointer}/pricing`,
+        rows: file.prices,
+        rowsAt: `${pointer}/prices`,
+      },
+      context,
+    ) ?? refuse(`${pointer}/pricing`, "is missing, and so is prices");
   const createdMs = Date.parse(file.created ?? "1970-01-01");
   if (Number.isNaN(createdMs)) refuse(`${pointer}/created`, "must be a date such as 2026-05-01");
   return {
@@ -167,13 +173,15 @@ function toModel(file: Static<typeof Model>, context: ModelContext): ModelEntry 
     label: file.label,
     family: file.family,
     ownedBy: file.owned_by,
-    bands: toBands(file.pricing, `${pointer}/pricing`, context),
+    prices,
     contextTokens: file.context_length,
     freeCreditEligible: file.free_credit_eligible ?? false,
-    routes: file.routes.map(({ provider, model, buying }, index) => {
-      const at = `${pointer}/routes/${index}/buying`;
-      const route = { provider, model };
-      return buying === undefined ? route : { ...route, buying: toBands(buying, at, context) };
+    routes: file.routes.map(({ provider, model, ...route }, index) => {
+      const at = `${pointer}/routes/${index}`;
+      const { buying: bands, buying_prices: rows } = route;
+      const where = { bandsAt: `${at}/buying`, rowsAt: `${at}/buying_prices` };
+      const buying = toPrices({ bands, rows, ...where }, context);
+      return buying === undefined ? { provider, model } : { provider, model, buying };
     }),
     showsReasoning: file.reasoning === "show",
     ...(file.extra_parameters !== undefined && { extraParameters: file.extra_parameters }),
@@ -204,39 +212,4 @@ function toAutoRules(
     return [id, terms];
   });
   return { policy: file.policy ?? "balanced", models: new Map(rules) };
-}
-
-function toBands(
-  bands: readonly Static<typeof Band>[],
-  pointer: string,
-  { json, refuse }: ModelContext,
-): PriceBand[] {
-  let promptTokensMax = 0;
-  return bands.map((band, index) => {
-    const here = `${pointer}/${index}`;
-    const limit = band.prompt_tokens_max;
-    const isLast = index === bands.length - 1;
-    if (isLast && limit !== undefined) {
-      refuse(`${here}/prompt_tokens_max`, "must be left out in the last band");
-    }
-    if (!isLast && limit === undefined) {
-      refuse(`${here}/prompt_tokens_max`, "is missing: only the last band has none");
-    }
-    if (limit !== undefined && limit <= promptTokensMax) {
-      refuse(`${here}/prompt_tokens_max`, `must be more than ${promptTokensMax}, the band before`);
-    }
-    promptTokensMax = limit ?? promptTokensMax;
-    const exact = (key: keyof typeof band): string => {
-      const at = `${here}/${key}`;
-      const digits = typeof band[key] === "string" ? band[key] : json.numberAt(at);
-      return priceDigits(digits, PRICE_MAX, (problem) => refuse(at, problem));
-    };
-    return priceBand({
-      promptTokensMax: limit ?? null,
-      input: exact("input_usd_per_m"),
-      output: exact("output_usd_per_m"),
-      cachedInput:
-        band.cached_input_usd_per_m === undefined ? null : exact("cached_input_usd_per_m"),
-    });
-  });
 }

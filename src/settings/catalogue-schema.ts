@@ -7,6 +7,7 @@ import { ACTIONS } from "../services/maps/actions.ts";
 import { EMBEDDED, MAPS_KINDS } from "../services/maps/servers.ts";
 import { SEARCH_KINDS } from "../services/search/search-catalogue.ts";
 import { apiKeyEnv, baseUrl, closed, line, name, usdAmount, whole } from "./catalogue-fields.ts";
+import { bands, rows } from "./price-schema.ts";
 
 /** An entry under `providers`. */
 export const Provider = Type.Object(
@@ -53,21 +54,6 @@ export const Provider = Type.Object(
     ),
   },
   { ...closed, description: "An upstream server" },
-);
-
-/** An entry of `pricing`. */
-export const Band = Type.Object(
-  {
-    prompt_tokens_max: Type.Optional(
-      whole(1, 100_000_000, "Largest prompt of this band; left out in the last band"),
-    ),
-    input_usd_per_m: usdAmount("USD per million prompt tokens"),
-    output_usd_per_m: usdAmount("USD per million output tokens"),
-    cached_input_usd_per_m: Type.Optional(
-      usdAmount("USD per million prompt tokens from the cache; left out: as input"),
-    ),
-  },
-  { ...closed, description: "Prices for prompts up to a length" },
 );
 
 /** An entry of `models`. */
@@ -123,25 +109,15 @@ export const Model = Type.Object(
         errorMessage: 'must be "hide" or "show"',
       }),
     ),
-    pricing: Type.Array(Band, {
-      minItems: 1,
-      maxItems: 16,
-      description: "Price bands, shortest prompts first; the last one has no prompt_tokens_max",
-      errorMessage: "must be a list of 1 to 16 price bands",
-    }),
+    pricing: bands("Price bands, shortest prompts first; the last one has no prompt_tokens_max"),
+    prices: rows("Price rows, in place of pricing; the first one has no conditions"),
     routes: Type.Array(
       Type.Object(
         {
           provider: name("A name under providers"),
           model: line("The model's name there"),
-          buying: Type.Optional(
-            Type.Array(Band, {
-              minItems: 1,
-              maxItems: 16,
-              description: "What you pay there, as price bands; left out: not known",
-              errorMessage: "must be a list of 1 to 16 price bands",
-            }),
-          ),
+          buying: bands("What you pay there, as price bands; left out: not known"),
+          buying_prices: rows("What you pay there, as price rows, in place of buying"),
         },
         closed,
       ),

@@ -15,7 +15,7 @@ import { Table } from "../parts/table.tsx";
 import { t } from "../texts.ts";
 
 type Model = ModelsReply["models"][number];
-type Band = Model["bands"][number];
+type Row = Model["prices"][number];
 
 export function ModelsPage() {
   const query = useQuery(modelsQuery);
@@ -43,8 +43,8 @@ export function ModelsPage() {
             ) : (
               <Table
                 columns={COLUMNS}
-                rows={models.filter(fits).flatMap(bandRows)}
-                keyOf={({ model, band }) => `${model.id} ${band.prompt_tokens_max}`}
+                rows={models.filter(fits).flatMap(priceRows)}
+                keyOf={({ model, row }) => `${model.id} ${row.conditions}`}
                 none={t.work.models.none}
               />
             )}
@@ -55,30 +55,35 @@ export function ModelsPage() {
   );
 }
 
-/** A price band of a model; the first one has what is said of the model itself. */
-interface BandRow {
+/** A price row of a model; the first one has what is said of the model itself. */
+interface PriceRow {
   readonly model: Model;
-  readonly band: Band;
+  readonly row: Row;
   readonly isFirst: boolean;
 }
 
-const COLUMNS: readonly Column<BandRow>[] = columnsOf(t.work.models.columns, {
-  model: ({ model, band, isFirst }) => (
+const COLUMNS: readonly Column<PriceRow>[] = columnsOf(t.work.models.columns, {
+  model: ({ model, row, isFirst }) => (
     <>
       {isFirst && <ModelName model={model} />}
-      {model.bands.length > 1 && <div className="tiny dim">{bandName(band)}</div>}
+      <div className="tiny dim">{row.conditions}</div>
+      {row.further.map((price) => (
+        <div key={price} className="tiny dim">
+          {price}
+        </div>
+      ))}
     </>
   ),
   context: {
     number: ({ model: { context_tokens: tokens }, isFirst }) =>
       isFirst && (tokens === null ? "–" : countText(tokens)),
   },
-  input: { number: ({ band }) => <Money usd={band.input_usd_per_m} /> },
+  input: { number: ({ row }) => <Money usd={row.input_usd_per_m} /> },
   cached: {
-    number: ({ band: { cached_input_usd_per_m: usd } }) =>
+    number: ({ row: { cached_input_usd_per_m: usd } }) =>
       usd === null ? "–" : <Money usd={usd} />,
   },
-  output: { number: ({ band }) => <Money usd={band.output_usd_per_m} /> },
+  output: { number: ({ row }) => <Money usd={row.output_usd_per_m} /> },
   free: ({ model: { free_credit_eligible: isEligible }, isFirst }) =>
     isFirst && (isEligible ? <Tag tone="free">{t.work.models.yes}</Tag> : t.work.models.no),
   status: ({ model: { is_paused: isPaused }, isFirst }) =>
@@ -89,8 +94,8 @@ const COLUMNS: readonly Column<BandRow>[] = columnsOf(t.work.models.columns, {
     ),
 });
 
-function bandRows(model: Model): BandRow[] {
-  return model.bands.map((band, index) => ({ model, band, isFirst: index === 0 }));
+function priceRows(model: Model): PriceRow[] {
+  return model.prices.map((row, index) => ({ model, row, isFirst: index === 0 }));
 }
 
 function ModelName({ model }: { readonly model: Model }) {
@@ -103,8 +108,4 @@ function ModelName({ model }: { readonly model: Model }) {
       <Copy text={model.id} label={`${t.work.models.copyId} ${model.id}`} />
     </div>
   );
-}
-
-function bandName({ prompt_tokens_max: most }: Band): string {
-  return most === null ? t.work.models.lastBand : t.work.models.band(most);
 }

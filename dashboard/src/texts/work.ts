@@ -1,7 +1,5 @@
 // Texts of the overview, keys, models and limits.
 
-import { countText } from "../numbers.ts";
-
 interface NextTier {
   readonly name: string;
   readonly paid_usd_missing: string;
@@ -157,8 +155,6 @@ export const workTexts = {
     no: "no",
     paused: "paused",
     ready: "ready",
-    band: (tokens: number) => `up to ${countText(tokens)} prompt tokens`,
-    lastBand: "above",
     none: "No model has this in its name",
     noneAtAll: "This installation offers no models yet",
     noneAtAllAbout: "The operator adds them in the configuration file.",

@@ -8,6 +8,7 @@ import {
   type Quantities,
 } from "./money.ts";
 import { type PriceRow, priceRow, type RowPrices, rowsFor } from "./price-rows.ts";
+import { priceVersionOf } from "./price-version.ts";
 import {
   type Fee,
   type FeeCount,
@@ -19,6 +20,7 @@ import {
   type Speed,
   type Tier,
   type TokenUsage,
+  withOutput,
 } from "./usage.ts";
 
 /** The prices of a model, and the prices that its holds need. */
@@ -29,6 +31,8 @@ export interface Prices {
   readonly plainHold: HoldPrices;
   /** True if one row prices every call, without fees. */
   readonly isPlain: boolean;
+  /** Names these prices in the log. */
+  readonly version: string;
 }
 
 /** The most that a token of a call can cost, and its fees. */
@@ -67,10 +71,11 @@ const MEDIA_INPUT: readonly Part[] = ["cacheReadAudio", "imageIn", "audioIn"];
 const OUTPUT: readonly Part[] = ["text", "imageOut", "audioOut"];
 
 /**
- * The prices of these rows. A row has the fees of the first row that it does not set itself. An
- * Error if there is no row, or if the first row has conditions: some call would have no price.
+ * The prices of these rows, whose version is that of `configured`. A row has the fees of the first
+ * row that it does not set itself. An Error if there is no row, or if the first row has conditions:
+ * some call would have no price.
  */
-export function pricesOf(rows: readonly RowPrices[]): Prices {
+export function pricesOf(rows: readonly RowPrices[], configured: object = rows): Prices {
   const [first] = rows;
   if (first === undefined || first.when !== undefined) {
     throw new Error("The first price row of a model must have no conditions");
@@ -82,6 +87,7 @@ export function pricesOf(rows: readonly RowPrices[]): Prices {
     rows: complete,
     plainHold: holdPrices(complete, PLAIN_REACH),
     isPlain: rows.length === 1 && first.fees === undefined,
+    version: priceVersionOf(configured),
   };
 }
 
@@ -170,21 +176,16 @@ export function costOfPieces(
   return charge(quantities);
 }
 
-/**
- * The exact cost of a call that one model served, rounded up once. Without `piece` it was served
- * plainly, and time decides nothing.
- */
-export function exactCost(
-  prices: Prices,
-  usage: TokenUsage,
-  piece?: Omit<BilledPiece, "usage"> & CallFacts,
-): NanoUsd {
-  if (prices.isPlain && usage.more === undefined && piece?.fees === undefined) {
+/** How one model served a call; in most ways as most calls. */
+export type ServedCall = Partial<Omit<BilledPiece, "usage"> & CallFacts>;
+
+/** The exact cost of a call that one model served, rounded up once. */
+export function exactCost(prices: Prices, usage: TokenUsage, how: ServedCall = {}): NanoUsd {
+  if (prices.isPlain && usage.more === undefined)
     return charge(commonParts(firstRow(prices), usage));
-  }
-  const { served = SERVED_PLAINLY, atMs = 0, fees, promptSent } = piece ?? {};
-  const only = promptSent === undefined ? { usage, served } : { usage, served, promptSent };
-  return costOfPieces(prices, [only], fees === undefined ? { atMs } : { atMs, fees });
+  const { served = SERVED_PLAINLY, atMs = 0, fees = {}, promptSent } = how;
+  const piece = promptSent === undefined ? { usage, served } : { usage, served, promptSent };
+  return costOfPieces(prices, [piece], { atMs, fees });
 }
 
 /** The row that a piece is charged by; of an unknown tier, the most expensive that may apply. */
@@ -200,13 +201,12 @@ export function unpricedFees({ fees = {} }: PriceRow, counts: FeeCounts): Fee[] 
 /** How many output tokens of a call with this prompt `available` pays for, by their exact cost. */
 export function outputTokensWithin(
   prices: Prices,
-  prompt: Omit<BilledPiece, "usage"> & CallFacts & { readonly usage: TokenUsage },
-  available: NanoUsd,
+  prompt: Omit<TokenUsage, "completionTokens">,
+  { available, ...how }: ServedCall & { readonly available: NanoUsd },
 ): number {
-  const usage = { ...prompt.usage, completionTokens: 0 };
-  const { row, tokens } = pricedTokens(prices, { ...prompt, usage }, prompt.atMs);
-  const before = [...tokens, ...feesOf(row, prompt.fees ?? {})];
-  return affordableQuantity(available, row.of.text, before);
+  const { served = SERVED_PLAINLY, atMs = 0, fees = {} } = how;
+  const { row, tokens } = pricedTokens(prices, { usage: withOutput(prompt, 0), served }, atMs);
+  return affordableQuantity(available, row.of.text, [...tokens, ...feesOf(row, fees)]);
 }
 
 type Priced = readonly [quantity: number, price: PicoUsd];

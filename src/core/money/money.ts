@@ -187,6 +187,11 @@ export function pricePerMillion(unit: PicoUsd): object {
   return rawJson(decimalPerMillion(unit));
 }
 
+/** A price per thousand units as a JSON number literal. */
+export function pricePerThousand(unit: PicoUsd): object {
+  return rawJson(toDecimal(unit as bigint as NanoUsd));
+}
+
 /** A price per unit as decimal USD digits, never in exponent form: "0.00000015". */
 export function pricePerUnit(unit: PicoUsd): string {
   const digits = unit.toString().padStart(13, "0");

@@ -130,6 +130,17 @@ export function cacheWriteTokens({ more }: TokenUsage): number {
   return more === undefined ? 0 : sumOf(more, CACHE_WRITES);
 }
 
+/** A usage with this many output tokens in place of its own, all of them text. */
+export function withOutput(
+  { promptTokens, cachedTokens, more }: Omit<TokenUsage, "completionTokens">,
+  completionTokens: number,
+): TokenUsage {
+  const totals = { promptTokens, cachedTokens, completionTokens };
+  if (more === undefined) return totals;
+  const { imageOut: _, audioOut: __, ...input } = more;
+  return Object.keys(input).length === 0 ? totals : { ...totals, more: input };
+}
+
 /** The usage of all these calls together. */
 export function sumOfUsages(usages: readonly TokenUsage[]): TokenUsage {
   const [only] = usages;

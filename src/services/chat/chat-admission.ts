@@ -8,13 +8,12 @@ import { Admission, admit } from "../../calls/admission.ts";
 import type { Call, CallDeps, CallTerms } from "../../calls/call.ts";
 import { giveBack } from "../../calls/settling.ts";
 import { ApiError } from "../../core/errors.ts";
-import { type NanoUsd, ZERO } from "../../core/money/money.ts";
-import { priceVersionOf } from "../../core/money/price-version.ts";
 import {
   affordableOutputTokens,
   affordablePromptTokens,
   upperBound,
-} from "../../core/money/pricing.ts";
+} from "../../core/money/call-cost.ts";
+import { type NanoUsd, ZERO } from "../../core/money/money.ts";
 import type { AbandonedStreams } from "./abandoned-streams.ts";
 import { affordableModels, type Models } from "./models/auto-router.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
@@ -140,7 +139,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
         return new ApiError(code, freeMessage(model, { bound, left, free }, offered));
       }
     }
-    const fitting = affordableOutputTokens(model.bands, promptTokens, left);
+    const fitting = affordableOutputTokens(model.prices, { promptTokens, available: left });
     const isByBytes = this.promptBytes > ESTIMATED_BYTES_MAX;
     return new ApiError(code, moneyMessage(code, { bound, left, fitting, isByBytes }));
   }
@@ -198,7 +197,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
    */
   async #countedLength(spendable: Spendable): Promise<PromptLength> {
     const payable = Math.max(
-      ...this.#chat.models.map((model) => affordablePromptTokens(model.bands, spendable(model))),
+      ...this.#chat.models.map((model) => affordablePromptTokens(model.prices, spendable(model))),
     );
     const counted = await this.#estimate(payable);
     if (counted === null) return this.#uncounted();
@@ -244,14 +243,14 @@ function termsOf(
   const [first] = models;
   let bound = ZERO;
   for (const model of models) {
-    const most = upperBound(model.bands, promptTokens, outputTokens(model));
+    const most = upperBound(model.prices, { promptTokens, outputTokens: outputTokens(model) });
     if (most > bound) bound = most;
   }
   return {
     scope: "models",
     service: "models",
     model: first.id,
-    priceVersion: priceVersionOf(first.bands),
+    priceVersion: first.prices.version,
     bound,
     freeEligible: first.freeCreditEligible,
     stream: chat.stream,

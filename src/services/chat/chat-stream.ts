@@ -7,8 +7,8 @@ import type { Interruption, InterruptionListener } from "../../calls/interruptio
 import { settle } from "../../calls/settling.ts";
 import { CHAT } from "../../core/access/limits.ts";
 import { type ApiError, OK, toApiError } from "../../core/errors.ts";
+import { exactCost } from "../../core/money/call-cost.ts";
 import { ZERO } from "../../core/money/money.ts";
-import { exactCost } from "../../core/money/pricing.ts";
 import type { Taker } from "../../core/taker.ts";
 import type { BodyShare } from "../../http/body/body-shares.ts";
 import type { Cutter } from "../../http/sse.ts";
@@ -244,7 +244,7 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
     }
     const settlement = await settle(this.#deps, {
       hold,
-      cost: usage === null ? ZERO : exactCost(model.bands, usage),
+      cost: usage === null ? ZERO : exactCost(model.prices, usage),
       outcome: {
         ...outcomeOf(this.#deps, call, { status: OK, errorCode }),
         ...usage,

@@ -15,7 +15,8 @@ import {
 import { CHAT } from "../../core/access/limits.ts";
 import { throwIfCancelled } from "../../core/cancellation.ts";
 import { DISCONNECTED, OK } from "../../core/errors.ts";
-import { exactCost, type TokenUsage } from "../../core/money/pricing.ts";
+import { exactCost } from "../../core/money/call-cost.ts";
+import type { TokenUsage } from "../../core/money/usage.ts";
 import type { BodyShare } from "../../http/body/body-shares.ts";
 import type { StreamTurn } from "./abandoned-streams.ts";
 import { ChatAdmission, type ChatCall, type ChatCallDeps } from "./chat-admission.ts";
@@ -74,7 +75,7 @@ export async function completeChat(
     const usage = reply.usage ?? (await countUsage(deps.tokens, account, { ...chat, reply }));
     const by = servedOutcome({ model, tried, route: reply }, usage);
     const outcome = chargedOutcome(deps, call, usage, by);
-    const cost = exactCost(model.bands, usage);
+    const cost = exactCost(model.prices, usage);
     const counted = { model, tried, reply, usage };
     return await settleWith(
       deps,
@@ -105,7 +106,7 @@ async function chargePrompt(
     const promptTokens = await deps.tokens.countPrompt(call.identity.accountId, chat.request);
     const usage = { promptTokens, cachedTokens: 0, completionTokens: 0 };
     const outcome = chargedOutcome(deps, call, usage, standInOf(model));
-    await settle(deps, { hold, cost: exactCost(model.bands, usage), outcome });
+    await settle(deps, { hold, cost: exactCost(model.prices, usage), outcome });
   } catch (error) {
     return await giveBack(deps, call, hold, error);
   }

@@ -1,8 +1,8 @@
 // The model and the route that served a call, for the reply and for the log.
 
 import type { Outcome } from "../../../actors/account.ts";
-import { priceVersionOf } from "../../core/money/price-version.ts";
-import { type TokenUsage, upstreamCost } from "../../core/money/pricing.ts";
+import { exactCost } from "../../core/money/call-cost.ts";
+import type { TokenUsage } from "../../core/money/usage.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
 import type { ServedRoute } from "./protocols/provider.ts";
 
@@ -34,11 +34,12 @@ export function servedOutcome(
     model: standIn?.model,
     priceVersion: standIn?.priceVersion,
     lane: route.lane,
-    upstreamCost: usage === null ? undefined : upstreamCost(route.buying, usage),
+    upstreamCost:
+      usage === null || route.buying === undefined ? undefined : exactCost(route.buying, usage),
   };
 }
 
 /** For the log: a model that stands in for the one that the hold was taken for. */
 export function standInOf(model: ModelEntry): Pick<Outcome, "model" | "priceVersion"> {
-  return { model: model.id, priceVersion: priceVersionOf(model.bands) };
+  return { model: model.id, priceVersion: model.prices.version };
 }

@@ -2,8 +2,8 @@
 
 import type { CostSource } from "../../../actors/account.ts";
 import { UNSAVED_MAX } from "../../core/access/limits.ts";
+import { affordableOutputTokens, exactCost, upperBound } from "../../core/money/call-cost.ts";
 import { type NanoUsd, nano, subtract } from "../../core/money/money.ts";
-import { affordableOutputTokens, exactCost, upperBound } from "../../core/money/pricing.ts";
 import type { StreamLimitParts } from "./stream-limit.ts";
 import type { StreamUsage } from "./stream-usage.ts";
 
@@ -27,7 +27,10 @@ export class StreamCost implements CostSource {
     // From its first token on a stream also costs its prompt, which has no checkpoint yet. The
     // bound of the prompt is in bytes, and hardly any text has more than a token per two bytes.
     const { model, hold, maxTokens } = parts;
-    const bound = subtract(hold.amount, upperBound(model.bands, 0, maxTokens));
+    const bound = subtract(
+      hold.amount,
+      upperBound(model.prices, { promptTokens: 0, outputTokens: maxTokens }),
+    );
     const prompt = nano(bound / 2n);
     this.#piecesMax = this.#piecesWithin(subtract(UNSAVED_MAX, prompt));
   }
@@ -46,10 +49,12 @@ export class StreamCost implements CostSource {
   }
 
   async #count(): Promise<NanoUsd> {
-    return exactCost(this.#parts.model.bands, await this.#usage.soFar());
+    return exactCost(this.#parts.model.prices, await this.#usage.soFar());
   }
 
-  #piecesWithin(cost: NanoUsd): number {
-    return affordableOutputTokens(this.#parts.model.bands, 0, cost) / this.#tokensEach;
+  #piecesWithin(available: NanoUsd): number {
+    const { prices } = this.#parts.model;
+    const affordable = affordableOutputTokens(prices, { promptTokens: 0, available });
+    return affordable / this.#tokensEach;
   }
 }

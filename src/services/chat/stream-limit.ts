@@ -2,7 +2,7 @@
 // ignores `max_tokens` might never stop.
 
 import type { Hold } from "../../../actors/account.ts";
-import { outputTokensWithin } from "../../core/money/pricing.ts";
+import { outputTokensWithin } from "../../core/money/call-cost.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
 import type { ChatDelta } from "./protocols/provider.ts";
 import type { StreamUsage } from "./stream-usage.ts";
@@ -61,7 +61,9 @@ export class StreamLimit {
     this.#tokensEach = bounded((2 * this.#counted) / Math.max(1, meter.countedPieces));
     if (this.#counted < this.#tokensMax) return false;
     if (!this.#isExact) {
-      this.#tokensMax = outputTokensWithin(model.bands, await this.#usage.prompt(), hold.amount);
+      this.#tokensMax = outputTokensWithin(model.prices, await this.#usage.prompt(), {
+        available: hold.amount,
+      });
       this.#isExact = true;
     }
     return this.#counted >= this.#tokensMax;

@@ -2,11 +2,10 @@
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { ApiError } from "../../../src/core/errors.ts";
-import { priceVersionOf } from "../../../src/core/money/price-version.ts";
 import {
   AUTO_TERMS,
+  bandPrices,
   type ModelEntry,
-  priceBand,
 } from "../../../src/services/chat/models/catalogue.ts";
 import { catalogueOf } from "../../../src/settings/catalogue.ts";
 import { type CompletionJson, completionOf, until } from "../../support/api/api-world.ts";
@@ -31,7 +30,7 @@ const COSTS = { cheap: "0.00002", fine: "0.0002", best: "0.002" } as const;
 const named = (id: string, input: string, output: string): ModelEntry => ({
   ...MODEL,
   id,
-  bands: [priceBand({ input, output })],
+  prices: bandPrices({ input, output }),
 });
 const MODELS = [
   named("cheap", "1", "2"),
@@ -203,7 +202,7 @@ describe("auto", () => {
         status: 200,
         model: "cheap",
         // What the call costs, and its receipt, are by the prices of the model that answered.
-        priceVersion: priceVersionOf(catalogue.models.get("cheap")?.bands ?? []),
+        priceVersion: catalogue.models.get("cheap")?.prices.version,
       });
     },
   );

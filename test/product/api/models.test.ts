@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { newKey } from "../../../src/core/access/keys.ts";
-import { priceBand } from "../../../src/services/chat/models/catalogue.ts";
+import { bandPrices } from "../../../src/services/chat/models/catalogue.ts";
 import { catalogueOf } from "../../../src/settings/catalogue.ts";
 import { ApiWorld } from "../../support/api/api-world.ts";
 import { appAlone } from "../../support/api/app-alone.ts";
@@ -16,9 +16,9 @@ interface List {
 }
 
 test("GET /v1/models shows the prices of the moment, exactly", async () => {
-  const cheap = priceBand({ input: "0.0375", output: "0.00001", cachedInput: "0.000001" });
+  const cheap = bandPrices({ input: "0.0375", output: "0.00001", cachedInput: "0.000001" });
   const before = catalogue;
-  catalogue = catalogueOf([{ ...MODEL, bands: [cheap] }], []);
+  catalogue = catalogueOf([{ ...MODEL, prices: cheap }], []);
   try {
     const text = await (await api.get("/v1/models")).text();
     expect(text).toContain(
@@ -31,11 +31,11 @@ test("GET /v1/models shows the prices of the moment, exactly", async () => {
 
 test("GET /v1/models lists the bands of a model whose long prompts cost more", async () => {
   const before = catalogue;
-  const bands = [
-    priceBand({ input: "1", output: "2", promptTokensMax: 1000 }),
-    priceBand({ input: "3", output: "4" }),
-  ];
-  catalogue = catalogueOf([{ ...MODEL, bands }], []);
+  const prices = bandPrices(
+    { input: "1", output: "2", promptTokensMax: 1000 },
+    { input: "3", output: "4" },
+  );
+  catalogue = catalogueOf([{ ...MODEL, prices }], []);
   try {
     const { data } = (await (await api.get("/v1/models")).json()) as List;
     expect(data[0]?.svc.pricing).toMatchObject({

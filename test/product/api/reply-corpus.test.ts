@@ -2,10 +2,10 @@
 // caller's bill.
 
 import { describe, expect, test } from "bun:test";
+import { exactCost } from "../../../src/core/money/call-cost.ts";
 import { usd } from "../../../src/core/money/money.ts";
-import { exactCost } from "../../../src/core/money/pricing.ts";
 import { gatewayReplies } from "../../../src/services/chat/doors/completions/chat-reply.ts";
-import { priceBand } from "../../../src/services/chat/models/catalogue.ts";
+import { bandPrices } from "../../../src/services/chat/models/catalogue.ts";
 import type { ChatDelta } from "../../../src/services/chat/protocols/provider.ts";
 import { countTokens } from "../../../src/services/chat/tokens/tokens.ts";
 import { type Catalogue, catalogueOf } from "../../../src/settings/catalogue.ts";
@@ -25,7 +25,7 @@ import { sharedApi } from "../../support/api/shared-api.ts";
 import { atEnd } from "../../support/shared.ts";
 
 const CASES = new Map(corpus().map((one) => [one.name, one]));
-const BANDS = [priceBand({ input: "1", output: "2", cachedInput: "0.1" })];
+const PRICES = bandPrices({ input: "1", output: "2", cachedInput: "0.1" });
 const NEXT = "From the next route";
 const NEXT_USAGE = { prompt_tokens: 7, completion_tokens: 4, total_tokens: 11 };
 
@@ -59,7 +59,7 @@ const providers = [...CASES.keys(), "next"].map((name) =>
 const models = [...CASES.values()].map(({ name, showsReasoning = false }) => ({
   ...modelOf([name, "m"], ["next", "m"]),
   id: name,
-  bands: BANDS,
+  prices: PRICES,
   showsReasoning,
 }));
 /** A model that has no other route. */
@@ -108,13 +108,13 @@ function chunksOf(text: string): { chunks: Chunk[]; isDone: boolean } {
 function expectCharge(spent: bigint, usage: UsageJson, reply: CallersReply): void {
   const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = usage;
   const cachedTokens = usage.prompt_tokens_details?.cached_tokens ?? 0;
-  expect(spent).toBe(exactCost(BANDS, { promptTokens, cachedTokens, completionTokens }));
+  expect(spent).toBe(exactCost(PRICES, { promptTokens, cachedTokens, completionTokens }));
   if (reply.usage === null) expect(completionTokens).toBe(countTokens(reply.text.trimEnd()));
   else expect([promptTokens, cachedTokens, completionTokens]).toEqual([...reply.usage]);
 }
 
 function costOf(promptTokens: number, completionTokens: number) {
-  return exactCost(BANDS, { promptTokens, cachedTokens: 0, completionTokens });
+  return exactCost(PRICES, { promptTokens, cachedTokens: 0, completionTokens });
 }
 
 /** Our own count of the prompt that all cases have. */

@@ -3,7 +3,7 @@
 
 import { expect, test } from "bun:test";
 import { price, usd } from "../../../src/core/money/money.ts";
-import { priceBand } from "../../../src/services/chat/models/catalogue.ts";
+import { bandPrices } from "../../../src/services/chat/models/catalogue.ts";
 import { type Catalogue, catalogueOf } from "../../../src/settings/catalogue.ts";
 import { chatBody } from "../../support/api/api-world.ts";
 import { chatOver, modelOf, providerAt } from "../../support/api/chat-routes.ts";
@@ -18,10 +18,10 @@ const PAYING: AccountTerms = {
   paid: "100",
   paidAt: daysAgo(10),
 };
-const BUYING = [
-  priceBand({ input: "0.5", output: "1.5", cachedInput: "0.1", promptTokensMax: 100 }),
-  priceBand({ input: "5", output: "15" }),
-];
+const BUYING = bandPrices(
+  { input: "0.5", output: "1.5", cachedInput: "0.1", promptTokensMax: 100 },
+  { input: "5", output: "15" },
+);
 
 const upstream = await shared(startFakeUpstream());
 const catalogue: Catalogue = catalogueOf(
@@ -31,7 +31,7 @@ const catalogue: Catalogue = catalogueOf(
       ...modelOf(["x", "x"]),
       id: "priced",
       routes: [
-        { provider: "down", model: "503", buying: [priceBand({ input: "9", output: "9" })] },
+        { provider: "down", model: "503", buying: bandPrices({ input: "9", output: "9" }) },
         { provider: "main", model: "ok", buying: BUYING },
       ],
     },

@@ -2,9 +2,9 @@
 // charged, in money and in time.
 
 import { toUuid } from "../../../src/core/ids.ts";
+import { exactCost } from "../../../src/core/money/call-cost.ts";
 import { type NanoUsd, nano, toDollars, usd } from "../../../src/core/money/money.ts";
-import { exactCost } from "../../../src/core/money/pricing.ts";
-import { priceBand } from "../../../src/services/chat/models/catalogue.ts";
+import { bandPrices } from "../../../src/services/chat/models/catalogue.ts";
 import { countTokens, templateTokens } from "../../../src/services/chat/tokens/tokens.ts";
 import { postChat, readStream } from "../../support/api/chat-client.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -118,7 +118,7 @@ function readUntilKilled(
 
 function costOf({ input, output }: Model, text: string): NanoUsd {
   const request = { messages: [{ role: "user", content: PROMPT }] } as const;
-  return exactCost([priceBand({ input, output })], {
+  return exactCost(bandPrices({ input, output }), {
     promptTokens: countTokens(PROMPT) + templateTokens(request as never),
     cachedTokens: 0,
     completionTokens: countTokens(text),

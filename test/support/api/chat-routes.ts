@@ -1,11 +1,11 @@
 // Models and providers with fake upstreams, and the chat provider that serves them.
 
 import {
+  bandPrices,
   type ChatCatalogue,
   type ModelEntry,
   PROVIDER_DEFAULTS,
   type ProviderEntry,
-  priceBand,
 } from "../../../src/services/chat/models/catalogue.ts";
 import { createChatProvider } from "../../../src/services/chat/protocols/chat-provider.ts";
 import type { Guide } from "../../../src/services/chat/protocols/guide/guide.ts";
@@ -73,7 +73,7 @@ export function modelOf(...routes: readonly (readonly [string, string])[]): Mode
     label: "A model",
     family: "fake",
     ownedBy: "fake",
-    bands: [priceBand({ input: "1", output: "2" })],
+    prices: bandPrices({ input: "1", output: "2" }),
     contextTokens: 100_000,
     freeCreditEligible: true,
     routes: routes.map(([provider, model]) => ({ provider, model })),

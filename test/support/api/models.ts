@@ -1,4 +1,4 @@
-import { type ModelEntry, priceBand } from "../../../src/services/chat/models/catalogue.ts";
+import { bandPrices, type ModelEntry } from "../../../src/services/chat/models/catalogue.ts";
 
 /** $1 per million prompt tokens, $2 per million output tokens: 1,000 and 2,000 nano a token. */
 export const MODEL: ModelEntry = {
@@ -6,7 +6,7 @@ export const MODEL: ModelEntry = {
   label: "Test model",
   family: "test",
   ownedBy: "tests",
-  bands: [priceBand({ input: "1", output: "2" })],
+  prices: bandPrices({ input: "1", output: "2" }),
   contextTokens: 128_000,
   freeCreditEligible: true,
   routes: [],

@@ -1,6 +1,6 @@
 import type { CancelSignal } from "../../../src/core/cancellation.ts";
 import { ApiError } from "../../../src/core/errors.ts";
-import type { TokenUsage } from "../../../src/core/money/pricing.ts";
+import type { TokenUsage } from "../../../src/core/money/usage.ts";
 import type { ModelEntry } from "../../../src/services/chat/models/catalogue.ts";
 import type {
   ChatBatch,

@@ -377,11 +377,7 @@ export const AFFORDABLE_CHECKS: Checks<CallCost> = {
     pricesOf,
   }) => {
     const within = (rows: readonly RowPrices[], prompt: number, available: bigint) =>
-      outputTokensWithin(
-        pricesOf(rows),
-        { usage: usage(prompt, 0, 77), served: SERVED_PLAINLY, atMs: 0 },
-        nanoUsd(available),
-      );
+      outputTokensWithin(pricesOf(rows), usage(prompt, 0, 77), { available: nanoUsd(available) });
     expect(within(BANDED, 2_000, 4_300_000n)).toBe(100);
     expect(within(BANDED, 6_000, 9_000_000n + 89_999n)).toBe(9);
     expect(within(SEARCHED, 0, 5_001n)).toBe(1);

@@ -6,7 +6,6 @@ import { describe, expect, test } from "bun:test";
 import { atEnd } from "../../support/shared.ts";
 import { RULE_CHECKS, TABLE_CHECKS } from "./limits-checks.ts";
 import { BOUNDS_CHECKS, PRICE_CHECKS, TEXT_CHECKS } from "./money-checks.ts";
-import { AFFORDABLE_CHECKS, BOUND_CHECKS, COST_CHECKS } from "./pricing-checks.ts";
 import {
   type Change,
   Mutants,
@@ -158,78 +157,6 @@ describe("limits.ts: rules", () => {
       ["the lowest unlocked tier is taken", replaced("TIERS.findLast(", "TIERS.find(")],
       ["the next tier is the current one", replaced("current.name) + 1", "current.name)")],
       ["a plan has the next tier of a tier", replaced('current.kind === "plan"', "false")],
-    ],
-  });
-});
-
-const EACH_PART_ROUNDED = [
-  replaced("affordableQuantity, charge,", "affordableQuantity, add, charge as chargeOnce,"),
-  replaced(
-    "/** Tokens that a chat template",
-    `const charge = (parts: Parameters<typeof chargeOnce>[0]) =>
-  add(...parts.map((part) => chargeOnce([part])));
-
-/** Tokens that a chat template`,
-  ),
-];
-
-describe("pricing.ts", () => {
-  testMutants(mutants, {
-    file: "src/core/money/pricing.ts",
-    checks: { ...COST_CHECKS, ...BOUND_CHECKS, ...AFFORDABLE_CHECKS },
-    mutations: [
-      [
-        "the cached price is ignored",
-        replaced(
-          "usage.cachedTokens, band.cachedInput ?? band.input",
-          "usage.cachedTokens, band.input",
-        ),
-      ],
-      [
-        "cached tokens are charged twice",
-        replaced("usage.promptTokens - usage.cachedTokens", "usage.promptTokens"),
-      ],
-      ["cached tokens are free", replaced("[usage.cachedTokens, ", "[0, ")],
-      ["output is free", replaced("[usage.completionTokens, ", "[0, ")],
-      [
-        "output is charged as input",
-        replaced("[usage.completionTokens, band.output]", "[usage.completionTokens, band.input]"),
-      ],
-      ["the band is ignored", replaced("bandOf(bands, usage.promptTokens)", "bandOf(bands, 0)")],
-      [
-        "the band follows from what is not cached",
-        replaced(
-          "bandOf(bands, usage.promptTokens)",
-          "bandOf(bands, usage.promptTokens - usage.cachedTokens)",
-        ),
-      ],
-      [
-        "a band excludes its end",
-        replaced("promptTokens <= row.promptTokensMax", "promptTokens < row.promptTokensMax"),
-      ],
-      ["each part is rounded", ...EACH_PART_ROUNDED],
-      ["the first band is the bound", replaced("of bands) {", "of bands.slice(0, 1)) {")],
-      ["the last band is the bound", replaced("of bands) {", "of bands.slice(-1)) {")],
-      [
-        "the cheapest band is the bound",
-        replaced("if (price > highest)", "if (highest === 0n || price < highest)"),
-      ],
-      [
-        "the bound forgets the prompt",
-        replaced("[promptTokens, mostExpensive(bands, inputPrice)],\n", ""),
-      ],
-      [
-        "the bound forgets the output",
-        replaced("[outputTokens, mostExpensive(bands, outputPrice)],\n", ""),
-      ],
-      [
-        "the bound forgets a cached price above the full one",
-        replaced("cachedInput !== null && cachedInput > input ? cachedInput : input", "input"),
-      ],
-      [
-        "the affordable output forgets the prompt",
-        replaced("outputPrice), prompt)", "outputPrice))"),
-      ],
     ],
   });
 });

@@ -146,7 +146,7 @@ describe("call-cost.ts", () => {
       ],
       [
         "the output so far is paid twice",
-        replaced("completionTokens: 0 }", "completionTokens: 77 }"),
+        replaced("withOutput(prompt, 0)", "withOutput(prompt, 77)"),
       ],
     ],
   });

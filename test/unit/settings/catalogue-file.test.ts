@@ -88,17 +88,17 @@ describe("a good file", () => {
   });
 
   test("gives prices exactly as they are written, numbers too", () => {
-    const bands = parseCatalogue(GOOD, ENV).models.get("m1")?.bands;
-    expect(bands?.map(({ input }) => input)).toEqual(
+    const rows = parseCatalogue(GOOD, ENV).models.get("m1")?.prices.rows;
+    expect(rows?.map(({ input }) => input)).toEqual(
       ["0.1", "0.123456", "2"].map((usd) => price(usd, 1_000_000)),
     );
-    expect(bands?.[0]?.output).toBe(price("0.4", 1_000_000));
-    expect(bands?.map(({ cachedInput }) => cachedInput)).toEqual([
+    expect(rows?.[0]?.output).toBe(price("0.4", 1_000_000));
+    expect(rows?.map(({ cachedInput }) => cachedInput)).toEqual([
       null,
       null,
       price("0.5", 1_000_000),
     ]);
-    expect(bands?.map(({ promptTokensMax }) => promptTokensMax)).toEqual([100, 200, null]);
+    expect(rows?.map(({ when }) => when?.abovePromptTokens)).toEqual([undefined, 100, 200]);
   });
 
   test("has a buying price for a route that says one, in bands too", () => {
@@ -110,7 +110,7 @@ describe("a good file", () => {
       ] }`,
     );
     const [one, two] = parseCatalogue(text, ENV).models.get("m1")?.routes ?? [];
-    expect(one?.buying?.map(({ input }) => input)).toEqual([
+    expect(one?.buying?.rows.map(({ input }) => input)).toEqual([
       price("0.05", 1_000_000),
       price("1", 1_000_000),
     ]);

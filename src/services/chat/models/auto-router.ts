@@ -2,8 +2,8 @@
 // same choice. docs/application.md explains the rules.
 
 import { ApiError } from "../../../core/errors.ts";
+import { exactCost, upperBound } from "../../../core/money/call-cost.ts";
 import type { NanoUsd } from "../../../core/money/money.ts";
-import { exactCost, upperBound } from "../../../core/money/pricing.ts";
 import {
   AUTO_TERMS,
   type AutoTerms,
@@ -50,7 +50,7 @@ export function chooseModels(catalogue: ChatCatalogue, request: AutoRequest): Au
   const capable = capableModels(catalogue, request, promptTokens).map((model) => ({
     model,
     quality: autoTerms(catalogue, model).quality,
-    cost: exactCost(model.bands, usage),
+    cost: exactCost(model.prices, usage),
   }));
   const healthy = capable.filter(({ model }) => request.isHealthy(model));
   const unhealthy = capable.filter(({ model }) => !request.isHealthy(model));
@@ -77,7 +77,8 @@ export interface Budget {
  */
 export function affordableModels(models: Models, budget: Budget): Models {
   const { promptTokens, outputTokens, spendable } = budget;
-  const boundOf = (model: ModelEntry) => upperBound(model.bands, promptTokens, outputTokens(model));
+  const boundOf = (model: ModelEntry) =>
+    upperBound(model.prices, { promptTokens, outputTokens: outputTokens(model) });
   const [first, ...others] = models.filter((model) => boundOf(model) <= spendable(model));
   if (first !== undefined) {
     return [first, ...others.filter((model) => boundOf(model) <= spendable(first))];

@@ -1,14 +1,15 @@
 // The catalogue of chat: models with prices and routes, and the servers that serve them.
 
+import { type Prices, pricesOf } from "../../../core/money/call-cost.ts";
 import { price } from "../../../core/money/money.ts";
-import type { PriceBand } from "../../../core/money/pricing.ts";
+import type { RowPrices } from "../../../core/money/price-rows.ts";
 
 /** One way to serve a model: an upstream server and the model's name there. */
 export interface Route {
   readonly provider: string;
   readonly model: string;
   /** What the operator pays there; omitted if the operator did not say. */
-  readonly buying?: readonly PriceBand[];
+  readonly buying?: Prices;
 }
 
 /** The kinds of requests that models answer, each with its name in messages. */
@@ -28,8 +29,7 @@ export interface ModelEntry {
   readonly label: string;
   readonly family: string;
   readonly ownedBy: string;
-  /** Ascending by `promptTokensMax`, which is null in the last band. */
-  readonly bands: readonly PriceBand[];
+  readonly prices: Prices;
   readonly contextTokens: number;
   readonly freeCreditEligible: boolean;
   /** The release date in Unix seconds, if it is configured. */
@@ -134,6 +134,9 @@ export const PROVIDER_DEFAULTS = {
   maxTokensField: "max_tokens",
 } as const satisfies Partial<ProviderEntry>;
 
+/** The tokens that prices are for. */
+const TOKENS = 1_000_000;
+
 /** The name of the built-in provider and the id of its only model. */
 export const GUIDE_PROVIDER = "guide";
 export const GUIDE_MODEL = "farebox-guide";
@@ -156,7 +159,7 @@ export const guideModel: ModelEntry = {
   label: "Farebox guide (extractive, not a language model)",
   family: "farebox",
   ownedBy: "farebox",
-  bands: [priceBand({ input: "0.10", output: "0.40" })],
+  prices: bandPrices({ input: "0.10", output: "0.40" }),
   contextTokens: GUIDE_CONTEXT_TOKENS,
   freeCreditEligible: true,
   routes: [{ provider: GUIDE_PROVIDER, model: GUIDE_MODEL }],
@@ -179,28 +182,27 @@ export function chatCatalogueOf(
   };
 }
 
-/** The prices of short prompts. */
-export function firstBand(model: ModelEntry): PriceBand {
-  const [first] = model.bands;
-  if (first === undefined) throw new Error(`The model '${model.id}' has no price`);
-  return first;
-}
-
-/** Prices in decimal USD per million tokens. */
-export interface PricesPerMillion {
+/** The prices of prompts up to a length, in decimal USD per million tokens. */
+export interface BandPrices {
   readonly input: string;
   readonly output: string;
   readonly cachedInput?: string | null;
+  /** Left out in the last band. */
   readonly promptTokensMax?: number | null;
 }
 
-/** A price band from decimal USD per million tokens, converted exactly. */
-export function priceBand(prices: PricesPerMillion): PriceBand {
-  const cached = prices.cachedInput ?? null;
-  return {
-    promptTokensMax: prices.promptTokensMax ?? null,
-    input: price(prices.input, 1_000_000),
-    output: price(prices.output, 1_000_000),
-    cachedInput: cached === null ? null : price(cached, 1_000_000),
-  };
+/** The prices of bands, shortest prompts first, converted exactly. */
+export function bandPrices(...bands: readonly BandPrices[]): Prices {
+  const configured = bands.map(({ promptTokensMax = null, cachedInput = null, ...one }) => ({
+    promptTokensMax,
+    input: price(one.input, TOKENS),
+    output: price(one.output, TOKENS),
+    cachedInput: cachedInput === null ? null : price(cachedInput, TOKENS),
+  }));
+  const rows = configured.map(({ promptTokensMax: _, ...prices }, index): RowPrices => {
+    const above = configured[index - 1]?.promptTokensMax ?? null;
+    return above === null ? prices : { ...prices, when: { abovePromptTokens: above } };
+  });
+  // The version of bands is that of the form in which they were always configured.
+  return pricesOf(rows, configured);
 }

@@ -13,12 +13,12 @@ import {
   unreadFailure,
 } from "../../../upstream/upstream-http.ts";
 import {
+  bandPrices,
   type ChatCatalogue,
   chatCatalogueOf,
   type ModelEntry,
   PROVIDER_DEFAULTS,
   type ProviderEntry,
-  priceBand,
   RESERVED_MODELS,
 } from "../models/catalogue.ts";
 
@@ -49,7 +49,7 @@ export const MODELS_MAX = 200;
 /** A server may miss one probe while it restarts. */
 const MISSES_MAX = 1;
 /** A small price, so that there is something to count. */
-const BANDS = [priceBand({ input: "0.10", output: "0.40" })];
+const PRICES = bandPrices({ input: "0.10", output: "0.40" });
 /** The context if the server does not report one. It is large, because higher usage is dropped. */
 const CONTEXT_TOKENS = 131_072;
 const NOT_FOR_CHAT = /embed|rerank|whisper/i;
@@ -170,7 +170,7 @@ function modelOf(
     label: `${id} (local, ${title})`,
     family: clean.split(":")[0] ?? clean,
     ownedBy: name,
-    bands: BANDS,
+    prices: PRICES,
     contextTokens,
     freeCreditEligible: true,
     routes: [{ provider: name, model }],

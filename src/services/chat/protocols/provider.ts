@@ -1,7 +1,8 @@
 // The interface between calls and the providers of chat completions.
 
 import type { CancelSignal } from "../../../core/cancellation.ts";
-import type { PriceBand, TokenUsage } from "../../../core/money/pricing.ts";
+import type { Prices } from "../../../core/money/call-cost.ts";
+import type { TokenUsage } from "../../../core/money/usage.ts";
 import type { RequestWatch } from "../../../upstream/fallback.ts";
 import type { ModelEntry } from "../models/catalogue.ts";
 
@@ -86,7 +87,7 @@ export interface ServedRoute {
   /** The name of its provider. */
   readonly lane: string;
   /** What the operator pays there; undefined if that is not configured. */
-  readonly buying?: readonly PriceBand[] | undefined;
+  readonly buying?: Prices | undefined;
 }
 
 /** A reply, and the route that served it. */

@@ -1,7 +1,7 @@
 // Counts tokens for calls whose upstream reported no usage. Text is tokenised late and in large
 // pieces, never chunk by chunk.
 
-import type { TokenUsage } from "../../../core/money/pricing.ts";
+import type { TokenUsage } from "../../../core/money/usage.ts";
 import type {
   ChatBatch,
   ChatDelta,

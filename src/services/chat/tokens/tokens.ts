@@ -1,7 +1,7 @@
 // Token counts: a cheap upper bound for prompts, and real counts for charges and tight bounds.
 
 import { createRequire } from "node:module";
-import { MESSAGE_OVERHEAD_TOKENS } from "../../../core/money/pricing.ts";
+import { MESSAGE_OVERHEAD_TOKENS } from "../../../core/money/call-cost.ts";
 import type { ChatMessage, ChatRequest } from "../protocols/provider.ts";
 
 type Tokenizer = Pick<

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { exactCost, upperBound } from "../../../../src/core/money/call-cost.ts";
 import { add, type NanoUsd, subtract, usd } from "../../../../src/core/money/money.ts";
-import { exactCost, upperBound } from "../../../../src/core/money/pricing.ts";
-import { priceBand } from "../../../../src/services/chat/models/catalogue.ts";
+import { bandPrices } from "../../../../src/services/chat/models/catalogue.ts";
 import { StreamCost } from "../../../../src/services/chat/stream-cost.ts";
 import { TOKENS_EACH_MAX } from "../../../../src/services/chat/tokens/piece-tokens.ts";
 import { TokenMeter } from "../../../../src/services/chat/tokens/token-meter.ts";
@@ -16,7 +16,7 @@ const DENSE = " q7z8";
 
 /** A stream whose upstream reports no usage. */
 function open({ output = "60", promptTokens = 0 } = {}) {
-  const bands = [priceBand({ input: "3", output })];
+  const prices = bandPrices({ input: "3", output });
   const meter = new TokenMeter({ count: async (text) => countTokens(text) });
   const usageOf = (completionTokens: number) => ({
     promptTokens,
@@ -25,8 +25,8 @@ function open({ output = "60", promptTokens = 0 } = {}) {
   });
   const cost = new StreamCost(
     {
-      model: { ...MODEL, bands },
-      hold: { amount: upperBound(bands, promptTokens, MAX_TOKENS) },
+      model: { ...MODEL, prices },
+      hold: { amount: upperBound(prices, { promptTokens, outputTokens: MAX_TOKENS }) },
       maxTokens: MAX_TOKENS,
     },
     { meter, soFar: async () => usageOf(await meter.tokensSoFar()) },
@@ -39,7 +39,7 @@ function open({ output = "60", promptTokens = 0 } = {}) {
       meter.add([{ index: 0, delta: { content }, finish_reason: null }]);
       sent += content;
     },
-    sent: () => exactCost(bands, usageOf(countTokens(sent))),
+    sent: () => exactCost(prices, usageOf(countTokens(sent))),
   };
 }
 
@@ -74,7 +74,7 @@ describe("the cost of a stream that no checkpoint has", () => {
   ])(
     "is at most a cent and the last piece: $output, $text, $promptTokens",
     async ({ text, ...terms }) => {
-      const piece = exactCost([priceBand({ input: "0", output: terms.output })], {
+      const piece = exactCost(bandPrices({ input: "0", output: terms.output }), {
         promptTokens: 0,
         cachedTokens: 0,
         completionTokens: countTokens(text) + 16,

@@ -1,9 +1,13 @@
 // The schemas of the model lists of both surfaces (SPEC 2.2).
 
+import { OTHER_PARTS } from "../../../../core/money/price-fields.ts";
+import { FEE_UNITS } from "../../../../core/money/price-rows.ts";
 import type { ParameterInfo } from "../../../../http/endpoint-info.ts";
 import {
+  anyObject,
   named,
   nullable,
+  oneOf,
   type TSchema,
   Type,
   text,
@@ -19,6 +23,13 @@ const prices = {
   ),
 };
 
+const otherPrices = Object.fromEntries(
+  Object.values(OTHER_PARTS).map(({ field, words }) => [
+    field,
+    Type.Optional(usdAmount(`USD per million tokens of ${words}`)),
+  ]),
+);
+
 const Band = named("PriceBand", {
   prompt_tokens_max: nullable(
     whole(1, Number.MAX_SAFE_INTEGER, {
@@ -26,6 +37,24 @@ const Band = named("PriceBand", {
     }),
   ),
   ...prices,
+});
+
+const Row = named("PriceRow", {
+  when: Type.Optional(
+    anyObject({ description: "What must be so; the first row has none and prices every call" }),
+  ),
+  ...prices,
+  ...otherPrices,
+  fees: Type.Optional(
+    Type.Record(
+      text(),
+      Type.Object({
+        usd_per_k: usdAmount("USD for a thousand"),
+        per: oneOf(FEE_UNITS, { description: "Of each call, each query, or a request with any" }),
+      }),
+      { description: "What is billed besides tokens" },
+    ),
+  ),
 });
 
 export const ModelDetails = named("ModelDetails", {
@@ -42,6 +71,13 @@ export const ModelDetails = named("ModelDetails", {
     bands: Type.Optional(
       Type.Array(Band, {
         description: "Where longer prompts have other prices: all of them, shortest prompts first",
+      }),
+    ),
+    prices: Type.Optional(
+      Type.Array(Row, {
+        description:
+          "Where more than the length of the prompt decides, or more is priced: all rows. That " +
+          "with the most conditions applies, and of several the last one",
       }),
     ),
   }),

@@ -5,7 +5,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type CancelSignal, throwIfCancelled } from "../../../../core/cancellation.ts";
 import { ApiError } from "../../../../core/errors.ts";
-import type { TokenUsage } from "../../../../core/money/pricing.ts";
+import type { TokenUsage } from "../../../../core/money/usage.ts";
 import type { GuideDocument, Passage } from "../../../../core/text/markdown-passages.ts";
 import { GUIDE_CONTEXT_TOKENS } from "../../models/catalogue.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";

@@ -12,8 +12,9 @@ import {
 import {
   AUTO_TERMS,
   type AutoTerms,
+  type BandPrices,
+  bandPrices,
   type ModelEntry,
-  priceBand,
 } from "../../../../../src/services/chat/models/catalogue.ts";
 import { type Catalogue, catalogueOf } from "../../../../../src/settings/catalogue.ts";
 
@@ -31,15 +32,11 @@ const TERMS: Record<string, Partial<AutoTerms>> = {
   deep: { quality: 90 },
 };
 
-function model(
-  id: string,
-  prices: Parameters<typeof priceBand>[0],
-  contextTokens: number,
-): ModelEntry {
-  const bands = [priceBand(prices)];
+function model(id: string, band: BandPrices, contextTokens: number): ModelEntry {
+  const prices = bandPrices(band);
   const routes = [{ provider: "one", model: id }];
   const labels = { label: id, family: id, ownedBy: "tests" };
-  return { id, ...labels, bands, contextTokens, freeCreditEligible: id !== "deep", routes };
+  return { id, ...labels, prices, contextTokens, freeCreditEligible: id !== "deep", routes };
 }
 
 type Policy = Catalogue["auto"]["policy"];
@@ -123,11 +120,11 @@ describe("the choice of auto", () => {
   });
 
   test("takes the price band of the prompt", () => {
-    const bands = [
-      priceBand({ promptTokensMax: 1_000, input: "0.01", output: "0.01" }),
-      priceBand({ input: "90", output: "90" }),
-    ];
-    const models = [MODELS.swift, { ...MODELS.swift, id: "stepped", bands }];
+    const prices = bandPrices(
+      { promptTokensMax: 1_000, input: "0.01", output: "0.01" },
+      { input: "90", output: "90" },
+    );
+    const models = [MODELS.swift, { ...MODELS.swift, id: "stepped", prices }];
     expect(chosen(catalogue("cheapest", {}, models), bytes(3_000))).toBe("stepped swift");
     expect(chosen(catalogue("cheapest", {}, models), bytes(3_003))).toBe("swift stepped");
   });
