@@ -17,7 +17,7 @@ import { declaredLength, readBody } from "../body/read-body.ts";
 import { refuseNul } from "../body/texts.ts";
 import type { ClientInfo } from "../client-info.ts";
 import { type ClientIp, networkOf } from "../client-ip.ts";
-import type { Endpoint, EndpointInfo } from "../endpoint-info.ts";
+import type { Access, Endpoint, EndpointInfo } from "../endpoint-info.ts";
 import { failureOf } from "../failure.ts";
 import type { RawRequest } from "../frame.ts";
 import { isLocalPage } from "../local-request.ts";
@@ -74,24 +74,19 @@ export interface ConsoleInput<Input> {
   readonly body?: JsonBody<Input>;
 }
 
-/** An endpoint for anybody, such as the one for signing in. */
-export interface VisitorDefinition<Deps, Input> extends ConsoleInfo, ConsoleInput<Input> {
-  readonly run: (context: VisitorContext<Deps>, input: Input) => Promise<ConsoleAnswer>;
-}
-
-/** An endpoint for anybody who is signed in. */
-export interface PersonDefinition<Deps, Input> extends ConsoleInfo, ConsoleInput<Input> {
-  readonly run: (context: PersonContext<Deps>, input: Input) => Promise<ConsoleAnswer>;
+/** An endpoint, and what runs once its caller may come in. */
+export interface ConsoleDefinition<Context, Input> extends ConsoleInfo, ConsoleInput<Input> {
+  readonly run: (context: Context, input: Input) => Promise<ConsoleAnswer>;
 }
 
 /** An endpoint about one account, for its members with this role. */
-export interface AccountDefinition<Deps, Input> extends ConsoleInfo, ConsoleInput<Input> {
+export interface AccountDefinition<Deps, Input>
+  extends ConsoleDefinition<AccountContext<Deps>, Input> {
   readonly role: Role;
   /** True if no transaction looks again at session and role once the body is there (D-522). */
   readonly looksAgain?: boolean;
   /** How many requests it counts as in the window of its session. */
   readonly weight?: number;
-  readonly run: (context: AccountContext<Deps>, input: Input) => Promise<ConsoleAnswer>;
 }
 
 /** An endpoint of the console. `role` is null where no account is involved. */
@@ -100,39 +95,44 @@ export interface ConsoleEndpoint<Deps> extends Endpoint<Deps> {
   readonly query?: { readonly schema: TSchema };
 }
 
-/** What no endpoint of people has. */
-export const NONE = { surface: null, service: null, errors: [], isBilled: false } as const;
+/** How the caller of an endpoint is found, and counted. @throws ConsoleError for a stranger */
+type Enter<Deps, Context> = (visitor: VisitorContext<Deps>) => Promise<Context>;
+
+interface Entrance<Deps, Context> {
+  readonly enter: Enter<Deps, Context>;
+  /** Looks again once the body is there. */
+  readonly enterAgain?: Enter<Deps, Context>;
+}
+
+type ConsoleAccess = Exclude<Access, "scope" | "key">;
+
+/** What routing and documentation know of an endpoint of people. */
+export function described<Context, Input>(
+  { run: _, ...info }: ConsoleDefinition<Context, Input>,
+  access: ConsoleAccess,
+  role: Role | null = null,
+): Omit<ConsoleEndpoint<never>, "answer"> {
+  return { ...info, surface: null, service: null, errors: [], isBilled: false, access, role };
+}
 
 /** Defines an endpoint that needs no session; a change must still come from a page of ours. */
 export function visitorEndpoint<Deps extends ConsoleFrameDeps, Input = undefined>(
-  definition: VisitorDefinition<Deps, Input>,
+  definition: ConsoleDefinition<VisitorContext<Deps>, Input>,
 ): ConsoleEndpoint<Deps> {
-  const { run, ...info } = definition;
+  const enter = async (visitor: VisitorContext<Deps>) => visitor;
   return {
-    ...info,
-    ...NONE,
-    access: "anybody",
-    role: null,
-    answer: (deps, raw) =>
-      answerPage(deps, raw, async (context) => await run(context, await readInput(context, info))),
+    ...described(definition, "anybody"),
+    answer: (deps, raw) => answerFramed(deps, raw, { ...definition, enter }),
   };
 }
 
 /** Defines an endpoint for anybody who is signed in. */
 export function personEndpoint<Deps extends ConsoleFrameDeps, Input = undefined>(
-  definition: PersonDefinition<Deps, Input>,
+  definition: ConsoleDefinition<PersonContext<Deps>, Input>,
 ): ConsoleEndpoint<Deps> {
-  const { run, ...info } = definition;
   return {
-    ...info,
-    ...NONE,
-    access: "session",
-    role: null,
-    answer: (deps, raw) =>
-      answerPage(deps, raw, async (visitor) => {
-        const context = await signedIn(visitor);
-        return await run(context, await readInput(context, info));
-      }),
+    ...described(definition, "session"),
+    answer: (deps, raw) => answerFramed(deps, raw, { ...definition, enter: signedIn }),
   };
 }
 
@@ -140,22 +140,16 @@ export function personEndpoint<Deps extends ConsoleFrameDeps, Input = undefined>
 export function accountEndpoint<Deps extends ConsoleFrameDeps, Input = undefined>(
   definition: AccountDefinition<Deps, Input>,
 ): ConsoleEndpoint<Deps> {
-  const { run, role, looksAgain = false, weight = 1, ...info } = definition;
+  const { role, looksAgain = false, weight = 1, ...rest } = definition;
+  const enter = async (visitor: VisitorContext<Deps>, times = weight) => {
+    const context = await signedIn(visitor, times);
+    return { ...context, ...(await memberOf(context, role)) };
+  };
+  const enterAgain = (visitor: VisitorContext<Deps>) => enter(visitor, 0);
+  const entrance = { enter, ...(looksAgain && { enterAgain }) };
   return {
-    ...info,
-    ...NONE,
-    access: "session",
-    role,
-    answer: (deps, raw) =>
-      answerPage(deps, raw, async (visitor) => {
-        const enter = async (times = weight) => {
-          const context = await signedIn(visitor, times);
-          return { ...context, ...(await memberOf(context, role)) };
-        };
-        const context = await enter();
-        const input = await readInput(context, info);
-        return await run(looksAgain ? await enter(0) : context, input);
-      }),
+    ...described(rest, "session", role),
+    answer: (deps, raw) => answerFramed(deps, raw, { ...rest, ...entrance }),
   };
 }
 
@@ -182,11 +176,15 @@ export function requireProof(
   throw new ConsoleError("sign_in_again", "Enter your password again to do this");
 }
 
-/** Runs one request of a page, and shapes its reply or its refusal. */
-export async function answerPage<Deps extends ConsoleFrameDeps>(
+/** The frame: where a request comes from, who sends it, its input, and the reply or refusal. */
+export async function answerFramed<
+  Deps extends ConsoleFrameDeps,
+  Context extends VisitorContext<Deps>,
+  Input,
+>(
   deps: Deps,
   { request, server, params = {} }: RawRequest,
-  run: (context: VisitorContext<Deps>) => Promise<ConsoleAnswer>,
+  { enter, enterAgain, run, ...input }: ConsoleDefinition<Context, Input> & Entrance<Deps, Context>,
 ): Promise<Response> {
   const requestId = newTimedId("request", deps.random, deps.clock.now());
   try {
@@ -196,8 +194,11 @@ export async function answerPage<Deps extends ConsoleFrameDeps>(
     const clientIp = deps.clientIp(peer, request.headers);
     const isLocal = isLocalPage(peer, request.headers);
     const client = deps.clientInfo(clientIp);
-    const context = { deps, request, server, requestId, clientIp, isLocal, client, params };
-    return withHeaders(await run(context), requestId);
+    const visitor = { deps, request, server, requestId, clientIp, isLocal, client, params };
+    const context = await enter(visitor);
+    const given = await readInput(context, input);
+    const reply = await run(enterAgain === undefined ? context : await enterAgain(visitor), given);
+    return withHeaders(reply, requestId);
   } catch (error) {
     return refusal(deps, error, requestId);
   }
@@ -209,17 +210,18 @@ async function signedIn<Deps extends ConsoleFrameDeps>(
 ): Promise<PersonContext<Deps>> {
   const person = await visitor.deps.people.signedIn(visitor.request.headers);
   if (person === null) throw new ConsoleError("not_signed_in", "Sign in first");
-  countRequest(visitor, person, weight);
-  return { ...visitor, person };
+  return counted(visitor, person, weight);
 }
 
 /** Throws `rate_limit_exceeded` if the person has asked too much in this minute. */
-export function countRequest(
-  { deps }: Pick<VisitorContext<ConsoleFrameDeps>, "deps">,
-  { personId }: SignedIn,
+export function counted<Deps extends ConsoleFrameDeps>(
+  visitor: VisitorContext<Deps>,
+  person: SignedIn,
   weight = 1,
-): void {
-  deps.asking.take(personId, weight, deps.clock.now());
+): PersonContext<Deps> {
+  const { asking, clock } = visitor.deps;
+  asking.take(person.personId, weight, clock.now());
+  return { ...visitor, person };
 }
 
 function checkChange({ consoleUrl }: ConsoleFrameDeps, request: Request): void {
@@ -249,7 +251,7 @@ async function memberOf(
 }
 
 /** What a request carries, checked. */
-export async function readInput<Input>(
+async function readInput<Input>(
   {
     deps,
     request,

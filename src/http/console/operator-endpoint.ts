@@ -4,17 +4,16 @@
 import { ConsoleError } from "../../core/console-errors.ts";
 import type { RawRequest } from "../frame.ts";
 import {
-  answerPage,
-  type ConsoleAnswer,
+  answerFramed,
+  type ConsoleDefinition,
   type ConsoleEndpoint,
   type ConsoleFrameDeps,
-  type ConsoleInfo,
-  type ConsoleInput,
-  countRequest,
-  NONE,
+  counted,
+  described,
   type PersonContext,
-  readInput,
+  type VisitorContext,
 } from "./console-endpoint.ts";
+import type { SignedIn } from "./people.ts";
 
 /** What the frame needs for any endpoint of operators. */
 export interface OperatorFrameDeps extends ConsoleFrameDeps {
@@ -31,40 +30,38 @@ export interface OperatorFrameDeps extends ConsoleFrameDeps {
 /** A request of an operator. */
 export type OperatorContext<Deps> = PersonContext<Deps>;
 
-interface OperatorDefinition<Deps, Input> extends ConsoleInfo, ConsoleInput<Input> {
-  readonly run: (context: OperatorContext<Deps>, input: Input) => Promise<ConsoleAnswer>;
-}
-
 /** Defines an endpoint for operators alone. */
 export function operatorEndpoint<Deps extends OperatorFrameDeps, Input = undefined>(
-  definition: OperatorDefinition<Deps, Input>,
+  definition: ConsoleDefinition<OperatorContext<Deps>, Input>,
 ): ConsoleEndpoint<Deps> {
-  const { run, ...info } = definition;
   return {
-    ...info,
-    ...NONE,
-    access: "operator",
-    role: null,
+    ...described(definition, "operator"),
     async answer(deps, raw) {
       const person = await deps.people.signedIn(raw.request.headers);
       if (person === null || !person.isOperator) return await deps.noSuchPath(raw);
-      return await answerPage(deps, raw, async (visitor) => {
-        if (!deps.operators.isAllowedFrom(visitor.clientIp)) {
-          throw new ConsoleError(
-            "operator_address",
-            `Operators are not allowed in from ${visitor.clientIp}: see OPERATOR_ALLOWED_IPS`,
-          );
-        }
-        if (deps.operators.mustUseSso && !person.isBySso) {
-          throw new ConsoleError("sso_required", "Operators must sign in through single sign-on");
-        }
-        if (!person.hasTwoFactor) {
-          throw new ConsoleError("second_factor_required", "Set up your second factor first");
-        }
-        countRequest(visitor, person);
-        const context = { ...visitor, person };
-        return await run(context, await readInput(context, info));
-      });
+      const enter = async (visitor: VisitorContext<Deps>) => enterAsOperator(visitor, person);
+      return await answerFramed(deps, raw, { ...definition, enter });
     },
   };
+}
+
+/** @throws ConsoleError if the operator may not come in like this */
+function enterAsOperator<Deps extends OperatorFrameDeps>(
+  visitor: VisitorContext<Deps>,
+  person: SignedIn,
+): OperatorContext<Deps> {
+  const { operators } = visitor.deps;
+  if (!operators.isAllowedFrom(visitor.clientIp)) {
+    throw new ConsoleError(
+      "operator_address",
+      `Operators are not allowed in from ${visitor.clientIp}: see OPERATOR_ALLOWED_IPS`,
+    );
+  }
+  if (operators.mustUseSso && !person.isBySso) {
+    throw new ConsoleError("sso_required", "Operators must sign in through single sign-on");
+  }
+  if (!person.hasTwoFactor) {
+    throw new ConsoleError("second_factor_required", "Set up your second factor first");
+  }
+  return counted(visitor, person);
 }
