@@ -49,7 +49,7 @@ type MemberOf<Name extends string> = Name extends `${infer Bare}_usd`
   ? CamelCase<Bare>
   : CamelCase<Name>;
 
-/** An object with the values of these fields: `last_four` in `lastFour`, `fee_usd` in `fee`. */
+/** An object with the fields' values: `last_four` in `lastFour`, `fee_usd` in `fee` (D-642). */
 export type RowOf<F extends Fields> = {
   readonly [Name in keyof F & string as MemberOf<Name>]: F[Name] extends Field<
     infer _,

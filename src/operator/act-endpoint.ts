@@ -1,5 +1,6 @@
 // The frame of what operators change: each change carries an id, under which it is made once, and
-// a reason, and is answered with its line of the trail.
+// a reason, and is answered with its line of the trail. The command line has definitions of its own
+// over the same use cases (D-641).
 
 import { flag, nested, nullable, type WireOf } from "../core/records.ts";
 import { FORM_FIELDS } from "../core/text/form-fields.ts";

@@ -2,7 +2,8 @@
 
 import type { ConsoleEndpoint } from "../http/console/console-endpoint.ts";
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
-import { consoleOpenApi, type DocumentHead } from "../http/docs/console-openapi.ts";
+import { consoleOpenApi } from "../http/docs/console-openapi.ts";
+import type { DocumentHead } from "../http/docs/openapi-document.ts";
 import { Type } from "../http/schema.ts";
 import { ACCOUNT_ACTIONS } from "./account-actions.ts";
 import { ACCOUNT_READINGS } from "./accounts.ts";

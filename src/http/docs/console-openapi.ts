@@ -7,8 +7,9 @@ import type { ConsoleEndpoint } from "../console/console-endpoint.ts";
 import { plainEndpoint } from "../endpoint.ts";
 import type { Endpoint } from "../endpoint-info.ts";
 import { type TSchema, Type } from "../schema.ts";
+import { type DocumentHead, refusalSchema, writeDocument } from "./openapi-document.ts";
 import { examplesOf, requestBodyOf } from "./openapi-operation.ts";
-import { type Json, SchemaWriter } from "./openapi-schema.ts";
+import type { Json, SchemaWriter } from "./openapi-schema.ts";
 
 type Documented = Omit<ConsoleEndpoint<never>, "answer">;
 
@@ -42,13 +43,6 @@ export function consoleDocument<Deps>(
   });
 }
 
-/** What a document says of itself. */
-export interface DocumentHead {
-  readonly title: string;
-  readonly description: string;
-  readonly tags: readonly { readonly name: string; readonly description: string }[];
-}
-
 const CONSOLE_HEAD: DocumentHead = {
   title: "Farebox Console API",
   description:
@@ -65,27 +59,16 @@ const CONSOLE_HEAD: DocumentHead = {
 /** The document of these endpoints. */
 export function consoleOpenApi(
   endpoints: readonly Documented[],
-  { title, description, tags }: DocumentHead = CONSOLE_HEAD,
+  head: DocumentHead = CONSOLE_HEAD,
 ): Json {
-  const writer = new SchemaWriter();
-  const byPath = Map.groupBy(endpoints, ({ path }) => path);
-  const paths = [...byPath].map(([path, all]) => {
-    const operations = all.map((one) => [one.method.toLowerCase(), operationOf(one, writer)]);
-    return [path, Object.fromEntries(operations)] as const;
-  });
-  return {
-    openapi: "3.1.0",
-    info: {
-      title,
-      version: project.version,
-      description,
-      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
-    },
-    servers: [{ url: "/", description: "This installation" }],
-    tags: [...tags],
-    paths: Object.fromEntries(paths),
+  return writeDocument(endpoints, {
+    head,
+    version: project.version,
+    error: refusalSchema({
+      code: { type: "string" },
+      message: { type: "string", description: "For the person who is signed in" },
+    }),
     components: {
-      schemas: { Error: errorSchema(), ...writer.components },
       securitySchemes: {
         session: {
           type: "apiKey",
@@ -95,7 +78,8 @@ export function consoleOpenApi(
         },
       },
     },
-  };
+    operationOf,
+  });
 }
 
 function operationOf(endpoint: Documented, writer: SchemaWriter): Json {
@@ -108,7 +92,7 @@ function operationOf(endpoint: Documented, writer: SchemaWriter): Json {
     ...(text.length > 0 && { description: text.join(" ") }),
     tags: [tagOf(endpoint)],
     security: access === "anybody" ? [] : [{ session: [] }],
-    parameters: [...pathParameters(endpoint), ...queryParameters(endpoint, writer)],
+    parameters: parametersOf(endpoint, writer),
     ...requestBodyOf(endpoint, writer),
     responses: { ...successOf(endpoint, writer), ...refusalsOf(endpoint) },
   };
@@ -120,27 +104,24 @@ function tagOf({ access, role }: Documented): string {
   return role === null ? "Person" : "Account";
 }
 
-function pathParameters({ path }: Documented): Json[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
+function parametersOf({ path, query }: Documented, writer: SchemaWriter): Json[] {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
     name,
     in: "path",
     required: true,
     description: name === "account" ? "The id of an account" : `The id of a ${name}`,
     schema: { type: "string" },
   }));
-}
-
-function queryParameters({ query }: Documented, writer: SchemaWriter): Json[] {
-  if (query === undefined) return [];
-  const required: readonly string[] = query.schema.required ?? [];
-  const fields = Object.entries(query.schema.properties as Readonly<Record<string, TSchema>>);
-  return fields.map(([name, schema]) => ({
+  const required: readonly string[] = query?.schema.required ?? [];
+  const fields: Readonly<Record<string, TSchema>> = query?.schema.properties ?? {};
+  const inQuery = Object.entries(fields).map(([name, schema]) => ({
     name,
     in: "query",
     required: required.includes(name),
     ...(schema.description !== undefined && { description: schema.description }),
     schema: writer.write(schema),
   }));
+  return [...inPath, ...inQuery];
 }
 
 function successOf({ reply, mediaType, examples }: Documented, writer: SchemaWriter): Json {
@@ -176,21 +157,4 @@ function refusalsOf({ method, access, role, body, query }: Documented): Json {
     content: { "application/json": { schema: ERROR } },
   };
   return { ...Object.fromEntries(responses), default: other };
-}
-
-function errorSchema(): Json {
-  return {
-    type: "object",
-    required: ["error"],
-    properties: {
-      error: {
-        type: "object",
-        required: ["code", "message"],
-        properties: {
-          code: { type: "string" },
-          message: { type: "string", description: "For the person who is signed in" },
-        },
-      },
-    },
-  };
 }

@@ -4,8 +4,9 @@ import { KEY_PREFIXES } from "../../core/access/keys.ts";
 import { SERVICES, type Surface } from "../../core/access/services.ts";
 import { ERRORS } from "../../core/errors.ts";
 import type { DocumentedEndpoint } from "../endpoint-errors.ts";
+import { refusalSchema, writeDocument } from "./openapi-document.ts";
 import { operationOf, tagOf } from "./openapi-operation.ts";
-import { type Json, SchemaWriter } from "./openapi-schema.ts";
+import type { Json } from "./openapi-schema.ts";
 
 export interface OpenApiOptions {
   readonly surface: Surface;
@@ -28,33 +29,18 @@ unless the request names one. Calls draw on the credits of the application accou
 };
 
 export function openApi({ surface, endpoints, version }: OpenApiOptions): Json {
-  const writer = new SchemaWriter();
-  const byPath = Map.groupBy(endpoints, ({ path }) => path);
-  const paths = [...byPath].map(([path, all]) => [path, operationsOf(all, writer)] as const);
   const tags = new Map(endpoints.map((endpoint) => [tagOf(endpoint), tagDescription(endpoint)]));
-  return {
-    openapi: "3.1.0",
-    info: {
+  return writeDocument(endpoints, {
+    head: {
       title: TITLES[surface],
-      version,
       description: DESCRIPTIONS[surface].replaceAll("\n", " "),
-      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+      tags: [...tags].map(([name, description]) => ({ name, description })),
     },
-    servers: [{ url: "/", description: "This installation" }],
-    tags: [...tags].map(([name, description]) => ({ name, description })),
-    paths: Object.fromEntries(paths),
-    components: {
-      schemas: { Error: errorSchema(surface), ...writer.components },
-      headers: HEADERS,
-      securitySchemes: securityOf(surface),
-    },
-  };
-}
-
-function operationsOf(endpoints: readonly DocumentedEndpoint[], writer: SchemaWriter): Json {
-  return Object.fromEntries(
-    endpoints.map((endpoint) => [endpoint.method.toLowerCase(), operationOf(endpoint, writer)]),
-  );
+    version,
+    error: errorSchema(surface),
+    components: { headers: HEADERS, securitySchemes: securityOf(surface) },
+    operationOf,
+  });
 }
 
 function tagDescription({ service, surface }: DocumentedEndpoint): string {
@@ -72,27 +58,16 @@ function securityOf(surface: Surface): Json {
 }
 
 function errorSchema(surface: Surface): Json {
-  const types = [...new Set(Object.values(ERRORS).map(({ type }) => type))];
   const param = {
     type: ["string", "null"],
     description: "The field at fault, such as `messages[2].content`",
   };
-  return {
-    type: "object",
-    required: ["error"],
-    properties: {
-      error: {
-        type: "object",
-        required: ["type", "code", "message", ...(surface === "application" ? ["param"] : [])],
-        properties: {
-          type: { type: "string", enum: types },
-          code: { type: "string" },
-          message: { type: "string", description: "For people: it can change" },
-          ...(surface === "application" && { param }),
-        },
-      },
-    },
-  };
+  return refusalSchema({
+    type: { type: "string", enum: [...new Set(Object.values(ERRORS).map(({ type }) => type))] },
+    code: { type: "string" },
+    message: { type: "string", description: "For people: it can change" },
+    ...(surface === "application" && { param }),
+  });
 }
 
 const HEADERS: Json = {

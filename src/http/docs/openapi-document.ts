@@ -1,0 +1,65 @@
+// The parts that every OpenAPI 3.1 document of ours has, whatever its endpoints are for.
+
+import type { EndpointInfo } from "../endpoint-info.ts";
+import { type Json, SchemaWriter } from "./openapi-schema.ts";
+
+/** What a document says of itself. */
+export interface DocumentHead {
+  readonly title: string;
+  readonly description: string;
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+}
+
+interface DocumentParts<One> {
+  readonly head: DocumentHead;
+  /** The version of the program. */
+  readonly version: string;
+  /** The schema of a refusal. */
+  readonly error: Json;
+  /** Components besides schemas. */
+  readonly components: Json;
+  readonly operationOf: (endpoint: One, writer: SchemaWriter) => Json;
+}
+
+/** The document of these endpoints. */
+export function writeDocument<One extends Pick<EndpointInfo, "method" | "path">>(
+  endpoints: readonly One[],
+  {
+    head: { title, description, tags },
+    version,
+    error,
+    components,
+    operationOf,
+  }: DocumentParts<One>,
+): Json {
+  const writer = new SchemaWriter();
+  const byPath = Map.groupBy(endpoints, ({ path }) => path);
+  const paths = [...byPath].map(([path, all]) => {
+    const operations = all.map((one) => [one.method.toLowerCase(), operationOf(one, writer)]);
+    return [path, Object.fromEntries(operations)] as const;
+  });
+  return {
+    openapi: "3.1.0",
+    info: {
+      title,
+      version,
+      description,
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/", description: "This installation" }],
+    tags: [...tags],
+    paths: Object.fromEntries(paths),
+    components: { schemas: { Error: error, ...writer.components }, ...components },
+  };
+}
+
+/** The schema of a refusal with these members. */
+export function refusalSchema(properties: Json): Json {
+  return {
+    type: "object",
+    required: ["error"],
+    properties: {
+      error: { type: "object", required: Object.keys(properties), properties },
+    },
+  };
+}
