@@ -83,6 +83,10 @@ export const t = {
       "Ask an owner to invite you, or verify your e-mail address if you have just signed up.",
     forbidden: (role: string) => `Your role here is ${role}; an admin or owner can do this.`,
   },
+  fields: {
+    wrongAmount: "An amount such as 25 or 12.50",
+    typeToConfirm: (text: string) => `Type ${text} to confirm`,
+  },
   balance: {
     spendable: "You can spend now",
     nothing: "No balance",

@@ -47,7 +47,9 @@ const name = nameText(FORM_FIELDS.name.charactersMax, {
   description: "What to call the person",
 });
 const token = shortText(128, { description: "From the mailed link" });
-const code = shortText(16, { description: "From the mail or the app" });
+const code = shortText(FORM_FIELDS.backupCode.charactersMax, {
+  description: "From the mail or the app",
+});
 const oldPassword = shortText(FORM_FIELDS.password.charactersMax, { description: "The password" });
 const { charactersMin, charactersMax } = FORM_FIELDS.newPassword;
 const newPassword = text({

@@ -4,6 +4,7 @@ import { runningProcesses } from "../../actors/layout-upgrade.ts";
 import project from "../../package.json";
 import { journalLagNow } from "../accounts/journal-age.ts";
 import { SERVICE_NAMES } from "../core/access/services.ts";
+import { FORM_FIELDS } from "../core/text/form-fields.ts";
 import { invalid } from "../http/body/checks.ts";
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
 import { shortText } from "../http/schema.ts";
@@ -26,7 +27,7 @@ import {
 
 /** Without a payment provider no event waits for anything. */
 const NO_EVENTS = { waiting: 0, oldest: null } as const;
-const TARGET_CHARACTERS_MAX = 206;
+const TARGET_CHARACTERS_MAX = "model:".length + FORM_FIELDS.model.charactersMax;
 const DISPUTES_COUNTED_MAX = 1_000;
 
 const health = operatorEndpoint({

@@ -3,37 +3,37 @@
 import { PinInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { FORM_FIELDS } from "../../../src/core/text/form-fields.ts";
 import { sendCode, signInByCode } from "../api/auth.ts";
+import { useTyped } from "../parts/text-field.tsx";
 import { t } from "../texts.ts";
 import { EmailInput } from "./email-input.tsx";
 import { EntryCard } from "./entry-card.tsx";
-import { EntryForm, useEnter, useField } from "./entry-form.tsx";
+import { EntryForm, useAddressField, useEnter } from "./entry-form.tsx";
 import { Mailed } from "./mailed.tsx";
 
-const CODE_DIGITS = 6;
-
 export function SignInByCode() {
-  const [email, setEmail] = useState(useField("email"));
+  const email = useTyped("email", useAddressField("email"));
   const [sent, setSent] = useState<{ code?: string } | null>(null);
   const [code, setCode] = useState("");
   const enter = useEnter();
   const ask = async () => {
-    const { development } = await sendCode(email);
+    const { development } = await sendCode(email.text);
     setSent(development ?? {});
   };
-  const use = async () => await enter(await signInByCode(email, code));
+  const use = async () => await enter(await signInByCode(email.text, code));
   const foot = <Link to="/sign-in">{t.entry.toSignIn}</Link>;
   if (sent === null) {
     return (
       <EntryCard title={t.entry.byCode} about={t.entry.byCodeAbout} foot={foot}>
         <EntryForm action={t.entry.sendCode} run={ask}>
-          <EmailInput value={email} change={setEmail} autoFocus />
+          <EmailInput field={email} autoFocus />
         </EntryForm>
       </EntryCard>
     );
   }
   return (
-    <EntryCard title={t.entry.enterCode} about={t.entry.enterCodeAbout(email)} foot={foot}>
+    <EntryCard title={t.entry.enterCode} about={t.entry.enterCodeAbout(email.text)} foot={foot}>
       <EntryForm action={t.entry.signIn} run={use}>
         <CodeInput value={code} change={setCode} />
       </EntryForm>
@@ -51,7 +51,7 @@ interface CodeInputProps {
 export function CodeInput({ value, change }: CodeInputProps) {
   return (
     <PinInput
-      length={CODE_DIGITS}
+      length={FORM_FIELDS.code.charactersMax}
       type="number"
       oneTimeCode
       autoFocus

@@ -1,25 +1,15 @@
 // The address that somebody signs in with.
 
-import { TextInput } from "@mantine/core";
+import { TextField, type Typed } from "../parts/text-field.tsx";
 import { t } from "../texts.ts";
 
 interface EmailInputProps {
-  readonly value: string;
-  readonly change: (email: string) => void;
+  readonly field: Typed;
   readonly autoFocus?: boolean;
 }
 
-export function EmailInput({ value, change, autoFocus = false }: EmailInputProps) {
+export function EmailInput(props: EmailInputProps) {
   return (
-    <TextInput
-      label={t.entry.email}
-      type="email"
-      name="email"
-      autoComplete="username"
-      required
-      autoFocus={autoFocus}
-      value={value}
-      onChange={(event) => change(event.currentTarget.value)}
-    />
+    <TextField {...props} label={t.entry.email} name="email" autoComplete="username" required />
   );
 }

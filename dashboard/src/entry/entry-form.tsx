@@ -50,7 +50,7 @@ function refusal(error: Error): string {
 }
 
 /** A field of the address, such as the token of a link. */
-export function useField(name: string): string {
+export function useAddressField(name: string): string {
   const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
   const value = search[name];
   return typeof value === "string" ? value : "";
@@ -79,7 +79,7 @@ export function isOperatorPage(address: string): boolean {
  * asks for it; only to pages of this dashboard.
  */
 export function useEnter(): (reply?: SignInReply) => Promise<void> {
-  const next = useField("next");
+  const next = useAddressField("next");
   const hash = useHash();
   const navigate = useNavigate();
   return async (reply) => {

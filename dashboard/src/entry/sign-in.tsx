@@ -1,26 +1,26 @@
 // Sign-in with e-mail and password, or with a passkey.
 
-import { Button, PasswordInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
 import { signIn } from "../api/auth.ts";
 import { canUsePasskeys, signInByPasskey } from "../api/passkeys.ts";
 import { useChange } from "../parts/ask.tsx";
+import { TextField, useTyped } from "../parts/text-field.tsx";
 import { t } from "../texts.ts";
 import { EmailInput } from "./email-input.tsx";
 import { EntryCard } from "./entry-card.tsx";
-import { EntryForm, isOperatorPage, Refusal, useEnter, useField } from "./entry-form.tsx";
+import { EntryForm, isOperatorPage, Refusal, useAddressField, useEnter } from "./entry-form.tsx";
 import { SsoButton } from "./sso.tsx";
 
 export function SignIn() {
-  const [email, setEmail] = useState("");
-  const [password, setPassword] = useState("");
-  const next = useField("next");
+  const email = useTyped("email");
+  const password = useTyped("password");
+  const next = useAddressField("next");
   const enter = useEnter();
-  const run = async () => await enter(await signIn({ email, password }));
+  const run = async () => await enter(await signIn({ email: email.text, password: password.text }));
   const foot = (
     <>
-      <Link to="/code" search={{ next, email }} hash={true}>
+      <Link to="/code" search={{ next, email: email.text }} hash={true}>
         {t.entry.byCode}
       </Link>
       <Link to="/forgot">{t.entry.forgot}</Link>
@@ -30,14 +30,13 @@ export function SignIn() {
   return (
     <EntryCard title={t.entry.signIn} foot={foot}>
       <EntryForm action={t.entry.signIn} run={run}>
-        <EmailInput value={email} change={setEmail} autoFocus />
-        <PasswordInput
+        <EmailInput field={email} autoFocus />
+        <TextField
+          field={password}
           label={t.entry.password}
           name="password"
           autoComplete="current-password"
           required
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
         />
       </EntryForm>
       {canUsePasskeys() && <PasskeyButton enter={enter} />}

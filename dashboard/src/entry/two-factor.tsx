@@ -1,19 +1,19 @@
 // Asks for the second factor at sign-in: a code of the app, a backup code, or a passkey. The page
 // offers only the factors that the person has.
 
-import { TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { verifyBackupCode, verifyTotp } from "../api/auth.ts";
 import { canUsePasskeys } from "../api/passkeys.ts";
+import { TextField, useTyped } from "../parts/text-field.tsx";
 import { t } from "../texts.ts";
 import { CodeInput } from "./code.tsx";
 import { EntryCard } from "./entry-card.tsx";
-import { EntryForm, useEnter, useField } from "./entry-form.tsx";
+import { EntryForm, useAddressField, useEnter } from "./entry-form.tsx";
 import { PasskeyButton } from "./sign-in.tsx";
 
 export function TwoFactor() {
-  const methods = useField("by").split(" ");
+  const methods = useAddressField("by").split(" ");
   const hasPasskey = methods.includes("passkey");
   // An address without methods, such as one that was typed, offers what most people have.
   return hasPasskey && !methods.includes("totp") ? (
@@ -39,14 +39,16 @@ function PasskeyAlone() {
 
 function AppCode({ hasPasskey }: { readonly hasPasskey: boolean }) {
   const [code, setCode] = useState("");
+  const backupCode = useTyped("backupCode");
   const [isBackup, setBackup] = useState(false);
   const enter = useEnter();
   const run = async () => {
-    await (isBackup ? verifyBackupCode(code.trim()) : verifyTotp(code));
+    await (isBackup ? verifyBackupCode(backupCode.text.trim()) : verifyTotp(code));
     await enter();
   };
   const change = () => {
     setCode("");
+    backupCode.type("");
     setBackup(!isBackup);
   };
   const foot = (
@@ -62,13 +64,12 @@ function AppCode({ hasPasskey }: { readonly hasPasskey: boolean }) {
     <EntryCard title={t.entry.twoFactor} about={about} foot={foot}>
       <EntryForm action={t.actions.continue} run={run}>
         {isBackup ? (
-          <TextInput
+          <TextField
+            field={backupCode}
             label={t.entry.backupCode}
             required
             autoFocus
             autoComplete="off"
-            value={code}
-            onChange={(event) => setCode(event.currentTarget.value)}
           />
         ) : (
           <CodeInput value={code} change={setCode} />

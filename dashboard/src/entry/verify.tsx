@@ -6,7 +6,7 @@ import { verifySignUp } from "../api/auth.ts";
 import { say } from "../parts/ask.tsx";
 import { t } from "../texts.ts";
 import { EntryCard } from "./entry-card.tsx";
-import { EntryForm, useEnter, useField, useToken } from "./entry-form.tsx";
+import { EntryForm, useAddressField, useEnter, useToken } from "./entry-form.tsx";
 
 export function Verify() {
   const token = useToken();
@@ -34,7 +34,7 @@ export function Verify() {
 }
 
 function MailUnderWay() {
-  const email = useField("email");
+  const email = useAddressField("email");
   return (
     <EntryCard
       title={t.entry.checkInbox}

@@ -1,12 +1,14 @@
 // The question before every change of an operator: what it is, why, and, where it cannot be taken
 // back, the account's id or the amount typed again.
 
-import { Button, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import type { ActionReply } from "../../../src/operator/act-endpoint.ts";
 import { typedUsd } from "../money.ts";
 import { Ask, say } from "../parts/ask.tsx";
+import { TextField, useConfirmation, useTyped } from "../parts/text-field.tsx";
 import { ot } from "../texts/operator.ts";
+import { t } from "../texts.ts";
 import { act } from "./operator-queries.ts";
 
 export type ActName = keyof typeof ot.acts;
@@ -32,19 +34,22 @@ export function ActDialog(props: ActProps) {
   const { name, path, body = {}, amount, confirm, calm = false, children, close } = props;
   const words = ot.acts[name];
   const [id] = useState(() => `op_${crypto.randomUUID()}`);
-  const [reason, setReason] = useState("");
-  const [typed, setTyped] = useState("");
-  const [usd, setUsd] = useState("");
-  const needsAgain = amount !== undefined && usd.trim() !== "";
-  const wanted = needsAgain ? usd.trim() : confirm;
+  const reason = useTyped("reason");
+  const usd = useTyped("amount");
+  const wanted = amount === undefined || usd.value === null ? confirm : usd.value;
+  const again = useConfirmation(wanted ?? "");
   const isReady =
-    reason.trim() !== "" &&
-    (wanted === undefined || typed.trim() === wanted) &&
-    (amount === undefined || amount === "optional" || usd.trim() !== "") &&
+    reason.value !== null &&
+    again.value !== null &&
+    (amount === undefined || amount === "optional" || usd.value !== null) &&
     props.disabled !== true;
   const run = async () => {
-    const amount_usd = usd.trim() === "" ? undefined : plainUsd(usd);
-    const order = { ...body, id, reason, ...(amount_usd !== undefined && { amount_usd }) };
+    const order = {
+      ...body,
+      id,
+      reason: reason.text,
+      ...(usd.value !== null && { amount_usd: plainUsd(usd.value) }),
+    };
     say(outcomeOf(await act(path, order)));
   };
   return (
@@ -60,20 +65,20 @@ export function ActDialog(props: ActProps) {
       <p className="small">{words.about}</p>
       {children}
       {amount !== undefined && (
-        <Field label={ot.amount} value={usd} change={setUsd} isFirst inputMode="decimal" />
+        <TextField field={usd} isFirst label={ot.amount} inputMode="decimal" autoComplete="off" />
       )}
-      <Field
+      <TextField
+        field={reason}
+        isFirst={amount === undefined}
         label={ot.reason}
         about={ot.reasonAbout}
-        value={reason}
-        change={setReason}
-        isFirst={amount === undefined}
+        autoComplete="off"
       />
       {wanted !== undefined && (
-        <Field
-          label={needsAgain ? ot.amountAgain : ot.typeToConfirm(wanted)}
-          value={typed}
-          change={setTyped}
+        <TextField
+          field={again}
+          label={wanted === usd.value ? ot.amountAgain : t.fields.typeToConfirm(wanted)}
+          autoComplete="off"
         />
       )}
     </Ask>
@@ -91,29 +96,6 @@ function plainUsd(text: string): string {
   const isNegative = text.trim().startsWith("-");
   const plain = typedUsd(isNegative ? text.trim().slice(1) : text);
   return plain === null ? text.trim() : `${isNegative ? "-" : ""}${plain}`;
-}
-
-interface FieldProps {
-  readonly label: string;
-  readonly about?: string;
-  readonly value: string;
-  readonly change: (value: string) => void;
-  readonly isFirst?: boolean;
-  readonly inputMode?: "decimal";
-}
-
-function Field({ label, about, value, change, isFirst = false, inputMode }: FieldProps) {
-  return (
-    <TextInput
-      data-autofocus={isFirst || undefined}
-      label={label}
-      {...(about !== undefined && { description: about })}
-      {...(inputMode !== undefined && { inputMode })}
-      autoComplete="off"
-      value={value}
-      onChange={(event) => change(event.currentTarget.value)}
-    />
-  );
 }
 
 interface ActButtonProps extends Omit<ActProps, "close"> {

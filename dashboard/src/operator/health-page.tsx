@@ -1,6 +1,6 @@
 // How the installation does: what waits, who serves, which servers are given up; and the switches.
 
-import { Button, Select, TextInput } from "@mantine/core";
+import { Button, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { HealthReply, PausesReply } from "../../../src/operator/running-schema.ts";
@@ -9,6 +9,7 @@ import { type Column, columnsOf } from "../parts/columns.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Facts, PageHead, Panel, Tag } from "../parts/panel.tsx";
 import { Table } from "../parts/table.tsx";
+import { TextField, useTyped } from "../parts/text-field.tsx";
 import { ot } from "../texts/operator.ts";
 import { nameOf, t } from "../texts.ts";
 import { clockTime, dayTime } from "../time.ts";
@@ -184,8 +185,8 @@ interface PauseDialogProps {
 
 function PauseDialog({ services, close }: PauseDialogProps) {
   const [choice, setChoice] = useState<string | null>(services[0] ?? null);
-  const [model, setModel] = useState("");
-  const target = choice === MODEL ? `${MODEL}${model.trim()}` : (choice ?? "");
+  const model = useTyped("model");
+  const target = choice === MODEL ? `${MODEL}${model.text.trim()}` : (choice ?? "");
   return (
     <ActDialog
       name="pause"
@@ -205,13 +206,7 @@ function PauseDialog({ services, close }: PauseDialogProps) {
         onChange={setChoice}
         allowDeselect={false}
       />
-      {choice === MODEL && (
-        <TextInput
-          label={t.usage.ticket.model}
-          value={model}
-          onChange={(event) => setModel(event.currentTarget.value)}
-        />
-      )}
+      {choice === MODEL && <TextField field={model} label={t.usage.ticket.model} />}
     </ActDialog>
   );
 }

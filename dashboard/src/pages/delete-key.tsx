@@ -1,11 +1,10 @@
 // Deletes a key, after its name was typed: it stops working at once.
 
-import { TextInput } from "@mantine/core";
-import { useState } from "react";
 import { revokeKey } from "../api/money-changes.ts";
 import { outdateAccount } from "../api/queries.ts";
 import { newKeys } from "../new-keys.ts";
 import { Ask, say } from "../parts/ask.tsx";
+import { TextField, useConfirmation } from "../parts/text-field.tsx";
 import { t } from "../texts.ts";
 
 interface DeleteKeyProps {
@@ -15,7 +14,7 @@ interface DeleteKeyProps {
 }
 
 export function DeleteKey({ account, keyRow: { id, name }, close }: DeleteKeyProps) {
-  const [typed, setTyped] = useState("");
+  const typed = useConfirmation(name);
   const run = async () => {
     const { applied } = await revokeKey(account, id);
     if (newKeys.get(account)?.id === id) newKeys.delete(account);
@@ -29,16 +28,10 @@ export function DeleteKey({ account, keyRow: { id, name }, close }: DeleteKeyPro
       title={t.work.keys.removeTitle(name)}
       action={t.work.keys.remove}
       run={run}
-      disabled={typed.trim() !== name.trim()}
+      disabled={typed.value === null}
     >
       <p className="small">{t.work.keys.removeAbout}</p>
-      <TextInput
-        data-autofocus
-        label={t.work.keys.removeType(name)}
-        autoComplete="off"
-        value={typed}
-        onChange={(event) => setTyped(event.currentTarget.value)}
-      />
+      <TextField field={typed} isFirst label={t.fields.typeToConfirm(name)} autoComplete="off" />
     </Ask>
   );
 }

@@ -1,6 +1,6 @@
 // Makes a key and shows it once, with lines to copy.
 
-import { Button, Checkbox, Modal, Textarea, TextInput } from "@mantine/core";
+import { Button, Checkbox, Modal, Textarea } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -8,13 +8,13 @@ import type { NewKeyFields } from "../../../src/console/keys-schema.ts";
 import type { KeysReply } from "../../../src/readings/keys.ts";
 import { createKey } from "../api/money-changes.ts";
 import { outdateAccount } from "../api/queries.ts";
-import { typedUsd } from "../money.ts";
 import { newKeys } from "../new-keys.ts";
-import { type Change, Problem, useChange, whenIdle } from "../parts/ask.tsx";
+import { type Change, DialogFoot, useChange, whenIdle } from "../parts/ask.tsx";
 import { Code } from "../parts/code.tsx";
 import { Form } from "../parts/form.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Notice } from "../parts/panel.tsx";
+import { TextField, useTyped, useTypedUsd } from "../parts/text-field.tsx";
 import { type Account, useMe } from "../session.tsx";
 import { envLines, sdkBase } from "../snippets.ts";
 import { nameOf, t } from "../texts.ts";
@@ -72,44 +72,32 @@ interface KeyFormProps {
 function KeyForm({ account, reply, change, close }: KeyFormProps) {
   const isApplication = account.surface === "application";
   const inTier = reply.scopes.filter((one) => one.in_tier).map(({ scope }) => scope);
-  const [name, setName] = useState("");
+  const name = useTyped("name");
+  const limit = useTypedUsd();
   const [scopes, setScopes] = useState<string[]>(isApplication ? ["models"] : inTier);
   const [ips, setIps] = useState("");
-  const [limit, setLimit] = useState("");
-  const budget = limit.trim() === "" ? null : typedUsd(limit);
-  const isWrongLimit = limit.trim() !== "" && budget === null;
   const order = () =>
     change.start({
-      name: name.trim(),
+      name: name.text.trim(),
       scopes,
       ip_allowlist: ips.split(/[\s,]+/).filter((one) => one !== ""),
-      ...(budget !== null && { monthly_limit_usd: budget }),
+      ...(limit.value !== null && { monthly_limit_usd: limit.value }),
     });
   return (
-    <Form submit={() => !isWrongLimit && order()}>
-      <TextInput
-        data-autofocus
+    <Form submit={() => limit.problem === null && order()}>
+      <TextField
+        field={name}
+        isFirst
         label={t.work.keys.name}
         placeholder={t.work.keys.namePlaceholder}
         required
-        maxLength={64}
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
       />
       {isApplication ? (
         <Checkbox checked readOnly label={`${t.work.keys.permission}: ${t.work.keys.modelsApi}`} />
       ) : (
         <ScopeChoice reply={reply} account={account.id} scopes={scopes} change={setScopes} />
       )}
-      <TextInput
-        label={t.work.keys.limit}
-        description={t.work.keys.limitAbout}
-        inputMode="decimal"
-        leftSection="$"
-        value={limit}
-        error={isWrongLimit && t.work.keys.wrongLimit}
-        onChange={(event) => setLimit(event.currentTarget.value)}
-      />
+      <TextField field={limit} label={t.work.keys.limit} about={t.work.keys.limitAbout} />
       <Textarea
         label={t.work.keys.ip}
         description={t.work.keys.ipAbout}
@@ -117,15 +105,12 @@ function KeyForm({ account, reply, change, close }: KeyFormProps) {
         value={ips}
         onChange={(event) => setIps(event.currentTarget.value)}
       />
-      <Problem error={change.error} />
-      <div className="row" data-end="">
-        <Button variant="default" disabled={change.busy} onClick={close}>
-          {t.actions.cancel}
-        </Button>
-        <Button type="submit" loading={change.busy} disabled={scopes.length === 0}>
-          {t.work.keys.create}
-        </Button>
-      </div>
+      <DialogFoot
+        change={change}
+        close={close}
+        action={t.work.keys.create}
+        disabled={scopes.length === 0}
+      />
     </Form>
   );
 }

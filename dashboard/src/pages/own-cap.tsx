@@ -1,11 +1,10 @@
 // Sets the account's own monthly cap, or takes it away.
 
-import { Button, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { Button } from "@mantine/core";
 import { setOwnCap } from "../api/money-changes.ts";
 import { outdateAccount } from "../api/queries.ts";
-import { typedUsd } from "../money.ts";
 import { Ask, Problem, say, useChange } from "../parts/ask.tsx";
+import { TextField, useTypedUsd } from "../parts/text-field.tsx";
 import { t } from "../texts.ts";
 
 interface OwnCapProps {
@@ -15,8 +14,7 @@ interface OwnCapProps {
 }
 
 export function OwnCap({ account, cap, close }: OwnCapProps) {
-  const [text, setText] = useState(cap ?? "");
-  const usd = typedUsd(text);
+  const amount = useTypedUsd(cap ?? "");
   const set = async (value: string | null) => {
     const { applied } = await setOwnCap(account, value);
     const { capSet, capRemoved, capSoon } = t.work.limits;
@@ -33,20 +31,12 @@ export function OwnCap({ account, cap, close }: OwnCapProps) {
       close={close}
       title={cap === null ? t.work.limits.setCap : t.work.limits.changeCap}
       action={t.actions.save}
-      run={() => set(usd)}
-      disabled={usd === null}
+      run={() => set(amount.value)}
+      disabled={amount.value === null}
       calm
     >
       <p className="small">{t.work.limits.capAbout}</p>
-      <TextInput
-        data-autofocus
-        label={t.work.limits.capAmount}
-        inputMode="decimal"
-        leftSection="$"
-        value={text}
-        error={text !== "" && usd === null && t.work.keys.wrongLimit}
-        onChange={(event) => setText(event.currentTarget.value)}
-      />
+      <TextField field={amount} isFirst label={t.work.limits.capAmount} />
       {cap !== null && (
         <Button
           variant="subtle"

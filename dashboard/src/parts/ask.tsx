@@ -22,7 +22,17 @@ interface AskProps {
 
 /** Asks, runs, and says what went wrong where it was asked. */
 export function Ask(props: AskProps) {
-  const { opened, close, title, children, action, run, done, disabled = false, calm } = props;
+  const {
+    opened,
+    close,
+    title,
+    children,
+    action,
+    run,
+    done,
+    disabled = false,
+    calm = false,
+  } = props;
   const change = useChange(async () => {
     await run();
     if (done !== undefined) say(done);
@@ -32,22 +42,41 @@ export function Ask(props: AskProps) {
     <Modal opened={opened} onClose={whenIdle(change, close)} title={title}>
       <Form submit={change.start}>
         {children}
-        <Problem error={change.error} />
-        <div className="row" data-end="">
-          <Button variant="default" disabled={change.busy} onClick={close}>
-            {t.actions.cancel}
-          </Button>
-          <Button
-            type="submit"
-            color={calm ? "accent" : "red"}
-            loading={change.busy}
-            disabled={disabled}
-          >
-            {action}
-          </Button>
-        </div>
+        <DialogFoot change={change} close={close} action={action} disabled={disabled} calm={calm} />
       </Form>
     </Modal>
+  );
+}
+
+interface DialogFootProps {
+  readonly change: Pick<Change, "busy" | "error">;
+  readonly close: () => void;
+  /** What the button does, as a verb. */
+  readonly action: string;
+  readonly disabled?: boolean;
+  /** False for what cannot be taken back. */
+  readonly calm?: boolean;
+}
+
+/** The end of a dialog: what went wrong, and the buttons that leave it or go on. */
+export function DialogFoot({ change, close, action, disabled, calm = true }: DialogFootProps) {
+  return (
+    <>
+      <Problem error={change.error} />
+      <div className="row" data-end="">
+        <Button variant="default" disabled={change.busy} onClick={close}>
+          {t.actions.cancel}
+        </Button>
+        <Button
+          type="submit"
+          color={calm ? "accent" : "red"}
+          loading={change.busy}
+          disabled={disabled}
+        >
+          {action}
+        </Button>
+      </div>
+    </>
   );
 }
 

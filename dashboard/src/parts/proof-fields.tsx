@@ -3,6 +3,7 @@
 
 import { Button } from "@mantine/core";
 import { useState } from "react";
+import { FORM_FIELDS } from "../../../src/core/text/form-fields.ts";
 import { type MailedReply, sendCode } from "../api/auth.ts";
 import { type Proof, prove } from "../api/people.ts";
 import { CodeInput } from "../entry/code.tsx";
@@ -11,8 +12,7 @@ import { useMe } from "../session.tsx";
 import { t } from "../texts.ts";
 import { Problem, useChange } from "./ask.tsx";
 import { CurrentPassword } from "./current-password.tsx";
-
-const CODE_DIGITS = 6;
+import { useTyped } from "./text-field.tsx";
 
 /** The proof that a dialog asks for, and giving it to the server. */
 export function useProof() {
@@ -34,23 +34,28 @@ interface ProofFieldsProps {
 
 export function ProofFields({ change }: ProofFieldsProps) {
   const { person } = useMe();
-  const [text, setText] = useState("");
+  const password = useTyped("password");
+  const [code, setCode] = useState("");
   const [byCode, setByCode] = useState(false);
   const [sent, setSent] = useState<MailedReply | null>(null);
   const asking = useChange(async () => setSent(await sendCode(person.email)));
-  const typed = (value: string) => {
-    setText(value);
-    if (byCode) change(value.length === CODE_DIGITS ? { otp: value } : null);
-    else change(value === "" ? null : { password: value });
+  const typePassword = (text: string) => {
+    password.type(text);
+    change(text === "" ? null : { password: text });
+  };
+  const typeCode = (text: string) => {
+    setCode(text);
+    change(text.length === FORM_FIELDS.code.charactersMin ? { otp: text } : null);
   };
   const turn = () => {
     setByCode(!byCode);
-    setText("");
+    password.type("");
+    setCode("");
     change(null);
   };
   return (
     <div className="stack">
-      {!byCode && <CurrentPassword value={text} change={typed} />}
+      {!byCode && <CurrentPassword field={{ ...password, type: typePassword }} />}
       {byCode && sent === null && (
         <div>
           <Button
@@ -67,7 +72,7 @@ export function ProofFields({ change }: ProofFieldsProps) {
       {byCode && sent !== null && (
         <>
           <p className="small">{t.entry.codeSent(person.email)}</p>
-          <CodeInput value={text} change={typed} />
+          <CodeInput value={code} change={typeCode} />
           <Mailed mailed={sent.development ?? null} />
         </>
       )}

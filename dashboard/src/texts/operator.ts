@@ -126,7 +126,6 @@ export const ot = {
   reasonAbout: "Recorded, and read by the account's owners",
   amount: "Amount in USD",
   amountAgain: "Type the amount again",
-  typeToConfirm: (text: string) => `Type ${text} to confirm`,
   done: "It is done and recorded.",
   doneSoon: "It is recorded, and takes effect as soon as Redis answers.",
   unchanged: "There was nothing to change.",

@@ -152,6 +152,5 @@ export const peopleTexts = {
   closeTitle: (name: string) => `Close ${name}?`,
   closeLeft: (usd: string) =>
     `${usd} of paid balance is left. Ask the operator for a refund before or after you close.`,
-  typeName: (name: string) => `Type ${name} to confirm`,
   closed: "The account is closed.",
 };

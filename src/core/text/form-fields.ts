@@ -15,6 +15,11 @@ export const FORM_FIELDS = {
   password: { charactersMin: 1, charactersMax: 128 },
   /** The digits of a code that is mailed, or that an app shows. */
   code: { charactersMin: 6, charactersMax: 6 },
+  backupCode: { charactersMin: 1, charactersMax: 16 },
   /** Why an operator changes something. */
   reason: { charactersMin: 1, charactersMax: 300 },
+  /** An amount of an operator's change, with its sign; the server says what is wrong with it. */
+  amount: { charactersMin: 1, charactersMax: 32 },
+  /** The id of a model that is paused. */
+  model: { charactersMin: 1, charactersMax: 200 },
 } as const satisfies Readonly<Record<string, FormField>>;

@@ -1,18 +1,19 @@
 // Adds credit: on the payment provider's page, or at once with a saved card. It shows what is paid
 // and what is credited before anything is charged.
 
-import { Button, Checkbox, Modal, SegmentedControl, Select, TextInput } from "@mantine/core";
+import { Checkbox, Modal, SegmentedControl, Select } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import type { StartedTopUpReply } from "../../../../src/console/money/top-ups.ts";
 import type { BillingReply } from "../../../../src/readings/billing.ts";
 import { RequestError } from "../../api/client.ts";
 import { chargeCard, startCheckout } from "../../api/money-changes.ts";
 import { outdateAccount } from "../../api/queries.ts";
-import { isZero, moneyText, nanoOf, sumUsd, typedUsd, usdOf } from "../../money.ts";
-import { Problem, say, useChange, whenIdle } from "../../parts/ask.tsx";
+import { isZero, moneyText, nanoOf, sumUsd, usdOf } from "../../money.ts";
+import { DialogFoot, say, useChange, whenIdle } from "../../parts/ask.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Facts } from "../../parts/panel.tsx";
+import { TextField, type Typed, useTypedUsd } from "../../parts/text-field.tsx";
 import { t } from "../../texts.ts";
 import { bonusOf, feeOf } from "../../top-up-price.ts";
 
@@ -26,8 +27,7 @@ const AMOUNTS = ["10", "25", "50", "100"] as const;
 const PAGE = "page";
 
 /** What is wrong with an amount, in words; null if nothing is. */
-function amountProblem(usd: string | null, { caps }: BillingReply): string | null {
-  if (usd === null) return t.work.keys.wrongLimit;
+function amountProblem(usd: string, { caps }: BillingReply): string | null {
   if (nanoOf(usd) < nanoOf(caps.min_usd)) return t.billing.tooSmall(moneyText(caps.min_usd));
   if (nanoOf(usd) > nanoOf(caps.now_usd)) return t.billing.tooLarge(moneyText(caps.now_usd));
   return null;
@@ -37,12 +37,11 @@ function amountProblem(usd: string | null, { caps }: BillingReply): string | nul
 export function AddCredit({ close, account, billing }: AddCreditProps) {
   const { cards, caps } = billing;
   const first = AMOUNTS.find((one) => amountProblem(one, billing) === null) ?? caps.min_usd;
-  const [text, setText] = useState<string>(first);
+  const amount = useTypedUsd(first, (usd) => amountProblem(usd, billing));
   const [way, setWay] = useState(cards[0]?.id ?? PAGE);
   const [saveCard, setSaveCard] = useState(true);
   const charge = useCharge(account);
-  const usd = typedUsd(text);
-  const problem = amountProblem(usd, billing);
+  const usd = amount.value;
   const change = useChange(async () => {
     if (usd === null) return;
     if (way === PAGE) {
@@ -57,8 +56,8 @@ export function AddCredit({ close, account, billing }: AddCreditProps) {
   });
   return (
     <Modal opened onClose={whenIdle(change, close)} title={t.actions.addCredit}>
-      <Form submit={() => problem === null && change.start()}>
-        <AmountField text={text} change={setText} problem={problem} billing={billing} />
+      <Form submit={change.start}>
+        <AmountField amount={amount} billing={billing} />
         <Select
           label={t.billing.payWith}
           data={[
@@ -79,16 +78,13 @@ export function AddCredit({ close, account, billing }: AddCreditProps) {
             onChange={(event) => setSaveCard(event.currentTarget.checked)}
           />
         )}
-        {usd !== null && problem === null && <PayAndGet usd={usd} billing={billing} />}
-        <Problem error={change.error} />
-        <div className="row" data-end="">
-          <Button variant="default" disabled={change.busy} onClick={close}>
-            {t.actions.cancel}
-          </Button>
-          <Button type="submit" loading={change.busy} disabled={problem !== null}>
-            {way === PAGE ? t.billing.toPage : t.billing.payNow}
-          </Button>
-        </div>
+        {usd !== null && <PayAndGet usd={usd} billing={billing} />}
+        <DialogFoot
+          change={change}
+          close={close}
+          action={way === PAGE ? t.billing.toPage : t.billing.payNow}
+          disabled={usd === null}
+        />
       </Form>
     </Modal>
   );
@@ -123,14 +119,12 @@ function isUnknown(error: unknown): boolean {
 }
 
 interface AmountProps {
-  readonly text: string;
-  readonly change: (text: string) => void;
-  readonly problem: string | null;
+  readonly amount: Typed;
   readonly billing: BillingReply;
 }
 
 /** Usual amounts, or one of one's own. */
-function AmountField({ text, change, problem, billing }: AmountProps) {
+function AmountField({ amount, billing }: AmountProps) {
   return (
     <>
       <SegmentedControl
@@ -141,18 +135,10 @@ function AmountField({ text, change, problem, billing }: AmountProps) {
           label: `$${one}`,
           disabled: amountProblem(one, billing) !== null,
         }))}
-        value={AMOUNTS.find((one) => one === typedUsd(text)) ?? ""}
-        onChange={change}
+        value={AMOUNTS.find((one) => one === amount.value) ?? ""}
+        onChange={amount.type}
       />
-      <TextInput
-        data-autofocus
-        label={t.billing.amount}
-        inputMode="decimal"
-        leftSection="$"
-        value={text}
-        error={problem}
-        onChange={(event) => change(event.currentTarget.value)}
-      />
+      <TextField field={amount} isFirst label={t.billing.amount} />
     </>
   );
 }

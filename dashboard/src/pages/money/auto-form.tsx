@@ -1,12 +1,13 @@
 // The terms of the automatic top-up, with its caps and the text that one agrees to.
 
-import { Checkbox, Select, TextInput } from "@mantine/core";
+import { Checkbox, Select } from "@mantine/core";
 import { useState } from "react";
 import type { BillingReply } from "../../../../src/readings/billing.ts";
 import { setAutoTopUp } from "../../api/money-changes.ts";
 import { outdateAccount } from "../../api/queries.ts";
-import { moneyText, nanoOf, typedUsd } from "../../money.ts";
+import { moneyText, nanoOf } from "../../money.ts";
 import { Ask } from "../../parts/ask.tsx";
+import { TextField, useTypedUsd } from "../../parts/text-field.tsx";
 import { t } from "../../texts.ts";
 import { Price } from "./add-credit.tsx";
 import { cardName } from "./cards.tsx";
@@ -22,26 +23,23 @@ const THRESHOLD_SUGGESTED = "5";
 
 export function AutoForm({ opened, close, account, billing }: AutoFormProps) {
   const { auto, caps, cards, consent } = billing;
-  const [amount, setAmount] = useState(auto?.amount_usd ?? caps.auto_usd);
-  const [below, setBelow] = useState(auto?.threshold_usd ?? THRESHOLD_SUGGESTED);
-  const [cap, setCap] = useState(auto?.monthly_cap_usd ?? caps.auto_month_usd);
+  const amount = useTypedUsd(auto?.amount_usd ?? caps.auto_usd, atMost(caps.auto_usd));
+  const below = useTypedUsd(auto?.threshold_usd ?? THRESHOLD_SUGGESTED);
+  const cap = useTypedUsd(
+    auto?.monthly_cap_usd ?? caps.auto_month_usd,
+    atMost(caps.auto_month_usd),
+  );
   // The card of one that is paused may be gone.
   const known = cards.find(({ id }) => id === auto?.card) ?? cards[0];
   const [card, setCard] = useState(known?.id ?? null);
   const [agreed, setAgreed] = useState(false);
-  const [amountUsd, belowUsd, capUsd] = [typedUsd(amount), typedUsd(below), typedUsd(cap)];
-  const problems = {
-    amount: aboveCap(amountUsd, caps.auto_usd),
-    below: belowUsd === null ? t.work.keys.wrongLimit : null,
-    cap: aboveCap(capUsd, caps.auto_month_usd),
-  };
-  const isWrong = Object.values(problems).some((problem) => problem !== null);
+  const isWrong = [amount, below, cap].some(({ value }) => value === null);
   const run = async () => {
-    if (amountUsd === null || belowUsd === null || capUsd === null) return;
+    if (amount.value === null || below.value === null || cap.value === null) return;
     await setAutoTopUp(account, {
-      amount_usd: amountUsd,
-      threshold_usd: belowUsd,
-      monthly_cap_usd: capUsd,
+      amount_usd: amount.value,
+      threshold_usd: below.value,
+      monthly_cap_usd: cap.value,
       ...(card !== null && { card }),
       consent_version: consent.version,
     });
@@ -59,24 +57,14 @@ export function AutoForm({ opened, close, account, billing }: AutoFormProps) {
       calm
     >
       <p className="small">{t.billing.autoAbout}</p>
-      <UsdField
-        label={t.billing.autoAmount}
-        value={amount}
-        change={setAmount}
-        error={problems.amount}
-      />
-      {amountUsd !== null && problems.amount === null && (
+      <TextField field={amount} label={t.billing.autoAmount} />
+      {amount.value !== null && (
         <p className="tiny dim">
-          {t.billing.autoCharged} <Price usd={amountUsd} billing={billing} />
+          {t.billing.autoCharged} <Price usd={amount.value} billing={billing} />
         </p>
       )}
-      <UsdField
-        label={t.billing.autoBelow}
-        value={below}
-        change={setBelow}
-        error={problems.below}
-      />
-      <UsdField label={t.billing.autoCap} value={cap} change={setCap} error={problems.cap} />
+      <TextField field={below} label={t.billing.autoBelow} />
+      <TextField field={cap} label={t.billing.autoCap} />
       <p className="tiny dim">
         {t.billing.autoCaps(moneyText(caps.auto_usd), moneyText(caps.auto_month_usd))}
       </p>
@@ -95,27 +83,6 @@ export function AutoForm({ opened, close, account, billing }: AutoFormProps) {
   );
 }
 
-function aboveCap(usd: string | null, cap: string): string | null {
-  if (usd === null) return t.work.keys.wrongLimit;
-  return nanoOf(usd) > nanoOf(cap) ? t.billing.tooLarge(moneyText(cap)) : null;
-}
-
-interface UsdFieldProps {
-  readonly label: string;
-  readonly value: string;
-  readonly change: (text: string) => void;
-  readonly error: string | null;
-}
-
-function UsdField({ label, value, change, error }: UsdFieldProps) {
-  return (
-    <TextInput
-      label={label}
-      inputMode="decimal"
-      leftSection="$"
-      value={value}
-      error={error}
-      onChange={(event) => change(event.currentTarget.value)}
-    />
-  );
+function atMost(cap: string): (usd: string) => string | null {
+  return (usd) => (nanoOf(usd) > nanoOf(cap) ? t.billing.tooLarge(moneyText(cap)) : null);
 }

@@ -1,6 +1,6 @@
 // Closes an account: what it means, what is left, and a password that was just given.
 
-import { Button, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { closeAccount } from "../../api/people.ts";
@@ -9,6 +9,7 @@ import { isZero, moneyText } from "../../money.ts";
 import { Ask } from "../../parts/ask.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { ProofFields, useProof } from "../../parts/proof-fields.tsx";
+import { TextField, useConfirmation } from "../../parts/text-field.tsx";
 import type { Account } from "../../session.tsx";
 import { t } from "../../texts.ts";
 
@@ -42,7 +43,7 @@ interface ConfirmProps {
 function Confirm({ account, close }: ConfirmProps) {
   const { data } = useQuery(overviewQuery(account.id));
   const { proof, setProof, give } = useProof();
-  const [typed, setTyped] = useState("");
+  const typed = useConfirmation(account.name);
   const run = async () => {
     if (proof === null) return;
     await give();
@@ -59,16 +60,15 @@ function Confirm({ account, close }: ConfirmProps) {
       action={t.people.closeAction}
       run={run}
       done={t.people.closed}
-      disabled={typed.trim() !== account.name.trim() || proof === null}
+      disabled={typed.value === null || proof === null}
     >
       <p className="small">{t.people.closeAbout}</p>
       {!isZero(left) && <p className="small danger">{t.people.closeLeft(moneyText(left))}</p>}
-      <TextInput
-        data-autofocus
-        label={t.people.typeName(account.name)}
+      <TextField
+        field={typed}
+        isFirst
+        label={t.fields.typeToConfirm(account.name)}
         autoComplete="off"
-        value={typed}
-        onChange={(event) => setTyped(event.currentTarget.value)}
       />
       <ProofFields change={setProof} />
     </Ask>

@@ -1,6 +1,6 @@
 // The address that a person signs in with, and changing it.
 
-import { Button, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useState } from "react";
 import type { MailedReply } from "../../api/auth.ts";
 import { askForEmail } from "../../api/people.ts";
@@ -8,26 +8,27 @@ import { Mailed } from "../../entry/mailed.tsx";
 import { Ask } from "../../parts/ask.tsx";
 import { Notice, Panel } from "../../parts/panel.tsx";
 import { ProofFields, useProof } from "../../parts/proof-fields.tsx";
+import { TextField, useTyped } from "../../parts/text-field.tsx";
 import { useMe } from "../../session.tsx";
 import { t } from "../../texts.ts";
 
 export function EmailPanel() {
   const { person } = useMe();
   const [asking, setAsking] = useState(false);
-  const [email, setEmail] = useState("");
+  const email = useTyped("email");
   const { proof, setProof, give } = useProof();
   const [sent, setSent] = useState<MailedReply | null>(null);
   const run = async () => {
     if (proof === null) return;
     await give();
-    setSent(await askForEmail(email.trim()));
+    setSent(await askForEmail(email.text.trim()));
     setProof(null);
   };
   return (
     <Panel title={t.people.email}>
       <div className="stack">
         <p className="small">{person.email}</p>
-        {sent !== null && <Notice tone="paid">{t.people.emailSent(email.trim())}</Notice>}
+        {sent !== null && <Notice tone="paid">{t.people.emailSent(email.text.trim())}</Notice>}
         <Mailed mailed={sent?.development ?? null} />
         {person.second_factor === "needs_link" ? (
           <p className="small dim">{t.people.emailNeedsFactor}</p>
@@ -45,18 +46,11 @@ export function EmailPanel() {
         title={t.people.changeEmail}
         action={t.actions.continue}
         run={run}
-        disabled={email.trim() === "" || proof === null}
+        disabled={email.value === null || proof === null}
         calm
       >
         <p className="small">{t.people.emailAbout}</p>
-        <TextInput
-          data-autofocus
-          type="email"
-          label={t.people.newEmail}
-          autoComplete="off"
-          value={email}
-          onChange={(event) => setEmail(event.currentTarget.value)}
-        />
+        <TextField field={email} isFirst label={t.people.newEmail} autoComplete="off" />
         <ProofFields change={setProof} />
       </Ask>
     </Panel>

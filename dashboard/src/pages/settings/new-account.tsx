@@ -1,19 +1,19 @@
 // An application account is made on demand, beside the Gateway account.
 
-import { Button, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import { openApplicationAccount } from "../../api/people.ts";
 import { meQuery, queryClient } from "../../api/queries.ts";
 import { Ask } from "../../parts/ask.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import { TextField, useTyped } from "../../parts/text-field.tsx";
 import { useFields } from "../../search-fields.ts";
 import { useMe } from "../../session.tsx";
 import { t } from "../../texts.ts";
 
 export function NewAccount() {
   const [fields, change] = useFields();
-  const [name, setName] = useState("");
+  const name = useTyped("name");
   const navigate = useNavigate();
   const { accounts } = useMe();
   const hasOne = accounts.some(
@@ -21,7 +21,7 @@ export function NewAccount() {
       surface === "application" && role === "owner" && state !== "closed",
   );
   const run = async () => {
-    const { id } = await openApplicationAccount(name.trim());
+    const { id } = await openApplicationAccount(name.text.trim());
     await queryClient.invalidateQueries(meQuery);
     await navigate({ to: "/$account/overview", params: { account: id } });
   };
@@ -47,17 +47,11 @@ export function NewAccount() {
         title={t.people.newAccount}
         action={t.people.newAccountAction}
         run={run}
-        disabled={name.trim() === ""}
+        disabled={name.value === null}
         calm
       >
         <p className="small">{t.people.newAccountAbout}</p>
-        <TextInput
-          data-autofocus
-          label={t.people.accountName}
-          maxLength={100}
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
+        <TextField field={name} isFirst label={t.people.accountName} />
       </Ask>
     </Panel>
   );

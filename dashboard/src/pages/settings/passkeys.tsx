@@ -1,6 +1,6 @@
 // The passkeys of a person: listed, added and removed, each after a proof of who it is.
 
-import { Button, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { PasskeysReply } from "../../../../src/console/people/passkeys-schema.ts";
@@ -14,6 +14,7 @@ import { Panel } from "../../parts/panel.tsx";
 import { ProofFields, useProof } from "../../parts/proof-fields.tsx";
 import { RowButton } from "../../parts/row-button.tsx";
 import { Table } from "../../parts/table.tsx";
+import { TextField, useTyped } from "../../parts/text-field.tsx";
 import { useMe } from "../../session.tsx";
 import { t } from "../../texts.ts";
 import { dayTime } from "../../time.ts";
@@ -90,13 +91,13 @@ interface AddPasskeyProps {
 
 export function AddPasskey({ close, isProved = false }: AddPasskeyProps) {
   const { person } = useMe();
-  const [name, setName] = useState("");
+  const name = useTyped("name");
   const [asks, setAsks] = useState(!isProved);
   const { proof, setProof, give } = useProof();
   const run = async () => {
     if (asks) await give();
     try {
-      await addPasskey(name.trim());
+      await addPasskey(name.text.trim());
     } catch (error) {
       if (error instanceof RequestError && error.code === "sign_in_again") setAsks(true);
       throw error;
@@ -111,18 +112,16 @@ export function AddPasskey({ close, isProved = false }: AddPasskeyProps) {
       title={t.people.addPasskey}
       action={t.actions.continue}
       run={run}
-      done={t.people.passkeyAdded(name.trim())}
-      disabled={name.trim() === "" || (asks && proof === null)}
+      done={t.people.passkeyAdded(name.text.trim())}
+      disabled={name.value === null || (asks && proof === null)}
       calm
     >
-      <TextInput
-        data-autofocus
+      <TextField
+        field={name}
+        isFirst
         label={t.people.passkeyName}
-        description={t.people.passkeyNameHint}
-        maxLength={64}
+        about={t.people.passkeyNameHint}
         autoComplete="off"
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
       />
       {person.second_factor === "off" && <p className="small">{t.people.otherSessionsEnd}</p>}
       {asks && <ProofFields change={setProof} />}

@@ -1,17 +1,17 @@
 // Settings of the person (profile, password, second factor, sessions) and of the account (name,
 // activity, closing).
 
-import { Button, PasswordInput, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { Button } from "@mantine/core";
 import { mayAct } from "../../../../src/core/access/roles.ts";
+import { FORM_FIELDS } from "../../../../src/core/text/form-fields.ts";
 import { changePassword } from "../../api/auth.ts";
 import { changeName, renameAccount } from "../../api/people.ts";
 import { meQuery, queryClient } from "../../api/queries.ts";
-import { PASSWORD_MIN } from "../../entry/password-rule.ts";
 import { Problem, say, useChange } from "../../parts/ask.tsx";
 import { CurrentPassword, NoPassword } from "../../parts/current-password.tsx";
 import { Form } from "../../parts/form.tsx";
 import { PageHead, Panel } from "../../parts/panel.tsx";
+import { TextField, useTyped } from "../../parts/text-field.tsx";
 import { useAccount, useMe } from "../../session.tsx";
 import { t } from "../../texts.ts";
 import { ActivityPanel } from "./activity.tsx";
@@ -82,22 +82,16 @@ interface OneFieldProps {
 
 /** A panel with one field that can be saved. */
 function OneField({ title, label, value, save, about }: OneFieldProps) {
-  const [text, setText] = useState(value);
+  const field = useTyped("name", value);
   const change = useChange(async () => {
-    await save(text.trim());
+    await save(field.text.trim());
     await queryClient.invalidateQueries(meQuery);
     say(t.actions.saved);
   });
   return (
     <Panel title={title}>
       <Form submit={change.start}>
-        <TextInput
-          label={label}
-          required
-          maxLength={100}
-          value={text}
-          onChange={(event) => setText(event.currentTarget.value)}
-        />
+        <TextField field={field} label={label} required />
         {about !== undefined && <p className="mono tiny dim">{about}</p>}
         <Problem error={change.error} />
         <div>
@@ -106,7 +100,7 @@ function OneField({ title, label, value, save, about }: OneFieldProps) {
             size="xs"
             variant="default"
             loading={change.busy}
-            disabled={text.trim() === value || text.trim() === ""}
+            disabled={field.value === null || field.value === value}
           >
             {t.actions.save}
           </Button>
@@ -117,28 +111,26 @@ function OneField({ title, label, value, save, about }: OneFieldProps) {
 }
 
 function PasswordPanel() {
-  const [current, setCurrent] = useState("");
-  const [next, setNext] = useState("");
+  const current = useTyped("password");
+  const next = useTyped("newPassword");
   const change = useChange(async () => {
-    await changePassword(current, next);
-    setCurrent("");
-    setNext("");
+    await changePassword(current.text, next.text);
+    current.type("");
+    next.type("");
     say(t.people.passwordChanged);
     await queryClient.invalidateQueries({ queryKey: ["sessions"] });
   });
   return (
     <Panel title={t.entry.password}>
       <Form submit={change.start}>
-        <CurrentPassword value={current} change={setCurrent} required />
+        <CurrentPassword field={current} required />
         <NoPassword />
-        <PasswordInput
+        <TextField
+          field={next}
           label={t.entry.newPassword}
-          description={t.people.passwordEnds(PASSWORD_MIN)}
+          about={t.people.passwordEnds(FORM_FIELDS.newPassword.charactersMin)}
           autoComplete="new-password"
-          minLength={PASSWORD_MIN}
           required
-          value={next}
-          onChange={(event) => setNext(event.currentTarget.value)}
         />
         <Problem error={change.error} />
         <div>

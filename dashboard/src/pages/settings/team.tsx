@@ -1,6 +1,6 @@
 // The people of an account: roles, invitations, leaving.
 
-import { Button, Select, TextInput } from "@mantine/core";
+import { Button, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -23,6 +23,7 @@ import { Loaded } from "../../parts/loaded.tsx";
 import { Facts, PageHead, Panel } from "../../parts/panel.tsx";
 import { RowButton } from "../../parts/row-button.tsx";
 import { Table } from "../../parts/table.tsx";
+import { TextField, useTyped } from "../../parts/text-field.tsx";
 import { type Account, useAccount, useMe } from "../../session.tsx";
 import { t } from "../../texts.ts";
 import { day } from "../../time.ts";
@@ -182,27 +183,21 @@ function RoleChoice({ member, account, choices }: RoleChoiceProps) {
 
 function Invite({ account }: { readonly account: Account }) {
   const { installation } = useMe();
-  const [email, setEmail] = useState("");
+  const email = useTyped("email");
   const [role, setRole] = useState<Role>("viewer");
   const [mailed, setMailed] = useState<MailedReply["development"] | null>(null);
   const change = useChange(async () => {
-    const { development } = await invite(account.id, email.trim(), role);
+    const { development } = await invite(account.id, email.text.trim(), role);
     setMailed(development ?? null);
     const { invited, invitedUnmailed } = t.people;
-    say((installation.mail_sink ? invitedUnmailed : invited)(email.trim()));
-    setEmail("");
+    say((installation.mail_sink ? invitedUnmailed : invited)(email.text.trim()));
+    email.type("");
     await outdateAccount(account.id);
   });
   return (
     <Form submit={change.start}>
       <div className="row invite">
-        <TextInput
-          type="email"
-          required
-          label={t.entry.email}
-          value={email}
-          onChange={(event) => setEmail(event.currentTarget.value)}
-        />
+        <TextField field={email} label={t.entry.email} required />
         <Select
           w={120}
           label={t.people.columns.role}

@@ -4,14 +4,16 @@
 import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
 import { renderSVG } from "uqr";
+import { FORM_FIELDS } from "../../../../src/core/text/form-fields.ts";
 import { beginTwoFactor, endTwoFactor, type NewTwoFactor, verifyTotp } from "../../api/auth.ts";
 import { meQuery, queryClient } from "../../api/queries.ts";
 import { CodeInput } from "../../entry/code.tsx";
-import { Ask, Problem, say, useChange } from "../../parts/ask.tsx";
+import { Ask, DialogFoot, say, useChange } from "../../parts/ask.tsx";
 import { Code } from "../../parts/code.tsx";
 import { CurrentPassword, NoPassword } from "../../parts/current-password.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Panel, Tag } from "../../parts/panel.tsx";
+import { useTyped } from "../../parts/text-field.tsx";
 import { useMe } from "../../session.tsx";
 import { t } from "../../texts.ts";
 import { NeedsLink } from "./needs-link.tsx";
@@ -20,17 +22,17 @@ export function TwoFactorPanel() {
   const { person } = useMe();
   const [asking, setAsking] = useState(false);
   const [begun, setBegun] = useState<NewTwoFactor | null>(null);
-  const [password, setPassword] = useState("");
+  const password = useTyped("password");
   const isOn = person.has_two_factor;
   const run = async () => {
     if (isOn) {
-      await endTwoFactor(password);
+      await endTwoFactor(password.text);
       await queryClient.invalidateQueries(meQuery);
       say(t.people.twoFactorIsOff);
     } else {
-      setBegun(await beginTwoFactor(password));
+      setBegun(await beginTwoFactor(password.text));
     }
-    setPassword("");
+    password.type("");
   };
   return (
     <Panel
@@ -55,11 +57,11 @@ export function TwoFactorPanel() {
         title={isOn ? t.people.twoFactorOff : t.people.twoFactorOn}
         action={isOn ? t.people.turnOff : t.actions.continue}
         run={run}
-        disabled={password === ""}
+        disabled={password.value === null}
         calm={!isOn}
       >
         {!isOn && <p className="small">{t.people.otherSessionsEnd}</p>}
-        <CurrentPassword value={password} change={setPassword} isFirst />
+        <CurrentPassword field={password} isFirst />
         <NoPassword />
       </Ask>
       <Modal
@@ -98,15 +100,12 @@ function Setup({ begun, close }: SetupProps) {
       <Code text={begun.backupCodes.join("\n")} label={t.people.backupCodes} />
       <p className="small">{t.people.confirmCode}</p>
       <CodeInput value={code} change={setCode} />
-      <Problem error={change.error} />
-      <div className="row" data-end="">
-        <Button variant="default" onClick={close}>
-          {t.actions.cancel}
-        </Button>
-        <Button type="submit" loading={change.busy} disabled={code.length < 6}>
-          {t.people.turnOn}
-        </Button>
-      </div>
+      <DialogFoot
+        change={change}
+        close={close}
+        action={t.people.turnOn}
+        disabled={code.length < FORM_FIELDS.code.charactersMin}
+      />
     </Form>
   );
 }

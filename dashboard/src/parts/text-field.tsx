@@ -1,0 +1,91 @@
+// A field of a form in which somebody types. Its limits follow from the table that the schemas of
+// the server follow from, too; an amount says at once what is wrong with it.
+
+import { PasswordInput, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { FORM_FIELDS, type FormField } from "../../../src/core/text/form-fields.ts";
+import { typedUsd } from "../money.ts";
+import { t } from "../texts.ts";
+
+type RuleName = keyof typeof FORM_FIELDS;
+
+/** The state of a field. */
+export interface Typed {
+  readonly kind: "text" | "email" | "password" | "usd";
+  readonly rule: FormField | null;
+  readonly text: string;
+  readonly type: (text: string) => void;
+  /** What is sent; null as long as the text cannot be sent. */
+  readonly value: string | null;
+  /** What is wrong with the text, in words; null if nothing is, or if nothing was typed. */
+  readonly problem: string | null;
+}
+
+const KINDS: Partial<Record<RuleName, Typed["kind"]>> = {
+  email: "email",
+  password: "password",
+  newPassword: "password",
+};
+
+/** A text of the table. Spaces around it are not sent, but for those of a password. */
+export function useTyped(name: RuleName, initial = ""): Typed {
+  const [text, type] = useState(initial);
+  const kind = KINDS[name] ?? "text";
+  const rule: FormField = FORM_FIELDS[name];
+  const sent = kind === "password" ? text : text.trim();
+  const value = sent.length < rule.charactersMin ? null : sent;
+  return { kind, rule, text, type, value, problem: null };
+}
+
+/** An amount. `check` says what else may be wrong with it. */
+export function useTypedUsd(
+  initial = "",
+  check: (usd: string) => string | null = () => null,
+): Typed {
+  const [text, type] = useState(initial);
+  const usd = typedUsd(text);
+  const wrong = usd === null ? t.fields.wrongAmount : check(usd);
+  const problem = text.trim() === "" ? null : wrong;
+  return { kind: "usd", rule: null, text, type, value: wrong === null ? usd : null, problem };
+}
+
+/** A text that must be typed as it is shown, before something that cannot be taken back. */
+export function useConfirmation(wanted: string): Typed {
+  const [text, type] = useState("");
+  const value = text.trim() === wanted.trim() ? wanted : null;
+  return { kind: "text", rule: null, text, type, value, problem: null };
+}
+
+interface TextFieldProps {
+  readonly field: Typed;
+  readonly label: string;
+  readonly about?: string;
+  readonly placeholder?: string;
+  readonly required?: boolean;
+  /** True if a question opens with it, or a page that has nothing else. */
+  readonly isFirst?: boolean;
+  readonly autoFocus?: boolean;
+  readonly name?: string;
+  readonly autoComplete?: string;
+  readonly inputMode?: "decimal";
+}
+
+export function TextField({ field, label, about, isFirst = false, ...rest }: TextFieldProps) {
+  const { kind, rule, text, type, problem } = field;
+  const common = {
+    label,
+    "data-autofocus": isFirst || undefined,
+    ...(about !== undefined && { description: about }),
+    ...(rule !== null && { maxLength: rule.charactersMax }),
+    value: text,
+    error: problem,
+    onChange: (event: { readonly currentTarget: { readonly value: string } }) =>
+      type(event.currentTarget.value),
+    ...rest,
+  };
+  if (kind === "password") {
+    return <PasswordInput {...common} minLength={rule?.charactersMin} />;
+  }
+  if (kind === "usd") return <TextInput {...common} inputMode="decimal" leftSection="$" />;
+  return <TextInput {...common} {...(kind === "email" && { type: "email" })} />;
+}
