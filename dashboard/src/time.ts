@@ -1,5 +1,7 @@
 // Times as people read them, always with their zone. A zone is an IANA name such as Europe/Berlin.
 
+import { t } from "./texts.ts";
+
 export const UTC = "UTC";
 
 /** The zone of this browser. */
@@ -60,11 +62,10 @@ const DAY_MS = 24 * HOUR_MS;
 /** "3 min ago"; the exact time belongs into a title beside it. */
 export function ago(at: string, nowMs: number): string {
   const ms = nowMs - Date.parse(at);
-  if (ms < MINUTE_MS) return "just now";
-  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min ago`;
-  if (ms < DAY_MS) return `${Math.floor(ms / HOUR_MS)} h ago`;
-  const days = Math.floor(ms / DAY_MS);
-  return days === 1 ? "yesterday" : `${days} days ago`;
+  if (ms < MINUTE_MS) return t.times.now;
+  if (ms < HOUR_MS) return t.times.minutesAgo(Math.floor(ms / MINUTE_MS));
+  if (ms < DAY_MS) return t.times.hoursAgo(Math.floor(ms / HOUR_MS));
+  return t.times.daysAgo(Math.floor(ms / DAY_MS));
 }
 
 /** "1.84 s" or "214 ms" */

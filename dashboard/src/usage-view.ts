@@ -1,11 +1,11 @@
 // What of a usage reply the chart and its tables show: one metric by group and step, with exact
 // texts beside the numbers that are only drawn.
 
-import { SERVICE_NAMES } from "../../src/core/access/services.ts";
 import { MEASURE_NAMES, MEASURES, OTHERS, type UsageGroup } from "../../src/core/usage-query.ts";
 import type { UsageReply } from "../../src/readings/usage.ts";
 import { moneyText, roughUsd, sumUsd } from "./money.ts";
 import { countText } from "./numbers.ts";
+import { COLOURS_MAX, OTHERS_COLOUR, seriesColour, serviceColour } from "./series-colours.ts";
 import { nameOf, t } from "./texts.ts";
 import { duration } from "./time.ts";
 
@@ -29,7 +29,6 @@ export interface UsageView {
   readonly groups: readonly ShownGroup[];
 }
 
-const COLOURS_MAX = 8;
 const STATUS_COLOURS: Readonly<Record<string, string>> = {
   ok: "var(--fb-paid)",
   refused: "var(--fb-held)",
@@ -97,17 +96,10 @@ function labelOf({ id, label }: UsageReply["groups"][number], group: UsageGroup)
   return label;
 }
 
-/** The colour of a service in charts: by its place in the table of services. */
-export function serviceColour(id: string): string {
-  const place = SERVICE_NAMES.findIndex((name) => name === id);
-  const colour = place < 0 || place >= COLOURS_MAX ? COLOURS_MAX : place + 1;
-  return `var(--fb-series-${colour})`;
-}
-
 function colorOf(id: string, group: UsageGroup, index: number): string {
-  if (group === "status") return STATUS_COLOURS[id] ?? "var(--fb-series-8)";
+  if (group === "status") return STATUS_COLOURS[id] ?? OTHERS_COLOUR;
   if (group === "service") return serviceColour(id);
-  return `var(--fb-series-${id === OTHERS ? COLOURS_MAX : Math.min(index + 1, COLOURS_MAX)})`;
+  return id === OTHERS ? OTHERS_COLOUR : seriesColour(index);
 }
 
 function bySize({ groups }: UsageReply, metric: Metric) {

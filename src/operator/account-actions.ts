@@ -4,7 +4,7 @@ import { type AccountAction, changeAccount, grantFree } from "../accounts/admini
 import { closeAccount } from "../accounts/closing.ts";
 import { adjustBalance, forgiveOwed, recordPayment, refundPayment } from "../accounts/payments.ts";
 import { readField } from "../console/read-fields.ts";
-import { PLAN_NAMES } from "../core/access/limits.ts";
+import { CONTRACTS, PLAN_NAMES } from "../core/access/limits.ts";
 import { AdministrationError } from "../core/errors.ts";
 import { dollars } from "../core/journal/audit-finding.ts";
 import { type NanoUsd, subtract, usd, ZERO } from "../core/money/money.ts";
@@ -218,7 +218,7 @@ const contract = accountAct({
   id: "setContract",
   name: "contract",
   summary: "Give a Gateway account the Enterprise contract, or take it away",
-  fields: { contract: oneOf(["enterprise", "none"]) },
+  fields: { contract: oneOf(CONTRACTS) },
   example: { contract: "enterprise" },
   run: (context, account, input) =>
     changeOnce(context, account, input, `contract ${input.contract}`, {

@@ -1,5 +1,7 @@
 // Requests to this server: JSON in, JSON out, and every refusal as one kind of error.
 
+import { t } from "../texts.ts";
+
 /** A request that was refused or did not arrive. `message` is written for people. */
 export class RequestError extends Error {
   override readonly name = "RequestError";
@@ -24,9 +26,6 @@ export function isAnswerLost(error: unknown): boolean {
   return error instanceof RequestError && /^(unreachable|unreadable|http_5)/.test(error.code);
 }
 
-const UNREACHABLE = "The server cannot be reached. Check your connection and try again.";
-const UNREADABLE = "The server sent an answer that this page cannot read.";
-
 /** A clock that is less wrong than this is taken for right: answers take a while. */
 const CLOCK_ERROR_MS = 60_000;
 let aheadMs = 0;
@@ -47,7 +46,7 @@ async function send(path: string, options: RequestInit): Promise<Response> {
     response = await fetch(path, { credentials: "same-origin", ...options });
   } catch (error) {
     if (options.signal?.aborted) throw error;
-    throw new RequestError(UNREACHABLE, 0, "unreachable", null, null);
+    throw new RequestError(t.states.unreachable, 0, "unreachable", null, null);
   }
   readClock(response);
   if (response.ok) return response;
@@ -62,7 +61,7 @@ async function refusalOf(response: Response): Promise<RequestError> {
   const outer = isRecord(body) ? body : {};
   const error = isRecord(outer.error) ? outer.error : outer;
   const code = typeof error.code === "string" ? error.code : `http_${response.status}`;
-  const message = typeof error.message === "string" ? error.message : UNREADABLE;
+  const message = typeof error.message === "string" ? error.message : t.states.unreadable;
   const seconds = retry === null ? null : Number(retry);
   return new RequestError(message, response.status, code, requestId, seconds);
 }
@@ -76,7 +75,7 @@ async function json<T>(response: Response): Promise<T> {
     return (await response.json()) as T;
   } catch {
     const id = response.headers.get("x-request-id");
-    throw new RequestError(UNREADABLE, response.status, "unreadable", id, null);
+    throw new RequestError(t.states.unreadable, response.status, "unreadable", id, null);
   }
 }
 

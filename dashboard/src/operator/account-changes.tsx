@@ -2,13 +2,13 @@
 
 import { SegmentedControl } from "@mantine/core";
 import { useState } from "react";
+import { CONTRACTS, PLAN_NAMES } from "../../../src/core/access/limits.ts";
 import type { OperatorAccountReply } from "../../../src/readings/operator-account.ts";
 import { Panel } from "../parts/panel.tsx";
 import { ot } from "../texts/operator.ts";
 import { ActButton } from "./act-dialog.tsx";
 
-const PLANS = ["free", "starter", "pro", "max"] as const;
-const CONTRACTS = ["none", "enterprise"] as const;
+const CONTRACT_CHOICES = CONTRACTS.toReversed();
 
 export function AccountChanges({ account }: { readonly account: OperatorAccountReply }) {
   const { id } = account;
@@ -48,7 +48,7 @@ function ContractButton({ account }: { readonly account: OperatorAccountReply })
     >
       <SegmentedControl
         aria-label={ot.facts.contract}
-        data={CONTRACTS.map((value) => ({ value, label: ot.contracts[value] }))}
+        data={CONTRACT_CHOICES.map((value) => ({ value, label: ot.contracts[value] }))}
         value={contract}
         onChange={setContract}
       />
@@ -67,7 +67,7 @@ function PlanButton({ account }: { readonly account: OperatorAccountReply }) {
     >
       <SegmentedControl
         aria-label={ot.facts.tier}
-        data={[...PLANS]}
+        data={[...PLAN_NAMES]}
         value={plan}
         onChange={setPlan}
       />

@@ -137,7 +137,11 @@ function Refundable({ id, billing }: { readonly id: string; readonly billing: Bi
       amount: "amount_usd",
       refunded: "refunded_usd",
       dispute: ({ dispute }) =>
-        dispute === null ? "–" : <Tag tone={dispute === "won" ? "paid" : "owed"}>{dispute}</Tag>,
+        dispute === null ? (
+          "–"
+        ) : (
+          <Tag tone={dispute === "won" ? "paid" : "owed"}>{ot.disputes[dispute]}</Tag>
+        ),
     },
     {
       title: ot.acts.refund.open,

@@ -159,7 +159,7 @@ const DISPUTES: readonly Column<Dispute>[] = columnsOf(ot.columns, {
   dispute: ({ dispute, concern }) => (
     <>
       <Tag tone={dispute === "won" ? "paid" : dispute === null ? "held" : "owed"}>
-        {dispute ?? "warning"}
+        {ot.disputes[dispute ?? "warned"]}
       </Tag>
       <div className="tiny dim">{concern}</div>
     </>

@@ -1,11 +1,11 @@
 // Revenue as the chart of the usage page takes it: one group of bars for each service or model.
 
+import { OTHERS } from "../../../src/core/usage-query.ts";
 import type { RevenueReply } from "../../../src/operator/money-schema.ts";
 import { moneyText, roughUsd, sumUsd } from "../money.ts";
+import { COLOURS_MAX, OTHERS_COLOUR, seriesColour, serviceColour } from "../series-colours.ts";
 import { ot } from "../texts/operator.ts";
-import { type ShownGroup, serviceColour, type UsageView } from "../usage-view.ts";
-
-const COLOURS_MAX = 8;
+import type { ShownGroup, UsageView } from "../usage-view.ts";
 
 /** What was charged on each day; the groups beyond the colours are put together. */
 export function chargedView(
@@ -14,31 +14,32 @@ export function chargedView(
 ): UsageView {
   const [shown, others] = [groups.slice(0, COLOURS_MAX - 1), groups.slice(COLOURS_MAX - 1)];
   const drawn = shown.map(({ name, title, by_day: texts, charged_usd: total }, index) => {
-    const colour = by === "service" ? serviceColour(name) : `var(--fb-series-${index + 1})`;
-    return groupOf(name, title, colour, texts, total);
+    const color = by === "service" ? serviceColour(name) : seriesColour(index);
+    return groupOf({ id: name, label: title, color, texts, total });
   });
   if (others.length > 0) {
     const texts = days.map((_, at) => sumUsd(others.map(({ by_day: own }) => own[at] ?? "0")));
-    const colour = `var(--fb-series-${COLOURS_MAX})`;
-    drawn.push(groupOf("others", ot.all, colour, texts, sumUsd(texts)));
+    const total = sumUsd(texts);
+    drawn.push(groupOf({ id: OTHERS, label: ot.all, color: OTHERS_COLOUR, texts, total }));
   }
   return { times: timesOf(days), groups: drawn };
 }
 
 /** What was received on each day. */
-export function receivedView({ days, received }: RevenueReply): UsageView {
-  const { by_day: texts, amount_usd: total } = received;
-  const group = groupOf("received", ot.received, "var(--fb-paid)", texts, total);
+export function receivedView({ days, received: sums }: RevenueReply): UsageView {
+  const { by_day: texts, amount_usd: total } = sums;
+  const received = { id: "received", label: ot.received, color: "var(--fb-paid)" };
+  const group = groupOf({ ...received, texts, total });
   return { times: timesOf(days), groups: [group] };
 }
 
-function groupOf(
-  id: string,
-  label: string,
-  color: string,
-  usd: readonly string[],
-  cost: string,
-): ShownGroup {
+interface GroupTerms extends Pick<ShownGroup, "id" | "label" | "color"> {
+  /** What was moved on each day, in USD. */
+  readonly texts: readonly string[];
+  readonly total: string;
+}
+
+function groupOf({ id, label, color, texts: usd, total: cost }: GroupTerms): ShownGroup {
   const total = {
     calls: 0,
     errors: 0,

@@ -49,7 +49,6 @@ export const usageTexts = {
   },
   any: "any",
   zoomHint: "Drag over the chart to zoom in.",
-  zoomOut: "Zoom out",
   views: { groups: "By group", steps: "By time" },
   view: "Table",
   columns: {
@@ -108,9 +107,6 @@ export const usageTexts = {
     version: "Price version",
     why: "Why it was refused",
     whyFailed: "Why it failed",
-    limit: "Limit",
-    was: "There was",
-    fits: "Would have fitted",
     explained: "Explained in the docs",
     mend: {
       balance: "Add credit",
@@ -122,7 +118,5 @@ export const usageTexts = {
     id: "the id of the request",
     unknownPrices: "The prices of that time are no longer known; the charge is exact.",
     notCharged: "Nothing was charged.",
-    missing: "There is no such request in this account",
-    per: { million: "M", thousand: "k" },
   },
 };

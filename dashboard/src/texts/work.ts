@@ -119,7 +119,6 @@ export const workTexts = {
     },
     revoked: "revoked",
     of: "of",
-    anyIp: "any address",
     ipCount: (count: number) => `${count} ${count === 1 ? "address rule" : "address rules"}`,
     remove: "Delete",
     removeTitle: (name: string) => `Delete the key "${name}"?`,
@@ -135,7 +134,6 @@ export const workTexts = {
     none: "No keys yet",
     noneAbout: "Make one, and call the API within a minute.",
     showRevoked: "Show deleted keys",
-    otherSurface: (surface: string) => `Keys of the ${surface} account are on its own page.`,
   },
   models: {
     about: "Prices in USD for a million tokens. What you are charged is exact to the nano-dollar.",
@@ -166,7 +164,6 @@ export const workTexts = {
     ownCap: "Your own cap",
     noCap: "none",
     held: "Held by open calls",
-    spent: "Spent",
     resets: (day: string) => `Begins anew on ${day}, 00:00 UTC`,
     setCap: "Set your own cap",
     changeCap: "Change your cap",
@@ -197,6 +194,5 @@ export const workTexts = {
       unlock: "Unlocked by",
     },
     yours: "yours",
-    caps: "Limits of top-ups",
   },
 };

@@ -6,7 +6,7 @@ import {
 } from "../../accounts/administration.ts";
 import { closeAccount } from "../../accounts/closing.ts";
 import { type Adjusted, adjustBalance, forgiveOwed } from "../../accounts/payments.ts";
-import { PLAN_NAMES } from "../../core/access/limits.ts";
+import { CONTRACTS, PLAN_NAMES } from "../../core/access/limits.ts";
 import { toJsonNumber, ZERO } from "../../core/money/money.ts";
 import { asciiDomain } from "../../core/text/mail-address.ts";
 import { type Answer, type Command, UsageError } from "../command.ts";
@@ -118,7 +118,7 @@ const contract: Command = {
   prepare(input) {
     const id = idOf(input, "account");
     const word = input.positionals[1];
-    const name = nameAmong(["enterprise", "none"], word);
+    const name = nameAmong(CONTRACTS, word);
     if (name === undefined) {
       throw new UsageError(`The contract must be 'enterprise' or 'none', but is '${word}'`);
     }
