@@ -81,7 +81,7 @@ export const applicationModels = endpoint({
   examples: [{ summary: "All models", reply: { object: "list", data: [AUTO_ENTRY, ENTRY] } }],
   prepare: () => null,
   run: ({ deps, call }: EndpointContext<ChatDeps>) =>
-    withoutCost(deps.calls, call, "models", async () => listJson(deps)),
+    withoutCost(deps.calls, call, { service: "models", answer: async () => listJson(deps) }),
   answer: (_context, _, json) => ({ json }),
 });
 
@@ -102,7 +102,8 @@ export const applicationModel = endpoint({
   errors: ["model_not_found"],
   examples: [{ summary: "What auto is", params: { id: AUTO_MODEL }, reply: AUTO_ENTRY }],
   prepare: (_, { deps, params: { id = "" } }: EndpointContext<ChatDeps>) => oneJson(deps, id),
-  run: ({ deps, call }, json) => withoutCost(deps.calls, call, "models", async () => json),
+  run: ({ deps, call }, json) =>
+    withoutCost(deps.calls, call, { service: "models", answer: async () => json }),
   answer: (_context, _, json) => ({ json }),
 });
 

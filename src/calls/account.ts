@@ -18,17 +18,21 @@ export interface Spendable {
 /** The account's state. The call is counted and logged like any other, and costs nothing. */
 export async function viewAccount(deps: CallDeps, call: Call): Promise<AccountView> {
   const { accountId, bucket, keyId } = call.identity;
-  return await withoutCost(deps, call, "account", () =>
-    deps.accounts.of(accountId, bucket).view(keyId),
-  );
+  const answer = () => deps.accounts.of(accountId, bucket).view(keyId);
+  return await withoutCost(deps, call, { service: "account", answer });
+}
+
+/** A call that costs nothing. */
+export interface FreeCall<Result> {
+  readonly service: CallTerms["service"];
+  readonly answer: () => Promise<Result>;
 }
 
 /** Runs a free call that any valid key may make; it is counted and logged. */
 export async function withoutCost<Result>(
   deps: CallDeps,
   call: Call,
-  service: CallTerms["service"],
-  answer: () => Promise<Result>,
+  { service, answer }: FreeCall<Result>,
 ): Promise<Result> {
   const terms = { scope: null, service, model: null } as const;
   const hold = await takeHold(deps, call, { ...terms, ...NO_COST });
@@ -47,19 +51,23 @@ export async function withoutCost<Result>(
 export function spendableOf(view: AccountView): Spendable {
   const rooms: Spendable[] = [
     { limit: "balance", amount: add(view.paid, view.free) },
-    room("tier_cap", view.tier.monthlyCap, view.monthSpent, view.monthHeld),
+    { limit: "tier_cap", amount: roomOf(view.tier.monthlyCap, view) },
   ];
   if (view.ownCap !== null) {
-    rooms.push(room("own_cap", view.ownCap, view.monthSpent, view.monthHeld));
+    rooms.push({ limit: "own_cap", amount: roomOf(view.ownCap, view) });
   }
   const { key } = view;
   if (key.monthlyLimit !== null) {
-    rooms.push(room("key_budget", key.monthlyLimit, key.monthSpent, key.monthHeld));
+    rooms.push({ limit: "key_budget", amount: roomOf(key.monthlyLimit, key) });
   }
   const least = rooms.reduce((a, b) => (b.amount < a.amount ? b : a));
   return least.amount < ZERO ? { ...least, amount: ZERO } : least;
 }
 
-function room(limit: SpendingLimit, cap: NanoUsd, spent: NanoUsd, held: NanoUsd): Spendable {
-  return { limit, amount: subtract(subtract(cap, spent), held) };
+/** The part of a monthly cap that is neither spent nor held. */
+function roomOf(
+  cap: NanoUsd,
+  { monthSpent, monthHeld }: Pick<AccountView, "monthSpent" | "monthHeld">,
+): NanoUsd {
+  return subtract(subtract(cap, monthSpent), monthHeld);
 }

@@ -16,14 +16,12 @@ import {
 } from "./mail-contract.ts";
 import { resultJson, statusJson } from "./mail-json.ts";
 import { toMailCall } from "./mail-request.ts";
-import type { MailServices } from "./mail-services.ts";
+import type { MailCallDeps } from "./mail-services.ts";
 import { viewMessage } from "./mail-status.ts";
 import { sendMail } from "./send-mail.ts";
 
 /** What the mail endpoints need. */
-export interface MailDeps extends FrameDeps {
-  readonly mail: MailServices;
-}
+export interface MailDeps extends FrameDeps, MailCallDeps {}
 
 export const sendMessage = endpoint({
   id: "sendMail",
@@ -66,7 +64,7 @@ With another body the key is refused as \`idempotency_key_reused\`.`,
   examples: [SEND_EXAMPLE],
   prepare: (fields, { deps, request }: EndpointContext<MailDeps>) =>
     toMailCall(fields, request.headers, deps.mail.domain),
-  run: ({ deps, call }, mail) => sendMail(deps.calls, deps.mail, call, mail),
+  run: ({ deps, call }, mail) => sendMail(deps, call, mail),
   answer({ deps, call }, _, result) {
     const { isRepeat } = result;
     return {
@@ -100,6 +98,6 @@ export const messageStatus = endpoint({
   errors: ["message_not_found"],
   examples: [STATUS_EXAMPLE],
   prepare: (_, { params }: EndpointContext<MailDeps>) => params.id ?? "",
-  run: ({ deps, call }, id) => viewMessage(deps.calls, deps.mail.messages, call, id),
+  run: ({ deps, call }, id) => viewMessage(deps, call, id),
   answer: ({ call }, _, message) => ({ json: statusJson(message, call.requestId) }),
 });

@@ -2,7 +2,6 @@
 // creates the message; the others wait and receive its result. They are counted and logged, and
 // cost nothing.
 
-import type { Hold } from "../../../actors/account.ts";
 import { refuse, takeHold } from "../../calls/admission.ts";
 import { type Call, type CallDeps, NO_COST, outcomeOf } from "../../calls/call.ts";
 import { giveBack, release } from "../../calls/settling.ts";
@@ -12,8 +11,7 @@ import type { MailContent } from "../../core/mail.ts";
 import type { IdempotencyClaim, IdempotencyKey } from "../../store/mail/idempotency-keys.ts";
 import type { MailMessage } from "../../store/mail/mail-messages.ts";
 import { type MailResult, resultOf } from "./mail-result.ts";
-import { awaitMessage, type MailServices } from "./mail-services.ts";
-import { MAIL_TERMS } from "./mail-terms.ts";
+import { awaitMessage, MAIL_TERMS, type MailCallDeps, type MailServices } from "./mail-services.ts";
 
 /** How often to check a message that another request is creating. */
 const LOOK_MS = 25;
@@ -25,63 +23,59 @@ export type Repeat =
 
 /** Claims the key, or waits for the message that another request creates with it. */
 export async function findRepeat(
-  deps: CallDeps,
-  services: MailServices,
+  { calls, mail }: MailCallDeps,
   call: Call,
   given: { readonly idempotencyKey: string; readonly content: MailContent },
 ): Promise<Repeat> {
   const { accountId } = call.identity;
-  const [current, ...previous] = services.secrets;
+  const [current, ...previous] = mail.secrets;
   const key = idempotencyKeyOf(current, accountId, given);
   const earlier = previous.map((secret) => idempotencyKeyOf(secret, accountId, given));
-  const endMs = deps.clock.monotonicMs() + services.waitMs;
-  while (deps.clock.monotonicMs() < endMs) {
-    const state = await services.idempotencyKeys
-      .begin(key, newUuid(services), earlier)
-      .catch((cause) => {
-        throw notStored(cause);
-      });
+  const endMs = calls.clock.monotonicMs() + mail.waitMs;
+  while (calls.clock.monotonicMs() < endMs) {
+    const state = await mail.idempotencyKeys.begin(key, newUuid(mail), earlier).catch((cause) => {
+      throw notStored(cause);
+    });
     if (state.kind === "mine") return state;
     if (state.kind === "message") return { ...state, key };
     if (state.kind === "reused") {
-      return await refuse(deps, call, { ...MAIL_TERMS, refusal: reused() });
+      return await refuse(calls, call, { ...MAIL_TERMS, refusal: reused() });
     }
-    await wait(deps, LOOK_MS);
+    await wait(calls, LOOK_MS);
   }
   const message = "Another request with this Idempotency-Key is still being taken";
   const refusal = new ApiError("service_unavailable", message, { retryAfterSeconds: 1 });
-  return await refuse(deps, call, { ...MAIL_TERMS, refusal });
+  return await refuse(calls, call, { ...MAIL_TERMS, refusal });
 }
 
 /** The result of a message that an earlier request created. */
 export async function answerRepeat(
-  deps: CallDeps,
-  services: MailServices,
+  deps: MailCallDeps,
   call: Call,
   { id, key }: Extract<Repeat, { kind: "message" }>,
 ): Promise<MailResult> {
-  const hold = await admitRepeat(deps, call);
+  const { calls, mail } = deps;
+  const hold = await takeHold(calls, call, { ...MAIL_TERMS, ...NO_COST });
   try {
-    const message = await awaitMessage(services, deps.clock, { id });
-    const result = await concluded(deps, services, key, message);
+    const message = await awaitMessage(mail, calls.clock, { id });
+    const result = await concluded(deps, key, message);
     const status = result.status === "queued" ? ACCEPTED : OK;
-    await release(deps, hold, outcomeOf(deps, call, { status, errorCode: null }));
+    await release(calls, hold, outcomeOf(calls, call, { status, errorCode: null }));
     return { ...result, isRepeat: true };
   } catch (failure) {
-    return await giveBack(deps, call, hold, failure);
+    return await giveBack(calls, call, hold, failure);
   }
 }
 
 /** The result of a message. A refusal is thrown, and frees its key. */
 export async function concluded(
-  deps: Pick<CallDeps, "log">,
-  services: MailServices,
+  { calls, mail }: MailCallDeps,
   key: Pick<IdempotencyKey, "accountId" | "digest"> | null,
   message: MailMessage,
 ): Promise<MailResult> {
   const result = resultOf(message);
   if (!(result instanceof ApiError)) return result;
-  if (key !== null) await freed(deps, services.idempotencyKeys.forget(key, message.id));
+  if (key !== null) await freed(calls, mail.idempotencyKeys.forget(key, message.id));
   throw result;
 }
 
@@ -91,10 +85,6 @@ export async function concluded(
  */
 export async function freed({ log }: Pick<CallDeps, "log">, freeing: Promise<void>): Promise<void> {
   await freeing.catch((error) => log.warn({ err: error }, "An Idempotency-Key was not freed"));
-}
-
-function admitRepeat(deps: CallDeps, call: Call): Promise<Hold> {
-  return takeHold(deps, call, { ...MAIL_TERMS, ...NO_COST });
 }
 
 /** Postgres does not reply: nothing was sent, and nothing is charged. */

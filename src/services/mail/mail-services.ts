@@ -1,5 +1,6 @@
 // What the mail use cases share: the stores that hold a message, and waiting for its result.
 
+import type { CallDeps } from "../../calls/call.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { RandomBytes } from "../../core/ids.ts";
 import type { SecretList } from "../../core/secrets.ts";
@@ -23,6 +24,15 @@ export interface MailServices {
   /** Keys the digests of what callers give. */
   readonly secrets: SecretList;
   readonly random: RandomBytes;
+}
+
+/** What every mail request requests from an account, except its price. */
+export const MAIL_TERMS = { scope: "mail", service: "mail", model: null } as const;
+
+/** What the mail use cases need. */
+export interface MailCallDeps {
+  readonly calls: CallDeps;
+  readonly mail: MailServices;
 }
 
 /** A notification may be lost, so a waiting request also checks at this interval. */

@@ -1,27 +1,26 @@
 // The look-up of a message, which is a call of its own.
 
 import { takeHold } from "../../calls/admission.ts";
-import { type Call, type CallDeps, NO_COST, outcomeOf } from "../../calls/call.ts";
+import { type Call, NO_COST, outcomeOf } from "../../calls/call.ts";
 import { giveBack, release } from "../../calls/settling.ts";
 import { ApiError, OK } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
 import type { MailMessage, MailMessages } from "../../store/mail/mail-messages.ts";
-import { MAIL_TERMS } from "./mail-terms.ts";
+import { MAIL_TERMS, type MailCallDeps } from "./mail-services.ts";
 
 /** A message of the caller's own account. Throws `message_not_found` for any other. */
 export async function viewMessage(
-  deps: CallDeps,
-  messages: Pick<MailMessages, "find">,
+  { calls, mail }: MailCallDeps,
   call: Call,
   id: string,
 ): Promise<MailMessage> {
-  const hold = await takeHold(deps, call, { ...MAIL_TERMS, ...NO_COST });
+  const hold = await takeHold(calls, call, { ...MAIL_TERMS, ...NO_COST });
   try {
-    const message = await find(messages, id, call.identity.accountId);
-    await release(deps, hold, outcomeOf(deps, call, { status: OK, errorCode: null }));
+    const message = await find(mail.messages, id, call.identity.accountId);
+    await release(calls, hold, outcomeOf(calls, call, { status: OK, errorCode: null }));
     return message;
   } catch (error) {
-    return await giveBack(deps, call, hold, error);
+    return await giveBack(calls, call, hold, error);
   }
 }
 

@@ -18,8 +18,7 @@ import type { IdempotencyClaim } from "../../store/mail/idempotency-keys.ts";
 import type { MailMessage, NewMessage } from "../../store/mail/mail-messages.ts";
 import { answerRepeat, concluded, findRepeat, freed, notStored } from "./mail-repeat.ts";
 import type { MailResult } from "./mail-result.ts";
-import { awaitMessage, type MailServices } from "./mail-services.ts";
-import { MAIL_TERMS } from "./mail-terms.ts";
+import { awaitMessage, MAIL_TERMS, type MailCallDeps, type MailServices } from "./mail-services.ts";
 import { seal } from "./sealed.ts";
 
 /** A checked request. */
@@ -32,18 +31,16 @@ export interface MailCall {
 
 /** Sends a message, or throws the refusal. A repeat returns the result of the first request. */
 export async function sendMail(
-  deps: CallDeps,
-  services: MailServices,
+  deps: MailCallDeps,
   call: Call,
   mail: MailCall,
 ): Promise<MailResult> {
   const { idempotencyKey, content } = mail;
-  await checkRecipients(deps, call, mail);
-  if (idempotencyKey === null)
-    return await createMessage(deps, services, call, { mail, claim: null });
-  const repeat = await findRepeat(deps, services, call, { idempotencyKey, content });
-  if (repeat.kind === "message") return await answerRepeat(deps, services, call, repeat);
-  return await createMessage(deps, services, call, { mail, claim: repeat.claim });
+  await checkRecipients(deps.calls, call, mail);
+  if (idempotencyKey === null) return await createMessage(deps, call, { mail, claim: null });
+  const repeat = await findRepeat(deps, call, { idempotencyKey, content });
+  if (repeat.kind === "message") return await answerRepeat(deps, call, repeat);
+  return await createMessage(deps, call, { mail, claim: repeat.claim });
 }
 
 /** SPEC 8.3. The admission refuses a tier without mail. */
@@ -65,18 +62,18 @@ interface ClaimedMail {
 }
 
 async function createMessage(
-  deps: CallDeps,
-  services: MailServices,
+  deps: MailCallDeps,
   call: Call,
   claimed: ClaimedMail,
 ): Promise<MailResult> {
+  const { calls, mail: services } = deps;
   const { claim } = claimed;
-  const id = newTimedId("message", services.random, deps.clock.now());
+  const id = newTimedId("message", services.random, calls.clock.now());
   try {
-    const hold = await admitMail(deps, call, claimed.mail);
-    await storeMessage(deps, services, { ...claimed, call, hold, id });
+    const hold = await admitMail(calls, call, claimed.mail);
+    await storeMessage(deps, { ...claimed, call, hold, id });
   } catch (error) {
-    if (claim !== null) await freed(deps, services.idempotencyKeys.release(claim));
+    if (claim !== null) await freed(calls, services.idempotencyKeys.release(claim));
     throw error;
   }
   // With a slow mail server, others would wait behind all messages of one account (D-546).
@@ -84,19 +81,21 @@ async function createMessage(
   // Give the message to the workers. If that fails, the completer finds it in Postgres.
   const announce = async () => {
     await services.queue.add(id, 0, { rank }).catch((error) => {
-      deps.log.warn({ messageId: id, err: error }, "A message waits for the completer");
+      calls.log.warn({ messageId: id, err: error }, "A message waits for the completer");
     });
   };
   try {
-    const message = await waitForProvider(deps, call, () =>
-      awaitMessage(services, deps.clock, { id, announce }),
+    const message = await waitForProvider(calls, call, () =>
+      awaitMessage(services, calls.clock, { id, announce }),
     );
-    return await concluded(deps, services, claim, message);
+    return await concluded(deps, claim, message);
   } catch (error) {
     if (error instanceof ApiError) throw error;
     // The message is stored and will be sent: after an error, its caller would send another.
-    deps.log.warn({ messageId: id, err: error }, "A message could not be waited for");
-    return unseen(deps, call, claimed.mail, id);
+    calls.log.warn({ messageId: id, err: error }, "A message could not be waited for");
+    const { requestId } = call;
+    const createdAt = new Date(calls.clock.now());
+    return unseen(claimed.mail, { id, requestId, createdAt });
   } finally {
     services.turns.end(call.identity.accountId);
   }
@@ -145,13 +144,16 @@ interface HeldMail extends ClaimedMail {
 }
 
 /** Stores the message and its hold for the workers; if that fails, releases the hold and throws. */
-async function storeMessage(deps: CallDeps, services: MailServices, held: HeldMail): Promise<void> {
+async function storeMessage(
+  { calls, mail: services }: MailCallDeps,
+  held: HeldMail,
+): Promise<void> {
   const { call, hold, id } = held;
   const sealed = seal(JSON.stringify(held.mail.content), id, services.random);
   try {
     await services.keys.put(id, sealed.key);
   } catch (cause) {
-    return await giveBack(deps, call, hold, notStored(cause));
+    return await giveBack(calls, call, hold, notStored(cause));
   }
   const stored = await insert(services, held, sealed.box).catch((cause) => {
     // It may have been stored all the same, and may be sent: then a worker settles the hold. If
@@ -159,7 +161,7 @@ async function storeMessage(deps: CallDeps, services: MailServices, held: HeldMa
     hold.detach();
     throw notStored(cause);
   });
-  if (!stored) return await giveBack(deps, call, hold, notStored(null));
+  if (!stored) return await giveBack(calls, call, hold, notStored(null));
   hold.detach();
 }
 
@@ -178,13 +180,14 @@ function insert(services: MailServices, held: HeldMail, box: Uint8Array): Promis
   return services.messages.insert(message);
 }
 
-/** What is known about a message while Postgres does not return it. */
-function unseen(deps: CallDeps, call: Call, { recipients }: MailCall, id: string): MailResult {
+/** The result of a stored message while Postgres does not return it. */
+function unseen(
+  { recipients }: MailCall,
+  known: Pick<MailMessage, "id" | "requestId" | "createdAt">,
+): MailResult {
   const message: MailMessage = {
-    id,
-    requestId: call.requestId,
+    ...known,
     status: "queued",
-    createdAt: new Date(deps.clock.now()),
     recipients: recipients.length,
     accepted: 0,
     domains: domainsOf(recipients),

@@ -2,7 +2,7 @@ import { toDecimal } from "../../core/money/money.ts";
 import { priceVersionOf } from "../../core/money/price-version.ts";
 import { type EndpointContext, endpoint } from "../../http/endpoint.ts";
 import type { FrameDeps } from "../../http/frame.ts";
-import { type Paid, svcOf } from "../../http/svc.ts";
+import { svcOf } from "../../http/svc.ts";
 import type { MapsAction, ParametersOf } from "./actions.ts";
 import { askMaps, type MapsCall, type MapsCallDeps } from "./maps.ts";
 import { MAPS_EXAMPLES, MAPS_PARAMETERS } from "./maps-documentation.ts";
@@ -52,20 +52,22 @@ does not have is refused. Nothing found is an answer, and costs what any answer 
     return { action, parameters, cost: costOf(action, prices), priceVersion };
   },
   run: ({ deps, call }, mapsCall) =>
-    askMaps(deps.calls, call, mapsCall, (reply, paid) => {
-      const bytes = pictureOf(mapsCall, reply);
-      return bytes === null ? { json: bodyOf(call.requestId, mapsCall, reply, paid) } : { bytes };
+    askMaps(deps.calls, call, {
+      ...mapsCall,
+      write(reply, paid) {
+        const bytes = pictureOf(mapsCall, reply);
+        if (bytes !== null) return { bytes };
+        return { json: replyJson(mapsCall, reply, svcOf(call.requestId, paid)) };
+      },
     }),
   answer: (_, __, { reply, charged }) => ({ ...reply, costUsd: toDecimal(charged) }),
 });
 
-function bodyOf(
-  requestId: string,
+function replyJson(
   { action }: MapsCall<MapsAction>,
   { data, attribution, provider }: MapsReply<MapsAction>,
-  paid: Paid,
+  svc: ReturnType<typeof svcOf>,
 ): string {
-  const svc = svcOf(requestId, paid);
   return JSON.stringify({ object: "maps.result", action, data, attribution, provider, svc });
 }
 

@@ -23,11 +23,10 @@ export interface MapsCall<A extends MapsAction> {
   readonly priceVersion: string;
 }
 
-/** Writes the answer for the caller. */
-export type WriteAnswer<A extends MapsAction, Answer> = (
-  reply: MapsReply<A>,
-  paid: Settlement,
-) => Answer;
+/** A call, and how its answer is written for the caller. */
+export interface AnsweredMaps<A extends MapsAction, Answer> extends MapsCall<A> {
+  readonly write: (reply: MapsReply<A>, paid: Settlement) => Answer;
+}
 
 /**
  * Answers a call. It costs nothing if no provider answered, or if the caller disconnected before
@@ -36,8 +35,7 @@ export type WriteAnswer<A extends MapsAction, Answer> = (
 export async function askMaps<A extends MapsAction, Answer>(
   deps: MapsCallDeps,
   call: Call,
-  { action, parameters, cost, priceVersion }: MapsCall<A>,
-  write: WriteAnswer<A, Answer>,
+  { action, parameters, cost, priceVersion, write }: AnsweredMaps<A, Answer>,
 ): Promise<Settled<Answer>> {
   const hold = await takeHold(deps, call, {
     scope: "maps",

@@ -51,7 +51,8 @@ export const search = endpoint({
   run({ deps, call }, request) {
     const { requestId } = call;
     const facts = { id: sameId(requestId, "search"), requestId, query: request.query };
-    return searchOnce(deps.calls, call, request, {
+    return searchOnce(deps.calls, call, {
+      request,
       pricePerResult: deps.catalogue().search.pricePerResult,
       write: (reply, paid) => replyJson(facts, reply, paid),
     });

@@ -32,8 +32,9 @@ export type Found =
   | { readonly reply: SearchReply; readonly cost: NanoUsd }
   | { readonly error: ApiError };
 
-/** How one query is paid and answered. */
+/** One query, and how it is paid and answered. */
 export interface OneSearch {
+  readonly request: SearchRequest;
   readonly pricePerResult: PicoUsd;
   /** Writes a reply for the caller. */
   readonly write: (reply: SearchReply, paid: Paid) => string;
@@ -53,8 +54,7 @@ export interface SearchBatch {
 export async function searchOnce(
   deps: SearchCallDeps,
   call: Call,
-  request: SearchRequest,
-  { pricePerResult, write }: OneSearch,
+  { request, pricePerResult, write }: OneSearch,
 ): Promise<Settled<string>> {
   const { maxResults } = request;
   const bound = charge([[maxResults, pricePerResult]]);

@@ -109,7 +109,12 @@ const searchDeps = {
 
 const begin = () => "{";
 
-const MAPS_CALL = { action: "geocode", cost: usd("0.002"), priceVersion: "1" };
+const MAPS_CALL: MapsCall<"geocode"> = {
+  action: "geocode",
+  parameters: { query: "a place" } as MapsCall<"geocode">["parameters"],
+  cost: usd("0.002"),
+  priceVersion: "1",
+};
 const maps = { ask: async () => ({ data: {}, provider: "one" }) };
 const mapsDeps = { ...searchDeps, maps } as unknown as MapsCallDeps;
 const BOUGHT = { paid: "100", contract: "enterprise" } as const;
@@ -126,7 +131,8 @@ const CALLS: readonly (readonly [name: string, AccountTerms & { readonly paid: s
   [
     "a search",
     BOUGHT,
-    (call, write) => searchOnce(searchDeps, call, REQUEST, { pricePerResult: PRICE, write }),
+    (call, write) =>
+      searchOnce(searchDeps, call, { request: REQUEST, pricePerResult: PRICE, write }),
   ],
   [
     "a batch",
@@ -136,11 +142,7 @@ const CALLS: readonly (readonly [name: string, AccountTerms & { readonly paid: s
       return searchBatch(searchDeps, call, { requests, pricePerResult: PRICE, write });
     },
   ],
-  [
-    "maps",
-    BOUGHT,
-    (call, write) => askMaps(mapsDeps, call, MAPS_CALL as MapsCall<"geocode">, write),
-  ],
+  ["maps", BOUGHT, (call, write) => askMaps(mapsDeps, call, { ...MAPS_CALL, write })],
 ];
 
 for (const [name, funds, ask] of CALLS) {
@@ -159,7 +161,7 @@ for (const [name, funds, ask] of CALLS) {
 test("an answer of maps costs its price", async () => {
   const account = await openAccount(world, BOUGHT);
   const call = callOf(account, "req_price");
-  const { charged } = await askMaps(mapsDeps, call, MAPS_CALL as MapsCall<"geocode">, begin);
+  const { charged } = await askMaps(mapsDeps, call, { ...MAPS_CALL, write: begin });
   expect(charged).toBe(MAPS_CALL.cost);
 });
 
@@ -181,8 +183,8 @@ test("a search tells what was charged, also where its hold had ended", async () 
   const accounts = settledTo(OTHERWISE);
   const call = callOf(await openAccount(world, { paid: "1" }), "req_late");
   const write: OneSearch["write"] = (_, paid) => print(paid);
-  const options = { pricePerResult: PRICE, write };
-  const { reply, charged } = await searchOnce({ ...searchDeps, accounts }, call, REQUEST, options);
+  const search = { request: REQUEST, pricePerResult: PRICE, write };
+  const { reply, charged } = await searchOnce({ ...searchDeps, accounts }, call, search);
   expect(reply).toBe("0.002 0.001");
   expect(charged).toBe(OTHERWISE.charged);
 });
@@ -214,8 +216,8 @@ test("a search whose caller left before its results costs nothing, noticed or no
       return { results: [RESULT], provider: "searxng" };
     },
   } as unknown as SearchCallDeps["search"];
-  const options = { pricePerResult: PRICE, write: begin };
-  const searching = searchOnce({ ...searchDeps, search }, call, REQUEST, options);
+  const query = { request: REQUEST, pricePerResult: PRICE, write: begin };
+  const searching = searchOnce({ ...searchDeps, search }, call, query);
   await expect(searching).rejects.toMatchObject({ code: "upstream_unreachable" });
   const { paid, held } = await balances(account);
   expect([paid, held]).toEqual([usd("100"), NONE]);
@@ -229,6 +231,6 @@ test("the time of waiting for a provider is not ours, also where it does not ans
   await completeChat(chatDeps, chat, CHAT, { write: begin, saysWhatIsLeft: false });
   const opening = openChatStream(chatDeps, stream, { ...CHAT, stream: true });
   await expect(opening).rejects.toMatchObject({ code: "upstream_unreachable" });
-  await searchOnce(searchDeps, search, REQUEST, { pricePerResult: PRICE, write: begin });
+  await searchOnce(searchDeps, search, { request: REQUEST, pricePerResult: PRICE, write: begin });
   for (const call of [chat, stream, search]) expect(call.upstreamMs).toBe(ANSWER_MS);
 });

@@ -76,12 +76,13 @@ const probe = endpoint({
   },
   run({ deps: { calls }, call }: EndpointContext<FrameDeps>, text) {
     enter("run");
-    return withoutCost(calls, call, "account", async () => {
+    const answer = async () => {
       enter("work");
       clock.advance(RUN_MS);
       call.upstreamMs += PROVIDER_MS;
       return text;
-    });
+    };
+    return withoutCost(calls, call, { service: "account", answer });
   },
   answer(_context, _, text): Answer {
     enter("answer");

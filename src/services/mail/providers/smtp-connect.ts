@@ -45,7 +45,7 @@ export function connectSmtp(relay: SmtpRelay): Promise<SMTPConnection> {
     else if (relay.user === null) resolve(connection);
     // The library would send the password all the same, also after STARTTLS was refused.
     else if (!connection.allowsAuth) reject(failure("ENOAUTH", "The server offers no login"));
-    else logIn(connection, relay, resolve, reject);
+    else logIn(connection, relay, { resolve, reject });
   });
   return promise
     .finally(() => clearTimeout(limit))
@@ -58,8 +58,7 @@ export function connectSmtp(relay: SmtpRelay): Promise<SMTPConnection> {
 function logIn(
   connection: SMTPConnection,
   { user, password }: SmtpRelay,
-  resolve: (connection: SMTPConnection) => void,
-  reject: (error: Error) => void,
+  { resolve, reject }: Pick<PromiseWithResolvers<SMTPConnection>, "resolve" | "reject">,
 ): void {
   connection.login({ user: user ?? "", pass: password ?? "" }, (error) => {
     if (error) reject(error);

@@ -66,7 +66,7 @@ export async function updateCopy(
   try {
     const names = new Set(sources.map(({ name }) => name));
     for (const name of revisionsOf(db).keys()) if (!names.has(name)) forget(db, name);
-    for (const source of sources) await copySource(db, documents, source, onPage);
+    for (const source of sources) await copySource(db, source, { documents, onPage });
   } finally {
     db.close();
   }
@@ -87,9 +87,8 @@ function forget(db: Database, name: string): void {
 
 async function copySource(
   db: Database,
-  documents: IndexedDocuments,
   source: DocumentSource,
-  onPage: () => void,
+  { documents, onPage }: { readonly documents: IndexedDocuments; readonly onPage: () => void },
 ): Promise<void> {
   const { name, revision } = source;
   db.run("BEGIN IMMEDIATE");
