@@ -1,20 +1,23 @@
-// What the request log stores about a caller's address: a country and a keyed hash, never the
-// address.
+// Turns a caller's address into the data that the request log stores: a country and a keyed hash,
+// never the address.
 
 import { createRequire } from "node:module";
 import { LRUCache } from "lru-cache";
 
 export interface ClientInfo {
-  /** ISO 3166-1 alpha-2; null if the address belongs to no country. */
+  /** ISO 3166-1 alpha-2; null if no country is known. */
   readonly country: string | null;
   /** The first 8 bytes of HMAC-SHA-256 of the address under this month's secret, in hex. */
   readonly ipHash: string;
-  /** The same under a secret that lasts: names the address where nothing is kept for long. */
+  /**
+   * The hash under a secret that lasts: it names the address in windows, which are kept only
+   * briefly.
+   */
   readonly windowHash: string;
 }
 
 export interface ClientInfoOptions {
-  /** What the log's hashes are made with now; it changes with the month. */
+  /** The current secret of the log's hashes; it changes with the month. */
   readonly ipHashSecret: () => string;
   readonly windowSecret: string;
   /** Replaces the look-up in the embedded GeoLite2 data. */
@@ -24,7 +27,7 @@ export interface ClientInfoOptions {
 const HASH_DIGITS = 16;
 export const ADDRESSES_REMEMBERED_MAX = 4_096;
 
-/** A function from an address to its ClientInfo; it caches recent addresses. */
+/** Returns a function from an address to its ClientInfo; it caches recent addresses. */
 export function createClientInfo(options: ClientInfoOptions): (ip: string) => ClientInfo {
   const { ipHashSecret, windowSecret, countryOf = createCountryLookup() } = options;
   const hash = (ip: string, secret: string) =>

@@ -10,7 +10,7 @@ export type ClientIp = (peer: string, headers: Headers) => string;
 
 const MAPPED_V4 = "::ffff:";
 
-/** Headers of which almost every proxy adds one. */
+/** Headers that proxies add: almost every proxy adds at least one of them. */
 const BY_PROXIES = ["x-forwarded-for", "forwarded", "x-real-ip"] as const;
 
 /**
@@ -44,7 +44,9 @@ export function createClientIp(
   };
 }
 
-/** The address in a single spelling: IPv4 written as IPv6 becomes IPv4, a zone is removed. */
+/**
+ * Returns the address in a single spelling: IPv4 written as IPv6 becomes IPv4, a zone is removed.
+ */
 export function normalizeIp(ip: string): string {
   const zone = ip.indexOf("%");
   const address = (zone < 0 ? ip : ip.slice(0, zone)).toLowerCase();
@@ -57,7 +59,10 @@ export function normalizeIp(ip: string): string {
   return [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join(".");
 }
 
-/** What counts as one caller: an IPv4 address, or the /64 network of an IPv6 address. */
+/**
+ * Returns the address that stands for one caller: an IPv4 address, or the /64 network of an IPv6
+ * address.
+ */
 export function networkOf(ip: string): string {
   if (!ip.includes(":")) return ip;
   const [head = "", tail = ""] = ip.split("::");

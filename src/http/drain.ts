@@ -1,5 +1,5 @@
-// How a process ends without losing a call: it says that it is leaving, takes no more, waits for
-// the open ones, and interrupts what lasts too long.
+// Ends a process without losing a call: it announces that it is leaving, takes no more calls, waits
+// for the open ones, and interrupts those that last too long.
 
 import { ApiError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
@@ -14,14 +14,14 @@ export class Draining extends Error {
   }
 }
 
-/** What stopping asks of the server. */
+/** The part of the server that stopping uses. */
 type StoppedServer = Pick<BunServer, "stop" | "pendingRequests">;
 
 export interface DrainDeps {
   readonly server: StoppedServer | null;
-  /** For how long requests are still taken while /readyz answers 503. */
+  /** Requests are still taken for this time while /readyz answers 503. */
   readonly noticeMs: number;
-  /** How long open calls may go on after that. */
+  /** Open calls may go on for this time after that. */
   readonly callsMs: number;
   /** Ends the open streams with this error; each is settled to what was sent. */
   readonly interrupt: (reason: ApiError) => void;
@@ -29,9 +29,12 @@ export interface DrainDeps {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** Interrupted streams end at once; a client that does not even read is cut off after this. */
+/** Interrupted streams end at once; a client that does not read is cut off after this time. */
 const CUT_MS = 5_000;
-/** How often to look whether calls are open. What was already on its way has this time to come. */
+/**
+ * The time between two looks at the open calls. Requests already on their way have this time to
+ * come.
+ */
 const LOOK_MS = 500;
 const ENDED = "ended";
 
@@ -43,7 +46,7 @@ export class Drain {
     if (this.#isDraining) throw new Draining();
   }
 
-  /** Resolves when no request is open any more. */
+  /** Resolves when no request is open. */
   async run({ server, noticeMs, callsMs, interrupt, log, sleep }: DrainDeps): Promise<void> {
     this.#isDraining = true;
     if (noticeMs > 0) await sleep(noticeMs);
@@ -58,8 +61,8 @@ export class Drain {
 }
 
 /**
- * Takes no more connections; resolves when no request is open. Bun alone would wait for connections
- * on which none ever came, too.
+ * Takes no more connections; resolves when no request is open. Bun alone would also wait for
+ * connections on which no request ever came.
  */
 async function stopServer(server: StoppedServer, sleep: DrainDeps["sleep"]): Promise<typeof ENDED> {
   const closed = server.stop().then(() => ENDED);

@@ -1,4 +1,4 @@
-// Every error code that an endpoint can return: its own, and those of its kind.
+// Lists every error code that an endpoint can return: its own, and those of its kind.
 
 import { SERVICES } from "../core/access/services.ts";
 import { ERRORS, type ErrorCode } from "../core/errors.ts";
@@ -23,7 +23,7 @@ const BILLED: readonly ErrorCode[] = [
   "insufficient_credits",
 ];
 
-/** In the order of the error table. */
+/** The error codes in the order of the error table. */
 export function errorsOf(endpoint: DocumentedEndpoint): readonly ErrorCode[] {
   const { surface, service, access, body, isBilled, errors } = endpoint;
   if (surface === null) return [];

@@ -1,4 +1,4 @@
-// What routing and documentation know about an endpoint.
+// Describes an endpoint for routing and documentation.
 
 import type { ServiceName, Surface } from "../core/access/services.ts";
 import type { ErrorCode } from "../core/errors.ts";
@@ -49,7 +49,7 @@ export interface EndpointInfo {
   readonly body?: Pick<JsonBody<unknown>, "schema" | "bytesMax">;
   readonly parameters?: readonly ParameterInfo[];
   readonly reply: TSchema;
-  /** A second success status, and when it is returned. */
+  /** A second success status, and the case in which it is returned. */
   readonly accepted?: { readonly status: number; readonly description: string };
   /** Headers of a success besides the common ones, with their meaning. */
   readonly replyHeaders?: Readonly<Record<string, string>>;
@@ -65,8 +65,8 @@ export interface EndpointInfo {
 }
 
 /**
- * Who may call: a key with the scope of the service, any valid key, a person, an operator, or
- * anybody.
+ * The callers that are allowed: a key with the scope of the service, any valid key, a person, an
+ * operator, or everyone.
  */
 export type Access = "scope" | "key" | "session" | "operator" | "anybody";
 
@@ -84,8 +84,8 @@ export function loggedName({ path }: Pick<EndpointInfo, "path">): string {
 }
 
 /**
- * The methods that an endpoint accepts. A billed one has no HEAD: it would cost money and return
- * nothing.
+ * Returns the methods that an endpoint accepts. A billed endpoint has no HEAD: it would cost money
+ * and return nothing.
  */
 export function methodsOf(one: Pick<Endpoint<never>, "method" | "isBilled">): readonly string[] {
   return one.method === "GET" && !one.isBilled ? ["GET", "HEAD"] : [one.method];

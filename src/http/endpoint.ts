@@ -34,12 +34,12 @@ export interface EndpointContext<Deps> {
   readonly call: Call;
   readonly request: Request;
   readonly params: Readonly<Record<string, string>>;
-  /** The requested model or action, as the log names it. Only existing names may be set. */
+  /** The requested model or action, for the log. Only existing names may be set. */
   model: string | null;
 }
 
 interface AnswerMeta {
-  /** What the call was charged, with the same decimal digits as in the body. */
+  /** The charge of the call, with the same decimal digits as in the body. */
   readonly costUsd?: string;
   readonly status?: number;
   /** True if this repeats the response to an earlier request. */
@@ -54,7 +54,7 @@ export type Answer =
   | (AnswerMeta & { readonly bytes: Uint8Array<ArrayBuffer> })
   | { readonly events: FrameSource };
 
-/** An endpoint that needs a key, and answers what it did. */
+/** An endpoint that needs a key, and answers with its result. */
 export interface KeyedDefinition<Deps, Input, Prepared, Result> extends EndpointInfo {
   readonly surface: Surface;
   readonly access: "scope" | "key";
@@ -79,7 +79,7 @@ export function endpoint<Deps extends FrameDeps, Input, Prepared, Result>(
   return { ...definition, answer: (deps, raw) => answerKeyed(deps, raw, definition) };
 }
 
-/** An endpoint that anybody may call; callers are counted by key or by address. */
+/** An endpoint without a key; callers are counted by key or by address. */
 export interface OpenDefinition<Deps> extends EndpointInfo {
   readonly surface: Surface;
   readonly run: (deps: Deps, params: Readonly<Record<string, string>>) => string;
@@ -108,7 +108,10 @@ export function plainEndpoint<Deps>({ run, ...info }: PlainDefinition<Deps>): En
   return { ...info, ...none, access: "anybody", isBilled: false, answer };
 }
 
-/** Nobody may take the response for another type than it has, or keep it unless it says so. */
+/**
+ * Sets headers so that a browser keeps the response's type, and no cache keeps it unless it says
+ * so.
+ */
 function guarded(response: Response): Response {
   const { headers } = response;
   headers.set("x-content-type-options", "nosniff");
@@ -116,7 +119,7 @@ function guarded(response: Response): Response {
   return response;
 }
 
-// One function, because every `async` function more costs each call objects and time.
+// One function, because every further `async` function costs each call objects and time.
 async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
   deps: Deps,
   raw: RawRequest,
@@ -135,7 +138,7 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
     try {
       checkMethod(request, definition);
       const { body, precheck } = definition;
-      // Without a body there is no input, whatever the type says.
+      // Without a body there is no input, although the type has one.
       let input = undefined as Input;
       if (body !== undefined) {
         const rules = new CallBody(context, definition, body.bytesMax);
@@ -167,7 +170,7 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
   }
 }
 
-/** Has the account count and log a call that is refused for its input. Throws the refusal. */
+/** Counts and logs, at the account, a call that is refused for its input. Throws the refusal. */
 function refuseCall<Deps extends FrameDeps>(
   { deps, call, model }: EndpointContext<Deps>,
   arrival: RequestContext,
@@ -198,7 +201,7 @@ function respond<Deps extends FrameDeps>(
   const { requestId, rate } = context.call;
   if (rate === null) throw new Error("A call is answered before it was admitted");
   if ("events" in answer) {
-    // Nothing is charged yet, and the header says so; the last frame has the real cost.
+    // Nothing is charged yet, which the header shows; the last frame has the real cost.
     return eventStream(answer.events, { requestId, rate });
   }
   const { costUsd, status, isRepeat } = answer;

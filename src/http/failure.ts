@@ -3,8 +3,8 @@ import { redisFault } from "../store/servers/redis-errors.ts";
 import { isTemporary } from "../store/servers/sql-errors.ts";
 
 /**
- * The error to send to the caller. A store that is away is not a fault of ours: it may be back at
- * the next try.
+ * Returns the error to send to the caller. A store that is away is not our own fault: it may be
+ * back at the next try.
  */
 export function failureOf(thrown: unknown): ApiError {
   if (thrown instanceof ApiError || !isStoreAway(thrown)) return toApiError(thrown);
@@ -14,7 +14,9 @@ export function failureOf(thrown: unknown): ApiError {
   });
 }
 
-/** True for an error after which a store can answer the next try, also if others wrapped it. */
+/**
+ * True for an error after which a store can answer the next try, even if another error wraps it.
+ */
 function isStoreAway(error: unknown): boolean {
   for (let each = error; each instanceof Error; each = each.cause) {
     if (isTemporary(each) || redisFault(each) !== null) return true;

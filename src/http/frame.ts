@@ -1,5 +1,5 @@
-// The parts of every request's frame: identify the caller, count the request, and shape errors.
-// Where the surfaces differ, the name of the surface selects the variant.
+// Implements the common parts of every request: identifies the caller, counts the request, and
+// shapes errors. If the surfaces differ, the name of the surface selects the variant.
 
 import type { KeyIdentity, RateLimits } from "../../actors/account.ts";
 import type { Call, CallDeps } from "../calls/call.ts";
@@ -20,29 +20,29 @@ import { readKey } from "./read-key.ts";
 import { errorResponse } from "./respond.ts";
 import { peerOf, type RequestServer } from "./server.ts";
 
-/** Finds what a key leads to, by its digests. */
+/** Finds the identity of a key, by its digests. */
 export interface KeyDirectory {
-  /** What is known of a key already; undefined for a key that must be looked up. */
-  known(digests: KeyDigests): Found | undefined;
+  /** The cached identity of a key; undefined for a key that must be looked up. */
+  known(digests: KeyDigests): FoundKey | undefined;
   /**
-   * Looks up a key that is not known. Rejects when it cannot know. `hasTurn` says whether the
-   * caller may have a look-up of their own.
+   * Looks up a key that is not cached. Rejects when the store cannot answer. `hasTurn` resolves to
+   * true if this caller may have a further look-up.
    */
-  find(digests: KeyDigests, hasTurn: () => Promise<boolean>): Promise<Found>;
-  /** Told of a key that was found and then refused as revoked. */
+  find(digests: KeyDigests, hasTurn: () => Promise<boolean>): Promise<FoundKey>;
+  /** Forgets a key that was found and then refused as revoked. */
   forget(digests: KeyDigests): void;
 }
 
-type Found = KeyIdentity | null;
+type FoundKey = KeyIdentity | null;
 
 /** Counts the requests of callers without a valid key. */
 export interface AnonymousWindow {
   count(caller: string): Promise<RateLimits & { readonly allowed: boolean }>;
 }
 
-/** What the frame needs for any endpoint. */
+/** The parts that the frame needs for any endpoint. */
 export interface FrameDeps {
-  /** Which keys are accepted, and how errors are shaped. */
+  /** The surface decides which keys are accepted, and how errors are shaped. */
   readonly surface: Surface;
   readonly calls: CallDeps;
   readonly pauses: Pauses;
@@ -72,7 +72,7 @@ export interface RequestContext extends RawRequest {
   readonly clientIp: string;
   /** True if the body did not come in time: nothing can follow it on this connection. */
   isBodyLate: boolean;
-  /** The digests of the request's key; null until a well-formed one was read. */
+  /** The digests of the request's key; null until a well-formed key was read. */
   keyDigests: KeyDigests | null;
   /** The count of this request in the window of its address; made at most once. */
   counted: Promise<AnonymousCount> | null;
@@ -116,8 +116,8 @@ export function checkHost(request: Request): void {
 }
 
 /**
- * The call of a request with a known key; no promise for a key that this process knows. Throws
- * `missing_api_key` or `invalid_api_key`.
+ * Returns the call of a request with a known key; no promise for a key that this process knows.
+ * Throws `missing_api_key` or `invalid_api_key`.
  */
 export function identify(
   deps: FrameDeps,
@@ -137,7 +137,7 @@ function callOf(
   deps: FrameDeps,
   { requestId, clientIp, arrivedMs, request }: RequestContext,
   endpoint: string,
-  identity: Found,
+  identity: FoundKey,
 ): Call {
   if (identity === null) throw invalidKey();
   const { country, ipHash } = deps.clientInfo(clientIp);
@@ -158,8 +158,8 @@ function callOf(
   };
 }
 
-/** Looking up a key that this process does not know counts in the window of the address. */
-function findKey(deps: FrameDeps, arrival: RequestContext, digests: KeyDigests): Promise<Found> {
+/** Looks up a key; a key that this process does not know counts in the window of the address. */
+function findKey(deps: FrameDeps, arrival: RequestContext, digests: KeyDigests): Promise<FoundKey> {
   const hasTurn = async () => {
     const { allowed, known } = await countOnce(deps, arrival);
     return allowed && known;
@@ -173,7 +173,7 @@ function lookupFailed(cause: unknown): never {
   throw new ApiError("service_unavailable", message, { retryAfterSeconds: 1, cause });
 }
 
-/** The key of this request turned out to be revoked, or was never found. */
+/** Forgets the key of this request, which turned out to be revoked, or was never found. */
 export function forgetKey({ keys }: FrameDeps, { keyDigests }: RequestContext): void {
   if (keyDigests !== null) keys.forget(keyDigests);
 }
@@ -205,7 +205,7 @@ export async function answerError(
   return errorResponse(error, facts, deps.surface);
 }
 
-/** Counts the request in the window of its address, unless that has been done. */
+/** Counts the request in the window of its address; once for each request. */
 export function countOnce(deps: FrameDeps, arrival: RequestContext): Promise<AnonymousCount> {
   arrival.counted ??= countAnonymous(deps, arrival);
   return arrival.counted;
@@ -216,7 +216,7 @@ async function countAnonymous(deps: FrameDeps, arrival: RequestContext): Promise
     const caller = networkOf(arrival.clientIp);
     return { ...(await deps.anonymous.count(deps.clientInfo(caller).windowHash)), known: true };
   } catch (error) {
-    // Without Redis, endpoints that need no account are served as if this were the first request.
+    // If Redis is away, endpoints that need no account serve each request as if it were the first.
     deps.calls.log.warn({ requestId: arrival.requestId, err: error }, "A caller was not counted");
     const limit = ANONYMOUS_REQUESTS_PER_MINUTE;
     return { allowed: true, known: false, limit, remaining: limit, resetSeconds: 60 };

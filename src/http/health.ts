@@ -6,13 +6,16 @@ import { Draining } from "./drain.ts";
 import { plainEndpoint } from "./endpoint.ts";
 import { oneOf, Type } from "./schema.ts";
 
-/** Resolves if a part that the service needs is available; rejects if it is not. */
+/** Resolves if a dependency of the service is available; rejects if it is not. */
 export type ReadinessCheck = () => Promise<unknown>;
 
-/** Problems that need an operator although calls are served: each returns the problem, or null. */
+/**
+ * Problems that need an operator although calls are served: each function returns its problem, or
+ * null.
+ */
 export type HealthWarnings = Readonly<Record<string, () => Promise<string | null>>>;
 
-/** What this process runs of what all processes share; 0 for nothing of it. */
+/** The shared versions that this process runs; 0 if it runs none. */
 export interface SharedVersions {
   readonly configuration: number;
   readonly documents: number;
@@ -85,10 +88,13 @@ interface Health {
   readonly warnings: Record<string, string>;
 }
 
-/** The readings under way. */
+/** The readings in progress. */
 const readings = new WeakMap<HealthDeps, Promise<Health>>();
 
-/** Reads the stores once for all who ask meanwhile: an answer is 2 s old at most (D-472). */
+/**
+ * Reads the stores once for all requests that arrive meanwhile: an answer is 2 s old at most
+ * (D-472).
+ */
 function currentHealth(deps: HealthDeps): Promise<Health> {
   const current = readings.get(deps);
   if (current !== undefined) return current;

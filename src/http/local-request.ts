@@ -1,10 +1,10 @@
-// Whether a request was sent on this machine itself. A proxy or a tunnel here hands on the requests
-// of strangers from an address of this machine, so the address alone does not tell.
+// Tells if a request was sent on this machine itself. A proxy or a tunnel here forwards the
+// requests of strangers from an address of this machine, so the address alone does not show it.
 
 import { isLoopback } from "../core/loopback.ts";
 import { normalizeIp } from "./client-ip.ts";
 
-/** Headers that proxies, tunnels and content networks add, each under names of its own. */
+/** Headers that proxies, tunnels and content networks add, each under its own names. */
 const FORWARDING = [
   /forward|proxy|proxied/,
   /(?:client|connecting|originating|real|remote|source|src|user)-?(?:ip|addr)/,
@@ -14,14 +14,14 @@ const FORWARDING = [
   /^x-(?:host|scheme|url-scheme|real-port|request-start|rewrite-url)$/,
 ];
 
-/** True if a header says that somebody handed the request on. */
+/** True if a header shows that the request was forwarded. */
 export function isForwarded(headers: Headers): boolean {
   return [...headers.keys()].some((name) => FORWARDING.some((form) => form.test(name)));
 }
 
 /**
- * True for a request from an address of this machine, to a name of this machine, that nobody says
- * to have handed on. Conveniences of development are for these alone (D-550).
+ * True for a request from an address of this machine, to a name of this machine, without a sign of
+ * forwarding. Conveniences of development are only for these requests (D-550).
  */
 export function isLocalRequest(peer: string, headers: Headers): boolean {
   const host = headers.get("host")?.replace(/:\d*$/, "") ?? "";
@@ -29,9 +29,10 @@ export function isLocalRequest(peer: string, headers: Headers): boolean {
 }
 
 /**
- * The same for what browsers ask. They keep their connection and say so. A proxy that adds no
- * header of its own, and names this machine as the host, says this of its own connection: nginx, as
- * it is installed, closes it, and others say nothing (D-609).
+ * True for such a request that a browser sent. Browsers keep their connection, and announce that in
+ * a header. A proxy that adds no header of its own, and names this machine as the host, sends the
+ * header of its own connection instead: nginx with its default settings announces `close`, other
+ * proxies nothing (D-609).
  */
 export function isLocalPage(peer: string, headers: Headers): boolean {
   const isKept = headers.get("connection")?.toLowerCase() === "keep-alive";

@@ -1,4 +1,4 @@
-// The last part of a path, if it may contain slashes: a model id such as `qwen/qwen3`, which
+// Reads the last part of a path, if it may contain slashes: a model id such as `qwen/qwen3`, which
 // clients send plain or percent-encoded.
 
 /** The path of a URL. With a malformed Host, the URL is only a path, which URL parsers reject. */
@@ -14,7 +14,7 @@ export function openEndOf(template: string, url: string): string {
   try {
     return decodeURIComponent(end);
   } catch {
-    // Invalid percent-encoding: take the text as it is.
+    // The percent-encoding is invalid: the text is taken literally.
     return end;
   }
 }

@@ -1,5 +1,5 @@
-// Requests that need no key. With a valid key, a request counts in the window of the key, not in
-// that of its address, which many callers may share.
+// Handles requests that need no key. With a valid key, a request counts in the window of the key,
+// not in that of its address, which many callers may share.
 
 import type { RateLimits } from "../../actors/account.ts";
 import { admit } from "../calls/admission.ts";
@@ -8,7 +8,7 @@ import { release } from "../calls/settling.ts";
 import { ApiError, OK } from "../core/errors.ts";
 import { type FrameDeps, forgetKey, identify, type RequestContext } from "./frame.ts";
 
-/** How the log names the endpoint. */
+/** The name of the endpoint in the log. */
 export interface OpenRequest {
   readonly endpoint: string;
   readonly service: CallTerms["service"];

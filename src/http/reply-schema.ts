@@ -1,4 +1,4 @@
-// Parts of replies that several services share.
+// Defines parts of replies that several services share.
 
 import { named, text, usdAmount } from "./schema.ts";
 

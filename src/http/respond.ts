@@ -1,5 +1,5 @@
-// The form of every response: its headers, and the one place that turns an error into a response
-// (SPEC 7, 8.5).
+// Builds every response: its headers, and the one conversion of an error into a response (SPEC 7,
+// 8.5).
 
 import type { RateLimits } from "../../actors/account.ts";
 import type { Surface } from "../core/access/services.ts";
@@ -9,7 +9,7 @@ import { type ApiError, OK } from "../core/errors.ts";
 export interface ResponseMeta {
   readonly requestId: string;
   readonly rate: RateLimits;
-  /** What the call was charged, with the same decimal digits as in the body. */
+  /** The charge of the call, with the same decimal digits as in the body. */
   readonly costUsd?: string | undefined;
   /** The status of a success other than 200. */
   readonly status?: number | undefined;
@@ -54,7 +54,7 @@ export function errorBody(error: ApiError, surface: Surface): string {
   return JSON.stringify(errorShape(error, surface));
 }
 
-/** The same for a larger body. */
+/** The body of an error, as a part of a larger body. */
 export function errorShape(error: ApiError, surface: Surface): { readonly error: object } {
   return { error: ERROR_SHAPES[surface](error) };
 }
@@ -66,8 +66,8 @@ const ERROR_SHAPES: Record<Surface, (error: ApiError) => object> = {
 };
 
 /**
- * What answers a key is for its holder alone, a refusal as well as a reply. Caches that store it
- * all the same must not show it to another key, nor may a browser take it for a page.
+ * The answer to a key, a refusal as well as a reply, is for its holder alone. Caches that store it
+ * all the same must not show it to another key, and a browser must not take it for a page.
  */
 const PRIVATE = {
   "cache-control": "no-store",
@@ -76,8 +76,9 @@ const PRIVATE = {
 };
 
 /**
- * Headers that every response has. Each response copies them, so one object serves all: filling it
- * anew takes less time than making another, and most values are those of the response before.
+ * Headers that every response has. Each response copies them, so one object serves all: setting
+ * changed values takes less time than making a new object, and most values equal those of the last
+ * response.
  */
 class CommonHeaders {
   readonly #headers: Headers;
@@ -89,7 +90,7 @@ class CommonHeaders {
     this.#headers = new Headers({ ...PRIVATE, ...others });
   }
 
-  /** Valid until the next call. */
+  /** Returns the headers, which are valid until the next call. */
   for(contentType: string, { requestId, rate, costUsd = "0" }: ResponseMeta): Headers {
     const headers = this.#headers;
     if (contentType !== this.#contentType) {
@@ -112,7 +113,7 @@ class CommonHeaders {
 }
 
 const commonHeaders = new CommonHeaders();
-/** The same for event streams. */
+/** The common headers of event streams. */
 const streamHeaders = new CommonHeaders({
   "cache-control": "no-store, no-transform",
   "x-accel-buffering": "no",
@@ -130,8 +131,8 @@ function responseOf(
 }
 
 /**
- * A success (200) with server-sent events. Nobody may ask for its headers: an object would be made
- * for them that stays until the stream ends.
+ * A success (200) with server-sent events. Reading its headers would make an object that stays
+ * until the stream ends, so no code may do it.
  */
 export function streamResponse(events: ReadableStream<string>, facts: ResponseMeta): Response {
   const headers = streamHeaders.for("text/event-stream; charset=utf-8", facts);

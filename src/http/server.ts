@@ -1,4 +1,4 @@
-// How the server listens, and how long a connection may be idle.
+// Sets how the server listens, and how long a connection may be idle.
 
 import type { Server } from "bun";
 import type { Clock } from "../core/clock.ts";
@@ -6,8 +6,8 @@ import type { Deadline, Expiring } from "../core/deadlines.ts";
 
 /**
  * Bun closes a connection that is idle for this long, unless the answer to a call on it has yet to
- * begin. It is longer than proxies keep theirs, so that they are the ones to close (D-442), and
- * longer than a stream may be silent (D-485).
+ * begin. The time is longer than proxies keep a connection, so that the proxies close it (D-442),
+ * and longer than a stream may be silent (D-485).
  */
 const IDLE_SECONDS = 150;
 
@@ -21,10 +21,10 @@ export const LISTEN_OPTIONS = {
 
 export type BunServer = Server<unknown>;
 
-/** What answering a request needs of the server. */
+/** The part of the server that answering a request uses. */
 export type RequestServer = Pick<BunServer, "requestIP" | "timeout">;
 
-/** The address at the other end of the connection; "" where a request came over none. */
+/** The address at the other end of the connection; "" for a request without a connection. */
 export function peerOf(server: RequestServer | null, request: Request): string {
   return server?.requestIP(request)?.address ?? "";
 }
@@ -34,7 +34,7 @@ interface ConnectionRequest {
   readonly request: Request;
 }
 
-/** A connection that is quiet for less than this needs no longer time. */
+/** A connection that is quiet for less than this needs no longer limit. */
 const QUIET_MS = 60_000;
 
 /** Lets a connection be idle for longer until the answer to a call begins. */
@@ -55,7 +55,10 @@ export class QuietConnection implements Expiring {
     this.#server?.timeout(this.#request, 0);
   }
 
-  /** The answer begins: otherwise the connection would stay open forever after the call. */
+  /**
+   * Ends the longer limit when the answer begins: otherwise the connection would stay open forever
+   * after the call.
+   */
   end(): void {
     this.#deadline.end();
     if (this.#isLong) this.#server?.timeout(this.#request, IDLE_SECONDS);

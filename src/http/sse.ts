@@ -1,5 +1,5 @@
-// Server-sent events to one client. Frames are fetched only when the client reads, so memory use
-// stays constant even if the client is slow.
+// Sends server-sent events to one client. Frames are fetched only when the client reads, so memory
+// use stays constant even if the client is slow.
 
 import type { Pull, Taker } from "../core/taker.ts";
 import { type ResponseMeta, streamResponse } from "./respond.ts";
@@ -11,7 +11,7 @@ import { type ResponseMeta, streamResponse } from "./respond.ts";
 export interface FrameSource extends Pull<string> {
   /** The client is gone. */
   cancel(): void;
-  /** Set by the stream: how the source cuts the connection without an end. */
+  /** Set by the stream, for the source to cut the connection without an end. */
   cutter: Cutter | null;
 }
 
@@ -24,8 +24,8 @@ const LINE_END = /[\u0085\u2028\u2029]/;
 const LINE_ENDS = new RegExp(LINE_END, "g");
 
 /**
- * The same JSON without the characters that end a line in Unicode. JSON need not escape them, but
- * many clients cut a stream there.
+ * Returns the same JSON without the characters that end a line in Unicode. JSON need not escape
+ * them, but many clients cut a stream there.
  */
 export function onOneLine(json: string): string {
   return LINE_END.test(json) ? json.replace(LINE_ENDS, escaped) : json;

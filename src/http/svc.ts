@@ -1,9 +1,9 @@
-// The field `svc` of a reply that may cost something (schema `Cost` in reply-schema.ts).
+// Builds the field `svc` of a reply that may cost something (schema `Cost` in reply-schema.ts).
 
 import type { Settlement } from "../../actors/account.ts";
 import { toJsonNumber } from "../core/money/money.ts";
 
-/** What a caller is told of the cost of a call. */
+/** The costs of a call that its caller gets. */
 export type Paid = Pick<Settlement, "charged" | "free">;
 
 /** The members that every `svc` has, for JSON. */

@@ -1,5 +1,5 @@
-// The reply to a request without a matching endpoint: it names the right method, or the endpoint
-// that was probably meant.
+// Answers a request without a matching endpoint: names the right method, or the endpoint that was
+// probably meant.
 
 import { ApiError } from "../core/errors.ts";
 import { type Endpoint, methodsOf } from "./endpoint-info.ts";
@@ -12,12 +12,12 @@ const DOCUMENTATION = "The documentation is at /docs";
 /** A longer path is not compared, and the message shows only its beginning. */
 const PATH_LENGTH_MAX = 100;
 
-/** How the log shows a path that a caller made up. */
+/** Stands in the log for a path that a caller made up. */
 const UNKNOWN_PATH = "unknown";
 
 /**
- * Answers a request without a matching endpoint; it counts in the window of its key, if it has one.
- * A malformed Host comes first: it can hide the path from the router.
+ * Answers a request without a matching endpoint; the request counts in the window of its key, if it
+ * has one. A malformed Host comes first: it can hide the path from the router.
  */
 export async function unrouted(
   deps: FrameDeps,
@@ -57,7 +57,7 @@ export function fits(
   path: string,
 ): boolean {
   const open = template.split("/");
-  // One more part than the template has is enough, and a path can have thousands.
+  // One part more than the template's is enough; a path can have thousands of parts.
   const parts = path.split("/", open.length + 1);
   const isSame = (part: string, i: number) =>
     part.startsWith("{") ? parts[i] !== "" : part === parts[i];
@@ -65,7 +65,9 @@ export function fits(
   return (isLong || open.length === parts.length) && open.every(isSame);
 }
 
-/** The endpoint with the most similar path. Paths that are often sent by mistake count too. */
+/**
+ * Finds the endpoint with the most similar path. Paths that are often sent by mistake count too.
+ */
 function closest(routes: readonly Route[], path: string): Route | null {
   if (path.length > PATH_LENGTH_MAX) return null;
   let best: Route | null = null;
@@ -73,7 +75,7 @@ function closest(routes: readonly Route[], path: string): Route | null {
   let least = Math.floor(path.length / 3) + 1;
   for (const route of routes) {
     for (const name of [route.path, ...(route.mistakenFor ?? [])]) {
-      // At least so many characters must be inserted or removed.
+      // The difference in length is the least number of characters to insert or remove.
       if (Math.abs(path.length - name.length) >= least) continue;
       const distance = editDistance(path, name);
       if (distance < least) {
@@ -85,7 +87,7 @@ function closest(routes: readonly Route[], path: string): Route | null {
   return best;
 }
 
-/** How many characters must be inserted, removed or changed (Levenshtein). */
+/** Returns the number of characters that must be inserted, removed or changed (Levenshtein). */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let at = 1; at <= from.length; at++) {

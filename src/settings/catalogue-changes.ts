@@ -1,4 +1,5 @@
-// What a configuration changes in the one before, in lines for people. No line holds a key.
+// Lists the changes between a configuration and the one before it, in lines for people. No line
+// holds a key.
 
 import type { Prices } from "../core/money/call-cost.ts";
 import { rowWords } from "../core/money/price-fields.ts";
@@ -15,15 +16,15 @@ export interface GivenConfiguration {
   readonly text: string;
 }
 
-/** How messages call a stored version. */
+/** The name of a stored version in messages. */
 export function versionName(version: number): string {
   return `configuration version ${version}`;
 }
 
 /**
- * Returns what checks a text as the servers do, and says what it changes; `before` is null where
- * there was none. `fileName` is how refusals call the text. What it returns throws a CatalogueError
- * that names the line and the field.
+ * Returns a function that checks a text as the servers do, and lists its changes from `before`,
+ * which is null for the first configuration. `fileName` names the text in refusals. The function
+ * throws a CatalogueError that names the line and the field.
  */
 export function configurationChanges(fileName: string, env: Environment) {
   return (before: GivenConfiguration | null, text: string): string[] =>
@@ -51,7 +52,7 @@ function changesIn(
   return more <= 0 ? lines : [...lines.slice(0, LINES_MAX), `and ${more} more`];
 }
 
-/** What differs between two catalogues: models and servers first, then the other sections. */
+/** Lists the differences of two catalogues: models and servers first, then the other sections. */
 function catalogueChanges(before: Catalogue, after: Catalogue): string[] {
   return [
     ...entryChanges(before.models, after.models, {
@@ -74,7 +75,7 @@ function catalogueChanges(before: Catalogue, after: Catalogue): string[] {
 
 function isSame(section: "search" | "maps" | "auto", before: Catalogue, after: Catalogue): boolean {
   if (section !== "auto") return Bun.deepEquals(before[section], after[section]);
-  // Those of the built-in guide follow from whether there are other models.
+  // The built-in guide's own values follow from whether other models exist.
   const own = ({ auto }: Catalogue) => [
     auto.policy,
     [...auto.models].filter(([id]) => id !== GUIDE_MODEL),
@@ -106,7 +107,7 @@ function entryChanges<Entry>(
 }
 
 function modelChanges(before: ModelEntry, after: ModelEntry): string[] {
-  const texts = [priceText, routeText].map((textOf) => [textOf(before), textOf(after)] as const);
+  const texts = [priceText, routeText].map((toText) => [toText(before), toText(after)] as const);
   const lines = texts.filter(([old, now]) => old !== now).map((pair) => pair.join(" -> "));
   const { prices } = after;
   const routes = routeText(before) === routeText(after) ? before.routes : after.routes;

@@ -1,4 +1,4 @@
-// The configuration file as a whole: which sections each service has in it.
+// Defines the configuration file as a whole: which sections each service has in it.
 
 import { type TProperties, Type } from "@sinclair/typebox";
 import type { ServiceName } from "../core/access/services.ts";
@@ -6,7 +6,7 @@ import { Auto, Maps, Model, Provider, Search } from "./catalogue-schema.ts";
 
 const closed = { additionalProperties: false };
 
-/** What each service has in the file. Mail is configured by the environment. */
+/** The sections of each service in the file. Mail is configured by the environment. */
 const SECTIONS = {
   chat: {
     providers: Type.Record(
@@ -37,7 +37,7 @@ export const CatalogueFile = Type.Object(
   { ...closed, title: "Farebox models and providers" },
 );
 
-/** The JSON schema of the file: docs/farebox.config.schema.json is this. */
+/** Returns the JSON schema of the file: docs/farebox.config.schema.json. */
 export function catalogueJsonSchema(): unknown {
   const schema: object = JSON.parse(JSON.stringify(CatalogueFile));
   return { $schema: "http://json-schema.org/draft-07/schema#", ...schema };

@@ -1,9 +1,9 @@
-// The kinds of fields of the configuration file. `errorMessage` is what our own refusal says;
-// editors that know the keyword show it too.
+// Defines the kinds of fields of the configuration file. `errorMessage` is the text of our own
+// refusal; editors that know the keyword show it too.
 
 import { Type } from "@sinclair/typebox";
 
-/** No other members. */
+/** Allows no other members. */
 export const closed = { additionalProperties: false };
 /** A name that the operator gives. */
 export const name = (description: string) =>
@@ -33,7 +33,7 @@ export const usdAmount = (description: string) =>
     [Type.String({ pattern: "^\\d{1,32}(\\.\\d{1,32})?$" }), Type.Number({ minimum: 0 })],
     {
       description,
-      // How many digits it may have follows from its range, which is checked with the values.
+      // The allowed number of digits follows from the range, which is checked with the values.
       errorMessage: 'must be a decimal USD amount with at most 6 decimals, such as "0.15"',
     },
   );

@@ -1,5 +1,4 @@
-// Reads the configuration file of models, providers and services, and says what is wrong with it by
-// line.
+// Reads the configuration file of models, providers and services, and reports its faults by line.
 
 import type { Static } from "@sinclair/typebox";
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
@@ -36,10 +35,10 @@ export class CatalogueError extends StartError {
 
   constructor(
     fileName: string,
-    /** Null when the file could not even be read. */
+    /** Null if the file could not even be read. */
     readonly line: number | null,
     problem: string,
-    /** What else is wrong. */
+    /** The further faults of the file. */
     others: readonly { readonly line: number; readonly problem: string }[] = [],
   ) {
     const first = line === null ? `${fileName}: ${problem}` : atLine(fileName, line, problem);
@@ -52,17 +51,17 @@ function atLine(fileName: string, line: number, problem: string): string {
 }
 
 export interface CatalogueFileOptions {
-  /** How a refusal calls the file. */
+  /** The name of the file in refusals. */
   readonly fileName?: string;
 }
 
-/** The catalogue that a file describes, with the built-in guide; throws a CatalogueError. */
+/** Parses a file into a catalogue, with the built-in guide; throws a CatalogueError. */
 export function parseCatalogue(
   text: string,
   env: Environment,
   { fileName = "farebox.config.json" }: CatalogueFileOptions = {},
 ): Catalogue {
-  // Postgres, which keeps the text for all processes, takes no NUL; a comment could have one.
+  // Postgres, which keeps the text for all processes, does not store NUL; a comment could have one.
   const nul = text.indexOf("\0");
   if (nul >= 0) {
     const line = text.slice(0, nul).split("\n").length;
@@ -114,7 +113,10 @@ function readJson(text: string, fileName: string): LocatedJson {
   }
 }
 
-/** The first error; where a field is missing and another one is unknown, it is likely misspelt. */
+/**
+ * Returns the most telling error: if a field is missing and another field is unknown, that field is
+ * likely misspelt.
+ */
 function tellingError(value: unknown): ValueError | undefined {
   const errors = Value.Errors(CatalogueFile, value);
   const first = errors.First();

@@ -1,4 +1,4 @@
-// The sections of the configuration file; catalogue-document.ts puts them together.
+// Defines the sections of the configuration file; catalogue-document.ts puts them together.
 
 import { Type } from "@sinclair/typebox";
 import { MODEL_USE_NAMES } from "../services/chat/models/catalogue.ts";
@@ -257,7 +257,7 @@ const AutoModel = Type.Object(
   { ...closed, description: "What a model is to the choice" },
 );
 
-/** How `auto` chooses a model. */
+/** The rules by which `auto` chooses a model. */
 export const Auto = Type.Object(
   {
     policy: Type.Optional(

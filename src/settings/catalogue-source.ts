@@ -1,6 +1,6 @@
-// The catalogue of this moment: from the configuration that was applied for all processes; without
-// one from the file, and without a file from the model servers of this machine. What changes is
-// taken over while calls run: a call keeps what it began with.
+// Holds the current catalogue: from the configuration that was applied for all processes; without
+// one from the file, and without a file from the model servers of this machine. Changes take effect
+// while calls run: a call keeps the catalogue that it began with.
 
 import { isUtf8 } from "node:buffer";
 import { readFile, stat } from "node:fs/promises";
@@ -14,22 +14,22 @@ import type { Environment } from "./environment.ts";
 
 /** The configurations that were applied for all processes. */
 export interface AppliedConfigurations {
-  /** The version in force, with its text unless that is `known`; null if there is none. */
+  /** Returns the version in force, with its text unless that is `known`; null without one. */
   inForce(known: number): Promise<{ version: number; text: string | null } | null>;
 }
 
 export interface CatalogueSourceOptions {
   readonly path: string;
-  /** True when the operator named the file: then it must be there. */
+  /** True if the operator named the file: then it must exist. */
   readonly required: boolean;
-  /** Where the file's `api_key_env` names are looked up. */
+  /** The environment in which the file's `api_key_env` names are looked up. */
   readonly env: Environment;
   readonly log: Log;
   readonly probe: Probe;
-  /** Where Farebox listens, so that it does not take itself for a model server. */
+  /** The port of Farebox itself, so that it does not take itself for a model server. */
   readonly ownPort: number | null;
   readonly applied: AppliedConfigurations;
-  /** Chosen anew by each process, so that they do not all ask at once. */
+  /** Each process chooses its own interval, so that not all ask at once. */
   readonly appliedEveryMs?: number;
   readonly fileEveryMs?: number;
   readonly serversEveryMs?: number;
@@ -40,10 +40,10 @@ const FILE_EVERY_MS = 1_000;
 const SERVERS_EVERY_MS = 30_000;
 const FILE_BYTES_MAX = 16 * 1024 * 1024;
 
-/** What a file that is not there has for a stamp. */
+/** The stamp of a file that does not exist. */
 const ABSENT = "absent";
 
-/** A version that is in force and does not run here. */
+/** A version that is in force but refused by this process. */
 export interface RefusedVersion {
   readonly version: number;
   readonly reason: string;
@@ -68,9 +68,9 @@ export class CatalogueSource implements Disposable {
   #from: Origin;
   #version: number;
   #refused: RefusedVersion | null = null;
-  /** Whether the last look at the applied configurations failed. */
+  /** True if the last look at the applied configurations failed. */
   #isAway = false;
-  /** Tells one version of the file from the next. */
+  /** Distinguishes one version of the file from the next. */
   #stamp: string;
   #checking: Promise<void> | null = null;
   #checkingApplied: Promise<void> | null = null;
@@ -78,7 +78,7 @@ export class CatalogueSource implements Disposable {
 
   /**
    * Reads the configuration in force or the file, or looks for servers; throws a CatalogueError for
-   * a configuration that is wrong.
+   * a wrong configuration.
    */
   static async open(options: CatalogueSourceOptions): Promise<CatalogueSource> {
     const { path, required, env, applied } = options;
@@ -109,22 +109,22 @@ export class CatalogueSource implements Disposable {
     this.#version = start.version;
   }
 
-  /** The catalogue of this moment. */
+  /** Returns the current catalogue. */
   current(): Catalogue {
     return this.#current;
   }
 
-  /** The applied version that runs here; 0 where none does. */
+  /** The applied version that runs here; 0 without one. */
   get version(): number {
     return this.#version;
   }
 
-  /** The version in force that this process refuses; null if there is none. */
+  /** The version in force that this process refuses; null if it refuses none. */
   get refused(): RefusedVersion | null {
     return this.#refused;
   }
 
-  /** Looks at the applied configurations now; a newer one counts once this resolves. */
+  /** Looks at the applied configurations now; a newer one is in use once this resolves. */
   async checkApplied(): Promise<void> {
     this.#checkingApplied ??= this.#checkApplied().finally(() => {
       this.#checkingApplied = null;
@@ -132,7 +132,7 @@ export class CatalogueSource implements Disposable {
     await this.#checkingApplied;
   }
 
-  /** Looks at the file now; what is new in it counts once this resolves. */
+  /** Looks at the file now; its changes are in use once this resolves. */
   async checkFile(): Promise<void> {
     this.#checking ??= this.#checkFile().finally(() => {
       this.#checking = null;
@@ -140,12 +140,12 @@ export class CatalogueSource implements Disposable {
     await this.#checking;
   }
 
-  /** Without a file, looks for servers now. */
+  /** Looks for servers now, unless a file or an applied configuration is in use. */
   async checkServers(): Promise<void> {
     if (!this.#isFrom("servers")) return;
     await this.#local.refresh();
     const found = withDefaults(this.#local.catalogue());
-    // A configuration may have come meanwhile. The same models stay the same catalogue.
+    // A configuration may have come meanwhile. Unchanged models keep the same catalogue object.
     if (!this.#isFrom("servers") || Bun.deepEquals(found, this.#current)) return;
     this.#replace(found, "The model servers of this machine changed");
   }
@@ -205,7 +205,8 @@ export class CatalogueSource implements Disposable {
       this.#replace(catalogue, `Models from ${versionName(found.version)}`);
     } catch (error) {
       if (!(error instanceof CatalogueError)) throw error;
-      // It is read again at each look: a key that is missing on this machine may come.
+      // The configuration is read again at each look: a key that is missing on this machine may
+      // come.
       if (this.#refused?.reason !== error.message) {
         log.error({ line: error.line }, `Refused, the models stay: ${error.message}`);
       }
@@ -253,13 +254,13 @@ export class CatalogueSource implements Disposable {
   }
 }
 
-/** Another one whenever the file was written, replaced or removed. */
+/** Returns a different stamp whenever the file was written, replaced or removed. */
 async function stampOf(path: string): Promise<string> {
   try {
     const { mtimeNs, ctimeNs, ino, size } = await stat(path, { bigint: true });
     return `${mtimeNs} ${ctimeNs} ${ino} ${size}`;
   } catch {
-    // A file that cannot be looked at, for whatever reason, is not there.
+    // A file that cannot be read, for any reason, counts as absent.
     return ABSENT;
   }
 }

@@ -1,5 +1,4 @@
-// Checks of values that several parts of the configuration file have, beyond what its schema can
-// say.
+// Checks values that several parts of the configuration file have, beyond the rules of its schema.
 
 import { type PicoUsd, price } from "../core/money/money.ts";
 import { type Environment, secretOf } from "./environment.ts";
@@ -11,7 +10,7 @@ export type Refuse = (pointer: string, problem: string) => never;
 
 type RefuseValue = (problem: string) => never;
 
-/** Their values must not be sent anywhere, whoever wrote the configuration. */
+/** The values of these variables must never be sent anywhere, even if the configuration says so. */
 const OWN_VARIABLES: ReadonlySet<string> = new Set(Object.keys(ALL_VARIABLES));
 
 const PRICE = /^\d+(\.\d{1,6})?$/;
@@ -27,7 +26,7 @@ export function baseUrlOf(text: string, refuse: RefuseValue): string {
   return url.href.replace(/\/+$/, "");
 }
 
-/** What is wrong at a JSON pointer. */
+/** A fault at a JSON pointer. */
 export interface Fault {
   readonly pointer: string;
   readonly problem: string;
@@ -35,13 +34,15 @@ export interface Fault {
 
 /** The keys that a file names. */
 export interface ApiKeys {
-  /** What is wrong with those that were read: told at once, since each is one step to set up. */
+  /** The faults of all keys read so far: reported together, since each is one step to set up. */
   readonly faults: readonly Fault[];
-  /** The key of the server at a pointer; null where it names none, or where that is a fault. */
+  /**
+   * Returns the key of the server at a pointer; null if it names none, or if its key is a fault.
+   */
   of(server: string, variable: string | undefined): string | null;
 }
 
-/** The keys of one file, as this environment has them. */
+/** Returns the keys of one file, as this environment has them. */
 export function apiKeysIn(env: Environment): ApiKeys {
   const faults: Fault[] = [];
   return {
@@ -59,18 +60,20 @@ export function apiKeysIn(env: Environment): ApiKeys {
   };
 }
 
-/** The key that a variable, or the file of `NAME_FILE`, holds. Throws a RangeError without it. */
+/**
+ * Returns the key in a variable, or in the file of `NAME_FILE`. Throws a RangeError without a key.
+ */
 function apiKeyOf(variable: string, env: Environment): string {
   if (OWN_VARIABLES.has(variable)) {
     throw new RangeError(`names '${variable}', a setting of Farebox itself`);
   }
   const key = keyText(variable, env).trim();
   if (key === "") {
-    // Whoever wrote the key itself in this place must not find it in a log.
+    // An operator may have written the key itself in this place: it must not get into a log.
     const shown = /^[A-Z_][A-Z0-9_]*$/.test(variable) ? ` '${variable}'` : "";
     throw new RangeError(`names an environment variable${shown} that is not set`);
   }
-  // The key itself is never repeated.
+  // The message never repeats the key itself.
   if (!/^[\x21-\x7e]{1,4096}$/.test(key)) {
     throw new RangeError(`names '${variable}', whose value cannot be sent as a key`);
   }
@@ -102,7 +105,7 @@ export function pricePerThousand(
   );
 }
 
-/** The digits of a USD price, as they are written in the file. */
+/** Returns the digits of a USD price, as they are written in the file. */
 export function priceDigits(digits: string | undefined, most: number, refuse: RefuseValue): string {
   if (digits === undefined || !PRICE.test(digits) || Number(digits) > most) {
     refuse(`must be a decimal USD amount from 0 to ${most}, with at most 6 decimals`);

@@ -1,4 +1,4 @@
-// Everything the gateway sells at one moment, as the configuration file says it.
+// Defines the catalogue: everything the gateway sells at one moment, by the configuration file.
 
 import {
   type AutoRules,
@@ -15,7 +15,7 @@ export interface Catalogue extends ChatCatalogue {
   readonly maps: MapsConfig;
 }
 
-/** The services besides chat's models; what is left out is served without configuration. */
+/** The services besides chat's models; an omitted service runs without configuration. */
 export interface OtherServices {
   readonly search?: SearchOffer;
   readonly maps?: MapsConfig;
@@ -31,7 +31,7 @@ export function catalogueOf(
   return { ...chatCatalogueOf(models, providers, auto), search, maps };
 }
 
-/** What is sold where no configuration file says anything of search and maps. */
+/** Adds the default offers of search and maps to a catalogue of models. */
 export function withDefaults(chat: ChatCatalogue): Catalogue {
   return { ...chat, search: EMBEDDED_SEARCH, maps: DEFAULT_MAPS };
 }

@@ -1,4 +1,4 @@
-// The only reader of the environment. Read once, checked by the table of variables, frozen.
+// Reads the environment, as the only reader: once, checked by the table of variables, frozen.
 
 import { join, resolve } from "node:path";
 import type { NanoUsd, PicoUsd } from "../core/money/money.ts";
@@ -15,84 +15,90 @@ import { requireThisMachine, warningsOf } from "./this-machine.ts";
 import { type TraceConfig, traceConfigOf } from "./trace-variables.ts";
 import { DATA_VARIABLES, MAIL_VARIABLES, SERVER_VARIABLES, STORE_VARIABLES } from "./variables.ts";
 
-/** What every program of Farebox needs to reach the stores and the data files. */
+/** The settings that every program of Farebox needs to reach the stores and the data files. */
 export interface StoreConfig {
   /** The money Redis: `redis://…`, or the seeds of a Redis Cluster, joined with commas. */
   readonly redisUrl: string;
   readonly databaseUrl: string;
-  /** The same Postgres without the pooler that `databaseUrl` leads to; null where there is none. */
+  /** The same Postgres without the pooler that `databaseUrl` leads to; null without a pooler. */
   readonly directDatabaseUrl: string | null;
   readonly secrets: Secrets;
-  /** The folder of the files that are made from data: indexes of search and maps. */
+  /** The folder of files that are built from data: indexes of search and maps. */
   readonly dataDirectory: string;
 }
 
 export interface ServerConfig extends StoreConfig {
   readonly host: string;
   readonly port: number;
-  /** Whether other API processes may listen on the port. */
+  /** True if other API processes may listen on the port. */
   readonly sharesPort: boolean;
   readonly metrics: MetricsConfig;
-  /** How long requests are still taken, and open calls go on, when the API is told to stop. */
+  /**
+   * After a signal to stop, the API still takes requests for `noticeMs`, and open calls go on for
+   * `callsMs`.
+   */
   readonly drain: { readonly noticeMs: number; readonly callsMs: number };
   /** The Redis of the job queues; the money Redis unless given. */
   readonly queueRedisUrl: string;
   readonly trustedProxies: readonly string[];
-  /** The file of models and providers; unless it was asked for, it may be missing. */
+  /** The file of models and providers; it may be missing unless `required`. */
   readonly catalogueFile: { readonly path: string; readonly required: boolean };
   readonly mail: MailConfig;
-  /** Null: there are no top-ups. */
+  /** Null: top-ups are off. */
   readonly payments: PaymentConfig | null;
   /** Null: the process serves no console. */
   readonly console: ConsoleConfig | null;
-  /** What an operator should know of these settings, in words. */
+  /** Warnings about these settings for the operator, in words. */
   readonly warnings: readonly string[];
   readonly logLevel: string;
-  /** Null: there are no traces. */
+  /** Null: traces are off. */
   readonly traces: TraceConfig | null;
-  /** How long flushed journal entries stay in Redis. */
+  /** Flushed journal entries stay in Redis for this long. */
   readonly journalKeepMs: number;
-  /** How many whole months of the request log are kept besides this one; 0 keeps all. */
+  /** The number of whole months of the request log that are kept besides this one; 0 keeps all. */
   readonly logKeepMonths: number;
-  /** How long a wallet must be unused to leave Redis. */
+  /** A wallet leaves Redis after it was unused for this long. */
   readonly walletIdleMs: number;
-  /** What the Free plan of the Application API grants each month. */
+  /** The monthly allowance of the Free plan of the Application API. */
   readonly freePlanAllowance: NanoUsd;
-  /** How many upstream requests run at once through a proxy; more wait, whatever they are for. */
+  /**
+   * The number of upstream requests that run at once through a proxy; further ones wait, of any
+   * service.
+   */
   readonly outgoingRequestsMax: number;
-  /** Whether requests to upstream servers go through a proxy, as the variables of Bun say. */
+  /** True if requests to upstream servers go through a proxy, by the variables that Bun reads. */
   readonly usesProxy: boolean;
-  /** Whether the page at /docs has forms that send requests. */
+  /** True if the page at /docs has forms that send requests. */
   readonly docsTryIt: boolean;
   /** The environment that a catalogue's `api_key_env` names are looked up in. */
   readonly environment: Environment;
 }
 
-/** What Bun's `fetch` looks at to find a proxy. */
+/** The variables by which Bun's `fetch` finds a proxy. */
 const PROXY_VARIABLES = ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"] as const;
 
-/** Where /metrics listens; port 0 is any free one. */
+/** The address of /metrics; port 0 is any free port. */
 export interface MetricsConfig {
   readonly host: string;
   readonly port: number;
-  /** Whether METRICS_PORT said so: then no other port will do. */
+  /** True if METRICS_PORT named the port: then no other port will do. */
   readonly isNamed: boolean;
 }
 
 export interface MailConfig {
   /** The domain that all mail is sent from. */
   readonly domain: string;
-  /** The service as recipients read it. */
+  /** The name of the service in mails. */
   readonly service: string;
   /** Null: mail goes into a sink on this machine and is delivered nowhere. */
   readonly relay: SmtpRelay | null;
   readonly connections: number;
-  /** How long a request waits for the mail server before it is told `queued`. */
+  /** A request waits this long for the mail server before it is answered with `queued`. */
   readonly waitMs: number;
   readonly dkim: { readonly selector: string; readonly privateKey: string } | null;
-  /** What the operator pays for one accepted recipient; null if that is not known. */
+  /** The operator's cost of one accepted recipient; null if that is not known. */
   readonly buying: PicoUsd | null;
-  /** Where bounces are listened for; null: nowhere. */
+  /** The address at which bounces are received; null: none are. */
   readonly bounces: {
     readonly domain: string;
     readonly host: string;
@@ -103,17 +109,17 @@ export interface MailConfig {
 const CATALOGUE_FILE = "farebox.config.json";
 const DATA_DIRECTORY = join(import.meta.dir, "../../.farebox/data");
 
-/** Where files are that are built from data which ships. */
+/** Returns the folder of files that are built from data which ships with Farebox. */
 export function loadDataDirectory(env: Environment = process.env): string {
   return dataDirectoryOf(readVariables(DATA_VARIABLES, env));
 }
 
-/** What the CLI and the setup need. */
+/** Reads the settings of the CLI and the setup. */
 export function loadStoreConfig(env: Environment = process.env): StoreConfig {
   return Object.freeze(storesOf(readVariables(STORE_VARIABLES, env)));
 }
 
-/** What the API and the workers need. `metricsPort` is what METRICS_PORT defaults to. */
+/** Reads the settings of the API and the workers. `metricsPort` is the default of METRICS_PORT. */
 export function loadServerConfig(
   metricsPort: number,
   env: Environment = process.env,
@@ -162,18 +168,18 @@ export function loadServerConfig(
   });
 }
 
-/** What sending mail needs. */
+/** Reads the settings of sending mail. */
 export function loadMailConfig(env: Environment = process.env): MailConfig {
   return mailOf(readVariables(MAIL_VARIABLES, env));
 }
 
-/** The Redis of the job queues; null where it is the money Redis. */
+/** Returns the Redis of the job queues; null if it is the money Redis. */
 export function loadQueueRedisUrl(env: Environment = process.env): string | null {
   const { QUEUE_REDIS_URL } = SERVER_VARIABLES;
   return readVariables({ QUEUE_REDIS_URL }, env).QUEUE_REDIS_URL;
 }
 
-/** The origin where people open the dashboard; null if it is not set. */
+/** Returns the origin where people open the dashboard; null if it is not set. */
 export function loadConsoleOrigin(env: Environment = process.env): string | null {
   const { CONSOLE_URL } = CONSOLE_VARIABLES;
   return readVariables({ CONSOLE_URL }, env).CONSOLE_URL?.origin ?? null;
@@ -229,7 +235,7 @@ function mailOf(values: Values<typeof MAIL_VARIABLES>): MailConfig {
   });
 }
 
-/** What top-ups need; null where no payment provider is configured. */
+/** Reads the settings of top-ups; null if no payment provider is configured. */
 export function loadPaymentConfig(env: Environment = process.env): PaymentConfig | null {
   return paymentsOf(readVariables(PAYMENT_VARIABLES, env));
 }

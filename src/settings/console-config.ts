@@ -1,4 +1,4 @@
-// Whether a process serves the console, and under which address.
+// Decides if a process serves the console, and under which address.
 
 import { isLoopback } from "../core/loopback.ts";
 import type { SecretList } from "../core/secrets.ts";
@@ -13,15 +13,15 @@ export interface ConsoleConfig {
   readonly secrets: SecretList;
   /** The origin that people open. */
   readonly origin: string;
-  /** The origin, if it was configured; else pages of any name of this machine are ours. */
+  /** The configured origin; null: pages of any name of this machine are ours. */
   readonly configuredOrigin: string | null;
-  /** Whether answers show what was mailed. */
+  /** True if answers show the content of mails. */
   readonly showsMails: boolean;
-  /** Whether a network gets free credit by sign-up once. */
+  /** True if a network gets free credit by sign-up only once. */
   readonly countsNetworks: boolean;
-  /** Addresses and CIDR blocks of operators; none stands for every address. */
+  /** Addresses and CIDR blocks of operators; an empty list allows every address. */
   readonly operatorAddresses: readonly string[];
-  /** The provider of single sign-on for operators; null if there is none. */
+  /** The provider of single sign-on for operators; null without single sign-on. */
   readonly sso: SsoConfig | null;
 }
 
@@ -30,7 +30,7 @@ type ConsoleValues = Values<typeof CONSOLE_VARIABLES> &
   Pick<Values<typeof SERVER_VARIABLES>, "HOST" | "PORT"> &
   Pick<Values<typeof MAIL_VARIABLES>, "MAIL_SMTP_URL">;
 
-/** What the values of the variables mean together. @throws ConfigError */
+/** Combines the values of the variables. @throws ConfigError */
 export function consoleConfigOf(values: ConsoleValues): ConsoleConfig | null {
   const { SESSION_SECRET: secrets, CONSOLE_URL: url, HOST: host, PORT: port } = values;
   const sso = ssoConfigOf(values);

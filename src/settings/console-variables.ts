@@ -1,9 +1,9 @@
-// The environment variables of the console, which people sign in to.
+// Defines the environment variables of the console, which people sign in to.
 
 import type { Variables } from "./environment.ts";
 import { addresses, flag, oneOf, secretList, webAddress } from "./variable-kinds.ts";
 
-/** What the console needs. */
+/** The variables of the console. */
 export const CONSOLE_VARIABLES = {
   SESSION_SECRET: {
     kind: secretList,

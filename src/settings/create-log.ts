@@ -4,20 +4,20 @@ import { type Log, SeldomLog } from "../core/log.ts";
 import { messageOf } from "../core/text/error-message.ts";
 import { LogOutput } from "./log-output.ts";
 
-/** Of errors that are many in one, as many are logged. */
+/** The most errors of an aggregate error that are logged. */
 const ERRORS_SHOWN = 5;
-/** So far down causes are logged: one may lead back to its own effect. */
+/** The depth to which causes are logged: a cause may lead back to its own effect. */
 const CAUSES_SHOWN = 5;
 
-/** How often, and after what time each, a full pipe is tried again: a second in all. */
+/** A full pipe is tried this often, with this wait between the tries: a second in total. */
 const FULL_PIPE = { tries: 100, waitMs: 10 };
 const STDOUT = 1;
 
 type ProcessName = "api" | "worker" | "sandbox";
 
 /**
- * JSON lines on stdout: of an error only what tells what happened, never what it was about. Those
- * that repeat are bounded.
+ * Writes JSON lines to stdout: of an error, only the fault and never the data that it concerns.
+ * Repeated lines are bounded.
  */
 export function createLog(name: ProcessName, level: string): SeldomLog {
   const onLost = (lines: number) => log.error({ lines }, "Log lines were lost: nobody took them");
@@ -33,8 +33,8 @@ export function createLog(name: ProcessName, level: string): SeldomLog {
 }
 
 /**
- * The same for the line after which a process ends: it is written at once. Bun loses what a pipe
- * has not taken of the others, so one of them may be cut off in the middle.
+ * Writes the line after which a process ends at once. Bun loses the part of other lines that a pipe
+ * has not taken, so one of those may be cut off in the middle.
  */
 export function createLastLog(name: ProcessName, level: string): Log {
   return pino(optionsOf(name, level), { write: (line) => writeNow(`\n${line}`) });
@@ -54,14 +54,15 @@ function writeNow(line: string): void {
     try {
       left = left.subarray(writeSync(STDOUT, left));
     } catch (error) {
-      // Any other error means that nobody reads the log.
+      // Any other error means that the log has no reader.
       if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) return;
       Bun.sleepSync(FULL_PIPE.waitMs);
     }
   }
 }
 
-// Errors of the drivers carry the command they failed in, with its arguments: passwords, addresses.
+// Leaves out the command that drivers put into their errors, with its arguments: passwords,
+// addresses.
 function describe(error: unknown, levels = CAUSES_SHOWN): object {
   if (!(error instanceof Error)) return { type: typeof error };
   const below = (one: unknown) => describe(one, levels - 1);
@@ -75,7 +76,7 @@ function describe(error: unknown, levels = CAUSES_SHOWN): object {
   return { type: name, message, stack: stackOf(error, message), ...code, ...inner, ...parts };
 }
 
-/** The stack begins with the error's own message, which may hold what must not be logged. */
+/** The stack begins with the error's own message, which may hold data that must not be logged. */
 function stackOf({ name, message, stack }: Error, safe: string): string | undefined {
   if (safe === message) return stack;
   const frames = stack?.split("\n").filter((line) => /^\s+at /.test(line)) ?? [];

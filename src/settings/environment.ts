@@ -1,4 +1,4 @@
-// Reads a table of environment variables: each is checked by its kind, and every one that is
+// Reads a table of environment variables: each is checked by its kind, and every variable that is
 // missing or wrong is named in one error.
 
 import { readFileSync } from "node:fs";
@@ -7,24 +7,24 @@ import { textOfBytes } from "../core/text/text-bytes.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** How the text of a variable becomes a value. */
+/** Turns the text of a variable into a value. */
 export interface Kind<T> {
-  /** What the documentation says about values, such as "0 to 65535". */
+  /** The range of values in the documentation, such as "0 to 65535". */
   readonly range?: string;
-  /** Throws a RangeError that says after the name of the variable what it must be. */
+  /** Throws a RangeError whose message continues the name of the variable with its rule. */
   readonly parse: (text: string) => T;
 }
 
 export interface Variable {
   readonly kind: Kind<unknown>;
-  /** What it sets: Markdown, as the documentation has it. */
+  /** The effect of the variable: Markdown, for the documentation. */
   readonly about: string;
-  /** The value, as text, where the variable is not set; without one that is null. */
+  /** The value, as text, if the variable is not set; without a default the value is null. */
   readonly default?: string;
   readonly required?: true;
-  /** The default as the documentation shows it, where `default` does not say all. */
+  /** The default in the documentation, if `default` alone does not describe it. */
   readonly shown?: string;
-  /** Its value appears in no message, and `NAME_FILE` may name a file that holds it. */
+  /** True for a value that appears in no message; `NAME_FILE` may name a file that holds it. */
   readonly isSecret?: true;
 }
 
@@ -38,7 +38,7 @@ export type Values<T extends Variables> = {
 
 type ValueOf<V extends Variable> = ReturnType<V["kind"]["parse"]>;
 
-/** Thrown for variables that are missing or wrong; the message is for the operator. */
+/** The error for variables that are missing or wrong; the message is for the operator. */
 export class ConfigError extends StartError {
   override readonly name = "ConfigError";
 }
@@ -80,8 +80,8 @@ function readVariable(name: string, variable: Variable, env: Environment): unkno
 }
 
 /**
- * A secret, from the variable or from the file that `NAME_FILE` names, and which of them it was;
- * null where neither is set. Throws a RangeError without the secret.
+ * Returns a secret, from the variable or from the file that `NAME_FILE` names, and which of the two
+ * it came from; null if neither is set. Throws a RangeError without the secret.
  */
 export function secretOf(
   name: string,
@@ -91,12 +91,12 @@ export function secretOf(
   const path = env[file];
   if (!path) return { source: name, text: env[name] || null };
   if (env[name]) throw new RangeError(`${name} and ${file} are both set; set one of them`);
-  const text = textOf(file, path).replace(/\r?\n$/, "");
+  const text = fileText(file, path).replace(/\r?\n$/, "");
   if (text.trim() === "") throw new RangeError(`${file} names '${path}', which is empty`);
   return { source: file, text };
 }
 
-function textOf(variable: string, path: string): string {
+function fileText(variable: string, path: string): string {
   try {
     return textOfBytes(readFileSync(path));
   } catch {

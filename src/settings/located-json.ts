@@ -1,5 +1,5 @@
-// Reads JSON with comments, and remembers where each value stands and how each number is written:
-// so that a wrong configuration can be named by its line, and a price is never rounded by a float.
+// Reads JSON with comments, and remembers the place of each value and the digits of each number, so
+// that a fault can be named by its line, and a price is never rounded by a float.
 
 import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 
@@ -21,13 +21,13 @@ export class JsonSyntaxError extends Error {
 export interface LocatedJson {
   /** Its objects have no prototype, so that no key has a meaning of its own. */
   readonly value: unknown;
-  /** The line of the value at a JSON pointer, or of its nearest parent that is there. */
+  /** Returns the line of the value at a JSON pointer, or of its nearest existing parent. */
   lineOf(pointer: string): number;
-  /** The digits of the number at a JSON pointer, as they are written. */
+  /** Returns the digits of the number at a JSON pointer, as they are written. */
   numberAt(pointer: string): string | undefined;
 }
 
-/** Reads JSON; throws a JsonSyntaxError, for a key that stands twice as well. */
+/** Reads JSON; throws a JsonSyntaxError, also for a duplicate key. */
 export function parseLocatedJson(text: string): LocatedJson {
   const reader = new Reader(text);
   const value = reader.read();
@@ -47,7 +47,7 @@ export function pointerTo(parent: string, key: string | number): string {
   return `${parent}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
-/** A JSON pointer the way a person writes a path: `models[0].routes[1].provider`. */
+/** Turns a JSON pointer into a path as a person writes it: `models[0].routes[1].provider`. */
 export function readablePath(pointer: string): string {
   return pointer
     .split("/")
@@ -63,7 +63,7 @@ function lineAt(text: string, offset: number): number {
 }
 
 const STRING = "a string in double quotes";
-/** What the parser missed, in words. */
+/** The parts of JSON that the parser missed, in words. */
 const MISSED: Readonly<Record<string, string>> = {
   PropertyNameExpected: "a key in double quotes",
   ValueExpected: "a JSON value",
@@ -80,7 +80,10 @@ const MISSED: Readonly<Record<string, string>> = {
   InvalidUnicode: STRING,
 };
 
-/** The first thing that has a name: that something is no symbol at all says the least. */
+/**
+ * Returns the words for the first error with a name: an error about an invalid symbol says the
+ * least.
+ */
 function wordsOf(errors: readonly ParseError[]): string {
   const words = errors.flatMap(({ error }) => MISSED[printParseErrorCode(error)] ?? []);
   return words[0] ?? "a JSON value";
@@ -106,7 +109,7 @@ class Reader {
     try {
       return parseTree(this.text, errors);
     } catch (error) {
-      // It calls itself for each level.
+      // The parser calls itself for each level, so deep nesting overflows the stack.
       if (error instanceof RangeError) return this.#fail(0, DEPTH_WORDS);
       throw error;
     }

@@ -1,7 +1,7 @@
-// Standard output as the log uses it. What reads the log may hang or be gone, or its disk may be
-// full: then lines are lost, and the process goes on (D-525).
+// Writes the log to standard output. The log's reader may hang or be gone, or its disk may be full:
+// then lines are lost, and the process goes on (D-525).
 
-/** How much of a log waits for what reads it. */
+/** The most characters of the log that wait for its reader. */
 export const LOG_WAITING_MAX = 8 * 1024 * 1024;
 
 /** Takes the lines of a log, or loses them: never waits, and never throws. */
@@ -11,10 +11,11 @@ export class LogOutput {
 
   constructor(
     readonly stream: Pick<NodeJS.WriteStream, "on" | "write">,
-    /** Told how many lines were lost, once lines are taken again. */
+    /** Called with the number of lost lines, once lines are taken again. */
     readonly onLost: (lines: number) => void,
   ) {
-    // The callback of a write is told as well. Without a listener this would end the process.
+    // The callback of a write gets the error too. Without a listener the error would end the
+    // process.
     stream.on("error", () => {});
   }
 

@@ -1,4 +1,4 @@
-// The part of the configuration file that offers maps.
+// Reads the section `maps` of the configuration file.
 
 import type { Static } from "@sinclair/typebox";
 import type { PicoUsd } from "../core/money/money.ts";
@@ -16,14 +16,17 @@ import type { Maps, MapsServerFile } from "./catalogue-schema.ts";
 import { type ApiKeys, baseUrlOf, pricePerThousand, type Refuse } from "./catalogue-values.ts";
 import { type LocatedJson, pointerTo } from "./located-json.ts";
 
-interface Context {
+interface FileContext {
   readonly keys: ApiKeys;
   readonly json: LocatedJson;
   readonly refuse: Refuse;
 }
 
-/** What the section `maps` offers; without one, what is built in. */
-export function toMapsConfig(file: Static<typeof Maps> | undefined, context: Context): MapsConfig {
+/** Returns the offer of the section `maps`; without the section, the built-in offer. */
+export function toMapsConfig(
+  file: Static<typeof Maps> | undefined,
+  context: FileContext,
+): MapsConfig {
   if (file === undefined) return DEFAULT_MAPS;
   const servers = new Map(
     Object.entries(file.providers ?? {}).map(([name, one]) => [name, toServer(name, one, context)]),
@@ -56,13 +59,17 @@ export function toMapsConfig(file: Static<typeof Maps> | undefined, context: Con
 function priceAt(
   field: "standard_usd_per_k" | "tiles_usd_per_k",
   file: Static<typeof Maps>,
-  context: Context,
+  context: FileContext,
 ): PicoUsd | null {
   const value = file[field];
   return value === undefined ? null : pricePerThousand(value, `/maps/${field}`, context);
 }
 
-function toServer(name: string, file: Static<typeof MapsServerFile>, context: Context): MapsServer {
+function toServer(
+  name: string,
+  file: Static<typeof MapsServerFile>,
+  context: FileContext,
+): MapsServer {
   const { keys, refuse } = context;
   const { buying_usd_per_k: buying } = file;
   const pointer = pointerTo("/maps/providers", name);
@@ -84,7 +91,7 @@ function toServer(name: string, file: Static<typeof MapsServerFile>, context: Co
   };
 }
 
-/** The address of a static map, whose placeholders stand in its path or its query. */
+/** Returns the address of a static map, which has placeholders in its path or its query. */
 function templateOf(text: string, refuse: (problem: string) => never): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null) return refuse("must be an http or https URL");

@@ -1,9 +1,9 @@
-// The environment variables of payments.
+// Defines the environment variables of payments.
 
 import type { Variables } from "./environment.ts";
 import { amount, anyText, flag, percentage, secretList, webAddress } from "./variable-kinds.ts";
 
-/** What top-ups need. */
+/** The variables of top-ups. */
 export const PAYMENT_VARIABLES = {
   STRIPE_SECRET_KEY: {
     kind: anyText,

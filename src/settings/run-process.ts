@@ -1,5 +1,5 @@
-// What the API and the worker share as processes: settings and log, how a signal ends them, and how
-// an error does.
+// Runs the API or the worker as a process: reads its settings, makes its log, and ends it by a
+// signal or an error.
 
 import type { Log, SeldomLog } from "../core/log.ts";
 import { StartError } from "../core/start-error.ts";
@@ -45,20 +45,20 @@ function logLostPromises(log: Log): void {
 function endOnLostErrors(usual: SeldomLog, log: Log): void {
   process.on("uncaughtException", (error) => {
     usual.flush();
-    // The runtime would print the error with all that it carries, such as a statement's values.
+    // The runtime would print the error with all its data, such as a statement's values.
     log.error({ err: error }, "An error was not caught: the process ends");
     process.exit(1);
   });
 }
 
-/** Ends the process on a signal: at once while it starts, after that in order, and only once. */
+/** Ends the process on a signal: at once during the start, later in order, and only once. */
 function endOnSignals(log: Log) {
   let stop: (() => Promise<void>) | null = null;
   let isStopping = false;
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.once(signal, () => {
-      // While it starts it has taken no calls, and what its jobs left others continue. Handled here
-      // and not by default, because as the first process of a container it has no default.
+      // During its start the process has taken no calls, and other processes continue its jobs. The
+      // signal needs a handler, because the first process of a container has no default for it.
       if (stop === null) process.exit(0);
       if (isStopping) return;
       isStopping = true;

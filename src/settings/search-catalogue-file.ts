@@ -1,4 +1,4 @@
-// The part of the configuration file that offers search.
+// Reads the section `search` of the configuration file.
 
 import type { Static } from "@sinclair/typebox";
 import { price } from "../core/money/money.ts";
@@ -20,7 +20,7 @@ import {
 } from "./catalogue-values.ts";
 import type { LocatedJson } from "./located-json.ts";
 
-interface Context {
+interface FileContext {
   readonly keys: ApiKeys;
   readonly json: LocatedJson;
   readonly refuse: Refuse;
@@ -30,10 +30,10 @@ interface Context {
 const RESULT_PRICE_MAX = 1;
 const NEEDS_KEY: ReadonlySet<SearchKind> = new Set(["brave", "tavily", "serper", "exa"]);
 
-/** What the section `search` offers; without one, the embedded index. */
+/** Returns the offer of the section `search`; without the section, the embedded index. */
 export function toSearchOffer(
   file: Static<typeof Search> | undefined,
-  context: Context,
+  context: FileContext,
 ): SearchOffer {
   if (file === undefined) return EMBEDDED_SEARCH;
   const names = new Set<string>();
@@ -50,7 +50,7 @@ export function toSearchOffer(
   };
 }
 
-function priceOf(value: unknown, { json, refuse }: Context): SearchOffer["pricePerResult"] {
+function priceOf(value: unknown, { json, refuse }: FileContext): SearchOffer["pricePerResult"] {
   if (value === undefined) return EMBEDDED_SEARCH.pricePerResult;
   const pointer = "/search/usd_per_result";
   const digits = typeof value === "string" ? value : json.numberAt(pointer);
@@ -63,7 +63,7 @@ function priceOf(value: unknown, { json, refuse }: Context): SearchOffer["priceP
 function toServer(
   file: Static<typeof SearchServerFile>,
   pointer: string,
-  context: Context,
+  context: FileContext,
 ): SearchServer {
   const { keys, refuse } = context;
   const { buying_usd_per_k: buying } = file;

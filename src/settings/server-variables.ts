@@ -1,4 +1,4 @@
-// All environment variables of the API and the workers, in one table.
+// Joins all environment variables of the API and the workers in one table.
 
 import { CONSOLE_VARIABLES } from "./console-variables.ts";
 import { PAYMENT_VARIABLES } from "./payment-variables.ts";

@@ -1,5 +1,5 @@
-// The environment variables of single sign-on, by which operators sign in through an OpenID Connect
-// provider, and what they mean together.
+// Defines and combines the environment variables of single sign-on, by which operators sign in
+// through an OpenID Connect provider.
 
 import { isLoopback } from "../core/loopback.ts";
 import type { SsoConfig } from "../identity/sso.ts";
@@ -41,7 +41,7 @@ export const SSO_VARIABLES = {
   },
 } as const satisfies Variables;
 
-/** The variables that single sign-on needs, all or none of them. */
+/** The variables that single sign-on needs: all of them or none. */
 const NEEDED = [
   "OPERATOR_OIDC_ISSUER",
   "OPERATOR_OIDC_CLIENT_ID",
@@ -50,7 +50,7 @@ const NEEDED = [
 
 const NAMES = Object.keys(SSO_VARIABLES) as (keyof typeof SSO_VARIABLES)[];
 
-/** What the values mean together; null if there is no single sign-on. @throws ConfigError */
+/** Combines the values of the variables; null without single sign-on. @throws ConfigError */
 export function ssoConfigOf(values: Values<typeof SSO_VARIABLES>): SsoConfig | null {
   const {
     OPERATOR_OIDC_ISSUER: issuer,

@@ -1,4 +1,4 @@
-// Settings that are for development on this machine alone, and what operators should know of them.
+// Checks settings that are for development on this machine alone, and warns operators about them.
 
 import { isLoopback } from "../core/loopback.ts";
 import { ConfigError, type Environment, type Values } from "./environment.ts";
@@ -7,8 +7,9 @@ import type { SERVER_VARIABLES } from "./variables.ts";
 type Reach = Pick<Values<typeof SERVER_VARIABLES>, "HOST"> & { readonly CONSOLE_URL: URL | null };
 
 /**
- * Requires that no setting leads others to this installation: HOST alone does not tell, because a
- * proxy or a tunnel listens beside it (D-550). `setting` says in words which one needs that.
+ * Requires that no setting makes this installation reachable from other machines: HOST alone does
+ * not show that, because a proxy or a tunnel listens beside it (D-550). `setting` names the setting
+ * that requires this.
  * @throws ConfigError
  */
 export function requireThisMachine({ HOST: host, CONSOLE_URL: url }: Reach, setting: string): void {
@@ -24,7 +25,7 @@ interface Conveniences {
   readonly payments: { readonly name: string } | null;
 }
 
-/** What must not stay as it is once others reach the installation, in words for the operator. */
+/** Warns the operator of settings that must change before other machines reach the installation. */
 export function warningsOf(
   { console, payments }: Conveniences,
   environment: Environment,

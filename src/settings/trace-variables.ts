@@ -1,11 +1,11 @@
-// The environment variables of traces, by OpenTelemetry's own names, and what they say together.
+// Defines and combines the environment variables of traces, under OpenTelemetry's own names.
 
 import { ConfigError, type Values, type Variables } from "./environment.ts";
 import { anyText, oneOf, webAddress } from "./variable-kinds.ts";
 
 const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)=([\x20-\x7e]*)$/;
 
-/** What traces need. */
+/** The variables of traces. */
 export const TRACE_VARIABLES = {
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     kind: webAddress,
@@ -45,17 +45,17 @@ export const TRACE_VARIABLES = {
 } as const satisfies Variables;
 
 export interface TraceConfig {
-  /** Where spans are posted to. */
+  /** The address that spans are posted to. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** True if the caller's trace decides about its calls. */
   readonly followsCallers: boolean;
-  /** From 0 to 1. */
+  /** A number from 0 to 1. */
   readonly ratio: number;
   readonly serviceName: string;
 }
 
-/** Null: there are no traces. */
+/** Combines the values of the variables; null: traces are off. */
 export function traceConfigOf(values: Values<typeof TRACE_VARIABLES>): TraceConfig | null {
   const endpoint = values.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (endpoint === null) return null;
@@ -68,13 +68,13 @@ export function traceConfigOf(values: Values<typeof TRACE_VARIABLES>): TraceConf
   });
 }
 
-/** Values may be percent-encoded, as OpenTelemetry says. */
+/** Values may be percent-encoded (OpenTelemetry). */
 function headersOf(text: string): Readonly<Record<string, string>> {
   const headers = text.split(",").filter((part) => part.trim() !== "");
   return Object.fromEntries(
     headers.map((part) => {
       const [, name = "", value = ""] = HEADER.exec(part.trim()) ?? [];
-      // The value itself is never repeated.
+      // The message never repeats the value itself.
       if (name === "") throw new ConfigError("OTEL_EXPORTER_OTLP_HEADERS must be name=value,…");
       return [name.toLowerCase(), decoded(value)];
     }),
@@ -85,7 +85,7 @@ function decoded(value: string): string {
   try {
     return decodeURIComponent(value);
   } catch {
-    // A value with a lone percent sign is meant as it stands.
+    // A value with a lone percent sign is taken literally.
     return value;
   }
 }

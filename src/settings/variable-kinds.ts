@@ -1,4 +1,4 @@
-// The kinds of values that environment variables have.
+// Defines the kinds of values that environment variables have.
 
 import { createPrivateKey } from "node:crypto";
 import { checkNetworks } from "../core/access/networks.ts";
@@ -95,7 +95,7 @@ export const addresses: Kind<readonly string[]> = {
   parse(text) {
     const entries = text.split(",").map((entry) => entry.trim());
     const given = entries.filter((entry) => entry !== "");
-    // Without an entry a list means the opposite of what it is set for: all addresses.
+    // A list without an entry would mean the opposite of its purpose: all addresses.
     if (given.length === 0 && text !== "") {
       throw new RangeError("must hold at least one address or CIDR block");
     }
@@ -129,7 +129,7 @@ export const webAddress: Kind<URL> = {
   },
 };
 
-/** One server of Postgres or several, which a URL proper cannot name. */
+/** Matches one server of Postgres or several, which a standard URL cannot name. */
 const POSTGRES_HOSTS = /^(postgres(?:ql)?:\/\/(?:[^/?]*@)?[^/?,]*)(,[^/?]*)?/;
 
 export const postgresAddress: Kind<string> = {
@@ -149,10 +149,10 @@ export const postgresAddress: Kind<string> = {
   },
 };
 
-/** A bare path of a socket, or the scheme that another program has for one. */
+/** Matches a bare path of a socket, or the socket scheme of another program. */
 const OTHER_SOCKET = /^(?:[./~]|[\w+.-]*(?:unix|sock)[\w+.-]*:)/i;
 
-/** The forms that store/servers/redis-url.ts reads, which checks the rest. */
+/** Accepts the forms that store/servers/redis-url.ts reads, which checks the rest. */
 export const redisAddress: Kind<string> = {
   parse(text) {
     if (/^rediss?(?:\+(?:cluster|sentinel))?:\/\/./.test(text)) return decodable(text);
@@ -186,7 +186,7 @@ export const rsaKey: Kind<string> = {
     try {
       if (createPrivateKey(text).asymmetricKeyType === "rsa") return text;
     } catch {
-      // Its message may quote the key.
+      // The error's own message may quote the key.
     }
     throw new RangeError("must hold an RSA private key without a passphrase as PEM");
   },

@@ -1,5 +1,6 @@
-// Every environment variable of Farebox. An entry is all that a new one needs: its value is
-// checked and typed by it, and `npm run docs` writes it into .env.example and the documentation.
+// Defines every environment variable of Farebox. A new variable needs only an entry: its value is
+// checked and typed by the entry, and `npm run docs` writes it into .env.example and the
+// documentation.
 
 import { FREE_PLAN_ALLOWANCE } from "../core/access/limits.ts";
 import { toDecimal } from "../core/money/money.ts";
@@ -24,7 +25,7 @@ import {
 
 const PORT_MAX = 65_535;
 
-/** Where files are that are made from data. */
+/** The folder of files that are built from data. */
 export const DATA_VARIABLES = {
   FAREBOX_DATA: {
     kind: anyText,
@@ -33,7 +34,7 @@ export const DATA_VARIABLES = {
   },
 } as const satisfies Variables;
 
-/** What every program needs. */
+/** The variables that every program needs. */
 export const STORE_VARIABLES = {
   REDIS_URL: {
     kind: redisAddress,
@@ -83,11 +84,11 @@ export const STORE_VARIABLES = {
   ...DATA_VARIABLES,
 } as const satisfies Variables;
 
-/** What sending mail needs. */
+/** The variables of sending mail. */
 export const MAIL_VARIABLES = {
   MAIL_DOMAIN: {
     kind: domain,
-    // A domain that no mail can reach: where nothing is configured, nothing is delivered.
+    // A domain that no mail can reach: without configuration, no mail is delivered.
     default: "farebox.invalid",
     about: "the domain that all mail is sent from; needed with `MAIL_SMTP_URL`",
   },
@@ -149,7 +150,7 @@ export const MAIL_VARIABLES = {
   },
 } as const satisfies Variables;
 
-/** What the API and the workers need besides stores and mail. */
+/** The variables of the API and the workers besides stores and mail. */
 export const SERVER_VARIABLES = {
   HOST: {
     kind: anyText,
@@ -254,7 +255,7 @@ export const SERVER_VARIABLES = {
   },
 } as const satisfies Variables;
 
-/** What only `npm start`, `npm test` and the CLI read, before Bun is installed. */
+/** The variables that only `npm start`, `npm test` and the CI read, before Bun is installed. */
 export const LAUNCHER_VARIABLES = {
   FAREBOX_HOME: {
     kind: anyText,

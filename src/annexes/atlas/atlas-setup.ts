@@ -1,5 +1,5 @@
-/** What the thread of the atlas is started with. */
+/** The parameters that the thread of the atlas starts with. */
 export interface AtlasSetup {
-  /** The folder of its data file. */
+  /** The folder of the atlas's data file. */
   readonly directory: string;
 }

@@ -1,5 +1,5 @@
-// The thread of the atlas: it builds the data file of places if that is missing, and paints maps.
-// Both would block the thread that serves requests.
+// Runs the thread of the atlas: it builds the data file of places if that is missing, and paints
+// maps. Both would block the thread that serves requests.
 
 import { openDataFile } from "../../upstream/data-file.ts";
 import { serveThread } from "../../upstream/thread-server.ts";

@@ -1,5 +1,4 @@
-// The atlas, for the thread that serves requests: it gets maps from the atlas thread, and caches
-// the latest ones.
+// Gets maps from the atlas thread, for the thread that serves requests, and caches the latest maps.
 
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../core/clock.ts";
@@ -14,7 +13,7 @@ export interface AtlasOptions {
   readonly log: Log;
 }
 
-/** A map takes about 30 ms, so with more the last one would come too late. */
+/** A map takes about 30 ms; with more waiting, the last map would come too late. */
 export const MAPS_PENDING_MAX = 100;
 const SILENCE_MS = 30_000;
 /** Building the data file takes some seconds; it logs its progress. */
@@ -45,9 +44,9 @@ export class Atlas {
   }
 
   /**
-   * Has the thread build the data file. Resolves when the file exists; throws a RouteFailure if it
-   * could not be built. Then the thread ends, because only that frees the memory that building took
-   * (D-487). The first map starts another thread: many processes never draw one.
+   * Makes the thread build the data file. Resolves when the file exists; throws a RouteFailure if
+   * it could not be built. Then the thread ends, because only that frees the memory that building
+   * took (D-487). The first map starts a new thread: many processes never draw one.
    */
   async build(): Promise<void> {
     await this.#thread.open();
@@ -55,8 +54,8 @@ export class Atlas {
   }
 
   /**
-   * A map as a `data:` URL of a PNG. Accounts take turns. Throws a RouteFailure if it cannot be
-   * drawn.
+   * Returns a map as a `data:` URL of a PNG. Accounts take turns. Throws a RouteFailure if the map
+   * cannot be drawn.
    */
   async draw(map: MapRequest, account: string): Promise<string> {
     const key = JSON.stringify(map);

@@ -1,11 +1,12 @@
-// Cuts shapes to what a picture shows, and writes them as SVG paths in pixels.
+// Cuts shapes to the visible part of a picture, and writes them as SVG paths in pixels.
 
 import type { Points, Shape } from "./world-shapes.ts";
 
 /** The part of the world that a picture shows. */
 export interface View {
   /**
-   * Of the north-west corner, in the world's square; negative if it is west of the antimeridian.
+   * The longitude of the north-west corner, in the world's square; negative if the corner is west
+   * of the antimeridian.
    */
   readonly x: number;
   readonly y: number;
@@ -17,10 +18,10 @@ export interface View {
 
 /** Cuts are this many pixels outside of the picture, so they are not visible. */
 const MARGIN = 4;
-/** Points closer to the last one than this make no visible difference. */
+/** A point closer than this to the last point makes no visible difference. */
 const STEP = 0.6;
 
-/** The path of filled rings; empty if none is visible. */
+/** Returns the path of filled rings; empty if no ring is visible. */
 export function fillPath(shapes: readonly Shape[], view: View): string {
   return overWorlds(shapes, view, (points) => {
     let ring = withoutDetours(points, view);
@@ -30,14 +31,15 @@ export function fillPath(shapes: readonly Shape[], view: View): string {
   });
 }
 
-/** The path of lines. */
+/** Returns the path of lines. */
 export function linePath(shapes: readonly Shape[], view: View): string {
   return overWorlds(shapes, view, (points) => {
     let path = "";
     let start = -1;
     for (let at = 0; at < points.length; at += 2) {
       const isSeen = isNear(points, at, view);
-      // A visible run begins with the last point before it, and ends with the first one after it.
+      // A visible run begins with the last invisible point before it, and ends with the first one
+      // after it.
       if (isSeen && start < 0) start = Math.max(0, at - 2);
       if (isSeen || start < 0) continue;
       path += pathOf(points.subarray(start, at + 2));
@@ -48,8 +50,9 @@ export function linePath(shapes: readonly Shape[], view: View): string {
 }
 
 /**
- * The copies of the world that a view may show, as offsets from the first. There are several across
- * the antimeridian, and where the view is wider than the world; shapes reach into the next copy.
+ * The copies of the world that a view may show, as offsets from the first. A view needs several
+ * copies across the antimeridian, or if it is wider than the world; shapes reach into the next
+ * copy.
  */
 export function worldsIn({ x, scale, width }: View): readonly number[] {
   const west = Math.floor(x) - 1;
@@ -96,8 +99,8 @@ function toPixels(points: Points, { x, y, scale }: View, offset: number): Points
 
 /**
  * Removes the points of a ring that lie, together with both neighbours, beyond the same side: the
- * line between those neighbours is invisible too. That removes most of a continent before it is
- * cut.
+ * line between those neighbours is invisible too. This removes most of a continent before the ring
+ * is cut.
  */
 function withoutDetours(ring: Points, view: View): Points {
   const kept = new Float64Array(ring.length);
@@ -131,7 +134,7 @@ function cut(ring: Points, side: Side, { width, height }: View): Points {
   const axis = side === "left" || side === "right" ? 0 : 1;
   const sign = side === "left" || side === "top" ? 1 : -1;
   const edge = side === "left" || side === "top" ? -MARGIN : MARGIN + (axis === 0 ? width : height);
-  // Each point inside can add one more, where the ring enters.
+  // Each point inside can add one more point, where the ring enters.
   const kept = new Float64Array(ring.length * 2);
   let count = 0;
   let fromX = ring[ring.length - 2] ?? 0;
@@ -159,7 +162,8 @@ function cut(ring: Points, side: Side, { width, height }: View): Points {
 function isNear(points: Points, at: number, { width, height }: View): boolean {
   const x = points[at] ?? 0;
   const y = points[at + 1] ?? 0;
-  // With a wide margin: a line between two points outside is drawn only if one of them is near.
+  // The margin is wide: a line between two points outside is drawn only if one of the points is
+  // near.
   return x > -width && x < 2 * width && y > -height && y < 2 * height;
 }
 

@@ -1,6 +1,6 @@
 // Turns text into outlines, from a TrueType font. The SVG renderer would read a font again for
-// every letter, which takes longer than all the rest of a map. Supports only what labels need: no
-// ligatures, no kerning.
+// every letter, which takes longer than all other steps of a map. Supports only the features that
+// labels need: no ligatures, no kerning.
 
 import { readFileSync } from "node:fs";
 
@@ -58,7 +58,7 @@ export class Font {
     this.#metrics = this.#data.getUint16(this.#table("hhea") + 34);
   }
 
-  /** The outline of a text at a size; null if the font lacks one of its letters. */
+  /** Returns the outline of a text at a size; null if the font lacks one of its letters. */
   outline(text: string, size: number): Outline | null {
     const scale = size / this.#unitsPerEm;
     let path = "";
@@ -158,7 +158,7 @@ export class Font {
     return ends.map((end, index) => points.slice((ends[index - 1] ?? -1) + 1, end + 1));
   }
 
-  /** A letter composed of others, such as one with an accent. */
+  /** Joins the contours of a letter that is composed of others, such as a letter with an accent. */
   #composite(start: number, depth: number): Contour[] {
     const data = this.#data;
     const contours: Contour[] = [];
@@ -191,7 +191,7 @@ export class Font {
   }
 }
 
-/** Between two points off the curve, the font omits one on the curve. */
+/** Between two points off the curve, the font omits a point on the curve. */
 function pathOf(contour: Contour, offset: number, scale: number): string {
   const at = (x: number, y: number) =>
     `${Math.round((x * scale + offset) * 100) / 100},${Math.round(-y * scale * 100) / 100}`;

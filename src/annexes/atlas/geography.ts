@@ -1,4 +1,4 @@
-// Positions on the globe: WGS84 decimal degrees, and metres between them.
+// Measures positions on the globe: WGS84 decimal degrees, and metres between them.
 
 export interface Position {
   readonly lat: number;
@@ -39,14 +39,14 @@ export function distance(a: Position, b: Position): number {
 
 /**
  * The boxes that together contain every position within `metres`: one, or two at the antimeridian.
- * If a pole is that near, it is one box around the whole globe.
+ * If a pole is that near, returns one box around the whole globe.
  */
 export function boxesAround({ lat, lon }: Position, metres: number): readonly Box[] {
   const dLat = metres / METRES_PER_DEGREE;
   const minLat = Math.max(-90, lat - dLat);
   const maxLat = Math.min(90, lat + dLat);
   if (minLat === -90 || maxLat === 90) return [{ minLon: -180, minLat, maxLon: 180, maxLat }];
-  // The circle is widest closer to the pole than its centre.
+  // The circle is widest nearer to the pole than its centre is.
   const dLon = Math.asin(Math.min(1, Math.sin(dLat * RADIANS) / Math.cos(lat * RADIANS))) / RADIANS;
   const minLon = lon - dLon;
   const maxLon = lon + dLon;

@@ -1,4 +1,4 @@
-// Keeps track of where a map has room for text.
+// Remembers which parts of a map still have room for text.
 
 interface Rectangle {
   readonly minX: number;
@@ -34,7 +34,7 @@ export class LabelSpace {
     this.#taken.push(rectangle);
   }
 
-  /** Marks the place of a text as used; false if it is not completely free and inside the map. */
+  /** Takes the space of a text; false if that space is not completely free and inside the map. */
   takeText(text: TextSize, { x, y }: TextPlace): boolean {
     const box = {
       minX: x,
@@ -49,7 +49,9 @@ export class LabelSpace {
     return true;
   }
 
-  /** Finds room for a text next to a dot: right, left, above or below; null if there is none. */
+  /**
+   * Takes space for a text next to a dot: right, left, above or below; null if no side has room.
+   */
   takeBeside(text: TextSize, { x, y }: TextPlace): TextPlace | null {
     const dot = { minX: x - 3, minY: y - 3, maxX: x + 3, maxY: y + 3 };
     if (this.#taken.some((other) => overlap(dot, other))) return null;

@@ -60,7 +60,7 @@ const COUNTRIES_ZOOM_MAX = 6;
 
 export const DRAWN_BY = ["Natural Earth", "GeoNames (CC BY 4.0)"] as const;
 
-/** The part of the world that a map shows. */
+/** Returns the part of the world that a map shows. */
 export function viewOf({ zoom, width, height, ...site }: MapRequest): View {
   const scale = TILE_PIXELS * 2 ** zoom;
   const { x, y } = toWorld(site);
@@ -79,7 +79,7 @@ export interface MapContent {
   readonly fonts: { readonly plain: Font; readonly bold: Font };
 }
 
-/** The map. */
+/** Draws the map as SVG. */
 export function drawMap(request: MapRequest, content: MapContent): string {
   const { width, height, style, zoom } = request;
   const { world } = content;
@@ -149,18 +149,18 @@ function drawText({ path }: Outline, { x, y }: TextPlace, colours: Colours): str
     stroke-width="2.5" stroke-linejoin="round" paint-order="stroke"/>`;
 }
 
-/** A pin; its tip is at the site, in the middle of the map. */
+/** Draws a pin; its tip is at the site, in the middle of the map. */
 function drawPin({ view, colours, space }: Canvas): string {
   const [x, y] = [view.width / 2, view.height / 2];
   space.take({ minX: x - 10, minY: y - 28, maxX: x + 10, maxY: y - 10 });
-  // Leaves room next to the tip for the name of the place itself.
+  // Keeps the area next to the tip free for the name of the place itself.
   space.take({ minX: x - 5, minY: y - 10, maxX: x + 5, maxY: y - 4 });
   return `<path d="M${x},${y}c-2,-6 -9,-10 -9,-18a9,9 0 1 1 18,0c0,8 -7,12 -9,18z"
     fill="${colours.marker}" stroke="${colours.halo}" stroke-width="1.5"/><circle cx="${x}"
     cy="${y - 18}" r="3.2" fill="${colours.halo}"/>`;
 }
 
-/** The scale on the left, the attribution on the right. */
+/** Draws the scale on the left, and the attribution on the right. */
 function drawFooter(request: MapRequest, { colours, space, fonts }: Canvas): string {
   const { width, height, lat, zoom } = request;
   const perPixel = metresPerPixel(lat, zoom);
@@ -183,7 +183,9 @@ function drawFooter(request: MapRequest, { colours, space, fonts }: Canvas): str
     ${drawText(fitting, { x: sourceX, y: height - 5 }, colours)}`;
 }
 
-/** The greatest length of 1, 2 or 5 times a power of ten that is not longer than this. */
+/**
+ * Returns the greatest length of 1, 2 or 5 times a power of ten that is not longer than `metres`.
+ */
 function roundLength(metres: number): number {
   const power = 10 ** Math.floor(Math.log10(metres));
   return ([5, 2, 1].find((one) => one * power <= metres) ?? 1) * power;

@@ -13,8 +13,8 @@ const LABELS_MAX = 50;
 const DISTRICTS_ZOOM = 9;
 
 /**
- * A map of this zoom labels only places among the largest of this number, if they fit; null: among
- * all.
+ * A map of this zoom labels only places among this number of the largest, if they fit; null: among
+ * all places.
  */
 function rankAt(zoom: number): number | null {
   if (zoom <= 3) return 600;
@@ -40,7 +40,7 @@ export class MapPainter {
 
   constructor(readonly places: PlaceIndex) {}
 
-  /** The map as PNG. */
+  /** Paints a map as PNG. */
   paint(map: MapRequest): Uint8Array {
     const world = this.#worldOf(detailAt(map.zoom));
     const svg = drawMap(map, { world, labels: this.#labelsOf(map), fonts: this.#fonts });

@@ -1,5 +1,6 @@
-// The data file of places: names in FTS5, positions in R*Trees, whole names by their hash. Places
-// are numbered by inhabitants, most first, so every index returns the best known ones first.
+// Builds the data file of places: names in FTS5, positions in R*Trees, whole names by their hash.
+// Places are numbered by inhabitants, most first, so every index returns the best known places
+// first.
 
 import type { Database } from "bun:sqlite";
 import type { Log } from "../../core/log.ts";
@@ -39,7 +40,7 @@ const TABLES = `
   CREATE VIRTUAL TABLE poi_near USING rtree(id, min_lat, max_lat, min_lon, max_lon);
 `;
 
-/** What `openDataFile` needs to build or open it. */
+/** Describes the data file for `openDataFile`, which builds or opens it. */
 export function placeFile(directory: string, log: Log): DataFile {
   return { directory, name: "places", version: `${SCHEMA}.${sourcesVersion()}`, build, log };
 }
@@ -90,7 +91,7 @@ function writePlaces(db: Database, progress: Progress): readonly bigint[] {
   return keys;
 }
 
-/** All names of a place, each once; most differ only before they are folded. */
+/** All names of a place, each once; most spellings differ only before they are folded. */
 function foldedNames({ name, ascii, alternates }: SourcePlace): Set<string> {
   const written = new Set(alternates.split(","));
   written.add(name).add(ascii);
@@ -103,7 +104,7 @@ function foldedNames({ name, ascii, alternates }: SourcePlace): Set<string> {
 interface Region {
   readonly state: string | null;
   readonly county: string | null;
-  /** Words besides its name by which a place can be found. */
+  /** Further words that find a place besides its name. */
   readonly context: string;
 }
 
@@ -116,7 +117,7 @@ function regionFinder(): (place: SourcePlace) => Region {
     const county = names.get(`${code}.${admin2}`) ?? null;
     let context = contexts.get(code);
     if (context === undefined) {
-      // In other countries these codes are numbers, which nobody uses as names.
+      // In other countries these codes are numbers, which are not used as names.
       const short = /^[A-Z]{2,3}$/.test(admin1) ? admin1 : "";
       context = [state ?? "", short, countryName(country), country].join(" / ");
       contexts.set(code, context);
@@ -125,7 +126,7 @@ function regionFinder(): (place: SourcePlace) => Region {
   };
 }
 
-/** Gives each text a number once; null gets none. */
+/** Gives each text a number once; null gets no number. */
 function labelWriter(db: Database): (text: string | null) => number | null {
   const known = new Map<string, number>();
   const insert = db.query("INSERT INTO label VALUES (?, ?)");
@@ -140,7 +141,10 @@ function labelWriter(db: Database): (text: string | null) => number | null {
   };
 }
 
-/** Sorted first, because a table that grows only at its end is written several times as fast. */
+/**
+ * Sorts the keys first, because a table that grows only at its end is written several times as
+ * fast.
+ */
 function writeExact(db: Database, keys: readonly bigint[]): void {
   const insert = db.query("INSERT OR IGNORE INTO exact VALUES (?)");
   for (const key of BigInt64Array.from(keys).sort()) insert.run(key);

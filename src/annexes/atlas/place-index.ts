@@ -17,22 +17,22 @@ export interface NameQuery {
 export interface PlaceLabel extends Position {
   readonly name: string;
   readonly population: number;
-  /** True if it is the capital of its country. */
+  /** True for the capital of a country. */
   readonly isCapital: boolean;
 }
 
 export interface LabelOptions {
   readonly limit: number;
   /**
-   * Limits the search to this many of the world's largest places, which is faster in a box with
-   * more.
+   * Limits the search to this number of the world's largest places, which is faster in a box with
+   * more places.
    */
   readonly rank: number | null;
   /** True if parts of cities get labels too; always false with a rank. */
   readonly districts: boolean;
 }
 
-interface Row {
+interface PlaceRow {
   readonly id: number;
   readonly name: string;
   readonly lat: number;
@@ -68,24 +68,25 @@ const IN_BOX = `n.min_lat <= $maxLat AND n.max_lat >= $minLat
 const DISTRICT = "PPLX";
 const WORDS_MAX = 12;
 /**
- * The best are chosen among this many with most inhabitants; among more if near ones are preferred.
+ * The best places are chosen among this many with most inhabitants; among more if near places are
+ * preferred.
  */
 const CANDIDATES = 30;
 const NEAR_CANDIDATES = 100;
-/** The weight of a place that has the name only as an alternate one. */
+/** The weight of a place for which the name is only an alternate name. */
 const ALTERNATE_WEIGHT = 0.1;
 /** At this distance, half of the preference for near places is gone. */
 const NEAR_METRES = 50_000;
-/** The distances to search for the nearest place, until one is found. */
+/** The distances to search for the nearest place; the first with a result ends the search. */
 const REVERSE_METRES = [15_000, 100_000] as const;
-/** As dense as the centre of a large city. With less density, a city would cover its suburbs. */
+/** The density of a large city's centre. With less density, a city would cover its suburbs. */
 const INHABITANTS_PER_SQUARE_METRE = 0.015;
 
 export class PlaceIndex {
-  readonly #exact: Statement<Row, [Bindings]>;
-  readonly #matching: Statement<Row, [Bindings]>;
-  readonly #inBox: Statement<Pick<Row, "id" | "lat" | "lon" | "population">, [Bindings]>;
-  readonly #byId: Statement<Row, [Bindings]>;
+  readonly #exact: Statement<PlaceRow, [Bindings]>;
+  readonly #matching: Statement<PlaceRow, [Bindings]>;
+  readonly #inBox: Statement<Pick<PlaceRow, "id" | "lat" | "lon" | "population">, [Bindings]>;
+  readonly #byId: Statement<PlaceRow, [Bindings]>;
   readonly #labels: Statement<PlaceLabel & { feature: string }, [Bindings]>;
   readonly #largest: Statement<PlaceLabel & { feature: string }, [Bindings]>;
   readonly #pois: Statement<PoiRow, [Bindings]>;
@@ -124,7 +125,8 @@ export class PlaceIndex {
     if (words.length === 0 || words.length > WORDS_MAX) return [];
     const low = exactKey(folded);
     const candidates = near === null ? CANDIDATES : NEAR_CANDIDATES;
-    // The context of each place has the code of its country; to read every match would take long.
+    // The context of each place contains the code of its country; reading every match would take
+    // long.
     const within = country === null ? "" : ` AND context : "${country}"`;
     const bindings = { country, limit: Math.max(limit, candidates) };
     const steps = [
@@ -132,7 +134,7 @@ export class PlaceIndex {
       () => this.#matching.all({ ...bindings, words: `names : (${phrase(words)})${within}` }),
       () => this.#matching.all({ ...bindings, words: `(${phrase(words)})${within}` }),
     ];
-    const found = new Map<number, Row>();
+    const found = new Map<number, PlaceRow>();
     for (const step of steps) {
       if (found.size >= limit) break;
       const rows = step().map((row) => ({ row, weight: weightOf(row, folded, near) }));
@@ -144,7 +146,7 @@ export class PlaceIndex {
 
   /**
    * The place within 100 km with the nearest edge, or null. In the data, places are points: by
-   * distance to these alone, most of a large city would belong to its suburbs.
+   * distance to the points alone, most of a large city would belong to its suburbs.
    */
   nearest(position: Position): NearbyPlace | null {
     for (const metres of REVERSE_METRES) {
@@ -184,12 +186,12 @@ export class PlaceIndex {
   }
 }
 
-/** The radius in metres of the disc that this many people need. */
+/** The radius in metres of the disc that this number of people needs. */
 function radiusOf(population: number): number {
   return Math.sqrt(population / (Math.PI * INHABITANTS_PER_SQUARE_METRE));
 }
 
-/** Quoted, so nothing in a name is an operator; the last word may be incomplete. */
+/** Quotes the words, so that no part of a name is an operator; the last word may be incomplete. */
 function phrase(words: readonly string[]): string {
   const last = words.at(-1) ?? "";
   // One or two Latin letters are the beginning of half of all names.
@@ -197,16 +199,16 @@ function phrase(words: readonly string[]): string {
   return words.map((word) => `"${word}"`).join(" ") + (mayGoOn ? "*" : "");
 }
 
-function weightOf(row: Row, folded: string, near: Position | null): number {
+function weightOf(row: PlaceRow, folded: string, near: Position | null): number {
   const isCalledSo = foldName(row.name).startsWith(folded);
   const people = row.population * (isCalledSo ? 1 : ALTERNATE_WEIGHT);
   if (near === null) return people;
-  // Directly at the position, a place weighs as much as with a thousand times the inhabitants.
+  // Right at the position, a place weighs as much as a place with a thousand times the inhabitants.
   const closeness = NEAR_METRES / (NEAR_METRES + distance(row, near));
   return Math.log10(people + 100) + 3 * closeness;
 }
 
-function toPlace(row: Row): PlaceAnswer {
+function toPlace(row: PlaceRow): PlaceAnswer {
   const country = countryName(row.country);
   const isDistrict = row.feature === DISTRICT;
   const label = [row.name, row.state, country].filter((part, at, all) => all.indexOf(part) === at);

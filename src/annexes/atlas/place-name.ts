@@ -1,4 +1,4 @@
-// Compares names of places: without case, accents and punctuation.
+// Compares names of places, ignoring case, accents and punctuation.
 
 /** The bits of an exact key that contain the number of a place. */
 export const PLACE_BITS = 18n;
@@ -7,10 +7,10 @@ const HASH_BITS = 45n;
 const PLAIN = /^[a-z0-9]+(?: [a-z0-9]+)*$/;
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 
-/** `"São  Paulo"` and `"sao-paulo"` are the same name. */
+/** Folds a name: `"São  Paulo"` and `"sao-paulo"` become the same. */
 export function foldName(name: string): string {
   const lower = name.toLowerCase();
-  // A shortcut for plain names, which most of the million names are when the data file is built.
+  // A shortcut for plain names: most of the million names in the data file are plain.
   if (PLAIN.test(lower)) return lower;
   if (!BEYOND_ASCII.test(lower)) return lower.replace(/[^a-z0-9]+/g, " ").trim();
   const bare = lower.normalize("NFKD").replace(/[\u0300-\u036f]/g, "");
@@ -19,7 +19,7 @@ export function foldName(name: string): string {
 
 /**
  * The hash of a folded name, shifted above the bits of a place's number. About once in thirty
- * million look-ups, two of the million names share a hash by chance.
+ * million look-ups, a name has the hash of another name by chance.
  */
 export function exactKey(folded: string): bigint {
   const hash = Bun.hash.wyhash(folded, 0n);

@@ -1,4 +1,4 @@
-// The data from npm packages: places of GeoNames, airports of OpenFlights, German stations.
+// Reads the data of npm packages: places of GeoNames, airports of OpenFlights, German stations.
 
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -50,8 +50,8 @@ export function sourcesVersion(): string {
 }
 
 /**
- * All places, those with most inhabitants first. A generator, because all at once would need much
- * memory.
+ * Reads all places, those with most inhabitants first. A generator, because a list of all places
+ * would need much memory.
  */
 export function* readPlaces(): Generator<SourcePlace> {
   const lines = readFileSync(FILES.places, "utf8").split("\n");
@@ -78,7 +78,7 @@ export function* readPlaces(): Generator<SourcePlace> {
   }
 }
 
-/** The fifth field from the end of a line. */
+/** Reads the fifth field from the end of a line. */
 function populationOf(line: string): number {
   let end = line.length;
   for (let field = 0; field < 4; field += 1) end = line.lastIndexOf("\t", end - 1);

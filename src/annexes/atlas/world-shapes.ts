@@ -1,5 +1,5 @@
-// The land and the borders of Natural Earth, from TopoJSON, in Web Mercator coordinates: the world
-// is 1 wide and 1 high; 0,0 is its north-west corner.
+// Reads the land and the borders of Natural Earth, from TopoJSON, in Web Mercator coordinates: the
+// world is 1 wide and 1 high; 0,0 is its north-west corner.
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -139,7 +139,7 @@ function backwards(points: Points): Points {
 }
 
 /**
- * A shape that crosses the antimeridian continues in the next copy of the world, instead of jumping
+ * Continues a shape that crosses the antimeridian in the next copy of the world, instead of jumping
  * back.
  */
 function unwrapped(points: Points): Points {
@@ -154,7 +154,7 @@ function unwrapped(points: Points): Points {
   return whole;
 }
 
-/** The coast of Antarctica goes round the world: the ring is closed through the south pole. */
+/** Closes the coast of Antarctica through the south pole, because it goes round the world. */
 function closed(ring: Points): Points {
   const first = ring[0] ?? 0;
   const last = ring[ring.length - 2] ?? 0;
@@ -188,7 +188,7 @@ function shapeOf(points: Points): Shape {
   return { points, minX, minY, maxX, maxY };
 }
 
-/** The label is placed in the middle of the country's largest part. */
+/** Places the label in the middle of the country's largest part. */
 function labelOf(country: Country, arcs: readonly Points[]): CountryLabel[] {
   let best: CountryLabel | null = null;
   for (const ring of ringsOf(country)) {

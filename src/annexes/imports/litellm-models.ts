@@ -1,22 +1,22 @@
-// The models of LiteLLM's database: each deployment is a route, with the prices that are stored
-// with it. Prices that LiteLLM knows by itself are not in the database.
+// Plans the models of LiteLLM's database: each deployment is a route, with the prices that are
+// stored with it. The prices built into LiteLLM are not in the database.
 
 import type { ForeignRow } from "../../store/imports/foreign-database.ts";
 import { isSealed, type Unseal } from "./litellm-secrets.ts";
 import {
   addressOf,
   CONTEXT_LENGTHS,
+  foreignText,
   isSet,
   type PlannedCatalogue,
   type PlannedModel,
   type PlanTerms,
   pricePerMillion,
-  textOf,
   wholeOf,
 } from "./plan.ts";
-import { type Place, PlannedRoutes } from "./planned-routes.ts";
+import { type ForeignServer, PlannedRoutes } from "./planned-routes.ts";
 
-/** Providers that speak OpenAI's protocol, with their address where they have one. */
+/** Providers that speak OpenAI's protocol, with their usual address if they have one. */
 const OPENAI_PROVIDERS: Readonly<Record<string, string>> = {
   openai: "https://api.openai.com/v1",
   text_completion_openai: "https://api.openai.com/v1",
@@ -40,7 +40,10 @@ const ENVIRONMENT = /^os\.environ\/([A-Za-z_][A-Za-z0-9_]{0,127})$/;
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** What their models become, and what does not. `unseal` is null where no salt key was given. */
+/**
+ * Returns the catalogue of their models, and notes on models that are left out. `unseal` is null
+ * without a salt key.
+ */
 export function liteLlmCatalogue(
   models: readonly ForeignRow[],
   terms: PlanTerms,
@@ -49,7 +52,7 @@ export function liteLlmCatalogue(
   const routes = new PlannedRoutes();
   const notes: string[] = [];
   for (const row of models) {
-    const id = textOf(row.model_name) ?? "";
+    const id = foreignText(row.model_name) ?? "";
     const problem = addModel(routes, { id, row, terms, unseal, note: (line) => notes.push(line) });
     if (problem !== null) notes.push(`model '${id}': ${problem}; left out`);
   }
@@ -64,7 +67,7 @@ interface Added {
   readonly note: (line: string) => void;
 }
 
-/** Adds a route for a deployment; the answer is why it cannot. */
+/** Adds a route for a deployment; otherwise returns the reason against it. */
 function addModel(routes: PlannedRoutes, { id, row, terms, unseal, note }: Added): string | null {
   if (isSet(row.blocked)) return "blocked there";
   const params = unsealed(objectOf(row.litellm_params), unseal);
@@ -82,11 +85,11 @@ function addModel(routes: PlannedRoutes, { id, row, terms, unseal, note }: Added
   if (!isKnown) {
     note(`model '${id}': its context length is not known; ${contextLength} is assumed`);
   }
-  routes.add({ id, upstreamName: target.model, place: target.place, contextLength, prices });
+  routes.add({ id, upstreamName: target.model, server: target.server, contextLength, prices });
   return null;
 }
 
-/** The parameters with their texts opened, or why they cannot be. */
+/** Returns the parameters with their texts opened, or why they cannot be opened. */
 function unsealed(params: Params, unseal: Unseal | null): Params | string {
   const opened: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(params)) {
@@ -101,25 +104,28 @@ function unsealed(params: Params, unseal: Unseal | null): Params | string {
   return opened;
 }
 
-function targetOf(params: Params): { readonly model: string; readonly place: Place } | string {
-  const full = textOf(params.model) ?? "";
-  const custom = textOf(params.custom_llm_provider);
+function targetOf(
+  params: Params,
+): { readonly model: string; readonly server: ForeignServer } | string {
+  const full = foreignText(params.model) ?? "";
+  const custom = foreignText(params.custom_llm_provider);
   const slash = full.indexOf("/");
   const provider = custom ?? (slash > 0 ? full.slice(0, slash) : "openai");
   const model = slash > 0 && full.slice(0, slash) === provider ? full.slice(slash + 1) : full;
   const usual = OPENAI_PROVIDERS[provider];
   if (usual === undefined) return `its provider '${provider}' does not speak OpenAI's protocol`;
   if (model === "" || model.includes("*")) return `'${full}' is no name of one model`;
-  const address = addressOf(textOf(params.api_base) ?? textOf(params.base_url) ?? usual);
+  const address = addressOf(foreignText(params.api_base) ?? foreignText(params.base_url) ?? usual);
   if (typeof address === "string") return address;
-  const key = textOf(params.api_key);
-  const credential = textOf(params.litellm_credential_name);
+  const key = foreignText(params.api_key);
+  const credential = foreignText(params.litellm_credential_name);
   const identity = JSON.stringify([address.url, key, credential]);
-  // Servers of one's own need no key; everywhere else LiteLLM takes one from its environment.
+  // A server of the operator's own needs no key; for any other server LiteLLM takes a key from its
+  // environment.
   const hasKey = key !== null || credential !== null || usual !== "";
   const keyVariable = ENVIRONMENT.exec(key ?? "")?.[1] ?? null;
-  const place = { identity, name: credential ?? provider, keyVariable, hasKey };
-  return { model, place: { ...place, baseUrl: address.url } };
+  const server = { identity, name: credential ?? provider, keyVariable, hasKey };
+  return { model, server: { ...server, baseUrl: address.url } };
 }
 
 const PRICES = {
@@ -128,7 +134,10 @@ const PRICES = {
   cached: "cache_read_input_token_cost",
 } as const;
 
-/** The names of prices for long prompts, requests and the like, which would otherwise be lost. */
+/**
+ * The names of prices for long prompts, requests and the like, which a note mentions: no route has
+ * them.
+ */
 function otherPricesOf(fields: Params): string[] {
   const read: readonly string[] = Object.values(PRICES);
   return Object.keys(fields)

@@ -1,5 +1,5 @@
-// The plan of an import from LiteLLM's proxy. There a budget is what may be spent and the spending
-// is counted up to it; what is left of a budget that does not renew is a balance.
+// Plans an import from LiteLLM's proxy. A budget there is an upper limit, and spending is counted
+// up to it; the unspent part of a budget that does not renew becomes a balance.
 
 import { type NanoUsd, subtract, toDollars, ZERO } from "../../core/money/money.ts";
 import type { ForeignRow } from "../../store/imports/foreign-database.ts";
@@ -7,9 +7,10 @@ import type { LiteLlmTables } from "../../store/imports/litellm-source.ts";
 import { liteLlmCatalogue } from "./litellm-models.ts";
 import type { Unseal } from "./litellm-secrets.ts";
 import {
-  amountOf,
   emailFrom,
   endNote,
+  foreignText,
+  foreignUsd,
   type ImportPlan,
   isSet,
   jsonValue,
@@ -18,15 +19,14 @@ import {
   type PlannedKey,
   type PlanTerms,
   sharedEmails,
-  textOf,
 } from "./plan.ts";
 
-/** Its dashboard makes itself a key for each sign-in. */
+/** LiteLLM's dashboard makes itself a key for each sign-in. */
 const DASHBOARD_TEAM = "litellm-dashboard";
 const MONTHS = new Set(["28d", "29d", "30d", "31d", "1mo"]);
 const ALL_MODELS = new Set(["all-proxy-models", "all-team-models"]);
 
-/** What an import from these tables does. */
+/** Plans an import from these tables. */
 export function planLiteLlm(
   tables: LiteLlmTables,
   terms: PlanTerms & { readonly unseal: Unseal | null },
@@ -64,7 +64,7 @@ class LiteLlmPlan {
 
   #team(team: ForeignRow): PlannedAccount {
     const id = String(team.team_id);
-    const name = nameFrom(textOf(team.team_alias), `team ${id}`);
+    const name = nameFrom(foreignText(team.team_alias), `team ${id}`);
     const subject = `team ${id} '${name}'`;
     const suspended = isSet(team.blocked);
     if (suspended) this.#notes.push(`${subject}: blocked there; suspended here`);
@@ -83,8 +83,11 @@ class LiteLlmPlan {
 
   #user(user: ForeignRow): PlannedAccount[] {
     const id = String(user.user_id);
-    const { email, problem } = emailFrom(textOf(user.user_email));
-    const name = nameFrom(textOf(user.user_alias) ?? textOf(user.user_email), `user ${id}`);
+    const { email, problem } = emailFrom(foreignText(user.user_email));
+    const name = nameFrom(
+      foreignText(user.user_alias) ?? foreignText(user.user_email),
+      `user ${id}`,
+    );
     const subject = `user ${id} '${name}'`;
     if (problem !== null) this.#notes.push(`${subject}: ${problem}`);
     const origin = `user:${id}`;
@@ -98,7 +101,7 @@ class LiteLlmPlan {
     return [{ origin, name, email, balance, suspended: false, keys }];
   }
 
-  /** Gives a key to its team or its user; one without either pays for itself. */
+  /** Gives a key to its team or its user; a key without either pays for itself. */
   #placeKey(key: ForeignRow): PlannedAccount[] {
     if (key.team_id === DASHBOARD_TEAM) return [];
     const subject = subjectOf(key);
@@ -117,7 +120,7 @@ class LiteLlmPlan {
   }
 
   #ownerOf(key: ForeignRow): string | null {
-    const [team, user] = [textOf(key.team_id), textOf(key.user_id)];
+    const [team, user] = [foreignText(key.team_id), foreignText(key.user_id)];
     if (team !== null && this.#teamIds.has(team)) return `team:${team}`;
     return user !== null && this.#userIds.has(user) ? `user:${user}` : null;
   }
@@ -135,12 +138,12 @@ class LiteLlmPlan {
     if (monthlyLimit === "used up") return refuse("its budget is used up");
     this.#notes.push(...endNote(subject, expiresMs));
     this.#restrictions(subject, key);
-    const name = nameFrom(textOf(key.key_alias) ?? textOf(key.key_name), "imported");
+    const name = nameFrom(foreignText(key.key_alias) ?? foreignText(key.key_name), "imported");
     const lastFour = lastFourOf(key);
     return { origin: `key:${key.token}`, name, lastFour, monthlyLimit, ipAllowlist: [] };
   }
 
-  /** The budget of a key: its own, or else the one that it shares. */
+  /** Returns the budget of a key: its own, or else the one that it shares. */
   #budgetOf(key: ForeignRow): ForeignRow {
     if ((key.max_budget ?? null) !== null) return key;
     const shared = this.tables.budgets.get(String(key.budget_id));
@@ -149,8 +152,8 @@ class LiteLlmPlan {
 
   #limit(subject: string, budget: ForeignRow): NanoUsd | null | "used up" {
     if ((budget.max_budget ?? null) === null) return null;
-    const most = amountOf(budget.max_budget);
-    const spent = amountOf(budget.spend ?? 0);
+    const most = foreignUsd(budget.max_budget);
+    const spent = foreignUsd(budget.spend ?? 0);
     if (most !== null && most <= 0n) return "used up";
     if (most === null || spent === null) {
       this.#notes.push(
@@ -158,7 +161,7 @@ class LiteLlmPlan {
       );
       return null;
     }
-    const period = textOf(budget.budget_duration);
+    const period = foreignText(budget.budget_duration);
     if (period !== null) {
       if (!MONTHS.has(period)) {
         const was = `${toDollars(most)} in every ${period}`;
@@ -174,7 +177,9 @@ class LiteLlmPlan {
     return left;
   }
 
-  /** The smallest of a limit and of the budgets for several periods that a key has there. */
+  /**
+   * Returns the smallest of a limit and of the budgets for several periods that a key has there.
+   */
   #smallest(subject: string, limit: NanoUsd | null, key: ForeignRow): NanoUsd | null | "used up" {
     const windows = windowsOf(key);
     const smallest = [limit, ...windows.map(({ most }) => most)]
@@ -195,14 +200,14 @@ class LiteLlmPlan {
       return ZERO;
     };
     if ((budget.max_budget ?? null) === null) return nothing("it has no budget, so no limit");
-    const most = amountOf(budget.max_budget);
-    const spent = amountOf(budget.spend ?? 0);
+    const most = foreignUsd(budget.max_budget);
+    const spent = foreignUsd(budget.spend ?? 0);
     if (most === null || spent === null) {
       return nothing(
         `a budget of ${budget.max_budget} and a spending of ${budget.spend} do not fit`,
       );
     }
-    const period = textOf(budget.budget_duration);
+    const period = foreignText(budget.budget_duration);
     if (period !== null) {
       return nothing(`its budget of ${toDollars(most)} renews in every ${period}`);
     }
@@ -226,17 +231,19 @@ class LiteLlmPlan {
     }
     if (budgetLimitsOf(row).length > 0) lost.push("budgets for several periods");
     for (const part of ["organization_id", "project_id", "agent_id"]) {
-      if (textOf(row[part]) !== null) lost.push(`${part} ${row[part]}`);
+      if (foreignText(row[part]) !== null) lost.push(`${part} ${row[part]}`);
     }
     if (lost.length > 0) this.#notes.push(`${subject}: not carried over: ${lost.join("; ")}`);
   }
 
-  /** What Farebox has no place for at all. */
+  /** Notes the data that Farebox cannot store at all. */
   #others(): void {
     for (const { organization_id: id, organization_alias: name } of this.tables.organizations) {
       this.#notes.push(`organization ${id} '${name}': not carried over, nor is its budget`);
     }
-    const limited = this.tables.endUsers.filter(({ budget_id: budget }) => textOf(budget) !== null);
+    const limited = this.tables.endUsers.filter(
+      ({ budget_id: budget }) => foreignText(budget) !== null,
+    );
     for (const { user_id: id } of limited) {
       this.#notes.push(`end user ${id}: its budget is not carried over`);
     }
@@ -251,25 +258,25 @@ interface BudgetWindow {
 function windowsOf(row: ForeignRow): BudgetWindow[] {
   return budgetLimitsOf(row).flatMap((limit) => {
     const { max_budget: budget, budget_duration: period } = (limit ?? {}) as ForeignRow;
-    const most = amountOf(budget);
-    return most === null ? [] : [{ most, period: textOf(period) ?? "?" }];
+    const most = foreignUsd(budget);
+    return most === null ? [] : [{ most, period: foreignText(period) ?? "?" }];
   });
 }
 
-/** Some of its releases store the list as a text in its JSON. */
+/** Some releases of LiteLLM store the list as a text in its JSON. */
 function budgetLimitsOf({ budget_limits: limits }: ForeignRow): readonly unknown[] {
   const list = typeof limits === "string" ? jsonValue(limits) : limits;
   return Array.isArray(list) ? list : [];
 }
 
 function subjectOf(key: ForeignRow): string {
-  const name = textOf(key.key_alias) ?? textOf(key.key_name) ?? "";
+  const name = foreignText(key.key_alias) ?? foreignText(key.key_name) ?? "";
   return `key '${nameFrom(name, "without a name")}' (…${lastFourOf(key)})`;
 }
 
 /** LiteLLM keeps a digest of a key, and for people its last four characters: `sk-...abcd`. */
 function lastFourOf({ key_name: name }: ForeignRow): string {
-  return /^sk-\.\.\.(.{1,8})$/.exec(textOf(name) ?? "")?.[1] ?? "";
+  return /^sk-\.\.\.(.{1,8})$/.exec(foreignText(name) ?? "")?.[1] ?? "";
 }
 
 function listOf(value: unknown): string[] {

@@ -1,5 +1,5 @@
-// LiteLLM seals the texts of its models in the database with its salt key: in AES-256-GCM today, in
-// XSalsa20-Poly1305 before. The address and the name of a model are among them.
+// Opens the texts of models that LiteLLM seals in its database with its salt key: in AES-256-GCM
+// today, in XSalsa20-Poly1305 before. The address and the name of a model are among them.
 
 import { createDecipheriv, createHash, hkdfSync } from "node:crypto";
 import { xsalsa20poly1305 } from "@noble/ciphers/salsa.js";
@@ -12,10 +12,10 @@ const GCM_TAG = 16;
 const SALSA_NONCE = 24;
 const SALSA_TAG = 16;
 
-/** Opens what LiteLLM sealed. Null for a text that this key does not open. */
+/** Opens a text that LiteLLM sealed. Null for a text that this key does not open. */
 export type Unseal = (text: string) => string | null;
 
-/** Opens texts with the value of LITELLM_SALT_KEY, or of the master key where that is not set. */
+/** Opens texts with the value of LITELLM_SALT_KEY, or of the master key if that is not set. */
 export function unsealWith(saltKey: string): Unseal {
   const plain = createHash("sha256").update(saltKey).digest();
   const derived = Buffer.from(hkdfSync("sha256", saltKey, "", HKDF_INFO, KEY_BYTES));
@@ -47,7 +47,7 @@ function openGcm(bytes: Buffer, key: Buffer): Buffer {
   return Buffer.concat([decipher.update(bytes.subarray(GCM_NONCE, end)), decipher.final()]);
 }
 
-/** The text, or null where the key is another: both ciphers then throw an error of their own. */
+/** Returns the text, or null for a wrong key: both ciphers then throw their own error. */
 function opened(open: () => Buffer): string | null {
   try {
     return open().toString("utf8");

@@ -1,18 +1,18 @@
-// The models of one-api and new-api: their channels as providers, their ratios as prices. A ratio
-// of 1 is one quota for each token of the prompt.
+// Plans the models of one-api and new-api: their channels as providers, their ratios as prices. A
+// ratio of 1 is one quota for each token of the prompt.
 
 import { decimal, product, quotient } from "../../core/money/decimal.ts";
 import type { ForeignRow } from "../../store/imports/foreign-database.ts";
 import type { OneApiTables } from "../../store/imports/one-api-source.ts";
 import {
   addressOf,
+  foreignText,
   jsonObject,
   type PlannedCatalogue,
   type PlannedModel,
-  textOf,
   wholeOf,
 } from "./plan.ts";
-import { type Place, PlannedRoutes } from "./planned-routes.ts";
+import { type ForeignServer, PlannedRoutes } from "./planned-routes.ts";
 
 /**
  * Channel types that speak OpenAI's protocol, with the address that a channel has if it names none;
@@ -53,7 +53,7 @@ interface ModelTerms {
   readonly quotaPerUsd: string;
 }
 
-/** What their channels become, and what does not. */
+/** Returns the catalogue of their channels, and notes on channels that are left out. */
 export function oneApiCatalogue(
   tables: OneApiTables,
   terms: ModelTerms,
@@ -64,12 +64,12 @@ export function oneApiCatalogue(
   const unpriced = new Map<string, string>();
   const offered = new Set<string>();
   for (const channel of inOrder(tables.channels)) {
-    const place = placeOf(channel, tables.product);
-    if (typeof place === "string") {
-      notes.push(`channel ${channel.id} '${channel.name ?? ""}': ${place}; left out`);
+    const server = serverOf(channel, tables.product);
+    if (typeof server === "string") {
+      notes.push(`channel ${channel.id} '${channel.name ?? ""}': ${server}; left out`);
       continue;
     }
-    const mapping = jsonObject(textOf(channel.model_mapping));
+    const mapping = jsonObject(foreignText(channel.model_mapping));
     for (const id of modelsOf(channel)) {
       const found = prices.of(id);
       if (typeof found === "string") {
@@ -77,9 +77,9 @@ export function oneApiCatalogue(
         continue;
       }
       offered.add(id);
-      const upstreamName = textOf(mapping[id]) ?? id;
+      const upstreamName = foreignText(mapping[id]) ?? id;
       const { contextLength } = terms;
-      routes.add({ id, upstreamName, place, contextLength, prices: found });
+      routes.add({ id, upstreamName, server, contextLength, prices: found });
     }
   }
   for (const [id, why] of unpriced) notes.push(`model '${id}': ${why}; left out`);
@@ -89,42 +89,42 @@ export function oneApiCatalogue(
   return { catalogue: routes.catalogue(), notes: [...notes, ...routes.notes] };
 }
 
-/** As they are tried there: the highest priority first. */
+/** Sorts channels as they are tried there: the highest priority first. */
 function inOrder(channels: readonly ForeignRow[]): ForeignRow[] {
   const priority = (channel: ForeignRow) => Number(wholeOf(channel.priority) ?? 0n);
   return [...channels].sort((a, b) => priority(b) - priority(a));
 }
 
 function modelsOf(channel: ForeignRow): string[] {
-  const names = (textOf(channel.models) ?? "").split(",").map((name) => name.trim());
+  const names = (foreignText(channel.models) ?? "").split(",").map((name) => name.trim());
   return [...new Set(names.filter((name) => name !== ""))];
 }
 
-function placeOf(channel: ForeignRow, product: OneApiTables["product"]): Place | string {
+function serverOf(channel: ForeignRow, product: OneApiTables["product"]): ForeignServer | string {
   if (String(wholeOf(channel.status)) !== "1") return "disabled there";
   const type = String(wholeOf(channel.type));
   const usual = OPENAI_TYPES[product][type];
   if (usual === undefined) return `its type ${type} does not speak OpenAI's protocol`;
-  const address = addressOf(textOf(channel.base_url) ?? usual);
+  const address = addressOf(foreignText(channel.base_url) ?? usual);
   if (typeof address === "string") return address;
   const base = address.url;
   return {
     identity: `channel:${channel.id}`,
-    name: textOf(channel.name) ?? `channel-${channel.id}`,
+    name: foreignText(channel.name) ?? `channel-${channel.id}`,
     // Both products put /v1 between the address of a channel and the path of a request.
     baseUrl: /\/v\d+$/.test(base) ? base : `${base}/v1`,
     keyVariable: null,
-    hasKey: textOf(channel.key) !== null,
+    hasKey: foreignText(channel.key) !== null,
   };
 }
 
-/** What their options say about prices. The defaults of their programs are not in the database. */
+/** The prices in their options. The default prices of the two programs are not in the database. */
 class Prices {
   readonly #ratio: Readonly<Record<string, unknown>>;
   readonly #completion: Readonly<Record<string, unknown>>;
   readonly #cache: Readonly<Record<string, unknown>>;
   readonly #perCall: Readonly<Record<string, unknown>>;
-  /** In new-api: "ratio" where it is not said. */
+  /** In new-api, the kind of price of each model; "ratio" if a model has no kind. */
   readonly #modes: Readonly<Record<string, unknown>>;
 
   constructor(
@@ -138,9 +138,9 @@ class Prices {
     this.#modes = jsonObject(options.get("billing_setting.billing_mode"));
   }
 
-  /** The prices of a model, or why there are none. */
+  /** Returns the prices of a model, or why it has none. */
   of(id: string): PlannedModel["pricing"][0] | string {
-    const mode = Object.hasOwn(this.#modes, id) ? textOf(this.#modes[id]) : null;
+    const mode = Object.hasOwn(this.#modes, id) ? foreignText(this.#modes[id]) : null;
     if (mode !== null && mode !== "ratio") return `its price there is of the kind '${mode}'`;
     if (Object.hasOwn(this.#perCall, id)) return "it is paid by the call there";
     if (!Object.hasOwn(this.#ratio, id)) return "its price is not in the option ModelRatio";
@@ -159,7 +159,7 @@ class Prices {
     };
   }
 
-  /** USD for a million tokens, finer than six decimals rounded up. */
+  /** USD for a million tokens; digits beyond six decimals are rounded up. */
   #perMillion(ratio: unknown, times: unknown = 1): string | null {
     const [base, factor, perUsd] = [decimal(ratio), decimal(times), decimal(this.quotaPerUsd)];
     if (base === null || factor === null || perUsd === null) return null;

@@ -1,5 +1,5 @@
-// The plan of an import from one-api or new-api. Their unit is the quota, of which 500,000 are one
-// USD unless the option QuotaPerUnit says otherwise.
+// Plans an import from one-api or new-api. Their unit is the quota, of which 500,000 are one USD
+// unless the option QuotaPerUnit says otherwise.
 
 import { type NanoUsd, toDollars, ZERO } from "../../core/money/money.ts";
 import type { ForeignRow } from "../../store/imports/foreign-database.ts";
@@ -9,6 +9,7 @@ import {
   allowlistFrom,
   emailFrom,
   endNote,
+  foreignText,
   type ImportPlan,
   isSet,
   jsonObject,
@@ -17,7 +18,6 @@ import {
   type PlannedKey,
   type PlanTerms,
   sharedEmails,
-  textOf,
   wholeOf,
   worthOf,
 } from "./plan.ts";
@@ -33,7 +33,7 @@ const TOKEN_STATES: Readonly<Record<string, string>> = {
   4: "used up",
 };
 
-/** What an import from these tables does. */
+/** Plans an import from these tables. */
 export function planOneApi(tables: OneApiTables, terms: PlanTerms): ImportPlan {
   return new OneApiPlan(tables, terms).plan();
 }
@@ -41,7 +41,7 @@ export function planOneApi(tables: OneApiTables, terms: PlanTerms): ImportPlan {
 class OneApiPlan {
   readonly #notes: string[] = [];
   readonly #perUsd: string;
-  /** By the id of their user. */
+  /** The tokens by the id of their user. */
   readonly #tokens: ReadonlyMap<string, readonly ForeignRow[]>;
 
   constructor(
@@ -68,7 +68,7 @@ class OneApiPlan {
   #account(user: ForeignRow): PlannedAccount[] {
     const id = String(user.id);
     const status = wholeOf(user.status);
-    const username = textOf(user.username);
+    const username = foreignText(user.username);
     const subject = `user ${id} '${username ?? ""}'`;
     const quota = wholeOf(user.quota ?? 0);
     if ((status !== ENABLED && status !== DISABLED) || isDeleted(user)) {
@@ -82,11 +82,11 @@ class OneApiPlan {
     if ((wholeOf(user.aff_quota) ?? 0n) > 0n) {
       this.#notes.push(`${subject}: an invitation bonus of ${user.aff_quota} quota is left out`);
     }
-    const { email, problem } = emailFrom(textOf(user.email));
+    const { email, problem } = emailFrom(foreignText(user.email));
     if (problem !== null) this.#notes.push(`${subject}: ${problem}`);
     const account = {
       origin: `user:${id}`,
-      name: nameFrom(textOf(user.display_name) ?? username, `user ${id}`),
+      name: nameFrom(foreignText(user.display_name) ?? username, `user ${id}`),
       email,
       balance: this.#balance(subject, quota),
       suspended: status === DISABLED,
@@ -110,9 +110,9 @@ class OneApiPlan {
 
   #key(token: ForeignRow): PlannedKey[] {
     const id = String(token.id);
-    const key = textOf(token.key) ?? "";
+    const key = foreignText(token.key) ?? "";
     const lastFour = key.slice(-4);
-    const name = nameFrom(textOf(token.name), `token ${id}`);
+    const name = nameFrom(foreignText(token.name), `token ${id}`);
     const subject = `token ${id} '${name}' (…${lastFour})`;
     const refuse = (why: string) => {
       this.#notes.push(`${subject}: ${why}; no new key`);
@@ -124,7 +124,7 @@ class OneApiPlan {
     const expiresMs = expires === NEVER ? Number.POSITIVE_INFINITY : Number(expires) * 1_000;
     if (expiresMs <= this.terms.nowMs) return refuse("expired there");
     const ipAllowlist = allowlistFrom(
-      (textOf(token.allow_ips ?? token.subnet) ?? "").split(/[\n,]/),
+      (foreignText(token.allow_ips ?? token.subnet) ?? "").split(/[\n,]/),
     );
     if (ipAllowlist instanceof RangeError) {
       return refuse(`its addresses cannot be kept: ${ipAllowlist.message}`);
@@ -154,14 +154,14 @@ class OneApiPlan {
   #restrictions(subject: string, token: ForeignRow): void {
     const models =
       this.tables.product === "one-api"
-        ? textOf(token.models)
+        ? foreignText(token.models)
         : isSet(token.model_limits_enabled)
-          ? textOf(token.model_limits)
+          ? foreignText(token.model_limits)
           : null;
     if (models !== null) {
       this.#notes.push(`${subject}: only for ${models} there; the new key is for every model`);
     }
-    const group = textOf(token.group);
+    const group = foreignText(token.group);
     if (group !== null) {
       this.#notes.push(`${subject}: of the group '${group}' there, which Farebox does not have`);
     }
@@ -177,12 +177,12 @@ class OneApiPlan {
     }
   }
 
-  /** Groups of users pay a multiple of the prices there, and everybody pays the same here. */
+  /** Groups of users pay a multiple of the prices there; here all users pay the same. */
   #groups(): string[] {
     const ratios = jsonObject(this.tables.options.get("GroupRatio"));
     const count = new Map<string, number>();
     for (const user of this.tables.users) {
-      const group = textOf(user.group) ?? "default";
+      const group = foreignText(user.group) ?? "default";
       if (!isDeleted(user)) count.set(group, (count.get(group) ?? 0) + 1);
     }
     return [...count].flatMap(([group, users]) => {

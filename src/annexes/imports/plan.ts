@@ -1,5 +1,5 @@
-// What an import will do, before it does anything: accounts with their credit and keys, models, and
-// in words what could not be carried over.
+// Describes an import before it runs: accounts with their credit and keys, models, and notes on
+// data that cannot be carried over.
 
 import { decimal, quotient } from "../../core/money/decimal.ts";
 import { type NanoUsd, usd } from "../../core/money/money.ts";
@@ -7,9 +7,9 @@ import { addressesFrom, CONTROL_CHARACTERS } from "../../core/text/field-rules.t
 import { FORM_FIELDS } from "../../core/text/form-fields.ts";
 import { parseAddress } from "../../core/text/mail-address.ts";
 
-/** A key that its holder gets a new one for. */
+/** An imported key, for which its holder gets a new one. */
 export interface PlannedKey {
-  /** Where it comes from: unique in its source. */
+  /** The key's identity, unique in its source. */
   readonly origin: string;
   readonly name: string;
   /** The last four characters of the old key; "" if they are not known. */
@@ -58,22 +58,22 @@ export interface PlannedCatalogue {
 }
 
 export interface ImportPlan {
-  /** The product, as people call it. */
+  /** The product's usual name. */
   readonly product: string;
   readonly accounts: readonly PlannedAccount[];
   readonly catalogue: PlannedCatalogue;
-  /** What is not as it was, one sentence each, beginning with what it is about. */
+  /** Differences from the old product, one sentence each; each begins with its subject. */
   readonly notes: readonly string[];
 }
 
-/** What a plan needs besides the database. */
+/** Terms of a plan that the database does not hold. */
 export interface PlanTerms {
   readonly nowMs: number;
-  /** For models of which the database does not say it. */
+  /** The context length of models for which the database has none. */
   readonly contextLength: number;
 }
 
-/** What the configuration file takes. */
+/** The limits of the configuration file. */
 export const CONTEXT_LENGTHS = { from: 256, to: 100_000_000 } as const;
 export const ROUTES_MAX = 16;
 const LINE_MAX = 200;
@@ -82,19 +82,19 @@ const PRICE_MAX_DECIMALS = 6;
 const NANO_DECIMALS = 9;
 const ONE = { digits: 1n, scale: 0 };
 
-/** A text of a foreign database; null for an empty one and for anything that is no text. */
-export function textOf(value: unknown): string | null {
+/** Returns a text of a foreign database; null for an empty text and any other value. */
+export function foreignText(value: unknown): string | null {
   return typeof value === "string" && value.trim() !== "" ? value.trim() : null;
 }
 
-/** A whole number of a foreign database; null if it is none. */
+/** Returns a whole number of a foreign database; null for any other value. */
 export function wholeOf(value: unknown): bigint | null {
   if (typeof value === "bigint") return value;
   if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : null;
   return typeof value === "string" && /^-?\d{1,30}$/.test(value) ? BigInt(value) : null;
 }
 
-/** True for a flag that is set: `true`, and 1 where a database has no truth values. */
+/** True for a flag that is set: `true`, or 1 in a database without booleans. */
 export function isSet(value: unknown): boolean {
   return value === true || value === 1 || value === "1" || value === "t";
 }
@@ -116,13 +116,18 @@ export function labelFrom(text: string): string {
   return nameFrom(text, "model", LINE_MAX);
 }
 
-/** A USD amount to the nano-USD, cut off; null if it is no amount that Redis can count. */
-export function amountOf(value: unknown): NanoUsd | null {
+/**
+ * Returns a USD amount, cut off after the nano-USD; null if it is not an amount that Redis can
+ * count.
+ */
+export function foreignUsd(value: unknown): NanoUsd | null {
   const number = decimal(value);
   return number === null ? null : usdOrNull(quotient(number, ONE, cut));
 }
 
-/** The worth of a count of units, of which `perUsd` are one USD; null if it is too large. */
+/**
+ * Returns the worth of a count of units, of which `perUsd` are one USD; null if it is too large.
+ */
 export function worthOf(units: bigint, perUsd: string): NanoUsd | null {
   const divisor = decimal(perUsd);
   if (divisor === null || divisor.digits <= 0n) return null;
@@ -140,7 +145,10 @@ function usdOrNull(text: string): NanoUsd | null {
   }
 }
 
-/** A price of a million tokens from digits; a finer one is rounded up. Null if it is no price. */
+/**
+ * Returns the price of a million tokens in USD; digits beyond the last decimal are rounded up. Null
+ * if it is not a price.
+ */
 export function pricePerMillion(perToken: unknown): string | null {
   const number = decimal(perToken);
   if (number === null || number.digits < 0n) return null;
@@ -148,7 +156,7 @@ export function pricePerMillion(perToken: unknown): string | null {
   return quotient(million, ONE, { decimals: PRICE_MAX_DECIMALS, rounding: "up" });
 }
 
-/** An address that mail can be sent to, or why it is none. */
+/** Returns an address that mail can be sent to, or its problem. */
 export function emailFrom(text: string | null): { email: string | null; problem: string | null } {
   if (text === null) return { email: null, problem: null };
   const parsed = parseAddress(text);
@@ -157,7 +165,7 @@ export function emailFrom(text: string | null): { email: string | null; problem:
     : { email: parsed.address, problem: null };
 }
 
-/** The addresses and CIDR blocks, or the error that names the first wrong entry. */
+/** Returns the addresses and CIDR blocks, or the error that names the first wrong entry. */
 export function allowlistFrom(entries: readonly string[]): readonly string[] | RangeError {
   try {
     return addressesFrom(entries.map((entry) => entry.trim()).filter((entry) => entry !== ""));
@@ -167,12 +175,12 @@ export function allowlistFrom(entries: readonly string[]): readonly string[] | R
   }
 }
 
-/** A key that ends later does not end: some have times of no calendar. */
+/** A key with a later end counts as endless: some ends are not dates of any calendar. */
 const FAR_MS = Date.UTC(10_000, 0);
 
-/** Says of a key that ends there that its new key does not end by itself. */
+/** Notes for a key that ends there that its new key does not end by itself. */
 export function endNote(subject: string, expiresMs: number): string[] {
-  // A time beyond those that a Date can have is no number.
+  // A time beyond the range of Date is NaN.
   if (!(expiresMs < FAR_MS)) return [];
   const day = new Date(expiresMs).toISOString().slice(0, 10);
   return [`${subject}: ends on ${day} there; the new key does not end by itself`];
@@ -189,7 +197,7 @@ export function familyOf(model: string): string {
   return labelFrom(/^[^-_.:\d]+/.exec(name)?.[0] ?? name);
 }
 
-/** The address of a server, or what keeps the configuration file from having it. */
+/** Returns the address of a server, or why the configuration file cannot hold it. */
 export function addressOf(text: string): { readonly url: string } | string {
   if (!/^https?:\/\/\S{1,500}$/.test(text) || !URL.canParse(text)) return "it has no address";
   const { username, password, search, hash } = new URL(text);

@@ -1,5 +1,5 @@
-// Puts providers and models of another product together: one provider for each server and key, one
-// model for each name, with a route for each place that serves it.
+// Groups providers and models of another product: one provider for each server and key, one model
+// for each name, with a route for each server that offers it.
 
 import {
   familyOf,
@@ -13,33 +13,36 @@ import {
   ROUTES_MAX,
 } from "./plan.ts";
 
-/** A server with a key there; two places with the same `identity` are one provider. */
-export interface Place {
+/** A server and a key there; two servers with the same `identity` are one provider. */
+export interface ForeignServer {
   readonly identity: string;
-  /** What it is called, where that is still free. */
+  /** The preferred name of the provider, if it is still free. */
   readonly name: string;
   readonly baseUrl: string;
-  /** The variable with its key; null if it needs a key and the variable is ours to name. */
+  /** The variable with its key; null if we name the variable, or if it needs no key. */
   readonly keyVariable: string | null;
   readonly hasKey: boolean;
 }
 
-/** A model at one place. */
+/** A model on one server. */
 export interface Offer {
   readonly id: string;
   readonly upstreamName: string;
-  readonly place: Place;
+  readonly server: ForeignServer;
   readonly contextLength: number;
   readonly prices: PlannedModel["pricing"][0];
 }
 
 const MODELS_MAX = 2_000;
-/** The most that a million tokens may cost in the configuration file. */
+/** The highest price of a million tokens in the configuration file. */
 const PRICE_MAX = 10_000;
 
 /** Collects offers into the two sections of the configuration file. */
 export class PlannedRoutes {
-  readonly #providers = new Map<string, { readonly name: string; readonly place: Place }>();
+  readonly #providers = new Map<
+    string,
+    { readonly name: string; readonly server: ForeignServer }
+  >();
   readonly #models = new Map<string, PlannedModel>();
   readonly notes: string[] = [];
 
@@ -61,7 +64,10 @@ export class PlannedRoutes {
       this.notes.push(`model '${id}': a file has at most ${MODELS_MAX} models; left out`);
       return;
     }
-    const route = { provider: this.#providerOf(offer.place), model: labelFrom(offer.upstreamName) };
+    const route = {
+      provider: this.#providerOf(offer.server),
+      model: labelFrom(offer.upstreamName),
+    };
     if (earlier === undefined) {
       this.#models.set(id, {
         id,
@@ -83,18 +89,21 @@ export class PlannedRoutes {
     this.#models.set(id, this.#withRoute(earlier, route));
   }
 
-  /** The sections of the configuration file, when all is added; notes the variables of keys. */
+  /**
+   * Returns the sections of the configuration file, after the last `add`; notes the variables of
+   * keys.
+   */
   catalogue(): PlannedCatalogue {
     const all = [...this.#providers.values()];
-    // A variable of two keys would send one of them to the server of the other.
-    const taken = new Set(all.flatMap(({ place }) => place.keyVariable ?? []));
-    const providers = all.map(({ name, place }): [string, PlannedProvider] => {
-      const variable = place.hasKey ? (place.keyVariable ?? freeVariable(name, taken)) : null;
-      if (variable !== null && place.keyVariable === null) {
+    // If two keys had the same variable, one key would be sent to the server of the other.
+    const taken = new Set(all.flatMap(({ server }) => server.keyVariable ?? []));
+    const providers = all.map(({ name, server }): [string, PlannedProvider] => {
+      const variable = server.hasKey ? (server.keyVariable ?? freeVariable(name, taken)) : null;
+      if (variable !== null && server.keyVariable === null) {
         taken.add(variable);
         this.notes.push(`provider '${name}': put its API key into the variable ${variable}`);
       }
-      return [name, { base_url: place.baseUrl, ...(variable && { api_key_env: variable }) }];
+      return [name, { base_url: server.baseUrl, ...(variable && { api_key_env: variable }) }];
     });
     return { providers: Object.fromEntries(providers), models: [...this.#models.values()] };
   }
@@ -111,11 +120,11 @@ export class PlannedRoutes {
     return model;
   }
 
-  #providerOf(place: Place): string {
-    const known = this.#providers.get(place.identity);
+  #providerOf(server: ForeignServer): string {
+    const known = this.#providers.get(server.identity);
     if (known !== undefined) return known.name;
-    const name = this.#freeName(providerNameOf(place.name));
-    this.#providers.set(place.identity, { name, place });
+    const name = this.#freeName(providerNameOf(server.name));
+    this.#providers.set(server.identity, { name, server });
     return name;
   }
 

@@ -1,6 +1,6 @@
-// Does what a plan says, by the use cases that operators have. Every step is remembered in Postgres
-// in its own transaction, so an import that was interrupted goes on where it stopped, and one that
-// is repeated changes nothing.
+// Executes a plan by the use cases that operators have. Every step is recorded in Postgres in its
+// own transaction, so an interrupted import continues where it stopped, and a repeated import
+// changes nothing.
 
 import {
   type AdministrationDeps,
@@ -23,10 +23,10 @@ import type { ImportPlan, PlannedAccount, PlannedKey } from "./plan.ts";
 
 export interface ImportDeps {
   readonly administration: AdministrationDeps;
-  /** The name of the import; what it brought before is known under it. */
+  /** The name of the import. Accounts and keys that it brought before are found by this name. */
   readonly source: string;
   readonly scopes: readonly Scope[];
-  /** Stores a new key where its holder will get it from; the key exists only after that. */
+  /** Stores a new key where its holder will get it; the key exists only after that. */
   readonly keep: (
     account: PlannedAccount,
     key: PlannedKey,
@@ -43,17 +43,17 @@ export interface ImportCounts {
   accountsKnown: number;
   keysIssued: number;
   keysKnown: number;
-  /** What was credited in this run: a sum over accounts, which no single balance could hold. */
+  /** The credit booked in this run: a sum over accounts, which no single balance could hold. */
   credited: bigint;
 }
 
 export interface ImportResult {
   readonly counts: Readonly<ImportCounts>;
-  /** What could not be done, one sentence each. */
+  /** Steps that could not be done, one sentence each. */
   readonly notes: readonly string[];
 }
 
-/** Counts what a plan would do, without doing it. */
+/** Counts the steps of a plan without doing them. */
 export async function previewImport(
   { administration, source }: Pick<ImportDeps, "administration" | "source">,
   plan: ImportPlan,
@@ -69,7 +69,7 @@ export async function previewImport(
   return counts;
 }
 
-/** Does what the plan says. @throws ImportedMeanwhile */
+/** Executes the plan. @throws ImportedMeanwhile */
 export async function runImport(deps: ImportDeps, plan: ImportPlan): Promise<ImportResult> {
   const known = await importedFrom(deps.administration.accounts.deps.database, deps.source);
   const counts = noCounts();
@@ -157,7 +157,7 @@ async function issueKey(deps: ImportDeps, { accountId, account, key }: KeyToIssu
       also: async (tx, number, issued) => {
         if (issued === undefined) throw new Error("A key was made without its secret");
         await noteImported(tx, { source, origin, account: number, key: issued.id });
-        // Before the commit: a key that its holder cannot get must not exist.
+        // The key is stored before the commit: a key that its holder cannot get must not exist.
         await keep(account, key, { ...issued, accountId });
       },
     },

@@ -1,5 +1,5 @@
-// What can happen to a payment in the sandbox. Each action changes objects and tells of it by the
-// events that Stripe sends for it.
+// Acts on payments in the sandbox. Each action changes objects and emits the events that Stripe
+// sends for it.
 
 import { METADATA } from "../../payments/providers/stripe-objects.ts";
 import { refusal, SandboxRefusal } from "./sandbox-refusal.ts";
@@ -9,7 +9,7 @@ import { declineOf, TEST_CARDS, type TestCard } from "./test-cards.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 const CURRENCY = "usd";
-/** Nobody defends a payment of the sandbox. */
+/** Payments of the sandbox have no evidence: they are never defended. */
 const NO_EVIDENCE = { due_by: null, has_evidence: false, past_due: false, submission_count: 0 };
 const API_VERSION = "2026-10-28.endive";
 
@@ -36,7 +36,7 @@ export class SandboxActions {
 
   create(kind: string, prefix: string, fields: Fields): SandboxObject {
     const id = this.store.newId(prefix);
-    // Stripe tells neither of all objects.
+    // Not every object of Stripe has these two fields.
     const created = kind === "tax.calculation" ? {} : { created: this.store.nowSeconds };
     const mode = kind === "refund" ? {} : { livemode: false };
     return this.store.put({ id, object: kind, ...created, ...mode, ...fields });
@@ -100,7 +100,7 @@ export class SandboxActions {
     return intent;
   }
 
-  /** Pays a page with a card; what follows from the card happens at once. */
+  /** Pays a page with a card; the consequences of the card follow at once. */
   paySession(sessionId: string, cardNumber: string): SandboxObject {
     const session = this.get(sessionId, "checkout.session");
     if (session.status !== "open") throw refusal(`This page is ${session.status}.`);
@@ -190,7 +190,7 @@ export class SandboxActions {
     return dispute;
   }
 
-  /** The bank warns that a card may be stolen. */
+  /** Adds the bank's warning that a card may be stolen. */
   warn(intentId: string): SandboxObject {
     const charge = this.#chargeOf(intentId);
     const warning = this.create("radar.early_fraud_warning", "issfr", {
@@ -265,7 +265,7 @@ export class SandboxActions {
       payment_intent: intent.id,
       payment_method: card,
       refunded: false,
-      // The server makes a whole address of it.
+      // A path; the server makes it a whole address.
       receipt_url: decline === null ? `/receipt/${intent.id}` : null,
       status: decline === null ? "succeeded" : "failed",
     });

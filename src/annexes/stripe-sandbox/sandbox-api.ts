@@ -1,5 +1,5 @@
-// The part of Stripe's API that Farebox uses, in Stripe's own form: parameters as nested form
-// fields, errors, lists in pages, idempotency keys.
+// Answers the part of Stripe's API that Farebox uses, in Stripe's own form: parameters as nested
+// form fields, errors, lists in pages, idempotency keys.
 
 import type { SandboxActions } from "./sandbox-actions.ts";
 import { type ApiAnswer, type ApiRequest, keepAnswer, keptAnswer } from "./sandbox-keys.ts";
@@ -9,7 +9,7 @@ import type { SandboxObject } from "./sandbox-store.ts";
 type Params = { readonly [name: string]: string | Params };
 type Handler = (actions: SandboxActions, id: string, params: Params) => SandboxObject | object;
 
-/** Where the objects of a kind are listed. */
+/** The paths that list the objects of each kind. */
 const LISTS: Readonly<Record<string, string>> = {
   payment_intent: "payment_intents",
   "checkout.session": "checkout/sessions",
@@ -156,7 +156,7 @@ function lineItem(
   };
 }
 
-/** The same everywhere. */
+/** The tax rate of every country. */
 const TAX_PERCENT = 10;
 
 function taxOn(cents: number): number {
@@ -183,7 +183,7 @@ function calculateTax(actions: SandboxActions, params: Params): SandboxObject {
 
 function createIntent(actions: SandboxActions, params: Params): SandboxObject {
   const isCharge = text(params, "confirm") === "true";
-  // Nothing is made for a card that cannot be charged.
+  // Checked first: no payment is created for a card that cannot be charged.
   if (isCharge) cardOf(actions, text(params, "customer"), params);
   const intent = actions.createIntent({
     amount: Number(required(params, "amount")),
@@ -199,7 +199,7 @@ function confirmIntent(actions: SandboxActions, id: string, params: Params): San
   return actions.confirm(id, card, actions.store.behaviourOf(card));
 }
 
-/** The card that is to be charged. @throws SandboxRefusal unless this customer has it */
+/** Returns the card to charge. @throws SandboxRefusal unless this customer has it */
 function cardOf(actions: SandboxActions, customer: unknown, params: Params): string {
   const card = required(params, "payment_method");
   if (actions.get(card, "payment_method").customer === customer) return card;

@@ -1,4 +1,4 @@
-// Requests and answers of the sandbox's API, and the idempotency keys that join them as at Stripe.
+// Joins requests and answers of the sandbox's API by idempotency keys, as Stripe does.
 
 import type { SandboxStore } from "./sandbox-store.ts";
 
@@ -13,11 +13,11 @@ export interface ApiRequest {
 export interface ApiAnswer {
   readonly status: number;
   readonly body: object;
-  /** What was saved under the key of an earlier request. */
+  /** True for an answer that was saved under the key of an earlier request. */
   readonly isReplayed?: boolean;
 }
 
-/** The answer that is saved under the key of a request; null where there is none. */
+/** Returns the answer that is saved under the key of a request; null without one. */
 export function keptAnswer(store: SandboxStore, request: ApiRequest): ApiAnswer | null {
   const key = keyOf(request);
   const kept = key === null ? null : store.answerTo(key);
@@ -29,7 +29,7 @@ export function keptAnswer(store: SandboxStore, request: ApiRequest): ApiAnswer 
   return { status: 400, body: { error: { type: "idempotency_error", message } } };
 }
 
-/** Saves an answer under the key of its request. Stripe saves those with the status 500 too. */
+/** Saves an answer under the key of its request. Stripe also saves answers with the status 500. */
 export function keepAnswer(
   store: SandboxStore,
   request: ApiRequest,

@@ -1,4 +1,4 @@
-// The pages of the sandbox, for a person with a browser. Each says that no real money moves.
+// Writes the pages of the sandbox, for a person with a browser. Each says that no real money moves.
 
 import { ofCents, toDecimal } from "../../core/money/money.ts";
 import { escapeHtml } from "../../core/text/html.ts";
@@ -36,7 +36,7 @@ export function paymentPage(session: SandboxObject, problem: string | null): str
   return page(`Pay ${amount}`, said + linesOf(session) + form + back);
 }
 
-/** What is paid for. */
+/** Lists the items that the payment is for. */
 function linesOf({ line_items, total_details }: SandboxObject): string {
   const { data } = { data: [], ...(line_items as { data?: readonly Line[] } | undefined) };
   const { amount_tax: tax } = { amount_tax: 0, ...(total_details as object | undefined) };
@@ -58,7 +58,10 @@ export function receiptPage({ id, amount_received }: SandboxObject): string {
   return page("Receipt", `<p>Paid: ${dollars(amount_received)}</p><p>${escapeHtml(id)}</p>`);
 }
 
-/** The page after a payment, which leads back to who made the page, as Stripe does at once. */
+/**
+ * Writes the page after a payment, which leads back to the caller's page; Stripe goes there at
+ * once.
+ */
 export function paidPage(returnUrl: string): string {
   const url = escapeHtml(returnUrl);
   return page(
@@ -69,7 +72,7 @@ export function paidPage(returnUrl: string): string {
   );
 }
 
-/** The page on which everything can be made to happen that banks and holders do. */
+/** Writes the page with a button for each action of banks and holders. */
 export function overviewPage({ store }: SandboxActions): string {
   const open = store
     .list("checkout.session")

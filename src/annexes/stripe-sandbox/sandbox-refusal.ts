@@ -1,4 +1,4 @@
-/** An error as Stripe's API shows it. */
+/** Describes an error in the form of Stripe's API. */
 export interface StripeErrorFields {
   readonly type: string;
   readonly message: string;
@@ -15,7 +15,7 @@ export class SandboxRefusal extends Error {
   }
 }
 
-/** Says that what was asked for cannot be done now. */
+/** Makes the refusal of a request that cannot be done now. */
 export function refusal(message: string): SandboxRefusal {
   return new SandboxRefusal({ type: "invalid_request_error", message });
 }

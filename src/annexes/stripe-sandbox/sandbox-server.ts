@@ -1,4 +1,4 @@
-// The sandbox: a local stand-in of Stripe with a page to pay on. No real money moves.
+// Serves the sandbox: a local stand-in of Stripe with a page to pay on. No real money moves.
 
 import type { Clock } from "../../core/clock.ts";
 import type { RandomBytes } from "../../core/ids.ts";
@@ -15,9 +15,9 @@ import { SandboxStore } from "./sandbox-store.ts";
 import { SandboxWebhooks, type WebhookTarget } from "./sandbox-webhooks.ts";
 
 export interface SandboxOptions {
-  /** 0 for any free port. It listens on this machine only. */
+  /** 0 for any free port. The sandbox listens on this machine only. */
   readonly port: number;
-  /** Where it keeps its objects; null: nowhere. */
+  /** The file that keeps its objects; null: they are not kept. */
   readonly file: string | null;
   readonly secretKey: string;
   readonly webhook: WebhookTarget;
@@ -25,7 +25,7 @@ export interface SandboxOptions {
   readonly random: RandomBytes;
   readonly after: Clock["after"];
   readonly log: Pick<Log, "info" | "warn">;
-  /** Lets a test answer in the place of the sandbox, before or after it has worked. */
+  /** Lets a test answer in place of the sandbox, before or after the sandbox has done the work. */
   readonly intercept?: (request: ApiRequest, answer: () => ApiAnswer) => Promise<Response | null>;
 }
 
@@ -50,7 +50,7 @@ export function startSandbox(options: SandboxOptions): Sandbox {
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: options.port,
-    // Longer than a client waits: what does not answer is for the client to give up.
+    // Longer than a client waits: the client gives up a request that gets no answer.
     idleTimeout: 120,
     async fetch(request, self) {
       const response = isOfThisMachine(request, peerOf(self, request))
@@ -114,7 +114,10 @@ async function answer(
   return answerPage(actions, request.method, pathname, new URLSearchParams(body));
 }
 
-/** Stripe saves a failure of its own under the key of the request, unlike one on the way to it. */
+/**
+ * Stripe saves its own failure under the key of the request, but not a failure on the way to
+ * Stripe.
+ */
 const FAILED = 500;
 const BROKEN = { error: { type: "api_error", message: "An unknown error occurred" } } as const;
 
@@ -123,7 +126,7 @@ function apiResponse({ status, body, isReplayed = false }: ApiAnswer): Response 
   return Response.json(body, { status, headers });
 }
 
-/** Stripe's pages have whole addresses. */
+/** Makes whole addresses of the paths, as Stripe does. */
 function withOrigin(answer: ApiAnswer, origin: string): ApiAnswer {
   const { body } = answer;
   const { url, latest_charge: charge }: { url?: unknown; latest_charge?: unknown } = body;

@@ -1,5 +1,5 @@
-// What the sandbox remembers: objects in Stripe's own form, answers to idempotency keys, and events
-// that no webhook has taken yet. With a file it survives a restart.
+// Stores the sandbox's objects in Stripe's own form, answers to idempotency keys, and events that
+// no webhook has taken yet. With a file they survive a restart.
 
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { RandomBytes } from "../../core/ids.ts";
@@ -10,17 +10,17 @@ import { StartError } from "../../core/start-error.ts";
 export interface SandboxObject {
   readonly id: string;
   readonly object: string;
-  /** Missing where Stripe does not tell it. */
+  /** Omitted for kinds for which Stripe omits it. */
   readonly created?: number;
   readonly [field: string]: unknown;
 }
 
 export interface KeptAnswer {
-  /** Of the request; another request with the same key is refused. */
+  /** The fingerprint of the request; another request with the same key is refused. */
   readonly fingerprint: string;
   readonly status: number;
   readonly body: string;
-  /** When it was given, in seconds. */
+  /** The time of the answer, in seconds. */
   readonly at?: number;
 }
 
@@ -29,9 +29,9 @@ const ANSWER_SECONDS = 86_400;
 
 interface State {
   readonly objects: Record<string, SandboxObject>;
-  /** How a saved card behaves when it is charged, by its id. */
+  /** The result of charging each saved card, by the card's id. */
   readonly behaviours: Record<string, string>;
-  /** What was asked of an object and is no part of it, by its id. */
+  /** Request parameters that are not part of the object, by the object's id. */
   readonly terms: Record<string, Readonly<Record<string, unknown>>>;
   readonly answers: Record<string, KeptAnswer>;
   /** Ids of events that wait for the webhook. */
@@ -77,7 +77,7 @@ export class SandboxStore {
     return object;
   }
 
-  /** Changes fields of an object; the object after it. */
+  /** Changes fields of an object; returns the changed object. */
   change(id: string, fields: Readonly<Record<string, unknown>>): SandboxObject {
     const before = this.find(id);
     if (before === null) throw new Error(`The sandbox has no ${id}`);
@@ -129,7 +129,7 @@ export class SandboxStore {
   }
 }
 
-/** @throws StartError for a file that is no JSON, as a disk that lost power may leave it */
+/** @throws StartError for a file that is not JSON, as a disk that lost power may leave it */
 function readState(file: string): Partial<State> {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as Partial<State>;

@@ -29,7 +29,7 @@ export class SandboxWebhooks {
 
   constructor(readonly options: SandboxWebhooksOptions) {}
 
-  /** Delivers what waits, until all is taken. */
+  /** Delivers the waiting events, until all are taken. */
   start(): void {
     if (this.#isStopped) return;
     this.#running ??= this.#deliverAll().finally(() => {
@@ -44,7 +44,7 @@ export class SandboxWebhooks {
   add(event: SandboxObject): void {
     const { store } = this.options;
     store.setUndelivered([...store.undelivered, event.id]);
-    // After the action that caused it has ended.
+    // Runs after the action that caused the event has ended.
     queueMicrotask(() => this.start());
   }
 

@@ -1,6 +1,6 @@
-// The cards of the sandbox, by the numbers that Stripe uses for its own test cards.
+// Lists the cards of the sandbox, by the numbers that Stripe uses for its own test cards.
 
-/** What happens when a card is charged. */
+/** The possible results of charging a card. */
 export const BEHAVIOURS = [
   "ok",
   "declined",
@@ -13,11 +13,11 @@ export type Behaviour = (typeof BEHAVIOURS)[number];
 export interface TestCard {
   readonly number: string;
   readonly about: string;
-  /** On the page of the sandbox, where its holder is present. */
+  /** The result on the page of the sandbox, where the holder is present. */
   readonly present: Behaviour;
-  /** When it is charged later. */
+  /** The result of a later charge. */
   readonly later: Behaviour;
-  /** What happens after it was charged on the page. */
+  /** The event that follows a charge on the page. */
   readonly afterwards?: "dispute" | "fraud_warning" | "refund_fails";
 }
 
@@ -65,7 +65,7 @@ export const TEST_CARDS: readonly TestCard[] = [
   },
 ];
 
-/** The error of Stripe for a card that was not charged; null for one that was. */
+/** Returns Stripe's error for a card that was not charged; null for a card that was charged. */
 export function declineOf(behaviour: string): Readonly<Record<string, string>> | null {
   const declined = { type: "card_error", code: "card_declined", message: "The card was declined." };
   switch (behaviour) {

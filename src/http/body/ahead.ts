@@ -1,7 +1,7 @@
-// What a call is refused for without its body: key, account, address, scope, tier, window, pause.
-// Small bodies are there at once, and the account is asked when they are read. Before a large body
-// is read, or while one is slow to come, the account is asked ahead: a refusal then leaves the body
-// unread (D-558).
+// Refuses a call before its body is read: for its key, account, address, scope, tier, window or a
+// pause. Small bodies arrive at once, and the account is asked when they are read. Before a large
+// body is read, or while a body is slow to come, the account is asked ahead: a refusal then leaves
+// the body unread (D-558).
 
 import { countAhead } from "../../calls/admission.ts";
 import type { Call, CallTerms } from "../../calls/call.ts";
@@ -13,23 +13,23 @@ import { type BodyShare, isLargeBody } from "./body-shares.ts";
 import { type BodyRules, declaredLength } from "./read-body.ts";
 
 /** A request whose caller is known. */
-interface Context {
+interface KnownRequest {
   readonly deps: FrameDeps;
   readonly call: Call;
   readonly request: Request;
 }
 type Definition = Pick<Endpoint<never>, "service" | "access" | "isBilled">;
 
-/** How the body of a call is read. A class, because every call has one. */
+/** The rules by which a call's body is read. A class, because every call has one such object. */
 export class CallBody implements BodyRules {
-  readonly #context: Context;
+  readonly #context: KnownRequest;
   readonly #definition: Definition;
   readonly #isLarge: boolean;
   readonly declared: number | null;
   readonly share: BodyShare;
 
   constructor(
-    context: Context,
+    context: KnownRequest,
     definition: Definition,
     readonly bytesMax: number,
   ) {
@@ -50,7 +50,9 @@ export class CallBody implements BodyRules {
     return this.#context.deps.calls.clock;
   }
 
-  /** True if the account is asked before the body is read. One over the limit is refused anyway. */
+  /**
+   * True if the account is asked before the body is read. A body over the limit is refused anyway.
+   */
   get isAskedAhead(): boolean {
     if (this.#isLarge) return (this.declared ?? 0) <= this.bytesMax;
     const { deps, call } = this.#context;
@@ -63,8 +65,8 @@ export class CallBody implements BodyRules {
   }
 }
 
-/** Counts a call and throws what it is refused for without its body, unless that has been done. */
-export async function checkAhead(context: Context, definition: Definition): Promise<void> {
+/** Counts a call and throws a refusal that does not depend on its body; once for each call. */
+export async function checkAhead(context: KnownRequest, definition: Definition): Promise<void> {
   const { deps, call } = context;
   if (call.ahead !== null) return;
   checkPauses(deps, definition);
@@ -78,7 +80,7 @@ export function checkPauses({ pauses }: FrameDeps, { service, isBilled }: Defini
   throw new ApiError(unavailable, `${title} is paused`);
 }
 
-/** The scope that the key must have, and the service as the log names it. */
+/** The scope that the key must have, and the service's name in the log. */
 export function termsOf({
   service,
   access,

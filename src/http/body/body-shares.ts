@@ -1,13 +1,13 @@
-// How many bytes of bodies a sender may have in memory, and may send in a minute. A body may take
-// seconds to come: without a bound, the slow bodies of one account could take all memory of the
-// process. And all others wait while a body is read.
+// Bounds the bytes of bodies that a sender may have in memory, and may send in a minute. A body may
+// take seconds to come: without a bound, the slow bodies of one account could take all memory of
+// the process. And all other callers wait while a body is read.
 
 import { ApiError } from "../../core/errors.ts";
 import { MinuteBudget } from "./minute-budget.ts";
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Reading a body of this length takes less than to ask the account once more. */
+/** Reading a body of this length takes less time than asking the account once more. */
 export const SMALL_BODY_BYTES = 64 * 1024;
 /** True for a body of this declared length, or of unknown length, that is not small. */
 export function isLargeBody(declared: number | null): boolean {
@@ -16,30 +16,32 @@ export function isLargeBody(declared: number | null): boolean {
 
 /** Sixteen of the largest bodies, or thousands of usual ones. */
 export const BODY_BYTES_AT_ONCE = 64 * MEBIBYTE;
-/** All bodies of a process. */
+/** The bound for all bodies of a process. */
 export const PROCESS_BYTES_AT_ONCE = 512 * MEBIBYTE;
 /** Large bodies of one key in a minute: a hundred of the largest (D-563). */
 export const KEY_BYTES_A_MINUTE = 400 * MEBIBYTE;
 /** Values in the large bodies of one key in a minute: each takes about a microsecond. */
 export const KEY_VALUES_A_MINUTE = 2_000_000;
-/** All keys of an account may together send as much as so many of them (D-612). */
+/** The keys of an account together may send this many times the bytes of one key. */
 export const KEYS_EACH = 5;
 
-/** What all of a sender may have, and what a request is told that would need more. */
+/**
+ * The bytes that one sender may have in memory, and the refusal of a request that would need more.
+ */
 export interface ShareRule {
   readonly bytesMax: number;
   readonly refusal: string;
-  /** What all senders share; each may have one body whatever the others have (D-559). */
+  /** The bytes that all senders share; each may have one body whatever the others have (D-559). */
   readonly totalMax?: number;
 }
 
 /**
- * How many bytes of large bodies a sender may have for each that is free of the total: however much
- * some announce, and then send slowly, there is room for the next one (D-613).
+ * A sender may have this many bytes of large bodies for each free byte of the total: however much
+ * some senders announce, and then send slowly, there is room for the next sender (D-613).
  */
 const BYTES_A_FREE_ONE = 2;
 
-/** The key that sends a large body, and when. */
+/** The key that sends a large body, and the time. */
 export interface LargeBody {
   readonly key: string;
   readonly nowMs: number;
@@ -57,7 +59,7 @@ const READING: ShareRule = {
   totalMax: PROCESS_BYTES_AT_ONCE,
 };
 
-/** The budgets of one minute for large bodies: `times` as much as a key may send. */
+/** The budgets of one minute for large bodies: `times` the amount that one key may send. */
 function minuteBudgets(who: string, times: number) {
   const [bytes, values] = [times * KEY_BYTES_A_MINUTE, times * KEY_VALUES_A_MINUTE];
   const rule = (most: number, what: string) => ({
@@ -72,7 +74,7 @@ function minuteBudgets(who: string, times: number) {
 
 export class BodyShares {
   readonly #rule: ShareRule;
-  /** Bytes by account or address. One without an open body has no entry. */
+  /** Bytes by account or address. A sender without an open body has no entry. */
   readonly #taken = new Map<string, number>();
   readonly #ofKeys = minuteBudgets("This key has", 1);
   readonly #ofSenders = minuteBudgets("Your keys have together", KEYS_EACH);
@@ -87,7 +89,7 @@ export class BodyShares {
     return new BodyShare(this, sender, large);
   }
 
-  /** Throws `rate_limit_exceeded` if there is no room for so many bytes. */
+  /** Throws `rate_limit_exceeded` if there is no room for this many bytes. */
   take(sender: string, bytes: number, large: LargeBody | null): void {
     const before = this.#taken.get(sender) ?? 0;
     const { bytesMax, refusal, totalMax = Number.POSITIVE_INFINITY } = this.#rule;
@@ -114,7 +116,7 @@ export class BodyShares {
     this.#ofSenders.values.add(sender, values, nowMs);
   }
 
-  /** Gives back what was taken. */
+  /** Gives back bytes that `take` took. */
   giveBack(sender: string, bytes: number): void {
     this.#total -= bytes;
     const left = (this.#taken.get(sender) ?? 0) - bytes;
@@ -123,7 +125,7 @@ export class BodyShares {
   }
 }
 
-/** What one request takes of its sender's share. */
+/** The part of its sender's share that one request takes. */
 export class BodyShare {
   readonly #shares: BodyShares;
   readonly #sender: string;
@@ -137,20 +139,20 @@ export class BodyShare {
     this.#large = large;
   }
 
-  /** Throws `rate_limit_exceeded` if the sender has no room for so many bytes. */
+  /** Throws `rate_limit_exceeded` if the sender has no room for this many bytes. */
   take(bytes: number): void {
-    // What still arrives after the end is refused.
+    // Bytes that arrive after the end are refused.
     if (!this.#isOpen) throw full("The body is not read any more");
     this.#shares.take(this.#sender, bytes, this.#large);
     this.#own += bytes;
   }
 
-  /** Counts the values of the parsed body, if it is a large one. */
+  /** Counts the values of the parsed body, if it is large. */
   countValues(values: number): void {
     if (this.#large !== null) this.#shares.countValues(this.#sender, this.#large, values);
   }
 
-  /** Gives all of it back. */
+  /** Gives back all bytes of the request. */
   end(): void {
     this.#isOpen = false;
     if (this.#own === 0) return;

@@ -26,8 +26,8 @@ export function explain(schema: TSchema, value: unknown, whole: string): ApiErro
 const ERRORS_MAX = 100;
 
 /**
- * The first error. If one field is missing and a field next to it has the wrong kind, returns the
- * wrong kind: that is the caller's real mistake.
+ * Returns the first error. If one field is missing and a field next to it has the wrong kind,
+ * returns the wrong kind: that is the caller's real mistake.
  */
 function firstOf(errors: Iterable<ValueError>): ValueError {
   let first: ValueError | null = null;
@@ -84,7 +84,7 @@ function fitsForm(branch: TSchema, value: unknown): boolean {
   }
 }
 
-/** The field that tells several object types apart. */
+/** The field that distinguishes several object types. */
 function discriminatorOf(branches: readonly TSchema[]): string | null {
   const [first, ...others] = branches;
   if (first?.type !== "object" || others.length === 0) return null;
@@ -171,8 +171,8 @@ function quoted(value: unknown): string {
   return typeof value === "string" ? `'${value}'` : String(value);
 }
 
-/** The name of a field in messages. One without a name would be taken for the whole. */
-export function nameOf(key: string): string {
+/** The name of a field in messages. An empty name would be taken for the whole body. */
+export function shownName(key: string): string {
   return key === "" ? '""' : key;
 }
 
@@ -183,7 +183,7 @@ function fieldOf(pointer: string, root: unknown): string {
   for (const part of pointer.split("/").slice(1)) {
     const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
     if (Array.isArray(parent)) field += `[${key}]`;
-    else field += field === "" ? nameOf(key) : `.${nameOf(key)}`;
+    else field += field === "" ? shownName(key) : `.${shownName(key)}`;
     parent = (parent as Readonly<Record<string, unknown>> | undefined)?.[key];
   }
   return field;

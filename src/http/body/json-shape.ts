@@ -1,10 +1,10 @@
-// Measures JSON text before it is parsed: its depth, its number of keys and that of its values.
+// Measures JSON text before it is parsed: its depth, its number of keys and its number of values.
 
 import { JSON_DEPTH_MAX } from "../../core/access/limits.ts";
 import { ApiError } from "../../core/errors.ts";
 
 const KEYS_MAX = 10_000;
-/** All that is done with a body takes time for each value, and meanwhile all others wait. */
+/** Each step of handling a body takes time for each value, and meanwhile all other callers wait. */
 export const VALUES_MAX = 100_000;
 
 const QUOTE = 34;
@@ -18,7 +18,7 @@ const CLOSE_BRACE = 125;
 
 export interface JsonShape {
   readonly keys: number;
-  /** At most so many: a comma or bracket that is not JSON counts too. */
+  /** An upper bound: a comma or bracket that is not JSON counts too. */
   readonly values: number;
 }
 
@@ -29,7 +29,7 @@ export interface JsonShape {
 export function checkJsonShape(text: string): JsonShape {
   let depth = 0;
   let keys = 0;
-  // The text is one value, and each comma and each opening bracket brings at most one more.
+  // The text is one value; each comma and each opening bracket adds at most one more value.
   let values = 1;
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {

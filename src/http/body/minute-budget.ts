@@ -1,12 +1,14 @@
-// How much a sender may use in each minute of the clock, in this process.
+// Limits the use of each sender in each minute of the clock, in this process.
 
 import { ApiError } from "../../core/errors.ts";
 
 const MINUTE_MS = 60_000;
-/** Senders that are counted in one minute. With more, the one counted first is forgotten. */
+/**
+ * The most senders that are counted in one minute. Beyond that, the one counted first is forgotten.
+ */
 export const SENDERS_MAX = 10_000;
 
-/** What a sender may use in a minute, and what a request is told that would use more. */
+/** The most that a sender may use in a minute, and the refusal of a request that would use more. */
 export interface BudgetRule {
   readonly most: number;
   readonly refusal: string;
@@ -14,7 +16,7 @@ export interface BudgetRule {
 
 export class MinuteBudget {
   readonly #rule: BudgetRule;
-  /** What was used in `#minute`, by sender. */
+  /** The use in `#minute`, by sender. */
   readonly #used = new Map<string, number>();
   #minute = 0;
 
@@ -22,7 +24,7 @@ export class MinuteBudget {
     this.#rule = rule;
   }
 
-  /** Throws `rate_limit_exceeded` if the sender has not so much left in this minute. */
+  /** Throws `rate_limit_exceeded` if the sender has less than this amount left in this minute. */
   take(sender: string, amount: number, nowMs: number): void {
     const used = this.#usedBy(sender, nowMs) + amount;
     if (used > this.#rule.most) {
@@ -32,7 +34,7 @@ export class MinuteBudget {
     this.#set(sender, used);
   }
 
-  /** Counts what was used already; the next request is refused if it was too much. */
+  /** Counts an amount that was used already; the next request is refused if it was too much. */
   add(sender: string, amount: number, nowMs: number): void {
     this.#set(sender, this.#usedBy(sender, nowMs) + amount);
   }

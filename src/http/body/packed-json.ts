@@ -1,5 +1,5 @@
-// JSON on its way between two threads. A long text is handed over without a copy; the rest is JSON
-// text again, which is parsed several times as fast as a value is copied.
+// Packs JSON for its way between two threads. A long text is handed over without a copy; the rest
+// is JSON text again, which is parsed several times as fast as a value is copied.
 
 /** Texts from this length on go beside the JSON. */
 const LONG = 1_024;
@@ -7,7 +7,7 @@ const LONG = 1_024;
 export interface PackedJson {
   /** The value with empty texts in place of the long ones. */
   readonly json: string;
-  /** Where each text belongs, as JSON: its keys from the top. */
+  /** The place of each text, as JSON: its keys from the top. */
   readonly paths: string;
   readonly texts: readonly (string | number)[];
 }
@@ -35,7 +35,7 @@ export function packJson(value: unknown): PackedJson {
   return { json: JSON.stringify(top), paths: JSON.stringify(paths), texts };
 }
 
-/** The value that was packed. */
+/** Returns the value that was packed. */
 export function unpackJson({ json, paths, texts }: PackedJson): unknown {
   const top = JSON.parse(json) as Record<string, unknown>;
   for (const [index, path] of (JSON.parse(paths) as Path[]).entries()) {
@@ -46,7 +46,7 @@ export function unpackJson({ json, paths, texts }: PackedJson): unknown {
   return top.value;
 }
 
-/** JSON can be read as a number that it cannot write. */
+/** JSON can contain a number that it cannot write again. */
 function isInfinite(value: unknown): boolean {
   return typeof value === "number" && !Number.isFinite(value);
 }

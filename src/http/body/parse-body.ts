@@ -1,4 +1,4 @@
-// Parses the text of a JSON body: here if that takes little, otherwise in a thread (D-561).
+// Parses the text of a JSON body: here if that takes little time, otherwise in a thread (D-561).
 
 import { ApiError, type ErrorCode } from "../../core/errors.ts";
 import type { TSchema } from "../schema.ts";
@@ -9,23 +9,23 @@ import { parseJson } from "./read-body.ts";
 import { refuseHalfPairs } from "./texts.ts";
 import { OBJECT_KEYS_MAX, refuseUnknownKeys } from "./unknown-keys.ts";
 
-/** All other callers wait while a body is parsed here: about a millisecond for one with so many. */
+/** All other callers wait while a body is parsed here: about a millisecond at these limits. */
 const KEYS_MAX_HERE = 500;
 const VALUES_MAX_HERE = 5_000;
 
 /** Escapes of surrogates: a text without them cannot contain half of a pair. */
 const SURROGATE = /\\u[dD][89a-fA-F]/;
 
-/** What the thread is given. */
+/** The message to the parsing thread. */
 export interface BodyToParse {
-  /** The bytes of a large body; the text of one that was already decoded. */
+  /** The bytes of a large body; the text of a body that was already decoded. */
   readonly body: Uint8Array | string;
   readonly isArray: boolean;
   /** The schema as JSON. */
   readonly outline: string;
 }
 
-/** What the thread replies. */
+/** The reply of the parsing thread. */
 export type ParsedBody =
   | { readonly packed: PackedJson; readonly values: number }
   | {
@@ -38,11 +38,11 @@ export type ParsedBody =
 
 /** Parses bodies outside the thread that serves requests; senders take turns. */
 export interface BodyParser {
-  /** Throws `service_unavailable` if it cannot. */
+  /** Parses a body. Throws `service_unavailable` if the thread cannot. */
   parse(sender: string, body: BodyToParse): Promise<ParsedBody>;
 }
 
-/** What a body must be to be parsed. */
+/** The rules for parsing a body. */
 export interface BodyKind {
   readonly schema: TSchema;
   readonly isArray: boolean;
@@ -57,8 +57,8 @@ interface Source {
 }
 
 /**
- * The value of a body as it was read. Throws `invalid_json`, or `invalid_parameter` if it has too
- * many keys or values. No promise if it is parsed here.
+ * Returns the value of a body. Throws `invalid_json`, or `invalid_parameter` if it has too many
+ * keys or values. Returns no promise if the body is parsed here.
  */
 export function parseBody(kind: BodyKind, body: string | Uint8Array, source: Source): unknown {
   const { parser, share } = source;

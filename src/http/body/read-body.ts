@@ -6,7 +6,7 @@ import type { Deadline, Expiring } from "../../core/deadlines.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { BodyShare } from "./body-shares.ts";
 
-/** How long a client may take to send its body. */
+/** A client must send its body within this time. */
 const BODY_MS_MAX = 10_000;
 /** A body that takes longer is slow. */
 const PROMPT_MS = 500;
@@ -17,17 +17,17 @@ const TEXT_BYTES_MAX = 256 * 1024;
 export interface BodyRules {
   readonly bytesMax: number;
   readonly clock: Clock;
-  /** The declared length; null if there is none. Without it, the headers are asked. */
+  /** The declared length; null if none is declared. If omitted, it is read from the headers. */
   readonly declared?: number | null;
-  /** What the sender may have in memory; without it, only this body is bounded. */
+  /** The sender's share of memory; without it, only this body is bounded. */
   readonly share?: BodyShare;
-  /** True if a large body may be left in bytes. */
+  /** True if a large body may be returned as bytes. */
   readonly keepsBytes?: boolean;
-  /** Called when the body is slow. If it rejects, the body is refused so. */
+  /** Called when the body is slow. If it rejects, the body is refused with that error. */
   readonly onSlow?: () => Promise<void>;
 }
 
-/** The length that the headers declare; null if they declare none. */
+/** The length that the headers declare; null if they declare no length. */
 export function declaredLength({ headers }: Request): number | null {
   const declared = headers.get("content-length");
   return declared === null ? null : Number(declared);
@@ -45,28 +45,28 @@ export class LateBody extends ApiError {
 }
 
 /**
- * The text of a body. Throws `body_too_large`, `invalid_json`, or `rate_limit_exceeded` if the
- * sender has too much under way.
+ * Returns the text of a body. Throws `body_too_large`, `invalid_json`, or `rate_limit_exceeded` if
+ * the sender has too many bytes in memory.
  */
 export async function readText(request: Request, rules: BodyRules): Promise<string> {
   const body = await readBody(request, rules);
   return typeof body === "string" ? body : decode(body);
 }
 
-/** The same for a body that may be parsed in another thread: a large one is left in bytes. */
+/** Reads a body that may be parsed in another thread: a large body is returned as bytes. */
 export function readBody(request: Request, rules: BodyRules): Promise<string | Uint8Array> {
   return new Promise((resolve, reject) => {
     new Reading(rules, resolve, reject).begin(request);
   });
 }
 
-/** A body that is being read. A class, because every request has one: functions would take more. */
+/** A body that is being read. A class, because every request has one: closures would take more. */
 class Reading implements Expiring {
   readonly #rules: BodyRules;
   readonly #resolve: (body: string | Uint8Array) => void;
   readonly #reject: (error: ApiError) => void;
   #deadline: Deadline;
-  /** What `onSlow` does; null as long as the body is not slow. */
+  /** The promise of `onSlow`; null as long as the body is not slow. */
   #slow: Promise<void> | null = null;
 
   constructor(
@@ -115,7 +115,7 @@ class Reading implements Expiring {
     try {
       const isKept = this.#rules.keepsBytes === true && bytes.byteLength > TEXT_BYTES_MAX;
       this.#resolve(isKept ? bytes : decode(bytes));
-      // What is kept in bytes stays in the sender's share until it is parsed.
+      // A body that is kept in bytes stays in the sender's share until it is parsed.
       if (isKept) this.#deadline.end();
       else this.#end();
     } catch (error) {
@@ -127,7 +127,7 @@ class Reading implements Expiring {
     const message = "The body did not arrive whole";
     const refusal = error instanceof ApiError ? error : new ApiError("invalid_json", message);
     this.#end();
-    // What is under way counts the request, and may refuse it: then it is refused so.
+    // `onSlow` counts the request, and may refuse it: then its refusal is the answer.
     if (this.#slow === null) this.#reject(refusal);
     else this.#slow.then(() => this.#reject(refusal), this.#reject);
   }
@@ -138,7 +138,7 @@ class Reading implements Expiring {
   }
 }
 
-/** Begins to read. Throws at once what the headers are refused for. */
+/** Begins to read. Throws at once a refusal that follows from the headers. */
 function readBytes(request: Request, rules: BodyRules): Promise<Uint8Array> {
   const { declared = declaredLength(request) } = rules;
   if (declared !== null && declared > rules.bytesMax) throw tooLarge(rules.bytesMax);
@@ -160,7 +160,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The text of a body. Throws `invalid_json`. */
+/** Decodes the text of a body. Throws `invalid_json`. */
 export function decode(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);

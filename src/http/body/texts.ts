@@ -1,7 +1,7 @@
-// Refuses texts that cannot be kept as they were sent, by the name of their field.
+// Refuses texts that cannot be stored as they were sent; the message names their field.
 
 import { ApiError } from "../../core/errors.ts";
-import { nameOf } from "./explain.ts";
+import { shownName } from "./explain.ts";
 
 /** Refuses half of a surrogate pair: it cannot be encoded as UTF-8, and would silently change. */
 export function refuseHalfPairs(value: unknown): void {
@@ -16,45 +16,45 @@ export function refuseNul(value: unknown): void {
 type IsBad = (text: string) => boolean;
 
 function refuseWhere(value: unknown, isBad: IsBad, problem: string): void {
-  const place = placeOf(value, isBad);
-  if (place === null) return;
-  // The name of a field that is itself at fault is not repeated.
-  if (place === BAD_NAME) throw new ApiError("invalid_parameter", `A field's name ${problem}`);
-  const field = place.reduce<string>(fieldWithin, "");
+  const path = pathOf(value, isBad);
+  if (path === null) return;
+  // The name of a field is not repeated if it is itself at fault.
+  if (path === BAD_NAME) throw new ApiError("invalid_parameter", `A field's name ${problem}`);
+  const field = path.reduce<string>(fieldWithin, "");
   throw new ApiError("invalid_parameter", `${field} ${problem}`, { param: field });
 }
 
-/** Where a bad text stands: the keys and indexes that lead to it, or in a field's name. */
-type Place = readonly (string | number)[] | typeof BAD_NAME;
+/** The path of a bad text: the keys and indexes that lead to it, or the name of a field. */
+type TextPath = readonly (string | number)[] | typeof BAD_NAME;
 const BAD_NAME = "name";
 
 /**
- * The place of the first bad text of a JSON value; null if all are good. Its keys are collected
- * only once it is found: a body can have millions of values.
+ * Returns the path of the first bad text of a JSON value; null if all texts are good. Its keys are
+ * collected only after it is found: a body can have millions of values.
  */
-function placeOf(value: unknown, isBad: IsBad): Place | null {
+function pathOf(value: unknown, isBad: IsBad): TextPath | null {
   if (typeof value === "string") return isBad(value) ? [] : null;
   if (typeof value !== "object" || value === null) return null;
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index += 1) {
-      const place = placeOf(value[index], isBad);
-      if (place !== null) return within(place, index);
+      const path = pathOf(value[index], isBad);
+      if (path !== null) return within(path, index);
     }
     return null;
   }
   for (const key of Object.keys(value)) {
     if (isBad(key)) return BAD_NAME;
-    const place = placeOf((value as Readonly<Record<string, unknown>>)[key], isBad);
-    if (place !== null) return within(place, key);
+    const path = pathOf((value as Readonly<Record<string, unknown>>)[key], isBad);
+    if (path !== null) return within(path, key);
   }
   return null;
 }
 
-function within(place: Place, key: string | number): Place {
-  return place === BAD_NAME ? place : [key, ...place];
+function within(path: TextPath, key: string | number): TextPath {
+  return path === BAD_NAME ? path : [key, ...path];
 }
 
 function fieldWithin(field: string, key: string | number): string {
   if (typeof key === "number") return `${field}[${key}]`;
-  return field === "" ? nameOf(key) : `${field}.${nameOf(key)}`;
+  return field === "" ? shownName(key) : `${field}.${shownName(key)}`;
 }

@@ -1,9 +1,10 @@
 // Finds fields of a checked body that its schema does not know. They are ignored, and the caller
-// learns which: otherwise a misspelt field, or one of another product, would be dropped silently.
+// learns their names: otherwise a misspelt field, or a field of another product, would be dropped
+// silently.
 
 import type { TSchema } from "../schema.ts";
 
-/** At most this many are named; a body can have millions. */
+/** At most this many names are reported; a body can have millions. */
 const NAMES_MAX = 32;
 const NAME_LENGTH_MAX = 100;
 /** The unknown fields of most bodies. */
@@ -37,7 +38,7 @@ function walkOf(schema: TSchema, path: string, alsoNamed: ReadonlySet<string>): 
   if (schema.anyOf !== undefined) return walkOfUnion(schema.anyOf, path, alsoNamed);
   if (schema.type === "array") return walkOfArray(schema.items, path, alsoNamed);
   const properties = Object.entries((schema.properties ?? {}) as Readonly<Record<string, TSchema>>);
-  // A schema that names no field allows any.
+  // A schema that names no field allows any field.
   if (properties.length === 0) return null;
   const start = path === "" ? "" : `${path}.`;
   const used = properties.filter(([key]) => !alsoNamed.has(start + key));
@@ -65,7 +66,10 @@ function walkOfArray(items: TSchema, path: string, alsoNamed: ReadonlySet<string
   };
 }
 
-/** The first branch that the value seems meant for, by the fields that tell the branches apart. */
+/**
+ * Walks the first branch that the value seems meant for, by the fields that distinguish the
+ * branches.
+ */
 function walkOfUnion(
   branches: readonly TSchema[],
   path: string,
@@ -84,7 +88,7 @@ function walkOfUnion(
   };
 }
 
-/** Tells whether a value seems meant for this branch of a union. */
+/** Returns a function that is true for a value that seems meant for this branch of a union. */
 export function meantBy(branch: TSchema): (value: object) => boolean {
   if (branch.anyOf !== undefined) return () => true;
   if (branch.type === "array") return Array.isArray;

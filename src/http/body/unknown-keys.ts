@@ -1,23 +1,23 @@
 // Bounds the keys of a parsed body that its schema does not know (D-562). They have no effect, so
-// nobody needs many, and all that is done with a body takes time for each of them.
+// no caller needs many of them, and each step of handling a body takes time for each key.
 
 import type { TSchema } from "../schema.ts";
 import { invalid } from "./checks.ts";
 import { meantBy } from "./unknown-fields.ts";
 
-/** Unknown keys in one object. A body with no more keys in all is not looked at. */
+/** The most unknown keys in one object. A body with no more keys in total is not examined. */
 export const OBJECT_KEYS_MAX = 256;
-/** Unknown keys in all objects of a body together. */
+/** The most unknown keys in all objects of a body together. */
 export const BODY_KEYS_MAX = 500;
 
 const NAME_LENGTH_MAX = 100;
 
-/** What of a schema is looked at. A copy of it in JSON will do. */
+/** The parts of a schema that are read. A copy of the schema as JSON has them too. */
 type Outline = TSchema | null;
 
 /**
- * Throws an `invalid_parameter` that names the field with which there are too many unknown keys.
- * Keys inside a field of any form, such as a JSON schema, are known.
+ * Throws an `invalid_parameter` that names the field that makes the unknown keys too many. Keys
+ * inside a field of any form, such as a JSON schema, are known.
  */
 export function refuseUnknownKeys(schema: TSchema, value: unknown): void {
   new UnknownKeys().visit(schema, value, "");
@@ -26,7 +26,7 @@ export function refuseUnknownKeys(schema: TSchema, value: unknown): void {
 class UnknownKeys {
   #count = 0;
 
-  /** Without an outline the value is itself unknown, with all that is in it. */
+  /** Without an outline the value is itself unknown, with everything in it. */
   visit(outline: Outline, value: unknown, path: string): void {
     if (typeof value !== "object" || value === null) return;
     if (outline !== null && outline.anyOf !== undefined) {
@@ -45,7 +45,7 @@ class UnknownKeys {
 
   #visitObject(outline: Outline, value: Readonly<Record<string, unknown>>, path: string): void {
     const known = (outline?.properties ?? {}) as Readonly<Record<string, TSchema>>;
-    // A schema that names no field allows any.
+    // A schema that names no field allows any field.
     if (outline !== null && Object.keys(known).length === 0) return;
     let unknown = 0;
     for (const key in value) {

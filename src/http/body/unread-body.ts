@@ -1,13 +1,13 @@
-// What becomes of a body that a refusal leaves unread. Bun discards it as it comes, and keeps the
-// connection (D-512); only a key that floods us loses it (D-560). A client that asked for the
-// connection to be closed is another matter: Bun closes it with the answer, the client still sends,
-// and all it sees is a broken connection.
+// Discards a body that a refusal leaves unread. Normally Bun discards it as it comes, and keeps the
+// connection (D-512); only a key that floods us loses the connection (D-560). A client that asked
+// for the connection to be closed needs help: Bun closes it with the answer while the client still
+// sends, and the client sees only a broken connection.
 
 import type { Clock } from "../../core/clock.ts";
 import { isLargeBody } from "./body-shares.ts";
 import { declaredLength } from "./read-body.ts";
 
-/** No more is discarded for such a client than the largest body that any endpoint takes. */
+/** The most that is discarded for such a client: the largest body that any endpoint takes. */
 const DRAINED_BYTES_MAX = 4 * 1024 * 1024;
 const DRAINED_MS_MAX = 1_000;
 

@@ -137,7 +137,7 @@ function successOf({ reply, mediaType, examples }: Documented, writer: SchemaWri
   return { [OK]: { description: "The answer", content } };
 }
 
-/** What the frame itself refuses, by status; and whatever else the endpoint refuses. */
+/** The frame's own refusals, by status, and a general entry for the endpoint's own. */
 function refusalsOf({ method, access, role, body, query }: Documented): Json {
   const own: ConsoleErrorCode[] = [];
   if (method === "POST") own.push("foreign_origin", "json_required");

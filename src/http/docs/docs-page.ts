@@ -1,5 +1,5 @@
-// The documentation as one page for readers. It works without its script. The script adds search,
-// this installation's address, and, if the operator allows it, forms that send requests.
+// Writes the documentation as one page for readers. The page works without its script, which adds
+// search, this installation's address, and, if the operator allows it, forms that send requests.
 
 import { SERVICES } from "../../core/access/services.ts";
 import { ERRORS, type ErrorCode } from "../../core/errors.ts";
@@ -12,7 +12,7 @@ import { type FieldGroup, fieldGroups, typeOf } from "./schema-fields.ts";
 /** A part of the page: one surface, or the endpoints without one. */
 export interface DocsPart {
   readonly title: string;
-  /** The OpenAPI document, if there is one. */
+  /** The OpenAPI document; null without one. */
   readonly documentPath: string | null;
   readonly keyPrefix: string | null;
   readonly endpoints: readonly DocumentedEndpoint[];
@@ -117,7 +117,7 @@ function parameterTable(parameters: readonly ParameterInfo[]): string {
   return table(["Name", "Type", "Meaning"], rows);
 }
 
-/** The fields of all forms; those of each form can be unfolded. */
+/** Writes the fields of all forms openly, and those of each form in a part that unfolds. */
 function groupsHtml(groups: readonly FieldGroup[]): string {
   return groups
     .filter(({ rows }) => rows.length > 0)

@@ -1,5 +1,5 @@
-// The endpoints that serve the documentation: OpenAPI documents for programs, and one page for
-// people. Both are built from the list of endpoints at the first request.
+// Serves the documentation: OpenAPI documents for programs, and one page for people. Both are built
+// from the list of endpoints at the first request.
 
 import project from "../../../package.json";
 import { KEY_PREFIXES } from "../../core/access/keys.ts";

@@ -1,4 +1,5 @@
-// HTML text, and the small part of Markdown that descriptions use: code in backticks, and lists.
+// Writes HTML text, and the small part of Markdown that descriptions use: code in backticks, and
+// lists.
 
 import { escapeHtml } from "../../core/text/html.ts";
 

@@ -1,4 +1,4 @@
-// One endpoint as an operation of an OpenAPI document.
+// Writes one endpoint as an operation of an OpenAPI document.
 
 import { SERVICES } from "../../core/access/services.ts";
 import { ERRORS, type ErrorCode, OK } from "../../core/errors.ts";
@@ -48,7 +48,7 @@ export function operationOf(endpoint: DocumentedEndpoint, writer: SchemaWriter):
   };
 }
 
-/** The body that an operation takes; nothing if it takes none. */
+/** The body of an operation; an empty object for an operation without a body. */
 export function requestBodyOf(
   { body, examples }: Pick<EndpointInfo, "body" | "examples">,
   writer: SchemaWriter,
@@ -146,13 +146,13 @@ export function examplesOf(
 ): Json {
   return Object.fromEntries(
     examples.map((example) => [
-      nameOf(example.summary),
+      exampleName(example.summary),
       { summary: example.summary, value: pick(example) },
     ]),
   );
 }
 
-/** The first chunk of a stream, and the last one, which has the cost of the call. */
+/** The first chunk of a stream, and the last one, which contains the cost of the call. */
 function chunksOf(chunks: readonly unknown[]): Json {
   return {
     first: { summary: "A chunk", value: chunks.at(0) },
@@ -167,7 +167,7 @@ function plainHeaders(headers: Readonly<Record<string, string>>): Json {
   return Object.fromEntries(entries);
 }
 
-function nameOf(summary: string): string {
+function exampleName(summary: string): string {
   return summary
     .toLowerCase()
     .replace(/:.*/, "")

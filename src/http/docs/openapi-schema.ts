@@ -73,7 +73,7 @@ export class SchemaWriter {
     if (Array.isArray(only.anyOf)) {
       return { ...outer, anyOf: [...only.anyOf, { type: "null" }] };
     }
-    // A description or default that both have is written once.
+    // A description or default that both schemas have is written once.
     const { description: _description, default: _default, ...branch } = only;
     return { ...outer, anyOf: [branch, { type: "null" }] };
   }

@@ -1,10 +1,10 @@
-// The fields of a schema as rows of a table for readers: path, type, whether the field is required,
-// and its meaning.
+// Lists the fields of a schema as rows of a table for readers: path, type, whether the field is
+// required, and its meaning.
 
 import type { TSchema } from "@sinclair/typebox";
 
 export interface FieldRow {
-  /** As a request would name it: `messages[].content`. */
+  /** The path as a request would write it: `messages[].content`. */
   readonly path: string;
   readonly type: string;
   readonly required: boolean;
@@ -13,7 +13,7 @@ export interface FieldRow {
 
 /** A group of fields: those of a whole schema, or of one form that it can have. */
 export interface FieldGroup {
-  /** What identifies the form, such as `role: tool`; null for fields of every form. */
+  /** The field that identifies the form, such as `role: tool`; null for fields of every form. */
   readonly form: string | null;
   readonly rows: readonly FieldRow[];
 }

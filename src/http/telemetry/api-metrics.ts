@@ -1,5 +1,5 @@
-// The metrics of an API process. What is counted while a caller waits costs some nanoseconds; the
-// rest is read when somebody asks for the metrics.
+// Measures an API process. Counting while a caller waits costs some nanoseconds; all other values
+// are read when the metrics are requested.
 
 import type { Registry } from "prom-client";
 import type { AccountActors } from "../../../actors/account-actors.ts";
@@ -11,33 +11,33 @@ import type { Pauses } from "../../store/operators/pauses.ts";
 import type { SharedVersions } from "../health.ts";
 import { BoundedLabel, counter, Durations, durationMetric, gauge } from "./metrics.ts";
 
-/** Providers that are told apart; a configuration has fewer. */
+/** The most providers with their own label; a configuration has fewer. */
 const PROVIDERS_MAX = 100;
 
 export interface ApiMetrics {
   readonly meter: CallMeter;
   readonly upstream: UpstreamMeter;
-  /** Told how long a script took. */
+  /** Called with the duration of each script. */
   readonly onScript: (script: string, seconds: number) => void;
-  /** Adds what is read from the parts of the process. */
+  /** Adds the values that are read from the parts of the process. */
   watch(parts: WatchedParts): void;
 }
 
 export interface WatchedParts {
   readonly accounts: Pick<AccountActors, "openCalls" | "leases">;
   readonly pauses: Pick<Pauses, "count">;
-  /** How the servers of providers do. */
+  /** The state of the providers' servers. */
   readonly board: Board;
   readonly versions: () => SharedVersions;
   readonly log: Pick<Log, "warn">;
 }
 
-/** One view for each model or action that a server was asked for. */
+/** One view for each model or action that was requested from a server. */
 interface Board {
   servers(): readonly { readonly server: string; readonly isPassable: boolean }[];
 }
 
-/** Registers them. */
+/** Registers the metrics. */
 export function apiMetrics(registry: Registry): ApiMetrics {
   const only = (
     name: "farebox_admit_seconds" | "farebox_settle_seconds" | "farebox_gateway_seconds",
@@ -95,7 +95,7 @@ function upstreamMetrics(registry: Registry): Pick<ApiMetrics, "upstream" | "wat
   };
 }
 
-/** How many models and actions each provider is given up for now. */
+/** Counts the models and actions for which each provider is given up now. */
 function pausedOf(board: Board, names: BoundedLabel): ReadonlyMap<string, number> {
   const paused = new Map<string, number>();
   for (const { server, isPassable } of board.servers()) {

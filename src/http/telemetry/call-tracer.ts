@@ -1,5 +1,5 @@
-// Spans of calls by OpenTelemetry: one of ours, and one of the provider's. They are made when a
-// call has ended, from what is known then, so that a stream is never slowed down; never of any
+// Makes OpenTelemetry spans of calls: one of ours, and one of the provider's. They are made after a
+// call has ended, from its recorded times, so that a stream is never slowed down; they never have
 // content. Only a process with traces loads this file, and the packages with it.
 
 import {
@@ -42,7 +42,7 @@ export interface CallTracerOptions {
 }
 
 export interface OpenCallTracer extends CallTracer {
-  /** Sends what was not sent yet. */
+  /** Sends the waiting spans. */
   close(): Promise<void>;
 }
 
@@ -55,10 +55,10 @@ const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(?:-|$)
 const NANO_PER_USD = 1e9;
 const SERVER_ERROR = 500;
 const FAILURE_CHARACTERS_MAX = 200;
-/** How long the end of the process waits for the last spans. */
+/** The end of the process waits this long for the last spans. */
 const CLOSE_MS = 5_000;
 
-/** Begins to trace calls; nothing is sent before the first one. */
+/** Begins to trace calls; connects to the collector only for the first spans. */
 export function openCallTracer(options: CallTracerOptions): OpenCallTracer {
   const { serviceName, version, log } = options;
   const tell = (reason: string) => log.warn({ reason }, "Calls were not traced");
@@ -92,9 +92,9 @@ export function openCallTracer(options: CallTracerOptions): OpenCallTracer {
 }
 
 /**
- * The exporter of OTLP, which tells its failures here: its errors carry all that the collector
- * answered. To the processor every export succeeds, because it drops the spans in any case; told of
- * a failure it would send several batches at once, and end with that error.
+ * Wraps the OTLP exporter, and reports its failures here without the error, which contains the
+ * collector's whole answer. The processor sees every export succeed, because it drops the spans in
+ * any case; after a failure it would send several batches at once, and end with that error.
  */
 function exporterOf(
   { url, headers }: CallTracerOptions,
@@ -112,7 +112,7 @@ function exporterOf(
   };
 }
 
-/** The status of an answer and its words, or why there was none. */
+/** Returns the status of an answer and its words, or why no answer came. */
 function failureOf(error: Error): string {
   const code = "code" in error ? error.code : undefined;
   return [code, error.message].filter(Boolean).join(" ").slice(0, FAILURE_CHARACTERS_MAX);
@@ -123,7 +123,7 @@ function samplerOf({ ratio, followsCallers }: CallTracerOptions) {
   return followsCallers ? new ParentBasedSampler({ root }) : root;
 }
 
-/** The caller's trace, if the header is one of W3C's form. */
+/** Returns the caller's trace, if the header has W3C's form. */
 function parentOf({ traceparent }: Call): Context {
   const [, traceId, spanId, flags = "00"] = TRACEPARENT.exec(traceparent ?? "") ?? [];
   if (traceId === undefined || spanId === undefined) return ROOT_CONTEXT;
@@ -199,7 +199,7 @@ function endedSpans(
   server.end(nowMs);
 }
 
-/** When the call arrived and what time it is, by the clock of this machine. */
+/** Returns the call's arrival and the present, by the clock of this machine. */
 function timesOf(clock: CallTracerOptions["clock"], call: Call) {
   const nowMs = clock.now();
   return { startMs: nowMs - (clock.monotonicMs() - call.arrivedMs), nowMs };

@@ -1,4 +1,4 @@
-// GET /metrics for Prometheus, on its own port that callers cannot reach.
+// Serves GET /metrics for Prometheus, on its own port that callers cannot reach.
 
 import { collectDefaultMetrics, Registry } from "prom-client";
 import project from "../../../package.json";
@@ -24,17 +24,17 @@ export interface MetricsServer {
 export interface MetricsAddress {
   readonly host: string;
   readonly port: number;
-  /** Whether an operator named the port. */
+  /** True if an operator named the port. */
   readonly isNamed: boolean;
 }
 
-/** The port that an operator named cannot be had; the message is for the operator. */
+/** The port that an operator named is taken; the message is for the operator. */
 export class MetricsPortTaken extends StartError {
   override readonly name = "MetricsPortTaken";
 }
 
 /**
- * Serves a registry. Where nobody named the port and it is taken, any free one serves.
+ * Serves a registry. If the port is taken and no operator named it, any free port serves.
  * @throws MetricsPortTaken
  */
 export function serveMetrics(registry: Registry, address: MetricsAddress, log: Log): MetricsServer {

@@ -14,7 +14,7 @@ export function counter<Name extends MetricName<"counter">>(
   return new Counter({ name, help, labelNames: [...labels], registers: [registry] });
 }
 
-/** A histogram of the list, for what is not counted while a caller waits. */
+/** A histogram of the list, for values that are not counted while a caller waits. */
 export function histogram<Name extends MetricName<"histogram">>(
   registry: Registry,
   name: Name,
@@ -24,22 +24,22 @@ export function histogram<Name extends MetricName<"histogram">>(
   return new Histogram({ name, help, labelNames: names, buckets, registers: [registry] });
 }
 
-/** What a gauge shows: a number; null to keep what it showed; or one number for each label. */
+/** The value of a gauge: a number; null to keep the last number; or one number for each label. */
 export type Reading = number | null | ReadonlyMap<string, number>;
 
 export interface GaugeOptions {
   readonly read: () => Reading | Promise<Reading>;
   readonly log: Pick<Log, "warn">;
-  /** How long a scrape waits for it; Prometheus waits ten seconds for all together. */
+  /** A scrape waits this long for the reading; Prometheus waits ten seconds for all together. */
   readonly waitMs?: number;
 }
 
 const WAIT_MS = 4_000;
 
 /**
- * A gauge of the list that reads its value at each scrape. If that fails or takes too long it keeps
- * the last one, so that a store that is away does not take the other metrics with it. A reading
- * that takes long serves the next scrapes as well.
+ * A gauge of the list that reads its value at each scrape. If that fails or takes too long, the
+ * gauge keeps its last value, so that a store that is away does not take the other metrics with it.
+ * A slow reading serves the next scrapes as well.
  */
 export function gauge<Name extends MetricName<"gauge">>(
   registry: Registry,
@@ -73,7 +73,7 @@ export function gauge<Name extends MetricName<"gauge">>(
   if (labels.length === 0) made.set(0);
 }
 
-/** A gauge that is always 1 and says something by its labels. */
+/** A gauge that is always 1 and carries its information in its labels. */
 export function info<Name extends MetricName<"gauge">>(
   registry: Registry,
   name: Name,
@@ -89,7 +89,10 @@ export function info<Name extends MetricName<"gauge">>(
   made.set(labels, 1);
 }
 
-/** Label values that are not known beforehand: after so many distinct ones, the rest is `other`. */
+/**
+ * Label values that are not known beforehand: after `max` distinct values, all further ones are
+ * `other`.
+ */
 export class BoundedLabel {
   readonly #known = new Set<string>();
 
@@ -103,7 +106,7 @@ export class BoundedLabel {
   }
 }
 
-/** Durations in buckets. Counting one takes some ten nanoseconds: callers wait meanwhile. */
+/** Counts durations in buckets. Counting one takes some ten nanoseconds: callers wait meanwhile. */
 export class Durations {
   readonly counts: Float64Array;
   sum = 0;
@@ -120,7 +123,9 @@ export class Durations {
   }
 }
 
-/** Registers durations as a histogram; `read` gives them by the value of its label, if any. */
+/**
+ * Registers durations as a histogram; `read` returns them by the value of the label, if it has one.
+ */
 export function durationMetric<Name extends MetricName<"histogram">>(
   registry: Registry,
   name: Name,

@@ -1,4 +1,4 @@
-// Opens the tracer of a process that has traces. Without them, its packages are not even loaded.
+// Opens the tracer of a process that has traces. Other processes do not even load its packages.
 
 import type { CallTracerOptions, OpenCallTracer } from "./call-tracer.ts";
 
@@ -13,7 +13,7 @@ export async function openTracer(
 ): Promise<OpenCallTracer | undefined> {
   if (traces === null) return undefined;
   const { openCallTracer } = await import("./call-tracer.ts");
-  // The rest of the address may have a password or a token.
+  // The other parts of the address may have a password or a token.
   const { host: collector } = new URL(traces.url);
   shared.log.info({ collector, ratio: traces.ratio }, "Calls are traced");
   return openCallTracer({ ...traces, ...shared });
