@@ -1,4 +1,4 @@
-// Measures what a call costs when Redis has many accounts, with two API processes on one store.
+// Measures the cost of a call when Redis has many accounts, with two API processes on one store.
 
 import { Redis } from "ioredis";
 import { temporaryFolder } from "../scripts/local/processes.mjs";

@@ -10,7 +10,7 @@ import { runLoad } from "./load/load.ts";
 import { chunkStreams, plainCalls } from "./load/plans.ts";
 import type { RunLength } from "./options.ts";
 import { type Contestant, runRounds, turnsOf } from "./rounds.ts";
-import { type Place, searchOf, startBare, startUpstream, type Target } from "./targets.ts";
+import { searchOf, startBare, startUpstream, type Target, type TargetSetting } from "./targets.ts";
 import {
   checkOut,
   startVersionApi,
@@ -34,14 +34,14 @@ const MEMORY_ROUNDS = 2;
 interface Runner {
   readonly version: Version;
   readonly stores: VersionStores;
-  readonly place: Place;
+  readonly place: TargetSetting;
   worker: Program;
   /** Calls made so far: the log must get the same number of rows. */
   calls: number;
 }
 
 interface Setting extends AgainstOptions {
-  readonly place: Place;
+  readonly place: TargetSetting;
   readonly runners: readonly Runner[];
 }
 
@@ -83,7 +83,7 @@ async function runLoads({ runners, place, length, progress, cleanup }: Setting) 
     return target === undefined ? [] : [contestantOf(runner, target)];
   });
   const floor: Contestant = { target: bare.target, others: {}, settle: async () => {} };
-  // In the same rounds, because a search is compared with a chat.
+  // Searches run in the same rounds, because a search is compared with a chat.
   const searching = contestants.map((contestant) => ({
     ...contestant,
     target: searchOf(contestant.target, searchesOf(contestant.target.name)),

@@ -73,7 +73,7 @@ interface Source {
 
 interface ComparedSource extends Source {
   readonly digits: number;
-  /** The name of a version's rounds, if it is not that of the version. */
+  /** The name of a version's rounds, if it differs from the name of the version. */
   readonly seriesOf?: (version: string) => string;
 }
 

@@ -20,7 +20,7 @@ import { type Database, openDatabase } from "../src/store/servers/database.ts";
 import { migrate } from "../src/store/servers/migrate.ts";
 import { openRedis } from "../src/store/servers/redis.ts";
 import { BUN, freePort, PROJECT, type Program, startServer } from "./launch.ts";
-import type { Place, Started } from "./targets.ts";
+import type { Started, TargetSetting } from "./targets.ts";
 
 /** An enterprise account may have 400 streams, and each of its keys 10,000 calls a minute. */
 const ACCOUNTS = 8;
@@ -41,7 +41,7 @@ export interface Caller {
 /** The addresses of the stores, and the folder for files. */
 export interface StoreUrls {
   readonly home: string;
-  /** What the processes of Farebox use. */
+  /** The addresses that the processes of Farebox use. */
   readonly redisUrl: string;
   readonly databaseUrl: string;
 }
@@ -50,7 +50,7 @@ export interface StoreUrls {
 export type RedisKind = "single" | "cluster";
 
 export interface Stores extends StoreUrls {
-  /** The same Redis by its port, for programs that know no sockets. */
+  /** The same Redis by its port, for programs that cannot use sockets. */
   readonly redisPortUrl: string;
   /** The processes of Redis by name: `redis`, or `redis-0` to `redis-2`. */
   readonly redisPids: Readonly<Record<string, number>>;
@@ -63,7 +63,7 @@ export interface Stores extends StoreUrls {
 const log = { info: () => {}, warn: console.error, error: console.error };
 export const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
-/** Starts Redis and Postgres, as durable and reached as `npm start` does it. */
+/** Starts Redis and Postgres with the durability and addresses of `npm start`. */
 export async function startStores(home: string, kind: RedisKind = "single"): Promise<Stores> {
   makeHome(home);
   const redis = await startRedisOf(kind, home);
@@ -150,7 +150,7 @@ export async function makeCallers(
 /** Starts the API process of the version in `folder`. Several may run on the same stores. */
 export async function startApi(
   stores: StoreUrls,
-  place: Place,
+  place: TargetSetting,
   secrets: readonly string[],
   folder = PROJECT,
 ): Promise<Started> {
@@ -186,7 +186,7 @@ async function untilBuilt(data: string, logFile: string): Promise<void> {
 /** Starts the worker process of the version in `folder`. */
 export async function startWorker(
   stores: StoreUrls,
-  place: Place,
+  place: TargetSetting,
   folder = PROJECT,
 ): Promise<Program> {
   const port = String(await freePort());
@@ -200,7 +200,7 @@ export async function startWorker(
   });
 }
 
-/** Versions without a file of settings set this one where they are started by `npm start`. */
+/** Versions without a file of settings get this setting from `npm start`. */
 const FIRST_SETTINGS = { BUN_CONFIG_MAX_HTTP_REQUESTS: "20000" } as const;
 
 /** The settings of Bun that a version starts its processes with. */
@@ -236,7 +236,10 @@ async function chargedNano({ database }: Stores): Promise<bigint> {
   return BigInt(row?.charged ?? 0);
 }
 
-/** What callers were told that they paid must be what the ledger says, and more than nothing. */
+/**
+ * Requires that the sum of the charges in the callers' replies equals the ledger's, and is more
+ * than zero.
+ */
 export async function proveBilling(stores: Stores, byCallersNano: bigint) {
   const byLedgerNano = await chargedNano(stores);
   if (byCallersNano > 0n && byCallersNano === byLedgerNano) return { byCallersNano, byLedgerNano };
@@ -244,8 +247,8 @@ export async function proveBilling(stores: Stores, byCallersNano: bigint) {
 }
 
 /**
- * The environment of a process of the version in `folder`. Also writes the configuration file that
- * it names.
+ * Returns the environment of a process of the version in `folder`. Also writes the configuration
+ * file that it names.
  */
 export async function environment(
   stores: StoreUrls,

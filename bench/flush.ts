@@ -8,7 +8,7 @@ import { cpuSeconds } from "./load/process-usage.ts";
 
 export interface FlushResult {
   readonly entriesPerSecond: number;
-  /** CPU of this process, which flushes like the worker. */
+  /** CPU of this process, which flushes as the worker does. */
   readonly cpuPerEntryUs: number;
 }
 
@@ -22,7 +22,7 @@ const BOUND = usd("0.01");
 const COST = usd("0.0000399");
 
 /**
- * Makes real calls while no worker runs, then flushes their journal. This is done twice, and the
+ * Makes real calls while no worker runs, then flushes their journal. It does this twice, and the
  * first time only warms up: a worker that runs has compiled its code.
  */
 export async function measureFlush(

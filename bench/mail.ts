@@ -59,7 +59,7 @@ const insideMs = sink.conversationsMs.reduce((sum, ms) => sum + ms, 0) / ALONE;
 const outside = (1 - insideMs / wholeMs) * 100;
 console.log(`One at a time: ${wholeMs.toFixed(1)} ms, ${outside.toFixed(0)} % of it outside SMTP`);
 
-/** Keeps a number of requests open for this time; returns the seconds that it took. */
+/** Keeps a number of requests open for this time; returns the seconds that passed. */
 async function load(forMs: number): Promise<number> {
   const startMs = performance.now();
   const one = async () => {

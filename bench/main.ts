@@ -1,5 +1,5 @@
-// `npm run bench`: Farebox with billing against a proxy without, and against Portkey's gateway,
-// all on this machine and in one run. docs/performance.md says what the figures mean.
+// `npm run bench`: measures Farebox with billing against a proxy without, and against Portkey's
+// gateway, all on this machine and in one run. docs/performance.md explains the figures.
 
 import { temporaryFolder } from "../scripts/local/processes.mjs";
 import { accountsTable, measureAccounts } from "./accounts.ts";
@@ -25,7 +25,7 @@ import { measureRefusals, missesOf, refusalsTable } from "./refusals.ts";
 import { aimsOf, type Measurements, printReport, toJson } from "./report.ts";
 import { type Contestant, middle, type Results, runRounds } from "./rounds.ts";
 import { measureSearch } from "./search.ts";
-import { type Place, searchOf, startBare, startPortkey, startUpstream } from "./targets.ts";
+import { searchOf, startBare, startPortkey, startUpstream, type TargetSetting } from "./targets.ts";
 
 const cleanup = new AsyncDisposableStack();
 let isInterrupted = false;
@@ -70,7 +70,7 @@ interface Setting {
   readonly length: RunLength;
   readonly stores: Stores;
   readonly callers: readonly Caller[];
-  readonly place: Place;
+  readonly place: TargetSetting;
   readonly worker: Program;
 }
 
@@ -111,7 +111,7 @@ async function runLoads(setting: Setting) {
     { target: bare.target, ...alone },
     farebox,
     { target: portkey.target, ...alone },
-    // In the same rounds, because a search is compared with a chat.
+    // Searches run in the same rounds, because a search is compared with a chat.
     { ...farebox, target: searchOf(api.target), model: "search" },
   ];
   const calls = await runRounds(contestants, plainCalls(length, progress));
@@ -134,8 +134,9 @@ function secretsOf(callers: readonly Caller[]): string[] {
 }
 
 /**
- * The memory of an open stream, by target. Fresh processes: one that has worked hard has memory to
- * spare, which would hide the growth. What garbage is left differs from one to the next.
+ * Measures the memory of an open stream, by target, in fresh processes: a process that has worked
+ * hard has free memory, which would hide the growth. The garbage that is left differs from one
+ * process to the next.
  */
 async function heldBytes({ length, stores, callers, place }: Setting) {
   const bare: number[] = [];

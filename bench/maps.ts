@@ -1,5 +1,5 @@
-// `bun bench/maps.ts`: what the maps that are built in cost. CPU is that of the whole process, its
-// threads included; a figure is the median over its samples, so that what else the machine does
+// `bun bench/maps.ts` measures the cost of the built-in maps. CPU is that of the whole process, its
+// threads included; a figure is the median over its samples, so that other work on the machine
 // hardly shows.
 
 import { temporaryFolder } from "../scripts/local/processes.mjs";
@@ -50,7 +50,7 @@ function perCall(call: (index: number) => void): number {
   );
 }
 
-/** CPU and time of one thing that is waited for. */
+/** CPU and time of one awaited piece of work. */
 async function timed(work: () => Promise<unknown>): Promise<{ cpu: number; wall: number }> {
   const before = cpuMs();
   const start = performance.now();
@@ -77,7 +77,7 @@ async function measure(directory: string): Promise<Figure[]> {
   const geocode = perCall((at) => {
     index.find({ query: placeAt(at).name, limit: 5, country: null, near: null });
   });
-  // A common name in a country that has none of it.
+  // A common name in a country that has no place of this name.
   const elsewhere = perCall(() => {
     index.find({ query: "san", limit: 20, country: "AQ", near: null });
   });
@@ -91,7 +91,7 @@ async function measure(directory: string): Promise<Figure[]> {
     const { lat, lon } = placeAt(at * 7);
     return { lat: Math.max(-80, Math.min(80, lat)), lon, zoom: 4 + (at % 7), ...size };
   };
-  // Shapes are read and code is compiled with the first ones.
+  // The first maps read shapes and compile code, so these later ones are measured.
   for (let at = MAPS; at < 2 * MAPS; at += 1) await atlas.draw(mapAt(at), ACCOUNT);
   const fresh: { cpu: number; wall: number }[] = [];
   for (let at = 0; at < MAPS; at += 1)

@@ -1,5 +1,5 @@
-// Measures what a call costs on one Redis and on a Cluster of three masters, with stores, worker
-// and API process of their own, in alternating rounds of the same load.
+// Measures the cost of a call on one Redis and on a Cluster of three masters, each with its own
+// stores, worker and API process, in alternating rounds of the same load.
 
 import { join } from "node:path";
 import { Redis } from "ioredis";
@@ -20,7 +20,7 @@ import {
 import { plainCalls } from "./load/plans.ts";
 import type { RunLength } from "./options.ts";
 import { type Contestant, median, type Results, type Round, ratio, runRounds } from "./rounds.ts";
-import { type Place, startUpstream } from "./targets.ts";
+import { startUpstream, type TargetSetting } from "./targets.ts";
 
 export interface MastersOptions {
   readonly length: RunLength;
@@ -28,11 +28,11 @@ export interface MastersOptions {
   readonly progress: (line: string) => void;
 }
 
-/** What one of the masters of the Cluster serves. */
+/** The share of one master of the Cluster. */
 export interface MasterShare {
   readonly name: string;
   readonly buckets: number;
-  /** Of the accounts that call. */
+  /** The number of calling accounts on this master. */
   readonly accounts: number;
 }
 
@@ -80,7 +80,7 @@ export async function measureMasters(options: MastersOptions): Promise<MastersRe
 
 async function startRunner(
   { cleanup }: MastersOptions,
-  { name, kind, place }: { name: string; kind: RedisKind; place: Place },
+  { name, kind, place }: { name: string; kind: RedisKind; place: TargetSetting },
 ): Promise<Runner> {
   const started = await startStores(join(place.logFolder, kind), kind);
   cleanup.defer(() => started.stop());
@@ -100,7 +100,7 @@ async function startRunner(
   return { stores, callers, contestant };
 }
 
-/** Which master has how many of the buckets, and of the accounts that call. */
+/** Counts each master's buckets, and its calling accounts. */
 async function sharesOf({ stores, callers }: Runner): Promise<MasterShare[]> {
   const urls = stores.redisUrl.split(",");
   const node = new Redis(urls[0] ?? "");
@@ -134,7 +134,7 @@ function mastersOf({ othersPerCallUs }: Round): number[] {
 
 /** CPU of all masters for each call, in microseconds. */
 const redisSum = (round: Round) => mastersOf(round).reduce((sum, us) => sum + us, 0);
-/** That of the master that has most to do: when its core is full, it bounds all of them. */
+/** CPU of the busiest master: when its core is full, it bounds all of them. */
 const busiest = (round: Round) => Math.max(...mastersOf(round));
 
 const ROWS: readonly (readonly [what: string, pick: (round: Round) => number, digits: number])[] = [

@@ -25,7 +25,7 @@ const WARM_UP_CALLS = 20_000;
 const LARGE_CALLS = 20;
 const LARGE_AT_ONCE = 4;
 const LARGE_BYTES = 3_900_000;
-/** Four characters in twelve bytes: the text that is the slowest to tokenise. */
+/** Four characters in twelve bytes: the slowest text to tokenise. */
 const LARGE_WORD = "ราคา";
 /** Enough for the counted tokens of a large prompt, but not for the margin on top. */
 const LARGE_BUDGET = usd("0.055");
@@ -55,7 +55,7 @@ async function main(): Promise<void> {
   const atOnce = await timesOf(victim, () => attackMs === null);
   const after = await timesOf(victim, during(DISTURBED_MS - (attackMs ?? 0)));
   await exited;
-  // Last: a process that has just started still builds its data files.
+  // Measured last, because a process that has just started still builds its data files.
   const quiet = await timesOf(victim, during(QUIET_MS));
   console.log(await attacker.stdout.text());
   report({ quiet, atOnce, minute: [...atOnce, ...after], attackMs: attackMs ?? Number.NaN });
@@ -89,9 +89,9 @@ async function sendLarge({ url, key }: Attack): Promise<void> {
 
 function report(run: {
   readonly quiet: readonly number[];
-  /** While large calls were open. */
+  /** The calls while large calls were open. */
   readonly atOnce: readonly number[];
-  /** In the whole minute of the large calls. */
+  /** The calls in the whole minute of the large calls. */
   readonly minute: readonly number[];
   readonly attackMs: number;
 }): void {

@@ -1,6 +1,6 @@
 // `bun bench/objects.ts` counts the JavaScript objects that a billed call makes in the gateway, by
-// kind; `bun bench/objects.ts search` those of a billed search. Unlike CPU this does not depend on
-// what else the machine does, so it shows small changes.
+// kind; `bun bench/objects.ts search` those of a billed search. Unlike CPU, the counts do not
+// depend on other work on the machine, so they show small changes.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,20 +9,22 @@ import { makeCallers, startApi, startStores } from "./farebox.ts";
 import { callBody } from "./load/load.ts";
 import { searchOf, startUpstream } from "./targets.ts";
 
-/** So many that all code of a call is compiled. */
+/** Enough calls to compile all code of a call. */
 const WARM_UP_CALLS = 8_000;
 const CALLS = 400;
 const AT_ONCE = 20;
-/** Bun makes one for each request; requests of the warm-up may be counted too. */
+/**
+ * Bun makes one object of this kind for each request; requests of the warm-up may be counted too.
+ */
 const REQUEST = "BunRequest";
 /** Objects may be collected between two counts, however much memory there is. */
 const ATTEMPTS_MAX = 5;
-/** The compiler is behind the warm-up by this much at most. */
+/** The compiler lags behind the warm-up by at most this time. */
 const COMPILE_MS = 1_000;
-/** Kinds with fewer objects a call are left out. */
+/** Kinds with fewer objects a call are not shown. */
 const SHOWN_MIN = 0.5;
-// Between two counts as little as possible should be collected. The first of the factors counts on
-// machines with 16 GB of memory and more, the others on smaller ones.
+// Makes collections between two counts rare. The first of the factors counts on machines with 16 GB
+// of memory and more, the others on smaller ones.
 const NO_COLLECTION = {
   BUN_GC_TIMER_DISABLE: "1",
   BUN_JSC_heapGrowthMaxIncrease: "8",
@@ -54,7 +56,7 @@ await calls(WARM_UP_CALLS);
 await Bun.sleep(COMPILE_MS);
 print(await measured());
 
-/** How many objects of each kind a call makes. */
+/** Counts the objects of each kind that a call makes. */
 async function measured(): Promise<Counts> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const before = await counted(2 * attempt);

@@ -1,4 +1,4 @@
-// The command line of `npm run bench`.
+// Reads the command line of `npm run bench`.
 
 import { parseArgs } from "node:util";
 
@@ -23,7 +23,7 @@ export interface RunLength {
   readonly heldStreams: number;
   /** Processes whose memory is measured while they hold streams. */
   readonly heldRuns: number;
-  /** Journal entries of a flush. */
+  /** The number of journal entries of a flush. */
   readonly entries: number;
 }
 
@@ -74,7 +74,7 @@ export type BenchOptions =
       readonly jsonFile: string | null;
     };
 
-/** Reads the arguments. Throws an Error that names the wrong one. */
+/** Reads the arguments. Throws an Error that names the wrong argument. */
 export function readOptions(args: readonly string[]): BenchOptions {
   const { values } = parseArgs({
     args: [...args],

@@ -1,6 +1,6 @@
-// `bun bench/redis-clients.ts` compares what a script call costs this process with each of the two
-// Redis clients, in turn on one server. The calls look like an admission: a few keys, one packed
-// argument, one packed reply.
+// `bun bench/redis-clients.ts` compares the cost of a script call for this process with each of the
+// two Redis clients, in turn on one server. The calls look like an admission: a few keys, one
+// packed argument, one packed reply.
 
 import { Redis } from "ioredis";
 import { RespClient } from "../actors/redis/resp-client.ts";

@@ -1,5 +1,5 @@
-// The refused requests of `npm run bench -- --refusals`: for each code the largest body that its
-// endpoint takes, in the form that costs most.
+// Lists the refused requests of `npm run bench -- --refusals`: for each code the largest body that
+// its endpoint takes, in the most expensive form.
 
 import { CHAT, SEARCH } from "../src/core/access/limits.ts";
 import type { ErrorCode } from "../src/core/errors.ts";
@@ -13,7 +13,7 @@ export interface RefusalCase {
   readonly method?: string;
   readonly path?: string;
   readonly body: () => string;
-  /** A service or model that is paused meanwhile. */
+  /** A service or model that is paused during the requests. */
   readonly pause?: string;
   /** True if the window of the key must be full. */
   readonly isOverLimit?: true;
@@ -40,7 +40,10 @@ const keys = () => {
   return Object.fromEntries(Array.from({ length: 9_900 }, (_, at) => [`k${seen}_${at}`, 1]));
 };
 
-/** Codes that need no body, a fault, a mail server or open streams are left out. */
+/**
+ * The cases by error code. Codes that need no body, a fault, a mail server or open streams are left
+ * out.
+ */
 export const REFUSAL_CASES: Partial<Record<ErrorCode, readonly RefusalCase[]>> = {
   not_found: [{ path: "/v1/nothing", body: text }],
   method_not_allowed: [{ method: "PUT", body: text }],

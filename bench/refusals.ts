@@ -1,5 +1,5 @@
-// Measures what refused requests cost all other callers: the time of the main thread for each code,
-// and the small calls of a neighbour while one account floods the service.
+// Measures the cost of refused requests for all other callers: the time of the main thread for each
+// code, and the small calls of a neighbour while one account floods the service.
 
 import type { ErrorCode } from "../src/core/errors.ts";
 import { Pauses } from "../src/store/operators/pauses.ts";
@@ -16,14 +16,14 @@ import {
 
 /** The milliseconds of the main thread that a refused request may take. */
 const MAIN_MS_MAX = 1;
-/** The neighbour's p99 under a flood, by its p99 without one. */
+/** The neighbour's p99 under a flood, divided by its p99 without a flood. */
 const RATIO_MAX = 3;
 /** Estimates of the playground need a person. */
 const CONSOLE = { SESSION_SECRET: "benchmark secret of sessions", CONSOLE_SHOW_MAILS: "true" };
 const ROUNDS = 3;
 const REQUESTS_A_ROUND = 10;
 const FREE_WINDOW = 20;
-/** From then on the key is refused from memory. */
+/** After this many requests the key is refused from memory. */
 const OVER_LIMIT = 4 * FREE_WINDOW;
 const WARM_UP_MS = 2_000;
 
@@ -36,7 +36,7 @@ export interface RefusalsOptions {
 interface RefusalFigures {
   readonly code: string;
   readonly bodyKb: number;
-  /** In the least disturbed round; not a number where the system does not tell. */
+  /** The time in the least disturbed round; NaN if the system does not measure it. */
   readonly mainMs: number;
 }
 
@@ -87,7 +87,7 @@ async function measureCase(
   const rounds: number[] = [];
   // The first round warms up.
   for (let round = 0; round <= ROUNDS; round += 1) {
-    // What a key may send in a minute is limited.
+    // Each round uses a new key, because a key's requests in a minute are limited.
     const key = one.key ?? (await keyOf(stores, one));
     const first = one.isOverLimit ? OVER_LIMIT : 1;
     for (let sent = 0; sent < first; sent += 1) await send(setting, key, {});

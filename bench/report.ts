@@ -7,7 +7,7 @@ import type { SearchFigures } from "./search.ts";
 export interface Measurements {
   readonly calls: Results;
   readonly streams: Results;
-  /** How many streams were open, and the bytes of each, by target. */
+  /** The number of open streams, and the bytes of each, by target. */
   readonly heldStreams: number;
   readonly streamBytes: Readonly<Record<"bare" | "farebox", number>>;
   readonly flush: FlushResult;
@@ -123,9 +123,13 @@ function isMet({ value, atMost, atLeast }: Aim): boolean {
   return atMost === undefined ? value >= (atLeast ?? 0) : value <= atMost;
 }
 
-type Row = readonly [name: string, pick: (round: Round) => number | undefined, digits: number];
+type ReportRow = readonly [
+  name: string,
+  pick: (round: Round) => number | undefined,
+  digits: number,
+];
 
-function printTable(results: Results, names: readonly string[], rows: readonly Row[]): void {
+function printTable(results: Results, names: readonly string[], rows: readonly ReportRow[]): void {
   const others = names.includes("farebox") ? names.filter((name) => name !== "farebox") : [];
   const head = [...names, ...others.map((name) => `farebox/${name}`)];
   console.log(["".padEnd(22), ...head.map((name) => name.padStart(16))].join(""));

@@ -29,13 +29,13 @@ export type Results = ReadonlyMap<string, Series>;
 
 export interface Contestant {
   readonly target: Target;
-  /** What it is asked in place of the model of the load. */
+  /** The model or query in place of the load's model. */
   readonly model?: string;
-  /** Other processes whose CPU is counted with it. */
+  /** Other processes whose CPU is counted with the target's. */
   readonly others: Readonly<Record<string, number>>;
   /**
-   * Waits until the background work of a round with this number of calls is done, so that it does
-   * not slow down the next target.
+   * Waits until the background work of a round with this number of calls is done, so that this work
+   * does not slow down the next target.
    */
   settle(calls: number): Promise<void>;
 }
@@ -75,8 +75,8 @@ export async function runRounds(
 }
 
 /**
- * The order of the targets: each once per round. Every round starts with the next target, so that
- * no target always runs after the same other one.
+ * Returns the order of the targets: each once per round. Every round starts with the next target,
+ * so that no target always runs after the same neighbour.
  */
 export function* turnsOf<Contestant>(
   contestants: readonly Contestant[],
@@ -116,7 +116,9 @@ async function runRound(contestant: Contestant, load: Load): Promise<Round> {
   };
 }
 
-/** Returns a function that returns the CPU that a process has used since, in microseconds. */
+/**
+ * Returns a function that returns the CPU that a process has used since this call, in microseconds.
+ */
 function stopwatch(pid: number): () => number {
   const before = cpuSeconds(pid);
   return () => (cpuSeconds(pid) - before) * 1e6;

@@ -1,4 +1,4 @@
-// Makes the small calls of one account, which others slow down, and measures them.
+// Makes and measures the small calls of one account, which other accounts slow down.
 
 import { temporaryFolder } from "../scripts/local/processes.mjs";
 import { makeCallers, type Stores, startApi, startStores } from "./farebox.ts";
@@ -52,7 +52,7 @@ export async function timesOf(
   return times;
 }
 
-/** True for so many milliseconds from now. */
+/** Returns a function that is true for this many milliseconds from now. */
 export function during(ms: number): () => boolean {
   const endMs = performance.now() + ms;
   return () => performance.now() < endMs;

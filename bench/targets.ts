@@ -1,4 +1,4 @@
-// The targets of the benchmark, and the two programs that Farebox is compared with.
+// Starts the targets of the benchmark, and the two programs that Farebox is compared with.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ export interface Target {
   readonly pid: number;
 }
 
-export interface Place {
+export interface TargetSetting {
   readonly logFolder: string;
   /** Base URL of the stub upstream, with /v1. */
   readonly upstreamUrl: string;
@@ -23,7 +23,7 @@ export interface Place {
 
 export type Started = Program & { readonly target: Target };
 
-/** A folder of its own, so that the benchmark's imports do not find another program's packages. */
+/** A separate folder, so that the benchmark's imports do not find another program's packages. */
 const PORTKEY_PROJECT = join(import.meta.dir, "portkey");
 const PORTKEY = join(PORTKEY_PROJECT, "node_modules/@portkey-ai/gateway");
 
@@ -41,7 +41,7 @@ export async function startUpstream(logFolder: string): Promise<Program & { url:
 }
 
 /** Starts the proxy that only forwards calls. */
-export async function startBare({ logFolder, upstreamUrl }: Place): Promise<Started> {
+export async function startBare({ logFolder, upstreamUrl }: TargetSetting): Promise<Started> {
   const port = await freePort();
   const program = await startServer({
     name: "bare",
@@ -59,8 +59,8 @@ export function searchOf(target: Target, name = "search"): Target {
   return { ...target, name, url: new URL("/v1/search", target.url).href };
 }
 
-/** Starts Portkey's gateway on Node, for which it is made. */
-export async function startPortkey({ logFolder, upstreamUrl }: Place): Promise<Started> {
+/** Starts Portkey's gateway on Node, which it is written for. */
+export async function startPortkey({ logFolder, upstreamUrl }: TargetSetting): Promise<Started> {
   installPortkey();
   const port = await freePort();
   const server = join(PORTKEY, "build/start-server.js");

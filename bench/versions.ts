@@ -9,7 +9,7 @@ import { startPostgres } from "../scripts/local/postgres.mjs";
 import { startRedis } from "../scripts/local/redis.mjs";
 import { environment, SECRETS, type StoreUrls, startApi, startWorker } from "./farebox.ts";
 import { BUN, PROJECT, type Program } from "./launch.ts";
-import type { Place, Started } from "./targets.ts";
+import type { Started, TargetSetting } from "./targets.ts";
 
 const ACCOUNTS = 8;
 const KEYS_AN_ACCOUNT = 6;
@@ -55,7 +55,7 @@ export async function startVersionStores(
   makeHome(home);
   const redis = await startRedis({ home });
   const database = await startPostgres({ home });
-  // By its port, for both sides alike: earlier versions know no `unix://`.
+  // Both sides use the port: earlier versions do not support `unix://`.
   const urls: StoreUrls = { home, redisUrl: redis.url, databaseUrl: database.url };
   const sql = postgres(database.url, { max: 1, onnotice: () => {} });
   const stop = async () => {
@@ -83,7 +83,7 @@ export async function startVersionStores(
 export async function startVersionApi(
   { name, folder }: Version,
   stores: VersionStores,
-  place: Place,
+  place: TargetSetting,
 ): Promise<Started> {
   const api = await startApi(stores, place, stores.secrets, folder);
   return { ...api, target: { ...api.target, name } };
@@ -92,7 +92,7 @@ export async function startVersionApi(
 export function startVersionWorker(
   { folder }: Version,
   stores: VersionStores,
-  place: Place,
+  place: TargetSetting,
 ): Promise<Program> {
   return startWorker(stores, place, folder);
 }
@@ -131,7 +131,9 @@ function readPackage(file: string): {
   return JSON.parse(readFileSync(file, "utf8"));
 }
 
-/** Creates accounts with the command line, which changes less between versions than the code. */
+/**
+ * Creates accounts with the command line, which changes less between versions than the code does.
+ */
 async function makeKeys(folder: string, env: Record<string, string>): Promise<string[]> {
   const command = (...words: string[]) => farebox(folder, env, words);
   const accounts = await Promise.all(
@@ -143,7 +145,7 @@ async function makeKeys(folder: string, env: Record<string, string>): Promise<st
     }),
   );
   const secrets: string[] = [];
-  // Calls use the keys in turn, so two consecutive keys should be of different accounts.
+  // Calls use the keys in turn, so two consecutive keys should belong to different accounts.
   for (let made = 0; made < KEYS_AN_ACCOUNT; made += 1) {
     const keys = accounts.map((id) => command("key", "create", id, "--scopes", "models,search"));
     for (const { key } of await Promise.all(keys)) secrets.push(key);

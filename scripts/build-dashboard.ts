@@ -1,6 +1,6 @@
 // Builds the dashboard's pages with Bun's bundler into the data folder, where the servers find
 // them: files named by their hash, with compressed copies, and the HTML page. Run by `npm start`,
-// `npm test` and `farebox api`; nothing is done if the pages are up to date.
+// `npm test` and `farebox api`; it does nothing if the pages are up to date.
 
 import { createHash } from "node:crypto";
 import {
@@ -30,7 +30,7 @@ const ASSETS = `${DASHBOARD_PATH}/assets/`;
 const FONT = "@fontsource-variable/inter/files/inter-latin-wght-normal.woff2";
 const COMPRESSED = /\.(?:js|css|svg)$/;
 
-/** A short hash of everything that a build is made of. */
+/** A short hash of everything that goes into a build. */
 export function dashboardVersion(): string {
   const hash = createHash("sha256").update(Bun.version);
   hash.update(JSON.stringify([project.dependencies, readFileSync(import.meta.path, "utf8")]));
@@ -50,7 +50,7 @@ export function isDashboardBuilt(directory: string): boolean {
 
 /**
  * Builds the pages if they are missing or stale. Each version is a folder of its own, renamed when
- * it is complete, and a file names the one to serve: several builds at once, and processes that
+ * it is complete, and a file names the version to serve: several builds at once, and processes that
  * read meanwhile, do not disturb each other.
  */
 export async function buildDashboard(directory: string): Promise<void> {

@@ -1,6 +1,6 @@
-// Builds the files of data that ship with Farebox, and the dashboard, where they are missing or
-// stale, so that the servers find them. Run by `npm start` and `npm test`; servers that find no
-// data build it themselves.
+// Builds the data files that ship with Farebox, and the dashboard, if they are missing or stale, so
+// that the servers find them. Run by `npm start` and `npm test`; servers that find no data build it
+// themselves.
 
 import project from "../package.json";
 import { placeFile } from "../src/annexes/atlas/place-file.ts";

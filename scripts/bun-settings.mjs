@@ -1,5 +1,5 @@
-// Settings of Bun itself, which it reads only from the environment that it is started with. The
-// image of deploy/Dockerfile has the same.
+// Holds the settings of Bun itself, which Bun reads only from the environment that it is started
+// with. The image of deploy/Dockerfile has the same settings.
 
 export const BUN_SETTINGS = Object.freeze({
   // With the default of 256 requests, one hanging upstream could block all others.
@@ -12,5 +12,8 @@ export const BUN_SETTINGS = Object.freeze({
   BUN_JSC_forceCodeBlockLiveness: "1",
 });
 
-/** Without it Bun takes settings from a `.env` of the folder it is started in, whosever it is. */
+/**
+ * Without it Bun reads settings from a `.env` in the folder it is started in, even from a folder of
+ * strangers.
+ */
 export const NO_ENV_FILE = "--no-env-file";

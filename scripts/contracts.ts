@@ -1,4 +1,4 @@
-// `npm run contracts`: holds what we ask of Stripe, and our sandbox, against Stripe's own OpenAPI
+// `npm run contracts`: checks our requests to Stripe, and our sandbox, against Stripe's own OpenAPI
 // document and stripe-mock. The first run builds stripe-mock with Go, below .farebox/tools.
 
 import { isCi } from "../test/support/product/toolchains.ts";

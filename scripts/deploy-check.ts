@@ -1,6 +1,6 @@
-// `npm run deploy:check`: holds the files of deploy/ against the tools that know them, as far as
-// they are installed. What could not be checked is said; with CI set that is a failure.
-// `-- --install` first installs the tools that Go and Python bring, below the home of Farebox.
+// `npm run deploy:check`: checks the files of deploy/ with the tools that know them, as far as they
+// are installed. It lists the files that it could not check; with CI set that is a failure.
+// `-- --install` first installs the tools of Go and Python, below the home of Farebox.
 
 import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -10,9 +10,9 @@ import { temporaryFolder } from "./local/processes.mjs";
 const PROJECT = join(import.meta.dir, "..");
 const TOOLS = join(homeFolder(), "tools", "deploy");
 const CHART = "deploy/helm/farebox";
-/** What the manifests are for; the chart needs 1.30. */
+/** The version of Kubernetes that the manifests are written for; the chart needs 1.30. */
 const KUBERNETES = "1.34";
-/** What Go installs, by the name that the program gets. */
+/** The packages that Go installs, by the name of the program. */
 const GO_TOOLS: Readonly<Record<string, string>> = {
   helm: "helm.sh/helm/v3/cmd/helm@v3.22.0",
   /** The parser of Docker Compose, as a program. Go names it after its folder. */
@@ -57,7 +57,7 @@ const CHECKS: readonly Check[] = [
   { what: CHART, program: "helm", args: ["lint", CHART, "--strict"] },
 ];
 
-/** Values that the chart is rendered with, by what they are called here. */
+/** Values that the chart is rendered with, by their name in the output. */
 const RENDERINGS: Readonly<Record<string, readonly string[]>> = {
   "with its defaults": [],
   "with everything on": ["--values", "deploy/helm/check-values.yaml"],
@@ -81,7 +81,7 @@ for (const check of CHECKS) {
 for (const [name, values] of Object.entries(RENDERINGS)) checkManifests(name, values);
 process.exitCode = failed === 0 ? 0 : 1;
 
-/** Renders the chart, and holds what comes out to the schemas of Kubernetes. */
+/** Renders the chart, and checks the result against the schemas of Kubernetes. */
 function checkManifests(name: string, values: readonly string[]): void {
   const what = `${CHART} ${name}`;
   const absent = ["helm", "kubernetes-validate"].find((program) => which(program) === null);
@@ -129,7 +129,7 @@ function missing(what: string, program: string): void {
   if (process.env.CI) failed += 1;
 }
 
-/** Helm takes some minutes to build; what is there already is not made again. */
+/** Installs the tools. Helm takes some minutes to build; a tool that exists is not built again. */
 function install(): void {
   mkdirSync(TOOLS, { recursive: true });
   for (const [name, source] of Object.entries(GO_TOOLS)) {

@@ -1,4 +1,4 @@
-// `npm run docs`: writes everything in the documentation that is made from the code.
+// `npm run docs`: writes every part of the documentation that is made from the code.
 
 import { join } from "node:path";
 import { generatedDocs, PROJECT } from "./docs/generated-docs.ts";
@@ -6,7 +6,7 @@ import { generatedDocs, PROJECT } from "./docs/generated-docs.ts";
 const files = await generatedDocs();
 for (const [path, text] of files) await Bun.write(join(PROJECT, path), text);
 
-// Formatted as `npm run ok` expects it.
+// Formats the files as `npm run ok` expects them.
 const biome = join(PROJECT, "node_modules", ".bin", "biome");
 const command = [biome, "format", "--write", "--files-ignore-unknown=true", ...files.keys()];
 const format = Bun.spawnSync(command, { cwd: PROJECT });

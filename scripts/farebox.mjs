@@ -27,7 +27,7 @@ const PROCESSES = { api: "src/main.ts", worker: "workers/main.ts" };
 
 main().catch((error) => {
   const message = error instanceof Error ? error.message : String(error);
-  // As the tool itself answers what it cannot do.
+  // Answers in the form of the tool's own refusals.
   if (process.argv.includes("--json")) {
     console.log(JSON.stringify({ error: { code: "config", message } }));
   }
@@ -51,11 +51,11 @@ async function main() {
 }
 
 /**
- * Builds the pages of the dashboard where they are missing or stale. An API serves without them.
+ * Builds the pages of the dashboard if they are missing or stale. An API serves without them.
  * @param {string} bun
  */
 async function buildDashboard(bun) {
-  // The output of the API is its log, and nothing else.
+  // The output of the API is its log, so the build must not write to it.
   const stdio = /** @type {import("node:child_process").StdioOptions} */ (["ignore", 2, 2]);
   const script = join(PROJECT, "scripts/build-dashboard.ts");
   const code = await run([bun, NO_ENV_FILE, script], { cwd: callerFolder(), stdio });
@@ -92,7 +92,7 @@ function callerFolder() {
 }
 
 /**
- * The stores and secrets, from the environment or from the files of the running Farebox.
+ * Returns the stores and secrets, from the environment or from the files of the running Farebox.
  * @param {string[]} args
  * @returns {NodeJS.ProcessEnv}
  */

@@ -1,5 +1,5 @@
-// `npm run first-call`: follows the README as somebody new would, and prints the seconds from
-// `npm start` to the first call with a key of one's own. It needs no home that exists.
+// `npm run first-call`: follows the README as a new user would, and prints the seconds from
+// `npm start` to the first call with the new user's key. It needs no existing home.
 
 import { join } from "node:path";
 import { freePort, temporaryFolder } from "./local/processes.mjs";
@@ -75,7 +75,7 @@ async function firstCall(): Promise<void> {
   say(`the first call is paid: ${response.headers.get("x-svc-cost-usd")} USD`);
 }
 
-// The program that `npm start` runs; npm itself would not wait for it to stop.
+// Runs the program of `npm start` directly; npm itself would not wait for it to stop.
 const product = Bun.spawn(["node", "scripts/start.mjs"], {
   cwd: PROJECT,
   env: { ...process.env, FAREBOX_HOME: home.path, PORT: String(port) },

@@ -6,10 +6,10 @@ import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { PROJECT, readJson } from "./local/home.mjs";
 
-/** In the folder of a package: which files are changed, and what they and the patch were. */
+/** Stored in the folder of a package: the changed files, and a digest of them and the patch. */
 const STAMP = ".farebox-patch.json";
 
-/** A package is not what a patch is for, such as one that an earlier patch has changed. */
+/** A package is not the one that a patch was made for; an earlier patch may have changed it. */
 export class PatchMisfit extends Error {
   /** @override */
   name = "PatchMisfit";
@@ -17,7 +17,8 @@ export class PatchMisfit extends Error {
 
 /**
  * Changes each package that has a patch of its name, unless it is changed already. Every command
- * asks, so the program that compares texts is loaded only if a digest is not the one of last time.
+ * calls this, so the program that compares texts is loaded only if a digest differs from the last
+ * one.
  * @param {string} project the folder with `patches` and `node_modules`
  * @throws {PatchMisfit} naming the file
  */
@@ -58,7 +59,7 @@ function stamp(folder, content) {
   try {
     writeFileSync(join(folder, STAMP), `${JSON.stringify(content)}\n`);
   } catch {
-    // The packages may belong to another user: they are compared again each time.
+    // The packages may belong to another user: then they are compared again each time.
   }
 }
 

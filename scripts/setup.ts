@@ -45,7 +45,7 @@ async function setUp(file: string, baseUrl: string): Promise<Demo> {
   const redis = openRedis(config.redisUrl);
   // Failed commands throw their errors; without this listener the client also prints them.
   redis.on("error", () => {});
-  // At the first start Redis is new, which is no problem to tell.
+  // At the first start Redis is new, which is no problem to report.
   const log = existsSync(file) ? lineLog : { ...lineLog, warn: () => {} };
   const actors = new AccountActors({
     redis,
@@ -66,7 +66,7 @@ async function setUp(file: string, baseUrl: string): Promise<Demo> {
   }
 }
 
-/** All processes of a home start together, so none of an earlier release is running. */
+/** All processes of a home start together, so no process of an earlier release is running. */
 async function finishLayout(redis: RedisClient): Promise<void> {
   try {
     await raiseLayouts(redis);
@@ -112,7 +112,7 @@ async function openDemo(
   return { base_url: baseUrl, key: key.key, account: account.id };
 }
 
-/** Creates the person who owns the demonstration account, and a link to sign in. */
+/** Creates the owner of the demonstration account, and a link to sign in. */
 async function openOwner(database: Database, accountId: string, baseUrl: string) {
   const origin = process.env.CONSOLE_URL || baseUrl;
   if (!process.env.SESSION_SECRET) return null;
@@ -123,7 +123,7 @@ async function openOwner(database: Database, accountId: string, baseUrl: string)
   return await makeSignInLink(database, { personId, origin }, { random, now });
 }
 
-/** The account of an earlier start, or null. */
+/** Reads the account of an earlier start; null at the first. */
 function readDemo(file: string): Demo | null {
   if (!existsSync(file)) return null;
   const kept = readJson(file);

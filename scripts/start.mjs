@@ -43,11 +43,11 @@ const DRAIN_MS = 30_000;
 const home = homeFolder();
 const args = process.argv.slice(2);
 const unknown = args.find((arg) => !["--logs", "--stores", "--help"].includes(arg));
-/** Whether only the stores run, for commands that no process may be beside. */
+/** True if only the stores run, for commands that need all other processes stopped. */
 const storesOnly = args.includes("--stores");
 const showLogs = args.includes("--logs") || process.env.FAREBOX_LOGS === "1";
 
-/** What to stop, in groups: the group that was started last is stopped first. */
+/** The processes to stop, in groups: the group that was started last is stopped first. */
 const groups = /** @type {Pick<Child, "stop">[][]} */ ([]);
 /** @type {Promise<import("./local/services.mjs").Stores> | null} */
 let storesStarting = null;
@@ -127,7 +127,7 @@ async function main() {
 }
 
 /**
- * From now on what dies is started again, and commands find the stores.
+ * From now on a process that dies is started again, and commands find the stores.
  * @param {{ baseUrl: string, stores: import("./local/services.mjs").Stores,
  *   kept: import("./local/home.mjs").Secrets, sandbox: Sandbox | null }} running
  */
@@ -150,7 +150,7 @@ function refuseSecond(owner) {
   process.exitCode = 1;
 }
 
-/** The servers of a launcher that was killed may still be finishing their calls. */
+/** Stops servers whose launcher was killed; they may still be finishing their calls. */
 async function stopOldServers() {
   for (const record of readJson(join(home, "servers.json")) ?? []) {
     if (await stopLeftover(record, "SIGTERM")) say("Stopped a server that an earlier run left.");
@@ -185,7 +185,7 @@ async function setUp(bun, env, baseUrl) {
 }
 
 /**
- * Builds the data files and the dashboard if they are missing, and prints what it builds.
+ * Builds the data files and the dashboard if they are missing, and prints the progress.
  * @param {string} bun
  * @param {NodeJS.ProcessEnv} env
  */
@@ -267,7 +267,7 @@ function giveUp(exit, why) {
 }
 
 /**
- * Remembers what was started, so that it is stopped at the end.
+ * Remembers the started processes, so that they are stopped at the end.
  * @param {Supervised[]} started
  * @returns {boolean} false when everything is being stopped already
  */

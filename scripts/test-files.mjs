@@ -1,4 +1,4 @@
-// Which test files run.
+// Selects the test files that run.
 
 import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -22,8 +22,9 @@ const SLOW_SUITES = [
 ];
 
 /**
- * The test files that have one of `words` in their names. Without words these are all files, those
- * of the slow suites only with `all`. Those below test/product/long run only with FAREBOX_LONG=1.
+ * Returns the test files that have one of `words` in their names. Without words these are all
+ * files, those of the slow suites only with `all`. Files below test/product/long run only with
+ * FAREBOX_LONG=1.
  * @param {{ words?: readonly string[], all?: boolean }} [wanted]
  */
 export function testFiles({ words = [], all = false } = {}) {

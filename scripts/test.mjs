@@ -25,15 +25,15 @@ import { testFiles } from "./test-files.mjs";
 
 /** Data files, built once and again when their sources change; `npm ci` removes the folder. */
 const DATA = join(PROJECT, "node_modules", ".cache", "farebox", "data");
-/** How long each file takes: Bun starts the longest first. `--update-timings` renews it. */
+/** The duration of each file: Bun starts the longest first. `--update-timings` renews it. */
 const TIMES = join(PROJECT, "test", "times.json");
 const PROCESSES_MAX = 4;
 /** A test that hangs ends; a busy machine is no reason to fail. */
 const TIMEOUT_MS = 60_000;
-/** The kernel's folder of files in memory, and what must be free of the memory to use it. */
+/** The kernel's folder of files in memory, and the free memory that using it requires. */
 const MEMORY_FOLDER = "/dev/shm";
 const MEMORY_FREE_MIN = 4 * 1024 ** 3;
-/** More files than this fail for a reason that they share. */
+/** If more files than this fail, they share the reason, and none is run again. */
 const AGAIN_MAX = 3;
 
 let interrupted = false;
@@ -63,7 +63,7 @@ async function main() {
   if (files.length === 0) throw new Error(`No test file has ${words.join(" or ")} in its name.`);
   if (words.length === 0) options.push("--dots");
   const left = words.length > 0 ? 0 : testFiles({ all: true }).length - files.length;
-  // More than there are cores: many tests wait most of their time.
+  // More processes than cores: many tests wait most of their time.
   const processes = Math.min(files.length, PROCESSES_MAX, availableParallelism() + 2);
   process.env.TMPDIR = folderForTests();
   const home = temporaryFolder("farebox-test-");
@@ -81,8 +81,8 @@ async function main() {
 }
 
 /**
- * Where stores and tests keep their files: in memory where that is possible, unless TMPDIR says
- * otherwise. A test file has a database, which is a thousand files to make and to remove (D-332).
+ * Returns the folder of stores and tests: in memory if that is possible, unless TMPDIR names
+ * another. A test file has a database, which is a thousand files to make and to remove (D-332).
  */
 function folderForTests() {
   if (process.env.TMPDIR || freemem() < MEMORY_FREE_MIN) return tmpdir();
@@ -97,8 +97,8 @@ function folderForTests() {
 }
 
 /**
- * Starts Postgres and as many Redis as there will be processes. What these tests prove about
- * crashes they prove on stores of their own, which are durable.
+ * Starts Postgres and one Redis for each process. Tests of crashes start their own stores, which
+ * are durable.
  * @param {string} home
  * @param {number} processes
  * @param {(env: NodeJS.ProcessEnv) => Promise<void>} use
@@ -114,7 +114,7 @@ async function withStores(home, processes, use) {
       makeHome(own);
       more.push(await startRedis({ home: own, progress: say }));
     }
-    // What is missing or stale of it is made while the first tests run that need none of it.
+    // Missing or stale data files are built while the first tests run, which need none of them.
     const building = run(ensureBun(), ["scripts/build-data.ts"], { FAREBOX_DATA: DATA });
     await use({
       TEST_REDIS_URLS: [stores.redisPortUrl, ...more.map(({ url }) => url)].join(" "),
@@ -178,9 +178,9 @@ function readCounts(xml) {
 }
 
 /**
- * Runs failed files once more, each in a process of its own: on a shared machine something else may
- * have taken the processors for seconds. A file that passes now does not fail the run, but it is
- * named as unsteady, for it has a fault of its own.
+ * Runs failed files once more, each in a process of its own: on a shared machine another program
+ * may have taken the processors for seconds. A file that passes now does not fail the run, but it
+ * is named as unsteady, because it has a fault.
  * @param {Setting} setting
  * @param {Counts} counts
  */

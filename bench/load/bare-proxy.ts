@@ -1,4 +1,4 @@
-// A proxy that only forwards calls: the baseline that Farebox is compared with.
+// Forwards calls and nothing else: the baseline that Farebox is compared with.
 
 import { Elysia } from "elysia";
 

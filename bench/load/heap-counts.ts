@@ -1,5 +1,5 @@
-// Loaded before a program (`bun --preload`): at SIGUSR2 the program writes how many objects of each
-// kind its JavaScript heap has, garbage included, to the next file of HEAP_COUNTS.
+// Loaded before a program (`bun --preload`): at SIGUSR2 it writes how many objects of each kind the
+// program's JavaScript heap has, garbage included, to the next file of HEAP_COUNTS.
 
 import { heapStats } from "bun:jsc";
 import { writeFileSync } from "node:fs";

@@ -1,11 +1,12 @@
-// A connection of the load generator for calls that are not streamed. It speaks HTTP by hand, since
-// what it takes is missing to what is measured: a quarter less than the client of the product.
+// Sends the load generator's calls that are not streamed. It writes HTTP by hand, which takes a
+// quarter less CPU than the client of the product: the generator shares the processors with the
+// measured program.
 
 import type { Socket } from "bun";
 
 export interface PlainAnswer {
   readonly status: number;
-  /** What the call was charged, as the answer says it; null if it says nothing. */
+  /** The charge of the call in the answer; null if the answer has none. */
   readonly costUsd: string | null;
   readonly body: string;
 }
@@ -13,7 +14,7 @@ export interface PlainAnswer {
 const HEAD_END = "\r\n\r\n";
 const NOTHING = Buffer.alloc(0);
 
-/** A request as it is sent. */
+/** The bytes of a request. */
 export function requestBytes(
   url: URL,
   headers: Readonly<Record<string, string>>,
@@ -28,7 +29,7 @@ export function requestBytes(
   return Buffer.from(`POST ${url.pathname} HTTP/1.1\r\n${lines.join("")}\r\n${body}`);
 }
 
-/** One call at a time. */
+/** Makes one call at a time. */
 export class PlainCaller {
   readonly #url: URL;
   #socket: Socket<undefined> | null = null;
@@ -80,7 +81,7 @@ export class PlainCaller {
   }
 }
 
-/** The answer that these bytes are; null if more must come. */
+/** Returns the answer in these bytes; null if more must come. */
 export function readAnswer(bytes: Buffer): PlainAnswer | null {
   const headEnd = bytes.indexOf(HEAD_END);
   if (headEnd < 0) return null;
@@ -92,7 +93,7 @@ export function readAnswer(bytes: Buffer): PlainAnswer | null {
   return bytes.length < end ? null : answerOf(head, bytes.toString("utf8", start, end));
 }
 
-/** The same for a body in pieces. */
+/** Reads an answer whose body comes in pieces. */
 function readChunks(bytes: Buffer, head: string, start: number): PlainAnswer | null {
   let body = "";
   for (let at = start; ; ) {

@@ -1,4 +1,4 @@
-// The two loads that every comparison runs.
+// Defines the two loads that every comparison runs.
 
 import type { RunLength } from "../options.ts";
 import type { RoundsOptions } from "../rounds.ts";

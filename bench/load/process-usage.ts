@@ -14,7 +14,7 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
 }
 
-/** Milliseconds that the first thread of a process has run; not a number outside Linux. */
+/** Milliseconds that the first thread of a process has run; NaN outside Linux. */
 export function mainThreadMs(pid: number): number {
   if (!LINUX) return Number.NaN;
   return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;

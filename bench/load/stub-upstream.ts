@@ -1,4 +1,4 @@
-// The upstream of every target. It answers at once with as little CPU as possible. The name of the
+// Answers as the upstream of every target: at once, with as little CPU as possible. The name of the
 // model selects the answer: "plain", "chunks-200" (a stream of 200 chunks) or "held" (a stream that
 // never ends). It answers searches like SearXNG.
 
@@ -41,7 +41,10 @@ const STREAM_BEGINNING = Buffer.concat([Buffer.from(STREAM_HEAD), FIRST]);
 const NEXT = event({ delta: { content: " quickly" }, finish_reason: null });
 const LAST = event({ delta: {}, finish_reason: "stop" });
 
-/** A connection, with what has come of the next request, and what the socket did not take yet. */
+/**
+ * A connection, with the received part of the next request, and the bytes that the socket did not
+ * take yet.
+ */
 interface Connection {
   readonly socket: Socket<Connection | undefined>;
   received: Buffer;
@@ -64,7 +67,7 @@ setInterval(() => held.forEach(advance), HELD_TICK_MS);
 
 const NOTHING = Buffer.alloc(0);
 
-// By hand, because a server of the platform takes a third more CPU for a call.
+// Written by hand, because a server of the platform takes a third more CPU for a call.
 const server = Bun.listen<Connection | undefined>({
   hostname: "127.0.0.1",
   port: Number(process.env.PORT),

@@ -1,4 +1,4 @@
-// The table of account states for the documentation.
+// Makes the table of account states for the documentation.
 
 import {
   ACCOUNT_EVENTS,

@@ -1,4 +1,4 @@
-// The table of environment variables, for the documentation and .env.example.
+// Makes the table of environment variables, for the documentation and .env.example.
 
 import { CONSOLE_VARIABLES } from "../../src/settings/console-variables.ts";
 import type { Variable, Variables } from "../../src/settings/environment.ts";

@@ -1,5 +1,5 @@
-// Every file, or part of a file, that is generated from the code. `npm run docs` writes them; a
-// test compares them with the stored ones.
+// Makes every file, or part of a file, that is generated from the code. `npm run docs` writes them;
+// a test compares them with the stored ones.
 
 import { join } from "node:path";
 import type { TSchema } from "@sinclair/typebox";

@@ -1,4 +1,4 @@
-// The table of what API and workers log, made from the calls of the log in the source.
+// Makes the table of the lines that API and workers log, from the calls of the log in the source.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { table } from "./markdown.ts";
 const PROJECT = join(import.meta.dir, "../..");
 const CALL = /\blog\??\.(info|warn|error)\(/g;
 const FOLDERS = ["src", "actors", "workers"];
-/** Messages that are made elsewhere, by the variable that holds them. */
+/** Messages that are composed elsewhere, by the variable that holds them. */
 const MADE: Readonly<Record<string, string>> = {
   warning: "(what is unusual about the settings, or those of Redis)",
   message: "(how many models the configuration file has)",
@@ -16,7 +16,7 @@ const MADE: Readonly<Record<string, string>> = {
 export interface LogLine {
   readonly level: string;
   readonly message: string;
-  /** The names of its fields, besides those of every line. */
+  /** The names of the line's fields, besides those of every line. */
   readonly fields: readonly string[];
 }
 
@@ -43,7 +43,7 @@ function linesOf(source: string): LogLine[] {
   });
 }
 
-/** What stands between commas up to the closing bracket. */
+/** The parts between commas, up to the closing bracket. */
 function parts(text: string): string[] {
   const found = [""];
   let depth = 0;
@@ -60,7 +60,7 @@ function parts(text: string): string[] {
   return found.map((part) => part.trim()).filter((part) => part !== "");
 }
 
-/** The text, with `…` for what is put into it. */
+/** The text of a message, with `…` for each inserted value. */
 function messageOf(code: string): string {
   const text = MADE[code];
   if (text !== undefined) return text;

@@ -1,4 +1,4 @@
-// The part of docs/maps.md that is generated from the table of actions and their examples.
+// Makes the part of docs/maps.md that is generated from the table of actions and their examples.
 
 import type { TSchema } from "@sinclair/typebox";
 import { pricePerUnit } from "../../src/core/money/money.ts";

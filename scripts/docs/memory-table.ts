@@ -1,4 +1,4 @@
-// The table of what a process keeps in memory, for docs/operating.md.
+// Makes the table of the memory that a process keeps, for docs/operating.md.
 
 import { QUEUE_EVENTS_MAX } from "../../src/store/servers/queue-streams.ts";
 import { FAILED_JOBS_KEPT } from "../../workers/scheduled-job.ts";
@@ -7,7 +7,7 @@ import { REMEMBERED } from "./remembered.ts";
 
 const number = (value: number) => value.toLocaleString("en-US");
 
-/** What the table says of collections in Redis. */
+/** The rows of collections in Redis. */
 const IN_REDIS: readonly (readonly string[])[] = [
   [
     "in Redis: failed runs of a scheduled job",
@@ -18,7 +18,7 @@ const IN_REDIS: readonly (readonly string[])[] = [
   ["in Redis: events of a queue", number(QUEUE_EVENTS_MAX), "", "the oldest is removed"],
 ];
 
-/** The table of docs/operating.md. */
+/** Returns the table of docs/operating.md. */
 export function memoryTable(): string {
   const rows = REMEMBERED.map(({ what, most, count, bytes, beyond = "there are no more" }) => [
     what,

@@ -1,4 +1,4 @@
-// What only worker processes keep in memory from one job to the next.
+// Lists the collections that only worker processes keep in memory from one job to the next.
 
 import { BUCKETS } from "../../src/core/access/limits.ts";
 import { MONTH_TEXTS_MAX, YEARS } from "../../src/store/ledger/prepared-entry.ts";

@@ -1,4 +1,4 @@
-// The form of what remembered.ts lists.
+// Defines the rows of remembered.ts.
 
 /** One collection in memory. */
 export interface Remembered {
@@ -9,9 +9,9 @@ export interface Remembered {
   /** The maximum number of entries and the bytes of each, if they matter. */
   readonly count?: number;
   readonly bytes?: number;
-  /** What happens at the maximum; missing if it cannot be reached. */
+  /** The effect of reaching the maximum; omitted if it cannot be reached. */
   readonly beyond?: string;
 }
 
-/** A number as the table has it. */
+/** A number in the form of the table. */
 export const number = (value: number): string => value.toLocaleString("en-US");

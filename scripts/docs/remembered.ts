@@ -1,5 +1,5 @@
-// Everything that a process keeps in memory from one request to the next. Its bounds are the
-// constants of the code; a test finds what is missing here.
+// Lists everything that a process keeps in memory from one request to the next. Its bounds are the
+// constants of the code; a test finds collections that are missing here.
 
 import { ACTORS_MAX } from "../../actors/account-actors.ts";
 import { CALL_KEYS_MAX } from "../../actors/records/keys.ts";

@@ -1,11 +1,11 @@
-// The settings of the console that `npm start` makes by itself.
+// Makes the settings of the console for `npm start`.
 
 import { isOnlyHere, LOOPBACK } from "./sandbox.mjs";
 
 /**
- * The settings of the console. None if other machines could reach it and no public address is set.
- * While no mail is delivered and nobody else is led here, people on this machine see in the replies
- * what was mailed to them.
+ * The settings of the console. Returns no secret if other machines could reach it and no public
+ * address is set. While no mail is delivered and only this machine can reach the console, people
+ * see the content of their mails in the replies.
  * @param {NodeJS.ProcessEnv} given
  * @param {{ SESSION_SECRET?: string }} kept
  * @returns {NodeJS.ProcessEnv}

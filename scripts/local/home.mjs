@@ -38,7 +38,7 @@ import { bornOf, isAlive } from "./processes.mjs";
  * @typedef {{ KEY_PEPPER: string, IP_HASH_SECRET: string, SESSION_SECRET?: string }} Secrets
  */
 
-/** Each time others have taken and left the lock meanwhile. */
+/** The limit of attempts: in each, other processes have taken and left the lock meanwhile. */
 const LOCK_ATTEMPTS_MAX = 100;
 
 /** The folder of the project. */
@@ -55,7 +55,7 @@ export function homeFolder() {
 }
 
 /**
- * Where data files are kept: the folder that the environment names, or one in the home.
+ * Returns the folder of data files: the folder that the environment names, or one in the home.
  * @param {string} home
  */
 export function dataFolder(home) {
@@ -118,7 +118,7 @@ export function writeJson(file, value) {
 
 /**
  * The secrets of an installation as environment variables; those of the environment take
- * precedence. New ones are made only for a home without data: with another pepper every existing
+ * precedence. New secrets are made only for a home without data: with another pepper every existing
  * API key would stop working. A session secret is added to any home: with a new one, people only
  * sign in again.
  * @param {string} home
@@ -172,7 +172,7 @@ function hasData(home) {
 }
 
 /**
- * Identifies the secrets without revealing them, to tell whether two programs have the same ones.
+ * Identifies the secrets without revealing them, so that two programs can compare theirs.
  * @param {Secrets} held
  */
 export function fingerprint(held) {
@@ -186,7 +186,7 @@ export function secret() {
 }
 
 /**
- * The file that a child's output is written to.
+ * Returns the file for a child's output.
  * @param {string} home
  * @param {string} name
  */
@@ -195,7 +195,7 @@ export function logFile(home, name) {
 }
 
 /**
- * Locks the home for this process, or tells which running process has locked it.
+ * Locks the home for this process, or returns the running process that has locked it.
  * @param {string} home
  * @returns {{ pid: number } | null} the owner, or null when it is now ours
  */
@@ -211,8 +211,9 @@ export function lockHome(home) {
 }
 
 /**
- * Of all that find the lock of a process that is gone, only the one that has the lock of its
- * removal removes it: another one could remove what the first has just taken.
+ * Takes over the lock of a process that is gone. Several processes may find that lock; only the one
+ * with the lock of its removal removes it: another process could remove the lock that the first one
+ * has just taken.
  * @param {string} draft
  * @param {string} file
  * @returns {{ pid: number } | null}
@@ -233,9 +234,10 @@ function takeLock(draft, file) {
 }
 
 /**
- * Who has a lock: "nobody" where there is none, which anyone may take at any time; "gone" for a
- * process that runs no longer, or a file that names none, which stay until they are removed. Read
- * at once, since a look for the file would be about another moment.
+ * Returns the owner of a lock: "nobody" for a missing lock, which any process may take at any time;
+ * "gone" for a process that no longer runs, or a file that names no process: such locks stay until
+ * they are removed. Reads the file at once, since a check for its existence would be about another
+ * moment.
  * @param {string} file
  * @returns {{ pid: number } | "gone" | "nobody"}
  */
@@ -285,7 +287,7 @@ export function writeRuntime(home, facts) {
 }
 
 /**
- * What the running Farebox of this home has written; null if none runs.
+ * Reads the file that the running Farebox of this home has written; null if none runs.
  * @param {string} home
  * @returns {Runtime | null}
  */
@@ -295,7 +297,7 @@ export function readRuntime(home) {
 }
 
 /**
- * Why `readRuntime` finds no running Farebox, in words. A home of another user looks empty.
+ * Says why `readRuntime` finds no running Farebox. A home of another user looks empty.
  * @param {string} home
  */
 export function whyNoneRuns(home) {

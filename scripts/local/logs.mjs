@@ -17,7 +17,7 @@ import { join } from "node:path";
 
 /** A larger log is rotated. */
 export const LOG_BYTES_MAX = 16 * 1024 * 1024;
-/** How many rotated parts of a log are kept: `api.log.1` is the newest. */
+/** The number of rotated parts of a log that are kept: `api.log.1` is the newest. */
 export const LOGS_KEPT = 4;
 
 const LOOK_EVERY_MS = 10_000;
@@ -40,7 +40,7 @@ export function rotateLogs(folder, { bytesMax = LOG_BYTES_MAX, kept = LOGS_KEPT 
 /**
  * Rotates the logs of a folder regularly until this process ends.
  * @param {string} folder
- * @param {(line: string) => void} say told when it fails, once until it works again
+ * @param {(line: string) => void} say called when it fails, once until it works again
  */
 export function keepLogsSmall(folder, say) {
   let failed = false;
@@ -82,7 +82,7 @@ function rotate(file, kept) {
 }
 
 /**
- * Copies to the end of the file, and returns where that was.
+ * Copies to the end of the file, and returns the position of the end.
  * @param {number} from
  * @param {number} position
  * @param {number} to

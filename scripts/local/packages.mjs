@@ -7,9 +7,10 @@ import { PROJECT, readJson } from "./home.mjs";
 import { runQuietly } from "./processes.mjs";
 
 /**
- * Installs packages if one of the lockfile is missing, has another version, or was changed by a
- * patch of before. Applies patches that came since then.
- * @param {{ dev: boolean, progress: (line: string) => void }} options `dev`: also those of tests
+ * Installs packages if one of the lockfile is missing, has another version, or was changed by an
+ * earlier patch. Applies patches that were added since.
+ * @param {{ dev: boolean, progress: (line: string) => void }} options `dev`: also the packages of
+ * tests
  */
 export async function ensurePackages({ dev, progress }) {
   const needed = missingPackages((entry) => !entry.dev);
@@ -19,14 +20,14 @@ export async function ensurePackages({ dev, progress }) {
   if (missing === 0 && misfit === null) return;
   const why = misfit ?? `${missing} missing`;
   progress(`Installing packages with npm (${why}); this takes a minute.`);
-  // `npm ci` first removes all packages, also those with which a Farebox is running.
+  // `npm ci` first removes all packages, even those that a running Farebox uses.
   const isWhole = needed.length === 0 && misfit === null;
   const command = isWhole ? ["install", "--no-save"] : ["ci"];
   await npm([...command, dev ? "--include=dev" : "--omit=dev"]);
   await patchPackages();
 }
 
-/** Applies the patches; why the packages must be installed anew if one does not fit. */
+/** Applies the patches; returns why the packages must be reinstalled if a patch does not fit. */
 async function patchOrReason() {
   try {
     await patchPackages();
@@ -51,7 +52,7 @@ async function npm(args) {
 }
 
 /**
- * The packages of the lockfile that are not installed in its version.
+ * Returns the packages of the lockfile that are not installed in its version.
  * @param {(entry: { dev?: boolean }) => boolean} filter
  * @returns {string[]}
  */
@@ -67,8 +68,8 @@ function missingPackages(filter) {
 }
 
 /**
- * The path of the project's Bun. The install script of its package puts the program in place; if
- * npm was told to run no scripts, it is run here.
+ * Returns the path of the project's Bun. The install script of its package puts the program in
+ * place; if npm was set to run no scripts, the script is run here.
  * @returns {string} the path of the program
  */
 export function ensureBun() {

@@ -1,16 +1,17 @@
-// The ports of `npm start`.
+// Chooses the ports of `npm start`.
 
 import { createServer } from "node:net";
 import { isPortFree } from "./processes.mjs";
 
 const PORT_DEFAULT = 8080;
 
-/** @type {import("node:net").Server[]} What holds the ports that were chosen. */
+/** @type {import("node:net").Server[]} The servers that hold the chosen ports. */
 const holders = [];
 
 /**
- * The port of the API: the given one; otherwise the default one, or the next free one after it. It
- * is held until `releasePorts`, since a start of another home at the same time would choose it too.
+ * Returns the port of the API: the given one; otherwise the default one, or the next free one after
+ * it. The port is held until `releasePorts`, since a start of another home at the same time would
+ * choose it too.
  * @param {(line: string) => void} say
  */
 export async function choosePort(say) {
@@ -32,7 +33,7 @@ export async function choosePort(say) {
 }
 
 /**
- * The port of the payment sandbox: the next free one after the API's, held like that.
+ * Returns the port of the payment sandbox: the next free one after the API's, held like the API's.
  * @param {number} apiPort
  */
 export async function chooseSandboxPort(apiPort) {
@@ -42,7 +43,7 @@ export async function chooseSandboxPort(apiPort) {
   throw new Error(`No port after ${apiPort} is free for the sandbox of payments.`);
 }
 
-/** The metrics ports of both servers. Without a given port they choose their own. */
+/** Returns the metrics ports of both servers. Without a given port the servers choose their own. */
 export async function chooseMetricsPorts() {
   const given = process.env.METRICS_PORT;
   if (!given || given === "0") return { api: given, worker: given };
@@ -61,7 +62,7 @@ export async function chooseMetricsPorts() {
   return { api: String(api), worker: String(api + 1) };
 }
 
-/** Gives the ports that were chosen to the servers that are started now. */
+/** Releases the chosen ports for the servers that are started now. */
 export async function releasePorts() {
   const closing = holders.splice(0).map((holder) => {
     return new Promise((resolve) => holder.close(resolve));

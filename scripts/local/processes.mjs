@@ -45,8 +45,9 @@ exec "$@" 3<&-`;
 const JANITOR = `read -r end; sleep 2; rm -rf -- "$1" || { sleep 5; rm -rf -- "$1"; }`;
 
 /**
- * Starts a command that cannot outlive this process. It gets a process group of its own: a Ctrl-C
- * in the terminal reaches the launcher alone, which then stops its children in the right order.
+ * Starts a command that cannot outlive this process. The command gets its own process group: a
+ * Ctrl-C in the terminal reaches the launcher alone, which then stops its children in the right
+ * order.
  * @param {LaunchOptions} options
  * @returns {Child}
  */
@@ -99,7 +100,8 @@ async function end(child, exited, signal, timeoutMs) {
 }
 
 /**
- * When a process started, in a form that no other process of any run has; null if it is gone.
+ * Returns the start of a process, in a form that no other process of any run has; null if the
+ * process is gone.
  * @param {number} pid
  * @returns {string | null}
  */
@@ -137,10 +139,11 @@ export function isAlive(record) {
 }
 
 /**
- * Stops a process that an earlier run left running. A process that only has its pid is left alone.
+ * Stops a process that an earlier run left running. A process that only has the same pid is left
+ * alone.
  * @param {Partial<ProcessRecord> | null | undefined} record
  * @param {NodeJS.Signals} signal
- * @returns {Promise<boolean>} whether there was one
+ * @returns {Promise<boolean>} true if there was one
  */
 export async function stopLeftover(record, signal) {
   if (!isAlive(record)) return false;
@@ -174,7 +177,7 @@ export function run([program = "", ...args], options = {}) {
 }
 
 /**
- * Runs a command to its end, and shows its output only if it fails, where it says why.
+ * Runs a command to its end, and shows its output only if it fails.
  * @param {string[]} command
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv }} [options]
  * @returns {Promise<number>} its exit code; 127 when it does not exist
@@ -225,8 +228,8 @@ export function isPortFree(port, host = "127.0.0.1") {
 }
 
 /**
- * Ports that no system gives to outgoing connections: Linux takes those from 32768 on. One of them
- * could be a connection's before the program that is to listen there has started.
+ * Ports that no system gives to outgoing connections: Linux takes those from 32768 on. Such a port
+ * could become a connection's before the program that is to listen there has started.
  */
 const PORTS = { from: 15_000, to: 32_768 };
 const PORTS_TRIED_MAX = 1_000;
@@ -261,7 +264,7 @@ export function temporaryFolder(prefix) {
 }
 
 /**
- * The end of a log, for a message about why its process ended.
+ * Returns the end of a log, for a message about why its process ended.
  * @param {string} file
  * @param {number} [lines]
  */

@@ -6,7 +6,7 @@ import { lastWords, sleep } from "./processes.mjs";
 const READY_MS = 60_000;
 
 /**
- * Resolves once it is ready, or everything is being stopped.
+ * Resolves once the API is ready, or everything is being stopped.
  * @param {string} baseUrl
  * @param {{ home: string, isStopping: () => boolean }} start
  */

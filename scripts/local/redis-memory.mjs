@@ -1,4 +1,4 @@
-// How much memory the private Redis may use. Without a limit, a growing Redis could exhaust the
+// Limits the memory of the private Redis. Without a limit, a growing Redis could exhaust the
 // machine. At its limit it refuses new calls but still settles open ones.
 
 import { totalmem } from "node:os";
@@ -9,9 +9,10 @@ const UNITS = { "": 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
 const BYTES_MIN = 32 * 1024 ** 2;
 
 /**
- * The limit in bytes, from FAREBOX_REDIS_MEMORY: a share of this machine's memory, or an amount.
+ * Returns the limit in bytes, from FAREBOX_REDIS_MEMORY: a share of this machine's memory, or an
+ * amount.
  * @param {string | undefined} setting
- * @param {number} [memory] what there is
+ * @param {number} [memory] the available memory
  * @returns {number}
  */
 export function redisMemory(setting, memory = availableMemory()) {
@@ -37,7 +38,7 @@ export function redisMemory(setting, memory = availableMemory()) {
 /** The memory of this machine, or of its cgroup if that is less. */
 function availableMemory() {
   const machine = totalmem();
-  // 0 or more than there is: no limit.
+  // 0, or more than the machine has: the group has no limit.
   const group = process.constrainedMemory?.() ?? 0;
   return group > 0 ? Math.min(group, machine) : machine;
 }

@@ -5,7 +5,7 @@ import { accessSync, constants } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { runQuietly } from "./processes.mjs";
 
-/** @typedef {{ server: string, checkAof: string, version: string }} Found */
+/** @typedef {{ server: string, checkAof: string, version: string }} RedisProgram */
 
 const MAJOR_MIN = 7;
 
@@ -25,9 +25,9 @@ const INSTALLERS = [
 ];
 
 /**
- * The Redis of this machine; installs one if there is none.
+ * Returns the Redis of this machine; installs one if it is missing.
  * @param {(line: string) => void} progress
- * @returns {Promise<Found>}
+ * @returns {Promise<RedisProgram>}
  */
 export async function ensureRedis(progress) {
   const found = findRedis() ?? (await installRedis(progress));
@@ -40,10 +40,10 @@ export async function ensureRedis(progress) {
 
 /**
  * The first program that is new enough; otherwise the first.
- * @returns {Found | null}
+ * @returns {RedisProgram | null}
  */
 function findRedis() {
-  /** @type {Found[]} */
+  /** @type {RedisProgram[]} */
   const found = [];
   for (const name of ["redis-server", "valkey-server"]) {
     const server = findProgram(name);
@@ -57,7 +57,7 @@ function findRedis() {
   return found.find(isNewEnough) ?? found[0] ?? null;
 }
 
-/** @param {Found} found */
+/** @param {RedisProgram} found */
 function isNewEnough({ version }) {
   return Number(version.split(".")[0]) >= MAJOR_MIN;
 }
@@ -81,7 +81,7 @@ function findProgram(name, ...first) {
       accessSync(join(folder, name), constants.X_OK);
       return join(folder, name);
     } catch {
-      // Not here; the next folder may have it.
+      // This folder does not have it; the next folder may.
     }
   }
   return null;
@@ -89,7 +89,7 @@ function findProgram(name, ...first) {
 
 /**
  * @param {(line: string) => void} progress
- * @returns {Promise<Found>}
+ * @returns {Promise<RedisProgram>}
  */
 async function installRedis(progress) {
   const installer = INSTALLERS.find(({ program }) => findProgram(program) !== null);

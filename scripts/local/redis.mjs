@@ -1,5 +1,5 @@
-// A private Redis: found or installed, repaired, started on loopback and on a Unix socket, stopped
-// in order.
+// Runs a private Redis: finds or installs it, repairs its data, starts it on loopback and on a Unix
+// socket, and stops it in order.
 
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -38,11 +38,11 @@ import { ensureRedis } from "./redis-programs.mjs";
  * @property {Record<string, string>} [settings] further lines of redis.conf
  * @property {(line: string) => void} [progress]
  *
- * @typedef {import("./redis-programs.mjs").Found} Found
+ * @typedef {import("./redis-programs.mjs").RedisProgram} RedisProgram
  */
 
 const READY_MS = 120_000;
-/** The kernel of macOS takes no longer path of a socket; that of Linux takes 107 bytes. */
+/** The longest socket path of the kernel of macOS; Linux takes 107 bytes. */
 const SOCKET_PATH_BYTES_MAX = 103;
 const SOCKET_FAILED = /Failed .*unix socket/i;
 
@@ -82,8 +82,8 @@ export async function startRedis(options) {
 }
 
 /**
- * The path of the socket of a home, which Redis replaces if a crash has left one there; null if the
- * kernel would refuse it for its length.
+ * Returns the path of the socket of a home; null if it is too long for the kernel. Redis replaces a
+ * socket that a crash has left there.
  * @param {string} home
  */
 function socketOf(home) {
@@ -151,7 +151,7 @@ async function startClusterNode(home, index, progress, earlier) {
     "cluster-announce-ip": "127.0.0.1",
   };
   const port = earlier === undefined ? {} : { port: earlier.port };
-  // Nodes are told of each other by their ports.
+  // Nodes learn each other's ports from us.
   const options = { home: nodeHome, password: false, socket: false, settings, progress };
   const node = await startRedis({ ...options, ...port });
   return { ...node, busPort };
@@ -180,13 +180,14 @@ async function expectOk(port, command) {
 }
 
 /**
- * @param {Found} found
+ * @param {RedisProgram} found
  * @param {RedisOptions} options
  * @param {string} dir
  * @param {{ port: number, socket: string | null, password: string }} access
  */
 function spawnRedis(found, options, dir, { port, socket, password }) {
-  // A file and no arguments: every user of the machine can read the arguments of a process.
+  // A file and not arguments, because every user of the machine can read the arguments of a
+  // process.
   const file = join(options.home, "redis.conf");
   const settings = {
     bind: "127.0.0.1",
@@ -197,7 +198,7 @@ function spawnRedis(found, options, dir, { port, socket, password }) {
     dir: JSON.stringify(dir),
     appendonly: "yes",
     appendfsync: "always",
-    // With the default of 64 MB it would be rewritten every few seconds under load (D-491).
+    // With the default of 64 MB the file would be rewritten every few seconds under load (D-491).
     "auto-aof-rewrite-min-size": "512mb",
     save: '""',
     maxmemory: String(redisMemory(process.env.FAREBOX_REDIS_MEMORY)),
@@ -261,7 +262,7 @@ function encode(command) {
 /**
  * Cuts an incomplete write off the end of the append-only file. Redis would load such a file, too,
  * but a write that was cut inside a transaction comes back halved at the second start.
- * @param {Found} found
+ * @param {RedisProgram} found
  * @param {string} dir
  * @param {(line: string) => void} progress
  */
@@ -274,7 +275,7 @@ function repairAof(found, dir, progress) {
       `Redis cannot repair ${manifest}:\n${answer.stdout ?? ""}${answer.stderr ?? ""}`.trimEnd(),
     );
   }
-  // Most often it is one incomplete write, but from damage in the middle on all is lost.
+  // Most often one incomplete write is cut off, but damage in the middle loses everything after it.
   const [, bytes] = /from \d+ bytes, with (\d+) bytes/.exec(answer.stdout) ?? [];
   if (answer.stdout.includes("Successfully truncated")) {
     progress(

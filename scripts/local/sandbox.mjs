@@ -1,4 +1,4 @@
-// Where the payment sandbox runs under `npm start`, and how the other processes find it.
+// Places the payment sandbox of `npm start`, and gives the other processes its address.
 
 import { join } from "node:path";
 import { secret } from "./home.mjs";
@@ -7,8 +7,8 @@ import { chooseSandboxPort } from "./ports.mjs";
 export const LOOPBACK = ["", "127.0.0.1", "localhost", "::1"];
 
 /**
- * True if no setting leads others to this installation. A proxy or a tunnel listens beside `HOST`,
- * and only `CONSOLE_URL` tells of it (D-550).
+ * True if no setting lets other machines reach this installation. A proxy or a tunnel listens
+ * beside `HOST`, and only `CONSOLE_URL` shows that (D-550).
  * @param {NodeJS.ProcessEnv} env
  */
 export function isOnlyHere({ HOST = "", CONSOLE_URL = "" }) {
@@ -19,8 +19,8 @@ export function isOnlyHere({ HOST = "", CONSOLE_URL = "" }) {
 /**
  * @typedef {object} Sandbox
  * @property {string} url
- * @property {Record<string, string>} env what processes need that use it
- * @property {Record<string, string>} own what it needs besides
+ * @property {Record<string, string>} env the variables of processes that use it
+ * @property {Record<string, string>} own the variables that the sandbox needs besides
  */
 
 /**
@@ -33,8 +33,8 @@ export function namesProvider(env) {
 }
 
 /**
- * The sandbox for an installation that only this machine can reach and that names no payment
- * provider; null for any other.
+ * Returns the sandbox for an installation that only this machine can reach and that names no
+ * payment provider; null for any other.
  * @param {{ home: string, baseUrl: string, port: number }} options
  * @returns {Promise<Sandbox | null>}
  */

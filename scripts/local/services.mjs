@@ -1,4 +1,4 @@
-// The two stores of Farebox: given ones, or private ones in a home.
+// Provides the two stores of Farebox: given ones, or private ones in a home.
 
 import { startPostgres } from "./postgres.mjs";
 import { startRedis } from "./redis.mjs";
@@ -26,7 +26,7 @@ import { startRedis } from "./redis.mjs";
  * @param {string} options.home
  * @param {string} [options.redisUrl]
  * @param {string} [options.databaseUrl]
- * @param {boolean} [options.durable] whether Postgres survives a crash; true unless told
+ * @param {boolean} [options.durable] true if Postgres survives a crash; by default true
  * @param {(line: string) => void} [options.progress]
  * @returns {Promise<Stores>}
  */

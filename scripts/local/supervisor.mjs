@@ -18,7 +18,7 @@ import { setTimeout as delay } from "node:timers/promises";
  * @property {(signal: AbortSignal) => Promise<Child>} start starts it again; rejects if it cannot
  * @property {() => boolean} mayRestart false: the first death ends everything
  * @property {(line: string) => void} say
- * @property {(exit: Exit | null, why: string) => void} giveUp told once
+ * @property {(exit: Exit | null, why: string) => void} giveUp called once
  * @property {() => number} [now] the time, in ms
  * @property {(ms: number, signal: AbortSignal) => Promise<void>} [pause] resolves also when stopped
  */
@@ -103,7 +103,7 @@ export function aborted(signal) {
 }
 
 /**
- * How a process ended, in words.
+ * Returns the cause of a process's end, in words.
  * @param {Exit} exit
  */
 export function causeOf({ code, signal }) {

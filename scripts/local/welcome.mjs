@@ -1,8 +1,8 @@
-// What `npm start` says once everything runs.
+// Prints the messages of `npm start` once everything runs.
 
 import { join, relative } from "node:path";
 
-/** What `npm start -- --help` prints. */
+/** The text of `npm start -- --help`. */
 export const USAGE = `Usage: npm start [-- --logs | --stores]
 
 Starts Farebox with everything it needs. --logs (or FAREBOX_LOGS=1) shows the logs here.
@@ -22,7 +22,7 @@ Starts Farebox with everything it needs. --logs (or FAREBOX_LOGS=1) shows the lo
  * @param {string} started.home
  * @param {boolean} started.showLogs
  * @param {{ account: string, key: string, sign_in_link: string | null }} started.demo
- * @param {NodeJS.ProcessEnv} started.env what the servers were started with
+ * @param {NodeJS.ProcessEnv} started.env the environment of the servers
  * @param {string | null} started.sandbox where the sandbox of payments is
  */
 export function welcome({ baseUrl, home, showLogs, demo, env, sandbox }) {
@@ -61,7 +61,7 @@ ${topUp}${warningsOf(env, sandbox).join("\n")}`);
 }
 
 /**
- * What must not stay as it is once others reach the installation.
+ * Warns of settings that must change before other machines reach the installation.
  * @param {NodeJS.ProcessEnv} env
  * @param {string | null} sandbox
  */
@@ -90,7 +90,7 @@ npm run -s farebox -- restore FOLDER --dry-run
 }
 
 /**
- * A path as it is seen from here, when it is below.
+ * A path relative to the working folder, if it is below.
  * @param {string} path
  */
 export function shown(path) {

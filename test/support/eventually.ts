@@ -1,4 +1,4 @@
-/** How often to look: at first often, then in steps of a tenth of the time waited so far. */
+/** The pauses between two looks: at first short, then a tenth of the time waited so far. */
 const LOOK_MS = { least: 5, most: 100 };
 
 /**
@@ -18,7 +18,7 @@ export async function eventually(
   }
 }
 
-/** Runs everything that is ready, this many times: for tests that something does not happen. */
+/** Runs everything that is ready, this many times: for tests that an event does not happen. */
 export async function eventLoopTurns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) {
     await new Promise<void>((resolve) => setImmediate(resolve));

@@ -1,6 +1,6 @@
-/** A point that calls wait at until the test opens it. */
+/** Holds calls until the test opens the gate. */
 export interface Gate {
-  /** How many calls came to it. */
+  /** The number of calls that have arrived. */
   readonly arrivals: number;
   /** Waits until it is open. */
   pass(): Promise<void>;

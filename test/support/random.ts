@@ -1,4 +1,4 @@
-/** Numbers that look random and come again with the same seed. */
+/** Numbers that look random and repeat with the same seed. */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to 1 (mulberry32). */
+  /** A number from 0 up to 1 (mulberry32). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -27,7 +27,7 @@ export class Random {
   }
 }
 
-/** A seed that nobody chose. */
+/** A random seed. */
 export function anySeed(): number {
   return crypto.getRandomValues(new Uint32Array(1))[0] ?? 1;
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { PROJECT } from "../../../scripts/local/home.mjs";
 import type { Surface } from "../../../src/core/access/services.ts";
 import { type Product, startProduct } from "../../support/product/product.ts";
-import { type Found, prepareGo, preparePython } from "../../support/product/toolchains.ts";
+import { type OrMissing, prepareGo, preparePython } from "../../support/product/toolchains.ts";
 import { SENTENCE, startObligingUpstream } from "./obliging-upstream.ts";
 import { CHECKS, type CheckResult, type ClientRow } from "./table.ts";
 
@@ -69,7 +69,7 @@ const CLIENTS: readonly Client[] = [
 /** The names of the clients, as `--only` knows them. */
 export const CLIENT_NAMES: readonly string[] = CLIENTS.map(({ name }) => name);
 
-const PREPARE: Readonly<Record<Toolchain, () => Promise<Found<string>>>> = {
+const PREPARE: Readonly<Record<Toolchain, () => Promise<OrMissing<string>>>> = {
   javascript: async () => process.execPath,
   go: async () => {
     // The example shares the packages, and its test only runs what is built.

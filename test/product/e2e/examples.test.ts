@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { PROJECT } from "../../../scripts/local/home.mjs";
 import { startProduct } from "../../support/product/product.ts";
 import {
-  type Found,
   isCi,
+  type OrMissing,
   preparedGo,
   preparedPython,
   prepareGo,
@@ -25,10 +25,10 @@ const RUN_MS_MAX = 120_000;
 const GO_MODULE = "examples/go";
 const python = isCi() ? await preparePython() : preparedPython();
 const go = isCi() ? await prepareGo(GO_MODULE) : preparedGo(GO_MODULE);
-const curl: Found<string> = Bun.which("curl") === null ? { missing: "there is no curl" } : "sh";
+const curl: OrMissing<string> = Bun.which("curl") === null ? { missing: "there is no curl" } : "sh";
 
 /** The programs of the SDKs, which print the same. */
-const PROGRAMS: Readonly<Record<string, { program: Found<string>; file: string[] }>> = {
+const PROGRAMS: Readonly<Record<string, { program: OrMissing<string>; file: string[] }>> = {
   JavaScript: { program: process.execPath, file: ["examples/javascript/chat.js"] },
   Python: { program: python, file: ["examples/python/chat.py"] },
   Go: { program: go, file: [] },
@@ -42,7 +42,7 @@ interface Run {
   readonly problems: string;
 }
 
-async function run(program: Found<string>, file: string[], env: object): Promise<Run> {
+async function run(program: OrMissing<string>, file: string[], env: object): Promise<Run> {
   if (typeof program !== "string") throw new Error(`In CI this must run, but ${program.missing}`);
   const child = Bun.spawn([program, ...file], {
     cwd: PROJECT,
@@ -58,12 +58,12 @@ async function run(program: Found<string>, file: string[], env: object): Promise
 }
 
 /** A test of a program that may be missing. */
-function example(program: Found<string>, name: string, body: () => Promise<void>): void {
+function example(program: OrMissing<string>, name: string, body: () => Promise<void>): void {
   const canRun = typeof program === "string" || isCi();
   test.skipIf(!canRun)(canRun ? name : `${name} (${missingOf(program)})`, body, RUN_MS_MAX);
 }
 
-function missingOf(program: Found<string>): string {
+function missingOf(program: OrMissing<string>): string {
   return typeof program === "string" ? "" : program.missing;
 }
 

@@ -5,7 +5,7 @@ import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT } from "../../../scripts/local/home.mjs";
 import { temporaryFolder } from "../../../scripts/local/processes.mjs";
-import type { Found } from "../../support/product/toolchains.ts";
+import type { OrMissing } from "../../support/product/toolchains.ts";
 
 const TAG = "v0.1.0";
 
@@ -16,7 +16,7 @@ export interface EarlierRelease extends Disposable {
 }
 
 /** The id of its commit, or why it cannot be had (D-310). */
-export function earlierCommit(): Found<string> {
+export function earlierCommit(): OrMissing<string> {
   const commit = git("rev-parse", "--verify", "--quiet", `refs/tags/${TAG}^{commit}`);
   return commit ?? { missing: `there is no git repository with the tag ${TAG}` };
 }

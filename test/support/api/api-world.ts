@@ -1,4 +1,4 @@
-// The API over real HTTP, on a Redis and a Postgres of its own, with upstreams that the test
+// Serves the API over real HTTP, on its own Redis and Postgres, with upstreams that the test
 // scripts.
 
 import type { AccountView } from "../../../actors/account.ts";
@@ -36,7 +36,7 @@ import { keyDirectory, openWorld, WORLD_PEPPER } from "../stores/world.ts";
 import { mustBeDocumented } from "./contract.ts";
 import { MODEL, PAID_ONLY_MODEL } from "./models.ts";
 
-/** Where the mail of the tests is sent from. */
+/** The domain that the mail of the tests is sent from. */
 export const MAIL_DOMAIN = "mail.farebox.test";
 
 export const PEPPER = WORLD_PEPPER;
@@ -62,7 +62,7 @@ interface LogLine {
 
 export type ApiStores = Awaited<ReturnType<typeof openStores>>;
 
-/** Parts of the application of the test's own, or what makes them of the stores. */
+/** Parts of the application that the test brings, or a function that makes them of the stores. */
 export type ApiOptions = Partial<AppDeps> | ((stores: ApiStores) => Partial<AppDeps>);
 
 interface Parts {
@@ -142,7 +142,7 @@ export class ApiWorld implements AsyncDisposable {
     return new ApiWorld({ ...served, chat, search, maps, stores, paused, log, logged });
   }
 
-  /** Requests that the service has and did not answer yet. */
+  /** The number of requests in progress. */
   get pendingRequests(): number {
     return this.parts.pendingRequests();
   }
@@ -163,14 +163,14 @@ export class ApiWorld implements AsyncDisposable {
     return this.parts.maps;
   }
 
-  /** What the service logged as an error. */
+  /** The lines that the service logged as errors. */
   get errors(): readonly LogLine[] {
     return this.parts.logged.filter(({ level }) => level === "error");
   }
 
   /**
-   * A new account with a key, its credits applied. One that paid has no free credit unless the
-   * terms say so: its calls take from one balance.
+   * A new account with a key, its credits applied. An account that paid has no free credit unless
+   * the terms say so: its calls take from one balance.
    */
   async account(terms: AccountTerms = {}): Promise<TestAccount> {
     const free = terms.paid === undefined ? {} : { free: "0" };
@@ -191,7 +191,7 @@ export class ApiWorld implements AsyncDisposable {
     await this.parts.stores.actors.of(account.id, account.bucket).configure();
   }
 
-  /** Changes what decides access, as the command line does. */
+  /** Changes fields that decide access, as the command line does. */
   async change(account: TestAccount, change: AccountChange): Promise<void> {
     const { accounts, actors } = this.parts.stores;
     const row = await accounts.find(account.id);
@@ -206,7 +206,7 @@ export class ApiWorld implements AsyncDisposable {
     for (const key of await redis.keys(anonymousWindowKey("*"))) await redis.del(key);
   }
 
-  /** Upstreams, pauses and the windows of callers without a key are as at the start. */
+  /** Resets upstreams, pauses and the windows of callers without a key to their start. */
   async reset(): Promise<void> {
     this.paused.clear();
     this.chat.reset();
@@ -220,7 +220,7 @@ export class ApiWorld implements AsyncDisposable {
     return this.parts.stores.actors.renewLeases();
   }
 
-  /** Stores what all open streams have cost so far, as happens every second. */
+  /** Stores the cost so far of all open streams, as happens every second. */
   saveCosts(): Promise<void> {
     return this.parts.stores.actors.leases.saveCosts();
   }
@@ -229,7 +229,7 @@ export class ApiWorld implements AsyncDisposable {
     return this.parts.stores.actors.openCalls;
   }
 
-  /** What the account's calls left in the journal, refused ones too. */
+  /** The journal entries of the account's calls, refused ones too. */
   async journal(account: TestAccount): Promise<JournalEntry[]> {
     const { redis } = this.parts.stores;
     const [bucket] = (await inspectBuckets(redis)).slice(account.bucket);
@@ -248,7 +248,7 @@ export class ApiWorld implements AsyncDisposable {
       }));
   }
 
-  /** The account's open holds as Redis has them. */
+  /** The account's open holds in Redis. */
   async holdRecords(account: TestAccount): Promise<HoldRecord[]> {
     const { redis } = this.parts.stores;
     const hashes = await redis.keys(holdsKey(account.bucket, "*"));
@@ -259,7 +259,7 @@ export class ApiWorld implements AsyncDisposable {
       .filter((hold) => hold.account === account.id);
   }
 
-  /** What the account counts against one of its daily limits. */
+  /** The account's use of one of its daily limits. */
   async usedToday(account: TestAccount, name: string): Promise<number> {
     const { redis } = this.parts.stores;
     const key = limitKey({ bucket: account.bucket, account: account.id }, name);
@@ -300,7 +300,7 @@ export class ApiWorld implements AsyncDisposable {
     return this.#fetch("GET", path, { headers });
   }
 
-  /** Every reply that a test is given is held to its endpoint's documentation. */
+  /** Checks every reply against its endpoint's documentation. */
   async #fetch(method: string, path: string, init: RequestInit): Promise<Response> {
     const response = await fetch(this.parts.url + path, { ...init, method });
     await mustBeDocumented(method, path, response);
@@ -352,17 +352,17 @@ export function chatBody(fields: object = {}): object {
   return { model: MODEL.id, messages: [{ role: "user", content: "Hello" }], ...fields };
 }
 
-/** What `promptTokens` and `completionTokens` of the test model cost. */
+/** The cost of `promptTokens` and `completionTokens` of the test model. */
 export function costOf(promptTokens: number, completionTokens: number): NanoUsd {
   return BigInt(promptTokens * 1_000 + completionTokens * 2_000) as NanoUsd;
 }
 
-/** Waits until it is so. */
+/** Waits until `isSo` returns true. */
 export function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
   return eventually(what, isSo);
 }
 
-/** A world on a Redis of its own, which a test can take away, and the stores of mail. */
+/** Opens a world on its own Redis, which a test can take away, and the stores of mail. */
 async function openStores() {
   const server = await startPrivateRedis();
   const world = await openWorld({ redisUrl: server.url });

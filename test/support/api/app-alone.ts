@@ -1,5 +1,5 @@
-// The application in this process, without stores, upstreams or a port: for tests of what needs
-// none of them. Whatever else is reached throws.
+// Runs the application in this process, without stores, upstreams or a port, for tests that need
+// none of them. Every other dependency throws when it is used.
 
 import { type AppDeps, type ConsoleServices, createApp } from "../../../src/app.ts";
 import { createClientInfo } from "../../../src/http/client-info.ts";
@@ -14,7 +14,7 @@ const SECRET = "test secret of sixteen";
 
 export interface AppAlone {
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
-  /** Every reply is held to the documentation of its endpoint. */
+  /** Sends a request, and checks the reply against its endpoint's documentation. */
   request(method: string, path: string, init?: RequestInit): Promise<Response>;
 }
 
@@ -59,13 +59,13 @@ export function appAlone(parts: Partial<AppDeps> = {}): AppAlone {
   return { request, get: (path, headers = {}) => request("GET", path, { headers }) };
 }
 
-/** The console for these people, without what is behind its endpoints: using that throws. */
+/** The console for these people, without the services behind its endpoints: using those throws. */
 export function consoleAlone(people: ConsoleServices["people"]): ConsoleServices {
   const parts: Pick<ConsoleServices, "people" | "consoleUrl"> = { people, consoleUrl: null };
   return parts as ConsoleServices;
 }
 
-/** A part that throws as soon as anything of it is used. */
+/** A part that throws as soon as a member of it is used. */
 function unreachable<Part extends object>(part: string): Part {
   return new Proxy({} as Part, {
     get: (_, name) => {

@@ -1,4 +1,4 @@
-// Models and providers with fake upstreams, and the chat provider that serves them.
+// Makes models and providers with fake upstreams, and the chat provider that serves them.
 
 import {
   bandPrices,
@@ -30,17 +30,17 @@ export const REQUEST: ChatRequest = {
   parameters: {},
 };
 
-/** So long that only the caller can end a request. */
+/** Limits so long that only the caller can end a request. */
 export const PATIENT = {
   firstByteTimeoutMs: 600_000,
   replyTimeoutMs: 600_000,
   idleTimeoutMs: 600_000,
 } as const;
 
-/** How long a test waits for what never comes. */
+/** A test waits this long for a reply that never comes. */
 const OUTWAITED_MS = 100;
 
-/** The moods in which a server never goes on, with the limits that it runs into. */
+/** The moods in which a server never continues, with the limits that end the wait. */
 const HANGING: Readonly<Record<string, Partial<ProviderEntry>>> = {
   "hang-before-headers": { firstByteTimeoutMs: OUTWAITED_MS, replyTimeoutMs: OUTWAITED_MS },
   "hang-in-error": { firstByteTimeoutMs: OUTWAITED_MS, replyTimeoutMs: OUTWAITED_MS },
@@ -48,12 +48,12 @@ const HANGING: Readonly<Record<string, Partial<ProviderEntry>>> = {
   "hang-after-finish": { idleTimeoutMs: OUTWAITED_MS, usageTimeoutMs: 600_000 },
 };
 
-/** The limits of a provider in this mood: only one that the mood runs into is short. */
+/** The limits of a provider in this mood: only a limit that ends the mood's wait is short. */
 export function limitsIn(mood: string): Partial<ProviderEntry> {
   return HANGING[mood] ?? {};
 }
 
-/** A provider at an address. However busy the machine is, an answer that comes is in time. */
+/** A provider at an address. Its limits are so long that a busy machine does not reach them. */
 export function providerAt(baseUrl: string, overrides: Partial<ProviderEntry> = {}): ProviderEntry {
   return {
     ...PROVIDER_DEFAULTS,
@@ -112,7 +112,7 @@ export function chatOver(catalogue: ChatCatalogue): ChatProvider {
 /** A chat provider over these providers in this order. */
 export function routesOver(...providers: readonly ProviderEntry[]): Routes {
   const logged: string[] = [];
-  const note = (fields: object, message: string) => logged.push(`${message} ${textOf(fields)}`);
+  const note = (fields: object, message: string) => logged.push(`${message} ${inspected(fields)}`);
   const catalogue = catalogueOf([], providers);
   const routes: Routes = {
     chat: createChatProvider({
@@ -129,7 +129,10 @@ export function routesOver(...providers: readonly ProviderEntry[]): Routes {
   return routes;
 }
 
-/** One provider for each upstream, named `first-ai` and so on; some terms are the first one's. */
+/**
+ * One provider for each upstream, named `first-ai` and so on; `ofFirst` changes the first one's
+ * terms.
+ */
 export function routesTo(
   upstreams: readonly FakeUpstream[],
   ofFirst: Partial<ProviderEntry> = {},
@@ -143,11 +146,11 @@ export function routesTo(
 }
 
 /** The text of an error with all its causes. */
-export function textOf(value: unknown): string {
+export function inspected(value: unknown): string {
   return Bun.inspect(value, { depth: 10 });
 }
 
-/** What the adapter is asked of a server. */
+/** The adapter's request to a server. */
 export function upstreamCall(
   provider: ProviderEntry,
   model: string,
@@ -183,7 +186,7 @@ export async function readAll(batches: AsyncIterable<ChatBatch>) {
 
 let asked = 0;
 
-/** Four accounts in turn, because failures of only a few accounts do not open a breaker. */
+/** Returns four accounts in turn, because failures of only a few accounts do not open a breaker. */
 function another(): string {
   asked += 1;
   return `acct_${asked % 4}`;

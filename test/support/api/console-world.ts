@@ -1,5 +1,5 @@
-// The console over real HTTP, for people whose role is told by their cookie: who they are is the
-// matter of other tests.
+// Serves the console over real HTTP, for people whose cookie names their role: signing in belongs
+// to other tests.
 
 import { eq } from "drizzle-orm";
 import type { AppDeps, ConsoleServices } from "../../../src/app.ts";
@@ -20,13 +20,13 @@ import type { TestAccount } from "../stores/accounts.ts";
 import { type ApiStores, ApiWorld, PEPPER } from "./api-world.ts";
 import { misfit, mustBeGuarded } from "./contract.ts";
 
-/** Nobody sends the mail of these tests: each waits for that so long. */
+/** No worker sends the mail of these tests, so each request waits this long for it. */
 const MAIL_WAIT_MS = 100;
 
 /** Strangers and operators belong to no account. */
 export type Somebody = Role | "stranger" | "operator" | "operator_without_factor";
 
-/** Operators are not allowed in from here. */
+/** An address that operators are not allowed in from. */
 export const FOREIGN_ADDRESS = "203.0.113.9";
 
 export interface Told<Body> {
@@ -38,7 +38,9 @@ export interface Told<Body> {
   readonly message: string | undefined;
 }
 
-/** Whoever sends the cookie `session=admin` has that role in every account of `ofUs`. */
+/**
+ * Signs in with the cookie `session=admin`: the person has that role in every account of `ofUs`.
+ */
 function peopleOf({ accounts }: ApiStores, ofUs: ReadonlySet<string>): People {
   return {
     async signedIn(headers) {
@@ -74,12 +76,12 @@ function personOf(name: string): SignedIn {
   };
 }
 
-/** What a test has of its own in the application, made of the stores. */
+/** The test's own parts of the application, made of the stores. */
 export type OwnParts = (
   stores: ApiStores,
 ) => Partial<AppDeps> & { readonly services?: Partial<ConsoleServices> };
 
-/** Where the endpoints of people and those of operators are. */
+/** The paths of people's endpoints and of operators' endpoints. */
 type ConsolePath = "/console/api" | "/console/operator";
 
 export class ConsoleWorld implements AsyncDisposable {
@@ -104,12 +106,12 @@ export class ConsoleWorld implements AsyncDisposable {
     return new ConsoleWorld(api, ofUs);
   }
 
-  /** The operators' console, whose tests say which address they come from. */
+  /** Starts the operators' console; the tests choose the address of each request. */
   static async startForOperators(): Promise<ConsoleWorld> {
     return (await ConsoleWorld.start(() => ({ trustedProxies: ["127.0.0.1"] }))).forOperators();
   }
 
-  /** The same console, asked below the path of operators. */
+  /** The same console, with requests below the path of operators. */
   forOperators(): ConsoleWorld {
     return new ConsoleWorld(this.api, this.ofUs, "/console/operator");
   }
@@ -134,7 +136,7 @@ export class ConsoleWorld implements AsyncDisposable {
     return await this.#send<Body>("POST", path, headers, JSON.stringify(body));
   }
 
-  /** Every success is held to the schema of its endpoint. */
+  /** Sends a request, and checks every success against the schema of its endpoint. */
   async #send<Body>(
     method: string,
     below: string,
@@ -166,7 +168,7 @@ function endpointOf(method: string, path: string): ConsoleEndpoint<never> {
   return found;
 }
 
-/** What the console needs besides people, on the stores of a test. */
+/** The services of the console besides people, on the stores of a test. */
 export function servicesOf(stores: ApiStores): Omit<ConsoleServices, "people"> {
   const { database, actors } = stores;
   const parts = { database, actors, keyPepper: PEPPER, now: Date.now, random, log: silent };

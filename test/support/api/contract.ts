@@ -16,7 +16,7 @@ export function endpointOf(method: string, path: string): DocumentedEndpoint | n
   return ALL.find((one) => one.method === method && fits(one, plain)) ?? null;
 }
 
-/** Where a JSON reply differs from the documentation of its endpoint, or null. */
+/** Returns the place where a JSON reply differs from its endpoint's documentation, or null. */
 export function undocumented(
   one: DocumentedEndpoint,
   { ok }: Pick<Response, "ok">,
@@ -33,7 +33,7 @@ export function undocumented(
   return known.includes(error?.code) ? null : `${label} does not document '${error?.code}'`;
 }
 
-/** Throws if a reply may be kept or misread, or is not what its endpoint's documentation says. */
+/** Throws if a reply may be cached or misread, or differs from its endpoint's documentation. */
 export async function mustBeDocumented(
   method: string,
   path: string,
@@ -48,8 +48,8 @@ export async function mustBeDocumented(
 }
 
 /**
- * Throws if a browser may take a response for another type, or if caches may store one to a key.
- * Only documents and files of the pages are for everybody.
+ * Throws if a browser may take a response for another type, or if caches may store a response to a
+ * key. Only documents and files of the pages are public.
  */
 export function mustBeGuarded(method: string, path: string, { headers }: Response): void {
   const cache = headers.get("cache-control") ?? "";
@@ -71,7 +71,10 @@ const KEYED = /^\/(?:api\/)?v1\/(?!openapi\.json)/;
 
 const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();
 
-/** Where a value differs from its schema, or null. Fields that are not in the schema count too. */
+/**
+ * Returns the place where a value differs from its schema, or null. Fields that are not in the
+ * schema count too.
+ */
 export function misfit(schema: TSchema, value: unknown): string | null {
   const check = compiled.get(schema) ?? TypeCompiler.Compile(closed(schema));
   compiled.set(schema, check);

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { ERRORS, type ErrorCode } from "../../../src/core/errors.ts";
 
-/** Every answer of the Gateway has these, whatever it says. */
+/** Checks the headers that every answer of the Gateway has. */
 export function expectHeaders(response: Response): void {
   expect(response.headers.get("x-request-id")).toMatch(/^req_[0-9A-Za-z]{22}$/);
   expect(response.headers.get("x-svc-cost-usd")).toBe("0");
@@ -10,7 +10,7 @@ export function expectHeaders(response: Response): void {
   expect(response.headers.get("x-ratelimit-reset-requests")).toMatch(/^\d+s$/);
 }
 
-/** The refusal of this code, as the error table has it. */
+/** Checks that a response is the refusal of this code in the error table. */
 export async function expectRefusal(response: Response, code: ErrorCode): Promise<void> {
   const { status, type } = ERRORS[code];
   const body = await response.json();

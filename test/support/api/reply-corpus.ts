@@ -1,5 +1,5 @@
 // Reads the replies of servers in test/unit/services/chat/corpus, and brings our own replies into a
-// form in which both compare.
+// form in which the two compare.
 
 import { readdirSync, readFileSync } from "node:fs";
 import type {
@@ -21,7 +21,7 @@ interface ExpectedCall {
 interface ExpectedReply {
   readonly text: string;
   readonly finish: string;
-  /** Prompt, cached and output tokens to charge; null where we count. */
+  /** Prompt, cached and output tokens to charge; null if Farebox counts them. */
   readonly usage: readonly [number, number, number] | null;
   readonly reasoning?: string;
   readonly refusal?: string;
@@ -37,7 +37,7 @@ interface CorpusFile {
   readonly whole?: unknown;
   readonly expect:
     | { readonly reply: ExpectedReply }
-    /** Nothing reaches the caller: the next route is asked. */
+    /** No part reaches the caller: the next route is asked. */
     | { readonly next: true }
     /** The text that reached the caller before the stream broke off. */
     | { readonly broken: string };
@@ -83,7 +83,7 @@ function isBody(event: unknown): event is { readonly body: object } {
   return typeof event === "object" && event !== null && "body" in event;
 }
 
-/** A reply as its caller gets it. */
+/** A reply in the form that its caller gets. */
 export interface CallersReply extends Required<Omit<ExpectedReply, "finish">> {
   readonly finish: string | null;
 }
@@ -104,7 +104,7 @@ interface Piece {
   readonly extra_content?: object;
 }
 
-/** The reply that a strict client reads from a stream. Throws where OpenAI's format is broken. */
+/** Assembles a stream as a strict client does. Throws where OpenAI's format is broken. */
 export function assembled(batches: readonly ChatBatch[]): CallersReply {
   const reply = { text: "", reasoning: "", refusal: "" };
   const calls: { -readonly [Name in keyof ExpectedCall]: ExpectedCall[Name] }[] = [];
@@ -137,12 +137,12 @@ function addTo(calls: unknown[], piece: Piece): void {
   }
 }
 
-/** A whole reply as its caller gets it. */
+/** A whole reply in the form that its caller gets. */
 export function replyOf({ choices, usage }: ChatReply): CallersReply {
   return { ...wholeOf(choices[0]), usage: countsOf(usage) };
 }
 
-/** The choice of a whole reply as its caller gets it. */
+/** The choice of a whole reply in the form that its caller gets. */
 export function wholeOf(choice: ChatChoice | undefined): Omit<CallersReply, "usage"> {
   const { content, reasoning_content = "", refusal = "", tool_calls = [] } = choice?.message ?? {};
   const calls = tool_calls.map(({ id, function: called, extra_content }) => ({

@@ -1,4 +1,4 @@
-// Worlds of the API for all tests of a file. Before each test their upstreams are as at the start.
+// Shares a world of the API among all tests of a file, and resets its upstreams before each test.
 
 import { afterEach, beforeEach } from "bun:test";
 import type { FakeClock } from "../fakes/fake-clock.ts";
@@ -13,7 +13,7 @@ export async function sharedApi(options: ApiOptions = {}): Promise<ApiWorld> {
   return api;
 }
 
-/** The same on a clock of the test. After each test no hold, request or timer may be left. */
+/** An API on a clock of the test. After each test no hold, request or timer may be left. */
 export async function sharedApiOn(clock: FakeClock): Promise<ApiWorld> {
   const api = await sharedApi({ clock });
   afterEach(async () => {

@@ -1,15 +1,15 @@
-// Whole replies of the API, each in one place for all tests: a field that a reply gets is added
+// Lists whole replies of the API, each in one place for all tests: a new field of a reply is added
 // here and in its schema.
 
 import { expect } from "bun:test";
 
-/** The usage that the scripted upstream tells, as callers read it. */
+/** The usage of the scripted upstream, in the form that callers read. */
 export const USAGE_JSON = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 
 interface CompletionTerms {
   readonly model: string;
   readonly content: string;
-  /** Besides the id of the request, and the cost of that usage. */
+  /** The members besides the id of the request, and the cost of that usage. */
   readonly svc: object;
 }
 
@@ -26,7 +26,7 @@ export function completionReply(response: Response, { model, content, svc }: Com
   };
 }
 
-/** The test model in a list of models, with what its surface adds. */
+/** The test model in a list of models, with the fields that its surface adds. */
 export function modelReply(fields: object = {}) {
   return {
     id: "test-model",

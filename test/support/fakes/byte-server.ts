@@ -1,4 +1,4 @@
-// A server whose answers a test writes byte by byte.
+// Serves answers that a test writes byte by byte.
 
 import { createServer, type Socket } from "node:net";
 import { HttpClient } from "../../../src/upstream/http/http-client.ts";
@@ -17,7 +17,7 @@ export interface ByteRequest {
 
 export class ByteServer {
   readonly requests: string[] = [];
-  /** The connections so far. */
+  /** The number of connections so far. */
   opened = 0;
   readonly sockets = new Set<Socket>();
   readonly #server = createServer((socket) => this.#accept(socket));
@@ -51,7 +51,7 @@ export class ByteServer {
     return server;
   }
 
-  /** How many connections are open now. */
+  /** The number of open connections. */
   get open(): number {
     return this.sockets.size;
   }
@@ -76,7 +76,7 @@ export class ByteServer {
     this.sockets.add(socket);
     socket.setNoDelay(true);
     socket.on("close", () => this.sockets.delete(socket));
-    // Tests look at what the client saw.
+    // Tests check the client's side of a broken connection.
     socket.on("error", () => {});
     this.onConnection(socket, this);
   }
@@ -95,7 +95,7 @@ export function reply(body: string, headers = ""): string {
   return `HTTP/1.1 200 OK\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
-/** A request as the callers of `fetch` make it; by default a GET without anything. */
+/** A request as the callers of `fetch` make it; by default a GET without headers and body. */
 export function upstreamInit(more: Partial<UpstreamInit> = {}): UpstreamInit {
   const fixed = { redirect: "manual", timeout: false } as const;
   return { method: "GET", headers: {}, body: null, signal: null, ...fixed, ...more };

@@ -1,4 +1,4 @@
-// A certificate authority for one test, and a certificate that it issued for 127.0.0.1.
+// Makes a certificate authority for one test, and a certificate that it issued for 127.0.0.1.
 
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// A thread that throws an error at its first message.
+// Throws an error at the thread's first message.
 
 declare const self: Worker;
 

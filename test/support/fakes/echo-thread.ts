@@ -1,4 +1,4 @@
-// A thread that does what each request says: what the tests of ThreadClient need.
+// Runs a thread that does what each request says, for the tests of ThreadClient.
 
 import { serveThread } from "../../../src/upstream/thread-server.ts";
 
@@ -9,13 +9,13 @@ export type EchoRequest =
   | { readonly log: string }
   /** Ends the thread. */
   | { readonly die: true }
-  /** Never replies, nor does the thread to anything after it. */
+  /** Never replies to this request or any later one. */
   | { readonly hang: true };
 
 export interface EchoSetup {
   /** Fails to open. */
   readonly isBroken?: boolean;
-  /** Goes before each echo. */
+  /** Precedes each echo. */
   readonly prefix?: string;
 }
 

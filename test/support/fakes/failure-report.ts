@@ -1,6 +1,6 @@
-// Reports of mail servers, in the form of RFC 3464.
+// Writes reports of mail servers, in the form of RFC 3464.
 
-/** A report that says what was done with a message for one recipient. */
+/** A report with this action for a message to one recipient. */
 export function failureReport(action = "failed"): string {
   return [
     "From: MAILER-DAEMON@relay.test",

@@ -37,7 +37,7 @@ export class FakeClock implements Clock {
     this.#elapsedMs = untilMs;
   }
 
-  /** Timers that nobody called off. */
+  /** The number of timers that are not cancelled. */
   get pending(): number {
     return this.#timers.size;
   }

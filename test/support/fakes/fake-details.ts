@@ -1,4 +1,7 @@
-/** What a fake upstream sends besides text: known fields, invalid values, and secrets. */
+/**
+ * Makes the parts of a fake upstream's reply besides text: known fields, invalid values, and
+ * secrets.
+ */
 export function replyDetails(usage: object, secret: string) {
   const none = { token: "No", logprob: -2.5, bytes: [78, 111] };
   const token = { token: "Yes", logprob: -0.25, bytes: null, top_logprobs: [none], secret };

@@ -1,4 +1,4 @@
-// A search service on 127.0.0.1 that answers according to its mood and records its requests.
+// Serves searches on 127.0.0.1 according to a mood, and records the requests.
 
 import { REPLIES, replyWith, type ServiceName } from "./search-replies.ts";
 
@@ -8,7 +8,7 @@ export interface SearchQuestion {
   readonly headers: Headers;
   /** The parameters of the query string, or of the form in the body. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** The JSON of the body; null if there is none. */
+  /** The JSON of the body; null without one. */
   readonly json: Readonly<Record<string, unknown>> | null;
 }
 

@@ -1,6 +1,6 @@
-// An OpenAI-compatible server that behaves according to a mood, which is the name of the model.
-// It writes HTTP/1.1 by hand to sockets, because no server library can violate the protocol.
-// As a process: `bun test/support/fakes/fake-upstream.ts --port N`; it prints its address as JSON.
+// Serves OpenAI's protocol according to a mood, which is the name of the model. It writes HTTP/1.1
+// by hand to sockets, because no server library can violate the protocol. As a process: `bun
+// test/support/fakes/fake-upstream.ts --port N`; it prints its address as JSON.
 
 import { createServer, type Server, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -44,7 +44,7 @@ export interface FakeUpstream extends AsyncDisposable {
 export const UPSTREAM_SECRET = "org-4f2a secret-zone.example";
 
 const WORDS = ["Fares", " are", " paid", " before", " the", " ride", " begins", "."];
-/** Within this time a client has read what it was sent: a reset throws away what it has not. */
+/** A client has read the sent bytes within this time: a reset throws away unread ones. */
 const READ_MS = 100;
 const USAGE = { prompt_tokens: 12, completion_tokens: 8, total_tokens: 20 };
 
@@ -177,7 +177,7 @@ function withUsage(usage: unknown): Mood {
   return (answer) => speak(answer, WORDS, { usage });
 }
 
-/** A stream that says its usage too early: all of its text comes after it. */
+/** A stream that sends its usage too early: before all of its text. */
 function usageBefore(choices: object[], end = (answer: Answer) => answer.delta({}, "stop")): Mood {
   return async (answer) => {
     answer.event(chunk(choices, { usage: { ...USAGE, completion_tokens: 0 } }));

@@ -1,5 +1,5 @@
-// A process that has opened as many files as it may, and then needs a thread. It prints what
-// becomes of three requests: with no file left, with one, and with all of them.
+// Opens as many files as a process may have, and then needs a thread. It prints the results of
+// three requests: with no file left, with one, and with all of them.
 
 import { closeSync, openSync } from "node:fs";
 import { ThreadClient } from "../../../src/upstream/thread-client.ts";

@@ -1,20 +1,20 @@
-// A mail server that is written line by line, for what no library's server would do.
+// Answers as a mail server line by line, in ways that no library's server would.
 
 import type { Socket } from "node:net";
 import { ByteServer } from "./byte-server.ts";
 
-/** What follows the line of a client that begins with this word; `.` is the end of a message. */
+/** The answer to a client's line that begins with this word; `.` is the end of a message. */
 export type LineScript = Readonly<Record<string, string | ((socket: Socket) => void)>>;
 
 export interface LineSmtp extends Disposable {
   readonly port: number;
-  /** All that clients sent outside messages; a message is one line with a dot. */
+  /** All lines of clients outside messages; a message is one line with a dot. */
   readonly lines: readonly string[];
-  /** What came after the last whole line on the newest connection. */
+  /** The bytes after the last whole line on the newest connection. */
   readonly unread: string;
-  /** Says something on the newest connection that nothing asked for. */
+  /** Sends an unasked line on the newest connection. */
   say(line: string): void;
-  /** How many connections are open now. */
+  /** The number of open connections. */
   readonly open: number;
 }
 
@@ -29,7 +29,7 @@ const REPLIES: LineScript = {
   QUIT: "221 Bye",
 };
 
-/** Starts a server that says what the script has for a line, and otherwise what is usual. */
+/** Starts a server that answers a line as the script says, and otherwise as usual. */
 export async function startLineSmtp(script: LineScript): Promise<LineSmtp> {
   const lines: string[] = [];
   let unread = "";

@@ -12,16 +12,16 @@ import { ScriptedSmtp } from "./scripted-smtp.ts";
 import { silent } from "./silent-log.ts";
 
 export interface Mailbox extends AsyncDisposable {
-  /** Sends what waits in the outbox, and returns the mails to an address that were not read yet. */
+  /** Sends the waiting mails of the outbox, and returns the unread mails to an address. */
   read(address: string): Promise<readonly ReadMail[]>;
 }
 
-/** A mail in what its reader sees of it: the HTML without its tags. */
+/** A mail as its reader sees it: the HTML without its tags. */
 export interface ReadMail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** The addresses that it links to. */
+  /** The addresses of the links. */
   readonly links: readonly string[];
 }
 

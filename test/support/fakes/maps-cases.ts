@@ -1,4 +1,4 @@
-// A call of every action to every kind of server that serves it, and a reply as it is documented.
+// Lists a call of every action to every kind of server that serves it, with its documented reply.
 
 import type { CancelSignal } from "../../../src/core/cancellation.ts";
 import type { MapsAction, ParametersOf } from "../../../src/services/maps/actions.ts";
@@ -91,7 +91,7 @@ export const CASES: readonly Case[] = [
 export const NOW_MS = Date.parse("2026-11-21T07:00:00Z");
 export const KEY = "key-7f31-never-to-be-seen";
 
-/** What stands behind the address of a server, where the kind has something there. */
+/** The text after the address of a server, for kinds that need one. */
 const BEHIND: Readonly<Partial<Record<MapsKind, string>>> = {
   "static-map":
     "/map?c={lat},{lon}&z={zoom}&s={width}x{height}&t={style}{marker:&m={lat},{lon}}&key={key}",

@@ -1,5 +1,5 @@
-// A real OpenID Connect provider over HTTP, in which a test says who signs in and what is said of
-// them, and can change an ID token before it is answered.
+// Runs a real OpenID Connect provider over HTTP. A test chooses the person who signs in and the
+// claims about them, and can change an ID token before it is answered.
 
 import { generateKeyPairSync, sign } from "node:crypto";
 import { createServer } from "node:http";
@@ -10,7 +10,7 @@ import { oidcStorage } from "./oidc-storage.ts";
 export const CLIENT_ID = "farebox";
 export const CLIENT_SECRET = "the secret of the client in tests";
 
-/** Whoever signs in next. */
+/** The person who signs in next. */
 export interface Somebody {
   sub: string;
   email: string | undefined;
@@ -21,7 +21,7 @@ export interface Somebody {
   acr?: string;
 }
 
-/** What an ID token says otherwise than the provider would; undefined takes a field away. */
+/** Changes to an ID token; undefined removes a claim. */
 interface Change {
   readonly header?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;
@@ -38,14 +38,14 @@ const STORED_SECONDS = 3_600;
 
 export class OidcIssuer implements AsyncDisposable {
   somebody: Somebody = { sub: "sub-1", email: "ops@example.com", email_verified: true };
-  /** Made to each ID token, which is signed anew, unless it then names no algorithm. */
+  /** Applied to each ID token, which is then signed again, unless it names no algorithm. */
   change: Change | null = null;
-  /** Answers every request with this status, as one that does not work. */
+  /** If set, answers every request with this status, as a broken provider does. */
   brokenStatus: number | null = null;
 
   constructor(
     readonly issuer: string,
-    /** Where the client may be led back to. */
+    /** The allowed return addresses of the client. */
     readonly redirectUris: string[],
     readonly close: () => Promise<void>,
   ) {}
@@ -69,8 +69,8 @@ export class OidcIssuer implements AsyncDisposable {
   }
 
   /**
-   * Opens the provider's page as a browser does, and answers the query that it sends the browser
-   * back with.
+   * Opens the provider's page as a browser does, and returns the query of the address that the
+   * provider sends the browser back to.
    */
   async signIn(address: string): Promise<string> {
     const cookies = new Map<string, string>();
@@ -124,7 +124,7 @@ function providerOf(url: string, started: OidcIssuer): InstanceType<typeof Provi
     ],
     adapter: oidcStorage(),
     jwks: { keys: [{ ...jwk, alg: "RS256" }] },
-    // Each kind is named: the provider prints a notice for one that is not.
+    // Names each kind, because the provider prints a notice for an unnamed kind.
     ttl: Object.fromEntries(STORED.map((kind) => [kind, STORED_SECONDS])),
     scopes: ["openid", "groups"],
     claims: {
@@ -151,7 +151,7 @@ function providerOf(url: string, started: OidcIssuer): InstanceType<typeof Provi
       return grant;
     },
   });
-  // Where the product listens is known only after it was told of this provider.
+  // The product's address is known only after the product got the address of this provider.
   provider.Client.prototype.redirectUriAllowed = (uri: string) =>
     started.redirectUris.includes(uri);
   provider.use(async (ctx, next) => {

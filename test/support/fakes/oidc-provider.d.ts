@@ -1,4 +1,4 @@
-// The provider without the file around it, which warns of every runtime but Node.
+// Declares the provider without the file around it, which warns of every runtime but Node.
 declare module "oidc-provider/lib/provider.js" {
   export { Provider } from "oidc-provider";
 }

@@ -1,8 +1,8 @@
-// What a provider of single sign-on stores, in the memory of one test.
+// Stores the data of a single sign-on provider in the memory of one test.
 
 import type { Adapter, AdapterFactory, AdapterPayload } from "oidc-provider";
 
-/** A storage of its own for each provider. */
+/** A separate storage for each provider. */
 export function oidcStorage(): AdapterFactory {
   const stored = new Map<string, AdapterPayload>();
   return (model) => new TestAdapter(model, stored);

@@ -1,4 +1,4 @@
-// PgBouncer in transaction mode in front of a test's Postgres.
+// Runs PgBouncer in transaction mode in front of a test's Postgres.
 
 import { spawnSync } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ export interface Pooler extends AsyncDisposable {
   readonly url: string;
 }
 
-/** True if PgBouncer is here, or could be installed. */
+/** True if PgBouncer is installed, or could be installed now. */
 export function hasPooler(): boolean {
   if (isInstalled()) return true;
   if (process.getuid?.() === 0) {
@@ -24,7 +24,7 @@ function isInstalled(): boolean {
   return spawnSync("pgbouncer", ["--version"]).status === 0;
 }
 
-/** Starts it with two server connections, so that transactions surely share them. */
+/** Starts PgBouncer with two server connections, so that transactions surely share them. */
 export async function startPooler(databaseUrl: string): Promise<Pooler> {
   const folder = temporaryFolder("farebox-test-pooler-");
   const port = await freePort();
@@ -47,7 +47,7 @@ export async function startPooler(databaseUrl: string): Promise<Pooler> {
   const file = join(folder.path, "pgbouncer.ini");
   writeFileSync(file, `${lines.join("\n")}\n`);
   for (const path of [folder.path, file]) chmodSync(path, 0o755);
-  // It refuses to run as root.
+  // PgBouncer refuses to run as root.
   const user = process.getuid?.() === 0 ? ["-u", "nobody"] : [];
   const logFile = join(folder.path, "pgbouncer.log");
   const command = ["pgbouncer", ...user, file];

@@ -1,4 +1,4 @@
-// A real Postfix on loopback, from the system's packages, with private folders only. It relays
+// Runs a real Postfix on loopback, from the system's packages, with private folders only. It relays
 // messages to a given port.
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -8,12 +8,12 @@ import { eventually } from "../eventually.ts";
 
 const POSTFIX = "/usr/sbin/postfix";
 const DAEMONS = "/usr/lib/postfix/sbin";
-/** Nobody lives here. */
+/** An address without a mailbox. */
 export const REFUSED = "nobody@refused.test";
 
 export interface Postfix extends AsyncDisposable {
   readonly port: number;
-  /** What it logged. */
+  /** The log of Postfix. */
   readonly log: string;
 }
 

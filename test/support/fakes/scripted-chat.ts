@@ -17,14 +17,14 @@ export const LANE = "scripted";
 
 export const USAGE: TokenUsage = { promptTokens: 10, cachedTokens: 0, completionTokens: 5 };
 
-/** Serves what the test says, batch by batch, and remembers what it was asked. */
+/** Serves the test's batches, one by one, and remembers its requests. */
 export class ScriptedChat implements ChatProvider {
   readonly requests: ChatRequest[] = [];
-  /** How many requests are being served. */
+  /** The number of requests in progress. */
   open = 0;
-  /** How many requests were aborted. */
+  /** The number of aborted requests. */
   aborted = 0;
-  /** How often a batch after the first was asked for: so often the one before it was taken. */
+  /** The number of pulls after the first batch: each means that the batch before was taken. */
   pulls = 0;
   reply: (request: ChatRequest, options: ChatOptions) => Promise<ChatReply> = helloReply;
   batches: (request: ChatRequest, options: ChatOptions) => AsyncIterable<ChatBatch> = helloBatches;
@@ -36,7 +36,7 @@ export class ScriptedChat implements ChatProvider {
   /** Models of which no route answers. */
   readonly mute = new Set<string>();
 
-  /** As at the start. What is being served goes on. */
+  /** Resets the script to its start. Requests in progress go on. */
   reset(): void {
     this.requests.length = 0;
     this.asked.length = 0;

@@ -1,4 +1,4 @@
-// A maps provider that answers with the example of each action, unless the test sets an answer.
+// Answers maps calls with the example of each action, unless the test sets an answer.
 
 import type { PicoUsd } from "../../../src/core/money/money.ts";
 import type { MapsAction, ParametersOf } from "../../../src/services/maps/actions.ts";
@@ -23,10 +23,10 @@ export class ScriptedMaps implements MapsProvider {
     | (<A extends MapsAction>(action: A, options: AskOptions) => Promise<MapsAnswer<A>>)
     | null = null;
   refusal: Error | null = null;
-  /** What the operator pays for a call. */
+  /** The operator's cost of a call. */
   buying: PicoUsd | undefined;
 
-  /** As at the start. */
+  /** Resets the script to its start. */
   reset(): void {
     this.asked.length = 0;
     this.answer = null;

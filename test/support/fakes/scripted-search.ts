@@ -1,4 +1,4 @@
-// A search provider that does what the test says, and notes what it was asked.
+// Answers searches as the test says, and records the requests.
 
 import type { ApiError } from "../../../src/core/errors.ts";
 import type {
@@ -14,7 +14,7 @@ export class ScriptedSearch implements SearchProvider {
   refusal: (request: SearchRequest) => ApiError | null = () => null;
   reply: (request: SearchRequest, options: SearchOptions) => Promise<SearchReply> = fullReply;
 
-  /** As at the start. */
+  /** Resets the script to its start. */
   reset(): void {
     this.requests.length = 0;
     this.refusal = () => null;
@@ -33,7 +33,7 @@ export class ScriptedSearch implements SearchProvider {
 
 const fullReply = async ({ maxResults }: SearchRequest) => replyOf(maxResults);
 
-/** A reply with so many results. */
+/** A reply with this number of results. */
 export function replyOf(count: number, title = "Result"): SearchReply {
   const results = Array.from({ length: count }, (_, index) => resultOf(title, index + 1));
   return { results, provider: "embedded" };

@@ -1,4 +1,5 @@
-// A real SMTP server on 127.0.0.1 whose behaviour the test sets for each step of a conversation.
+// Runs a real SMTP server on 127.0.0.1 whose behaviour the test sets for each step of a
+// conversation.
 
 import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
@@ -7,10 +8,10 @@ import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp
 import { temporaryFolder } from "../../../scripts/local/processes.mjs";
 import { makeCertificates } from "./certificates.ts";
 
-/** What the server does at a step: it sends a reply, closes the connection, or does nothing. */
+/** The server's act at a step: it sends a reply, closes the connection, or does nothing. */
 export type Act = { readonly code: number; readonly text?: string } | "drop" | "hang" | null;
 
-/** What happens to a complete message: `lost` accepts it without a reply. */
+/** The result of a complete message: `lost` accepts it without a reply. */
 export type DataAct = Act | "lost";
 
 export interface Script {
@@ -29,7 +30,7 @@ export interface Received {
   readonly raw: Buffer;
 }
 
-/** What a mail server needs for STARTTLS, with a certificate of an authority that nobody knows. */
+/** The settings of a mail server for STARTTLS, with a certificate of an unknown authority. */
 export function startTls(): SMTPServerOptions {
   const folder = temporaryFolder("farebox-mail-tls-");
   const { cert, key } = makeCertificates(folder.path);
@@ -84,7 +85,7 @@ export class ScriptedSmtp implements AsyncDisposable {
     return self;
   }
 
-  /** As at the start; connections stay open. */
+  /** Resets the script to its start; connections stay open. */
   reset(): void {
     this.script = {};
     this.accepted.length = 0;

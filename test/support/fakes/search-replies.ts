@@ -1,4 +1,4 @@
-// The replies of each search service according to its documentation. Each has one result with
+// Holds the replies of each search service according to its documentation. Each has one result with
 // hostile content, as a web page can have it.
 
 import type { SearchKind } from "../../../src/services/search/search-catalogue.ts";

@@ -1,4 +1,4 @@
-// Search requests, and search providers with fake services.
+// Makes search requests, and search providers with fake services.
 
 import type {
   SearchProvider,

@@ -1,4 +1,4 @@
-// A master with two replicas and three Sentinels, on this machine.
+// Runs a master with two replicas and three Sentinels, on this machine.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ export interface Sentinels extends AsyncDisposable {
   resume(index: number): void;
   /** Starts a server again on its port and data; Sentinel makes it a replica. */
   restart(index: number): Promise<void>;
-  /** Resolves when every server but the master replicates it and has all that it has. */
+  /** Resolves when every server but the master replicates it and has all of its data. */
   inSync(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
 import type { Log } from "../../../src/core/log.ts";
 
-/** A log that nobody reads. */
+/** A log that drops every line. */
 export const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };

@@ -1,4 +1,4 @@
-// A thread that receives messages but never answers.
+// Receives messages in a thread but never answers.
 
 declare const self: Worker;
 

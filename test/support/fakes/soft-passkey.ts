@@ -1,5 +1,5 @@
-// A passkey in software, which answers as the device of a person does (WebAuthn level 2): a P-256
-// key whose answers can be bent, to see that the server refuses them.
+// Answers as a person's device with a passkey does (WebAuthn level 2): a P-256 key in software,
+// whose answers can be falsified to test that the server refuses them.
 
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 
@@ -34,7 +34,7 @@ export class SoftPasskey {
     this.#public = { x: Buffer.from(x, "base64url"), y: Buffer.from(y, "base64url") };
   }
 
-  /** What `navigator.credentials.create` answers. */
+  /** The answer to `navigator.credentials.create`. */
   create({ challenge }: Options, bent: Bent = {}) {
     const id = Buffer.from(this.id, "base64url");
     const length = Buffer.from([0, id.length]);
@@ -64,7 +64,7 @@ export class SoftPasskey {
     };
   }
 
-  /** What `navigator.credentials.get` answers. */
+  /** The answer to `navigator.credentials.get`. */
   get({ challenge }: Options, bent: Bent = {}) {
     const clientDataJSON = this.#client("webauthn.get", challenge, bent);
     const data = this.#head(0, bent);

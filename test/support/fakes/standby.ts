@@ -1,4 +1,4 @@
-// A standby of a test's Postgres by streaming replication, asynchronous as by default.
+// Runs a standby of a test's Postgres by streaming replication, asynchronous as by default.
 
 import { spawnSync } from "node:child_process";
 import { appendFileSync, chownSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { eventually } from "../eventually.ts";
 import { baseBackup } from "../stores/postgres-backup.ts";
 import type { PrivateStore } from "../stores/services.ts";
 
-/** What a Postgres that has a standby is started with. */
+/** The settings of a Postgres that has a standby. */
 export const REPLICATING = {
   wal_level: "replica",
   max_wal_senders: "4",
@@ -21,7 +21,9 @@ export const REPLICATING = {
 export interface Standby extends AsyncDisposable {
   /** Both servers, for DATABASE_URL: a client takes the one that can be written to. */
   readonly url: string;
-  /** Ends the replication: the standby gets all that was committed until now, and nothing more. */
+  /**
+   * Ends the replication: the standby gets all transactions committed until now, and no later ones.
+   */
   cutOff(): Promise<void>;
   promote(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// A server of a test's own, for what a real one would not do.
+// Listens on TCP for behaviour that a real server would not show.
 
 import { createServer, type Socket } from "node:net";
 
@@ -8,7 +8,7 @@ export interface TcpListener extends Disposable {
   hangUp(): void;
 }
 
-/** Listens on a port, any if it is 0. */
+/** Listens on a port; 0 means any free port. */
 export async function listenOn(
   port: number,
   onConnection: (socket: Socket) => void,
@@ -32,7 +32,7 @@ export async function listenOn(
   return { port: address.port, hangUp, [Symbol.dispose]: stop };
 }
 
-/** Says nothing, and closes the connection after some time. */
+/** Sends nothing, and closes the connection after some time. */
 export function hangUpLate(socket: Socket, afterMs: number): void {
   socket.setTimeout(afterMs, () => socket.destroy());
 }

@@ -1,12 +1,12 @@
-// A proxy in front of a server that can split its replies or close connections.
+// Forwards to a server; can split its replies or close connections.
 
 import type { Socket, TCPSocketListener, TLSOptions } from "bun";
 
 interface Link {
   readonly server: Promise<Socket<undefined>>;
-  /** Resolves when everything that the client sent so far is forwarded. */
+  /** Resolves when all bytes that the client sent so far are forwarded. */
   asking: Promise<void>;
-  /** Resolves when everything that the server sent so far is forwarded. */
+  /** Resolves when all bytes that the server sent so far are forwarded. */
   sending: Promise<void>;
 }
 
@@ -58,12 +58,15 @@ export class TcpProxy implements AsyncDisposable {
     this.#cut = { bytes, times };
   }
 
-  /** Forwards so many pieces from the server, and closes the connection at each further one. */
+  /** Forwards this many pieces from the server, and closes the connection at each further one. */
   hangUpAfter(replies: number): void {
     this.#repliesLeft = replies;
   }
 
-  /** Answers the first message that has this text itself; the server does not get it. */
+  /**
+   * Answers the first message that contains this text by itself; the server does not get the
+   * message.
+   */
   answerOnce(text: string, reply: Buffer, hangsUp: boolean): void {
     this.#answer = { text, reply, hangsUp };
   }
@@ -73,17 +76,20 @@ export class TcpProxy implements AsyncDisposable {
     for (const client of this.#clients) client.terminate();
   }
 
-  /** Stops forwarding what the client sends. */
+  /** Stops forwarding the client's bytes. */
   swallow(): void {
     this.#swallows = true;
   }
 
-  /** The connections of now stay open and carry nothing any more, as if the server were gone. */
+  /**
+   * Keeps the present connections open but forwards nothing on them any more, as if the server were
+   * gone.
+   */
   freeze(): void {
     for (const client of this.#clients) this.#frozen.add(client);
   }
 
-  /** New connections are to another server. */
+  /** Connects new clients to another server. */
   leadTo(serverPort: number): void {
     this.#serverPort = serverPort;
   }

@@ -1,4 +1,4 @@
-// The code that an authenticator app shows (RFC 6238).
+// Computes the code that an authenticator app shows (RFC 6238).
 
 import { createHmac } from "node:crypto";
 
@@ -21,7 +21,7 @@ export function totp(secret: string, stepsAhead = 0): string {
   return String((digest.readUInt32BE(at) & 0x7fffffff) % 1_000_000).padStart(6, "0");
 }
 
-/** Codes that the app does not show, nor one whose clock differs by a step: each another one. */
+/** Different codes that neither the app shows, nor an app whose clock differs by a step. */
 export function wrongCodes(secret: string, count: number): string[] {
   const right = new Set([-1, 0, 1, 2].map((step) => totp(secret, step)));
   const codes = Array.from({ length: count + right.size }, (_, at) => String(100_000 + at));

@@ -1,5 +1,5 @@
-// Processes as tests of money need them: on connections of their own, on a clock that the test
-// moves, and with a client whose scripts can be watched, delayed or sent twice.
+// Opens processes for tests of money: on their own connections, on a clock that the test moves, and
+// with a client whose scripts can be watched, delayed or sent twice.
 
 import { AccountActors } from "../../../actors/account-actors.ts";
 import type { RedisClient } from "../../../actors/scripts/script.ts";
@@ -12,7 +12,7 @@ import { silent } from "../fakes/silent-log.ts";
 import { random } from "../random.ts";
 import type { WorldOptions } from "../stores/world.ts";
 
-/** A clock that stands until the test moves it; scripts and processes believe it. */
+/** A clock that stands until the test moves it; scripts and processes use it. */
 export class TestClock {
   ms: number;
 
@@ -46,13 +46,13 @@ export interface ActorProcess extends AsyncDisposable {
 export interface ProcessOptions extends WorldOptions {
   readonly redisUrl: string;
   readonly databaseUrl: string;
-  /** A Postgres that the test can make wait between its answer and its use. */
+  /** A Postgres that the test can hold up between its answer and the answer's use. */
   readonly repository?: (database: Database) => WalletRepository;
-  /** Another client for scripts than the one for everything else, as the API has. */
+  /** A separate client for scripts, as the API has. */
   readonly openScripts?: OpenScriptClient;
 }
 
-/** A second process: what it shares with the first is only the two stores. */
+/** Opens a second process, which shares only the two stores with the first. */
 export function openProcess(options: ProcessOptions): ActorProcess {
   const database = openDatabase(options.databaseUrl);
   const redis = openRedis(options.redisUrl);
@@ -79,7 +79,7 @@ export function openProcess(options: ProcessOptions): ActorProcess {
 
 type Send = (...args: readonly unknown[]) => Promise<unknown>;
 
-/** Puts `around` between a client and every script that it runs. */
+/** Runs `around` for every script that a client runs. */
 export function tapScripts(
   redis: RedisClient,
   around: (send: () => Promise<unknown>) => Promise<unknown>,
@@ -90,7 +90,7 @@ export function tapScripts(
   Object.defineProperty(redis, "fcallBuffer", { value: tapped, configurable: true });
 }
 
-/** Sends every script twice and hears the second answer, as a client does that reconnected. */
+/** Sends every script twice and returns the second answer, as a reconnected client does. */
 export function sendTwice(redis: RedisClient): void {
   tapScripts(redis, async (send) => {
     const [first, second] = await Promise.allSettled([send(), send()]);
@@ -100,12 +100,12 @@ export function sendTwice(redis: RedisClient): void {
   });
 }
 
-/** A gate in an interleaving: what waits at it stands until the test opens it. */
+/** Stops work at one point of an interleaving until the test opens it. */
 export class Gate {
   readonly #reached = Promise.withResolvers<void>();
   readonly #open = Promise.withResolvers<void>();
 
-  /** Resolves when somebody waits at the gate. */
+  /** Resolves when work waits at the gate. */
   get reached(): Promise<void> {
     return this.#reached.promise;
   }

@@ -1,5 +1,5 @@
-// What the browser tests of a file share: the product with its dashboard, a browser, and people in
-// it. Where there is no Chromium the tests are skipped, and nothing is started.
+// Shares the product with its dashboard, a browser, and people in it among the browser tests of a
+// file. Without Chromium the tests are skipped, and no process is started.
 
 import { setDefaultTimeout } from "bun:test";
 import { existsSync } from "node:fs";
@@ -13,30 +13,30 @@ import { Visitor } from "./browser.ts";
 import { type DashboardProduct, startDashboardProduct } from "./dashboard-product.ts";
 
 const PATHS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-/** Each page is looked at in light, dark and on a phone. */
+/** Long, because each page is inspected in light, dark and on a phone. */
 const TEST_MS = 150_000;
 
 export interface BrowserStage {
-  /** False where the tests must be skipped. Then nothing else is there. */
+  /** False if the tests must be skipped. Then no other member can be used. */
   readonly canRun: boolean;
   readonly running: DashboardProduct;
-  /** Whoever opens a window of their own, and the account that they signed up for. */
+  /** A person with their own window, and the account that they signed up for. */
   person(email: string): Promise<{ readonly visitor: Visitor; readonly account: string }>;
-  /** An operator who has signed in with a link of whoever runs the installation. */
+  /** An operator who has signed in with a link from the command line. */
   operator(email: string): Promise<Visitor>;
-  /** A link of whoever runs the installation, which signs somebody in once. */
+  /** A link from the command line, which signs a person in once. */
   link(email: string, next?: string): Promise<string>;
   /** A window without a session, at the product or at another address of it. */
   visitor(base?: string): Promise<Visitor>;
 }
 
-/** A stage until the end of the file, with settings of its own for the product. */
+/** Opens a stage until the end of the file, with further settings for the product. */
 export async function sharedStage(
   env: Readonly<Record<string, string>> = {},
 ): Promise<BrowserStage> {
   setDefaultTimeout(TEST_MS);
   const path = ensureChromium();
-  // CI has no excuse.
+  // CI must not skip these tests.
   if (path === null && process.env.CI) {
     throw new Error("Chromium is missing, and could not be installed");
   }
@@ -68,7 +68,7 @@ function stageOf(running: DashboardProduct, browser: Browser): BrowserStage {
   return { canRun: true, running, person, operator, link, visitor };
 }
 
-/** For files whose tests are skipped: they name their people, and never ask them anything. */
+/** For files whose tests are skipped: they name their people, but never use them. */
 function emptyStage(): BrowserStage {
   console.log("Chromium is missing: the pages are not tested in a browser");
   const nobody = undefined as never;
@@ -82,7 +82,7 @@ function emptyStage(): BrowserStage {
   };
 }
 
-/** Where Chromium is; it is installed where that is possible, which needs root and apt. */
+/** Returns the path of Chromium; installs it if possible, which needs root and apt. */
 function ensureChromium(): string | null {
   const found = () => PATHS.find((path) => existsSync(path)) ?? null;
   if (found() !== null || process.getuid?.() !== 0) return found();

@@ -1,20 +1,20 @@
-// Pages in the system's Chromium, watched: whatever a page logs, refuses by its policy, or shows
-// that is not accessible, is a complaint.
+// Opens pages in the system's Chromium and watches them: a logged error, a refusal by the page's
+// policy, or an inaccessible part is a complaint.
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 
-/** Kept out of the repository; a person looks at them, and asks for them, as they take long. */
+/** Outside the repository; pictures are for people, made only on request because they take long. */
 const SCREENSHOTS = join(import.meta.dir, "../../../.farebox/screenshots");
 const KEEPS_SCREENSHOTS = process.env.FAREBOX_SCREENSHOTS === "1";
-/** Of every person of the tests. */
+/** The password of every person of the tests. */
 export const PASSWORD = "correct horse battery staple";
 export const WIDE = { width: 1280, height: 860 };
 export const PHONE = { width: 390, height: 844 };
 
-/** A person's own window, with cookies of its own. */
+/** A person's own window, with its own cookies. */
 export class Visitor implements AsyncDisposable {
   readonly complaints: string[] = [];
 
@@ -63,7 +63,7 @@ export class Visitor implements AsyncDisposable {
     return this.page.getByLabel(name, { exact: typeof name === "string" });
   }
 
-  /** Gives the browser a device for passkeys, which agrees to whatever it is asked. */
+  /** Gives the browser a device for passkeys, which agrees to every request. */
   async addAuthenticator(): Promise<void> {
     const cdp = await this.context.newCDPSession(this.page);
     await cdp.send("WebAuthn.enable");
@@ -79,18 +79,18 @@ export class Visitor implements AsyncDisposable {
     });
   }
 
-  /** Types a code of six digits into its boxes, once they are there. */
+  /** Types a code of six digits into its boxes, once they are shown. */
   async typeCode(code: string): Promise<void> {
     await this.field("Digit 1").click();
     await this.page.keyboard.type(code);
   }
 
-  /** The text of an element, without what is around it. */
+  /** The text of an element, without surrounding spaces. */
   async text(locator: Locator): Promise<string> {
     return ((await locator.textContent()) ?? "").trim();
   }
 
-  /** Signs up by the form and the link that was mailed. Answers the id of the new account. */
+  /** Signs up by the form and the mailed link. Returns the id of the new account. */
   async signUp(email: string): Promise<string> {
     await this.go("sign-up");
     await this.field(/^Name/).fill(email.split("@")[0] ?? "");
@@ -107,15 +107,15 @@ export class Visitor implements AsyncDisposable {
     await this.page.getByText(text).first().waitFor();
   }
 
-  /** Waits until nothing of the page is loading. */
+  /** Waits until no part of the page is loading. */
   async settled(): Promise<void> {
     await this.page.locator("main").first().waitFor();
     await this.page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
   }
 
   /**
-   * Looks at the page in light, dark and at the width of a phone: what axe finds serious, or a page
-   * that scrolls sideways, is a complaint. With FAREBOX_SCREENSHOTS=1 pictures are kept.
+   * Inspects the page in light, dark and at the width of a phone: a serious finding of axe, or a
+   * page that scrolls sideways, is a complaint. With FAREBOX_SCREENSHOTS=1 pictures are kept.
    */
   async inspect(name: string): Promise<void> {
     if (KEEPS_SCREENSHOTS) mkdirSync(SCREENSHOTS, { recursive: true });
@@ -150,7 +150,7 @@ export class Visitor implements AsyncDisposable {
     // Legacy mode only omits a second page, which would join the findings of foreign frames.
     const axe = new AxeBuilder({ page: this.page }).setLegacyMode();
     axe.options({ resultTypes: ["violations"] });
-    // The dark page is the light one with other colours.
+    // The dark page differs from the light one only in its colours.
     if (scheme === "dark") axe.withRules("color-contrast");
     const { violations } = await axe.analyze();
     for (const { id, impact, nodes } of violations) {

@@ -1,4 +1,4 @@
-// The product with its dashboard and the sandbox of payments, as `npm start` runs it.
+// Runs the product with its dashboard and the sandbox of payments, as `npm start` does.
 
 import { buildDashboard } from "../../../scripts/build-dashboard.ts";
 import type { Sandbox } from "../../../src/annexes/stripe-sandbox/sandbox-server.ts";
@@ -9,11 +9,13 @@ import type { Product } from "./product.ts";
 export interface DashboardProduct extends AsyncDisposable {
   readonly product: Product;
   readonly sandbox: Sandbox;
-  /** Where the API and the dashboard are. */
+  /** The address of the API and the dashboard. */
   readonly url: string;
 }
 
-/** Starts it, with settings of a test; no mail is delivered, so answers show what was mailed. */
+/**
+ * Starts it, with settings of a test; no mail is delivered, so answers show the content of mails.
+ */
 export async function startDashboardProduct(
   own: Readonly<Record<string, string>> = {},
 ): Promise<DashboardProduct> {

@@ -1,5 +1,5 @@
 // Sends requests one after the other with the HTTP client, in a process of its own. Prints a line
-// of JSON for each outcome. The process is not told to end: it ends when nothing keeps it.
+// of JSON for each outcome. The process ends by itself, when nothing keeps it running.
 
 import { newClient, upstreamInit } from "../fakes/byte-server.ts";
 
@@ -11,7 +11,7 @@ export interface ProgramRequest {
   readonly bodyLength?: number;
 }
 
-/** What comes of it. */
+/** The outcome of a request. */
 export type ProgramOutcome =
   | { readonly status: number; readonly text: string }
   | { readonly code: string };
@@ -56,5 +56,5 @@ async function main(): Promise<void> {
   }
 }
 
-// Not awaited: that would keep the process by itself.
+// Not awaited, because waiting would keep the process running.
 if (import.meta.main) void main();

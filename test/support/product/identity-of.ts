@@ -1,4 +1,4 @@
-// What the console knows of people, on the stores of a test.
+// Makes the console's identity of people, on the stores of a test.
 
 import { timingSafeEqual } from "node:crypto";
 import { createClientInfo } from "../../../src/http/client-info.ts";
@@ -17,11 +17,11 @@ const CHEAP_HASHES = {
 const ORIGIN = "http://127.0.0.1";
 
 export interface IdentityTerms extends Partial<IdentityConfig> {
-  /** Null for those of production. */
+  /** Null: those of production. */
   readonly passwords?: PasswordHashes | null;
 }
 
-/** Knows the people of these stores; mails go nowhere and are shown in answers. */
+/** Makes an identity on these stores; mails go nowhere and are shown in answers. */
 export function identityOf(
   { database, actors }: ApiStores,
   { passwords = CHEAP_HASHES, ...config }: IdentityTerms = {},
@@ -32,7 +32,7 @@ export function identityOf(
       origin: ORIGIN,
       secrets: ["a session secret of the tests, long enough"],
       service: "Farebox",
-      // Its visitors come from many addresses, through a proxy that is trusted.
+      // Requests come from many addresses, through a trusted proxy.
       showsMailsTo: () => true,
       countsNetworks: true,
       sso: null,

@@ -19,17 +19,17 @@ export interface Launcher extends AsyncDisposable {
 export interface LauncherOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
-  /** Whether npm runs it, as for a person: `pid` is then that of npm. */
+  /** True if npm runs it, as for a person: `pid` is then that of npm. */
   readonly byNpm?: boolean;
 }
 
-/** A folder for a home, removed with the test. */
+/** Makes a folder for a home, which is removed with the test. */
 export function launcherHome(): { readonly path: string } & Disposable {
   const folder = temporaryFolder("farebox-start-");
   return { path: folder.path, [Symbol.dispose]: () => folder.remove() };
 }
 
-/** Runs `scripts/start.mjs`; ending it also ends everything that it started. */
+/** Runs `scripts/start.mjs`; ending it also ends every process that it started. */
 export function launchFarebox(home: string, options: LauncherOptions = {}): Launcher {
   const { args = [], byNpm = false } = options;
   const command = byNpm ? ["npm", "start", "--"] : ["node", join(PROJECT, "scripts/start.mjs")];

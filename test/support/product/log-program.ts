@@ -1,4 +1,4 @@
-// A worker that only writes its log, to what a shell gives it as standard output.
+// Runs a process that only writes its log, to a standard output that a shell chooses.
 
 import { join } from "node:path";
 
@@ -11,11 +11,13 @@ const ENV = {
   IP_HASH_SECRET: SECRET,
 };
 
-/** Runs it, with a reader that does nothing until `wake`, and then this. */
+/** A command whose reader does nothing until `wake`, and then runs this. */
 export const readLate = (then: string) =>
   `exec 3<&0; "$BUN" -e "$PROGRAM" </dev/null | { read _ <&3; ${then}; }`;
 
-/** Starts it: `code` writes to `log`. The command of a shell runs it by `"$BUN" -e "$PROGRAM"`. */
+/**
+ * Starts it: `code` writes to `log`. The shell command runs the program by `"$BUN" -e "$PROGRAM"`.
+ */
 export function startLogging(code: string, command: string) {
   const program = `
     import { runProcess } from ${JSON.stringify(RUN_PROCESS)};
@@ -29,9 +31,9 @@ export function startLogging(code: string, command: string) {
   });
   const said = child.stderr.getReader();
   return {
-    /** All that its reader has read, when both have ended. */
+    /** The whole text that its reader has read, when both have ended. */
     log: () => child.stdout.text(),
-    /** The next that it says on stderr; null once it has ended. */
+    /** The next text on stderr; null once it has ended. */
     async says(): Promise<string | null> {
       const { value } = await said.read();
       return value === undefined ? null : Buffer.from(value).toString();

@@ -1,4 +1,4 @@
-// The product with the sandbox of payments, which is in this process: it outlives every kill.
+// Runs the product with the sandbox of payments in this process, where it outlives every kill.
 
 import {
   type Sandbox,
@@ -16,17 +16,17 @@ const WEBHOOK_SECRET = "whsec_of_the_tests";
 export interface PaidProduct extends AsyncDisposable {
   readonly product: Product;
   readonly sandbox: Sandbox;
-  /** The settings of payments, which commands need too. */
+  /** The settings of payments, for commands too. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Starts both. What `env` of the options sets comes first. */
+/** Starts both. `env` of the options takes precedence. */
 export async function startPaidProduct({
   intercept,
   ...options
 }: ProductOptions & Pick<SandboxOptions, "intercept">): Promise<PaidProduct> {
   await using resources = new AsyncDisposableStack();
-  // The product, which alone causes events, has an address only once it runs.
+  // The product has an address only once it runs; before that, no events occur.
   const webhook = { url: "", secret: WEBHOOK_SECRET };
   const sandbox = startSandbox({
     port: 0,

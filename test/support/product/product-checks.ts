@@ -1,4 +1,4 @@
-// After the faults: what the books must say, whatever died.
+// Checks the books after faults, whatever process died.
 
 import { lastWords } from "../../../scripts/local/processes.mjs";
 import { LEASE_MS } from "../../../src/core/access/limits.ts";
@@ -9,7 +9,7 @@ import { eventually } from "../eventually.ts";
 import type { Product } from "./product.ts";
 import type { Told } from "./product-load.ts";
 
-/** Fails a proof. */
+/** Fails a proof with `what()` unless `isSo`. */
 export function must(isSo: boolean, what: () => string): void {
   if (!isSo) throw new Error(what());
 }
@@ -28,7 +28,7 @@ export async function untilCallsEnd({ apis }: Product): Promise<void> {
   );
 }
 
-/** Resolves the holds of dead processes as the sweep will when their leases end. */
+/** Resolves the holds of dead processes as the sweep will do when their leases end. */
 export async function sweepDead({ operator }: Product): Promise<number> {
   const { scripts } = operator.actors;
   const later = Date.now() + LEASE_MS + 1_000;
@@ -41,23 +41,23 @@ export interface Proof {
   readonly brokenOff: number;
   readonly unknown: number;
   readonly swept: number;
-  /** What each call was charged, by its request. */
+  /** The charges of each call, by its request. */
   readonly charges: ReadonlyMap<string, Charge>;
 }
 
 export interface Expected {
-  /** 2 where a hold may have been swept and its call settled later; 1 unless given. */
+  /** 2 if a hold may have been swept and its call settled later; by default 1. */
   readonly chargesMax?: number;
 }
 
-/** Fails if a process of the product has ended by itself; its last lines say why. */
+/** Fails if a process of the product has ended by itself, and shows its last lines. */
 export function mustRun({ programs }: Product): void {
   for (const { hasDied, options } of programs) {
     must(!hasDied, () => `${options.name} has ended:\n${lastWords(options.logFile)}`);
   }
 }
 
-/** Proves that no process has died, and the books against what the callers were told. */
+/** Proves that no process has died, and that the books match the answers of the callers. */
 export async function proveBooks(
   product: Product,
   told: readonly Told[],
@@ -106,7 +106,10 @@ function checkCharge(told: Told, is: Charge): void {
   }
 }
 
-/** A call whose caller heard nothing may have been charged; nobody else may. */
+/**
+ * A call whose caller got no answer may have been charged; every other charge must belong to an
+ * answered call.
+ */
 function checkUnseen(
   told: readonly Told[],
   charges: ReadonlyMap<string, Charge>,
@@ -123,7 +126,7 @@ function checkUnseen(
   }
 }
 
-/** What each call was charged, by its request. */
+/** The charges of each call, by its request. */
 export async function chargesOf({ operator }: Product): Promise<Map<string, Charge>> {
   const rows = await operator.database.sql`
     SELECT request::text, count(*)::int AS times, (-sum(paid_delta + free_delta))::text AS amount
@@ -142,7 +145,7 @@ export async function notGivenBack(product: Product, told: readonly Told[]): Pro
   });
 }
 
-/** The epochs of all buckets; one that is raised means that a bucket was built anew. */
+/** The epochs of all buckets; a raised one means that a bucket was rebuilt. */
 export async function epochsOf({ operator }: Product): Promise<string> {
   const rows = await operator.database.sql`SELECT epoch FROM journal_cursors ORDER BY bucket`;
   return rows.map(({ epoch }) => epoch).join(" ");

@@ -1,4 +1,4 @@
-// Callers that never stop asking, whatever dies around them, and what each of them was told.
+// Makes calls without end, whatever process dies meanwhile, and records each caller's answer.
 
 import { countTokens } from "../../../src/services/chat/tokens/tokens.ts";
 import { postChat, readAnswer, readStream } from "../api/chat-client.ts";
@@ -6,7 +6,7 @@ import type { Random } from "../random.ts";
 import type { TestAccount } from "../stores/accounts.ts";
 import type { Api, Product } from "./product.ts";
 
-/** Dear, so that a balance can be emptied: 12 prompt tokens and 8 of output are $0.14. */
+/** So expensive that a balance can be emptied: 12 prompt tokens and 8 of output are $0.14. */
 const PRICES = { input: "5000", output: "10000" } as const;
 export const MODELS = [
   { id: "ok", ...PRICES },
@@ -16,22 +16,22 @@ export const MODELS = [
 const STREAMED_TOKENS = { stream: 12, long: 4_000 } as const;
 
 const PROMPT = "Hello";
-/** No tokenizer takes it for more. */
+/** Above the count of any tokenizer for this prompt. */
 const PROMPT_TOKENS_MAX = 21n;
 const NANO_A_PROMPT_TOKEN = 5_000_000n;
 const NANO_A_TOKEN = 10_000_000n;
 const MAX_TOKENS = 50;
 const MAX_LONG_TOKENS = 4_000;
 
-/** How one call ended, as far as its caller knows. */
+/** The end of one call, as far as its caller knows. */
 export interface Told {
-  /** Null when no header came: the call may have happened or not. */
+  /** Null if no header came: the call may or may not have happened. */
   readonly requestId: string | null;
   readonly account: string;
   readonly status: number | null;
-  /** Exact, for a call that came to its end; null for one that broke off. */
+  /** The exact cost of a completed call; null for one that broke off. */
   readonly cost: bigint | null;
-  /** The most that it may have cost. */
+  /** The highest possible cost. */
   readonly costMax: bigint;
 }
 
@@ -39,13 +39,13 @@ export interface LoadOptions {
   readonly accounts: readonly TestAccount[];
   readonly callers: number;
   readonly random: Random;
-  /** The processes that are asked; all of them unless given. */
+  /** The processes that are called; by default all of them. */
   readonly apis?: readonly Api[];
 }
 
 export class Load {
   readonly told: Told[] = [];
-  /** Calls that no process took, because it was gone. */
+  /** The number of calls that no process took, because it was gone. */
   refused = 0;
   readonly #apis: readonly Api[];
   readonly #callers: Promise<void>[];
@@ -59,12 +59,12 @@ export class Load {
     this.#callers = Array.from({ length: options.callers }, () => this.#call());
   }
 
-  /** How many calls were answered with this status. */
+  /** The number of calls that were answered with this status. */
   count(status: number | null): number {
     return this.told.filter((one) => one.status === status).length;
   }
 
-  /** Resolves when so many more calls were served. */
+  /** Resolves when this many further calls were served. */
   async servedMore(count: number, withinMs = 30_000): Promise<void> {
     const enough = this.count(200) + count;
     const endMs = performance.now() + withinMs;
@@ -74,7 +74,7 @@ export class Load {
     }
   }
 
-  /** Lets the calls under way end. */
+  /** Lets the calls in progress end. */
   async stop(): Promise<void> {
     this.#goesOn = false;
     await Promise.all(this.#callers);
@@ -91,13 +91,13 @@ export class Load {
       const told = await callOnce(api, random.pick(accounts), random.pick(["ok", "stream"]));
       if (told === null) this.refused += 1;
       else this.told.push(told);
-      // What is tested needs the processor more.
+      // The processes under test need the processor more.
       await Bun.sleep(random.between(1, 40));
     }
   }
 }
 
-/** Makes one call; null when nobody took it. */
+/** Makes one call; null if no process took it. */
 export async function callOnce(
   api: Api,
   { id: account, key }: TestAccount,
@@ -137,12 +137,12 @@ async function readStreamed(
   if (answer.isWhole) {
     return { requestId, account, status, cost: answer.cost, costMax: answer.cost ?? 0n };
   }
-  // A connection that is reset takes along what was written to it and not read yet.
+  // A reset connection loses the bytes that were written to it and not read yet.
   const tokens = answer.wasReset ? STREAMED_TOKENS[model] : countTokens(answer.text);
   return { requestId, account, status, cost: null, costMax: costOf(tokens) };
 }
 
-/** The most that a reply of so many tokens may cost. */
+/** The highest cost of a reply with this number of tokens. */
 function costOf(tokens: number): bigint {
   return PROMPT_TOKENS_MAX * NANO_A_PROMPT_TOKEN + BigInt(tokens) * NANO_A_TOKEN;
 }

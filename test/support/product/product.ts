@@ -1,5 +1,5 @@
-// The whole product as it runs in production: API and worker processes on a durable Redis of their
-// own and a migrated Postgres, in front of a fake upstream. Everything ends with the test.
+// Runs the whole product as in production: API and worker processes on their own durable Redis and
+// a migrated Postgres, in front of a fake upstream. Everything ends with the test.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -52,31 +52,31 @@ export interface ProductModel {
 export interface ProductOptions {
   readonly apis?: number;
   readonly workers?: number;
-  /** A Postgres that may be killed, instead of a database of the shared one. */
+  /** True for a Postgres that may be killed, instead of a database of the shared one. */
   readonly ownPostgres?: boolean;
-  /** A database of the test's own, migrated, instead of a new one. */
+  /** A migrated database of the test, instead of a new one. */
   readonly databaseUrl?: string;
   readonly postgresSettings?: Readonly<Record<string, string>>;
   readonly redisSettings?: Readonly<Record<string, string>>;
-  /** A Redis of the test's own: a Cluster, or Sentinels. */
+  /** A Redis of the test: a Cluster, or Sentinels. */
   readonly redisUrl?: string;
   /** Models that answer as the fake upstream's moods do. */
   readonly models?: readonly ProductModel[];
   /**
-   * The section `search` of the configuration file. The index that is built in takes a fifth of
-   * what a process computes at its start; so without this there is a server that nobody asks.
+   * The section `search` of the configuration file. The built-in index takes a fifth of the CPU of
+   * a process's start; so by default a server is configured that gets no requests.
    */
   readonly search?: object | "built in";
-  /** An upstream of the test's own, instead of the fake one. */
+  /** An upstream of the test, instead of the fake one. */
   readonly upstreamUrl?: string;
   /** The section `maps` of the configuration file. */
   readonly maps?: object;
-  /** False where a test makes more requests than it wants to keep. */
+  /** False for a test that makes too many requests to keep. */
   readonly record?: boolean;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** An API process: the same port in all its lives. */
+/** An API process, which keeps its port over all its starts. */
 export class Api extends Program {
   readonly url: string;
 
@@ -88,7 +88,7 @@ export class Api extends Program {
     this.url = `http://127.0.0.1:${port}`;
   }
 
-  /** Calls of this process that hold money now. */
+  /** The number of calls of this process that hold money now. */
   async openCalls(): Promise<number> {
     return (await this.metric("farebox_open_calls")) ?? Number.NaN;
   }
@@ -113,7 +113,7 @@ export class Product implements AsyncDisposable {
   readonly apis: readonly Api[];
   readonly workers: readonly Program[];
   readonly upstream: FakeUpstream;
-  /** What the command-line tool works with. */
+  /** The stores that the command-line tool uses. */
   readonly operator: Stores;
 
   constructor(readonly parts: Parts) {
@@ -139,7 +139,7 @@ export class Product implements AsyncDisposable {
     return this.parts.redis;
   }
 
-  /** The Postgres of this product alone. */
+  /** The Postgres that only this product uses. */
   get postgres(): PrivateStore {
     if (this.parts.postgres === null) throw new Error("This product has no Postgres of its own");
     return this.parts.postgres;
@@ -167,7 +167,7 @@ export class Product implements AsyncDisposable {
     return { id, key: secret };
   }
 
-  /** Waits until the ledger has all that Redis wrote down; a worker may be about to. */
+  /** Waits until the ledger has all entries of Redis; a worker may be about to write them. */
   async booked(): Promise<void> {
     const { actors, database, flush } = this.operator;
     const ledger = new Ledger(database);
@@ -182,7 +182,7 @@ export class Product implements AsyncDisposable {
     });
   }
 
-  /** Proves every account, once all is booked. */
+  /** Proves every account, once all entries are booked. */
   async audit(): Promise<AuditReport> {
     await this.booked();
     const { actors, database, flush } = this.operator;
@@ -191,12 +191,12 @@ export class Product implements AsyncDisposable {
     return audit({ redis, repository, graceMs: 0, flush, sleep: Bun.sleep }, null);
   }
 
-  /** Replaces the catalogue, with maps as built in; processes find it within about a second. */
+  /** Replaces the catalogue, with the built-in maps; processes find it within about a second. */
   writeCatalogue(models: readonly ProductModel[]): void {
     writeFileSync(catalogueFile(this.parts.home), this.catalogueText(models));
   }
 
-  /** A configuration of these models, as its file has it. */
+  /** A configuration of these models, in the form of its file. */
   catalogueText(models: readonly ProductModel[]): string {
     const { upstreamUrl, search } = this.parts;
     return catalogueText({ upstreamUrl, models, search, maps: undefined });
@@ -212,7 +212,7 @@ export class Product implements AsyncDisposable {
   }
 }
 
-/** Starts a product; what was started ends again when a part of it fails. */
+/** Starts a product; if a part fails, the started parts end again. */
 export async function startProduct(options: ProductOptions = {}): Promise<Product> {
   await using resources = new AsyncDisposableStack();
   const folder = temporaryFolder("farebox-product-");
@@ -252,7 +252,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     return new Program({ name, file: "workers/main.ts", env, logFile: logFile(name) });
   });
   resources.defer(async () => {
-    // By force after a while: a test that failed may have left streams open.
+    // Kills after a while: a test that failed may have left streams open.
     await Promise.all([...apis, ...workers].map((program) => program.stop(3_000)));
   });
   await startAll([...apis, ...workers]);

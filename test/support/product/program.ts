@@ -1,6 +1,6 @@
-// A program of the product as a process of the operating system: started on the leash of
-// scripts/local/processes.mjs, killed, started again, its output kept in one file over all its
-// lives.
+// Runs a program of the product as a process of the operating system: started on the leash of
+// scripts/local/processes.mjs, killed, started again, with its output in one file over all its
+// runs.
 
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -9,18 +9,18 @@ import { type Child, lastWords, launch } from "../../../scripts/local/processes.
 const PROJECT = join(import.meta.dir, "../../..");
 const READY_MS = 30_000;
 const LOOK_MS = 20;
-/** Both programs log it last of all, but for one line, when they have started. */
+/** Both programs log this line last but one when they have started. */
 const READY = "Metrics are served";
 
 export interface ProgramOptions {
   readonly name: string;
-  /** The file to run, seen from the project's folder. */
+  /** The file to run, relative to the project's folder. */
   readonly file: string;
   readonly env: Readonly<Record<string, string>>;
   readonly logFile: string;
 }
 
-/** What one start has besides. */
+/** Further options of one start. */
 export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly preload?: string;
@@ -34,10 +34,10 @@ export interface LogLine {
 
 export class Program {
   #child: Child | null = null;
-  /** True once the present run was told to end, or if it was started to end by itself. */
+  /** True once the present run was asked to end, or if it was started to end by itself. */
   #isEnding = false;
   #logStart = 0;
-  /** Where its present run serves its metrics. */
+  /** The port on which the present run serves its metrics. */
   #servedPort: number | null = null;
 
   constructor(readonly options: ProgramOptions) {}
@@ -46,7 +46,7 @@ export class Program {
     return this.#child !== null && this.#child.exit() === null;
   }
 
-  /** True if it ended by itself, and was not started for that. */
+  /** True if it ended by itself, and was not started to do so. */
   get hasDied(): boolean {
     return this.#child !== null && !this.isRunning && !this.#isEnding;
   }
@@ -55,7 +55,7 @@ export class Program {
     return this.#running().record.pid;
   }
 
-  /** How the present run ends. */
+  /** The end of the present run. */
   get exited(): Child["exited"] {
     return this.#running().exited;
   }
@@ -91,23 +91,23 @@ export class Program {
     await this.#running().kill9();
   }
 
-  /** SIGTERM, and the wait for its end; by force after the time. */
+  /** Sends SIGTERM and waits for the end; kills after the time. */
   async stop(timeoutMs?: number): Promise<void> {
     this.#isEnding = true;
     if (this.isRunning) await this.#running().stop(timeoutMs);
   }
 
-  /** What it has logged, in all its runs. */
+  /** The log of all its runs. */
   get log(): readonly LogLine[] {
     return linesOf(logText(this.options.logFile));
   }
 
-  /** A figure of its metrics now; null when it does not tell one of this name. */
+  /** The present value of one of its metrics; null if it has no metric of this name. */
   async metric(name: string): Promise<number | null> {
     return (await this.metrics())(name);
   }
 
-  /** Reads its metrics once; what it returns finds a figure among them. */
+  /** Reads its metrics once; returns a function that finds a value among them. */
   async metrics(): Promise<(name: string) => number | null> {
     const text = await this.metricsText();
     return (name) => {
@@ -116,7 +116,7 @@ export class Program {
     };
   }
 
-  /** Its metrics as Prometheus reads them. */
+  /** Its metrics in the form that Prometheus reads. */
   async metricsText(): Promise<string> {
     const reply = await fetch(`http://127.0.0.1:${this.#servedPort}/metrics`);
     return await reply.text();
@@ -138,7 +138,7 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** The log from a byte on; empty before there is one. */
+/** The log from a byte on; empty before the log exists. */
 function logText(file: string, start = 0): string {
   const size = sizeOf(file);
   if (size <= start) return "";
@@ -151,7 +151,7 @@ function logText(file: string, start = 0): string {
   }
 }
 
-/** Whole lines of JSON; a runtime that dies writes others. */
+/** The whole lines of JSON; a runtime that dies writes other lines. */
 function linesOf(text: string): LogLine[] {
   return text.split("\n").flatMap((line) => {
     if (!line.startsWith("{") || !line.endsWith("}")) return [];

@@ -1,4 +1,4 @@
-// Reads PromQL expressions by Prometheus's own grammar: which metrics and labels they name.
+// Reads PromQL expressions by Prometheus's own grammar, and lists their metrics and labels.
 
 import type { SyntaxNode } from "@lezer/common";
 import { parser } from "@prometheus-io/lezer-promql";
@@ -15,7 +15,7 @@ export interface Expression {
   readonly grouping: readonly string[];
 }
 
-/** @throws SyntaxError where Prometheus would refuse the expression. */
+/** @throws SyntaxError for an expression that Prometheus would refuse */
 export function parsePromql(text: string): Expression {
   const selectors: Selector[] = [];
   const grouping: string[] = [];

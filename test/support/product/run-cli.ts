@@ -1,5 +1,5 @@
-// Runs the command-line tool against a world's stores: in this process, or in one of its own where
-// the environment, the folder or its streams matter.
+// Runs the command-line tool against a world's stores: in this process, or in a process of its own
+// if the environment, the folder or its streams matter.
 
 import { join } from "node:path";
 import { runCli } from "../../../src/cli/run-cli.ts";
@@ -52,7 +52,7 @@ export function cliProcessOf(world: World, options: CliOptions = {}): Cli {
   };
 }
 
-/** The tool as a process that runs. */
+/** Starts the tool as a process. */
 export async function startCli(
   world: World,
   args: readonly string[],
@@ -67,7 +67,7 @@ export async function startCli(
   });
 }
 
-/** The environment of a tool that works with the world. */
+/** The environment of a tool on the world's stores. */
 export async function environmentOf(world: World): Promise<Record<string, string>> {
   return {
     REDIS_URL: await testRedisUrl(),
@@ -77,7 +77,7 @@ export async function environmentOf(world: World): Promise<Record<string, string
   };
 }
 
-/** The one JSON object of an answer that must have come with exit code 0. */
+/** Parses the one JSON object of an answer that must have exit code 0. */
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it knows to be there
 export function jsonOf({ code, out, err }: CliOutcome): any {
   if (code !== 0) throw new Error(`Exit code ${code}: ${err}`);

@@ -1,5 +1,5 @@
-// The toolchains that the clients of other languages need: found on the machine, their packages
-// installed once below the home of Farebox, for exactly the versions that are pinned here.
+// Finds the toolchains of clients in other languages on the machine, and installs their packages
+// once below the home of Farebox, in exactly the versions that are pinned here.
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,19 +10,19 @@ const REQUIREMENTS = join(PYTHON_FOLDER, "requirements.txt");
 const OLDEST_PYTHON = [3, 10] as const;
 const OLDEST_GO = [1, 21] as const;
 
-/** A toolchain, or why there is none. */
-export type Found<T> = T | { readonly missing: string };
+/** A toolchain, or why it is missing. */
+export type OrMissing<T> = T | { readonly missing: string };
 
-/** Whether this is CI, by the variable that CI services set; what is missing there is a failure. */
+/** True in CI, by the variable that CI services set; there a missing toolchain is a failure. */
 export function isCi(): boolean {
   return !["", "0", "false"].includes((process.env.CI ?? "").toLowerCase());
 }
 
 /**
- * A Python that has the packages of `requirements.txt`. They are installed when they are not there,
- * which takes a minute or two; an installation that fails is an error, not a missing toolchain.
+ * Returns a Python that has the packages of `requirements.txt`. Installs missing packages, which
+ * takes a minute or two; an installation that fails is an error, not a missing toolchain.
  */
-export async function preparePython(): Promise<Found<string>> {
+export async function preparePython(): Promise<OrMissing<string>> {
   const system = await systemPython();
   if (typeof system !== "string") return system;
   const { folder, python, complete } = pythonPlaces();
@@ -30,21 +30,21 @@ export async function preparePython(): Promise<Found<string>> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   await must([system, "-m", "venv", folder]);
-  // The list is complete, so pip has nothing to resolve, and it runs no build of a package.
+  // The list is complete, so pip has nothing to resolve, and no package is built.
   const options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:"];
   await must([python, "-m", "pip", "install", ...options, "-r", REQUIREMENTS]);
   writeFileSync(complete, "");
   return python;
 }
 
-/** That Python if an earlier run prepared it; nothing is installed. */
-export function preparedPython(): Found<string> {
+/** Returns that Python if an earlier run prepared it; installs nothing. */
+export function preparedPython(): OrMissing<string> {
   const { python, complete } = pythonPlaces();
   return existsSync(complete) ? python : { missing: "'npm run clients' did not install it yet" };
 }
 
-/** The Go of this machine, if it is new enough. */
-export async function findGo(): Promise<Found<string>> {
+/** Returns the Go of this machine, if it is new enough. */
+export async function findGo(): Promise<OrMissing<string>> {
   const version = await outputOf(["go", "env", "GOVERSION"]);
   if (version === null) return { missing: "there is no go" };
   if (isOlder(version, OLDEST_GO)) {
@@ -53,19 +53,19 @@ export async function findGo(): Promise<Found<string>> {
   return "go";
 }
 
-/** Builds a Go module of the project to a program, and answers its path. */
-export async function prepareGo(module: string): Promise<Found<string>> {
+/** Builds a Go module of the project, and returns the path of the program. */
+export async function prepareGo(module: string): Promise<OrMissing<string>> {
   const go = await findGo();
   if (typeof go !== "string") return go;
   const program = goProgram(module);
-  // Unoptimised: it is run once, and most of the time goes into compiling the SDK.
+  // Unoptimised: the program runs once, and most of the time goes into compiling the SDK.
   const options = ["-trimpath", "-gcflags=all=-N -l", "-o", program];
   await must([go, "build", "-C", join(PROJECT, module), ...options, "."]);
   return program;
 }
 
-/** That program if an earlier run built it; nothing is built. */
-export function preparedGo(module: string): Found<string> {
+/** Returns that program if an earlier run built it; builds nothing. */
+export function preparedGo(module: string): OrMissing<string> {
   const program = goProgram(module);
   return existsSync(program) ? program : { missing: "'npm run clients' did not build it yet" };
 }
@@ -94,7 +94,7 @@ function cacheFolder(): string {
   return join(homeFolder(), "clients");
 }
 
-async function systemPython(): Promise<Found<string>> {
+async function systemPython(): Promise<OrMissing<string>> {
   const version = await outputOf(["python3", "--version"]);
   if (version === null) return { missing: "there is no python3" };
   if (isOlder(version, OLDEST_PYTHON)) {
@@ -109,7 +109,7 @@ function isOlder(version: string, [major, minor]: readonly [number, number]): bo
   return Number(first) < major || (Number(first) === major && Number(second) < minor);
 }
 
-/** What a program prints; null when it does not exist or fails. */
+/** The output of a program; null if it does not exist or fails. */
 async function outputOf(command: readonly string[]): Promise<string | null> {
   if (Bun.which(command[0] ?? "") === null) return null;
   const child = Bun.spawn([...command], { stdout: "pipe", stderr: "ignore" });
@@ -117,7 +117,7 @@ async function outputOf(command: readonly string[]): Promise<string | null> {
   return (await child.exited) === 0 ? text : null;
 }
 
-/** Runs a command, which must succeed, and answers what it printed. */
+/** Runs a command, which must succeed, and returns its output. */
 export async function must(
   command: readonly string[],
   env: Readonly<Record<string, string>> = {},

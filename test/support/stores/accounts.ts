@@ -1,5 +1,5 @@
-// Accounts of tests, for every world: made in Postgres by the stores of the product. Redis learns
-// of one when it is first used, or when the world says so.
+// Makes accounts of tests, for every world, in Postgres by the stores of the product. Redis learns
+// of an account when it is first used, or when the world says so.
 
 import type { AccountActor } from "../../../actors/account-actor.ts";
 import {
@@ -29,25 +29,25 @@ export interface KeyTerms {
 /** Amounts are in dollars. */
 export interface AccountTerms extends KeyTerms {
   readonly surface?: Surface;
-  /** Only of an application account; Free by default. */
+  /** For an application account; by default Free. */
   readonly plan?: PlanName;
   readonly contract?: "enterprise";
-  /** The address of its holder; by default none is known. */
+  /** The address of its holder; by default unknown. */
   readonly email?: string;
   readonly createdAt?: Date;
   /** A payment; payments also make the tier. */
   readonly paid?: string;
   readonly paidAt?: Date;
-  /** Free credit; by default what a new account of its surface gets. */
+  /** Free credit; by default the credit of a new account of its surface. */
   readonly free?: string;
-  /** A reversal of this amount: what the account has not is owed. */
+  /** A reversal of this amount: the part beyond the balance is owed. */
   readonly reversed?: string;
   readonly ownCap?: string;
   readonly state?: "suspended" | "closed";
   readonly stateReason?: string;
 }
 
-/** An account and its key, as Postgres has them. */
+/** An account and its key, as Postgres stores them. */
 export interface StoredAccount {
   readonly id: string;
   readonly bucket: number;
@@ -99,11 +99,14 @@ export function createTestKey(
     name: "test key",
     scopes: terms.scopes ?? scopesOfSurface(account.surface),
     ipAllowlist: terms.ip ?? [],
-    monthlyLimit: amountOf(terms.monthlyLimit),
+    monthlyLimit: usdOrNull(terms.monthlyLimit),
   });
 }
 
-/** What the use cases do not make at once: free credit of any amount, and a debt without calls. */
+/**
+ * Books changes that the use cases do not make at once: free credit of any amount, and a debt
+ * without calls.
+ */
 async function bookExtraordinary(
   { accounts }: AccountStores,
   { number }: AccountRow,
@@ -142,7 +145,7 @@ async function rowOf(accounts: Accounts, id: string): Promise<AccountRow> {
   return row;
 }
 
-function amountOf(dollars: string | undefined): NanoUsd | null {
+function usdOrNull(dollars: string | undefined): NanoUsd | null {
   return dollars === undefined ? null : usd(dollars);
 }
 

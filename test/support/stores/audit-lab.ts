@@ -1,4 +1,4 @@
-// A world with a busy past, and what audits and damages it.
+// Makes a world with a busy past, and audits and damages it.
 
 import { holdsKey } from "../../../actors/records/keys.ts";
 import { type AuditDeps, type AuditReport, audit } from "../../../src/accounts/audit.ts";
@@ -9,7 +9,7 @@ import { AuditRepository } from "../../../src/store/audit/audit.ts";
 import type { AccountTerms, TestAccount } from "./accounts.ts";
 import { DONE, hold, openAccount, openAccountAlone, usd, type World } from "./world.ts";
 
-/** The audit as the tool runs it, looking again without waiting long. */
+/** The audit with the tool's settings, but with short waits between its looks. */
 export function auditDeps(world: World): AuditDeps {
   return {
     redis: world.redis,
@@ -27,13 +27,13 @@ export function auditOne(world: World, account: TestAccount): Promise<AuditRepor
   return audit(auditDeps(world), account.row);
 }
 
-/** The difference found in one account, in words; "" where there is none. */
+/** The finding about one account, in words; "" without one. */
 export async function found(world: World, account: TestAccount): Promise<string> {
   const { difference } = await auditOne(world, account);
   return difference === null ? "" : inWords(difference);
 }
 
-/** The same from a single look, without a flush before it. */
+/** The finding of a single look, without a flush before it. */
 export async function foundAtOnce(world: World, account: TestAccount): Promise<string> {
   const deps = auditDeps(world);
   const proof = await auditAccount(deps, account.row);
@@ -47,7 +47,7 @@ export async function busyAccount(world: World, open = true): Promise<TestAccoun
   return await makeBusy(world, await openAccount(world, { paid: "20" }), open);
 }
 
-/** A busy account that can be damaged without harm to any other of this kind. */
+/** A busy account that can be damaged without harm to another account of this kind. */
 export async function busyAccountAlone(world: World): Promise<TestAccount> {
   return await makeBusy(world, await openAccountAlone(world, { paid: "20" }), true);
 }
@@ -64,7 +64,9 @@ async function makeBusy(world: World, account: TestAccount, open: boolean): Prom
   return account;
 }
 
-/** An account that owes $3: of $20 refunded $17.25 were there, of which a call holds $2. */
+/**
+ * An account that owes $3: $20 were refunded, of which $17.25 were available and a call holds $2.
+ */
 export async function owingAccount(world: World): Promise<TestAccount> {
   const account = await busyAccountAlone(world);
   const [payment] = await world.payments.list(account.row);
@@ -95,7 +97,7 @@ export async function rebuiltWithoutGift(
   return account;
 }
 
-/** Runs statements on an account's rows with the guards of the tables off. */
+/** Runs statements on an account's rows while the guards of the tables are off. */
 export async function damageLedger(
   world: World,
   account: TestAccount,
@@ -135,7 +137,7 @@ export async function charge(account: TestAccount, cost: NanoUsd): Promise<void>
   await (await hold(account, cost)).settle(cost, DONE);
 }
 
-/** Flushes to a Postgres that refuses ledger rows with this. */
+/** Flushes to a Postgres that refuses ledger rows with this condition. */
 export async function flushWithout(world: World, condition: string): Promise<void> {
   const { sql } = world.database;
   const odd = `CHECK (NOT (${condition})) NOT VALID`;

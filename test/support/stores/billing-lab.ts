@@ -1,4 +1,4 @@
-// The console with a payment provider: the sandbox over HTTP, whose events reach the webhook.
+// Runs the console with a payment provider: the sandbox over HTTP, whose events reach the webhook.
 
 import {
   type Sandbox,
@@ -29,7 +29,7 @@ export interface BillingLab extends AsyncDisposable {
   pay(url: string | null, card?: string): Promise<string>;
   /** The paid balance in Redis. */
   paid(account: TestAccount): Promise<bigint>;
-  /** How often cards were charged for the account. */
+  /** The number of times that cards were charged for the account. */
   payments(account: TestAccount): Promise<number>;
 }
 

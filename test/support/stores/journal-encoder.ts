@@ -1,4 +1,4 @@
-// Packs journal entries and bucket records like the scripts, so that a test can write any journal.
+// Packs journal entries and bucket records as the scripts do, so that a test can write any journal.
 
 import { LAYOUT_MAX } from "../../../actors/records/layouts.ts";
 import type { JournalEntry, JournalType } from "../../../src/core/journal/journal.ts";

@@ -39,7 +39,7 @@ export interface JournalLab extends AsyncDisposable {
   readonly database: Database;
   readonly databaseUrl: string;
   readonly rejected: RejectedEntries;
-  /** What the flushes logged. */
+  /** The lines that the flushes logged. */
   readonly lines: LogLine[];
   /** The buckets that were rebuilt. */
   readonly rebuilt: number[];
@@ -117,7 +117,9 @@ export async function putUnderEpoch(
     WHERE bucket = ${bucket}`;
 }
 
-/** An account whose wallet is computed by the test, which writes the entries of the scripts. */
+/**
+ * An account whose wallet the test computes, in place of the scripts, and whose entries it writes.
+ */
 export class LabAccount {
   seq = 0;
   paid = 0n;

@@ -1,4 +1,4 @@
-// What must be true of Postgres and of a wallet whenever nothing is in flight.
+// Checks the invariants of Postgres and of a wallet while no call or flush is in progress.
 
 import { expect } from "bun:test";
 import type { Wallet } from "../../../actors/records/records.ts";
@@ -43,10 +43,10 @@ export async function logOf(world: World, account: TestAccount): Promise<LogEntr
     SELECT * FROM request_log WHERE account = ${account.row.number} ORDER BY at, status`;
 }
 
-/** Kinds whose rows may change what is owed. */
+/** Kinds whose rows may change the owed amount. */
 const OF_DEBTS: ReadonlySet<LedgerKind> = new Set(["reversal", "forgiven", "repayment"]);
 
-/** What is wrong with a ledger, or null: numbers from 1, balances that add up, none negative. */
+/** Returns the fault of a ledger, or null: numbers from 1, balances that add up, none negative. */
 export function faultOf(rows: readonly LedgerRow[]): string | null {
   let [seq, paid, free, owed] = [0n, 0n, 0n, 0n];
   for (const row of rows) {
@@ -62,7 +62,7 @@ export function faultOf(rows: readonly LedgerRow[]): string | null {
   return null;
 }
 
-/** What an account owns in all: both balances and what is held of them. */
+/** The total of an account: both balances and the held amounts. */
 function totalOf({ paid, free, heldPaid, heldFree }: Wallet): NanoUsd {
   return add(paid, free, heldPaid, heldFree);
 }
@@ -94,7 +94,9 @@ const SWEPT = {
   ...NOTHING_COUNTED,
 };
 
-/** Sweeps one call as the worker does; of the world's own process unless another is named. */
+/**
+ * Sweeps one call as the worker does; of the world's own process unless another process is named.
+ */
 export function sweepOne(
   world: World,
   account: TestAccount,

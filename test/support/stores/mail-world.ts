@@ -1,4 +1,4 @@
-// The API and a mail worker of this process, in front of a mail server that the test scripts.
+// Runs the API and a mail worker in this process, in front of a mail server that the test scripts.
 
 import { type ConnectionOptions, Queue } from "bullmq";
 import { Registry } from "prom-client";
@@ -21,19 +21,19 @@ export interface MailWorld extends AsyncDisposable {
   /** Posts a message. */
   send(account: TestAccount, body: object, key?: string): Promise<Response>;
   status(account: TestAccount, id: string): Promise<Record<string, unknown>>;
-  /** The message as it is stored. */
+  /** The message in its stored form. */
   stored(id: string): Promise<MailMessage>;
   untilSettled(id: string): Promise<void>;
-  /** Makes every waiting message due now, loses its job, and has the completer find it. */
+  /** Makes every waiting message due now, loses its job, and lets the completer find it. */
   retryNow(): Promise<void>;
 }
 
 export interface MailWorldOptions {
   readonly waitMs?: number;
-  /** TLS by STARTTLS; the server's certificate is signed by nobody. */
+  /** TLS by STARTTLS; no authority has signed the server's certificate. */
   readonly tls?: "required";
   readonly mail?: Partial<MailConfig>;
-  /** A Redis for the worker's queue alone: the API does not reach it, but the completer does. */
+  /** A Redis for the worker's queue alone: the completer reaches it, but the API does not. */
   readonly queueUrl?: string;
 }
 
@@ -122,7 +122,7 @@ export interface ResultJson {
   readonly svc: { readonly request_id: string; readonly cost_usd: number };
 }
 
-/** What a send was answered. */
+/** The answer to a send. */
 export async function resultOf(response: Response): Promise<ResultJson> {
   return (await response.json()) as ResultJson;
 }

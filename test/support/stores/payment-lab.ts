@@ -1,5 +1,5 @@
-// Payments without processes: real stores, the sandbox over HTTP, and the webhook over HTTP. Events
-// wait in the inbox until the test has them processed, in the order that it wants.
+// Runs payments without processes: real stores, the sandbox over HTTP, and the webhook over HTTP.
+// Events wait in the inbox until the test has them processed, in any order.
 
 import {
   type Sandbox,
@@ -40,7 +40,7 @@ export interface PaymentLab extends AsyncDisposable {
   readonly answered: (readonly [type: string, result: string])[];
   /** Events that the webhook stored, in that order. */
   readonly inbox: EventRef[];
-  /** How far the clock of payments is ahead of the real one. */
+  /** The clock of payments is ahead of the real one by this time. */
   aheadMs: number;
   account(terms?: AccountTerms): Promise<TestAccount>;
   /** Waits until the webhook has every event, and processes those of the inbox. */
@@ -50,7 +50,7 @@ export interface PaymentLab extends AsyncDisposable {
   /** A page for the account, paid with a test card. */
   pay(account: TestAccount, amount: string, card?: string, savesCard?: boolean): Promise<TopUp>;
   topUp(id: string): Promise<TopUp>;
-  /** Sums of the account's operations after its free credit, by payment or all. */
+  /** The sum of the account's operations after its free credit. */
   credited(account: TestAccount): Promise<NanoUsd>;
 }
 

@@ -1,6 +1,6 @@
-// A base backup of a Postgres of one test with archived WAL, and the way back to a point in time,
-// as an operator's tools do it. The packaged Postgres has no pg_basebackup, so the steps that it
-// takes are taken here.
+// Makes a base backup of one test's Postgres with archived WAL, and restores it to a point in time,
+// as an operator's tools do. The packaged Postgres has no pg_basebackup, so its steps are done
+// here.
 
 import { spawnSync } from "node:child_process";
 import {
@@ -18,16 +18,16 @@ import postgres from "postgres";
 import { eventually } from "../eventually.ts";
 import type { PrivateStore } from "./services.ts";
 
-/** Inside the data folder, the only one that the user of Postgres can surely reach. */
+/** A folder inside the data folder, the only one that the user of Postgres can surely reach. */
 const ARCHIVE = "archive";
 
-/** What such a Postgres is started with. */
+/** The settings of a Postgres that archives its WAL. */
 export const ARCHIVING = {
   wal_level: "replica",
   archive_mode: "on",
   archive_command: `test ! -f ${ARCHIVE}/%f && cp %p ${ARCHIVE}/%f`,
   restore_command: `cp ${ARCHIVE}/%f %p`,
-  // It answers once it is back, not while it still replays.
+  // Postgres answers once the restore is complete, not during the replay.
   hot_standby: "off",
 } as const;
 
@@ -58,7 +58,7 @@ export async function baseBackup(store: PrivateStore, folder: string): Promise<B
   return { restoreTo: (time) => restoreTo(store, folder, time) };
 }
 
-/** Postgres may remove or shorten files meanwhile: the WAL makes them whole again. */
+/** Postgres may remove or shorten files meanwhile; the WAL makes them whole again. */
 function copyData(from: string, to: string): void {
   const exclude = ["postmaster.pid", "postmaster.opts", ARCHIVE, "pg_wal"];
   for (const name of readdirSync(from).filter((one) => !exclude.includes(one))) {
@@ -86,7 +86,7 @@ async function restoreTo(store: PrivateStore, folder: string, time: Date): Promi
   await store.start();
 }
 
-/** The end of the WAL is archived only when its file is full, or on demand. */
+/** Postgres archives the last WAL file only when it is full, or on demand. */
 async function archiveAll({ url, dir }: PrivateStore): Promise<void> {
   const sql = postgres(url, { max: 1, onnotice: () => {} });
   try {

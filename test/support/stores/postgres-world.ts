@@ -1,4 +1,4 @@
-// Postgres without Redis: what the use cases commit while Redis is away.
+// Opens Postgres without Redis, for the changes that use cases commit while Redis is away.
 
 import type { AdministrationDeps } from "../../../src/accounts/administration.ts";
 import { type NanoUsd, nano } from "../../../src/core/money/money.ts";
@@ -68,8 +68,8 @@ export function sumOf(operations: readonly (readonly [string, bigint])[]): NanoU
   return nano(operations.reduce((sum, [, amount]) => sum + amount, 0n));
 }
 
-/** The code that a use case refuses with, or "done". */
-export async function codeOf(work: Promise<unknown>): Promise<string> {
+/** The code of a use case's refusal, or "done". */
+export async function refusalCode(work: Promise<unknown>): Promise<string> {
   try {
     await work;
     return "done";

@@ -1,6 +1,6 @@
-// The real stores of the tests. `npm test` starts a Postgres for the whole run and a Redis for each
-// of its processes, and sets TEST_DATABASE_URL and TEST_REDIS_URLS. If a file is run with
-// `bun test`, they are started here on first use and stopped with the process.
+// Starts the real stores of the tests. `npm test` starts a Postgres for the whole run and a Redis
+// for each of its processes, and sets TEST_DATABASE_URL and TEST_REDIS_URLS. If a file is run with
+// `bun test`, the stores are started here on first use and stopped with the process.
 
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -36,7 +36,9 @@ export interface PrivateStore extends AsyncDisposable {
 }
 
 export interface PrivateRedis extends PrivateStore {
-  /** The same server over its Unix socket; null where the path of its home is too long for one. */
+  /**
+   * The same server over its Unix socket; null if the path of its home is too long for a socket.
+   */
   readonly socketUrl: string | null;
   /** Cuts bytes off the end of the append-only file. The Redis must be stopped. */
   cutAof(bytes: number): void;
@@ -71,7 +73,7 @@ export function testDatabaseUrl(): Promise<string> {
   return shared.postgres;
 }
 
-/** The folder for the data files of all tests, so that each is built only once in a run. */
+/** The folder for the data files of all tests, so that each file is built only once in a run. */
 export function testDataDirectory(): string {
   return process.env.FAREBOX_DATA || join(import.meta.dir, "../../../.farebox/data");
 }
@@ -164,7 +166,10 @@ function signal(name: "SIGSTOP" | "SIGCONT", pid: number): void {
   }
 }
 
-/** The Redis that `npm test` started for this process, by the number that Bun gives it. */
+/**
+ * Returns the Redis that `npm test` started for this process, by the number that Bun gives the
+ * process.
+ */
 function redisOfProcess(): Promise<string> | undefined {
   const number = Number(process.env.BUN_TEST_WORKER_ID ?? 1);
   const url = process.env.TEST_REDIS_URLS?.split(" ")[number - 1];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "bun:test";
 import type { World } from "./world.ts";
 
-/** The world of one suite of several in a file: open from its first test to its last. */
+/** Opens the world of one suite of several in a file, from its first test to its last. */
 export function suiteWorld(open: () => Promise<World>): World {
   let opened: World | null = null;
   const world = (): World => {

@@ -1,4 +1,4 @@
-// The environment for tests of money: real Redis, real Postgres, actors and workers.
+// Opens the environment for tests of money: real Redis, real Postgres, actors and workers.
 
 import type { AdmissionRequest, Hold, Outcome } from "../../../actors/account.ts";
 import { AccountActors } from "../../../actors/account-actors.ts";
@@ -117,7 +117,7 @@ export async function openAccount(world: World, terms: AccountTerms = {}): Promi
 }
 
 /**
- * An account in a bucket that no account had before, for tests that damage or count what all
+ * An account in a bucket that no account had before, for tests that damage or count data that all
  * accounts of a bucket share: its journal, its refusals, the holds of a process.
  */
 export async function openAccountAlone(world: World, terms?: AccountTerms): Promise<TestAccount> {
@@ -211,7 +211,7 @@ export async function verdict(account: TestAccount, bound: NanoUsd, more = {}): 
   return "admitted";
 }
 
-/** PostgresWorld a payment and its credit without applying it to Redis. */
+/** Books a payment and its credit without applying it to Redis. */
 export async function pay(
   { payments }: World,
   { row }: TestAccount,
@@ -222,7 +222,7 @@ export async function pay(
   return id;
 }
 
-/** The available paid and free balances, and the sum of what is held. */
+/** The available paid and free balances, and the sum of the held amounts. */
 export async function balances(account: TestAccount) {
   const { paid, free, heldPaid, heldFree } = await walletOf(account);
   return { paid, free, held: nano(heldPaid + heldFree) };

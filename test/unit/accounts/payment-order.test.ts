@@ -7,7 +7,7 @@ import { disputePayment, recordPayment, refundPayment } from "../../../src/accou
 import { nano, usd } from "../../../src/core/money/money.ts";
 import { creditOf } from "../../../src/core/money/payment-credit.ts";
 import { shared } from "../../support/shared.ts";
-import { codeOf, openPostgresWorld, sumOf } from "../../support/stores/postgres-world.ts";
+import { openPostgresWorld, refusalCode, sumOf } from "../../support/stores/postgres-world.ts";
 
 setDefaultTimeout(120_000);
 
@@ -97,7 +97,7 @@ test("a provider's refunds and dispute, in any order or at once, end in the same
       // A late event of the opening is no news once the dispute is decided.
       if (dispute === "won" || dispute === "lost") {
         const opened = disputePayment(books.deps, payment.id, { state: "open" }, PROVIDER);
-        expect(await codeOf(opened)).toBe("wrong_state");
+        expect(await refusalCode(opened)).toBe("wrong_state");
       }
       expect(sumOf(await books.operations(account))).toBe(creditOf({ ...payment, ...standing }));
       const { state } = await books.row(account.id);

@@ -11,7 +11,7 @@ import { usd } from "../../../src/core/money/money.ts";
 import type { AccountRow } from "../../../src/store/accounts/accounts.ts";
 import type { NewPayment } from "../../../src/store/payments/payments.ts";
 import { shared } from "../../support/shared.ts";
-import { codeOf, openPostgresWorld } from "../../support/stores/postgres-world.ts";
+import { openPostgresWorld, refusalCode } from "../../support/stores/postgres-world.ts";
 
 setDefaultTimeout(30_000);
 
@@ -64,7 +64,7 @@ describe("a payment", () => {
   test("with the reference of another account's payment is refused, in parallel too", async () => {
     const accounts = await Promise.all(Array.from({ length: 4 }, () => books.account()));
     const outcomes = await Promise.all(
-      accounts.map((account) => codeOf(pay(account, "5", { ref: "invoice 7" }))),
+      accounts.map((account) => refusalCode(pay(account, "5", { ref: "invoice 7" }))),
     );
     expect(outcomes.toSorted()).toEqual(["done", ...Array(3).fill("reference_reused")]);
     const booked = await Promise.all(accounts.map((account) => books.operations(account)));
@@ -96,7 +96,7 @@ describe("a payment", () => {
   test("of a closed account is refused to an operator and booked for a provider", async () => {
     const account = await books.account();
     await changeAccount(books.deps, account.id, { kind: "close" });
-    expect(await codeOf(pay(account, "5"))).toBe("closed");
+    expect(await refusalCode(pay(account, "5"))).toBe("closed");
     await pay(account, "5", { provider: "stripe", ref: "pi_late" });
     expect(await books.operations(account)).toEqual([["credit", usd("5")]]);
     expect(await stateOf(account)).toBe("closed (operator)");
@@ -105,7 +105,7 @@ describe("a payment", () => {
   test("that Redis could never count is refused with its bonus", async () => {
     const account = await books.account();
     const most = { bonus: usd("9007199") };
-    expect(await codeOf(pay(account, "9007199", most))).toBe("too_large");
+    expect(await refusalCode(pay(account, "9007199", most))).toBe("too_large");
     expect(await books.operations(account)).toEqual([]);
   });
 });
@@ -129,9 +129,9 @@ describe("a refund", () => {
     await expect(refused).rejects.toThrow(
       "must be at most $7.5, but is $8: of $20 $12.5 was refunded",
     );
-    expect(await codeOf(refused)).toBe("too_large");
+    expect(await refusalCode(refused)).toBe("too_large");
     await refund(id, "7.5");
-    expect(await codeOf(refund(id, null))).toBe("wrong_state");
+    expect(await refusalCode(refund(id, null))).toBe("wrong_state");
     expect(await books.operations(account)).toHaveLength(3);
   });
 
@@ -158,9 +158,11 @@ describe("a refund", () => {
     const account = await books.account();
     const [one, two] = [await pay(account, "5"), await pay(account, "5")];
     await refund(one.id, "1", "R");
-    expect(await codeOf(refund(two.id, "1", "R"))).toBe("reference_reused");
+    expect(await refusalCode(refund(two.id, "1", "R"))).toBe("reference_reused");
     const terms = { amount: usd("1"), reason: "gift", reference: "R" };
-    expect(await codeOf(adjustBalance(books.deps, account.id, terms))).toBe("reference_reused");
+    expect(await refusalCode(adjustBalance(books.deps, account.id, terms))).toBe(
+      "reference_reused",
+    );
     const other = await books.account();
     await adjustBalance(books.deps, other.id, terms);
     expect(await books.operations(other)).toEqual([["adjustment", usd("1")]]);
@@ -180,11 +182,11 @@ describe("a refund", () => {
       ["reversal", usd("-4.4")],
     ]);
     const beyond = refundPayment(books.deps, id, { target: usd("10.1") }, "stripe");
-    expect(await codeOf(beyond)).toBe("too_large");
+    expect(await refusalCode(beyond)).toBe("too_large");
   });
 
   test("of a payment that is not there is refused", async () => {
-    expect(await codeOf(refund("pay_0000000000000000000000", "1"))).toBe("not_found");
+    expect(await refusalCode(refund("pay_0000000000000000000000", "1"))).toBe("not_found");
   });
 });
 
@@ -197,7 +199,7 @@ describe("a dispute", () => {
       await dispute(id, "open");
       expect(await stateOf(account)).toBe("suspended (dispute)");
     }
-    expect(await codeOf(refund(id, "1"))).toBe("wrong_state");
+    expect(await refusalCode(refund(id, "1"))).toBe("wrong_state");
     for (const _ of [1, 2]) {
       await dispute(id, "won");
       expect(await stateOf(account)).toBe("active");
@@ -209,7 +211,7 @@ describe("a dispute", () => {
       ["reversal", usd("-16.5")],
       ["restore", usd("16.5")],
     ]);
-    expect(await codeOf(dispute(id, "open"))).toBe("wrong_state");
+    expect(await refusalCode(dispute(id, "open"))).toBe("wrong_state");
   });
 
   test("lost keeps what was refunded and lost away, and at most the credit", async () => {
@@ -251,7 +253,7 @@ describe("a dispute", () => {
     expect(await stateOf(account)).toBe("suspended (operator)");
     await act("resume");
     expect(await stateOf(account)).toBe("suspended (dispute)");
-    expect(await codeOf(act("resume"))).toBe("wrong_state");
+    expect(await refusalCode(act("resume"))).toBe("wrong_state");
     await act("suspend");
     await dispute(id, "won");
     expect(await stateOf(account)).toBe("suspended (operator)");
@@ -275,9 +277,9 @@ describe("a dispute", () => {
   test("that an operator decides at the wrong payment is refused", async () => {
     const account = await books.account();
     const { id } = await pay(account, "5");
-    expect(await codeOf(dispute(id, "won"))).toBe("wrong_state");
+    expect(await refusalCode(dispute(id, "won"))).toBe("wrong_state");
     await refund(id, null);
-    expect(await codeOf(dispute(id, "open"))).toBe("wrong_state");
+    expect(await refusalCode(dispute(id, "open"))).toBe("wrong_state");
   });
 });
 
@@ -332,8 +334,8 @@ describe("an adjustment", () => {
     await changeAccount(books.deps, account.id, { kind: "close" });
     const adjust = (amount: string) =>
       adjustBalance(books.deps, account.id, { amount: usd(amount), reason: "x", reference: null });
-    expect(await codeOf(adjust("1"))).toBe("closed");
-    expect(await codeOf(adjust("-1"))).toBe("done");
+    expect(await refusalCode(adjust("1"))).toBe("closed");
+    expect(await refusalCode(adjust("-1"))).toBe("done");
   });
 });
 

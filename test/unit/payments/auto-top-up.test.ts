@@ -12,7 +12,7 @@ import { random } from "../../support/random.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { CARDS, openPaymentLab } from "../../support/stores/payment-lab.ts";
-import { codeOf } from "../../support/stores/postgres-world.ts";
+import { refusalCode } from "../../support/stores/postgres-world.ts";
 import { ask, balances, DONE, fewAtOnce, hold, usd } from "../../support/stores/world.ts";
 
 setDefaultTimeout(300_000);
@@ -187,7 +187,7 @@ describe("its caps", () => {
     const account = await lab.account();
     const terms = { amount: usd("10"), threshold: usd("5"), monthlyCap: usd("100"), cardId: null };
     const enable = (more: object) =>
-      codeOf(enableAuto(lab.payments, account.row, { ...terms, ...more }));
+      refusalCode(enableAuto(lab.payments, account.row, { ...terms, ...more }));
     expect(await enable({})).toBe("no_card");
     await lab.pay(account, "20");
     await lab.settle();

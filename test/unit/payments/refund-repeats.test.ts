@@ -5,7 +5,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { refundTopUp } from "../../../src/payments/refund.ts";
 import { shared } from "../../support/shared.ts";
 import { openPaymentLab } from "../../support/stores/payment-lab.ts";
-import { codeOf } from "../../support/stores/postgres-world.ts";
+import { refusalCode } from "../../support/stores/postgres-world.ts";
 import { usd } from "../../support/stores/world.ts";
 
 setDefaultTimeout(120_000);
@@ -41,7 +41,7 @@ test("a reference stands for its amount, also days later", async () => {
   lab.aheadMs += 3 * DAY_MS;
   for (const amount of [usd("6"), null]) {
     const again = refundTopUp(lab.payments, id, { amount, reference: "ticket-1" });
-    expect(await codeOf(again)).toBe("reference_reused");
+    expect(await refusalCode(again)).toBe("reference_reused");
   }
   await lab.settle();
   expect(await lab.credited(account)).toBe(usd("15"));

@@ -12,7 +12,7 @@ import { refundTopUp } from "../../../src/payments/refund.ts";
 import { chargeCard, startCheckout } from "../../../src/payments/top-ups.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
-import { codeOf } from "../../support/stores/postgres-world.ts";
+import { refusalCode } from "../../support/stores/postgres-world.ts";
 import { DONE, hold, usd } from "../../support/stores/world.ts";
 import { behave, openPlanLab, prove, subscriber, work } from "./plan-lab.ts";
 
@@ -227,11 +227,11 @@ test("a refund that broke off is made once, by another key after 15 minutes", as
   expect(await ill(REFUNDS, refund)).toBeInstanceOf(ProviderAway);
   lab.aheadMs += 14 * MINUTE_MS;
   await expect(refund()).rejects.toThrow(ProviderAway);
-  expect(await codeOf(refund(usd("6")))).toBe("reference_reused");
+  expect(await refusalCode(refund(usd("6")))).toBe("reference_reused");
   lab.aheadMs += MINUTE_MS;
   await Promise.allSettled([refund(), refund(), refund()]);
   await refund();
-  expect(await codeOf(refund(usd("6")))).toBe("reference_reused");
+  expect(await refusalCode(refund(usd("6")))).toBe("reference_reused");
   await lab.settle();
   expect(made()).toHaveLength(1);
   expect(await lab.credited(account)).toBe(usd("10"));

@@ -4,7 +4,7 @@ import { chargeCard, startCheckout } from "../../../src/payments/top-ups.ts";
 import type { TopUp } from "../../../src/store/payments/top-ups.ts";
 import { shared } from "../../support/shared.ts";
 import { CARDS, openPaymentLab } from "../../support/stores/payment-lab.ts";
-import { codeOf } from "../../support/stores/postgres-world.ts";
+import { refusalCode } from "../../support/stores/postgres-world.ts";
 import { balances, usd } from "../../support/stores/world.ts";
 
 setDefaultTimeout(60_000);
@@ -75,7 +75,7 @@ describe("a page of the provider", () => {
   test("of an amount above the tier's cap is refused before the provider is asked", async () => {
     const { row } = await lab.account();
     const start = (amount: string) =>
-      codeOf(startCheckout(lab.payments, row, { amount: usd(amount), savesCard: false }));
+      refusalCode(startCheckout(lab.payments, row, { amount: usd(amount), savesCard: false }));
     expect(await start("4.99")).toBe("too_large");
     expect(await start("50.01")).toBe("too_large");
     expect(await start("20.001")).toBe("too_large");
@@ -120,7 +120,7 @@ describe("a page of the provider", () => {
     await payAt(await start("100"));
     await payAt(await start("80"));
     // Nothing has told us of it yet.
-    expect(await codeOf(start("20"))).toBe("too_large");
+    expect(await refusalCode(start("20"))).toBe("too_large");
     expect(await lab.credited(account)).toBe(usd("200"));
     await lab.settle();
     expect(await lab.credited(account)).toBe(usd("200"));
@@ -134,7 +134,7 @@ describe("a page of the provider", () => {
     await payAt(await start("40"));
     await lab.settle();
     const page = await start("10");
-    expect(await codeOf(start("20"))).toBe("too_large");
+    expect(await refusalCode(start("20"))).toBe("too_large");
     expect(await lab.topUp(page.id)).toMatchObject({ status: "open" });
   });
 });
@@ -170,7 +170,7 @@ describe("a saved card", () => {
   test("of nobody is not charged", async () => {
     const { row } = await lab.account();
     const charge = chargeCard(lab.payments, row, { amount: usd("15"), cardId: null });
-    expect(await codeOf(charge)).toBe("no_card");
+    expect(await refusalCode(charge)).toBe("no_card");
   });
 });
 

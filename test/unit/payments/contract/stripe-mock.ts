@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { homeFolder } from "../../../../scripts/local/home.mjs";
 import { eventually } from "../../../support/eventually.ts";
-import { type Found, findGo, must } from "../../../support/product/toolchains.ts";
+import { findGo, must, type OrMissing } from "../../../support/product/toolchains.ts";
 
 const MODULE = "github.com/stripe/stripe-mock@v0.203.0";
 /** The OpenAPI document, as it lies in the sources of the module. */
@@ -19,7 +19,7 @@ export interface StripeMock {
 }
 
 /** Builds it where that was not done before. What fails is an error, not a missing toolchain. */
-export async function prepareStripeMock(): Promise<Found<StripeMock>> {
+export async function prepareStripeMock(): Promise<OrMissing<StripeMock>> {
   const go = await findGo();
   if (typeof go !== "string") return go;
   const { folder, complete, ...mock } = places();
@@ -36,7 +36,7 @@ export async function prepareStripeMock(): Promise<Found<StripeMock>> {
 }
 
 /** The program if an earlier run built it; nothing is installed. */
-export function preparedStripeMock(): Found<StripeMock> {
+export function preparedStripeMock(): OrMissing<StripeMock> {
   const { complete, program, document } = places();
   if (existsSync(complete)) return { program, document };
   return { missing: "'npm run contracts' did not build stripe-mock yet" };

@@ -10,13 +10,13 @@ import type { UpstreamCall } from "../../../../src/services/chat/protocols/proto
 import type { ChatRequest } from "../../../../src/services/chat/protocols/provider.ts";
 import { RouteFailure } from "../../../../src/upstream/route-failure.ts";
 import {
+  inspected,
   KEY,
   limitsIn,
   PATIENT,
   providerAt,
   REQUEST,
   readAll,
-  textOf,
   upstreamCall,
 } from "../../../support/api/chat-routes.ts";
 import { readChat } from "../../../support/api/read-chat.ts";
@@ -190,8 +190,8 @@ describe("what comes back", () => {
       for (const mood of ["reasoning", "tool-call", "ok"]) {
         const call = callOf(mood);
         const shown = stream ? await readAll(streamUpstream(call)) : await completeUpstream(call);
-        expect(textOf(shown)).not.toContain(UPSTREAM_SECRET);
-        expect(textOf(shown)).not.toContain("reasoning_content");
+        expect(inspected(shown)).not.toContain(UPSTREAM_SECRET);
+        expect(inspected(shown)).not.toContain("reasoning_content");
       }
     });
 
@@ -361,15 +361,15 @@ describe("a route fails", () => {
   test("by a server that floods it with usage and says nothing", async () => {
     const call = callOf("usage-flood", { provider: { firstByteTimeoutMs: 100 } });
     const error = await rejection(readAll(streamUpstream(call)));
-    expect(textOf(error)).toContain("silent for 100 ms");
+    expect(inspected(error)).toContain("silent for 100 ms");
   });
 
   for (const mood of ["hang-before-headers", "hang-mid-stream"]) {
     test(`by its time limit, and says so: ${mood}`, async () => {
       const plain = await rejection(completeUpstream(callOf(mood)));
-      expect(textOf(plain)).toContain("did not answer in time");
+      expect(inspected(plain)).toContain("did not answer in time");
       const streamed = await rejection(outcomeOfStream(mood));
-      expect(textOf(streamed)).toContain("silent for 100 ms");
+      expect(inspected(streamed)).toContain("silent for 100 ms");
     });
   }
 
@@ -377,7 +377,7 @@ describe("a route fails", () => {
     for (const mood of ["500", "error-200", "error-mid-stream"]) {
       for (const stream of [false, true]) {
         const error = await rejection(outcome(callOf(mood), stream));
-        expect(textOf(error)).not.toContain("secret-zone");
+        expect(inspected(error)).not.toContain("secret-zone");
       }
     }
   });

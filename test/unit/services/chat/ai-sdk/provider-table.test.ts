@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../../../../src/core/errors.ts";
 import type { UpstreamCall } from "../../../../../src/services/chat/protocols/protocol.ts";
 import { RouteFailure } from "../../../../../src/upstream/route-failure.ts";
-import { KEY, PROMPT, REQUEST, textOf } from "../../../../support/api/chat-routes.ts";
+import { inspected, KEY, PROMPT, REQUEST } from "../../../../support/api/chat-routes.ts";
 import { rejection } from "../../../../support/api/rejection.ts";
 import { assembled, type CallersReply, replyOf } from "../../../../support/api/reply-corpus.ts";
 import { eventually } from "../../../../support/eventually.ts";
@@ -138,7 +138,7 @@ describe.each(KINDS)("%s", (kind) => {
     for (const error of await refusals(form.refusal(401, `Wrong key ${KEY}`))) {
       expect(error).toBeInstanceOf(RouteFailure);
       expect(error).toMatchObject({ blames: "server" });
-      expect(textOf(error)).not.toContain(KEY);
+      expect(inspected(error)).not.toContain(KEY);
     }
   });
 
@@ -170,7 +170,7 @@ describe.each(KINDS)("%s", (kind) => {
   test("fails on a reply that is not JSON, and does not quote it", async () => {
     for (const error of await refusals({ body: [`<html>${KEY}</html>`] })) {
       expect(error).toBeInstanceOf(RouteFailure);
-      expect(textOf(error)).not.toContain(KEY);
+      expect(inspected(error)).not.toContain(KEY);
     }
   });
 
