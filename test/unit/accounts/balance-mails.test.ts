@@ -1,4 +1,5 @@
-// Mails about balances: low ones, once each until the next top-up, and free credit before it ends.
+// Tests mails about balances: low ones, once each until the next top-up, and free credit before it
+// ends.
 
 import { expect, test } from "bun:test";
 import { sendBalanceMails } from "../../../src/accounts/balance-mails.ts";
@@ -14,7 +15,7 @@ const BILLING = "https://farebox.example/billing";
 const world = await shared(openWorld());
 const mailbox = await shared(openMailbox(world.database));
 
-/** Runs the job at a time, twice at once as two workers may, and reads what comes. */
+/** Runs the job at a time, twice at once as two workers may, and reads the mails to the address. */
 async function mailsTo(email: string, aheadMs = 0): Promise<readonly ReadMail[]> {
   await world.flush();
   const notices = new BalanceNotices(world.database);
@@ -35,7 +36,7 @@ async function topUp(account: TestAccount, amount: string): Promise<void> {
   await account.actor.applyOperations();
 }
 
-test("a low balance is told at 20 % and at 5 %, once each until the next top-up", async () => {
+test("a mail reports a low balance at 20 % and 5 %, once each until the next top-up", async () => {
   const email = "low@example.test";
   const account = await openAccount(world, { email, paid: "20" });
   await spend(account, "16");
@@ -74,7 +75,7 @@ test("a credit that the ledger does not have yet is no low balance", async () =>
   expect(await mailsTo(email)).toEqual([]);
 });
 
-test("what was never paid, or is refunded in full, is no low balance", async () => {
+test("a balance that was never paid, or is refunded in full, is no low balance", async () => {
   const [never, refunded] = ["never@example.test", "refunded@example.test"];
   const free = await openAccount(world, { email: never });
   await free.actor.applyOperations();
@@ -86,7 +87,7 @@ test("what was never paid, or is refunded in full, is no low balance", async () 
   expect([...(await mailsTo(never)), ...(await mailsTo(refunded))]).toEqual([]);
 });
 
-test("free credit is told of once, seven days before it ends, if some is left", async () => {
+test("a mail reports free credit once, seven days before it ends, if some is left", async () => {
   const [email, spent] = ["free@example.test", "spent@example.test"];
   const account = await openAccount(world, { email });
   await account.actor.applyOperations();

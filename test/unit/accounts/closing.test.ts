@@ -1,4 +1,5 @@
-// Closing an account: not while calls are open or money is owed, and with a word on what is left.
+// Tests closing an account: not while calls are open or money is owed, and with a message about the
+// remaining balance.
 
 import { expect, test } from "bun:test";
 import type { AdministrationDeps } from "../../../src/accounts/administration.ts";

@@ -1,4 +1,4 @@
-// What a payment's credit comes to does not depend on the order, the number or the overlap of the
+// Tests that the credit of a payment does not depend on the order, the number or the overlap of the
 // events that changed it.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
@@ -49,7 +49,7 @@ test("an operator's refunds, in any order and repeated, take back the same", asy
   await fc.assert(property, { numRuns: 20 });
 });
 
-/** What a provider says of a payment; every event of it makes us read all of it. */
+/** A provider's state of a payment; every event makes us read the whole state. */
 interface Standing {
   readonly refunded: bigint;
   readonly dispute: "open" | "won" | "lost" | null;
@@ -94,7 +94,7 @@ test("a provider's refunds and dispute, in any order or at once, end in the same
       const all = [...events, "dispute", "refund"] as const;
       if (atOnce) await Promise.all(all.map(deliver));
       else for (const event of all) await deliver(event);
-      // A late event of the opening is no news once the dispute is decided.
+      // A late event of the opening changes nothing once the dispute is decided.
       if (dispute === "won" || dispute === "lost") {
         const opened = disputePayment(books.deps, payment.id, { state: "open" }, PROVIDER);
         expect(await refusalCode(opened)).toBe("wrong_state");

@@ -37,7 +37,7 @@ async function stateOf({ id }: AccountRow): Promise<string> {
 }
 
 describe("a payment", () => {
-  test("is one credit and one bonus, numbered after what was there", async () => {
+  test("is one credit and one bonus, numbered after the operations before it", async () => {
     const account = await books.account();
     await pay(account, "20", { bonus: usd("2") });
     expect(await books.operations(account)).toEqual([
@@ -81,7 +81,7 @@ describe("a payment", () => {
     ]);
   });
 
-  test("first seen refunded gives only what stands, or nothing", async () => {
+  test("first seen refunded gives only the credit that still stands, or nothing", async () => {
     const account = await books.account();
     const bonus = usd("1");
     await pay(account, "10", { bonus, standing: { refunded: usd("10") } });
@@ -121,7 +121,7 @@ describe("a refund", () => {
     expect(amounts.reduce((sum, amount) => sum + amount, 0n)).toBe(0n);
   });
 
-  test("over what is left is refused, with what is left", async () => {
+  test("over the remaining amount is refused, and the message names that amount", async () => {
     const account = await books.account();
     const { id } = await pay(account, "20");
     await refund(id, "12.5");
@@ -154,7 +154,7 @@ describe("a refund", () => {
     ]);
   });
 
-  test("with a reference that stands for something else is refused", async () => {
+  test("with a reference of another change is refused", async () => {
     const account = await books.account();
     const [one, two] = [await pay(account, "5"), await pay(account, "5")];
     await refund(one.id, "1", "R");
@@ -274,7 +274,7 @@ describe("a dispute", () => {
     ]);
   });
 
-  test("that an operator decides at the wrong payment is refused", async () => {
+  test("that an operator decides for the wrong payment is refused", async () => {
     const account = await books.account();
     const { id } = await pay(account, "5");
     expect(await refusalCode(dispute(id, "won"))).toBe("wrong_state");
@@ -329,7 +329,7 @@ describe("an adjustment", () => {
     ]);
   });
 
-  test("gives a closed account nothing, but may take what is left", async () => {
+  test("gives a closed account nothing, but may take the rest", async () => {
     const account = await books.account();
     await changeAccount(books.deps, account.id, { kind: "close" });
     const adjust = (amount: string) =>

@@ -1,4 +1,4 @@
-// The money suites on a Redis Cluster of three masters.
+// Runs the money suites on a Redis Cluster of three masters.
 
 import { describe } from "bun:test";
 import { shared } from "../../support/shared.ts";
@@ -9,12 +9,12 @@ import { moneySuites } from "./suites/all.ts";
 import { hydrationSuite } from "./suites/hydration.ts";
 import { processSuite } from "./suites/processes.ts";
 import { randomWindowSuite } from "./suites/window.ts";
-import type { Place } from "./suites/world-factory.ts";
+import type { StoreKind } from "./suites/world-factory.ts";
 
 const cluster = await shared(startCluster());
 
 const url = cluster.urls.join(",");
-const CLUSTER: Place = {
+const CLUSTER: StoreKind = {
   open: (options) => openWorld({ ...options, redisUrl: url }),
   redisUrl: async () => url,
 };

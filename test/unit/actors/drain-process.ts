@@ -1,4 +1,4 @@
-// A process of its own for the drain test: admits calls in parallel and prints how many passed.
+// Runs as a process of the drain test: admits calls in parallel and prints how many passed.
 // Arguments: Redis URL, Postgres URL, account id, bucket, key id, calls, bound in nano-USD.
 
 import { nano } from "../../../src/core/money/money.ts";

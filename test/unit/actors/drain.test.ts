@@ -1,4 +1,5 @@
-// Parallel calls on one balance from two processes: exactly as many pass as it pays for.
+// Tests parallel calls on one balance from two processes: exactly as many pass as the balance pays
+// for.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { Decision } from "../../../actors/account.ts";
@@ -17,7 +18,9 @@ const BOUND = usd("0.37");
 /** $5 free and $20 paid hold 67 times $0.37, and 21 cents more. */
 const PASS = 67;
 const LEFT = usd("0.21");
-/** All that the Max plan lets through in a minute; $20 hold 54 times $0.37, and 2 cents more. */
+/**
+ * The calls that the Max plan lets through in a minute; $20 hold 54 times $0.37, and 2 cents more.
+ */
 const PLAN_CALLS = 120;
 const PLAN_PASS = 54;
 
@@ -136,11 +139,11 @@ test("calls that end while others start pass as often as their real costs allow"
   await expectSound(world, account);
 });
 
-test("admissions that are all sent again after a reconnect hold once each", async () => {
+test("admissions that a reconnect sends again hold once each", async () => {
   await using cut = openProcess({ redisUrl: await testRedisUrl(), databaseUrl: world.databaseUrl });
   const account = await wideAccount();
   await cut.accounts.of(account.row.id, account.row.bucket).state();
-  // The first answer is the last that arrives: all in flight is sent again, in its order.
+  // The first answer arrives last: all requests in flight are sent again, in their order.
   const inFlight: (() => Promise<unknown>)[] = [];
   let resent: Promise<unknown[]> | null = null;
   tapScripts(cut.redis, async (send) => {
@@ -155,7 +158,7 @@ test("admissions that are all sent again after a reconnect hold once each", asyn
   await expectDrained(account);
 });
 
-/** A process of the operating system that waits for the word to start. */
+/** A process of the operating system that waits for the signal to start. */
 async function spawnDrainer(account: TestAccount, redisUrl: string) {
   const script = `${import.meta.dir}/drain-process.ts`;
   const { id, bucket } = account.row;

@@ -1,4 +1,5 @@
-// What the money survives: scripts forgotten, data gone, data older than the ledger, memory full.
+// Tests that the money survives lost scripts, lost data, data older than the ledger, and full
+// memory.
 
 import { expect, test } from "bun:test";
 import type { Hold } from "../../../actors/account.ts";
@@ -38,7 +39,7 @@ async function spend(account: TestAccount, amount: string): Promise<void> {
   await open.settle(usd(amount), DONE);
 }
 
-/** Every credit of the ledger has its ledger row, once, in order. */
+/** Requires one ledger row for every credit, in order. */
 async function expectEveryCredit(world: World, account: TestAccount): Promise<void> {
   await account.actor.applyOperations();
   await expectSound(world, account);
@@ -51,7 +52,7 @@ async function expectEveryCredit(world: World, account: TestAccount): Promise<vo
   );
 }
 
-test("scripts that Redis forgot are given to it again, and nothing is rebuilt", async () => {
+test("scripts that Redis lost are loaded again, and no bucket is rebuilt", async () => {
   await using world = await openWorld();
   const account = await openAccount(world, { paid: "10" });
   const open = await hold(account, usd("12"));
@@ -74,10 +75,10 @@ test("an emptied Redis costs no credit, and the account is served at once", asyn
   await world.flush();
   await spend(account, "1");
   const open = await hold(account, usd("2"), { stream: true });
-  // Committed, and not in Redis yet.
+  // Committed in Postgres, and not in Redis yet.
   await pay(world, account, usd("3"));
   await world.redis.flushall();
-  // The call under way is written off; its log row is not lost.
+  // The open call is written off; its log row is not lost.
   expect(await open.settle(usd("2"), DONE)).toMatchObject({ charged: NONE, free: NONE });
   expect(await balances(account)).toEqual({ paid: usd("12"), free: NONE, held: NONE });
   expect(await verdict(account, usd("12"))).toBe("admitted");
@@ -107,7 +108,7 @@ test("an emptied Redis under load ends with sound books and no balance below zer
   for (const account of accounts) await expectEveryCredit(world, account);
 });
 
-/** Payments, calls and flushes, so that every cut of the file falls among something. */
+/** Makes payments, calls and flushes, so that every cut of the file falls among them. */
 async function history(world: World, account: TestAccount, rounds: number): Promise<Hold[]> {
   const open: Hold[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -135,7 +136,7 @@ test("a Redis whose last writes were cut off loses no credit and never goes belo
   const account = await openAccount(world, { paid: "50", paidAt: days8 });
   for (let round = 0; round < 8; round++) {
     const open = await history(world, account, 5);
-    // From a few bytes, which halve one script, to most of what the round wrote.
+    // From a few bytes, which halve one script, to most writes of the round.
     await restart(store, world, [7, 150, 900, 2_500, 6_000, 12_000, 40_000, 1_000_000][round] ?? 1);
     await restart(store, world, 0);
     await account.actor.applyOperations();
@@ -148,7 +149,10 @@ test("a Redis whose last writes were cut off loses no credit and never goes belo
   }
 }, 60_000);
 
-/** Sets how much memory a Redis may use; one megabyte is less than it uses empty, "0" is any. */
+/**
+ * Sets how much memory Redis may use; one megabyte is less than it uses when empty, "0" is no
+ * limit.
+ */
 async function allowMemory(redis: RedisClient, memory: "1mb" | "0"): Promise<void> {
   if ("nodes" in redis) throw new Error("One server was expected");
   await redis.config("SET", "maxmemory", memory);
@@ -180,7 +184,7 @@ test("a Redis without memory takes no new call, and ends every open one", async 
   expect(await sweepOne(world, account, renewed.id)).toBe("ok");
   expect(await sweepOne(world, account, late.id)).toBe("ok");
   expect(await late.settle(usd("2"), DONE)).toMatchObject({ charged: usd("2") });
-  // Its free credit is over; the worker takes it out of the balance.
+  // The account's free credit has ended; the worker takes it out of the balance.
   expect(await balances(account)).toEqual({ paid: usd("5.5"), free: usd("5"), held: NONE });
   await allowMemory(world.redis, "0");
   await expectEveryCredit(world, account);

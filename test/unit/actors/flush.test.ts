@@ -1,6 +1,5 @@
-// The flush together with the scripts that write the journal;
-// test/unit/workers/journal-flush.test.ts has what it does with journals that no script would
-// write.
+// Tests the flush together with the scripts that write the journal;
+// test/unit/workers/journal-flush.test.ts tests journals that no script would write.
 
 import { expect, test } from "bun:test";
 import { readJournal } from "../../../actors/journal.ts";
@@ -27,7 +26,7 @@ import {
   type World,
 } from "../../support/stores/world.ts";
 
-/** Needs no place among the open calls, so that only the window refuses it. */
+/** Takes no place among the open calls, so that only the window refuses it. */
 const BRIEF = { isBrief: true };
 
 async function spend(account: TestAccount, calls: number): Promise<void> {
@@ -81,7 +80,7 @@ test("a rebuild goes on from the entry that a flusher commits meanwhile", async 
   await spend(account, 4);
   const written = Promise.withResolvers<void>();
   const commit = Promise.withResolvers<void>();
-  // A flusher that has written its entries and not committed yet.
+  // A flusher that has written its entries and not yet committed.
   const flushing = fresh.database.sql.begin(async (tx) => {
     await tx`UPDATE journal_cursors SET entry = entry + 6 WHERE bucket = ${bucket}`;
     written.resolve();
@@ -106,7 +105,7 @@ test("a journal older than the ledger is never taken in part", async () => {
   const before = await dumpBucket(fresh, account);
   await spend(account, 3);
   await fresh.flush();
-  // A Redis that was a replica some writes behind is promoted, and still knows the scripts.
+  // A Redis replica that is some writes behind is promoted, and still has the scripts.
   await restoreBucket(fresh, before);
   await spend(account, 12);
   const forks: number[] = [];

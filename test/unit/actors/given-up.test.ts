@@ -1,4 +1,4 @@
-// Calls whose store did not answer: nothing is charged, and nothing stays held.
+// Tests calls whose store did not answer: they are not charged, and nothing stays held.
 
 import { expect, test } from "bun:test";
 import { holdsKey } from "../../../actors/records/keys.ts";
@@ -55,7 +55,7 @@ test("an admission whose answer was lost is released long before its lease ends"
   await using other = await second();
   const account = await served(other);
   let lost = 0;
-  // It runs; its answer is lost, and so is the first try to release it.
+  // The admission runs; its answer is lost, and so is the first try to release the hold.
   tapScripts(other.redis, async (send) => {
     lost += 1;
     if (lost === 1) await send();
@@ -152,7 +152,7 @@ test("an admission that waited in vain for a prepared Redis needs no release", a
   for (const error of await Promise.all(refused)) expect(error).toMatchObject(UNAVAILABLE);
   expect(tries).toBe(2);
   repository.lost = null;
-  // Brings the lease without which Redis would take no hold.
+  // Creates the lease without which Redis would take no hold.
   await serveOnce(other, lost);
   isLost = true;
   const error = await rejection(of(other, lost).admit(ask(lost.keyId, usd("2"))));
@@ -165,7 +165,7 @@ test("an admission that waited in vain for a prepared Redis needs no release", a
   expect(tries).toBe(1);
 });
 
-/** A Postgres whose Postgres went away; each of its answers in turn. */
+/** A repository whose Postgres goes away, at each of its answers in turn. */
 class LostBook extends WalletRepository {
   lost: keyof WalletRepository | null = null;
 
@@ -209,7 +209,7 @@ for (const lost of ["readWallet", "operationsAfter", "recovery"] as const) {
   });
 }
 
-test("a settlement to which Redis says only that it must be prepared is sent again", async () => {
+test("a settlement that Redis refuses only for being unprepared is sent again", async () => {
   const redisUrl = await testRedisUrl();
   let unprepared = 0;
   const openScripts: OpenScriptClient = (connected) => {
@@ -217,7 +217,7 @@ test("a settlement to which Redis says only that it must be prepared is sent aga
     return {
       sendsTwice: client.sendsTwice,
       close: () => client.close?.(),
-      // As a Redis that is restarted after each comparison.
+      // Acts as a Redis that is restarted after each comparison.
       fcall(name, keys, args, waiting) {
         if (!name.startsWith("settle_") || unprepared === 0) {
           client.fcall(name, keys, args, waiting);
@@ -240,7 +240,7 @@ test("a settlement to which Redis says only that it must be prepared is sent aga
   await expectSound(world, account);
 });
 
-test("only a call that holds money has its lease renewed, however the others ended", async () => {
+test("only a call that holds money has its lease renewed, however other calls ended", async () => {
   await using other = await second();
   const account = await served(other);
   let sent = 0;
@@ -274,7 +274,7 @@ test("only a call that holds money has its lease renewed, however the others end
   expect(await balances(account)).toEqual({ paid: usd("10"), free: usd("5"), held: NONE });
 });
 
-test("an actor that nobody uses is forgotten, one with an open call or in use is not", async () => {
+test("an unused actor is forgotten, one with an open call or in use is not", async () => {
   await using other = await second();
   const [idle, used, open] = [await served(other), await served(other), await served(other)];
   const before = [idle, used, open].map((account) => of(other, account));

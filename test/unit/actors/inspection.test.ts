@@ -1,4 +1,4 @@
-// What an audit reads of holds: all of an account at one instant, whoever has them.
+// Tests that an audit reads all holds of an account at one instant, whichever process has them.
 
 import { beforeEach, expect, test } from "bun:test";
 import { type AccountInspection, inspectAccount } from "../../../actors/inspection.ts";
@@ -21,7 +21,7 @@ beforeEach(async () => {
   });
 });
 
-/** What the audit reads of the account, through `redis`. */
+/** The holds that the audit reads of the account, through `redis`. */
 async function inspect(redis: RedisClient = world.redis): Promise<AccountInspection["holds"]> {
   const { id, bucket } = account.row;
   const after = { epoch: 0, entry: 0 };
@@ -37,7 +37,7 @@ async function holdElsewhere(of: World = world): Promise<string> {
   return process.leases.owner;
 }
 
-/** The same Redis, in which something happens each time after the owners of holds were read. */
+/** The same Redis, which runs `happen` each time after the owners of holds were read. */
 function whenOwnersWereRead(happen: () => Promise<unknown>): RedisClient {
   return new Proxy(world.redis, {
     get(redis, name) {
@@ -101,7 +101,7 @@ test("a process that takes its first hold meanwhile is not overlooked", async ()
   expect(owners.toSorted()).toEqual([world.accounts.leases.owner, String(comesLate)].toSorted());
 });
 
-test("a bucket into which processes come all the time is no reading at all", async () => {
+test("a bucket in which new processes keep appearing gives no reading at all", async () => {
   await hold(account, usd("1"));
   await expect(inspect(whenOwnersWereRead(() => holdElsewhere()))).rejects.toThrow(
     "Processes come all the time",

@@ -1,4 +1,4 @@
-// The money suites on one Redis server, each script sent once, and each sent twice.
+// Runs the money suites on one Redis server, each script sent once, and each sent twice.
 
 import { describe } from "bun:test";
 import { accessSuite } from "./suites/access.ts";

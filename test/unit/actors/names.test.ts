@@ -1,4 +1,4 @@
-// Names and texts that are kept from call to call: each call must get its own.
+// Tests names and texts that are cached from call to call: each call must get its own.
 
 import { expect, test } from "bun:test";
 import { KeyTexts } from "../../../actors/records/key-texts.ts";
@@ -14,7 +14,7 @@ import { FixedParts, plainParts } from "../../../actors/redis/fixed-parts.ts";
 import { BUCKETS } from "../../../src/core/access/limits.ts";
 import { type CallMetadata, metadataText } from "../../../src/core/journal/journal.ts";
 
-test("a call names what is of its own bucket, key and owner, however many there are", () => {
+test("a call uses the names of its own bucket, key and owner, however many there are", () => {
   const [one, other] = [accountKeys("acct_a", 3), accountKeys("acct_b", 4)];
   for (let round = 0; round < 2; round += 1) {
     for (let key = 0; key <= CALL_KEYS_MAX; key += 1) {
@@ -36,14 +36,14 @@ test("a call names what is of its own bucket, key and owner, however many there 
   }
 });
 
-test("parts that are kept are sent as the same parts one by one", () => {
+test("cached parts are sent as the same parts one by one", () => {
   const parts = ["FCALL", "schlüssel", "", "\r\n$5\r\n", "a😀b", "{b3}:events"];
   const bulks = parts.map((part) => `$${Buffer.byteLength(part)}\r\n${part}\r\n`);
   expect(new FixedParts(parts).bytes.toString()).toBe(bulks.join(""));
   expect(plainParts(["first", new FixedParts(parts), "last"])).toEqual(["first", ...parts, "last"]);
 });
 
-test("the name of holds is that of their bucket and owner, whoever was named before", () => {
+test("the name of a hold's hash is that of its bucket and owner, whatever was named before", () => {
   for (const owner of ["proc_a", MAIL_OWNER, "proc_b", "proc_a"]) {
     for (const bucket of [0, 7, BUCKETS - 1, 7]) {
       expect(holdsKey(bucket, owner)).toBe(`{b${bucket}}:holds:${owner}`);

@@ -1,5 +1,5 @@
-// Buckets that several processes find lost at the same time: one rebuilds them, and nothing that is
-// served meanwhile is dropped.
+// Tests buckets that several processes find lost at the same time: one process rebuilds them, and
+// no change that is served meanwhile is lost.
 
 import { expect, test } from "bun:test";
 import { asBytes } from "../../../actors/scripts/script.ts";
@@ -42,7 +42,7 @@ async function spend(account: TestAccount, amount: string): Promise<void> {
   await (await hold(account, usd(amount))).settle(usd(amount), DONE);
 }
 
-/** Runs `before` ahead of what a process tells Redis in a recovery. */
+/** Runs `before` ahead of each change of a process to Redis in a recovery. */
 function delayRecovery({ redis }: Pick<ActorProcess, "redis">, before: () => Promise<void>): void {
   const evaluate = asBytes(redis).evalBuffer.bind(redis) as (
     ...args: readonly unknown[]
@@ -90,7 +90,7 @@ test("what is spent after one process rebuilt a bucket outlasts the other's reco
   await expectSound(world, account);
 });
 
-/** Makes Redis what it was before the last change of the account's access document. */
+/** Resets Redis to its state before the last change of the account's access document. */
 async function forgetChange({ actor }: TestAccount, change: () => Promise<unknown>) {
   const { wallet, document } = actor.keys;
   const before = await Promise.all([wallet, document].map((key) => world.redis.getBuffer(key)));
@@ -107,7 +107,7 @@ async function codeIn({ accounts }: Pick<ActorProcess, "accounts">, account: Tes
   return answer.verdict === "refused" ? answer.error.code : answer.verdict;
 }
 
-test("a key that a Redis come back older took for good is refused by the first call", async () => {
+test("a key that an older Redis took for valid is refused by the first call", async () => {
   await using other = await second();
   const account = await openAccount(world);
   await spend(account, "1");
@@ -120,7 +120,7 @@ test("a key that a Redis come back older took for good is refused by the first c
   expect(await codeIn(world, account)).toBe("invalid_api_key");
 });
 
-test("where a bucket came back older, documents of all others are given, however old", async () => {
+test("if a bucket came back older, all access documents are given again, however old", async () => {
   const account = await openAccount(world);
   await spend(account, "1");
   await forgetChange(account, () =>
@@ -133,7 +133,7 @@ test("where a bucket came back older, documents of all others are given, however
   expect(await codeIn(other, account)).toBe("account_inactive");
 });
 
-test("a bucket that two find contradicting is rebuilt once", async () => {
+test("a bucket that two processes find contradicting is rebuilt once", async () => {
   await using other = await second();
   const account = await openAccount(world, { paid: "10" });
   const { bucket } = account.row;
@@ -148,7 +148,7 @@ test("a bucket that two find contradicting is rebuilt once", async () => {
   await expectSound(world, account);
 });
 
-test("a recovery that dies before its commit is done again above what it left", async () => {
+test("a recovery that dies before its commit is repeated with a higher epoch", async () => {
   class DyingBook extends WalletRepository {
     override lostDocuments(): never {
       throw new Error("killed");
@@ -162,7 +162,7 @@ test("a recovery that dies before its commit is done again above what it left", 
   await world.redis.flushall();
   await expect(dying.accounts.scripts.prepare()).rejects.toThrow();
   expect(await epochs(account)).toEqual([epoch + 1, epoch]);
-  // Served before the next process looks; the journal of this epoch is not in the ledger's.
+  // Served before the next process looks; the ledger has no entries of this epoch's journal.
   await spend(account, "2");
   await world.flush();
   expect(await epochs(account)).toEqual([epoch + 2, epoch + 2]);

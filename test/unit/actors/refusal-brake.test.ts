@@ -1,5 +1,5 @@
-// A key that is refused again and again costs Redis no more than a script a second, and all its
-// refusals are in the log.
+// Tests that a key that is refused again and again costs Redis at most one script a second, and
+// that all its refusals are in the log.
 
 import { beforeEach, expect, test } from "bun:test";
 import { countRefused, summarise } from "../../../actors/scripts/wallet-scripts.ts";
@@ -18,7 +18,7 @@ import {
   verdict,
 } from "../../support/stores/world.ts";
 
-/** Of the Free tier, a minute. */
+/** The limit of the Free tier in a minute. */
 const LIMIT = 20;
 const WITHOUT_TIER = { scope: "mail" } as const;
 
@@ -30,7 +30,7 @@ beforeEach(async () => {
   account = await openAccountAlone(world, { createdAt: clock.daysAgo(0) });
 });
 
-/** What so many requests, one after the other, are refused with. */
+/** The refusal codes of this many requests, one after the other. */
 async function refused(times: number): Promise<string[]> {
   const codes: string[] = [];
   for (let count = 0; count < times; count += 1) {
@@ -62,11 +62,11 @@ test("it is so for the rest of the second, and again after one more refusal", as
   expect(await decided()).toBe(62);
 });
 
-test("the next minute counts anew, and other keys are not affected", async () => {
+test("the next minute starts a new count, and other keys are not affected", async () => {
   await refused(100);
   const other = await openAccount(world, { createdAt: clock.daysAgo(0) });
   expect(await verdict(other, usd("0"))).toBe("admitted");
-  // The window counts its oldest second whole.
+  // The window counts its oldest second as a whole.
   clock.ms += 61_000;
   expect(await refused(1)).toEqual(["tier_required"]);
   expect(await verdict(account, usd("0"))).toBe("admitted");
@@ -100,7 +100,7 @@ test("every refusal is in the log: 100 rows at most, and one for the rest", asyn
   ]);
 });
 
-test("refusals that are reported after their minute was summed up are in the log too", async () => {
+test("refusals that are reported after their minute's summary are in the log too", async () => {
   await refused(200);
   const { scripts } = world.accounts;
   const { keys } = account.actor;
@@ -145,7 +145,7 @@ test("refusals counted without an answer are reported again, and count once", as
   ]);
 });
 
-test("what is sent twice counts once, also where an older release deleted its count", async () => {
+test("a repeated report counts once, even if an older release deleted its count", async () => {
   const { scripts } = world.accounts;
   const { keys } = account.actor;
   const { row, keyId } = account;

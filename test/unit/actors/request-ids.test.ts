@@ -1,4 +1,4 @@
-// A list of ids gives back what was added, however many and however written.
+// Tests that a list of ids returns each added id, however many and however written.
 
 import { expect, test } from "bun:test";
 import { RequestIds } from "../../../actors/request-ids.ts";

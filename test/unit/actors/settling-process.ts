@@ -1,6 +1,6 @@
-// A process of its own for the test of stored settlements: takes three holds, ends their calls when
-// it is told to, prints the charges, and stays until it is killed.
-// Arguments: Redis URL, Postgres URL, account id, bucket, key id.
+// Runs as a process of the test of stored settlements: takes three holds, ends their calls on a
+// signal, prints the charges, and stays until it is killed. Arguments: Redis URL, Postgres URL,
+// account id, bucket, key id.
 
 import { usd } from "../../../src/core/money/money.ts";
 import { openProcess } from "../../support/product/actor-process.ts";

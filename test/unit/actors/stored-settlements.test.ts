@@ -1,5 +1,5 @@
-// Settlements that Redis does not take: Postgres keeps them, and whoever delivers them first
-// charges, exactly once.
+// Tests settlements that Redis does not take: Postgres keeps them, and the first process that
+// delivers them charges, exactly once.
 
 import { expect, test } from "bun:test";
 import type { Hold } from "../../../actors/account.ts";
@@ -118,7 +118,7 @@ for (const isLeaseOver of [false, true]) {
 
 interface Cut extends AsyncDisposable {
   readonly process: ActorProcess;
-  /** True: no script of this process reaches Redis. */
+  /** True if no script of this process reaches Redis. */
   isAway: boolean;
 }
 
@@ -188,7 +188,7 @@ test("a worker that stands still while it delivers charges nothing again", async
     return await deliverStored(account.actor, settlement);
   });
   await gate.reached;
-  // Another worker has nothing to do meanwhile.
+  // Another worker finds nothing to deliver meanwhile.
   expect(await deliverSettlements(settlementsOf(world))).toBe(0);
   cut.isAway = false;
   await eventually(

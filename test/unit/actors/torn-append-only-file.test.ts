@@ -1,5 +1,5 @@
-// A Redis of the operator's own, which nobody repairs before it starts: its append-only file may
-// end within a script, and what is written behind that end may be gone at the next start.
+// Tests an operator's own Redis, whose append-only file is not repaired before it starts: the file
+// may end within a script, and commands written after that end may be lost at the next start.
 
 import { expect, test } from "bun:test";
 import type { RedisClient } from "../../../actors/scripts/script.ts";
@@ -11,7 +11,7 @@ import { balances, DONE, hold, openAccount, openWorld, usd } from "../../support
 const BEGIN = "*1\r\n$5\r\nMULTI\r\n";
 const END = "*1\r\n$4\r\nEXEC\r\n";
 
-/** Where the machine lost its power while Redis wrote its last script. */
+/** The place at which the machine lost its power while Redis wrote its last script. */
 const CUTS: Readonly<Record<string, (aof: string) => number>> = {
   "behind its first word": (aof) => aof.lastIndexOf(BEGIN) + BEGIN.length,
   "within a command": (aof) => aof.lastIndexOf(END) - 3,
@@ -48,7 +48,8 @@ for (const [where, cutAt] of Object.entries(CUTS)) {
     await startAgain(store, world.redis);
     await world.flush();
     expect(await balances(account)).toEqual(before);
-    // The first call and the three between the two starts; the hold of the cut one is still open.
+    // The first call, and the three calls between the two starts; the hold of the cut script is
+    // still open.
     expect((await logOf(world, account)).map(({ cost }) => cost)).toEqual(Array(4).fill(usd("1")));
     await expectSound(world, account);
   });

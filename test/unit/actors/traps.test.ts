@@ -1,5 +1,6 @@
-// Where a journal and Redis itself fail the money: an older Redis that writes on, a stream that
-// takes no entry, a value that Postgres refuses, a server that is another one after a reconnect.
+// Tests faults of a journal and of Redis itself that threaten money: an older Redis that keeps
+// writing, a stream that takes no entry, a value that Postgres refuses, a different server after a
+// reconnect.
 
 import { expect, test } from "bun:test";
 import { settleDetached } from "../../../actors/detached-hold.ts";
@@ -30,7 +31,10 @@ async function spend(account: TestAccount, amount: string): Promise<void> {
   await (await hold(account, usd(amount))).settle(usd(amount), DONE);
 }
 
-/** All that a bucket holds, to be put back later: what a Redis is that missed the last writes. */
+/**
+ * Saves all keys of a bucket, and returns a function that restores them: the state of a Redis that
+ * missed the last writes.
+ */
 async function snapshot({ redis }: World, { row }: TestAccount): Promise<() => Promise<void>> {
   const pattern = `{b${row.bucket}}:*`;
   const keys = await redis.keys(pattern);
@@ -44,7 +48,7 @@ async function snapshot({ redis }: World, { row }: TestAccount): Promise<() => P
   };
 }
 
-test("an older Redis that wrote on is found by the flush, and the ledger wins", async () => {
+test("an older Redis that kept writing is found by the flush, and the ledger wins", async () => {
   await using world = await openWorld();
   const account = await openAccount(world, { paid: "10" });
   await spend(account, "1");
@@ -52,7 +56,7 @@ test("an older Redis that wrote on is found by the flush, and the ledger wins", 
   await spend(account, "6");
   await world.flush();
   await restore();
-  // Its entries have the numbers that others had: only what they say of the account differs.
+  // Its entries reuse numbers of earlier entries, with other data about the account.
   await spend(account, "2");
   await spend(account, "0.5");
   const { epoch } = await bucketRecordOf(world, account);
@@ -69,7 +73,7 @@ test("an older Redis that wrote on is found by the flush, and the ledger wins", 
   ]);
 });
 
-test("an entry that Postgres refuses stops nobody, and its money counts", async () => {
+test("an entry that Postgres refuses stops no other entry, and its money counts", async () => {
   await using world = await openWorld();
   const account = await openAccount(world, { paid: "10" });
   const metadata = { endpoint: "/v1/x", service: "models", model: "a\u0000b" } as const;
@@ -95,13 +99,14 @@ test("while the stream takes no entry no money moves, and all goes on after", as
   const open = await hold(account, usd("6"));
   const before = await walletOf(account);
   const entries = await journalOf(world, account);
-  // No id of this epoch can follow this one.
+  // No later id of this epoch is possible in the stream.
   await world.redis.xadd(events, "9999999-0", "e", "");
   await pay(world, account, usd("3"));
   await expect(account.actor.applyOperations()).rejects.toMatchObject({
     code: "service_unavailable",
   });
-  // It is told what it will be charged, and delivered as soon as the journal takes it.
+  // The call returns its coming charge, and the settlement is delivered as soon as the journal
+  // takes it.
   expect(await open.settle(usd("2"), DONE)).toMatchObject({ charged: usd("2"), left: null });
   expect(await walletOf(account)).toEqual(before);
   await world.redis.xdel(events, "9999999-0");
@@ -149,7 +154,7 @@ for (const [wrongMs, clock] of [
     const from = sent.length;
     const open = await hold(account, usd("4"));
     expect(sent.length - from).toBe(2);
-    // The first of both is what a copy is that comes when nothing is known of its call any more.
+    // The first of the two is like a copy that comes after Redis forgot its call.
     expect(await sent[from]?.()).toMatchObject([Buffer.from("late"), expect.anything()]);
     await open.release(DONE);
     await expectSound(world, account);
@@ -170,7 +175,7 @@ async function setLastId(redis: RedisClient, stream: string, id: string): Promis
   await redis.call("XSETID", stream, id);
 }
 
-test("a server that has our scripts but is another one is compared at its connect", async () => {
+test("a different server with our scripts is compared when a client connects to it", async () => {
   await using store = await startPrivateRedis({ settings: { "enable-debug-command": "local" } });
   await using world = await openWorld({ redisUrl: store.url });
   world.redis.on("error", () => {});

@@ -37,7 +37,7 @@ test("settle() charges the exact cost and returns the rest of the hold", async (
   expect(log[0]?.cost).toBe(5_500_000_000n);
 });
 
-test("a call that may cost more than is there is refused and changes nothing", async () => {
+test("a call that may cost more than the balance is refused and changes nothing", async () => {
   const account = await openAccount(world, { paid: "10" });
   expect(await verdict(account, usd("15.000000001"))).toBe("insufficient_credits");
   expect(await verdict(account, usd("15"))).toBe("admitted");

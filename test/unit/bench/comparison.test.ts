@@ -22,7 +22,7 @@ function resultsOf(series: Readonly<Record<string, readonly Round[]>>): Results 
   );
 }
 
-/** Three rounds; in the second one the machine was busy with something else. */
+/** Three rounds; in the second one the machine was busy with other work. */
 const CALLS = resultsOf({
   bare: [round(10), round(100), round(12)],
   this: [
@@ -54,7 +54,7 @@ function figureOf(run: Comparison, start: string) {
   return found;
 }
 
-test("everybody has one turn a round, and each round begins with the next one", () => {
+test("every contestant has one turn a round, and each round begins with the next one", () => {
   const turns = [...turnsOf(["a", "b", "c"], 4)];
   expect(turns.map(({ contestant }) => contestant).join("")).toBe("abcbcacababc");
   expect(turns.map(({ round }) => round)).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]);

@@ -15,7 +15,7 @@ await redis.set(`{b7}:state:${SAMPLE.accountId}:${SAMPLE.keyId}`, RECORD);
 await redis.set(`{b7}:answer:${SAMPLE.accountId}`, "gone soon", "EX", 60);
 await redis.set("{b7}:meta", "of the bucket");
 
-test("each copy has all that the account keeps, under a name of its own", async () => {
+test("each copy has all keys that the account keeps, under its own name", async () => {
   const before = await redis.dbsize();
   await fillAccounts(server.url, redis, { sample: SAMPLE, from: 0, to: 100 });
   await fillAccounts(server.url, redis, { sample: SAMPLE, from: 100, to: 150 });
@@ -29,7 +29,7 @@ test("each copy has all that the account keeps, under a name of its own", async 
   expect(await redis.getBuffer(state)).toEqual(RECORD);
 });
 
-test("memory is that of the keys that stay", async () => {
+test("the measured memory is that of the keys that stay", async () => {
   const names = [`wallet:${SAMPLE.accountId}`, `state:${SAMPLE.accountId}:${SAMPLE.keyId}`];
   const sizes = await Promise.all(names.map((name) => redis.memory("USAGE", `{b7}:${name}`)));
   const sum = sizes.reduce((total: number, size) => total + Number(size), 0);

@@ -40,7 +40,7 @@ test("--refusals measures refused requests", () => {
   });
 });
 
-test("what makes no sense is refused by its name", () => {
+test("options that make no sense are refused by their name", () => {
   for (const [args, message] of [
     [["--agianst", "main"], "--agianst"],
     [["main"], "main"],

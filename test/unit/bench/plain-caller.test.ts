@@ -1,4 +1,5 @@
-// What the load generator reads of an answer: a wrong count of bytes would measure something else.
+// Tests how the load generator reads an answer: a wrong count of bytes would measure something
+// else.
 
 import { expect, test } from "bun:test";
 import { PlainCaller, readAnswer, requestBytes } from "../../../bench/load/plain-caller.ts";
@@ -14,7 +15,7 @@ const PIECES = Buffer.from(
     .join(""),
 );
 
-test("an answer is there with its last byte, and not before", () => {
+test("an answer is complete with its last byte, and not before", () => {
   for (const [bytes, answer] of [
     [WHOLE, { status: 200, costUsd: "0.00002", body: BODY }],
     [PIECES, { status: 402, costUsd: null, body: '{"a":"bcdefg"}' }],
@@ -26,11 +27,11 @@ test("an answer is there with its last byte, and not before", () => {
   }
 });
 
-test("an answer without a length is none", () => {
+test("an answer without a length is invalid", () => {
   expect(() => readAnswer(Buffer.from("HTTP/1.1 200 OK\r\n\r\nhello\r\n"))).toThrow("no length");
 });
 
-test("calls follow each other on a connection, and a broken one is made anew", async () => {
+test("calls follow each other on a connection, and a broken connection is replaced", async () => {
   const seen: string[] = [];
   const server = Bun.serve({
     port: 0,
@@ -48,7 +49,7 @@ test("calls follow each other on a connection, and a broken one is made anew", a
   const first = await caller.call(request);
   expect([first.status, first.costUsd, first.body.length]).toEqual([200, "1.5", 100_000]);
   expect((await caller.call(request)).body).toBe("last");
-  // The connection ends before or during the next call, which may be lost with it.
+  // The connection ends before or during the next call, which may be lost too.
   await caller.call(request).catch(() => null);
   expect((await caller.call(request)).status).toBe(200);
   expect(new Set(seen)).toEqual(new Set([`Bearer a ${BODY}`]));

@@ -9,7 +9,7 @@ import { sharedFolder } from "../../support/shared.ts";
 
 const folder = sharedFolder("versions");
 
-// A copy of the project without its history has nothing to compare with.
+// A copy of the project without its history has no ref to compare with.
 const hasHistory = existsSync(join(PROJECT, ".git"));
 
 test.skipIf(!hasHistory)("a ref is checked out as it was committed, with packages", () => {

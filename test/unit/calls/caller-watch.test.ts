@@ -1,4 +1,4 @@
-// When requests to providers end because the caller has left.
+// Tests when requests to providers end because the caller has left.
 
 import { expect, test } from "bun:test";
 import { CallerWatch } from "../../../src/calls/caller-watch.ts";

@@ -12,7 +12,7 @@ import {
   WORLD_PEPPER,
 } from "../../support/stores/world.ts";
 
-// Each step is a process of its own.
+// Each step starts a process.
 setDefaultTimeout(120_000);
 
 const world = await shared(openWorld());
@@ -22,7 +22,7 @@ async function newAccount(...more: string[]): Promise<string> {
   return String(jsonOf(await cli("account", "create", "--json", ...more)).id);
 }
 
-/** What a call with this key is told. */
+/** The verdict on a call with this key. */
 async function verdictOf(account: string, keyId: string, more = {}): Promise<string> {
   const row = await world.store.find(account);
   if (row === null) throw new Error("The account is gone");
@@ -80,7 +80,7 @@ describe("account", () => {
     expect(out).toMatch(/ {2}pay_\w{22} {2}\$50\.000000001 {2}2026-01-02 01:04:00 UTC\n/);
   });
 
-  test("suspend refuses calls, resume lets them pass, and both may be said twice", async () => {
+  test("suspend refuses calls, resume lets them pass, and both may be repeated", async () => {
     const id = await newAccount();
     const { id: key } = jsonOf(await cli("key", "create", id, "--scopes", "models", "--json"));
     expect(await verdictOf(id, key)).toBe("admitted");
@@ -136,7 +136,7 @@ describe("account", () => {
     }
   });
 
-  test("contract and cap decide the tier and what may be spent", async () => {
+  test("contract and cap decide the tier and the spendable amount", async () => {
     const id = await newAccount();
     await cli("account", "contract", id, "enterprise");
     expect((await cli("account", "cap", id, "--usd", "12.5")).out).toContain("$12.5 per month");
@@ -158,7 +158,7 @@ describe("account", () => {
 });
 
 describe("key", () => {
-  test("create shows a key this once, which works as its options say; revoke ends it", async () => {
+  test("create shows a key once, which works as its options say; revoke ends it", async () => {
     const id = await newAccount();
     await cli("payment", "record", id, "--usd", "20");
     const words = ["--scopes", "models,search,models", "--name", "ci", "--ip", "10.1.0.0/16,::1"];
@@ -269,7 +269,7 @@ describe("payment", () => {
     expect(shown.balance.paid_usd).toBe(9000000);
   });
 
-  test("a change that Redis cannot be told of is kept, said, and completed later", async () => {
+  test("a change that does not reach Redis is kept, reported, and completed later", async () => {
     const id = await newAccount();
     const cut = await cliOf(world, { REDIS_URL: "redis://127.0.0.1:1" });
     const { code, out, err } = await cut("key", "create", id, "--scopes", "models", "--json");

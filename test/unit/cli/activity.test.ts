@@ -1,4 +1,4 @@
-// What the operator changes by the command line is in the account's activity, once.
+// Tests that an operator's changes by the command line are in the account's activity, once.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
@@ -16,7 +16,7 @@ interface Entry {
   readonly about: string;
 }
 
-/** What the operator did to an account, oldest first. */
+/** The operator's changes of an account, oldest first. */
 async function linesOf(account: string): Promise<string[]> {
   const { entries } = jsonOf(await cli("account", "activity", account, "--json"));
   const lines = (entries as Entry[]).map(({ actor, action, about }) => [actor, action, about]);
@@ -27,7 +27,7 @@ async function newAccount(...more: string[]): Promise<string> {
   return String(jsonOf(await cli("account", "create", "--json", ...more)).id);
 }
 
-/** Runs a command twice; the second one changes nothing. */
+/** Runs a command twice; the second run changes nothing. */
 async function twice(...words: string[]): Promise<void> {
   for (const _ of [1, 2]) expect(await cli(...words)).toMatchObject({ code: 0 });
 }

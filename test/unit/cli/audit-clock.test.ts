@@ -5,7 +5,7 @@ import { TestClock } from "../../support/product/actor-process.ts";
 import { auditDeps, charge, damageLedger } from "../../support/stores/audit-lab.ts";
 import { hold, openAccount, openWorld, usd } from "../../support/stores/world.ts";
 
-test("a clock of Redis that jumped back by months makes no sound account doubtful", async () => {
+test("a clock of Redis that jumped back by months leaves every sound account proven", async () => {
   const clock = new TestClock("2031-03-15T12:00:00.000Z");
   await using world = await openWorld(clock.options);
   const account = await openAccount(world, {
@@ -21,7 +21,7 @@ test("a clock of Redis that jumped back by months makes no sound account doubtfu
   await charge(account, usd("1"));
   clock.set("2031-06-15T12:00:00.000Z");
   await charge(account, usd("1"));
-  // What is called now counts in June, the last month seen, so that it does not escape the limits.
+  // Calls now count in June, the last month seen, so that they do not escape the limits.
   clock.set("2031-03-16T12:00:00.000Z");
   await charge(account, usd("1"));
   await hold(account, usd("1"));

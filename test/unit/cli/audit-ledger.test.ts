@@ -13,7 +13,7 @@ setDefaultTimeout(120_000);
 
 const world = await shared(openWorld());
 
-/** A reversal of the account's one payment that no refund asked for. */
+/** A reversal of the account's one payment that belongs to no refund. */
 function reversalOf(account: number, amount: number): string {
   return `INSERT INTO operations (account, number, kind, balance, amount, payment)
     SELECT ${account}, 3, 'reversal', 'paid', ${amount}, number FROM payments

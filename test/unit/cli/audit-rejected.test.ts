@@ -1,4 +1,5 @@
-// Rejected entries of a bucket that was rebuilt since: their numbers in the ledger go to others.
+// Tests rejected entries of a bucket that was rebuilt since: their numbers in the ledger are
+// reused.
 
 import { expect, test } from "bun:test";
 import { operationIn } from "../../../actors/records/records.ts";
@@ -30,7 +31,7 @@ async function withRefusedCharge(): Promise<TestAccount> {
   return account;
 }
 
-/** The same in a bucket that was then rebuilt. */
+/** An account whose last charge Postgres refused, in a bucket that was then rebuilt. */
 async function rebuiltWithout(): Promise<TestAccount> {
   const account = await withRefusedCharge();
   await world.accounts.rebuild([{ bucket: account.row.bucket }]);
@@ -58,7 +59,7 @@ async function placeOfOnly({ row }: TestAccount) {
   return first;
 }
 
-test("an entry that a rebuild left out can be set aside: nothing names it any more", async () => {
+test("an entry that a rebuild left out can be set aside: no audit names it any more", async () => {
   const account = await rebuiltWithout();
   const before = await rejected().countOpen();
   const place = await placeOfOnly(account);

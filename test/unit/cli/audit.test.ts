@@ -21,13 +21,13 @@ import {
 } from "../../support/stores/audit-lab.ts";
 import { ask, DONE, hold, openAccount, openWorld, usd } from "../../support/stores/world.ts";
 
-// Each step is a process of its own.
+// Each step starts a process.
 setDefaultTimeout(120_000);
 
 const world = await shared(openWorld());
 
 describe("a sound world", () => {
-  test("a busy account is proven, with what it owns, spent and holds", async () => {
+  test("a busy account is proven, with its balance, spending and holds", async () => {
     const account = await busyAccountAlone(world);
     const report = await auditOne(world, account);
     expect(report).toEqual({
@@ -48,7 +48,7 @@ describe("a sound world", () => {
     });
   });
 
-  test("entries that are only in the journal yet count", async () => {
+  test("entries that are only in the journal so far count", async () => {
     const account = await busyAccountAlone(world);
     await charge(account, usd("3"));
     expect(await foundAtOnce(world, account)).toBe("");
@@ -65,7 +65,7 @@ describe("a sound world", () => {
     expect(await found(world, rebuilt)).toBe("");
   });
 
-  test("a reversal, what it leaves owed, and all that pays or forgives it are proven", async () => {
+  test("a reversal, the debt it leaves, and all that pays or forgives it are proven", async () => {
     const account = await owingAccount(world);
     expect(await auditOne(world, account)).toMatchObject({
       difference: null,
@@ -100,7 +100,7 @@ describe("a sound world", () => {
     });
   });
 
-  test("a wallet that is rebuilt pays what is owed from what its lost holds held", async () => {
+  test("a rebuilt wallet pays its debt from the amounts of its lost holds", async () => {
     const account = await owingAccount(world);
     await world.flush();
     await world.accounts.rebuild([{ bucket: account.row.bucket }]);
@@ -187,7 +187,7 @@ describe("a sound world", () => {
     const differences = new Set<string>();
     for (let looks = 0; looks < 20; ) {
       const words = await foundAtOnce(world, account);
-      // An operation may be applied between the two readings; it alone needs a second look.
+      // An operation may be applied between the two readings; only then a second look is needed.
       if (words.includes("that it applies")) continue;
       differences.add(words);
       looks += 1;
@@ -201,7 +201,7 @@ describe("a sound world", () => {
 });
 
 describe("the command", () => {
-  test("`audit` sums up a sound world and exits 0; a difference exits 1 and is told", async () => {
+  test("`audit` sums up a sound world and exits 0; a finding is named and exits 1", async () => {
     await using fresh = await openWorld();
     const accounts = [await busyAccount(fresh), await busyAccount(fresh), await busyAccount(fresh)];
     const cli = await cliOf(fresh);

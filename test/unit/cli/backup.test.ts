@@ -12,10 +12,10 @@ import { openPaymentLab, SECRET_KEY, WEBHOOK_SECRET } from "../../support/stores
 import { createTestDatabase } from "../../support/stores/services.ts";
 import { DONE, hold, usd } from "../../support/stores/world.ts";
 
-// Some steps are processes of their own.
+// Some steps start processes.
 setDefaultTimeout(300_000);
 
-/** Commands that ask the payment provider, which is in the environment of their process. */
+/** Commands that call the payment provider, which is in the environment of their process. */
 const ASKING = ["topup", "restore", "backup check"];
 
 const folders = sharedFolder("backup");
@@ -112,8 +112,8 @@ test("a restore goes back in time, loses no payment and names the rest", async (
       [newcomer.row.id, "account_remade"],
     ].toSorted(),
   );
-  // Of $20, $1 was spent before the backup besides the free credit; after it $5 were refunded and
-  // $7 paid.
+  // Of $20, the account spent $1 before the backup besides the free credit; after the backup $5
+  // were refunded and $7 paid.
   expect(await paidOf(holder.row.id)).toBe(21);
   expect(await paidOf(newcomer.row.id)).toBe(10);
   const { keys } = await run("account", "show", holder.row.id);
@@ -133,7 +133,7 @@ test("a restore into a new database gives no charges back", async () => {
 });
 
 describe("a restore changes nothing", () => {
-  test("without the word that it may, or with both words", async () => {
+  test("without the option that confirms it, or with both options", async () => {
     for (const words of [["restore"], ["restore", "--yes", "--dry-run"]]) {
       const { code, err } = await cli(...words);
       expect([code, err]).toEqual([
@@ -151,7 +151,7 @@ describe("a restore changes nothing", () => {
     expect([code, err]).toEqual([1, expect.stringContaining("These processes run: proc_test")]);
   });
 
-  test("from a folder that is no complete backup", async () => {
+  test("from a folder that is not a complete backup", async () => {
     const { code, err } = await cli("restore", folderOf("nowhere"), "--yes");
     expect([code, err]).toEqual([1, expect.stringContaining("is no complete backup")]);
   });
@@ -203,13 +203,13 @@ describe("a restore changes nothing", () => {
   });
 });
 
-test("a folder with something in it gets no backup", async () => {
+test("a folder that is not empty gets no backup", async () => {
   writeFileSync(folderOf("something"), "");
   const { code, err } = await cli("backup", folders);
   expect([code, err]).toEqual([1, expect.stringContaining("is not empty: name a new folder")]);
 });
 
-test("of backups into one folder at the same time, one is made", async () => {
+test("of backups into one folder at the same time, only one is made", async () => {
   const folder = folderOf("wanted-by-many");
   const made = await Promise.all([1, 2, 3].map(() => cli("backup", folder)));
   expect(made.map(({ code }) => code).toSorted()).toEqual([0, 1, 1]);
@@ -220,7 +220,7 @@ test("without a folder, a restore names what only Redis still knows", async () =
   const account = await payer();
   await account.actor.state();
   const { sql } = lab.world.database;
-  // As a Postgres that was put back to the time before the credit would have it.
+  // As a Postgres restored to the time before the credit would have it.
   await lab.world.flush();
   const [gone] = await sql`
     SELECT a.number FROM accounts a WHERE a.id = ${account.row.id}`;

@@ -1,4 +1,4 @@
-// `farebox config`: what is checked before a version is stored, and two operators at once.
+// Tests `farebox config`: the checks before a version is stored, and two operators at once.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ const ENV = { SERVER_KEY: SECRET };
 const folder = sharedFolder("config");
 
 const world = await shared(openWorld());
-// Files are named as seen from the folder, and these commands read the process's environment.
+// File names are relative to the folder, and these commands read the process's environment.
 workIn(folder, { ...ENV, ...(await environmentOf(world)) });
 const cli = await cliOf(world);
 
@@ -48,7 +48,7 @@ test("without a version nothing is in force, and nothing can be shown", async ()
   expect(jsonOf(await cli("config", "history", "--json"))).toEqual({ versions: [] });
 });
 
-test("a dry run says what would change, and stores nothing", async () => {
+test("a dry run lists the changes, and stores nothing", async () => {
   file("first.json", [model("small", "1"), model("large", "10")]);
   const { code, out } = await cli("config", "apply", "first.json", "--dry-run");
   expect(code).toBe(0);
@@ -57,7 +57,7 @@ test("a dry run says what would change, and stores nothing", async () => {
   expect(await versions()).toBe(0);
 });
 
-test("a file is stored as it was given, and says what it changes", async () => {
+test("a file is stored unchanged, and its changes are listed", async () => {
   const first = file("first.json", [model("small", "1"), model("large", "10")]);
   expect((await cli("config", "apply", "first.json", "--note", "Begin")).out).toContain(
     "Version 1 is in force",
@@ -120,7 +120,7 @@ test("a file that the servers would refuse is refused by line and field", async 
   expect(await versions()).toBe(2);
 });
 
-test("a file that is no text is refused before anything is stored", async () => {
+test("a file that is not text is refused before anything is stored", async () => {
   const path = join(folder, "wrong.json");
   writeFileSync(path, '{\n  // \0\n  "providers": {}, "models": []\n}');
   const withNul = await cli("config", "apply", "wrong.json");
@@ -189,7 +189,7 @@ for (const [words, named] of [
   });
 }
 
-test("a version that is not there is named", async () => {
+test("a missing version is named", async () => {
   const { code, err } = await cli("config", "rollback", "77");
   expect([code, err]).toEqual([1, "There is no version 77\n"]);
 });

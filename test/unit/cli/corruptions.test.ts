@@ -1,6 +1,6 @@
-// The audit names every corruption of the books, one at a time: each row of this table changes one
-// fact in Postgres or in Redis, and the audit names the account and the fact. Undamaged, the books
-// are clean.
+// Tests that the audit names every corruption of the books, one at a time: each row of this table
+// changes one fact in Postgres or in Redis, and the audit names the account and the fact.
+// Undamaged, the books are clean.
 
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { keyStateKey } from "../../../actors/records/keys.ts";
@@ -23,12 +23,12 @@ setDefaultTimeout(300_000);
 interface Books {
   readonly world: World;
   readonly account: TestAccount;
-  /** Another account, which is whole. */
+  /** Another account, which stays undamaged. */
   readonly other: TestAccount;
 }
 
 type Damage = (books: Books) => Promise<unknown>;
-type Row = readonly [name: string, fact: string, damage: Damage];
+type DamageCase = readonly [name: string, fact: string, damage: Damage];
 
 /**
  * An account with a top-up, a part refunded, an adjustment, a debt repaid, calls of free and paid
@@ -76,8 +76,8 @@ async function wholeAccount(world: World): Promise<TestAccount> {
   return account;
 }
 
-/** A statement on the account's rows, with the guards of the tables off. */
-function sql(name: string, fact: string, statement: string): Row {
+/** A statement on the account's rows, run while the guards of the tables are off. */
+function sql(name: string, fact: string, statement: string): DamageCase {
   return [
     name,
     fact,
@@ -92,7 +92,7 @@ function columns(
   table: string,
   where: string,
   changes: Readonly<Record<string, readonly [fact: string, assignment: string]>>,
-): readonly Row[] {
+): readonly DamageCase[] {
   return Object.entries(changes).map(([change, [fact, value]]) =>
     sql(
       `${table}: ${change} (${where})`,
@@ -306,7 +306,9 @@ const ROLLUPS = [15, 60, 1_440].flatMap((minutes) => {
   ];
 });
 
-/** The places of the doubles in a packed wallet that the audit proves, and the facts it names. */
+/**
+ * The places of the doubles in a packed wallet that the audit proves, and the facts that it names.
+ */
 const WALLET: Readonly<Record<string, readonly [place: number, fact: string]>> = {
   version: [2, "the version of the access document"],
   seq: [3, "the ledger number"],
@@ -328,9 +330,9 @@ const KEY_STATE: typeof WALLET = {
   held: [4, "the amount held by key_"],
 };
 
-const REDIS: readonly Row[] = [
+const REDIS: readonly DamageCase[] = [
   ...Object.entries(WALLET).map(
-    ([name, [place, fact]]): Row => [
+    ([name, [place, fact]]): DamageCase => [
       `wallet: ${name}`,
       fact,
       ({ world, account }) =>
@@ -346,7 +348,7 @@ const REDIS: readonly Row[] = [
     },
   ],
   ...Object.entries(KEY_STATE).map(
-    ([name, [place, fact]]): Row => [
+    ([name, [place, fact]]): DamageCase => [
       `key: ${name}`,
       fact,
       ({ world, account }) =>
@@ -356,7 +358,7 @@ const REDIS: readonly Row[] = [
 ];
 
 const ROWS = [...OPERATIONS, ...PAYMENTS, ...LEDGER, ...LOG, ...ROLLUPS, ...REDIS];
-/** Each account has a bucket of its own, of 64: a flush may rebuild the bucket of damaged books. */
+/** Each account has its own bucket of the 64: a flush may rebuild the bucket of damaged books. */
 const ACCOUNTS_PER_WORLD = 40;
 
 let opened: { readonly world: World; readonly other: TestAccount } | null = null;

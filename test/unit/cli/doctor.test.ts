@@ -1,4 +1,4 @@
-// `farebox doctor`, as an operator meets it: each thing that is wrong is named with what to do.
+// Tests `farebox doctor`: each fault is named with the step that mends it.
 
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -50,7 +50,7 @@ function catalogueFile(baseUrl: string, others: object = {}): string {
   return path;
 }
 
-test("a sound installation has nothing to mend, and says what is not configured", async () => {
+test("a sound installation has nothing to mend, and lists what is not configured", async () => {
   const { code, findings, problems } = await examine();
   expect(problems).toEqual([]);
   expect(code).toBe(0);
@@ -61,7 +61,7 @@ test("a sound installation has nothing to mend, and says what is not configured"
   expect(told).toMatch(/^answers in \d+ ms/);
 });
 
-test("whether Redis rewrote its append-only file since it started is told", async () => {
+test("doctor reports whether Redis rewrote its append-only file since it started", async () => {
   await using store = await startPrivateRedis();
   const redis = new Redis(store.url);
   const told = async () => {
@@ -79,7 +79,7 @@ test("whether Redis rewrote its append-only file since it started is told", asyn
   }
 });
 
-test("all that is wrong is named at once, and the exit code is 1", async () => {
+test("all faults are named at once, and the exit code is 1", async () => {
   using upstream = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -113,7 +113,7 @@ test("each key that a configuration lacks is a finding of its own", async () => 
   ]);
 });
 
-test("a model server that knows no list, as below a wrong base_url, is a warning", async () => {
+test("a model server without a list, as below a wrong base_url, is a warning", async () => {
   using upstream = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -211,7 +211,7 @@ test("a migration whose file was edited since it ran is not missing", async () =
   }
 });
 
-test("certificates that nobody checks, and a proxy that nobody named, are warnings", async () => {
+test("unchecked certificates, and an unnamed proxy, are warnings", async () => {
   const warnings = async (env: Record<string, string>) => {
     const { findings } = await examine(env);
     return findings.filter(({ check, state }) => check === "settings" && state === "warning");

@@ -1,4 +1,4 @@
-// `farebox index`: an operator's documents get into the index, whole or not at all.
+// Tests `farebox index`: an operator's documents get into the index, whole or not at all.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ const folder = sharedFolder("cli-index");
 const data = join(folder, "data");
 
 const world = await shared(openWorld());
-// Files are named as seen from the folder.
+// File names are relative to the folder.
 workIn(folder);
 const cli = await cliOf(world, { FAREBOX_DATA: data });
 const site = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answer });
@@ -60,7 +60,7 @@ function answer(request: Request): Response {
   }
 }
 
-/** What a process finds that has just looked. */
+/** The results of a process that has just updated its copy. */
 async function find(query: string) {
   const documents = new IndexedDocuments(world.database);
   await updateCopy(documents, data);
@@ -141,7 +141,7 @@ test("a folder is added with everything below it, under its URLs", async () => {
 });
 
 describe("a sitemap", () => {
-  test("leads to its pages; those that cannot be had are left out and named", async () => {
+  test("leads to its pages; unreachable pages are left out and named", async () => {
     const added = await cli("index", "add", `${siteUrl}/sitemap.xml`, "--private", "allow");
     expect(added.code).toBe(0);
     expect(added.out).toContain("3 documents");
@@ -172,7 +172,7 @@ describe("a sitemap", () => {
     }
   });
 
-  test("that is none is refused", async () => {
+  test("with invalid content is refused", async () => {
     const allowed = ["--private", "allow"];
     expect((await cli("index", "add", `${siteUrl}/okapi`, ...allowed)).err).toContain(
       "is no sitemap",

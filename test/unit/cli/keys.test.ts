@@ -1,4 +1,4 @@
-// Keys and limits by the command line, which shows what the console's pages show.
+// Tests keys and limits by the command line, which shows the data of the console's pages.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { cliOf } from "../../support/product/run-cli.ts";
@@ -10,7 +10,7 @@ setDefaultTimeout(120_000);
 const world = await shared(openWorld());
 const cli = await cliOf(world);
 
-test("key list and account limits tell what a key has used, and key rename its name", async () => {
+test("key list and account limits show the use of a key, and key rename its name", async () => {
   const account = await openAccount(world, { paid: "5", monthlyLimit: "2" });
   const { row, keyId } = account;
   const open = await hold(account, usd("0.5"));
@@ -37,7 +37,7 @@ test("key list and account limits tell what a key has used, and key rename its n
   });
 });
 
-test("key rename tells a key of another account as missing", async () => {
+test("key rename reports a key of another account as missing", async () => {
   const [mine, other] = [await openAccount(world), await openAccount(world)];
   const { code, err } = await cli("key", "rename", mine.row.id, other.keyId, "--name", "mine");
   expect(code).toBe(1);

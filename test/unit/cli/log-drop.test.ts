@@ -3,7 +3,7 @@ import { LogUpkeep } from "../../../src/store/usage/log-upkeep.ts";
 import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { openWorld } from "../../support/stores/world.ts";
 
-// Each step is a process of its own.
+// Each step starts a process.
 setDefaultTimeout(120_000);
 
 test("farebox log drop drops the months before the given one, and no other", async () => {

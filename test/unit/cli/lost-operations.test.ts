@@ -1,5 +1,6 @@
-// A Postgres that comes back without its last commits, as a promoted standby may: what it lost of
-// balances stands in the journal of Redis, and nobody may book over it before an operator looked.
+// Tests a Postgres that comes back without its last commits, as a promoted standby may: the lost
+// changes of balances are in the journal of Redis, and Farebox books nothing over them before an
+// operator looked.
 
 import { expect, test } from "bun:test";
 import { bucketKeys } from "../../../actors/records/keys.ts";
@@ -50,7 +51,7 @@ async function spend(account: TestAccount): Promise<void> {
   await (await hold(account, usd("0.02"))).settle(usd("0.01"), DONE);
 }
 
-/** PostgresWorld an amount by hand, and has Redis apply it. */
+/** Books an amount by hand, and has Redis apply it. */
 async function book({ row, actor }: TestAccount, amount: string): Promise<number> {
   const terms = { kind: "adjustment", amount: usd(amount), reason: "by hand" } as const;
   const { number } = await world.store.adjust(row, { ...terms, reference: null });
@@ -77,13 +78,13 @@ test("an operation that Postgres lost is named, and none of its number is swallo
   await world.flush();
   await lose(account, await book(account, "1.5"));
   for (const one of [account, other]) await spend(one);
-  // The next operation gets the number of the one that was lost.
+  // The next operation gets the number of the lost one.
   await pay(world, account, usd("7"));
   await account.actor.applyOperations();
 
   expect(await flush()).toEqual({ lines: [LOST], rebuilt: [] });
   expect(await new RejectedEntries(world.database).countOpen()).toBe(0);
-  // Calls go on meanwhile, and so does the journal of other buckets.
+  // Calls go on meanwhile, and the journals of other buckets are flushed.
   await spend(account);
   const { difference } = await audit(auditDeps(world), other.row);
   expect(difference).toBeNull();
@@ -119,10 +120,10 @@ test("an operation that was booked again under its number counts as the one lost
   expect((await audit(auditDeps(world), account.row)).difference).toBeNull();
 });
 
-test("what took less than its amount is not taken for lost", async () => {
+test("an operation that took less than its amount is not treated as lost", async () => {
   const account = await openAccountAlone(world, { paid: "10" });
   const held = await hold(account, usd("12"));
-  // The hold took the free credit first: $3 are left of what was paid.
+  // The hold took the free credit first: $3 of the paid balance are left.
   await book(account, "-8");
   const [payment] = await world.payments.list(account.row);
   const terms = { actor: "operator", reason: "refund", reference: null } as const;
@@ -139,7 +140,7 @@ test("a bucket waits also if Postgres lost its epoch and an operation", async ()
   expect(await flush()).toEqual({ lines: [LOST], rebuilt: [] });
   expect(await flush()).toEqual({ lines: [LOST], rebuilt: [] });
   expect((await account.actor.view(account.keyId)).paid).toBe(usd("11.5"));
-  // The operator looked, and books it again: then the bucket is rebuilt from Postgres.
+  // The operator looked, and books the amount again: then the bucket is rebuilt from Postgres.
   expect(await book(account, "1.5")).toBe(number);
   expect((await flush()).lines).toEqual([]);
   expect((await cursorOf(bucket)).epoch).toBe(before.epoch + 2);
@@ -191,14 +192,14 @@ test("a bucket waits also if the journal of the lost epoch was trimmed", async (
   await world.accounts.rebuild([{ bucket }]);
 });
 
-test("a bucket waits also if Redis is compared once more, as after a restart", async () => {
+test("a bucket waits also if Redis is compared again, as after a restart", async () => {
   const { account, number, before } = await withoutItsEpoch();
   expect(await compare()).toEqual([]);
   expect(await cursorOf(account.row.bucket)).toEqual(before);
   expect((await flush()).lines).toEqual([LOST]);
   expect((await account.actor.view(account.keyId)).paid).toBe(usd("11.5"));
   expect(await book(account, "1.5")).toBe(number);
-  // Nothing is lacking any more, and the journal is short enough to see that at once.
+  // No operation is lacking any more, and the journal is short enough to see that at once.
   expect(await compare()).toEqual([account.row.bucket]);
   expect((await cursorOf(account.row.bucket)).epoch).toBe(before.epoch + 2);
 });
@@ -236,7 +237,7 @@ function sorted(buckets: readonly number[]): readonly number[] {
   return buckets.toSorted((one, other) => one - other);
 }
 
-/** Redis was restarted, and an amount was booked; then Postgres came back without both. */
+/** Redis was restarted, and an amount was booked; then Postgres came back without both changes. */
 async function withoutItsEpoch() {
   const account = await openAccountAlone(world, { paid: "10" });
   const before = await withNewEpoch(account);

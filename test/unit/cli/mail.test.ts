@@ -1,4 +1,4 @@
-// `farebox mail test` and the settings of mail, as an operator meets them.
+// Tests `farebox mail test` and the settings of mail.
 
 import { beforeEach, expect, test } from "bun:test";
 import { loadMailConfig } from "../../../src/settings/config.ts";
@@ -25,7 +25,7 @@ async function mailTest(url: string, ...more: readonly string[]) {
   return await cli("mail", "test", "--to", "ada@example.test", ...more);
 }
 
-test("mail test hands one message over and says how", async () => {
+test("mail test hands one message over and reports how", async () => {
   const plain = `${smtp.url}?tls=none`;
   const { code, out } = await mailTest(plain.replace("//", "//u%40x:p%2Fw@"));
   expect([code, out]).toEqual([0, expect.stringContaining("accepted the message, without TLS")]);
@@ -40,7 +40,7 @@ test("a mail server on this machine is used with TLS whatever its certificate", 
   expect([code, out]).toEqual([0, expect.stringContaining("accepted the message, over TLS")]);
 });
 
-test("mail test says in words what is wrong, and exits with 1", async () => {
+test("mail test names the fault in words, and exits with 1", async () => {
   const url = `${smtp.url}?tls=none`;
   const wrong: readonly (readonly [url: string, words: string])[] = [
     [url.replace("//", "//u:wrong@"), "refused the user or the password"],
@@ -64,7 +64,7 @@ test("mail test says in words what is wrong, and exits with 1", async () => {
   expect([bad.code, bad.err]).toEqual([2, expect.stringContaining("--to has no '@'")]);
 });
 
-test("settings of mail that are wrong are told by name, without a password", () => {
+test("wrong settings of mail are reported by name, without a password", () => {
   const wrong: readonly (readonly [env: Record<string, string>, told: string])[] = [
     [{ MAIL_DOMAIN: "a b" }, "MAIL_DOMAIN must be a domain"],
     [{ MAIL_SMTP_URL: "smtp://u:secret@x.test" }, "MAIL_DOMAIN is not set"],
@@ -88,7 +88,7 @@ test("settings of mail that are wrong are told by name, without a password", () 
   }
 });
 
-test("a relay on another machine is given nothing without TLS, unless the URL says so", () => {
+test("a relay on another machine gets nothing without TLS, unless the URL says so", () => {
   const tlsOf = (MAIL_SMTP_URL: string) =>
     loadMailConfig({ MAIL_DOMAIN: "Mail.Bücher.test", MAIL_SMTP_URL }).relay;
   expect(tlsOf("smtp://relay.test")).toMatchObject({ port: 587, tls: "required", user: null });

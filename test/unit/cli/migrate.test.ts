@@ -1,4 +1,5 @@
-// `farebox migrate` as the first command on new stores: what no process could run on is refused.
+// Tests `farebox migrate` as the first command on new stores: it refuses stores that no process
+// could run on.
 
 import { describe, expect, test } from "bun:test";
 import { Redis } from "ioredis";
@@ -16,7 +17,7 @@ const FIRST_MIGRATION = Math.min(...journal.entries.map(({ when }) => when));
 
 const world = await shared(openWorld());
 
-/** Runs the test with a database in which nothing is, and its address. */
+/** Runs the test with an empty database, and its address. */
 async function withEmpty(run: (database: Database, url: string) => Promise<void>): Promise<void> {
   await using created = await createTestDatabase();
   const database = openDatabase(created.url);
@@ -55,7 +56,7 @@ test("a Redis that no process would take is refused, and nothing is migrated", a
 test("an empty database of a Postgres that is too old is refused", async () => {
   await withEmpty(async (database, url) => {
     const { sql } = database;
-    // The version that an older server would tell.
+    // The version that an older server would report.
     await sql.unsafe(`CREATE SCHEMA older;
       CREATE FUNCTION older.current_setting(text) RETURNS text LANGUAGE sql
         AS $$ SELECT CASE $1 WHEN 'server_version_num' THEN '170006'
@@ -69,7 +70,7 @@ test("an empty database of a Postgres that is too old is refused", async () => {
   });
 });
 
-describe("what was stored before the first release is refused, and stays as it is:", () => {
+describe("data of a version before the first release is refused, and stays unchanged:", () => {
   const words = (store: string) => `${store} has data of a version from before 0.1.0`;
 
   test("a database whose migrations no release has", async () => {
@@ -114,7 +115,7 @@ describe("what was stored before the first release is refused, and stays as it i
   });
 });
 
-test("doctor names the step for all that an empty database lacks", async () => {
+test("doctor names the step for everything that an empty database lacks", async () => {
   await withEmpty(async (_, url) => {
     const env = { DATABASE_URL: url, PORT: String(await freePort()) };
     const { code, err } = await cliProcessOf(world, { env })("doctor");

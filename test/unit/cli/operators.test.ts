@@ -1,4 +1,4 @@
-// The command line reads what the operators' console reads.
+// Tests that the command line reads the data of the operators' console.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { recordAction } from "../../../src/store/operators/operator-actions.ts";
@@ -27,7 +27,7 @@ test("an account is found by its id, and its balance is that of the ledger", asy
   expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining("before")]);
 });
 
-test("the trail says who did what and why", async () => {
+test("the trail names the operator, the change and the reason", async () => {
   const { row } = await openAccount(world, { paid: "20" });
   const action = {
     id: "op_of_the_test",

@@ -4,7 +4,7 @@ import { shared } from "../../support/shared.ts";
 import { found } from "../../support/stores/audit-lab.ts";
 import { balances, DONE, hold, openAccount, openWorld, usd } from "../../support/stores/world.ts";
 
-// Each step is a process of its own.
+// Each step starts a process.
 setDefaultTimeout(120_000);
 
 const world = await shared(openWorld());
@@ -57,7 +57,7 @@ test("each command with the same --id changes nothing twice and answers the firs
   expect((await show(row.id)).balance.paid_usd).toBe(11.9);
 });
 
-test("an --id that stands for something else is refused", async () => {
+test("an --id of another change is refused", async () => {
   const [one, two] = [await openAccount(world), await openAccount(world)];
   const { id } = await run("payment", "record", one.row.id, "--usd", "5", "--id", "taken");
   const other = await cli("payment", "record", two.row.id, "--usd", "5", "--id", "taken");
@@ -82,7 +82,7 @@ test("the id of a payment may be that of an adjustment too, and each is booked o
   expect(await found(world, account)).toBe("");
 });
 
-test("a refund takes what is left, and more than that is refused by name", async () => {
+test("a refund takes the remaining amount, and a larger refund is refused by name", async () => {
   const { row } = await openAccount(world);
   const { id } = await run("payment", "record", row.id, "--usd", "20");
   await run("payment", "refund", id, "--usd", "12.5");
@@ -98,7 +98,7 @@ test("a refund takes what is left, and more than that is refused by name", async
   expect((await show(row.id)).tier.name).toBe("free");
 });
 
-test("a dispute suspends, and what was spent of it is owed until it is paid", async () => {
+test("a dispute suspends, and the spent part of it is owed until it is paid", async () => {
   const account = await openAccount(world, { paid: "50" });
   const { id } = account.row;
   const open = await hold(account, usd("15"));

@@ -1,4 +1,4 @@
-// Commands about people: links, operators, free credit, and the domain of mail footers.
+// Tests commands about people: links, operators, free credit, and the domain of mail footers.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { ensureMember, ensurePerson } from "../../../src/store/people/known-people.ts";
@@ -32,7 +32,7 @@ test("operator invite makes an operator with a link, and operator remove ends it
   expect(String(invited.link)).not.toContain(String(row?.identifier));
 });
 
-test("person link is for people who exist, and needs the address of the dashboard", async () => {
+test("person link is for existing people, and needs the address of the dashboard", async () => {
   expect((await cli("person", "link", "root@example.com")).out).toContain("within 15 minutes");
   const unknown = await cli("person", "link", "nobody@example.com");
   expect(unknown.code).toBe(1);
@@ -44,7 +44,7 @@ test("person link is for people who exist, and needs the address of the dashboar
   expect(await new PeopleStore(world.database).findByEmail("later@example.com")).toBeNull();
 });
 
-test("person email gives a new address and tells both, unless somebody has it", async () => {
+test("person email gives a new address and informs both, unless it is taken", async () => {
   const { database } = world;
   const people = new PeopleStore(database);
   await ensurePerson(database, person("lost@example.com"), { random, now: new Date() });
@@ -62,7 +62,7 @@ test("person email gives a new address and tells both, unless somebody has it", 
   expect((await cli("person", "email", "found@example.com", "nobody")).err).toContain("'nobody'");
 });
 
-test("nobody gets an address from the operator that could never sign in", async () => {
+test("the operator cannot give a person an address that could never sign in", async () => {
   await ensurePerson(world.database, person("able@example.com"), { random, now: new Date() });
   const account = jsonOf(await cli("account", "create", "--json"));
   const id = String(account.id);
@@ -77,7 +77,7 @@ test("nobody gets an address from the operator that could never sign in", async 
   function naming(bad: string) {
     return expect.stringContaining(`'${bad}' is no email address: it m`);
   }
-  // Whoever has one from before gets another.
+  // A person who has such an address from an earlier release gets another one.
   await ensurePerson(world.database, person("a&b@example.com"), { random, now: new Date() });
   expect((await cli("person", "link", "a&b@example.com")).code).toBe(0);
   expect((await cli("person", "email", "a&b@example.com", "ab@example.com")).code).toBe(0);
@@ -96,7 +96,7 @@ test("person account opens an account for applications that the person owns", as
   expect((await cli("person", "account", "nobody@example.com")).code).toBe(1);
 });
 
-test("model list has each model with its prices, and says which is paused", async () => {
+test("model list has each model with its prices, and shows which is paused", async () => {
   const list = async () => jsonOf(await cliProcessOf(world)("model", "list", "--json"));
   expect(await list()).toMatchObject({ models: [{ id: "farebox-guide", is_paused: false }] });
   expect((await cli("service", "pause", "model:farebox-guide")).code).toBe(0);
@@ -104,7 +104,7 @@ test("model list has each model with its prices, and says which is paused", asyn
   expect((await cli("service", "resume", "model:farebox-guide")).code).toBe(0);
 });
 
-test("a pause of a model that nobody offers is stored, and said to be one", async () => {
+test("a pause of a model that no provider offers is stored, and reported as one", async () => {
   const process = cliProcessOf(world);
   const paused = await process("service", "pause", "model:farebox-guid");
   expect(paused).toMatchObject({ code: 0, out: "model:farebox-guid is paused.\n" });
@@ -132,7 +132,7 @@ test("grant free gives free credit once, to an account that had none", async () 
   expect(row?.signUpGrant).toBe("granted");
 });
 
-test("account domain sets what the footer of the account's mail names", async () => {
+test("account domain sets the name in the footer of the account's mail", async () => {
   const account = jsonOf(await cli("account", "create", "--email", "a@Example.org", "--json"));
   const id = String(account.id);
   expect((await world.store.find(id))?.mailDomain?.toLowerCase()).toBe("example.org");
@@ -170,7 +170,7 @@ test("a person who is made a member is in the account's activity by the address"
   });
 });
 
-test("team invite shows the link where the tool knows of no mail server", async () => {
+test("team invite shows the link if the tool knows no mail server", async () => {
   const account = jsonOf(await cli("account", "create", "--json"));
   const id = String(account.id);
   const { out } = await cli("team", "invite", id, "fay@example.com", "--role", "admin");

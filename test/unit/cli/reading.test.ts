@@ -1,4 +1,4 @@
-// The command line reads what the pages read.
+// Tests that the command line reads the data of the pages.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
@@ -65,7 +65,7 @@ test("two commands that export a log to one file at once each write it whole", a
   ]);
 });
 
-test("what a killed export left is removed by a later one, and nothing else", async () => {
+test("the leftovers of a killed export are removed by a later one, and nothing else", async () => {
   const { id } = (await openAccount(world, { paid: "20" })).row;
   const command = ["log", "export", id, "--from", "2026-11-01", "--to", "2026-12-01"];
   const old = new Date(Date.now() - 2 * 3_600_000);
@@ -136,7 +136,7 @@ test.skipIf(!existsSync("/dev/full"))(
   },
 );
 
-test("a reader that wants no more ends a command in order", async () => {
+test("a reader that stops reading ends a command in order", async () => {
   const { id } = (await openAccount(world, { paid: "20" })).row;
   const child = Bun.spawn(
     ["sh", "-c", '"$0" src/cli/main.ts account show "$1" | true', process.execPath, id],

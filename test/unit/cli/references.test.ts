@@ -1,5 +1,5 @@
-// The operator's own id of a change: with the same content it answers the first, with another one
-// it is refused, and nothing is booked.
+// Tests the operator's own id of a change: a repeat with the same content returns the first change,
+// a repeat with different content is refused, and nothing is booked.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
@@ -17,7 +17,7 @@ interface Facts {
   readonly payment: string;
 }
 
-/** A command by an id, and others by the same id that say something else. */
+/** A command by an id, and commands by the same id with different content. */
 interface Case {
   readonly name: string;
   readonly first: (facts: Facts) => readonly string[];
@@ -104,7 +104,7 @@ async function numbersOf(account: string) {
 }
 
 for (const [index, { name, first, others }] of CASES.entries()) {
-  test(`${name}: the same content answers the first, another one is refused`, async () => {
+  test(`${name}: the same content returns the first change, other content fails`, async () => {
     const { row } = await openAccount(world, { free: "0" });
     const paid = await cli("payment", "record", row.id, "--usd", "20", "--bonus", "2", "--json");
     const facts = { account: row.id, payment: String(jsonOf(paid).id) };

@@ -1,4 +1,4 @@
-// A command begins before its client knows the servers of a Redis Cluster.
+// Tests a command that begins before its client knows the servers of a Redis Cluster.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { announceProcess, retractProcess } from "../../../actors/layout-upgrade.ts";
@@ -14,7 +14,7 @@ const redisUrl = cluster.urls.join(",");
 const world = await shared(openWorld({ redisUrl }));
 const cli = await cliOf(world, { REDIS_URL: redisUrl });
 
-test("a restore finds the processes that run on a Cluster, and empties all of it", async () => {
+test("a restore finds the processes that run on a Cluster, and empties all servers", async () => {
   const account = await openAccount(world, { paid: "10" });
   await (await hold(account, usd("0.02"))).settle(usd("0.01"), DONE);
   await world.flush();

@@ -5,14 +5,14 @@ import { shared, sharedFolder } from "../../support/shared.ts";
 import { SECRET_KEY, WEBHOOK_SECRET } from "../../support/stores/payment-lab.ts";
 import { openAccountAlone, openWorld, usd } from "../../support/stores/world.ts";
 
-// The provider is in the environment of a process of its own.
+// Only a separate process can have the provider in its environment.
 setDefaultTimeout(120_000);
 
 const folders = sharedFolder("provider-away");
 const world = await shared(openWorld());
 const cli = await cliOf(world);
 
-test("a restore that cannot ask the provider says what is lost, and can be ended", async () => {
+test("a restore that cannot reach the provider lists what is lost, and can be ended", async () => {
   const { row } = await openAccountAlone(world);
   const folder = join(folders, "whole");
   expect((await cli("backup", folder)).code).toBe(0);
@@ -34,7 +34,7 @@ test("a restore that cannot ask the provider says what is lost, and can be ended
   expect(jsonOf(await cli("restore", "--yes", "--json"))).toMatchObject({ ok: true, problems: [] });
 });
 
-test("a restore that is ended while it asks the provider has said what is lost", async () => {
+test("a restore that is ended while it calls the provider has listed what is lost", async () => {
   const asked = Promise.withResolvers<void>();
   await using provider = Bun.serve({
     hostname: "127.0.0.1",

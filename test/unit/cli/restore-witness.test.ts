@@ -1,4 +1,5 @@
-// What Redis alone knows of the time that Postgres lost: no command may destroy it unsaid.
+// Tests data that only Redis has after Postgres lost some time: no command may destroy it without
+// naming it.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -28,7 +29,7 @@ async function openUsed(): Promise<TestAccount> {
   return account;
 }
 
-/** What Redis has of the bucket: its epoch, and the ids of its journal. */
+/** The epoch of the bucket in Redis, and the ids of its journal. */
 async function witnessOf({ row }: TestAccount) {
   const { bucket, events } = bucketKeys(row.bucket);
   const entries = await world.redis.xrange(events, "-", "+");
@@ -40,7 +41,7 @@ test("no command rebuilds a bucket whose epoch Postgres lost", async () => {
   await world.accounts.rebuild([{ bucket: account.row.bucket }]);
   await gift(account);
   const witness = await witnessOf(account);
-  // As a Postgres that was put back to the time before the rebuild and the gift would have it.
+  // As a Postgres restored to the time before the rebuild and the gift would have it.
   const { sql } = world.database;
   await sql`
     UPDATE journal_cursors SET epoch = epoch - 1, entry = 3 WHERE bucket = ${account.row.bucket}`;
@@ -56,7 +57,7 @@ test("no command rebuilds a bucket whose epoch Postgres lost", async () => {
   expect(jsonOf(await cli("restore", "--yes", "--json"))).toMatchObject({ ok: true });
 });
 
-test("a backup says which buckets wait and are not in it", async () => {
+test("a backup names the buckets that wait and are not in it", async () => {
   const account = await openUsed();
   await gift(account);
   const { sql } = world.database;
@@ -99,7 +100,7 @@ test("a restore into a new database names what only Redis still knows", async ()
   expect(balance).toMatchObject({ paid_usd: 10, free_usd: 4.99 });
 });
 
-test("a restore that cannot reach the queue's Redis leaves the other as it is", async () => {
+test("a restore that cannot reach the queue's Redis leaves the money Redis unchanged", async () => {
   const account = await openUsed();
   const witness = await witnessOf(account);
   const away = cliProcessOf(world, { env: { QUEUE_REDIS_URL: "redis://127.0.0.1:1" } });

@@ -1,5 +1,5 @@
-// An operation that Redis can never apply is named by audit, doctor and the log, and an operator
-// sets it aside and books it again; nothing else waits for it.
+// Tests an operation that Redis can never apply: audit, doctor and the log name it, and an operator
+// sets it aside and books it again; no other operation waits for it.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { applyChangesNow } from "../../../actors/changed-account.ts";
@@ -57,7 +57,7 @@ test("free credit that does not fit beside the balance is refused whole", async 
   expect(await found(world, account)).toBe("");
 });
 
-test("a refusal of Redis is told apart from a Redis that is away", async () => {
+test("a refusal of Redis is distinguished from a Redis that is away", async () => {
   const account = await stuckAccount();
   const adjusted = await cli(
     "account",
@@ -141,7 +141,7 @@ test("set aside it changes nothing, later ones are applied, and it is booked aga
   expect(await found(world, account)).toBe("");
   expect((await cli("operation", "book-again", account.id, "2")).code).toBe(1);
   expect((await cli("operation", "set-aside", account.id, "4", "--reason", "x")).code).toBe(1);
-  // A wallet that is built anew passes the operation too.
+  // A rebuilt wallet skips the operation too.
   await world.accounts.rebuild([{ bucket: account.row.bucket }]);
   expect((await walletOf(account)).free).toBe(usd("0.5"));
   expect(await found(world, account)).toBe("");
@@ -153,7 +153,7 @@ for (const [what, spent, amount] of [
   ["the balance gives all of it", "0", "-5"],
   ["it adds to the balance", "0", "5"],
 ] as const) {
-  test(`one that was applied while it was set aside is not booked again: ${what}`, async () => {
+  test(`an operation applied while it was set aside is not booked again: ${what}`, async () => {
     const account = await openAccountAlone(world, { free: "0" });
     const paid = { amount: usd("10"), paidAt: new Date() };
     const { id } = await world.payments.record(account.row, paid);
@@ -239,7 +239,7 @@ test("booked again only when there is room", async () => {
   expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("larger than Redis")]);
 });
 
-test("one account with a difference does not end the audit of the others", async () => {
+test("a finding about one account does not end the audit of the others", async () => {
   const accounts = [await busyAccountAlone(world), await busyAccountAlone(world)];
   for (const account of accounts) {
     await damageLedger(

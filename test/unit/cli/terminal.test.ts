@@ -1,4 +1,5 @@
-// What a command prints acts on no terminal: names, addresses and programs are what others chose.
+// Tests that the output of a command controls no terminal: names, addresses and programs come from
+// strangers.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { visible } from "../../../src/cli/visible.ts";
@@ -11,22 +12,22 @@ setDefaultTimeout(60_000);
 const world = await shared(openWorld());
 const cli = await cliOf(world);
 
-/** Clears the screen, by two spellings; goes back to the line's begin; turns the line around. */
+/** Clears the screen, in two spellings; returns to the start of the line; reverses the line. */
 const HOSTILE = "\u001b[2J \u009b2J \roverwritten \u202ereversed\u2028";
 const SEEN = "\\u001b[2J \\u009b2J \\u000doverwritten \\u202ereversed\\u2028";
 
-test("a message shows what would act on the terminal as digits", async () => {
+test("a message shows control characters as digits", async () => {
   const { code, err } = await cli("account", "show", HOSTILE);
   expect([code, err]).toEqual([2, `'${SEEN}' is not the id of an account (acct_…)\n`]);
 });
 
-test("JSON has the same value, written so that it acts on no terminal either", async () => {
+test("JSON has the same value, written so that it does not control a terminal either", async () => {
   const { out } = await cli("account", "show", HOSTILE, "--json");
   expect(out).toContain("\\u009b2J \\roverwritten \\u202ereversed\\u2028");
   expect(JSON.parse(out).error.message).toContain(HOSTILE);
 });
 
-test("texts of several lines, tables and files of Windows stay as they are", () => {
+test("texts of several lines, tables and files of Windows stay unchanged", () => {
   const text = "a\tb\r\nc\nd — 小明 🦊 é";
   expect(visible(text)).toBe(text);
 });

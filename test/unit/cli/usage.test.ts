@@ -6,7 +6,7 @@ import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 import { openWorld } from "../../support/stores/world.ts";
 
-// Each step is a process of its own.
+// Each step starts a process.
 setDefaultTimeout(120_000);
 
 const world = await shared(openWorld());
@@ -19,7 +19,7 @@ const PAY = ["payment", "record", ID];
 const KEY = ["key", "create", ID, "--scopes", "models"];
 const EXPORT = ["log", "export", ID, "--from", "2026-01-01", "--to"];
 
-describe("a wrong command line exits 2 and names what is wrong", () => {
+describe("a wrong command line exits 2 and names the fault", () => {
   const cases: readonly (readonly [words: readonly string[], named: string])[] = [
     [[], "farebox <command>"],
     [["acount"], "Unknown command 'acount'. The first word is one of account, grant, payment,"],
@@ -115,7 +115,7 @@ describe("a wrong command line exits 2 and names what is wrong", () => {
     (_, words) => expect(parseCommandLine(words, Date.now())).toMatchObject({ kind: "run" }),
   );
 
-  test("as a process, with nothing on stdout and no stores at hand", async () => {
+  test("as a process, with nothing on stdout and without stores", async () => {
     const blind = await cliOf(world, { REDIS_URL: "", DATABASE_URL: "" });
     const outcome = await blind(...PAY, "--usd", "many");
     const err = "--usd: 'many' is not a decimal USD amount with at most 9 decimals\n";
@@ -144,7 +144,7 @@ describe("a wrong command line exits 2 and names what is wrong", () => {
   });
 });
 
-test("--help shows the whole, a group or one command, and needs no stores", async () => {
+test("--help shows all commands, a group or one command, and needs no stores", async () => {
   const blind = await cliOf(world, { REDIS_URL: "", DATABASE_URL: "" });
   const all = await blind("--help");
   expect(all.code).toBe(0);
@@ -159,7 +159,7 @@ test("--help shows the whole, a group or one command, and needs no stores", asyn
   expect(one.out).toContain("--at ISO-TIME");
 });
 
-test("a setting that is missing, and a store that is away, are told and exit 1", async () => {
+test("a missing setting, and a store that is away, are reported and exit 1", async () => {
   const unset = await cliOf(world, { DATABASE_URL: "" });
   expect(await unset("audit")).toMatchObject({
     code: 1,
@@ -186,7 +186,7 @@ test("a setting that is missing, and a store that is away, are told and exit 1",
   ]);
 });
 
-test("service pause and resume are seen at once and may be said twice", async () => {
+test("service pause and resume take effect at once and may be repeated", async () => {
   const paused = jsonOf(await cli("service", "pause", "model:a/b-1", "--json"));
   expect(paused).toEqual({ id: "model:a/b-1", paused: true, changed: true });
   expect((await cli("service", "pause", "model:a/b-1")).out).toBe(

@@ -15,7 +15,7 @@ const PERSON: SignedIn = {
   provedAtMs: 0,
 };
 
-/** Whoever sends one of these cookies is Ada; she belongs to no account. */
+/** A request with one of these cookies comes from Ada; she belongs to no account. */
 const people: People = {
   signedIn: async (headers) => {
     const [, of] = /^session=ada(\d*)$/.exec(headers.get("cookie") ?? "") ?? [];
@@ -44,7 +44,7 @@ async function get(path: string, headers: Record<string, string> = {}) {
 }
 
 describe("the console's frame", () => {
-  test("answers nobody without a session", async () => {
+  test("gives no answer without a session", async () => {
     const { status, body } = await get("/console/api/models");
     expect(status).toBe(401);
     expect(body.error?.code).toBe("not_signed_in");
@@ -63,7 +63,7 @@ describe("the console's frame", () => {
     expect(body.models).not.toBeEmpty();
   });
 
-  test("counts what a person asks in all sessions, and refuses before a body is read", async () => {
+  test("counts a person's requests in all sessions, before a body is read", async () => {
     const clock = new FakeClock();
     const limited = appAlone({ console: consoleAlone(people), clock });
     let sessions = 0;

@@ -15,7 +15,7 @@ function keysOf({ id }: { readonly id: string }): string {
 }
 
 describe("the list of keys", () => {
-  test("shows what a key spent, to the last nano-dollar, and never the key", async () => {
+  test("shows the spending of a key, to the last nano-dollar, and never the key", async () => {
     const account = await world.account({ monthlyLimit: "3.5" });
     await world.api.post(account, chatBody());
     const { body, status } = await world.get<KeysReply>("viewer", keysOf(account));
@@ -39,7 +39,7 @@ describe("the list of keys", () => {
     ]);
   });
 
-  test("names the one permission of an application account", async () => {
+  test("names the one scope of an application account", async () => {
     const account = await world.account({ surface: "application" });
     const { body } = await world.get<KeysReply>("viewer", keysOf(account));
     expect(body.prefix).toBe("svc_sk_");
@@ -48,7 +48,7 @@ describe("the list of keys", () => {
 });
 
 describe("a new key", () => {
-  test("is refused beyond a thousand, at once too; revoked ones make room", async () => {
+  test("is refused beyond a thousand, also in parallel; revoked keys make room", async () => {
     const account = await world.account();
     const { number } = account.row;
     await world.api.parts.stores.database.sql`
@@ -188,7 +188,7 @@ describe("a key that is revoked", () => {
     expect(await state()).toEqual(first);
   });
 
-  test("of another account is told like one that does not exist, and goes on", async () => {
+  test("of another account gets the error of an unknown key, and stays valid", async () => {
     const [mine, other] = [await world.account(), await world.api.account()];
     const told = await world.post("owner", `${keysOf(mine)}/${other.keyId}/revoke`);
     const missing = await world.post("owner", `${keysOf(mine)}/key_0/revoke`);
@@ -198,7 +198,7 @@ describe("a key that is revoked", () => {
   });
 });
 
-test("a revoked key keeps its name: another one is refused", async () => {
+test("a revoked key keeps its name: a new name is refused", async () => {
   const account = await world.account();
   const path = `${keysOf(account)}/${account.keyId}`;
   await world.post("admin", `${path}/revoke`);
@@ -233,7 +233,7 @@ test.each(["viewer", "billing"] as const)("a %s reads keys and changes none", as
   expect((await world.api.post(account, chatBody())).status).toBe(200);
 });
 
-test("a stranger is told that there is no such account", async () => {
+test("a stranger gets the error of an unknown account", async () => {
   const account = await world.account();
   const told = await world.post("stranger", keysOf(account), BODY);
   expect(told).toMatchObject({ status: 404, code: "account_not_found" });

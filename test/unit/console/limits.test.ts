@@ -18,7 +18,7 @@ function capOf({ id }: TestAccount): string {
 }
 
 describe("limits", () => {
-  test("count the requests, the money and the open calls of this moment", async () => {
+  test("count the present requests, money and open calls", async () => {
     const account = await world.account({ paid: "5", monthlyLimit: "2" });
     await world.api.post(account, chatBody());
     await world.api.post(account, chatBody({ model: "nothing" }));
@@ -42,7 +42,7 @@ describe("limits", () => {
     expect(after.month).toMatchObject({ held_usd: "0", tier_cap_usd: "100", own_cap_usd: null });
   });
 
-  test("say which one binds", async () => {
+  test("name the one that binds", async () => {
     const byBalance = await world.account({ paid: "5" });
     const byTier = await world.account({ paid: "500" });
     const suspended = await world.account({ state: "suspended", stateReason: "operator" });
@@ -53,7 +53,7 @@ describe("limits", () => {
     expect((await limitsOf(owing)).binds).toBe("owed");
   });
 
-  test("list every tier with what unlocks it, and mark the account's own", async () => {
+  test("list every tier with the terms that unlock it, and mark the account's own", async () => {
     const { tiers, mail, batch_searches_max } = await limitsOf(await world.account());
     expect(tiers.map(({ name }) => name)).toEqual([
       "free",
@@ -125,7 +125,7 @@ describe("the account's own cap", () => {
     expect(told.message).toStartWith(message);
   });
 
-  test("is the owner's alone, and a closed account has none", async () => {
+  test("can only be set by the owner, and a closed account has none", async () => {
     const account = await world.account();
     for (const who of ["viewer", "billing", "admin"] as const) {
       const told = await world.post(who, capOf(account), { own_cap_usd: "1" });

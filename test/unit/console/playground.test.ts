@@ -23,7 +23,7 @@ function call<Body>(who: Somebody, account: TestAccount, path: string, body: obj
   return world.post<Body>(who, pathOf(account), { path, body });
 }
 
-/** What the database has of the account's keys of the playground. */
+/** The database's rows of the account's playground keys. */
 async function keysOf({ id }: TestAccount) {
   const { sql } = world.api.parts.stores.database;
   return await sql<{ id: string; revoked: boolean; session: string; digest: string }[]>`
@@ -37,7 +37,7 @@ async function spent({ id, bucket }: TestAccount): Promise<bigint> {
 }
 
 describe("a call of the playground", () => {
-  test("is a real one: held, charged, logged by a key of its own, and never shown it", async () => {
+  test("is a real call: held, charged, logged by its own key, which is never shown", async () => {
     const account = await world.account();
     const { body, headers } = await call<CompletionJson>("billing", account, CHAT, chatBody());
     expect(body.svc.cost_usd).toBeGreaterThan(0);
@@ -70,7 +70,7 @@ describe("a call of the playground", () => {
     await eventually("it is charged", async () => (await spent(account)) > 0n);
   });
 
-  test("uses one key for a session, another for another one", async () => {
+  test("uses one key for a session, and another for the next session", async () => {
     const account = await world.account();
     await Promise.all([1, 2, 3].map(() => call("admin", account, CHAT, chatBody())));
     await call("owner", account, CHAT, chatBody());
@@ -80,7 +80,7 @@ describe("a call of the playground", () => {
     expect(body.keys.map(({ id }) => id)).toEqual([account.keyId]);
   });
 
-  test("is refused as the API refuses it, and charges nothing", async () => {
+  test("is refused as the API would refuse it, and charges nothing", async () => {
     const account = await world.account({ free: "0", paid: "5" });
     const unknown = await call("owner", account, CHAT, chatBody({ model: "nothing" }));
     expect(unknown).toMatchObject({ status: 404, code: "model_not_found" });
@@ -100,7 +100,7 @@ describe("a call of the playground", () => {
     expect([maps.status, maps.message, maps.body.action]).toEqual([200, undefined, "geocode"]);
   });
 
-  test("mails to the person who is signed in, whatever the page says", async () => {
+  test("mails to the signed-in person, whatever the page says", async () => {
     const account = await world.account({ contract: "enterprise", paid: "5" });
     const message = { to: ["somebody@example.org"], subject: "Hello", text: "Hello" };
     const sent = await call<{ recipients: number }>("owner", account, "/v1/mail/send", message);
@@ -131,7 +131,7 @@ describe("a call of the playground", () => {
     expect(told.body.svc.cost_usd).toBeGreaterThan(0);
   });
 
-  test("is no fault of ours where the Host names none", async () => {
+  test("is no fault of ours if the Host is missing", async () => {
     const consoleUrl = "https://console.test";
     await using own = await ConsoleWorld.start(() => ({ services: { consoleUrl } }));
     const account = await own.account();
@@ -166,7 +166,7 @@ describe("an estimate", () => {
   const estimate = (account: TestAccount, path: string, body: object) =>
     world.post<EstimateReply>("owner", `${pathOf(account)}/estimate`, { path, body });
 
-  test("is what the call holds, and counts, holds and logs nothing", async () => {
+  test("is the amount that the call holds, and counts, holds and logs nothing", async () => {
     const account = await world.account({ paid: "5" });
     const told = await estimate(account, CHAT, chatBody({ max_tokens: 100 }));
     expect(told.body.spendable_usd).toBe("5");
@@ -207,7 +207,7 @@ describe("an estimate", () => {
     expect(await world.api.journal(account)).toEqual([]);
   });
 
-  test("leaves out free credit where it cannot pay for the call", async () => {
+  test("leaves out free credit if it cannot pay for the call", async () => {
     const account = await world.account({ contract: "enterprise", paid: "5", free: "1" });
     const told = await Promise.all([
       estimate(account, CHAT, chatBody()),
@@ -227,7 +227,7 @@ describe("an estimate", () => {
     expect(inactive).toMatchObject({ status: 403, code: "account_inactive" });
   });
 
-  test("refuses what the call would refuse", async () => {
+  test("refuses a call that the API would refuse", async () => {
     const account = await world.account();
     const told = await estimate(account, CHAT, chatBody({ max_tokens: 0 }));
     expect(told).toMatchObject({ status: 400, code: "invalid_parameter" });
@@ -239,7 +239,7 @@ test("a key of the playground ends with its session or its time, and is then ref
   const account = await world.account();
   await call("owner", account, CHAT, chatBody());
   const { database, actors } = world.api.parts.stores;
-  // The people of these tests have no rows, so their sessions have ended.
+  // The people of these tests have no rows, so their sessions count as ended.
   const deps = { database, accounts: actors, now: async () => Date.now(), log: silent };
   expect(await revokePlaygroundKeys(deps)).toBeGreaterThan(0);
   expect((await keysOf(account)).map(({ revoked }) => revoked)).toEqual([true]);

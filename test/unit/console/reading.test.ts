@@ -1,5 +1,5 @@
-// What the pages read agrees: chart, table, CSV, request log and ledger say the same of the same
-// calls, in whatever zone and grouping.
+// Tests that the pages' figures agree: chart, table, CSV, request log and ledger report the same
+// calls alike, in any zone and grouping.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { nano, toDecimal, usd } from "../../../src/core/money/money.ts";
@@ -104,7 +104,7 @@ test("chart, table, CSV, request log and ledger agree to the last nano-dollar", 
       }
       const [head = [], ...lines] = await csv(account, `usage.csv?${query}`);
       const column = (name: string) => head.indexOf(name);
-      // Whoever sums a column has the total.
+      // The sum of a column is the total.
       expect(sumUsd(lines.map((line) => line[column("cost_usd")] ?? ""))).toBe(cost);
       const calls = lines.map((line) => Number(line[column("calls")]));
       expect(calls.reduce((sum, one) => sum + one, 0)).toBe(25);
@@ -115,7 +115,7 @@ test("chart, table, CSV, request log and ledger agree to the last nano-dollar", 
   expect(sumUsd(lines.map((line) => line[head.indexOf("cost_usd")] ?? ""))).toBe(cost);
 });
 
-test("usage names the begins of all its steps, also where the clock skips midnight", async () => {
+test("usage names the starts of all its steps, even if the clock skips midnight", async () => {
   const account = await world.account();
   const range = "from=2026-09-04T04:00:00Z&to=2026-09-08T03:00:00Z&zone=America/Santiago";
   const path = pathOf(account, `usage?${range}&step=1d&group=none`);
@@ -199,7 +199,7 @@ test("a call opens as a receipt whose lines make up the charge", async () => {
   expect(other.body.refusal?.explanation).toMatch(/^Refused: .*\.$/);
 });
 
-test("a refusal by a key's own rules asks for no change of it, since keys are made anew", () => {
+test("a refusal by a key's own rules suggests no change of the key", () => {
   for (const [code, status] of [
     ["key_budget_exceeded", 402],
     ["insufficient_scope", 403],
@@ -209,7 +209,7 @@ test("a refusal by a key's own rules asks for no change of it, since keys are ma
   }
 });
 
-test("a call of another account is not there, as one that never was", async () => {
+test("a call of another account gets the error of an unknown call", async () => {
   const [mine, theirs] = [await world.account({ paid: "3" }), await world.account({ paid: "3" })];
   await world.api.post(theirs, chatBody());
   await flush();
@@ -223,7 +223,7 @@ test("a call of another account is not there, as one that never was", async () =
   expect(one?.message?.replace(id, missing)).toBe(two?.message ?? "");
 });
 
-test("figures say how far they are behind, and stop when the journal is written", async () => {
+test("figures show how far they are behind, and stop when the journal is written", async () => {
   const account = await world.account({ paid: "3" });
   await world.api.post(account, chatBody());
   const path = pathOf(account, "requests");

@@ -1,5 +1,5 @@
-// Who may call what of the console: every endpoint has a row here, and one without a row fails. To
-// strangers an account is not there, in the words of one that never was.
+// Tests which roles may call each endpoint of the console: every endpoint has a row here, and an
+// endpoint without a row fails. A stranger gets the same error as for an unknown account.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { mayAct, ROLES, type Role } from "../../../src/core/access/roles.ts";
@@ -9,7 +9,7 @@ import { shared } from "../../support/shared.ts";
 
 setDefaultTimeout(60_000);
 
-/** The lowest role that may call an endpoint of an account; null for whoever is signed in. */
+/** The lowest role that may call an endpoint of an account; null for any signed-in person. */
 const NEEDED: Readonly<Record<string, Role | null>> = {
   signUp: null,
   verifySignUp: null,
@@ -100,7 +100,7 @@ async function call({ method, path }: Endpoint, account: string, who: string | n
   return { status: response.status, text, code: /"code":"(\w+)"/.exec(text)?.[1] };
 }
 
-test("every endpoint of the console has its row, with the role that it asks for", () => {
+test("every endpoint of the console has its row, with the role that it requires", () => {
   const asked = Object.fromEntries(CONSOLE.map(({ id, role }) => [id, role]));
   expect(asked).toEqual(NEEDED as Record<string, Role | null>);
 });
@@ -115,7 +115,7 @@ test.each(
 const OF_ACCOUNTS = CONSOLE.filter(({ role }) => role !== null);
 
 test.each(OF_ACCOUNTS.map((one) => [one.id, one] as const))(
-  "%s is for members with its role, and for strangers not there",
+  "%s is for members with its role, and unknown to strangers",
   async (id, endpoint) => {
     const account = await world.account({ paid: "5" });
     const stranger = await call(endpoint, account.id, "stranger");

@@ -1,5 +1,5 @@
-// What src/core/money/call-cost.ts must hold, as checks of a module: call-cost.test.ts runs them
-// against the source, price-mutants.test.ts against copies with a fault.
+// Checks the guarantees of src/core/money/call-cost.ts: call-cost.test.ts runs them against the
+// source, price-mutants.test.ts against copies with a fault.
 
 import { expect } from "bun:test";
 import fc from "fast-check";

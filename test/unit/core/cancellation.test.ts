@@ -1,4 +1,4 @@
-// What ends work: like an AbortController and its signal, in one object.
+// Tests cancellation: one object that works like an AbortController and its signal.
 
 import { expect, test } from "bun:test";
 import { abortSignalOf, Cancellation, throwIfCancelled } from "../../../src/core/cancellation.ts";
@@ -43,11 +43,11 @@ test("a listener may remove others and itself while all are called", () => {
   work.addEventListener("abort", first);
   work.addEventListener("abort", second);
   work.abort();
-  // As an AbortSignal does it.
+  // As an AbortSignal does.
   expect(heard).toEqual(["first"]);
 });
 
-test("a listener that throws keeps no other from hearing", () => {
+test("a listener that throws does not keep the others from being called", () => {
   const work = new Cancellation();
   const heard: string[] = [];
   work.addEventListener("abort", () => {
@@ -58,7 +58,7 @@ test("a listener that throws keeps no other from hearing", () => {
   expect(heard).toEqual(["second"]);
 });
 
-test("without a reason it has one, and work that must end can throw it", () => {
+test("a cancellation without a reason gets one, and work that must end can throw it", () => {
   const work = new Cancellation();
   expect(() => throwIfCancelled(work)).not.toThrow();
   work.abort();
@@ -66,7 +66,7 @@ test("without a reason it has one, and work that must end can throw it", () => {
   expect(() => throwIfCancelled(work)).toThrow("cancelled");
 });
 
-test("the platform's signal for it aborts with it, also when it comes later", () => {
+test("the platform's signal aborts with it, even if made later", () => {
   const work = new Cancellation();
   const before = abortSignalOf(work);
   expect(before.aborted).toBe(false);

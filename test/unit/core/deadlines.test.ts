@@ -1,4 +1,4 @@
-// Time limits that share a timer by their length.
+// Tests time limits that share a timer by their length.
 
 import { expect, test } from "bun:test";
 import { Deadlines } from "../../../src/core/deadlines.ts";
@@ -24,7 +24,7 @@ function setUp() {
   };
 }
 
-test("each is told at its own time, in the order in which they are due", () => {
+test("each owner is called at its own time, in the order in which they are due", () => {
   const { clock, told, begin } = setUp();
   begin(100, "long");
   begin(30, "short");
@@ -40,7 +40,7 @@ test("each is told at its own time, in the order in which they are due", () => {
   expect(told).toEqual(["short", "later", "long"]);
 });
 
-test("one that has ended is told nothing, wherever it stands among the others", () => {
+test("an ended deadline calls no owner, wherever it stands in the queue", () => {
   for (const ended of [[0], [1], [2], [0, 1], [1, 2], [0, 2], [2, 1, 0], [0, 0]]) {
     const { clock, told, begin } = setUp();
     const all = ["a", "b", "c"].map((name) => begin(10, name));
@@ -62,7 +62,7 @@ test("an end after its time changes nothing", () => {
   expect(told).toEqual(["first", "next"]);
 });
 
-test("those of one length share one timer, and an unused one ends with its time", () => {
+test("deadlines of one length share one timer, and an unused timer ends with its time", () => {
   const { clock, begin, timers } = setUp();
   for (let calls = 0; calls < 1_000; calls += 1) {
     begin(1_000, "call").end();
@@ -73,7 +73,7 @@ test("those of one length share one timer, and an unused one ends with its time"
   expect([timers(), clock.pending]).toEqual([1, 0]);
 });
 
-test("one that begins another, or ends one that is due with it, disturbs no other", () => {
+test("an owner that begins a deadline, or ends another due one, disturbs no other", () => {
   const { clock, told, begin } = setUp();
   const victim: { end(): void }[] = [];
   begin(10, "a", () => {
@@ -89,7 +89,7 @@ test("one that begins another, or ends one that is due with it, disturbs no othe
   expect(told).toEqual(["a", "c", "from a"]);
 });
 
-test("one that throws keeps no other from being told", () => {
+test("an owner that throws does not keep the others from being called", () => {
   const { clock, told, begin } = setUp();
   begin(10, "bad", () => {
     throw new Error("a fault");
@@ -100,11 +100,11 @@ test("one that throws keeps no other from being told", () => {
   expect(told).toEqual(["good"]);
 });
 
-test("an ended one that is kept keeps none of those that began after it", () => {
+test("an ended deadline that is kept keeps none of the later ones", () => {
   const { clock, begin } = setUp();
   const kept = begin(10, "kept");
   const owners: WeakRef<() => void>[] = [];
-  // Each ends after the next has begun, as calls at the same time do.
+  // Each deadline ends after the next has begun, as those of simultaneous calls do.
   let last = kept;
   for (let calls = 0; calls < 1_000; calls += 1) {
     const expire = () => void calls;

@@ -84,7 +84,7 @@ describe("toUuid() and fromUuid()", () => {
     );
   });
 
-  test("refuse what is no id", () => {
+  test("refuse a text that is not an id", () => {
     const bodies = ["7n42DGM5Tflk9n8mt7Fhc8", "zzzzzzzzzzzzzzzzzzzzzz", "00000000000000000000-1"];
     for (const body of bodies) expect(() => toUuid(`key_${body}`)).toThrow(RangeError);
   });
@@ -99,14 +99,14 @@ test("sameId() gives the same digits the prefix of another kind", () => {
 describe("isId()", () => {
   const digits = "034Shhzc8p3KwBO3VkhtVx";
 
-  test("knows the ids of its kind alone", () => {
+  test("knows only the ids of its kind", () => {
     for (const [kind] of FORMS) {
       const known = FORMS.filter(([, start]) => isId(kind, start + digits));
       expect(known.map(([other]) => other)).toEqual([kind]);
     }
   });
 
-  test("takes nothing that only resembles an id", () => {
+  test("refuses a text that only resembles an id", () => {
     const wrong = [
       "",
       "key_",

@@ -1,4 +1,4 @@
-// Latencies in bands: what a percentile of them promises, and that packing loses nothing.
+// Tests latencies in bands: the accuracy of their percentiles, and that packing loses nothing.
 
 import { expect, test } from "bun:test";
 import { BAND_STARTS, bandOf, LatencyCounts } from "../../../src/core/latency-bands.ts";
@@ -30,7 +30,7 @@ test("a percentile of bands is never below the exact one, and at most ten percen
   expect(new LatencyCounts().percentile(95)).toBeNull();
 });
 
-test("a band's number fits into a byte, and each band begins where the one before ends", () => {
+test("a band's number fits into a byte, and each band begins where the previous one ends", () => {
   expect(BAND_STARTS.length).toBeLessThanOrEqual(256);
   for (const [band, start] of BAND_STARTS.entries()) {
     expect(bandOf(start)).toBe(band);
@@ -38,7 +38,7 @@ test("a band's number fits into a byte, and each band begins where the one befor
   }
 });
 
-test("counts of any size are packed and read again, also one text after the other", () => {
+test("counts of any size are packed and read again, even several texts in a row", () => {
   const counts = new LatencyCounts();
   for (const [band, count] of SIZES) counts.add(band, count);
   const twice = new LatencyCounts();

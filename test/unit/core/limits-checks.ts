@@ -1,5 +1,6 @@
-// What src/core/access/limits.ts must hold, typed out from the specification and never from its own
-// tables: limits.test.ts runs it against the source, mutants.test.ts against copies with a fault.
+// Checks src/core/access/limits.ts against the specification, typed out and never taken from its
+// own tables: limits.test.ts runs them against the source, mutants.test.ts against copies with a
+// fault.
 
 import { expect } from "bun:test";
 import type { PlanName, TierInputs } from "../../../src/core/access/limits.ts";
@@ -12,7 +13,7 @@ type Limits = typeof import("../../../src/core/access/limits.ts");
 const usd = (dollars: number) => (BigInt(dollars) * 1_000_000_000n) as NanoUsd;
 const ALL = ["models", "search", "maps", "mail"] as const;
 const DAY = 86_400_000;
-/** When the first payment was made. */
+/** The time of the first payment. */
 const PAID_AT = 1_790_000_000_000;
 
 /** SPEC 8.1: requests a minute, streams, monthly cap; 8.2: services; 4.4: batch size. */

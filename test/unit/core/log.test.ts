@@ -12,11 +12,11 @@ function openLog() {
     { info: line("info"), warn: line("warn"), error: line("error") },
     clock,
   );
-  /** What was written since the last look. */
+  /** The lines written since the last look. */
   return { clock, log, written: () => lines.splice(0) };
 }
 
-test("a cause is logged at once, then once a second with the number of what was left out", () => {
+test("a cause is logged at once, then once a second with the number of omitted lines", () => {
   const { clock, log, written } = openLog();
   const fail = (requestId: string) => log.error({ requestId, err: new Error("away") }, "It failed");
   fail("req_1");
@@ -37,7 +37,7 @@ test("a cause is logged at once, then once a second with the number of what was 
   expect(written()).toHaveLength(1);
 });
 
-test("what differs in more than its request is logged at once", () => {
+test("lines that differ in more than their request are logged at once", () => {
   const { log, written } = openLog();
   const away = new Error("Redis is away", { cause: new Error("Failed to connect") });
   const other = new Error("Redis is away", { cause: new Error("Out of memory") });
@@ -58,7 +58,7 @@ test("what differs in more than its request is logged at once", () => {
   expect(written()).toHaveLength(3);
 });
 
-test("causes without end take one line a second of each message, and none hides another", () => {
+test("endless causes take one line a second of each message, and hide no other", () => {
   const { clock, log, written } = openLog();
   for (let cause = 0; cause < CAUSES_MAX; cause += 1) log.warn({ cause }, "It failed");
   expect(written()).toHaveLength(CAUSES_MAX);

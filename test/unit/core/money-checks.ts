@@ -1,5 +1,5 @@
-// What src/core/money/money.ts must hold, as checks of a module: money.test.ts runs them against
-// the source, mutants.test.ts against copies with a fault.
+// Checks the guarantees of src/core/money/money.ts: money.test.ts runs them against the source,
+// mutants.test.ts against copies with a fault.
 
 import { expect } from "bun:test";
 import fc from "fast-check";
@@ -14,7 +14,7 @@ const TOP = 9_007_199_254_740_991n;
 
 const amounts = fc.bigInt({ min: -TOP, max: TOP }).map(nanoUsd);
 
-/** Each text is what the amount is printed as, and is read as the amount. */
+/** Each text is printed for the amount, and read as the amount. */
 const DIGITS: readonly (readonly [nano: bigint, text: string])[] = [
   [0n, "0"],
   [1n, "0.000000001"],

@@ -1,6 +1,6 @@
-// The unit tests of money are worth what they catch: each mutant is a copy of a source file with
-// one fault, which a check must find. The copy without a fault must pass, and a mutant whose text
-// is no longer in the source fails.
+// Tests the tests of money: each mutant is a copy of a source file with one fault, which a check
+// must find. The copy without a fault must pass, and a mutant whose text is no longer in the source
+// fails.
 
 import { describe, expect, test } from "bun:test";
 import { atEnd } from "../../support/shared.ts";
@@ -60,7 +60,7 @@ const CONSTANTS = [
   "BUCKETS",
 ];
 
-/** One more and one less of each number below `anchor`, or of the number that follows it. */
+/** Adds one to, and takes one from, each number below `anchor`, or the number that follows it. */
 function offByOne(owner: string, anchor: string, fields: readonly string[] = [""]): Mutation[] {
   return fields.flatMap((field): Mutation[] => [
     [`${owner} ${field} is one more`, stepped(anchor, 1, field)],

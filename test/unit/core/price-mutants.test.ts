@@ -1,4 +1,5 @@
-// The checks of prices are worth the faults that they find: mutants of the files that price a call.
+// Tests the checks of prices by mutants of the files that price a call: the checks must find each
+// fault.
 
 import { describe } from "bun:test";
 import { atEnd } from "../../support/shared.ts";

@@ -1,4 +1,4 @@
-// What src/core/money/price-rows.ts must hold, as checks of a module.
+// Checks the guarantees of src/core/money/price-rows.ts.
 
 import { expect } from "bun:test";
 import type { PicoUsd } from "../../../src/core/money/money.ts";
@@ -48,7 +48,7 @@ export const ROW_CHECKS: Checks<PriceRows> = {
       imageOut: pico(2),
       audioOut: pico(2),
     });
-    // A write costs as the input, also where reads cost less.
+    // A write costs as much as the input, even if reads cost less.
     expect(priceRow({ ...PRICES, cachedInput: pico(0) }).of.cacheWrite30m).toBe(pico(1));
     const others = { cacheWrite5m: pico(4) };
     expect(priceRow({ ...PRICES, cachedInput: pico(3), others }).of).toMatchObject({

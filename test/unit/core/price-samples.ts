@@ -1,4 +1,4 @@
-// Any rows of prices and any call for them, and the cost of a call as a person would compute it.
+// Makes rows of prices and calls at random, and computes the cost of a call as a person would.
 
 import fc from "fast-check";
 import type { BilledPiece, CallFacts, Reach } from "../../../src/core/money/call-cost.ts";
@@ -85,7 +85,8 @@ export interface SampleCall {
 const count = fc.oneof(fc.constant(0), fc.nat({ max: 4_000 }));
 const servedBy = (tier: Tier, speed: Speed) =>
   fc.record({
-    // The standard tier may serve what asked for another, and a reservation may serve anything.
+    // The standard tier may serve a request for another tier, and a reservation may serve any
+    // request.
     tier: fc.constantFrom<Tier>(tier, "standard", "provisioned"),
     speed: fc.constantFrom<Speed>(speed, "standard"),
     geography: fc.option(fc.constantFrom("us", "eu", "moon")),
@@ -123,7 +124,7 @@ function isReached(part: Part, { hasMedia, hasLongWrites }: Omit<Reach, "fees">)
   return hasMedia || !["cacheReadAudio", "imageIn", "audioIn"].includes(part);
 }
 
-/** The cost by the rules in words, with none of the code that it is compared with. */
+/** Computes the cost by the rules in words, with none of the code that it is compared with. */
 export function costByHand(rows: readonly RowPrices[], { pieces, facts }: SampleCall): NanoUsd {
   let pico = 0n;
   let row = rows[0];

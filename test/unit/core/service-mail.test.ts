@@ -29,7 +29,7 @@ test("text of others cannot become markup, a header or another line", () => {
   expect(mail.text.split("\n").filter((line) => line.startsWith("Bcc"))).toEqual([]);
 });
 
-test("a button leads to an address of the web", () => {
+test("a button leads to a web address", () => {
   for (const url of ["javascript:alert(1)", "data:text/html,x", "/relative", ""]) {
     expect(() => serviceMail({ ...PARTS, button: { label: "x", url } })).toThrow(RangeError);
   }

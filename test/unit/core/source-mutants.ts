@@ -1,11 +1,14 @@
-// Copies of a source file with a fault, and the checks that must find it.
+// Makes copies of a source file with a fault, and runs the checks that must find it.
 
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 
-/** What a module must hold, by the guarantee it gives. A check throws if it does not hold. */
+/**
+ * The checks of a module, by the guarantee that each tests. A check throws if the guarantee is
+ * broken.
+ */
 export type Checks<Module> = Readonly<Record<string, (module: Module) => void>>;
 
 /** A test of each check. */
@@ -20,7 +23,7 @@ function brokenBy<Module>(checks: Checks<Module>, module: Module): string[] {
     .map(([guarantee]) => guarantee);
 }
 
-/** Whether any check fails; the first one that does ends the search. */
+/** True if any check fails; the first failure ends the search. */
 function isCaught<Module>(checks: Checks<Module>, module: Module): boolean {
   return Object.values(checks).some((check) => isThrown(() => check(module)));
 }
@@ -34,7 +37,7 @@ function isThrown(run: () => void): boolean {
   }
 }
 
-/** A change of a source text. It throws if it does not find what it changes. */
+/** A change of a source text. It throws if it does not find the text to change. */
 export type Change = (source: string) => string;
 
 /** Replaces a text that must occur exactly once. */
@@ -95,12 +98,12 @@ export type Mutation = readonly [fault: string, ...changes: Change[]];
 export interface Suite<Module> {
   readonly file: string;
   readonly checks: Checks<Module>;
-  /** What is changed in every mutant, and does not break the checks. */
+  /** Changes of every mutant that do not break the checks. */
   readonly harmless?: readonly Change[];
   readonly mutations: readonly Mutation[];
 }
 
-/** A test for each mutation, and one for the file as it is. */
+/** Defines a test for each mutation, and one for the unchanged file. */
 export function testMutants<Module>(
   mutants: Mutants,
   { file, checks, harmless = [], mutations }: Suite<Module>,

@@ -14,7 +14,7 @@ describe("an amount that was typed", () => {
   });
 
   test.each([
-    // In half of the world a comma comes before the cents: this is not $2,550.
+    // In half of the world a comma precedes the cents: this is not $2,550.
     "25,50",
     "0,500",
     "1,00,000",

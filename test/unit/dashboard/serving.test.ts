@@ -1,4 +1,4 @@
-// The built dashboard: how large it is, and how it is served.
+// Tests the built dashboard: its size, and how it is served.
 
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ const STYLE_BYTES_MAX = 25 * KB;
 const folder = sharedFolder("dashboard");
 const { builds, current } = dashboardPlaces(folder);
 
-/** What other builds left: one was killed, one goes on, and one is of former sources. */
+/** The leftovers of other builds: one was killed, one goes on, and one is of former sources. */
 const LEFT = ["draft-stale1", "draft-fresh1", "former"] as const;
 for (const name of LEFT) mkdirSync(join(builds, name), { recursive: true });
 writeFileSync(join(builds, "former", "page.html"), "former page");
@@ -32,7 +32,7 @@ mkdirSync(join(builds, "former", "assets"));
 writeFileSync(current, "former");
 for (const name of ["draft-stale1", "former"]) utimesSync(join(builds, name), 0, 0);
 
-/** Builds, and tells which file the page is then: one that is replaced has another inode. */
+/** Builds, and returns the identity of the page's file: a replaced file has another inode. */
 async function build(): Promise<number> {
   await buildDashboard(folder);
   return statSync(join(dashboardFolder(folder) ?? "", "page.html")).ino;
@@ -61,12 +61,12 @@ test("two builds at once leave one, and the former pages are served until then",
   expect(served).not.toContain("none");
 });
 
-test("a build removes what was left long ago, and nothing else", () => {
+test("a build removes old leftovers, and nothing else", () => {
   const left = [basename(dashboardFolder(folder) ?? ""), "draft-fresh1", basename(current)];
   expect(readdirSync(builds).sort()).toEqual(left.sort());
 });
 
-test("what the first page needs stays within its budget", async () => {
+test("the files of the first page stay within their budget", async () => {
   const script = await mainScript();
   const scripts = [script, ...staticImports(assets, script)];
   const sizeOf = (name: string) => readFileSync(join(assets, `${name}.gz`)).byteLength;
@@ -77,7 +77,7 @@ test("what the first page needs stays within its budget", async () => {
   expect(styleBytes).toBeLessThan(STYLE_BYTES_MAX);
 });
 
-test("nothing that is built names another host", async () => {
+test("no built file names another host", async () => {
   const texts = readdirSync(assets)
     .filter((name) => /\.(js|css)$/.test(name))
     .map((name) => readFileSync(join(assets, name), "utf8"));
@@ -105,7 +105,7 @@ describe("the page", () => {
     expect(new Set(pages).size).toBe(1);
   });
 
-  test("may only talk to this server, and has a nonce of its own each time", async () => {
+  test("may only talk to this server, and has a new nonce each time", async () => {
     const nonces: string[] = [];
     for (const response of [await get("/dashboard"), await get("/dashboard")]) {
       const policy = response.headers.get("content-security-policy") ?? "";
@@ -134,7 +134,7 @@ describe("the address of the server itself", () => {
     }
   });
 
-  test("answers all others as it does without a dashboard, byte by byte", async () => {
+  test("answers all other clients as it does without a dashboard, byte by byte", async () => {
     const sameIds = { random: (bytes: number) => new Uint8Array(bytes), clock: new FakeClock() };
     const withPages = appAlone({ ...sameIds, dashboard: openDashboard(folder) });
     const without = appAlone(sameIds);
@@ -165,7 +165,7 @@ describe("the address of the server itself", () => {
 });
 
 describe("files", () => {
-  test("are kept for good, and sent compressed to whom it suits", async () => {
+  test("are cached for good, and sent compressed to clients that accept it", async () => {
     const path = `/dashboard/assets/${await mainScript()}`;
     for (const [accepts, coding] of [
       ["gzip, deflate, br", "br"],
@@ -186,7 +186,7 @@ describe("files", () => {
   test("that do not exist, or lie elsewhere, are not found", async () => {
     for (const name of ["none.js", "..%2f..%2fpackage.json", "../page.html", "version"]) {
       const response = await get(`/dashboard/assets/${name}`);
-      // The browser's own reading of `..` leads to the page, never to a file.
+      // The browser itself resolves `..`, which leads to the page, never to a file.
       const text = await response.text();
       expect(text === "There is no such file.\n" || text.startsWith("<!doctype html>")).toBe(true);
     }
@@ -194,7 +194,7 @@ describe("files", () => {
   });
 });
 
-test("without a build or a console the address says what it needs", async () => {
+test("without a build or a console the address says what is missing", async () => {
   const response = await appAlone({ dashboard: () => null }).get("/dashboard");
   expect(response.status).toBe(503);
   expect(await response.text()).toContain("SESSION_SECRET and CONSOLE_URL");

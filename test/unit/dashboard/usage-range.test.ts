@@ -1,4 +1,5 @@
-// The range that the usage page asks for, in zones whose clocks skip midnight or have it twice.
+// Tests the range that the usage page requests, in zones whose clocks skip midnight or have it
+// twice.
 
 import { describe, expect, test } from "bun:test";
 import { isoOf, midnight } from "../../../dashboard/src/time.ts";

@@ -1,4 +1,4 @@
-// Budgets of bodies: for the bytes on their way, and for what a key sends in a minute.
+// Tests budgets of bodies: for the bytes in memory, and for the bytes that a key sends in a minute.
 
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../../src/core/errors.ts";
@@ -37,7 +37,7 @@ describe("bytes on their way", () => {
     refusalOf(() => shares.of("account").take(1));
   });
 
-  test("of a process are bounded, and yet a sender without any may have one", () => {
+  test("of a process are bounded, and yet a sender without an open body may have one", () => {
     const shares = new BodyShares();
     for (let taken = 0; taken < PROCESS_BYTES_AT_ONCE; taken += BODY_BYTES_AT_ONCE) {
       shares.of(`account_${taken}`).take(BODY_BYTES_AT_ONCE);
@@ -73,7 +73,7 @@ describe("bytes on their way", () => {
 });
 
 describe("in a minute", () => {
-  test("a key may send so many bytes of large bodies", () => {
+  test("the bytes of a key's large bodies are limited", () => {
     const shares = new BodyShares();
     for (let sent = 0; sent < KEY_BYTES_A_MINUTE; sent += BODY) {
       const share = shares.of("account", large("key"));
@@ -86,7 +86,7 @@ describe("in a minute", () => {
     shares.of("account", large("key", MINUTE_MS)).take(1);
   });
 
-  test("a key may send so many values in large bodies", () => {
+  test("the values in a key's large bodies are limited", () => {
     const shares = new BodyShares();
     shares.of("account", large("key")).countValues(KEY_VALUES_A_MINUTE);
     shares.of("account", large("key")).take(1);
@@ -120,7 +120,7 @@ describe("in a minute", () => {
     shares.of("other", large("its key")).take(1);
   });
 
-  test("so many senders are counted, and then the first anew", () => {
+  test("a bounded number of senders is counted, and then the first is forgotten", () => {
     const budget = new MinuteBudget({ most: 1, refusal: "Too much" });
     for (let sender = 0; sender < SENDERS_MAX; sender += 1) budget.take(`s${sender}`, 1, 0);
     refusalOf(() => budget.take("s0", 1, 0));

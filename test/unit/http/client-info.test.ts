@@ -13,7 +13,7 @@ describe("createClientInfo()", () => {
     expect(one("192.0.2.1").ipHash).not.toBe(other("192.0.2.1").ipHash);
   });
 
-  test("hashes anew when the month has another secret, and knows the caller's window", () => {
+  test("hashes again with a new month's secret, and keeps the window's hash", () => {
     let secret = "november";
     const infoOf = createClientInfo({ ipHashSecret: () => secret, windowSecret: "w", countryOf });
     const before = infoOf("192.0.2.1");
@@ -36,7 +36,7 @@ describe("createClientInfo()", () => {
     const address = (count: number) => `10.0.${count >> 8}.${count & 255}`;
     for (let count = 0; count < 4_096; count += 1) infoOf(address(count));
     infoOf(address(0));
-    // It takes the place of the address that was not used for longest, the second.
+    // The new address replaces the least recently used address, the second.
     infoOf("192.0.2.1");
     lookedUp.length = 0;
     for (const count of [0, 2, 1]) infoOf(address(count));
@@ -52,7 +52,7 @@ describe("createClientInfo()", () => {
 });
 
 describe("createCountryLookup()", () => {
-  test("knows countries of both IP versions, and none for a private address", () => {
+  test("knows countries of both IP versions, and null for a private address", () => {
     const countryOf = createCountryLookup();
     expect(countryOf("8.8.8.8")).toBe("US");
     expect(countryOf("2a00:1450:4001:81b::200e")).toMatch(/^[A-Z]{2}$/);

@@ -7,11 +7,11 @@ function clientOf(peer: string, forwarded: string | null, trusted: string[] = ["
 }
 
 describe("createClientIp()", () => {
-  test("believes nobody without trusted proxies", () => {
+  test("believes no peer without trusted proxies", () => {
     expect(clientOf("192.0.2.7", "198.51.100.1", [])).toBe("192.0.2.7");
   });
 
-  test("does not believe a peer that is no trusted proxy", () => {
+  test("does not believe a peer that is not a trusted proxy", () => {
     expect(clientOf("192.0.2.7", "198.51.100.1")).toBe("192.0.2.7");
   });
 
@@ -19,7 +19,7 @@ describe("createClientIp()", () => {
     expect(clientOf("10.0.0.1", "198.51.100.1")).toBe("198.51.100.1");
   });
 
-  test("ignores what the client wrote left of that", () => {
+  test("ignores the hops that the client wrote left of that", () => {
     expect(clientOf("10.0.0.1", "203.0.113.9, 198.51.100.1")).toBe("198.51.100.1");
   });
 
@@ -36,7 +36,7 @@ describe("createClientIp()", () => {
     expect(createClientIp(["10.0.0.0/8"])("10.0.0.1", headers)).toBe("198.51.100.1");
   });
 
-  test("stays with the proxy where the hop is no address", () => {
+  test("returns the proxy's address if the hop is not an address", () => {
     expect(clientOf("10.0.0.1", "198.51.100.1, unknown")).toBe("10.0.0.1");
     expect(clientOf("10.0.0.1", "198.51.100.1, 010.1.2.3")).toBe("10.0.0.1");
     expect(clientOf("10.0.0.1", "")).toBe("10.0.0.1");
@@ -49,13 +49,13 @@ describe("createClientIp()", () => {
     expect(clientOf("10.0.0.1", "::ffff:198.51.100.1")).toBe("198.51.100.1");
   });
 
-  test("refuses a list with an entry that is no address", () => {
+  test("refuses a list with an entry that is not an address", () => {
     expect(() => createClientIp(["10.0.0.0/8", "proxy.local"])).toThrow("proxy.local");
   });
 });
 
 describe("normalizeIp()", () => {
-  test("spells one address one way", () => {
+  test("gives each address one spelling", () => {
     expect(normalizeIp("::ffff:1.2.3.4")).toBe("1.2.3.4");
     expect(normalizeIp("::FFFF:0102:0304")).toBe("1.2.3.4");
     expect(normalizeIp("::ffff:ffff:ff")).toBe("255.255.0.255");

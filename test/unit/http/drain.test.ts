@@ -1,4 +1,4 @@
-// How a process that is told to stop closes its connections.
+// Tests how a stopping process closes its connections.
 
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
@@ -10,7 +10,7 @@ import { silent } from "../../support/fakes/silent-log.ts";
 
 const BODY_BYTES = 8_000_000;
 const PIECE = "y".repeat(16_000);
-/** The kernel gives a connection to the server when something comes on it. */
+/** The kernel gives a connection to the server when its first bytes arrive. */
 const BEGUN = "GET /plain HTTP/1.1\r\nHost: x\r\n";
 
 function serve(): BunServer {
@@ -36,7 +36,7 @@ function streamed(): ReadableStream {
   );
 }
 
-/** A connection on which the server has these bytes. */
+/** Opens a connection on which the server has received these bytes. */
 async function opened(server: BunServer, bytes: string): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const socket = connect(server.port ?? 0, "127.0.0.1", () => {
@@ -44,12 +44,12 @@ async function opened(server: BunServer, bytes: string): Promise<Socket> {
   });
   socket.on("error", reject);
   await promise;
-  // The server has read them if it answers on a later connection.
+  // An answer on a later connection shows that the server has read the bytes.
   await (await fetch(new URL("/plain", server.url))).text();
   return socket;
 }
 
-/** Begins to stop a server; `pass` lets time pass. */
+/** Begins to stop a server; `pass` advances the clock. */
 function beginStop(server: BunServer) {
   const clock = new FakeClock();
   const warnings: string[] = [];
@@ -64,13 +64,13 @@ function beginStop(server: BunServer) {
   return { over, warnings, pass: (ms: number) => clock.advance(ms) };
 }
 
-/** The length of the body in what came of an answer; in pieces, their lengths are no part of it. */
+/** The length of the body in a partial answer; the lengths of chunks are not part of it. */
 function bodyLength(answer: string): number {
   const body = answer.slice(answer.indexOf("\r\n\r\n"));
   return [...body.matchAll(/[xy]+/g)].reduce((sum, [run]) => sum + run.length, 0);
 }
 
-test("a connection on which no request came delays no stop, and is no call", async () => {
+test("a connection without a request does not delay the stop, and is no call", async () => {
   const server = serve();
   const unused = await opened(server, BEGUN);
   const { over, warnings, pass } = beginStop(server);
@@ -80,7 +80,7 @@ test("a connection on which no request came delays no stop, and is no call", asy
   unused.destroy();
 });
 
-test("a request that was on its way when the process was told to stop is answered", async () => {
+test("a request that was on its way when the stop began is answered", async () => {
   const server = serve();
   const socket = await opened(server, BEGUN);
   let answer = "";
@@ -95,7 +95,7 @@ test("a request that was on its way when the process was told to stop is answere
 });
 
 for (const path of ["/plain", "/stream"]) {
-  test(`a client that reads slowly gets all of its answer: ${path}`, async () => {
+  test(`a client that reads slowly gets its whole answer: ${path}`, async () => {
     const server = serve();
     const unused = await opened(server, BEGUN);
     const socket = await opened(server, `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);

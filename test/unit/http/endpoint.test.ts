@@ -1,4 +1,4 @@
-// The frame of a call, over HTTP and with real stores: what happens when its parts fail.
+// Tests the frame of a call, over HTTP and with real stores, when its parts fail.
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { AnonymousWindow } from "../../../actors/anonymous-window.ts";
@@ -22,15 +22,15 @@ const PROVIDER_MS = 20;
 const ANSWER_MS = 5;
 
 const world = await shared(openWorld());
-/** Its window is wider than that of callers without a key. */
+/** The account's window is wider than that of callers without a key. */
 const account = await openAccount(world, { contract: "enterprise", paid: "10" });
 const WINDOW = "10000";
 const clock = new FakeClock();
-/** How long the connection could be idle, at each change, and what the meter was told. */
+/** Each change of the connection's idle limit, and each value of the meter. */
 const idleSeconds: number[] = [];
 const metered: unknown[] = [];
 
-/** What a part of the endpoint does before it goes on as usual. */
+/** The parts of the endpoint that a test can make fail. */
 type Part = "precheck" | "prepare" | "run" | "work" | "answer";
 const faults = new Map<Part, () => void>();
 const enter = (part: Part) => faults.get(part)?.();
@@ -124,7 +124,7 @@ const throws = (error: unknown) => () => {
 const OWN = [(RUN_MS + ANSWER_MS - PROVIDER_MS) / 1_000];
 const { idleTimeout } = LISTEN_OPTIONS;
 
-test("a call's own time is all but what it waited for a provider, the answer made", async () => {
+test("a call's own time has the answer's making, not the wait for a provider", async () => {
   const response = await call();
   expect(await response.json()).toEqual({ text: "a" });
   expect(response.headers.get("x-ratelimit-limit-requests")).toBe(WINDOW);
@@ -151,7 +151,7 @@ describe("a connection may be idle without a limit", () => {
     expect(idleSeconds).toEqual([0, idleTimeout]);
   });
 
-  test("but not because of one that is answered before", async () => {
+  test("but not because of a call that is answered earlier", async () => {
     faults.set("work", () => clock.advance(QUIET_MS - RUN_MS - ANSWER_MS - 1));
     await call();
     clock.advance(QUIET_MS);
@@ -159,7 +159,7 @@ describe("a connection may be idle without a limit", () => {
   });
 
   for (const part of ["run", "work", "answer"] as const) {
-    test(`until the end of one that fails in its ${part}`, async () => {
+    test(`until the end of a call that fails in its ${part}`, async () => {
       faults.set(part, () => {
         waits();
         throws(new TypeError("A bug"))();
@@ -169,14 +169,14 @@ describe("a connection may be idle without a limit", () => {
     });
   }
 
-  test("but not because of one that is refused for its input", async () => {
+  test("but not because of a call that is refused for its input", async () => {
     expect((await call('{"text":1}')).status).toBe(400);
     expect(idleSeconds).toEqual([]);
   });
 });
 
-describe("what is thrown in a call's", () => {
-  // Before it runs, a refused call is counted; a refusal of `run` itself would not be.
+describe("an error thrown in a call's", () => {
+  // Before it runs, a refused call is counted; a refusal by `run` itself would not be.
   for (const part of ["precheck", "prepare", "work", "answer"] as const) {
     test(`${part} is answered if it is a refusal, with the account's window`, async () => {
       faults.set(part, throws(new ApiError("invalid_parameter", "No")));

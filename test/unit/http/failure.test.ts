@@ -125,7 +125,7 @@ test("a command that Redis refuses for the moment is 503, whatever the reason", 
   redis.disconnect();
 });
 
-test("a key that the Cluster of Redis does not serve is 503, also beside writes", async () => {
+test("a key that the Cluster of Redis does not serve is 503, even beside writes", async () => {
   await using cluster = await startCluster();
   const redis = openRedis(cluster.urls.join(","));
   await redis.set("lost", "");
@@ -135,7 +135,7 @@ test("a key that the Cluster of Redis does not serve is 503, also beside writes"
     await node.call("CLUSTER", "DELSLOTS", slot);
     node.disconnect();
   }
-  // What was written together with others is not sent again by the client.
+  // The client does not send a command again that was written together with others.
   const written = Array.from({ length: 30 }, (_, index) => redis.set(`served ${index}`, ""));
   const away = await rejection(redis.set("lost", ""));
   await Promise.all(written);
@@ -144,7 +144,7 @@ test("a key that the Cluster of Redis does not serve is 503, also beside writes"
   expect(failureOf(away)).toMatchObject({ code: "service_unavailable", cause: away });
 }, 30_000);
 
-test("a refused statement is a fault of ours, and our own errors stay what they are", () => {
+test("a refused statement is a fault of ours, and our own errors stay unchanged", () => {
   const refused = Object.assign(new Error("no such column"), { code: "42703" });
   expect(failureOf(refused).code).toBe("internal_error");
   expect(failureOf(new TypeError("x is not a function")).code).toBe("internal_error");

@@ -1,5 +1,6 @@
-// Headers that no answer lacks, whoever asks. The tests of the API and of the console hold each of
-// their answers to the same (`mustBeGuarded`): replies, bytes, streams and refusals.
+// Tests headers that every answer has, whoever the caller is. The tests of the API and of the
+// console hold each of their answers to the same rules (`mustBeGuarded`): replies, bytes, streams
+// and refusals.
 
 import { describe, expect, test } from "bun:test";
 import type { People } from "../../../src/http/console/people.ts";
@@ -22,7 +23,7 @@ const CALLERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "with a cookie": { cookie: "session=nobody" },
 };
 
-describe("nobody may keep or misread an answer to", () => {
+describe("no cache may keep and no browser misread an answer to", () => {
   for (const { method, path } of [
     ...GATEWAY,
     ...APPLICATION,
@@ -46,7 +47,7 @@ describe("nobody may keep or misread an answer to", () => {
   }
 });
 
-test("no page of a stranger may frame the documentation", async () => {
+test("no page of another site may frame the documentation", async () => {
   const { headers } = await app.get("/docs");
   const policy = headers.get("content-security-policy")?.split("; ") ?? [];
   expect(policy).toContain("frame-ancestors 'none'");

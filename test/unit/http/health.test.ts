@@ -16,7 +16,7 @@ async function ready(checks: Readonly<Record<string, ReadinessCheck>>, warnings:
 
 const fine = { postgres: () => Promise.resolve() };
 
-test("/readyz is degraded but 200 while somebody must look at something", async () => {
+test("/readyz is degraded but 200 while a problem needs an operator", async () => {
   const warnings = { journal: async () => "2 rejected entries" };
   expect(await ready(fine, warnings)).toEqual({
     status: 200,
@@ -55,7 +55,7 @@ test("/readyz says in words why Redis takes no write", async () => {
   });
 });
 
-test("many who ask /readyz at once ask each store once", async () => {
+test("many requests to /readyz at once read each store once", async () => {
   let asked = 0;
   let gate = Promise.withResolvers<void>();
   const redis = () => {

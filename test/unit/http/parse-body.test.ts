@@ -1,5 +1,5 @@
-// Parsing of bodies: the same in the thread for large ones as in the one that serves requests, and
-// few keys that no schema knows.
+// Tests parsing of bodies: the thread for large bodies gives the same results as the thread that
+// serves requests, and unknown keys are bounded.
 
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../../src/core/errors.ts";
@@ -60,7 +60,7 @@ const BODIES: Readonly<Record<string, readonly [JsonBody<unknown>, string]>> = {
   "too many unknown keys": [chat, JSON.stringify(chatOf(keys(9_000)))],
 };
 
-describe("a body is parsed in the thread as it is here:", () => {
+describe("the parsing thread gives the same result as parsing here:", () => {
   for (const [name, [kind, text]] of Object.entries(BODIES)) {
     test(name, async () => {
       const here = await parsed(kind, text);
@@ -75,7 +75,7 @@ describe("a body is parsed in the thread as it is here:", () => {
   });
 });
 
-test("a text with many keys or values is parsed in the thread, another one here", async () => {
+test("a text with many keys or values is parsed in the thread, any other text here", async () => {
   const asked: string[] = [];
   const parser: BodyParser = {
     parse(sender, body) {
@@ -94,7 +94,7 @@ test("a text with many keys or values is parsed in the thread, another one here"
   expect(await isApart({ metadata: Array(6_000).fill(1) })).toBe(true);
 });
 
-test("what is packed is whole again", () => {
+test("a packed value is whole again", () => {
   const values = [{ a: ["x".repeat(3_000), { b: "y".repeat(3_000), c: null }] }, "z".repeat(3_000)];
   for (const value of values) {
     const copy = structuredClone(value);
@@ -102,7 +102,7 @@ test("what is packed is whole again", () => {
   }
 });
 
-describe("keys that no schema knows", () => {
+describe("keys that the schema does not know", () => {
   const told = async (fields: object) => await parsed(chat, JSON.stringify(chatOf(fields)));
 
   test("may be 256 in one object and 500 in all", async () => {
@@ -121,7 +121,7 @@ describe("keys that no schema knows", () => {
     expect(await told(three)).toMatchObject({ param: "c.c97" });
   });
 
-  test("are not those inside a field that has any form, such as the schema of a tool", async () => {
+  test("do not include those in a field of any form, such as a tool's schema", async () => {
     const many = { tools: tools({ properties: keys(1_000) }), logit_bias: keys(1_000, "1") };
     expect(await told(many)).toHaveProperty("value");
   });

@@ -1,4 +1,4 @@
-// Responses copy headers that are filled anew for each.
+// Tests that responses copy headers that are set again for each.
 
 import { expect, test } from "bun:test";
 import { bytesResponse, jsonResponse, streamResponse } from "../../../src/http/respond.ts";
@@ -17,7 +17,7 @@ function headersOf(response: Response): Record<string, string | null> {
   };
 }
 
-test("each response has its own headers, whatever the one before had", () => {
+test("each response has its own headers, whatever the previous one had", () => {
   const first = jsonResponse("{}", { requestId: "req_1", rate: RATE, costUsd: "0.5" });
   const rate = { limit: 600, remaining: 1, resetSeconds: 7 };
   const second = bytesResponse(new Uint8Array(1), "image/png", { requestId: "req_2", rate });
@@ -33,7 +33,7 @@ test("each response has its own headers, whatever the one before had", () => {
   expect(headersOf(events)).toEqual({ ...other, type, id: "req_4" });
 });
 
-test("what one response adds to its headers is not in the next one", () => {
+test("headers added to one response are not in the next one", () => {
   const facts = { requestId: "req_1", rate: RATE };
   const special = jsonResponse("{}", { ...facts, isRepeat: true });
   expect(special.headers.get("idempotent-replayed")).toBe("true");

@@ -5,7 +5,7 @@ import { expectRefusal } from "../../support/api/expect-refusal.ts";
 const api = appAlone();
 
 describe("routes", () => {
-  test("that do not exist are 404, and other methods 405 with Allow", async () => {
+  test("that do not exist are 404, and wrong methods 405 with Allow", async () => {
     await expectRefusal(await api.get("/v1/nothing"), "not_found");
     await expectRefusal(await api.get("/"), "not_found");
     for (const [path, method, allow] of [

@@ -4,7 +4,7 @@ import { APPLICATION, CONSOLE, GATEWAY, OPERATOR, PROGRAM } from "../../../src/r
 
 const GATEWAY_ROUTES = [...GATEWAY, ...PROGRAM];
 
-describe("a path without an endpoint is told the endpoint that was meant", () => {
+describe("the refusal of a path without an endpoint names the endpoint that was meant", () => {
   const cases: readonly (readonly [method: string, path: string, meant: string | null])[] = [
     ["POST", "/v1/response", "POST /v1/chat/completions"],
     ["POST", "/v1/responses", "POST /v1/chat/completions"],
@@ -30,8 +30,8 @@ describe("a path without an endpoint is told the endpoint that was meant", () =>
     });
   }
 
-  test("and of a hostile path no more is read than an endpoint can have", () => {
-    // To split it for each endpoint would take minutes, beyond the time of a test.
+  test("and of a hostile path, only as much is read as an endpoint can have", () => {
+    // Splitting it for each endpoint would take minutes, beyond the time of a test.
     const path = "/".repeat(40_000_000);
     const { code } = noEndpoint([...GATEWAY, ...PROGRAM, ...CONSOLE, ...OPERATOR], "GET", path);
     expect(code).toBe("not_found");
@@ -48,7 +48,7 @@ describe("a path without an endpoint is told the endpoint that was meant", () =>
   });
 });
 
-test("a method that a path lacks is told those it has; HEAD of a paid call is none", () => {
+test("a method that a path lacks gets those it has; HEAD of a paid call is not offered", () => {
   const allowed = (path: string) => noEndpoint(GATEWAY_ROUTES, "PUT", path).allow;
   expect(allowed("/v1/me")).toBe("GET, HEAD");
   expect(allowed("/v1/mail/messages/msg_1")).toBe("GET, HEAD");

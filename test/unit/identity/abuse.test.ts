@@ -1,4 +1,5 @@
-// What strangers try: foreign pages, stolen and planted cookies, guesses, and free credit twice.
+// Tests attacks of strangers: foreign pages, stolen and planted cookies, guesses, and free credit
+// twice.
 
 import { describe, expect, test } from "bun:test";
 import { lacksAllowance, parseDocument } from "../../../src/core/access/access.ts";
@@ -34,8 +35,8 @@ describe("a foreign page", () => {
     });
   }
 
-  // Its DNS may name any machine, also this one: to a browser that is one origin then.
-  test("whose name leads to this machine signs nobody in, and is shown no mail", async () => {
+  // A foreign page's DNS may name any machine, also this one: then a browser sees one origin.
+  test("whose name leads to this machine signs no person in, and sees no mail", async () => {
     const email = "rebound@example.com";
     await lab.person(email);
     const path = "/email-otp/send-verification-otp";
@@ -55,7 +56,7 @@ describe("a foreign page", () => {
     }
   });
 
-  test("is nowhere redirected to, whatever is asked for", async () => {
+  test("is never redirected to, whatever is requested", async () => {
     const evil = "https://evil.example/";
     const more = { callbackURL: evil, redirectTo: evil };
     const email = "redirect@example.com";
@@ -85,7 +86,7 @@ describe("a cookie", () => {
     expect(await attacker.isSignedIn()).toBe(false);
   });
 
-  test("cannot be made from what Postgres stores", async () => {
+  test("cannot be made from the data that Postgres stores", async () => {
     const email = "leaked@example.com";
     await lab.person(email);
     const rows = await lab.stores.database.sql`SELECT token FROM sessions`;
@@ -100,7 +101,7 @@ describe("a cookie", () => {
     );
   });
 
-  test("is for pages of this host alone on HTTPS", async () => {
+  test("on HTTPS is only for pages of this host", async () => {
     const secure = await PeopleLab.start({ config: { origin: "https://console.example.com" } });
     await using _ = secure;
     const visitor = secure.visitor();
@@ -117,7 +118,7 @@ describe("a cookie", () => {
   });
 });
 
-describe("nobody learns whether an inbox is known", () => {
+describe("a stranger cannot learn if an inbox is known", () => {
   const paths: readonly (readonly [string, (email: string) => object])[] = [
     ["/sign-up/email", (email) => ({ email, name: "Ada", password: PASSWORD })],
     ["/request-password-reset", (email) => ({ email })],
@@ -150,7 +151,7 @@ describe("nobody learns whether an inbox is known", () => {
   });
 });
 
-test("what better-auth offers besides is not reachable", async () => {
+test("other features of better-auth are not reachable", async () => {
   const ada = await lab.person("closed@example.com");
   const paths = ["update-user", "delete-user", "link-social", "unlink-account", "set-password"];
   for (const path of [...paths, "revoke-sessions", "sign-in/social", "verify-password"]) {
@@ -206,7 +207,7 @@ describe("free credit", () => {
     const tokens: (string | null)[] = [];
     for (const [number, visitor] of visitors.entries()) {
       const who = { email: emails[number], name: "Ada", password: PASSWORD };
-      // The limit of one inbox counts its mails; here its links are what is raced.
+      // The limit of one inbox counts its mails; this test is about its links.
       await lab.stores.database.sql`DELETE FROM attempts`;
       tokens.push(tokenOf(await visitor.auth("/sign-up/email", who)));
     }
@@ -254,7 +255,7 @@ describe("free credit", () => {
     expect(await grantsOf("seventh@mailinator.com")).toEqual(["disposable_inbox"]);
   });
 
-  test("of the Free plan goes to an inbox once, whoever owns its account by now", async () => {
+  test("of the Free plan goes to an inbox once, whoever owns its account later", async () => {
     const allowances = async (visitor: Visitor): Promise<number> => {
       const body = { surface: "application", name: "My app" };
       const opened = await visitor.post("/console/api/accounts", body);

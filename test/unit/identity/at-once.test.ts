@@ -1,5 +1,6 @@
-// Changes of one person at the same moment, whose transactions lock the same rows in another order.
-// Postgres ends one of two that wait for each other: it is made again after the other one.
+// Tests changes of one person at the same moment, whose transactions lock the same rows in a
+// different order. Postgres ends one of two that wait for each other: it is repeated after the
+// other.
 
 import { expect, test } from "bun:test";
 import { eventually } from "../../support/eventually.ts";
@@ -11,7 +12,7 @@ const { sql } = lab.stores.database;
 
 type Answer = Awaited<ReturnType<Visitor["auth"]>>;
 
-/** Somebody who is signed in twice, and a mailed link to set a new password. */
+/** A person who is signed in twice, and a mailed link to set a new password. */
 async function somebody(email: string) {
   const person = await lab.person(email);
   await lab.visitor().signIn(email);
@@ -29,7 +30,7 @@ async function waiting(count: number): Promise<void> {
   });
 }
 
-/** Begins a second change after the first one waits for a row, so that each waits for the other. */
+/** Begins a second change once the first one waits for a row, so that each waits for the other. */
 async function atOnce(
   lock: Parameters<PeopleLab["whileItWaits"]>[0],
   first: () => Promise<Answer>,
@@ -43,7 +44,7 @@ async function atOnce(
   return [answer, ...(await Promise.all(begun))];
 }
 
-test("of a change and a reset of a password at once, one ends the other", async () => {
+test("of a change and a reset of a password at the same time, one ends the other", async () => {
   const email = "both@example.com";
   const { person, reset } = await somebody(email);
   const passwords = { currentPassword: PASSWORD, newPassword: "changed by its owner" };

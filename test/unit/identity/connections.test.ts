@@ -1,5 +1,5 @@
-// What people do needs one connection to Postgres at a time: if each of many needed a second one
-// while it holds its first, all of them would wait for each other.
+// Tests that a request of a person needs one connection to Postgres at a time: if each of many
+// needed a second one while it holds its first, all of them would wait for each other.
 
 import { expect, test } from "bun:test";
 import { totp } from "../../support/fakes/totp.ts";
@@ -19,7 +19,7 @@ async function takeConnections(): Promise<Disposable> {
   };
 }
 
-test("a person does everything about signing in while one connection is free", async () => {
+test("every step of signing in works while one connection is free", async () => {
   using _ = await takeConnections();
   const email = "alone@example.com";
   const person = await lab.person(email);

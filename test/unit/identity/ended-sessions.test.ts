@@ -1,5 +1,5 @@
-// A session that was ended makes nothing any more, such as a key: not even by what it had under
-// way, which may be a request whose body comes slowly.
+// Tests that an ended session makes nothing any more, such as a key: not even by a request in
+// progress, whose body may arrive slowly.
 
 import { expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import type { TransactionSql } from "postgres";
@@ -15,7 +15,7 @@ const lab = await shared(PeopleLab.start());
 const { sql } = lab.stores.database;
 const url = lab.api.parts.url.replace("127.0.0.1", "localhost");
 
-/** Whoever opens the console by its name, in two browsers. */
+/** A person who opens the console by its name, in two browsers. */
 async function twice(email: string): Promise<readonly [owner: Visitor, thief: Visitor]> {
   const owner = await lab.person(email);
   const thief = lab.visitor(undefined, url);
@@ -72,7 +72,7 @@ const CHANGES: readonly Change[] = [
   },
 ];
 
-/** A call of the playground by a stream of its text, whose end comes when it is told. */
+/** A call of the playground with a streamed body, whose end comes on a signal. */
 function slowCall(account: string, { cookies, ip }: Visitor) {
   const text = JSON.stringify({ path: "/v1/chat/completions", body: chatBody() });
   const end = closedGate();
@@ -115,7 +115,7 @@ test("a call of the playground is not made once its session has ended", async ()
   expect(await possessions(email)).toMatchObject({ keys: 0 });
 });
 
-/** All that a person and their accounts have. */
+/** All rows of a person and their accounts. */
 async function possessions(email: string) {
   const [row] = await sql`
     WITH p AS (SELECT id FROM people WHERE email = ${email}),
@@ -128,7 +128,7 @@ async function possessions(email: string) {
 }
 
 for (const { name, lock, begin } of CHANGES) {
-  test(`what an ended session had under way is not done: ${name}`, async () => {
+  test(`a request in progress of an ended session is not done: ${name}`, async () => {
     const email = `${name.replaceAll(" ", "-")}@example.com`;
     const [owner, thief] = await twice(email);
     const send = await begin(thief);

@@ -1,4 +1,4 @@
-// Mails about payments go to whoever owns the account now, at the address that they have now.
+// Tests that mails about payments go to the present owner of the account, at the present address.
 
 import { expect, test } from "bun:test";
 import { changeMember } from "../../../src/store/people/memberships.ts";
@@ -38,7 +38,7 @@ test("an owner's new address gets the mails about the account", async () => {
   expect(await mailsGoTo(ada.account)).toBe("ada-after@example.com");
 });
 
-test("mails that the operator sends elsewhere, or of another's account, stay there", async () => {
+test("mails that the operator sends elsewhere, or of another, stay there", async () => {
   const bob = await holder("bob-before@example.com");
   const other = await holder("other@example.com");
   const { number } = bob.account;
@@ -52,7 +52,7 @@ test("mails that the operator sends elsewhere, or of another's account, stay the
   expect(await mailsGoTo(other.account)).toBe("bob-before@example.com");
 });
 
-test("the mails of an owner who leaves go to the one who stays", async () => {
+test("the mails of an owner who leaves go to the owner who stays", async () => {
   const eve = await holder("eve@example.com");
   const kim = await holder("kim@example.com");
   await database.sql`INSERT INTO memberships (account, person, role, joined_at)

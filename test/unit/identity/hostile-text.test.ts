@@ -1,5 +1,5 @@
-// Text that Postgres cannot store, and names that nobody could read: the console refuses both by
-// the name of the field, before anything is changed or used up.
+// Tests text that Postgres cannot store, and unreadable names: the console refuses both by the name
+// of the field, before it changes or uses up anything.
 
 import { describe, expect, test } from "bun:test";
 import { shared } from "../../support/shared.ts";
@@ -15,7 +15,7 @@ function toldOf({ status, body }: Awaited<ReturnType<Visitor["get"]>>) {
   return [status, body.error.code, body.error.message];
 }
 
-const refusalOf = (field: string) => [
+const nulRefusal = (field: string) => [
   400,
   "invalid_parameter",
   `${field} must not contain the character U+0000`,
@@ -33,21 +33,21 @@ describe("the character U+0000, which Postgres cannot store, is refused by its f
   ] as const)("in a path: %s", async (field, method, rest) => {
     const url = rest.startsWith("/") ? rest : path(rest);
     const told = method === "GET" ? await ada.get(url) : await ada.post(url);
-    expect(toldOf(told)).toEqual(refusalOf(field));
+    expect(toldOf(told)).toEqual(nulRefusal(field));
   });
 
   test.each(["model", "code"])("in a query: %s", async (field) => {
-    expect(toldOf(await ada.get(path(`requests?${field}=%00`)))).toEqual(refusalOf(field));
+    expect(toldOf(await ada.get(path(`requests?${field}=%00`)))).toEqual(nulRefusal(field));
   });
 
   test("in a body, however deep", async () => {
     const token = "\0";
     const confirmed = await ada.post("/console/api/me/email/confirm", { token });
-    expect(toldOf(confirmed)).toEqual(refusalOf("token"));
+    expect(toldOf(confirmed)).toEqual(nulRefusal("token"));
     const key = { name: "a", scopes: ["models", "\0"] };
-    expect(toldOf(await ada.post(path("keys"), key))).toEqual(refusalOf("scopes[1]"));
+    expect(toldOf(await ada.post(path("keys"), key))).toEqual(nulRefusal("scopes[1]"));
     for (const link of ["/sign-in/link", "/sign-up/verify"]) {
-      expect(toldOf(await lab.visitor().auth(link, { token }))).toEqual(refusalOf("token"));
+      expect(toldOf(await lab.visitor().auth(link, { token }))).toEqual(nulRefusal("token"));
     }
     const odd = await ada.post(path("rename"), { "na\0me": "x" });
     expect(toldOf(odd).slice(0, 2)).toEqual([400, "invalid_parameter"]);
@@ -86,7 +86,7 @@ describe("a name is one line", () => {
     const { code: otp } = sent.body.development;
     const entry = { email: order.email, otp };
     const told = await visitor.auth("/sign-in/email-otp", { ...entry, name: "a\0b" });
-    expect(toldOf(told)).toEqual(refusalOf("name"));
+    expect(toldOf(told)).toEqual(nulRefusal("name"));
     expect((await visitor.auth("/sign-in/email-otp", { ...entry, name: "" })).status).toBe(200);
     expect(tokenOf(sent)).toBeNull();
   });

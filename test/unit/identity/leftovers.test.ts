@@ -1,5 +1,5 @@
-// What was given out before a change: links, trusted devices, sign-ins that wait for a code, and
-// roles. None of it outlives the change.
+// Tests proofs that were issued before a change: links, trusted devices, sign-ins that wait for a
+// code, and roles. None of them outlives the change.
 
 import { describe, expect, test } from "bun:test";
 import { eventually } from "../../support/eventually.ts";
@@ -25,7 +25,7 @@ async function reset(token: string | null): Promise<unknown[]> {
 }
 
 describe("a link to set a new password ends", () => {
-  test("with another one that was used", async () => {
+  test("when another link was used", async () => {
     const email = "two-links@example.com";
     await lab.person(email);
     const tokens = [await resetLinkOf(email), await resetLinkOf(email)];
@@ -55,7 +55,7 @@ describe("a link to set a new password ends", () => {
   });
 });
 
-test("a link to another address ends with the password of whoever asked for it", async () => {
+test("a link to another address ends with the password of its person", async () => {
   const email = "asked-before@example.com";
   const owner = await lab.person(email);
   const changes = {
@@ -93,7 +93,7 @@ test("a link to another address names it, and gives no other", async () => {
 });
 
 describe("a mailed code to sign in ends", () => {
-  /** The status of a sign-in with the code that `change` came after. */
+  /** The status of a sign-in with a code, after `change` was made. */
   async function lateSignIn(email: string, change: (owner: Visitor) => Promise<unknown>) {
     const owner = await lab.person(email);
     const visitor = lab.visitor();
@@ -143,7 +143,7 @@ test("a sign-in that waits for a code ends with the password that began it", asy
   expect(await other.isSignedIn()).toBe(false);
 });
 
-/** A lab where a sign-in can be held while it compares the password: it has read the person. */
+/** A lab whose sign-ins can be held while they compare the password: the person was read before. */
 async function slowLab() {
   const held = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
@@ -177,7 +177,7 @@ async function slowLab() {
   };
 }
 
-describe("a sign-in that was under way while the password was changed", () => {
+describe("a sign-in that was in progress while the password was changed", () => {
   const passwords = { currentPassword: PASSWORD, newPassword: NEW_PASSWORD };
 
   test("is refused when the old password was read before", async () => {
@@ -194,7 +194,7 @@ describe("a sign-in that was under way while the password was changed", () => {
     expect(await person.isSignedIn()).toBe(true);
   });
 
-  test("has no session when it ended while the change was being stored", async () => {
+  test("has no session if it ended while the change was being stored", async () => {
     const email = "between@example.com";
     const person = await lab.person(email);
     const thief = lab.visitor();
@@ -211,7 +211,7 @@ describe("a sign-in that was under way while the password was changed", () => {
   });
 });
 
-describe("what a thief of the old password had under way is refused", () => {
+describe("a thief's request in progress with the old password is refused:", () => {
   const owned = { currentPassword: PASSWORD, newPassword: NEW_PASSWORD };
   const stolen = { currentPassword: PASSWORD, newPassword: "the password of a thief" };
 
@@ -283,7 +283,7 @@ describe("what a thief of the old password had under way is refused", () => {
     expect(person.has_two_factor).toBe(true);
   });
 
-  test("turning the second factor off, where the session ended while it was stored", async () => {
+  test("turning the second factor off, if the session ended while it was stored", async () => {
     const email = "off-in-between@example.com";
     const owner = await lab.person(email);
     const secret = await owner.turnOnSecondFactor();
@@ -303,8 +303,8 @@ describe("what a thief of the old password had under way is refused", () => {
   });
 });
 
-describe("a sign-in that was under way while the second factor was turned on", () => {
-  test("needs its code when the person was read before", async () => {
+describe("a sign-in that was in progress while the second factor was turned on", () => {
+  test("needs its code if the person was read before", async () => {
     await using slow = await slowLab();
     const email = "read-before@example.com";
     const person = await slow.lab.person(email);
@@ -316,7 +316,7 @@ describe("a sign-in that was under way while the second factor was turned on", (
     expect([await thief.isSignedIn(), await person.isSignedIn()]).toEqual([false, true]);
   });
 
-  test("has no session when it ended while the change was being stored", async () => {
+  test("has no session if it ended while the change was being stored", async () => {
     const email = "between-factors@example.com";
     const person = await lab.person(email);
     const thief = lab.visitor();
@@ -331,7 +331,7 @@ describe("a sign-in that was under way while the second factor was turned on", (
 });
 
 describe("a device is no longer trusted once", () => {
-  /** Somebody with a second factor, and a browser that needs none for them. */
+  /** A person with a second factor, and a browser that needs none for them. */
   async function trusting(email: string) {
     const person = await lab.person(email);
     const secret = await person.turnOnSecondFactor();
@@ -372,7 +372,7 @@ describe("a device is no longer trusted once", () => {
   });
 });
 
-test("the password of a stranger who asked for the account opens nothing", async () => {
+test("a stranger who asked for the account cannot sign in with their password", async () => {
   const email = "prepared@example.com";
   const stranger = lab.visitor();
   const token = await stranger.askForAccount(email, "the password of a stranger");

@@ -1,4 +1,4 @@
-// Limits of attempts: they hold whichever way a guess takes, and lock nobody else out.
+// Tests limits of attempts: they hold for every way of guessing, and lock no other person out.
 
 import { expect, test } from "bun:test";
 import { DAY_MS } from "../../../src/core/access/limits.ts";
@@ -37,7 +37,7 @@ test("wrong codes of a stranger do not keep the owner of the inbox out", async (
   expect((await owner.auth("/sign-in/email-otp", { email, otp })).status).toBe(200);
 });
 
-test("what is refused to one network uses up nothing of the inbox", async () => {
+test("attempts that are refused to one network use up nothing of the inbox", async () => {
   const email = "refused@example.com";
   await lab.person(email);
   const stranger = lab.visitor();
@@ -50,19 +50,19 @@ test("what is refused to one network uses up nothing of the inbox", async () => 
   expect((await lab.visitor().signIn(email)).status).toBe(200);
 });
 
-test("a clock that was a year ahead for a moment locks nobody out for a year", async () => {
+test("a clock that was a year ahead for a moment locks no person out for a year", async () => {
   const attempts = new Attempts(lab.stores.database);
   const entry = { key: "jumped", limit: 2, windowMs: 60_000 };
   const nowMs = Date.now();
   const count = (ms: number) => attempts.count([entry], ms);
   for (let attempt = 0; attempt < 3; attempt += 1) await count(nowMs + 365 * DAY_MS);
   expect([await count(nowMs), await count(nowMs)]).toEqual([0, 0]);
-  // Clocks of two processes that differ by a little share their windows.
+  // Clocks of two processes that differ a little share their windows.
   expect(await count(nowMs + 30_000)).toBeGreaterThan(0);
   expect(await count(nowMs - 30_000)).toBeGreaterThan(0);
 });
 
-test("an invitation that cannot be mailed is refused, and the one before works", async () => {
+test("an invitation that cannot be mailed is refused, and the previous one works", async () => {
   const owner = await lab.person("inviter@example.com");
   const account = await owner.firstAccount();
   const path = `/console/api/accounts/${account}`;
@@ -122,14 +122,14 @@ test("an account mails a hundred invitations in a day, from however many address
   expect((await other.post(`/console/api/accounts/${account}/invitations`, fine)).status).toBe(200);
 });
 
-test("a notice says only what its reader can do", async () => {
+test("a notice names only steps that its reader can take", async () => {
   const { sql } = lab.stores.database;
   const person = await lab.person("before@example.com");
   const asked = await person.post("/console/api/me/email", { email: "after@example.com" });
   await person.post("/console/api/me/email/confirm", { token: tokenOf(asked) });
   const [mail] = await sql`SELECT text FROM outbox
     WHERE recipient = 'before@example.com' AND kind = 'security_notice'`;
-  // With the old address nobody gets a link to set a new password.
+  // The old address can no longer request a link to set a new password.
   expect(mail?.text).toContain("Your address was changed to after@example.com");
   expect(mail?.text).not.toContain("set a new password");
   expect(mail?.text).not.toContain("/dashboard/forgot");

@@ -1,4 +1,4 @@
-// A request from this machine's address is one of this machine only if nobody handed it on.
+// Tests that a request from this machine's address counts as local only if it was not forwarded.
 
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
@@ -40,7 +40,7 @@ async function post(path: string, body: object, headers: Record<string, string> 
     method: "POST",
     headers: {
       "content-type": "application/json",
-      // Whoever is no browser writes what it likes here.
+      // A client that is not a browser can send any headers here.
       origin: `http://${headers.host ?? `127.0.0.1:${port}`}`,
       ...headers,
     },
@@ -60,7 +60,10 @@ const askForAccount = (headers: Record<string, string>) =>
     headers,
   );
 
-/** A person and their cookies, who signed up on this machine or through what adds the headers. */
+/**
+ * A person and their cookies, who signed up on this machine or through a proxy that adds the
+ * headers.
+ */
 async function signUp(headers: Record<string, string> = {}) {
   const email = newEmail();
   const path = "/console/auth/email-otp/send-verification-otp";
@@ -71,7 +74,7 @@ async function signUp(headers: Record<string, string> = {}) {
   return { email, cookie: signed.cookie };
 }
 
-/** What the server answers to these bytes. */
+/** The server's answer to these bytes. */
 function answerTo(request: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const socket = connect(port, "127.0.0.1", () => void socket.write(request));
@@ -85,7 +88,7 @@ function answerTo(request: string): Promise<string> {
   return promise;
 }
 
-/** What proxies, tunnels and content networks add, and names that lead here from elsewhere. */
+/** Headers of proxies, tunnels and content networks, and names that lead here from elsewhere. */
 const HANDED_ON: readonly (readonly [string, Record<string, string>])[] = [
   ["X-Forwarded-For", { "x-forwarded-for": "203.0.113.7" }],
   ["X-Forwarded-For of this machine", { "x-forwarded-for": "127.0.0.1" }],
@@ -103,7 +106,7 @@ const HANDED_ON: readonly (readonly [string, Record<string, string>])[] = [
   ["the connection of a proxy that adds no header", { connection: "close" }],
 ];
 
-/** Other names for the same: each product has its own. */
+/** Other names of the same headers: each product has its own. */
 const HEADERS_OF_PROXIES = [
   "X-Forwarded",
   "Forwarded-For",
@@ -154,7 +157,7 @@ const HEADERS_OF_BROWSERS = [
   "Upgrade-Insecure-Requests",
 ];
 
-test("a header of any proxy shows that a request was handed on; none of a browser does", () => {
+test("a header of any proxy shows that a request was forwarded; a browser's headers do not", () => {
   const isSeen = (name: string) => isForwarded(new Headers({ [name]: "" }));
   expect(HEADERS_OF_PROXIES.filter((name) => !isSeen(name))).toEqual([]);
   expect(HEADERS_OF_BROWSERS.filter(isSeen)).toEqual([]);
@@ -202,7 +205,7 @@ describe("mailed codes and links are in answers", () => {
     expect(body.development).toBeUndefined();
   });
 
-  test("on no path to a request that was handed on", async () => {
+  test("on no path to a forwarded request", async () => {
     const handedOn = { "x-forwarded-for": "203.0.113.7" };
     const { email, cookie } = await signUp();
     const me = await fetch(`http://127.0.0.1:${port}/console/api/me`, { headers: { cookie } });

@@ -1,4 +1,5 @@
-// What strangers try with somebody's inbox, from however many addresses, locks nobody out.
+// Tests that attacks of strangers on a person's inbox, from any number of addresses, do not lock
+// that person out.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { shared } from "../../support/shared.ts";
@@ -11,7 +12,7 @@ const lab = await shared(PeopleLab.start());
 const enterCode = (visitor: Visitor, email: string, otp: string) =>
   visitor.auth("/sign-in/email-otp", { email, otp });
 
-/** What strangers may guess, and how its owner signs in by it. */
+/** The proofs that strangers may guess, and the owner's way to sign in by each. */
 const GUESSES = {
   passwords: {
     guess: (visitor: Visitor, email: string) => visitor.signIn(email, "a wrong password"),
@@ -26,7 +27,7 @@ const GUESSES = {
   },
 };
 
-/** So many wrong ones, ten from each network. */
+/** Sends 110 wrong guesses, ten from each network. */
 async function attack(email: string, guess: (typeof GUESSES)["codes"]["guess"]): Promise<void> {
   const networks = Array.from({ length: 11 }, () => lab.visitor());
   await Promise.all(
@@ -65,7 +66,7 @@ test.each([
 });
 
 describe("of the tries of a mailed code", () => {
-  /** Mails a code to somebody, asked for in this browser. */
+  /** Mails a code to a person, requested in this browser. */
   async function codeFor(visitor: Visitor, email: string): Promise<string> {
     const sent = await visitor.auth("/email-otp/send-verification-otp", { email });
     return sent.body.development.code;
@@ -73,7 +74,7 @@ describe("of the tries of a mailed code", () => {
 
   const wrongFor = (code: string) => (code === "000000" ? "111111" : "000000");
 
-  test("strangers use none that belong to the browser that asked for the code", async () => {
+  test("strangers use none of the tries of the browser that asked for the code", async () => {
     const email = "asked@example.com";
     const owner = lab.visitor();
     const code = await codeFor(owner, email);
@@ -82,7 +83,7 @@ describe("of the tries of a mailed code", () => {
     expect((await enterCode(owner, email, code)).status).toBe(200);
   });
 
-  test("nor do strangers who asked for a later code", async () => {
+  test("strangers who asked for a later code use none of them either", async () => {
     const email = "asked-too@example.com";
     const owner = lab.visitor();
     await codeFor(owner, email);
@@ -92,7 +93,7 @@ describe("of the tries of a mailed code", () => {
     expect((await enterCode(owner, email, code)).status).toBe(200);
   });
 
-  test("strangers use none of a browser that has signed in there", async () => {
+  test("strangers use none of the tries of a browser that has signed in there", async () => {
     const email = "known@example.com";
     const known = await lab.person(email);
     await known.auth("/sign-out");
@@ -102,7 +103,7 @@ describe("of the tries of a mailed code", () => {
     expect((await enterCode(known, email, code)).status).toBe(200);
   });
 
-  test("strangers have five together, from however many networks", async () => {
+  test("strangers have five together, from any number of networks", async () => {
     const email = "shared@example.com";
     const owner = lab.visitor();
     const code = await codeFor(owner, email);
@@ -114,7 +115,7 @@ describe("of the tries of a mailed code", () => {
     expect((await enterCode(owner, email, code)).status).toBe(200);
   });
 
-  test("a browser has five for each time that it asked", async () => {
+  test("a browser has five for each code that it asked for", async () => {
     const email = "again@example.com";
     const owner = lab.visitor();
     const first = await codeFor(owner, email);

@@ -1,5 +1,5 @@
-// How many codes and links to an inbox can be asked for: strangers neither flood it, nor use up
-// what its owner needs to sign in.
+// Tests how many codes and links can be requested for an inbox: strangers neither flood it, nor use
+// up the mails that its owner needs to sign in.
 
 import { describe, expect, test } from "bun:test";
 import { shared } from "../../support/shared.ts";
@@ -12,13 +12,13 @@ const KINDS = {
 
 const lab = await shared(PeopleLab.start());
 
-/** Asks for mails, one from each of these browsers. Returns how they were answered, sorted. */
+/** Asks for mails, one from each of these browsers. Returns the statuses, sorted. */
 async function ask(browsers: readonly Visitor[], path: string, email: string): Promise<number[]> {
   const answers = await Promise.all(browsers.map((browser) => browser.auth(path, { email })));
   return answers.map(({ status }) => status).sort();
 }
 
-/** As many browsers as strangers need to ask for this many mails: each has a network of its own. */
+/** The browsers that strangers need to ask for this many mails: each has its own network. */
 function strangers(mails: number): Visitor[] {
   const each = Array.from({ length: Math.ceil(mails / 3) }, () => lab.visitor());
   return each.flatMap((one) => [one, one, one]).slice(0, mails);
@@ -33,7 +33,7 @@ async function mailsTo(email: string, kind: string): Promise<number> {
 
 for (const [name, [path, kind]] of Object.entries(KINDS)) {
   describe(`asking for a ${name}`, () => {
-    test("from one network, under whatever spelling, keeps nobody else out", async () => {
+    test("from one network, in any spelling, keeps no other person out", async () => {
       const email = `quiet-${name}@example.com`;
       await lab.person(email);
       const stranger = lab.visitor();
@@ -44,7 +44,7 @@ for (const [name, [path, kind]] of Object.entries(KINDS)) {
       expect(await mailsTo(email, kind)).toBe(1);
     });
 
-    test("ends after ten mails an hour, but not where its owner has signed in", async () => {
+    test("ends after ten mails an hour, but not in a browser of its owner", async () => {
       const email = `flooded-${name}@example.com`;
       const owner = await lab.person(email);
       const other = await lab.person(`other-${name}@example.com`);
@@ -52,7 +52,7 @@ for (const [name, [path, kind]] of Object.entries(KINDS)) {
       expect(await mailsTo(email, kind)).toBe(10);
       expect(await ask([lab.visitor(), other], path, email)).toEqual([429, 429]);
       await owner.auth("/sign-out");
-      // In another network too: a browser is known by its cookie.
+      // Also in another network: a browser is known by its cookie.
       const elsewhere = lab.visitor();
       elsewhere.cookies.set("farebox_device", owner.cookies.get("farebox_device") ?? "");
       const own = [owner, elsewhere, owner, elsewhere];

@@ -1,5 +1,5 @@
-// A provider of single sign-on that breaks off, hangs or answers without an end: it is away, and
-// that costs neither memory nor time.
+// Tests a provider of single sign-on that breaks off, hangs or answers without an end: it counts as
+// away, and costs neither memory nor time.
 
 import { beforeEach, expect, test } from "bun:test";
 import { OidcClient } from "../../../src/identity/providers/oidc-client.ts";
@@ -10,9 +10,9 @@ const SECRETS = { state: "a state", nonce: "a nonce", verifier: "v".repeat(43) }
 const RETURNED = new URL(`http://127.0.0.1/dashboard/sso?code=a&state=${SECRETS.state}`);
 const PIECE = Buffer.alloc(64 * 1024, " ");
 
-/** What its token endpoint answers. */
+/** The answer of its token endpoint. */
 let answer: () => Response;
-/** Where it says that the token endpoint is; null: at this server. */
+/** The address of the token endpoint in its metadata; null: at this server. */
 let tokenEndpoint: string | null;
 let sent = 0;
 let isLeft = false;
@@ -32,7 +32,7 @@ beforeEach(() => {
   tokenEndpoint = null;
 });
 
-/** The name and the message of the error that a sign-in ends with. */
+/** The name and the message of the error that ends a sign-in. */
 async function finish(answerMs?: number): Promise<string> {
   const issuer = `http://127.0.0.1:${provider.port}/`;
   const config = { issuer, clientId: "farebox", clientSecret: "a secret" };
@@ -75,7 +75,7 @@ test("an answer without an end is given up after a megabyte", async () => {
   expect(sent).toBeLessThan(64 * 1024 * 1024);
 });
 
-/** A JSON body of so many pieces, after which nothing more comes. */
+/** A JSON body of this many pieces, which never ends. */
 function pieces(count: number): Response {
   sent = 0;
   isLeft = false;

@@ -1,5 +1,6 @@
-// Passkeys: an answer of a device signs in once, for this console, and only if the device asked who
-// holds it. A device in software gives the answers; test/product/browser has the browser's own.
+// Tests passkeys: an answer of a device signs in once, only for this console, and only if the
+// device verified its user. A device in software gives the answers; test/product/browser has the
+// browser's own.
 
 import { beforeAll, describe, expect, test } from "bun:test";
 import { PASSKEYS_MAX } from "../../../src/identity/passkeys.ts";
@@ -14,7 +15,7 @@ const lab = await shared(PeopleLab.start());
 const url = lab.api.parts.url.replace("127.0.0.1", "localhost");
 const ada = await person(EMAIL);
 
-/** Whoever opens the console by its name. */
+/** A person who opens the console by its name. */
 async function person(email: string): Promise<Visitor> {
   await lab.person(email);
   const visitor = lab.visitor(undefined, url);
@@ -58,16 +59,16 @@ test("a passkey signs in, is listed with its last use, and does nothing once rem
   expect((await ada.get(PASSKEYS)).body.passkeys).toEqual([]);
 });
 
-test("it counts as the second factor: none is asked besides, and the session says so", async () => {
+test("it counts as the second factor: no other is required, and the session says so", async () => {
   const visitor = await person("second@example.com");
   const passkey = device();
   await add(visitor, passkey);
   const hasTwoFactor = async (one: Visitor) =>
     (await lab.identity.signedIn(new Headers({ cookie: cookieOf(one) })))?.hasTwoFactor;
-  // The device was at hand in the session that added it.
+  // The device was present in the session that added it.
   expect(await hasTwoFactor(visitor)).toBe(true);
   expect(await hasTwoFactor((await signIn(passkey)).visitor)).toBe(true);
-  // As if an app were set up: a password now asks for its code, a passkey does not.
+  // As if an app were set up: a password now requires its code, a passkey does not.
   await lab.stores.database
     .sql`UPDATE people SET two_factor_enabled = true WHERE email = 'second@example.com'`;
   expect((await signIn(passkey)).answer.body).toEqual({ status: true });
@@ -77,7 +78,7 @@ function cookieOf({ cookies }: Visitor): string {
   return [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
 }
 
-describe("nobody is signed in by", () => {
+describe("no person is signed in by", () => {
   let passkey: SoftPasskey;
 
   beforeAll(async () => {
@@ -91,7 +92,7 @@ describe("nobody is signed in by", () => {
     expect([again.status, again.body.error.code]).toEqual([401, "invalid_passkey"]);
   });
 
-  test("one answer sent many times at once, but for one of them", async () => {
+  test("one answer sent many times at once, except for one of them", async () => {
     const visitor = lab.visitor(undefined, url);
     const response = passkey.get(await challenge(visitor));
     const answers = await Promise.all(
@@ -100,7 +101,7 @@ describe("nobody is signed in by", () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  test("a device that did not ask who holds it", async () => {
+  test("a device that did not verify its user", async () => {
     expect((await signIn(passkey, { isVerified: false })).answer.status).toBe(401);
   });
 
@@ -124,7 +125,7 @@ describe("nobody is signed in by", () => {
     expect((await visitor.auth("/sign-in/passkey", { response })).status).toBe(401);
   });
 
-  test("a challenge that nobody gave, or one for adding a passkey", async () => {
+  test("a challenge that the server did not issue, or one for adding a passkey", async () => {
     const visitor = lab.visitor(undefined, url);
     const { body } = await ada.post(`${PASSKEYS}/begin`);
     for (const { challenge: other } of [{ challenge: "bm9uZQ" }, body.options]) {
@@ -133,7 +134,7 @@ describe("nobody is signed in by", () => {
     }
   });
 
-  test("an answer that is none", async () => {
+  test("an invalid answer", async () => {
     const answer = await ada.auth("/sign-in/passkey", { response: { id: "x" } });
     expect([answer.status, answer.body.error.code]).toEqual([400, "invalid_parameter"]);
     const response = { ...passkey.get({ challenge: "" }), response: { clientDataJSON: "e30" } };
@@ -153,7 +154,7 @@ describe("no passkey is added", () => {
     expect((await add(visitor, device())).status).toBe(200);
   });
 
-  test("by an answer to the challenge of somebody else", async () => {
+  test("by an answer to the challenge of another person", async () => {
     const [first, second] = [await person("one@example.com"), await person("two@example.com")];
     const { body } = await first.post(`${PASSKEYS}/begin`);
     const response = device().create(body.options);
@@ -161,7 +162,7 @@ describe("no passkey is added", () => {
     expect([answer.status, answer.body.error.code]).toEqual([400, "passkey_not_valid"]);
   });
 
-  test("that somebody has already, or that was made without asking who holds it", async () => {
+  test("that another person has already, or that was made without verifying the user", async () => {
     const visitor = await person("three@example.com");
     const passkey = device();
     expect((await add(visitor, passkey)).status).toBe(200);
@@ -176,7 +177,7 @@ describe("no passkey is added", () => {
     expect([answer.status, answer.body.error.code]).toEqual([409, "too_many_passkeys"]);
   });
 
-  test("where the console is opened by an address of numbers", async () => {
+  test("if the console is opened by an IP address", async () => {
     const visitor = await lab.person("numbers@example.com");
     expect((await visitor.post(`${PASSKEYS}/begin`)).body.error.code).toBe("passkeys_unavailable");
     const asked = await visitor.auth("/sign-in/passkey/begin");
@@ -184,7 +185,7 @@ describe("no passkey is added", () => {
   });
 });
 
-test("one that is removed in the midst of a sign-in signs nobody in", async () => {
+test("a passkey that is removed in the middle of a sign-in signs no person in", async () => {
   const passkey = device();
   const { id } = (await add(await person("removing@example.com"), passkey)).body;
   const { answer, visitor } = await lab.whileItWaits(
@@ -195,7 +196,7 @@ test("one that is removed in the midst of a sign-in signs nobody in", async () =
   expect(await visitor.isSignedIn()).toBe(false);
 });
 
-test("nobody removes the passkey of somebody else", async () => {
+test("a person cannot remove the passkey of another person", async () => {
   const other = await person("four@example.com");
   const { id } = (await add(other, device())).body;
   const fresh = await person("five@example.com");

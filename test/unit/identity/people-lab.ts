@@ -1,5 +1,5 @@
-// The console over real HTTP, with people who sign up and in as a browser does: they keep cookies
-// and send the origin of their page.
+// Serves the console over real HTTP, with people who sign up and in as a browser does: they keep
+// cookies and send the origin of their page.
 
 import type { TransactionSql } from "postgres";
 import type { Identity } from "../../../src/identity/identity.ts";
@@ -50,19 +50,19 @@ export class PeopleLab implements AsyncDisposable {
     return this.api.parts.stores;
   }
 
-  /** A browser without cookies at an address of its own. */
+  /** A browser without cookies at its own address. */
   visitor(ip = newAddress(), url = this.api.parts.url): Visitor {
     return new Visitor(url, ip);
   }
 
-  /** Somebody with a verified inbox, signed in with a password. */
+  /** A person with a verified inbox, signed in with a password. */
   async person(email: string, ip?: string): Promise<Visitor> {
     const visitor = this.visitor(ip);
     await visitor.signUp(email);
     return visitor;
   }
 
-  /** An operator who has signed in with a link of whoever runs the installation. */
+  /** An operator who has signed in with a link from the command line. */
   async operator(email: string): Promise<Visitor> {
     const visitor = await this.person(email);
     const { database } = this.stores;
@@ -75,12 +75,12 @@ export class PeopleLab implements AsyncDisposable {
     return visitor;
   }
 
-  /** As if the windows of all that was tried were over. */
+  /** Ends the windows of all attempts. */
   async forgetAttempts(): Promise<void> {
     await this.stores.database.sql`DELETE FROM attempts`;
   }
 
-  /** Does `work` while a change waits for a row, which `lock` keeps. Returns its answer. */
+  /** Runs `work` while a change waits for a row that `lock` keeps. Returns the change's answer. */
   async whileItWaits<T>(
     lock: (tx: TransactionSql) => PromiseLike<readonly { readonly pid?: unknown }[]>,
     change: () => Promise<T>,
@@ -140,7 +140,7 @@ export class Visitor {
     return this.post(`/console/auth${path}`, body, headers);
   }
 
-  /** Asks for an account. Returns the token of the mailed link, or null if there is none. */
+  /** Asks for an account. Returns the token of the mailed link, or null if no link was mailed. */
   async askForAccount(email: string, password = PASSWORD): Promise<string | null> {
     const asked = await this.auth("/sign-up/email", { email, name: "Ada", password });
     if (asked.status !== 200) throw new Error(`${asked.status} ${asked.text}`);
@@ -162,7 +162,7 @@ export class Visitor {
     return this.auth("/sign-in/email", { email, password });
   }
 
-  /** Turns the second factor of whoever is signed in here on. Returns its secret. */
+  /** Turns on the second factor of the person who is signed in here. Returns its secret. */
   async turnOnSecondFactor(): Promise<string> {
     const { body } = await this.auth("/two-factor/enable", { password: PASSWORD });
     const secret = new URL(body.totpURI).searchParams.get("secret") ?? "";
@@ -171,7 +171,7 @@ export class Visitor {
     return secret;
   }
 
-  /** True if this browser has a session that counts. */
+  /** True if this browser has a valid session. */
   async isSignedIn(): Promise<boolean> {
     return (await this.get("/console/api/models")).status === 200;
   }

@@ -1,5 +1,5 @@
-// Whoever is an operator no more, or is signed out, changes nothing any more: not even by what they
-// had under way.
+// Tests that a person who is no longer an operator, or is signed out, changes nothing any more: not
+// even by a request in progress.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { TransactionSql } from "postgres";
@@ -39,7 +39,7 @@ const CREDIT = {
   lock: (tx: TransactionSql) => tx`
     SELECT pg_backend_pid() AS pid FROM accounts WHERE id = ${account.id} FOR UPDATE`,
 };
-/** What is done outside of a transaction. */
+/** A change that is made outside of a transaction. */
 const PAUSE = {
   path: "/console/operator/pauses/pause",
   body: { target: "chat" },

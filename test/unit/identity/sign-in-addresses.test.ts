@@ -1,5 +1,5 @@
-// Whoever gets an address can sign in with it: our rule is that of better-auth, in every place
-// where somebody gets one.
+// Tests that a person can sign in with every address that the console accepts: our rule is that of
+// better-auth, in every place where a person gets an address.
 
 import { expect, test } from "bun:test";
 import { isAPIError } from "better-auth/api";
@@ -34,7 +34,7 @@ const REFUSED_DOMAINS = [
 ];
 const TAKEN = ["o'brien@example.com", "o'.b@example.com", "_@example.com", "a-+@bücher.example"];
 
-test("an address that could never sign in is refused, and the field named, wherever", async () => {
+test("an address that could never sign in is refused everywhere, and the field named", async () => {
   const ada = await lab.person("ada@example.com");
   const account = await ada.firstAccount();
   const askEverywhere = async (email: string) => {
@@ -54,7 +54,7 @@ test("an address that could never sign in is refused, and the field named, where
   await Promise.all([...REFUSED, ...REFUSED_DOMAINS].map(askEverywhere));
 });
 
-test("whoever signs up signs in again, whatever unusual address is theirs", async () => {
+test("a person who signs up can sign in again, even with an unusual address", async () => {
   const signUpAndIn = async (email: string) => {
     await lab.visitor().signUp(email);
     const again = lab.visitor();
@@ -65,7 +65,7 @@ test("whoever signs up signs in again, whatever unusual address is theirs", asyn
   await Promise.all(TAKEN.map(signUpAndIn));
 });
 
-test("of all addresses that mail can go to, we take those that better-auth takes", async () => {
+test("of all addresses that mail can go to, the console accepts those of better-auth", async () => {
   const seed = anySeed();
   const random = new Random(seed);
   const counts = { taken: 0, refused: 0 };
@@ -88,7 +88,7 @@ const TOPS = ["com", "org", "c", "c0", "4u", "xn--p1ai", "рф", "ORG", "museum"
 function anyAddress(random: Random): string {
   const word = (letters: readonly string[], most: number) =>
     Array.from({ length: random.between(1, most) }, () => random.pick(letters)).join("");
-  // Mostly of letters that both take, so that many addresses are taken whole.
+  // Mostly of letters that both accept, so that many addresses are accepted.
   const letters = random.between(0, 1) === 0 ? LETTERS : LETTERS.slice(0, 13);
   const labels = Array.from({ length: random.between(1, 3) }, () => word(LABEL_LETTERS, 4));
   return `${word(letters, 6)}@${[...labels, random.pick(TOPS)].join(".")}`;

@@ -1,5 +1,5 @@
-// Each change of how somebody signs in needs at least what signing in needs: whatever the session
-// began with, and whatever second factor the person has.
+// Tests that each change of a person's sign-in requires at least the proofs of signing in, for any
+// beginning of the session and any second factor of the person.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { makeSignInLink } from "../../../src/identity/sign-in-link.ts";
@@ -45,7 +45,7 @@ async function codeFor(email: string, visitor: Visitor): Promise<string> {
   return sent.body.development.code;
 }
 
-/** Each way to sign in without a second factor. Answers what the last step did. */
+/** Each way to sign in without a second factor. Returns the answer of the last step. */
 const WAYS = {
   "a password": async (email, visitor) => await visitor.signIn(email),
   "a mailed code": async (email, visitor) => {
@@ -90,7 +90,7 @@ async function signInByPasskey(passkey: SoftPasskey, visitor = browser()) {
   return visitor;
 }
 
-/** As an earlier release left it: a passkey, and sessions that began before it. */
+/** The state that an earlier release left: a passkey, and sessions that began before it. */
 async function insertPasskey(email: string): Promise<string> {
   const id = `passkey_of_${email}`;
   await database.sql`INSERT INTO passkeys
@@ -99,7 +99,7 @@ async function insertPasskey(email: string): Promise<string> {
   return id;
 }
 
-/** What of signing in may be changed, and how a session asks for it. */
+/** The changes of signing in, and how a session requests each. */
 const CHANGES: Record<string, (visitor: Visitor, email: string) => ReturnType<Visitor["auth"]>> = {
   "begin a passkey": (visitor) => visitor.post(`${PASSKEYS}/begin`),
   "add a passkey": (visitor) => visitor.post(PASSKEYS, { name: "Own", response: someResponse() }),
@@ -131,8 +131,8 @@ async function stateOf(email: string) {
   return row;
 }
 
-describe("whoever has a passkey alone", () => {
-  test.each(ways)("is asked for it after %s", async (way) => {
+describe("a person with only a passkey", () => {
+  test.each(ways)("must use it after %s", async (way) => {
     const email = await person();
     const passkey = device();
     const first = await enter(email, "a password");
@@ -149,13 +149,13 @@ describe("whoever has a passkey alone", () => {
     expect((await addPasskey(own.visitor)).status).toBe(200);
     const both = [await earlier.visitor.isSignedIn(), await own.visitor.isSignedIn()];
     expect(both).toEqual([false, true]);
-    // The device was at hand in that session, so it may change more.
+    // The device was present in that session, so the session may change more.
     expect((await addPasskey(own.visitor)).status).toBe(200);
   });
 });
 
 describe("a session without the second factor that its person has", () => {
-  test.each(ways)("changes nothing of how they sign in, begun by %s", async (way) => {
+  test.each(ways)("changes no part of their sign-in, begun by %s", async (way) => {
     for (const isOperator of [false, true]) {
       const email = isOperator ? await operator() : await person();
       const { visitor } = await enter(email, way);
@@ -174,7 +174,7 @@ describe("a session without the second factor that its person has", () => {
     }
   });
 
-  test("changes all of it where it began with one, also after a new password", async () => {
+  test("changes every part if it began with one, even after a new password", async () => {
     const email = await person();
     const passkey = device();
     await addPasskey((await enter(email, "a password")).visitor, passkey);
@@ -262,7 +262,7 @@ async function trailOf(email: string): Promise<string[]> {
 describe("single sign-on is linked to an operator who has a second factor", () => {
   const linksOf = async (email: string) => await new SsoLinks(database).list(await idOf(email));
 
-  test("once our own was given, whatever the provider asked for", async () => {
+  test("once our own was given, whatever the provider required", async () => {
     const email = await operator();
     const { visitor: owner } = await enter(email, "an operator's link");
     const secret = await owner.turnOnSecondFactor();
@@ -307,7 +307,7 @@ test("a browser is known only after the second factor was entered", async () => 
   expect([entered.status, await known()]).toEqual([200, 1]);
 });
 
-test("what takes a part of a second factor away is mailed to its person", async () => {
+test("removing a part of a second factor sends a mail to its person", async () => {
   const email = await person();
   const { visitor } = await enter(email, "a password");
   await visitor.turnOnSecondFactor();

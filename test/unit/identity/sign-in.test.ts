@@ -1,4 +1,4 @@
-// Signing up, in and out.
+// Tests signing up, in and out.
 
 import { describe, expect, test } from "bun:test";
 import { scryptSync } from "node:crypto";
@@ -53,7 +53,7 @@ test("a password is stored as its scrypt hash, at the cost of production", async
   expect((await erin.signIn("erin@example.com")).status).toBe(200);
 });
 
-test("who is not to be remembered has a day, also in sessions made anew by a change", async () => {
+test("without `remember me` a session lasts a day, even if a change replaces it", async () => {
   const email = "forgotten@example.com";
   await lab.person(email);
   const visitor = lab.visitor();

@@ -1,6 +1,6 @@
-// Operators must come in through a provider here. A person who has passed the provider, and then
-// sets up an app by an operator's link, has given each proof that a later sign-in asks for, so the
-// pages open at once: in that browser, for that person, and while the pass lasts (D-650).
+// Tests operators who must come in through a provider. A person who has passed the provider, and
+// then sets up an app by an operator's link, has given each proof that a later sign-in requires, so
+// the pages open at once: in that browser, for that person, and while the pass lasts (D-650).
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { makeSignInLink } from "../../../src/identity/sign-in-link.ts";
@@ -14,7 +14,7 @@ setDefaultTimeout(60_000);
 const lab = await shared(SsoLab.start({ isRequired: true }));
 const { database } = lab.people.stores;
 
-/** Passes the provider, which asks for one proof alone. */
+/** Passes the provider, which requires only one proof. */
 async function pass(email: string, visitor: Visitor): Promise<void> {
   await lab.signIn({ sub: email, email, amr: ["pwd"] }, visitor);
   expect(await operatorPage(visitor)).toBe("403 second_factor_required");
@@ -28,7 +28,7 @@ async function openLink(email: string, visitor: Visitor): Promise<void> {
   expect(await operatorPage(visitor)).toBe("403 sso_required");
 }
 
-/** Somebody who is an operator, and a browser without a session. */
+/** A person who is an operator, and a browser without a session. */
 async function operator(email: string): Promise<Visitor> {
   await lab.operator(email);
   return lab.people.visitor();

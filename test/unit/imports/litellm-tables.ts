@@ -51,11 +51,11 @@ const TABLES: Readonly<Record<string, string>> = {
     blocked boolean NOT NULL DEFAULT false`,
 };
 
-type Row = Readonly<Record<string, unknown>>;
+type ForeignTableRow = Readonly<Record<string, unknown>>;
 
 /** LiteLLM's tables in an empty database, and a way to fill them. */
 export interface LiteLlmDatabase extends AsyncDisposable {
-  add(table: string, ...rows: readonly Row[]): Promise<void>;
+  add(table: string, ...rows: readonly ForeignTableRow[]): Promise<void>;
   run(statement: string): Promise<void>;
 }
 

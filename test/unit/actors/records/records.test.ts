@@ -1,5 +1,5 @@
-// The layout of packed records is known twice: to the Lua files, which write them, and to
-// records.ts, which reads them. Random values hold one against the other.
+// Compares the two definitions of packed records by random values: the Lua files, which write them,
+// and records.ts, which reads them.
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
@@ -28,13 +28,13 @@ const KEY = "{records}:record";
 const redis = openRedis(await testRedisUrl());
 atEnd(() => redis.disconnect());
 
-/** Runs Lua that knows the records; KEYS[1] is a free key. */
+/** Runs Lua with the functions of records; KEYS[1] is a free key. */
 async function run(lua: string, args: readonly (Buffer | string)[]): Promise<unknown> {
   await redis.del(KEY);
   return await asBytes(redis).evalBuffer(withShared(lua), 1, KEY, ...args);
 }
 
-/** The same with what it left under the key. */
+/** Runs Lua, and returns the value that it left under the key. */
 async function written(lua: string, ...args: readonly (Buffer | string)[]): Promise<Buffer> {
   await run(lua, args);
   const bytes = await redis.getBuffer(KEY);
@@ -140,7 +140,7 @@ test("what a key spends, and each second of its window, is read as it was writte
           if second <= 61 then set_count(window, second - 1, count) end
         end
         write_key(KEYS[1], r.epoch, r, window)
-        -- Who does not read the window keeps it.
+        -- A script that does not read the window keeps it.
         write_key(KEYS[1], r.epoch, read_key(KEYS[1], r.epoch))`;
       const numbers = [...Object.values(values), epoch, last, first, total];
       const bytes = await written(lua, pack(...numbers), packCounts(counts));
@@ -209,7 +209,7 @@ test("the reply that takes a hold's place is read as written, and is no hold", a
     if reply_in(parse_hold(hold_record(open))) then error('a reply') end`;
   const bytes = await written(lua, reply);
   expect(isEnded(bytes)).toBe(true);
-  // What the release before this one makes of it: a hold of no epoch and of no account.
+  // The release before this one reads it as a hold of no epoch and of no account.
   expect(parseHold(bytes)).toMatchObject({ epoch: 0, paid: 0n, free: 0n, key: "" });
 });
 

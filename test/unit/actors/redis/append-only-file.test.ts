@@ -1,4 +1,4 @@
-// A Redis server writes its append-only file anew before the first call after its start.
+// Tests that a Redis server rewrites its append-only file before the first call after its start.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { Redis } from "ioredis";
@@ -20,7 +20,7 @@ afterEach(async () => {
   await store[Symbol.asyncDispose]();
 });
 
-/** A process that must have fresh files, and says how long it waits. */
+/** A process that requires rewritten files, with these time limits. */
 function processOf(limits: { readonly callerMs?: number; readonly rewriteMs?: number } = {}) {
   const warn = (fields: object) => void warnings.push(String("err" in fields && fields.err));
   return freshFiles({ redis, log: { warn }, ...limits });
@@ -46,7 +46,7 @@ test("processes that come at once share one rewrite, and later ones need none", 
   expect(warnings).toEqual([]);
 });
 
-test("a server that started again writes its file anew again", async () => {
+test("a server that started again rewrites its file again", async () => {
   await processOf()();
   await redis.quit();
   await store.start();
@@ -79,7 +79,7 @@ test("a rewrite that does not end in time is only a warning", async () => {
   expect(warnings).toEqual(["Error: The rewrite takes over 30 ms"]);
 });
 
-test("a server that forbids the rewrite is only warned of", async () => {
+test("a server that forbids the rewrite causes only a warning", async () => {
   await redis.acl("SETUSER", "default", "-bgrewriteaof");
   await processOf()();
   expect(warnings).toEqual([expect.stringContaining("NOPERM")]);

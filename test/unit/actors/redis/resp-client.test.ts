@@ -42,7 +42,7 @@ function withPassword(password: string): string {
   return url.href;
 }
 
-test("signs in before anything else, and says why where it cannot", async () => {
+test("signs in before anything else, and reports why it cannot", async () => {
   expect(String(await open(redis.url).command("ECHO", "in"))).toBe("in");
   const wrong = await failureOf(open(withPassword("wrong")).command("PING"));
   expect(wrong).toBeInstanceOf(ConnectionLost);
@@ -65,7 +65,7 @@ test("works in the database that the URL names, through a socket file as well", 
   expect(await admin.get("where")).toBeNull();
 });
 
-test("rejects what was on its way when the connection broke, and never runs it twice", async () => {
+test("rejects commands in flight when the connection broke, and never runs one twice", async () => {
   await using proxy = new TcpProxy(redis.port);
   const client = open(proxy.urlOf(redis.url));
   await client.command("DEL", "runs");
@@ -86,7 +86,7 @@ test("rejects what was on its way when the connection broke, and never runs it t
   expect(await admin.get("runs")).toBe(runs);
 });
 
-test("says of a command that was never sent that it cannot have run", async () => {
+test("reports that a command that was never sent cannot have run", async () => {
   await using proxy = new TcpProxy(redis.port);
   const url = proxy.urlOf(redis.url);
   await proxy[Symbol.asyncDispose]();
@@ -95,7 +95,7 @@ test("says of a command that was never sent that it cannot have run", async () =
   expect((error as ConnectionLost).mayHaveRun).toBe(false);
 });
 
-test("lets what waited for the connection follow what onConnect asks on it", async () => {
+test("lets waiting commands follow the commands of onConnect on a new connection", async () => {
   await using proxy = new TcpProxy(redis.port);
   const ids: string[] = [];
   const client = open(proxy.urlOf(redis.url), {
@@ -114,7 +114,7 @@ test("lets what waited for the connection follow what onConnect asks on it", asy
   expect(new Set(ids).size).toBe(2);
 });
 
-test("gives a connection up on which nothing comes any more, and makes another", async () => {
+test("gives up a connection on which no bytes come any more, and makes another", async () => {
   await using proxy = new TcpProxy(redis.port);
   const client = open(proxy.urlOf(redis.url), { commandTimeoutMs: 80 });
   await client.command("PING");
@@ -135,7 +135,7 @@ test("sends on where it stopped when the server takes no more for a while", asyn
   const running = Array.from({ length: 64 }, (_, at) =>
     client.command("ECHO", Buffer.concat([Buffer.from(`${at} `), piece])),
   );
-  // The kernel takes a few megabytes; the rest waits here.
+  // The kernel takes a few megabytes; the rest waits in the client.
   await new Promise((resolve) => setImmediate(resolve));
   redis.resume();
   for (const [at, reply] of (await Promise.all(running)).entries()) {
@@ -155,7 +155,7 @@ test("a late reply goes to the command it belongs to", async () => {
   expect(String(await next)).toBe("next");
 });
 
-test("who waits is told once, also if a reply or the end comes after the time limit", async () => {
+test("each command gets one result, even if its reply comes after the time limit", async () => {
   const client = open(redis.url, { commandTimeoutMs: 400 });
   await client.command("PING");
   const told: string[] = [];
@@ -170,7 +170,7 @@ test("who waits is told once, also if a reply or the end comes after the time li
   } finally {
     redis.resume();
   }
-  // Its reply comes before this one.
+  // The reply to the first command comes before this one.
   await client.command("PING");
   redis.hang();
   try {
@@ -222,7 +222,7 @@ test.skipIf(Bun.which("openssl") === null)(
     const large = Buffer.alloc(3 * 1024 * 1024, "y");
     expect(large.equals((await trusting.command("ECHO", large)) as Buffer)).toBe(true);
     expect(await failureOf(open(url).command("PING"))).toBeInstanceOf(ConnectionLost);
-    // The certificate is for 127.0.0.1 alone.
+    // The certificate is only for 127.0.0.1.
     const elsewhere = url.replace("127.0.0.1", "localhost");
     const misled = await failureOf(open(elsewhere, { tls: { ca: tls.cert } }).command("PING"));
     expect(misled).toBeInstanceOf(ConnectionLost);

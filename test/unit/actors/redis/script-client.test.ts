@@ -63,7 +63,7 @@ function readable(reply: Reply): unknown {
   return Array.isArray(reply) ? reply.map(readable) : reply;
 }
 
-/** The first item of a reply as text, or what it failed by. */
+/** The first item of a reply as text, or the error's name. */
 async function outcome(running: Promise<Reply>): Promise<string> {
   try {
     return String((readable(await running) as unknown[])[0]);
@@ -90,7 +90,7 @@ for (const [name, open] of Object.entries(CLIENTS)) {
         2,
         "c",
       ]);
-      // Keys that are kept, between others: also where another number of them follows.
+      // Cached keys between other keys, also where a different number of keys follows.
       for (const more of [["z"], [], ["y", "ä"]]) {
         const keys = [new FixedParts(["ä", "b", ""]), ...more];
         const got = readable(await callFunction(client, "keys", keys, ["c"]));
@@ -151,7 +151,7 @@ for (const [name, open] of Object.entries(CLIENTS)) {
       }
     });
 
-    test("rejects what a hanging server does not answer in time, and goes on after", async () => {
+    test("rejects commands that a server does not answer in time, and goes on after", async () => {
       const hasty = open(redis.url, 300);
       await callFunction(hasty.client, "echo", [], ["before"]);
       redis.hang();

@@ -1,5 +1,5 @@
-// A library of scripts outlives a restart of Redis, and a server that was restarted may be older
-// than Postgres. So its scripts run only once that server was compared with Postgres.
+// Tests that scripts run only after their server was compared with Postgres: a library of scripts
+// outlives a restart of Redis, and a restarted server may be older than Postgres.
 
 import { expect, test } from "bun:test";
 import { count } from "../../../../actors/records/window.ts";
@@ -26,7 +26,7 @@ async function restart(server: PrivateRedis): Promise<void> {
   await eventually("it answers", async () => (await redis.ping().catch(() => "")) === "PONG");
 }
 
-/** What a script answers that nobody prepares the server for. */
+/** The answer of a script on a server that was not prepared. */
 async function answerOf(server: PrivateRedis): Promise<unknown> {
   using redis = open(server);
   return await redis.fcall(SCRIPT_LIBRARY.functionOf("count"), 1, request.key, "x");
@@ -37,7 +37,7 @@ test("a server that was restarted runs no script before it is compared", async (
   let compared = 0;
   const compare = async () => void compared++;
   {
-    // A client that stays would have the server compared as soon as it is back.
+    // A client that stays connected would compare the server as soon as it is back.
     using redis = open(server);
     expect(await new ScriptRunner(redis, compare).run(count, request)).toMatchObject({
       remaining: 9,
@@ -53,7 +53,7 @@ test("a server that was restarted runs no script before it is compared", async (
   expect(compared).toBe(2);
 });
 
-test("what one process compared, others need not compare again", async () => {
+test("a server that one process compared needs no comparison by others", async () => {
   await using server = await startPrivateRedis();
   using redis = open(server);
   await new ScriptRunner(redis, async () => {}).run(count, request);
@@ -77,7 +77,7 @@ test("a server that is restarted while it is compared is not taken for compared"
   expect(await answerOf(server)).toEqual(["recover"]);
 });
 
-test("one restart while it is compared, and it is compared again", async () => {
+test("one restart during the comparison makes the process compare again", async () => {
   await using server = await startPrivateRedis();
   using redis = open(server);
   let compared = 0;
@@ -97,7 +97,7 @@ test("a comparison that fails lets no script run", async () => {
   expect(await redis.exists(request.key)).toBe(0);
 });
 
-test("releases run beside each other until one removes the scripts of others", async () => {
+test("releases run beside each other until one removes the scripts of the other", async () => {
   await using server = await startPrivateRedis();
   using redis = open(server);
   const other = SCRIPT_LIBRARY.changed((lua) => `${lua}\n-- another release`);
@@ -110,7 +110,7 @@ test("releases run beside each other until one removes the scripts of others", a
   const names = JSON.stringify(await redis.function("LIST"));
   expect(names).toContain(SCRIPT_LIBRARY.name);
   expect(names).not.toContain(other.name);
-  // A process that still runs it loads it again.
+  // A process that still uses the removed library loads it again.
   for (const scripts of both) await scripts.run(count, request);
   expect(await both[0]?.run(count, request)).toMatchObject({ remaining: 5 });
 });

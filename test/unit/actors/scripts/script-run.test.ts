@@ -1,4 +1,5 @@
-// What becomes of one run of a script, by the replies and failures of a client that plays Redis.
+// Tests the result of one run of a script, by the replies and failures of a client that plays
+// Redis.
 
 import { expect, test } from "bun:test";
 import { UnknownLayout } from "../../../../actors/records/layouts.ts";
@@ -12,9 +13,9 @@ const UNKNOWN = new ReplyError("ERR Function not found");
 
 interface Played {
   readonly result: Promise<string>;
-  /** Who waited for each copy that was sent. */
+  /** The waiting callers, one for each copy that was sent. */
   readonly sent: Waiting[];
-  /** Whether it was certain, at each preparation, that the script did not run. */
+  /** For each preparation, true if the script certainly did not run. */
   readonly prepared: boolean[];
   readonly timed: string[];
   readonly layouts: UnknownLayout[];
@@ -22,7 +23,7 @@ interface Played {
 
 interface PlayOptions {
   readonly sendsTwice?: boolean;
-  /** Why Redis cannot be prepared. */
+  /** The error that keeps Redis from being prepared. */
   readonly failure?: Error;
   readonly onRun?: () => void;
   readonly onUnknownLayout?: () => void;
@@ -79,7 +80,7 @@ test("a run answers what its script replies, and is timed", async () => {
 test("a run is sent again once Redis is prepared, eight times at most", async () => {
   const some = play((waiting, copy) => waiting.resolve(copy < 9 ? RECOVER : FINE));
   expect(await some.result).toBe("fine");
-  // Of a client that sends once it is certain that the copy before did not run.
+  // A client that sends twice sends again only if the copy before certainly did not run.
   expect(some.prepared).toEqual(Array<boolean>(8).fill(true));
   const never = play((waiting) => waiting.resolve(RECOVER), { sendsTwice: true });
   await expect(never.result).rejects.toMatchObject({
@@ -89,7 +90,7 @@ test("a run is sent again once Redis is prepared, eight times at most", async ()
   expect(never.prepared).toEqual(Array<boolean>(8).fill(false));
 });
 
-test("a library that is not there is loaded, three times at most", async () => {
+test("a missing library is loaded, three times at most", async () => {
   const some = play((waiting, copy) =>
     copy < 4 ? waiting.reject(UNKNOWN) : waiting.resolve(FINE),
   );
@@ -137,7 +138,7 @@ test("a layout that this release does not know is reported, and ends the run", a
   expect(sent).toHaveLength(1);
 });
 
-test("a fault of what measures or reports a run ends it, and nothing else", async () => {
+test("a fault of code that measures or reports a run ends only the run", async () => {
   const fault = new RangeError("A fault of ours");
   const throwing = () => {
     throw fault;

@@ -1,4 +1,4 @@
-// What decides access is known to every process at its next call, at no extra round trip.
+// Tests that every process knows a change of access at its next call, without a further round trip.
 
 import { describe, expect, test } from "bun:test";
 import type { AccountActors } from "../../../../actors/account-actors.ts";
@@ -6,7 +6,7 @@ import { openProcess, tapScripts } from "../../../support/product/actor-process.
 import { createTestKey, type TestAccount } from "../../../support/stores/accounts.ts";
 import { suiteWorld } from "../../../support/stores/suite-world.ts";
 import { ask, DONE, hold, openAccount, usd } from "../../../support/stores/world.ts";
-import type { Place } from "./world-factory.ts";
+import type { StoreKind } from "./world-factory.ts";
 
 async function codeIn(accounts: AccountActors, account: TestAccount): Promise<string> {
   const actor = accounts.of(account.row.id, account.row.bucket);
@@ -17,7 +17,7 @@ async function codeIn(accounts: AccountActors, account: TestAccount): Promise<st
   return answer.verdict === "refused" ? answer.error.code : answer.verdict;
 }
 
-export const accessSuite = ({ open, redisUrl }: Place): void =>
+export const accessSuite = ({ open, redisUrl }: StoreKind): void =>
   describe("access", () => {
     const world = suiteWorld(() => open());
     const second = async () =>

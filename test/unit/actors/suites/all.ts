@@ -1,4 +1,5 @@
-// Every suite of money that must hold on one server, on a cluster, and when scripts arrive twice.
+// Lists every suite of money that must hold on one server, on a cluster, and when scripts arrive
+// twice.
 
 import { capSuite } from "./caps.ts";
 import { debtSuite } from "./debts.ts";

@@ -1,4 +1,5 @@
-// Limits on money and streams: open holds count, so that no number of calls oversteps them.
+// Tests limits on money and streams: open holds count, so that no number of calls exceeds the
+// limits.
 
 import { describe, expect, test } from "bun:test";
 import { TestClock } from "../../../support/product/actor-process.ts";
@@ -46,7 +47,7 @@ export const capSuite = (open: WorldFactory): void =>
       await expectSound(world, mine);
     });
 
-    test("a tier's monthly cap binds to the nano, and what is held counts", async () => {
+    test("a tier's monthly cap binds to the nano, and held amounts count", async () => {
       // The second payment lifts the balance above the cap of Starter.
       const mine = await account("40");
       await pay(world, mine, usd("9"), clock.daysAgo(0));
@@ -65,7 +66,7 @@ export const capSuite = (open: WorldFactory): void =>
       await expectSound(world, mine);
     });
 
-    test("the tier's own cap binds where the account holder's is higher or none", async () => {
+    test("the tier's own cap binds if the account holder's is higher or missing", async () => {
       const mine = await account("49");
       await pay(world, mine, usd("0.9"), clock.daysAgo(0));
       await mine.actor.applyOperations();
@@ -129,7 +130,7 @@ export const capSuite = (open: WorldFactory): void =>
         [203103, 2_000_000_000n],
         [203104, 1_500_000_000n],
       ]);
-      // A wallet built from the ledger knows what both months spent.
+      // A wallet built from the ledger knows the spending of both months.
       clock.set("2031-04-02T00:00:00.000Z");
       await mine.actor.evict(0);
       expect(await hasWallet(world, mine)).toBe(false);

@@ -1,4 +1,5 @@
-// Payments that are taken back: what they leave owed, what pays it, and what it refuses meanwhile.
+// Tests payments that are taken back: the amount they leave owed, how it is paid, and which calls
+// are refused meanwhile.
 
 import { describe, expect, test } from "bun:test";
 import { LEASE_MS } from "../../../../src/core/access/limits.ts";
@@ -19,7 +20,7 @@ import {
 import { hasWallet } from "./redis-reads.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
-/** PostgresWorld an operation as it is and gives it to Redis. */
+/** Books an operation unchanged and gives it to Redis. */
 async function operate(
   world: World,
   account: TestAccount,
@@ -36,7 +37,7 @@ async function operate(
   await account.actor.applyOperations();
 }
 
-/** Available and held paid credit, and what is owed. */
+/** Available and held paid credit, and the owed amount. */
 async function paidOf(account: TestAccount) {
   const { paid, heldPaid, owed } = await walletOf(account);
   return { paid, held: heldPaid, owed };
@@ -59,7 +60,7 @@ export const debtSuite = (open: WorldFactory): void =>
     const kindsOf = async (mine: TestAccount) =>
       (await ledgerOf(world, mine)).map((row) => [row.kind, row.paid_delta, row.owed_after]);
 
-    test("a reversal takes nothing that calls hold, and the rest is owed", async () => {
+    test("a reversal takes nothing that calls hold, and the account owes the rest", async () => {
       const mine = await account("10");
       const open1 = await hold(mine, usd("6"));
       await operate(world, mine, "reversal", "-7");
@@ -75,7 +76,7 @@ export const debtSuite = (open: WorldFactory): void =>
       ]);
     });
 
-    test("what a call gives back pays what is owed before anything else", async () => {
+    test("credit that a call gives back pays the debt before anything else", async () => {
       const mine = await account("10");
       const open1 = await hold(mine, usd("10"));
       await operate(world, mine, "reversal", "-8");
@@ -90,7 +91,7 @@ export const debtSuite = (open: WorldFactory): void =>
       ]);
     });
 
-    test("a release of nothing charged repays by a ledger row of its own", async () => {
+    test("a release without a charge repays by a ledger row of its own", async () => {
       const mine = await account("10");
       const open1 = await hold(mine, usd("10"));
       await operate(world, mine, "reversal", "-8");
@@ -99,7 +100,7 @@ export const debtSuite = (open: WorldFactory): void =>
       await expectSound(world, mine);
     });
 
-    test("the next credit pays what is owed, whatever brings it", async () => {
+    test("the next credit pays the debt, whatever brings it", async () => {
       for (const kind of ["credit", "bonus", "restore", "adjustment"] as const) {
         const mine = await account("1");
         await operate(world, mine, "reversal", "-4");
@@ -111,7 +112,7 @@ export const debtSuite = (open: WorldFactory): void =>
       }
     });
 
-    test("free credit pays no debt and serves nobody who owes", async () => {
+    test("free credit pays no debt and serves no account that owes", async () => {
       const mine = await account("1");
       await operate(world, mine, "reversal", "-2");
       await operate(world, mine, "credit", "9", "free");
@@ -133,10 +134,10 @@ export const debtSuite = (open: WorldFactory): void =>
       await expectSound(world, mine);
     });
 
-    test("an operation is only refused for what it would add", async () => {
+    test("an operation is refused only for the amount that it would add", async () => {
       const mine = await account("3");
       const most = "9007199.254740991";
-      // Neither adds to a balance, nor to what is owed.
+      // Neither operation adds to a balance or to the owed amount.
       await operate(world, mine, "forgiven", most);
       await operate(world, mine, "reversal", "-5");
       await operate(world, mine, "adjustment", `-${most}`);
@@ -189,7 +190,7 @@ export const debtSuite = (open: WorldFactory): void =>
       await expectSound(world, mine);
     });
 
-    test("an operation that is told again by any process is applied once", async () => {
+    test("an operation that several processes pass on is applied once", async () => {
       const mine = await account("1");
       await operate(world, mine, "restore", "2");
       const other = world.process().of(mine.row.id, mine.row.bucket);

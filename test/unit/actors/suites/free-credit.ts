@@ -1,4 +1,4 @@
-// Free credit: five dollars, 90 days, only for what it may pay, and before any paid credit.
+// Tests free credit: five dollars, 90 days, only for eligible models, and before any paid credit.
 
 import { describe, expect, test } from "bun:test";
 import { auditAccount } from "../../../../src/accounts/audit-account.ts";
@@ -40,7 +40,7 @@ export const freeCreditSuite = (open: WorldFactory): void =>
     const account = (more: AccountTerms = {}) =>
       openAccount(world, { createdAt: clock.daysAgo(0), ...more });
 
-    test("pays only what it may pay", async () => {
+    test("pays only for eligible calls", async () => {
       const mine = await account({ paid: "10", paidAt: clock.daysAgo(0) });
       expect(await verdict(mine, usd("10.000000001"), PAID_ONLY)).toBe("insufficient_credits");
       const open1 = await hold(mine, usd("10"), PAID_ONLY);
@@ -50,7 +50,7 @@ export const freeCreditSuite = (open: WorldFactory): void =>
       await expectSound(world, mine);
     });
 
-    test("is held first, charged first, and the rest of each purse goes back to it", async () => {
+    test("is held first, charged first, and the rest of each balance goes back to it", async () => {
       const mine = await account({ paid: "10", paidAt: clock.daysAgo(0) });
       const cheap = await hold(mine, usd("8"));
       expect(await balances(mine)).toEqual({ paid: usd("7"), free: NONE, held: usd("8") });
@@ -88,7 +88,7 @@ export const freeCreditSuite = (open: WorldFactory): void =>
         charged: usd("2"),
         free: usd("2"),
       });
-      // What is left of the hold is over like the rest.
+      // The rest of the hold has ended too.
       expect(await verdict(mine, usd("0.1"))).toBe("insufficient_credits");
       await mine.actor.expireFree();
       expect(await balances(mine)).toEqual({ paid: NONE, free: NONE, held: NONE });
@@ -107,7 +107,7 @@ export const freeCreditSuite = (open: WorldFactory): void =>
       expect(await balances(mine)).toEqual({ paid: usd("10"), free: usd("5"), held: NONE });
       clock.ms += 90 * 86_400_000;
       const paid = await hold(mine, usd("10"));
-      // No call spends it, and no call takes it away: only the worker does.
+      // Calls neither spend the ended credit nor take it away: only the worker does.
       expect(await balances(mine)).toEqual({ paid: NONE, free: usd("5"), held: usd("10") });
       expect((await mine.actor.view(mine.keyId)).free).toBe(NONE);
       await mine.actor.expireFree();
@@ -143,7 +143,7 @@ export const freeCreditSuite = (open: WorldFactory): void =>
       expect((await auditAccount(deps, mine.row)).difference).toBeNull();
     });
 
-    test("stays over when the clock jumps back, or the wallet is built anew", async () => {
+    test("stays over when the clock jumps back, or the wallet is rebuilt", async () => {
       clock.set("2031-03-15T12:00:00.000Z");
       const mine = await account();
       await mine.actor.state();
@@ -157,7 +157,7 @@ export const freeCreditSuite = (open: WorldFactory): void =>
       await expectSound(world, mine);
     });
 
-    test("ends where more comes only if both clocks say so", async () => {
+    test("ends before new credit only if both clocks agree", async () => {
       clock.set("2031-03-15T12:00:00.000Z");
       const [mine, other] = [await account(), await account()];
       await Promise.all([mine.actor.state(), other.actor.state()]);

@@ -1,4 +1,5 @@
-// Holds: each is resolved exactly once, for at most itself, whoever dies or sends again.
+// Tests holds: each is resolved exactly once, for at most its amount, whichever process dies or
+// sends again.
 
 import { describe, expect, test } from "bun:test";
 import { newId } from "../../../../src/core/ids.ts";
@@ -55,7 +56,7 @@ export const holdSuite = (open: WorldFactory): void =>
       await expectSound(world, mine);
     });
 
-    test("a hold is settled once, however often it is asked to", async () => {
+    test("a hold is settled once, however often a settlement is sent", async () => {
       const mine = await account();
       const open1 = await hold(mine, usd("2"));
       const answers = await Promise.all([
@@ -92,7 +93,7 @@ export const holdSuite = (open: WorldFactory): void =>
       expect(await balances(mine)).toEqual({ paid: usd("4"), free: NONE, held: usd("6") });
     });
 
-    test("an admission sent again takes no second hold, even when nothing is left", async () => {
+    test("an admission sent again takes no second hold, even if no balance is left", async () => {
       const mine = await account();
       const call = ask(mine.keyId, usd("10"), { stream: true });
       const answers = await Promise.all([1, 2, 3].map(() => mine.actor.admit(call)));
@@ -164,7 +165,7 @@ export const holdSuite = (open: WorldFactory): void =>
       });
     }
 
-    test("a late settlement takes what is there and no more, and owes nothing", async () => {
+    test("a late settlement takes only the available balance, and leaves no debt", async () => {
       const mine = await account();
       const open1 = await hold(mine, usd("4"));
       clock.ms += LEASE_MS;
@@ -217,7 +218,8 @@ export const holdSuite = (open: WorldFactory): void =>
 
     test("one account's calls neither see nor touch another's money", async () => {
       const mine = await account();
-      // Holds of a bucket are named by their requests, whose ids are unique: this one is not.
+      // Holds of a bucket are named by their requests, whose ids are normally unique; this id is
+      // used twice.
       let other = await account();
       while (other.row.bucket === mine.row.bucket) other = await account();
       const requestId = newId("request", random);

@@ -1,4 +1,4 @@
-// Wallets that come and go in Redis while others read, change and use them: the interleavings.
+// Tests wallets that come and go in Redis while other processes read, change and use them.
 
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { AccountActors } from "../../../../actors/account-actors.ts";
@@ -21,9 +21,9 @@ import {
   type World,
 } from "../../../support/stores/world.ts";
 import { bucketRecordOf, hasWallet } from "./redis-reads.ts";
-import type { Place } from "./world-factory.ts";
+import type { StoreKind } from "./world-factory.ts";
 
-/** A Postgres whose answer about a wallet is used only when the gate opens. */
+/** A repository that returns a wallet only when the gate opens. */
 class SlowBook extends WalletRepository {
   gate: Gate | null = null;
 
@@ -69,7 +69,7 @@ async function verdictOf(accounts: AccountActors, account: TestAccount, amount =
   return admission.verdict === "refused" ? admission.error.code : admission.verdict;
 }
 
-export const hydrationSuite = ({ open, redisUrl }: Place): void =>
+export const hydrationSuite = ({ open, redisUrl }: StoreKind): void =>
   describe("wallets that come and go", () => {
     const world = suiteWorld(() => open());
     beforeAll(async () => {
@@ -97,7 +97,7 @@ export const hydrationSuite = ({ open, redisUrl }: Place): void =>
       const account = await openAccount(world, { paid: "10" });
       const operationsAfter = other.repository.operationsAfter.bind(other.repository);
       const refused: string[] = [];
-      // Another process calls at the moment in which this one has read the operations.
+      // Another process calls at the moment when this one has read the operations.
       other.repository.operationsAfter = async (accountId, after) => {
         const operations = await operationsAfter(accountId, after);
         refused.push(await verdictOf(world.accounts, account));
@@ -108,7 +108,7 @@ export const hydrationSuite = ({ open, redisUrl }: Place): void =>
       expect(await balances(account)).toEqual({ paid: usd("10"), free: usd("5"), held: nano(0n) });
     });
 
-    test("a wallet read before an eviction is not built after it as it was", async () => {
+    test("a wallet that was read before an eviction is not built from that reading", async () => {
       await using other = await second();
       const account = await openAccount(world, { paid: "10" });
       const gate = new Gate();

@@ -1,4 +1,4 @@
-// What an account's calls count against in time, beside the request window of a key.
+// Tests the limits in time of an account's calls besides the request window of a key.
 
 import { describe, expect, test } from "bun:test";
 import type { AdmissionRequest, Decision, Hold, Limit } from "../../../../actors/account.ts";
@@ -17,7 +17,7 @@ const REQUESTS: Limit = {
   weight: 1,
   code: "rate_limit_exceeded",
 };
-// Any code of the table will do; these two are in the way of no other check here.
+// Any code of the table will do; these two do not interfere with another check here.
 const MINUTE: Limit = {
   name: "messages",
   kind: "minute",
@@ -50,7 +50,7 @@ async function admitted(...asked: Parameters<typeof call>): Promise<Hold> {
   return admission.hold;
 }
 
-/** How many of so many parallel calls pass. */
+/** Counts how many of this number of parallel calls pass. */
 async function passed(account: TestAccount, limits: readonly Limit[], calls: number) {
   const verdicts = await Promise.all(Array.from({ length: calls }, () => verdict(account, limits)));
   return verdicts.filter((one) => one === "admitted").length;
@@ -79,7 +79,7 @@ export const limitsSuite = (open: WorldFactory): void =>
       expect(await verdict(mine, [])).toBe("admitted");
     });
 
-    test("a limit of requests counts refused requests, but not what a window refuses", async () => {
+    test("a limit of requests counts refused requests, except by a window", async () => {
       const mine = await account();
       const refusal = new ApiError("invalid_json", "known before");
       for (let calls = 0; calls < REQUESTS.max; calls++) {
@@ -112,7 +112,7 @@ export const limitsSuite = (open: WorldFactory): void =>
       expect(await passed(await account(), [DAY], 40)).toBe(16);
     });
 
-    test("a limit of a day begins anew at midnight UTC, and says until when it lasts", async () => {
+    test("a limit of a day starts again at midnight UTC, and the refusal says so", async () => {
       const mine = await account();
       clock.set("2031-03-15T23:59:58.500Z");
       expect(await passed(mine, [{ ...DAY, weight: 50 }], 1)).toBe(1);
@@ -121,26 +121,26 @@ export const limitsSuite = (open: WorldFactory): void =>
       expect(await passed(mine, [DAY], 17)).toBe(16);
     });
 
-    test("a clock that was far ahead for one call holds nobody up beyond a day", async () => {
+    test("a clock that was far ahead for one call delays no caller beyond a day", async () => {
       clock.set(NOON);
       const mine = await openAccount(world, { paid: "50", paidAt: clock.daysAgo(8) });
       clock.ms += 100 * 86_400_000;
       expect(await passed(mine, [DAY], 4)).toBe(4);
       clock.set(NOON);
-      // What was counted counts today.
+      // Calls counted under the wrong clock count today.
       expect(await passed(mine, [DAY], 20)).toBe(12);
       clock.ms += 86_400_000;
       expect(await passed(mine, [DAY], 20)).toBe(16);
     });
 
-    test("a clock that jumps back opens no day anew", async () => {
+    test("a clock that jumps back does not start a day again", async () => {
       const mine = await account();
       expect(await passed(mine, [DAY], 16)).toBe(16);
       clock.ms -= 86_400_000;
       expect(await verdict(mine, [DAY])).toBe(DAY.code);
     });
 
-    test("what a settlement does not use is free again, once", async () => {
+    test("the unused part of a settlement's limit is free again, once", async () => {
       const mine = await account();
       const whole = { ...DAY, weight: 50 };
       const open = await admitted(mine, [whole, MINUTE]);
@@ -150,9 +150,9 @@ export const limitsSuite = (open: WorldFactory): void =>
       expect(await passed(mine, [MINUTE], 8)).toBe(MINUTE.max);
     });
 
-    test("a release gives all back that the call counted but its request", async () => {
+    test("a release gives back all that the call counted except its request", async () => {
       clock.set(NOON);
-      // Of a tier that may have all these calls open at once.
+      // An account of a tier that may have all these calls open at once.
       const mine = await openAccount(world, { paid: "50", paidAt: clock.daysAgo(8) });
       const one = await admitted(mine, [REQUESTS, DAY, MINUTE]);
       await one.release(DONE);
@@ -161,7 +161,7 @@ export const limitsSuite = (open: WorldFactory): void =>
       expect(await passed(mine, [REQUESTS], 9)).toBe(REQUESTS.max - 1);
     });
 
-    test("what is given back after midnight was yesterday's", async () => {
+    test("a part given back after midnight belonged to yesterday", async () => {
       const mine = await account();
       const yesterday = await admitted(mine, [{ ...DAY, weight: 40 }]);
       clock.set("2031-03-16T00:00:01.000Z");
@@ -170,10 +170,10 @@ export const limitsSuite = (open: WorldFactory): void =>
       expect(await passed(mine, [DAY], 10)).toBe(6);
     });
 
-    test("what is given back after a minute was that minute's", async () => {
+    test("a part given back after a minute belonged to that minute", async () => {
       const mine = await account();
       const first = await admitted(mine, [MINUTE]);
-      // Past the window, and not at the slot that the first call was counted in.
+      // Past the window, and not at the slot in which the first call was counted.
       clock.ms += 70_000;
       expect(await passed(mine, [MINUTE], 4)).toBe(4);
       await first.release(DONE);

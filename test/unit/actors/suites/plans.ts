@@ -1,5 +1,5 @@
-// Plans of application accounts (SPEC 8.6): requests a minute of account and key, and the monthly
-// allowance of the Free plan.
+// Tests plans of application accounts (SPEC 8.6): requests a minute of account and key, and the
+// monthly allowance of the Free plan.
 
 import { describe, expect, test } from "bun:test";
 import type { RateLimits } from "../../../../actors/account.ts";
@@ -30,7 +30,7 @@ export const planSuite = (open: WorldFactory): void =>
     const clock = new TestClock("2031-03-15T12:00:00.000Z");
     const world = suiteWorld(() => open(clock.options));
 
-    /** The books agree, and the audit finds nothing. */
+    /** Requires that the books agree and the audit finds nothing. */
     async function expectProven(account: TestAccount): Promise<void> {
       await expectSound(world, account);
       const repository = new AuditRepository(world.database);
@@ -53,7 +53,9 @@ export const planSuite = (open: WorldFactory): void =>
       return { ...account, keyId, key };
     }
 
-    /** How many of so many parallel calls with each key pass, and the last rate limits seen. */
+    /**
+     * Counts how many of these parallel calls with each key pass; returns the last rate limits too.
+     */
     async function passed(keys: readonly TestAccount[], calls: number) {
       const rates: RateLimits[] = [];
       const asking = keys.flatMap((key) => Array<TestAccount>(calls).fill(key));
@@ -93,7 +95,7 @@ export const planSuite = (open: WorldFactory): void =>
       expect(await verdict(await keyOf(account), NONE)).toBe("rate_limit_exceeded");
     });
 
-    test("the rate limits told are those of the window that is closest to full", async () => {
+    test("the rate limits returned are those of the window that is closest to full", async () => {
       const account = await openAccount(world, { ...APPLICATION, plan: "starter" });
       const { rates } = await passed([account], 1);
       expect(rates).toMatchObject([{ limit: 30, remaining: 29 }]);
@@ -127,7 +129,7 @@ export const planSuite = (open: WorldFactory): void =>
       await expectProven(account);
     });
 
-    test("what is left of an allowance ends with its month; the next has a new one", async () => {
+    test("the rest of an allowance ends with its month; the next month has a new one", async () => {
       clock.set("2031-12-31T23:59:59.999Z");
       const account = await openAccount(world, APPLICATION);
       await (await hold(account, usd("1"))).settle(usd("0.3"), DONE);
@@ -141,7 +143,7 @@ export const planSuite = (open: WorldFactory): void =>
       expect(await allowances(account)).toMatchObject([{ month: 203112 }, { month: 203201 }]);
     });
 
-    test("what a call gives back of an allowance that ended is not carried over", async () => {
+    test("credit that a call gives back of an ended allowance is not carried over", async () => {
       clock.set("2031-06-30T23:59:00.000Z");
       const account = await openAccount(world, { ...APPLICATION, paid: "2" });
       await world.store.change(account.row, { plan: "free" }, new Date());
@@ -162,7 +164,7 @@ export const planSuite = (open: WorldFactory): void =>
       await expectProven(account);
     });
 
-    test("a month in which nobody calls grants nothing", async () => {
+    test("a month without calls grants nothing", async () => {
       clock.set("2031-08-10T00:00:00.000Z");
       const account = await openAccount(world, APPLICATION);
       await verdict(account, usd("0.1"));

@@ -1,4 +1,4 @@
-// Processes that stop, pause and come back: what becomes of their holds, and how they learn of it.
+// Tests processes that stop, pause and come back: the end of their holds, and how they learn of it.
 
 import { describe, expect, test } from "bun:test";
 import { renewDetached, settleDetached } from "../../../../actors/detached-hold.ts";
@@ -30,7 +30,7 @@ import {
   usd,
   walletOf,
 } from "../../../support/stores/world.ts";
-import type { Place } from "./world-factory.ts";
+import type { StoreKind } from "./world-factory.ts";
 
 const NONE = usd("0");
 /** A process compares its holds with Redis every minute: in every twelfth renewal. */
@@ -38,7 +38,7 @@ const ROUNDS_A_MINUTE = 12;
 /** More than the sweep reads at once. */
 const MANY = 450;
 
-export const processSuite = ({ open, redisUrl }: Place): void =>
+export const processSuite = ({ open, redisUrl }: StoreKind): void =>
   describe("processes that come and go", () => {
     const clock = new TestClock("2031-03-15T12:00:00.000Z");
     const world = suiteWorld(() => open(clock.options));
@@ -113,7 +113,7 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
       await Promise.all(streams.map((stream) => stream.release(DONE)));
     });
 
-    test("a count that comes after the settlement changes nothing of it", async () => {
+    test("a count that comes after the settlement does not change it", async () => {
       await using other = await second();
       const mine = await account();
       const stream = await hold(of(other, mine), usd("4"), { stream: true });
@@ -158,7 +158,7 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
       await open1.release(DONE);
     });
 
-    test("a hold has a lease, also where Redis lost the lease that it had known", async () => {
+    test("a hold has a lease even if Redis lost the lease that the process knew", async () => {
       await using other = await second();
       const mine = await account();
       const open1 = await hold(of(other, mine), usd("1"));
@@ -170,7 +170,7 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
       await open2.release(DONE);
     });
 
-    test("an admission renews a lease of which half is over", async () => {
+    test("an admission renews a lease that is half over", async () => {
       await using other = await second();
       const mine = await account();
       const began = clock.ms;
@@ -223,7 +223,7 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
       const open1 = await hold(of(other, mine), usd("4"));
       const admission = sent.at(-1);
       await open1.settle(usd("1"), DONE);
-      // A reconnected client sends what it had no answer to; its call is over by now.
+      // A reconnected client sends unanswered commands again; this call is over by now.
       await expect(admission?.()).rejects.toThrow("ENDED");
       const kept = await hold(of(other, mine), usd("2"));
       expect(await balances(mine)).toEqual({ paid: usd("7"), free: NONE, held: usd("2") });
@@ -324,7 +324,7 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
       const ending = await hold(of(other, mine), usd("1"), { stream: true });
       const going = await hold({ ...of(other, mine), keyId: key.id }, usd("1"), { stream: true });
       const elsewhere = await hold(of(other, neighbour), usd("1"), { stream: true });
-      // The process has looked at the documents before: only the count of changes tells it.
+      // The process has read the documents before: only the count of changes shows the new one.
       await other.accounts.renewLeases();
       await world.store.revokeKey(mine.keyId, new Date());
       await mine.actor.configure();
@@ -353,7 +353,7 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
       await expectSound(world, mine);
     }, 30_000);
 
-    test("a hold that belongs to no process lives by its own deadline", async () => {
+    test("a detached hold lives by its own deadline", async () => {
       await using other = await second();
       const mine = await account();
       const open1 = await hold(of(other, mine), usd("4"), { isDetached: true });
@@ -389,7 +389,7 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
       await expectSound(world, mine);
     });
 
-    test("a hold that belongs to no process cannot be of nothing", async () => {
+    test("a detached hold cannot be of nothing", async () => {
       const mine = await account();
       const asked = hold(mine, NONE, { isDetached: true });
       await expect(asked).rejects.toThrow("would hold nothing");
@@ -404,7 +404,7 @@ export const processSuite = ({ open, redisUrl }: Place): void =>
       await world.flush();
       await world.accounts.rebuild([{ bucket: mine.row.bucket }]);
       expect(await balances(mine)).toEqual({ paid: usd("10"), free: NONE, held: NONE });
-      // What the key held in the older epoch counts no longer either.
+      // Amounts that the key held in the older epoch no longer count either.
       const whole = await hold(mine, usd("5"));
       await before.release(DONE);
       clock.ms += LEASE_MS;

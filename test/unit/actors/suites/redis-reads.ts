@@ -1,4 +1,4 @@
-// What Redis holds of a test's account, read as the records that it is.
+// Reads a test's account in Redis as parsed records.
 
 import { readJournal } from "../../../../actors/journal.ts";
 import { keyStateKey } from "../../../../actors/records/keys.ts";
@@ -14,7 +14,7 @@ import type { World } from "../../../support/stores/world.ts";
 
 type Reads = Pick<World, "redis">;
 
-/** The record of the account's bucket; an error where it is not set up. */
+/** The record of the account's bucket; an error if the bucket is not set up. */
 export async function bucketRecordOf(
   { redis }: Reads,
   { actor }: TestAccount,
@@ -24,13 +24,13 @@ export async function bucketRecordOf(
   return parseBucket(bytes);
 }
 
-/** What a key spends, and its window; null where it made no call. */
+/** The spending and window of a key; null if it made no call. */
 export async function keyStateOf({ redis }: Reads, account: TestAccount): Promise<KeyState | null> {
   const bytes = await redis.getBuffer(keyStateKey(account.row.bucket, account.keyId));
   return bytes === null ? null : parseKeyState(bytes);
 }
 
-/** The entries of the bucket's journal in its present epoch; an error where one is unreadable. */
+/** The entries of the bucket's journal in its present epoch; an error if one is unreadable. */
 export async function journalOf(world: Reads, account: TestAccount): Promise<JournalEntry[]> {
   const { epoch } = await bucketRecordOf(world, account);
   const page = await readJournal(world.redis, account.row.bucket, { epoch, entry: 0 }, 10_000);
@@ -40,7 +40,7 @@ export async function journalOf(world: Reads, account: TestAccount): Promise<Jou
   });
 }
 
-/** Whether Redis holds a wallet of the account, of whatever epoch. */
+/** True if Redis holds a wallet of the account, of any epoch. */
 export async function hasWallet({ redis }: Reads, { actor }: TestAccount): Promise<boolean> {
   return (await redis.exists(actor.keys.wallet)) === 1;
 }

@@ -1,4 +1,4 @@
-// Which refusal a caller hears when more than one applies: the first of the error table.
+// Tests which refusal a caller gets when several apply: the first of the error table.
 
 import { describe, expect, test } from "bun:test";
 import type { AdmissionRequest } from "../../../../actors/account.ts";
@@ -9,7 +9,7 @@ import { suiteWorld } from "../../../support/stores/suite-world.ts";
 import { ask, openAccount, usd, type World, walletOf } from "../../../support/stores/world.ts";
 import type { WorldFactory } from "./world-factory.ts";
 
-/** How to make a code apply to the last call of an account. */
+/** Makes a code apply to the last call of an account. */
 interface Cause {
   readonly terms?: AccountTerms;
   readonly call?: Partial<AdmissionRequest>;
@@ -42,13 +42,13 @@ const CAUSES = {
 
 type Caused = keyof typeof CAUSES;
 
-/** Two that cannot apply together: a call brings one refusal. */
+/** Two codes that cannot apply together: a call has at most one of these refusals. */
 const EXCLUSIVE: readonly (readonly Caused[])[] = [["body_too_large", "model_unavailable"]];
 
 const CODES = Object.keys(CAUSES) as Caused[];
 const ORDER = Object.keys(ERRORS);
 
-/** A reversal of more than there is leaves a debt. */
+/** A reversal above the balance leaves a debt. */
 async function owe(world: World, account: TestAccount): Promise<void> {
   const { paid } = await walletOf(account);
   await world.database.sql`
@@ -58,7 +58,7 @@ async function owe(world: World, account: TestAccount): Promise<void> {
   await account.actor.applyOperations();
 }
 
-async function codeOf(world: World, causes: readonly Cause[]): Promise<string> {
+async function refusalCodeFor(world: World, causes: readonly Cause[]): Promise<string> {
   const terms: AccountTerms = Object.assign(
     { paid: "50", paidAt: daysAgo(BUILD_DAYS) },
     ...causes.map((cause) => cause.terms),
@@ -106,7 +106,7 @@ export const refusalSuite = (open: WorldFactory): void =>
     const world = suiteWorld(() => open());
 
     test("each cause alone is answered with its own code", async () => {
-      for (const code of CODES) expect(await codeOf(world, [CAUSES[code]])).toBe(code);
+      for (const code of CODES) expect(await refusalCodeFor(world, [CAUSES[code]])).toBe(code);
     });
 
     test("of any two causes the first of the error table is answered", async () => {
@@ -115,14 +115,14 @@ export const refusalSuite = (open: WorldFactory): void =>
         for (const second of CODES.slice(index + 1)) {
           if (EXCLUSIVE.some((pair) => pair.includes(first) && pair.includes(second))) continue;
           const expected = ORDER.indexOf(first) < ORDER.indexOf(second) ? first : second;
-          const code = await codeOf(world, [CAUSES[first], CAUSES[second]]);
+          const code = await refusalCodeFor(world, [CAUSES[first], CAUSES[second]]);
           if (code !== expected) wrong.push(`${first} and ${second}: ${code}`);
         }
       }
       expect(wrong).toEqual([]);
     }, 60_000);
 
-    test("a refusal for money says what could be spent, and takes nothing", async () => {
+    test("a refusal for money names the spendable amount, and takes nothing", async () => {
       const account = await openAccount(world, { paid: "50", monthlyLimit: "3" });
       const refused = await account.actor.admit(ask(account.keyId, usd("4")));
       expect(refused).toMatchObject({ verdict: "refused", funds: { spendable: usd("3") } });

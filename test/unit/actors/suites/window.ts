@@ -1,4 +1,4 @@
-// The request window of a key: exact in any 60 seconds, whatever the clock does.
+// Tests the request window of a key: exact in any 60 seconds, whatever the clock does.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -20,7 +20,7 @@ import type { WorldFactory } from "./world-factory.ts";
 
 const LIMIT = 20;
 const WINDOW_MS = 60_000;
-/** A request leaves the window at the latest one second after the 60. */
+/** A request leaves the window at most one second after its 60 seconds. */
 const LEAVES_MS = 61_000;
 
 async function call(account: TestAccount, more = {}): Promise<string> {
@@ -32,7 +32,7 @@ async function passed(account: TestAccount, calls: number): Promise<number> {
   return verdicts.filter((one) => one === "admitted").length;
 }
 
-/** The times at which one key's requests passed, of all at which it asked. */
+/** The times at which one key's requests passed, of all times at which it sent one. */
 async function passTimes(world: World, key: string, times: readonly number[]): Promise<number[]> {
   const replies = await Promise.all(
     times.map((nowMs) =>
@@ -77,7 +77,7 @@ export const windowSuite = (open: WorldFactory): void =>
       expect(await passed(mine, 150)).toBe(LIMIT);
     });
 
-    test("counts one for a request that was refused before Redis was asked", async () => {
+    test("counts one for a request that was refused before Redis was used", async () => {
       const mine = await account();
       const refusal = new ApiError("invalid_json", "known before");
       for (let calls = 0; calls < LIMIT; calls++) {
@@ -95,7 +95,7 @@ export const windowSuite = (open: WorldFactory): void =>
       expect(await passed({ ...mine, keyId: other.id }, LIMIT + 1)).toBe(LIMIT);
     });
 
-    test("tells truly what remains and when it opens again", async () => {
+    test("reports correctly what remains and when it opens again", async () => {
       clock.set("2031-03-15T13:00:00.500Z");
       const mine = await account();
       const first = await mine.actor.admit(ask(mine.keyId, usd("0")));
@@ -109,7 +109,7 @@ export const windowSuite = (open: WorldFactory): void =>
       expect(await call(mine)).toBe("admitted");
     });
 
-    test("is held at the latest second seen while the clock is a little behind it", async () => {
+    test("stays at the latest second seen while the clock is a little behind it", async () => {
       const mine = await account();
       expect(await passed(mine, LIMIT)).toBe(LIMIT);
       clock.ms -= 30_000;
@@ -127,7 +127,7 @@ export const windowSuite = (open: WorldFactory): void =>
       expect(await call(mine)).toBe("rate_limit_exceeded");
       clock.ms += 2_000;
       expect(await passed(mine, LIMIT + 1)).toBe(LIMIT);
-      // The seconds from before the jump come again; what was counted in them then is forgotten.
+      // The seconds before the jump come again; their earlier counts are forgotten.
       for (let round = 0; round < 4; round++) {
         clock.ms += 3_600_000;
         expect(await passed(mine, LIMIT + 1)).toBe(LIMIT);
@@ -135,7 +135,9 @@ export const windowSuite = (open: WorldFactory): void =>
     });
   });
 
-/** For a client that sends nothing twice: the count of callers without a key is not repeatable. */
+/**
+ * Only for a client that sends nothing twice: the count of callers without a key is not repeatable.
+ */
 export const randomWindowSuite = (open: WorldFactory): void =>
   describe("the request window at random times", () => {
     const world = suiteWorld(() => open());

@@ -88,7 +88,7 @@ describe("a top-up on the provider's page", () => {
     expect(caps).toMatchObject({ min_usd: "5", at_once_usd: "100", now_usd: "100" });
   });
 
-  test("asked for twice with one id is one page", async () => {
+  test("requested twice with one id is one page", async () => {
     const account = await lab.world.account();
     const order = { amount_usd: "20", request: "the-first-order" };
     const [first, second] = await Promise.all([start(account, order), start(account, order)]);
@@ -125,7 +125,7 @@ describe("a top-up on the provider's page", () => {
     expect(told).toMatchObject({ status: 409, code: "too_large", message });
   });
 
-  test("leaves its room in the day's cap to another one, and billing says so", async () => {
+  test("leaves its room in the day's cap to the next one, and billing shows that", async () => {
     const account = await lab.world.account();
     await start(account, { amount_usd: "46" });
     const { caps } = await billingOf(account);
@@ -178,7 +178,7 @@ describe("a saved card", () => {
     });
   });
 
-  test("that is declined says why, and charges nothing", async () => {
+  test("that is declined shows the reason, and charges nothing", async () => {
     const account = await withCard(DECLINED_LATER);
     const path = pathOf(account, "top-ups/charge");
     const order = { amount_usd: "10", request: "it-is-declined" };
@@ -188,7 +188,7 @@ describe("a saved card", () => {
     expect(await lab.paid(account)).toBe(usd("20"));
   });
 
-  test("is charged later by itself if the provider is away", async () => {
+  test("is charged later by a worker if the provider is away", async () => {
     const account = await withCard();
     away = /payment_intents/;
     const path = pathOf(account, "top-ups/charge");
@@ -200,7 +200,7 @@ describe("a saved card", () => {
     expect(await lab.paid(account)).toBe(usd("20"));
     const open = await lab.cashier.topUps.find({ id: top_up.id });
     if (open === null) throw new Error("The top-up is gone");
-    // What a worker does when the attempt is due.
+    // Does the work of a worker when the attempt is due.
     await attempt(lab.cashier, open);
     const again = await lab.world.post<StartedTopUpReply>("billing", path, order);
     expect(again.body.top_up).toMatchObject({ id: top_up.id, status: "succeeded" });
@@ -208,7 +208,7 @@ describe("a saved card", () => {
     await credited(account, "30");
   });
 
-  test("of another account, or none, is told as missing", async () => {
+  test("of another account, or of none, gets the error of an unknown card", async () => {
     const [account, other] = [await lab.world.account({ free: "0" }), await withCard()];
     const [card] = (await billingOf(other)).cards;
     const order = { amount_usd: "10", request: "not-my-card" };
@@ -258,7 +258,7 @@ describe("the automatic top-up", () => {
     expect((await billingOf(account)).auto).toBeNull();
   });
 
-  test("a card that the provider has let go already is removed here too", async () => {
+  test("a card that the provider has removed already is removed here too", async () => {
     const account = await withCard();
     const [card] = (await billingOf(account)).cards;
     const { sql } = lab.world.api.parts.stores.database;
@@ -270,7 +270,7 @@ describe("the automatic top-up", () => {
     expect([left.status, left.body.cards]).toEqual([200, []]);
   });
 
-  test("a card that the provider let go is gone here, though the role went meanwhile", async () => {
+  test("a card that the provider removed is removed here, even without the role", async () => {
     const account = await withCard();
     const [card] = (await billingOf(account)).cards;
     const { ofUs } = lab.world;
@@ -337,7 +337,7 @@ describe("who may pay", () => {
     ["auto-top-up/disable", {}],
   ] as const;
 
-  test("a viewer reads it all and pays nothing; a stranger knows of no account", async () => {
+  test("a viewer reads everything and pays nothing; a stranger finds no account", async () => {
     const account = await withCard();
     for (const [path, body] of ORDERS) {
       const viewer = await lab.world.post("viewer", pathOf(account, path), body);
@@ -348,7 +348,7 @@ describe("who may pay", () => {
     expect(await lab.payments(account)).toBe(1);
   });
 
-  test("a top-up of another account is told like one that does not exist", async () => {
+  test("a top-up of another account gets the error of an unknown top-up", async () => {
     const [account, other] = [await lab.world.account(), await withCard()];
     const [topUp] = (await billingOf(other)).top_ups;
     const foreign = await lab.world.get("owner", pathOf(account, `top-ups/${topUp?.id}`));
@@ -357,7 +357,7 @@ describe("who may pay", () => {
     expect(missing.message).toBe(foreign.message?.replace(topUp?.id ?? "", "topup_0"));
   });
 
-  test("without a payment provider the page says so, and nothing can be paid", async () => {
+  test("without a payment provider the page says so, and no payment is possible", async () => {
     await using plain = await ConsoleWorld.start();
     const account = await plain.account({ paid: "7" });
     const { body } = await plain.get<BillingReply>("owner", pathOf(account, "billing"));

@@ -68,7 +68,7 @@ describe("parseDocument()", () => {
     expect(document.ownCap).toBeNull();
   });
 
-  test("knows no key that the document does not list: a revoked one is not there", () => {
+  test("knows no key that the document does not list: a revoked key is unknown", () => {
     const keys = STORED.keys.filter(({ id }) => id !== "key_a");
     expect(documentOf({ keys }).keys.get("key_a")).toBeUndefined();
     expect(documentOf({ keys: [] }).keys.size).toBe(0);
@@ -82,7 +82,7 @@ describe("parseDocument()", () => {
     expect(netPaidOf("-5")).toBe(-5n);
   });
 
-  test("refuses what this program cannot have written", () => {
+  test("refuses a document that this program cannot have written", () => {
     expect(() => documentOf({ own_cap: "1.5" })).toThrow(SyntaxError);
     expect(() => documentOf({ own_cap: "9007199254740992" })).toThrow(RangeError);
     expect(() => parseDocument("{")).toThrow(SyntaxError);
@@ -122,13 +122,13 @@ describe("allowlist() and isListed()", () => {
     }
   });
 
-  test("never lists what is no address", () => {
+  test("never lists a text that is not an address", () => {
     const everything = allowlist(["0.0.0.0/0", "::/0"]);
     const strange = ["", "unknown", "192.0.2", "192.0.2.1:80", "[::1]", "192.0.2.1 ", "010.0.0.1"];
     expect(strange.filter((ip) => isListed(everything, ip))).toEqual([]);
   });
 
-  test("refuses by name what is neither an address nor a block", () => {
+  test("refuses by name an entry that is neither an address nor a block", () => {
     const bad = [
       "",
       "*",
@@ -192,7 +192,7 @@ describe("decideAccess()", () => {
     }
   });
 
-  test("says which tier has the service, and how it is reached", () => {
+  test("names the tier that has the service, and how it is reached", () => {
     expect(refusalOf({ net_paid: "0" }, "mail")?.message).toBe(
       "The free tier does not include the service 'mail'. " +
         "The build tier has it: $50 paid and 7 days since the first payment",
@@ -210,7 +210,7 @@ describe("decideAccess()", () => {
     }
   });
 
-  test("asks a call without a scope for state and address alone", () => {
+  test("checks only state and address for a call without a scope", () => {
     expect(refusalOf({ net_paid: "0" }, null)).toBeNull();
     expect(refusalOf({}, null, OUTSIDE)?.code).toBe("ip_not_allowed");
   });
@@ -224,7 +224,7 @@ describe("decideAccess()", () => {
     }
   });
 
-  test("names the tier where neither the key nor the tier has the service", () => {
+  test("names the tier if neither the key nor the tier has the service", () => {
     const poor = refusalOf({ net_paid: "0" }, "search", INSIDE);
     expect(poor?.code).toBe("insufficient_scope");
     expect(poor?.message).toMatch(
@@ -254,7 +254,7 @@ describe("lacksAllowance()", () => {
   const lacks = (changes: Partial<StoredDocument>, nowMs = NOW) =>
     lacksAllowance(documentOf({ plan: "free", ...changes }), nowMs);
 
-  test("is so once a UTC month, from its first millisecond", () => {
+  test("is true once a UTC month, from its first millisecond", () => {
     expect(lacks({})).toBe(true);
     expect(lacks({ allowance_month: 202_610 })).toBe(true);
     expect(lacks({ allowance_month: 202_611 })).toBe(false);
@@ -263,7 +263,7 @@ describe("lacksAllowance()", () => {
     expect(lacks({ allowance_month: 202_612 }, Date.UTC(2027, 0, 1))).toBe(true);
   });
 
-  test("is never so for a paid plan, a Gateway account or one that is not active", () => {
+  test("is never true for a paid plan, a Gateway account or an inactive account", () => {
     expect(lacks({ plan: "starter" })).toBe(false);
     expect(lacksAllowance(documentOf(), NOW)).toBe(false);
     expect(lacks({ state: "suspended" })).toBe(false);

@@ -1,4 +1,4 @@
-// Every state of an account against everything that can happen to it.
+// Tests every state of an account against every event.
 
 import { expect, test } from "bun:test";
 import {
@@ -14,13 +14,13 @@ import {
 const STATES = Object.keys(STANDINGS) as Standing[];
 const EVENTS = Object.keys(ACCOUNT_EVENTS) as AccountEvent[];
 
-/** Where an event leads; the standing itself if nothing changes or the event is refused. */
+/** The state after an event; the same state if the event changes nothing or is refused. */
 function next(standing: Standing, event: AccountEvent): Standing {
   const after = afterEvent(STANDINGS[standing], event);
   return after.kind === "changed" ? standingOfState(after.to) : standing;
 }
 
-test("a state that is stored is read as the same one", () => {
+test("a stored state is read as the same state", () => {
   for (const name of STATES) expect(standingOfState(STANDINGS[name])).toBe(name);
 });
 
@@ -28,14 +28,14 @@ test("an event that happens again changes nothing more", () => {
   for (const standing of STATES) {
     for (const event of EVENTS) {
       const once = next(standing, event);
-      // A dispute that is still open suspends by itself, whatever an operator lifts.
+      // A dispute that is still open suspends again, even after an operator lifted the suspension.
       if (event === "resumeWhileDisputed") continue;
       expect([standing, event, next(once, event)]).toEqual([standing, event, once]);
     }
   }
 });
 
-test("nothing reopens a closed account, and no operator event changes it in silence", () => {
+test("no event reopens a closed account, and every operator event on it is refused", () => {
   for (const event of EVENTS) expect(next("closed", event)).toBe("closed");
   for (const event of ["suspend", "resume", "resumeWhileDisputed"] as const) {
     expect(afterEvent(STANDINGS.closed, event)).toMatchObject({ kind: "refused" });

@@ -1,11 +1,11 @@
-// Digests of keys: what they are must not depend on which peppers were used before.
+// Tests that digests of keys do not depend on the peppers used before.
 
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { keyDigest, keyDigests, newKey } from "../../../../src/core/access/keys.ts";
 import { random } from "../../../support/random.ts";
 
-test("a digest is the HMAC of its key and pepper, whichever were digested before", () => {
+test("a digest is the HMAC of its key and pepper, whatever was digested before", () => {
   const keys = [newKey("gateway", random), newKey("application", random)];
   const peppers = ["the pepper of today", "the pepper before", "the pepper of today"];
   for (const key of keys) {

@@ -31,7 +31,7 @@ describe("a block that is an address within a network", () => {
     });
   }
 
-  test("is taken in the form that the refusal names", () => {
+  test("is accepted in the form that the refusal names", () => {
     for (const [, one, network] of WITHIN)
       expect(() => checkNetworks([one, network])).not.toThrow();
   });

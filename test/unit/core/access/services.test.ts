@@ -11,7 +11,7 @@ import { ERRORS } from "../../../../src/core/errors.ts";
 import { DOCUMENTED } from "../../../../src/routes.ts";
 import { isPauseTarget } from "../../../../src/store/operators/pauses.ts";
 
-test("of the services of SPEC 8.2, each tier has those that it says", () => {
+test("each tier has exactly its services of SPEC 8.2", () => {
   const all = ["models", "search", "maps", "mail"] as const;
   const specified = (tier: TierName) =>
     scopesOfTier(tier).filter((scope) => all.some((one) => one === scope));
@@ -22,12 +22,12 @@ test("of the services of SPEC 8.2, each tier has those that it says", () => {
   }
 });
 
-test("a key of the Gateway can have every scope, one of an application only the Models API", () => {
+test("Gateway keys can have every scope, application keys only the Models API", () => {
   expect(scopesOfSurface("gateway")).toEqual(SCOPES);
   expect(scopesOfSurface("application")).toEqual(["models"]);
 });
 
-test("every service has a scope of its own, can be paused, and has billed endpoints", () => {
+test("every service has its own scope, can be paused, and has billed endpoints", () => {
   expect(new Set(SCOPES).size).toBe(SERVICE_NAMES.length);
   for (const name of SERVICE_NAMES) {
     expect(isPauseTarget(name)).toBe(true);

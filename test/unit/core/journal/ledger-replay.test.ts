@@ -13,12 +13,12 @@ const DAY_MS = 86_400_000;
 
 type Given = Partial<ReplayEntry> & { readonly kind: LedgerKind };
 
-/** A ledger as a table: each line one entry, with what it leaves. */
+/** A ledger as a table: each line is one entry with the balances after it. */
 class Table {
   readonly operations: ReplayOperation[] = [];
   readonly entries: ReplayEntry[] = [];
 
-  /** An operation of Postgres, and its entry with what it did. */
+  /** An operation of Postgres, and its entry. */
   op(
     kind: ReplayOperation["kind"],
     amount: string,
@@ -75,7 +75,7 @@ class Table {
     return this;
   }
 
-  /** What the replay finds wrong, in words; "" where all is right. */
+  /** The replay's finding, in words; "" for a right ledger. */
   found(change: (entry: ReplayEntry, seq: number) => ReplayEntry = (entry) => entry): string {
     const replay = new LedgerReplay("acct_1", this.operations);
     for (const entry of this.entries) {
@@ -87,7 +87,7 @@ class Table {
   }
 }
 
-/** $20 paid, a call of $4, all refunded: $10 was there, $6 was held and is owed. */
+/** $20 paid, a call of $4, all refunded: $10 were available, $6 were held and are owed. */
 function owing(): Table {
   return new Table()
     .op("credit", "20", { paid: "20", owed: "0" })
@@ -182,7 +182,7 @@ describe("right ledgers", () => {
     expect(table.found()).toBe("");
   });
 
-  test("sums up what came and went", () => {
+  test("sums up all credits and charges", () => {
     const table = owing().op("credit", "25", { paid: "25", owed: "10" });
     table.entry("repayment", { paid: "-10", owed: "0" });
     const replay = new LedgerReplay("acct_1", table.operations);
@@ -377,7 +377,7 @@ describe("wrong ledgers", () => {
     expect(changed).toContain("the kind of operation 1: expected credit, found bonus");
   });
 
-  test("a balance that is not the one before plus the delta", () => {
+  test("a balance that is not the previous one plus the delta", () => {
     const changed = owing().found((entry, seq) =>
       seq === 3 ? { ...entry, paidAfter: entry.paidAfter + 1n } : entry,
     );
@@ -392,7 +392,7 @@ describe("wrong ledgers", () => {
 });
 
 describe("a hole", () => {
-  /** The findings of a ledger of which these entries were refused. */
+  /** The finding of a ledger of which these entries were refused. */
   function without(table: Table, ...holes: readonly number[]): string {
     const replay = new LedgerReplay("acct_1", table.operations);
     for (const entry of table.entries) {
@@ -411,13 +411,13 @@ describe("a hole", () => {
     .entry("repayment", { paid: "-12", owed: "0" })
     .op("adjustment", "-1", { paid: "-1", owed: "0" });
 
-  test("at any place is passed, and what follows is proven from there", () => {
+  test("at any place is passed, and the entries after it are proven", () => {
     const numbers = table.entries.map(({ seq }) => seq);
     expect(numbers.map((seq) => without(table, seq))).toEqual(numbers.map(() => ""));
     expect(without(table, 3, 4, 5)).toBe("");
   });
 
-  test("hides nothing that is wrong after it", () => {
+  test("hides no fault after it", () => {
     const wrong = owing().call("-1", "10").op("forgiven", "4", { owed: "5" });
     expect(without(wrong, 2)).toContain("what is owed after operation 3: expected $6, found $5");
   });

@@ -22,7 +22,7 @@ const HALF = AMOUNT_MAX / 2n;
 const amounts = (least: bigint, most: bigint) =>
   fc.bigInt({ min: least, max: most }).map((value) => nano(value));
 
-/** A payment as refunds and a dispute may have left it. */
+/** A payment in any state that refunds and a dispute can lead to. */
 const standings: fc.Arbitrary<PaymentStanding> = fc
   .record({ amount: amounts(1n, HALF), bonus: amounts(0n, HALF) })
   .chain(({ amount, bonus }) =>
@@ -69,7 +69,7 @@ describe("the credit that stands of a payment of $10 with $1 bonus", () => {
 });
 
 describe("for any payment", () => {
-  test("the changes of the target sum to the target, whatever lies between", () => {
+  test("the changes of the target sum to the target, whatever steps lie between", () => {
     fc.assert(
       fc.property(fc.array(standings, { minLength: 1 }), ([first, ...others]) => {
         if (first === undefined) return;
@@ -104,7 +104,7 @@ describe("for any payment", () => {
     );
   });
 
-  test("the credit tells what was taken back", () => {
+  test("the credit shows the amount taken back", () => {
     fc.assert(
       fc.property(standings, (payment) => {
         expect(takenBackAt(payment, creditOf(payment))).toBe(takenBackOf(payment));

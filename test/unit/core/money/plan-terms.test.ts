@@ -1,4 +1,4 @@
-// The months of a plan, and what a higher plan costs for the rest of one.
+// Tests the months of a plan, and the cost of a higher plan for the rest of a month.
 
 import { expect, test } from "bun:test";
 import { usd } from "../../../../src/core/money/money.ts";
@@ -22,7 +22,7 @@ test("the months of a plan that began on the 31st end on the last day of shorter
   expect(ends.at(-1)).toBe("2029-01-31T09:30");
 });
 
-test("a time is in the month that ends next", () => {
+test("a time belongs to the month that ends next", () => {
   const anchor = at("2027-01-31T12:00");
   for (const [time, end] of [
     ["2027-01-31T12:00", "2027-02-28T12:00"],
@@ -35,17 +35,17 @@ test("a time is in the month that ends next", () => {
   }
 });
 
-test("a higher plan costs the difference for the time that is left, rounded up to a cent", () => {
+test("a higher plan costs the difference for the remaining time, rounded up to a cent", () => {
   const period = { anchor: at("2027-03-01T00:00"), paidUntil: at("2027-05-01T00:00") };
   const prices = { from: usd("9"), to: usd("29") };
   expect(upgradeFee(prices, period, at("2027-04-01T00:00"))).toBe(usd("20"));
   expect(upgradeFee(prices, period, at("2027-04-16T00:00"))).toBe(usd("10"));
   expect(upgradeFee(prices, period, at("2027-04-20T08:00"))).toBe(usd("7.12"));
-  // Another month is paid by a second charge.
+  // A second charge pays for the next month.
   expect(upgradeFee(prices, period, at("2027-03-16T12:00"))).toBe(usd("30"));
 });
 
-test("less than a card can be charged is not charged", () => {
+test("an amount below the least that a card can be charged is not charged", () => {
   const period = { anchor: at("2027-03-01T00:00"), paidUntil: at("2027-05-01T00:00") };
   const prices = { from: usd("9"), to: usd("29") };
   expect(upgradeFee(prices, period, at("2027-04-30T12:00"))).toBe(usd("0"));

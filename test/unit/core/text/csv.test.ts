@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { csvLine } from "../../../../src/core/text/csv.ts";
 
-test("texts stand in quotes, numbers and decimals bare, and nothing is an empty cell", () => {
+test("texts are in quotes, numbers and decimals bare, and null is an empty cell", () => {
   const line = csvLine(["a", "", 0, -1.5, { decimal: "0.0000001" }, null, "z"]);
   expect(line).toBe('"a","",0,-1.5,0.0000001,,"z"\r\n');
   expect(csvLine([])).toBe("\r\n");
@@ -22,6 +22,6 @@ test("a text that a spreadsheet would run as a formula gets an apostrophe before
   }
 });
 
-test("a negative amount is a number and no formula", () => {
+test("a negative amount is a number and not a formula", () => {
   expect(csvLine([-1, { decimal: "-1.5" }])).toBe("-1,-1.5\r\n");
 });

@@ -69,12 +69,12 @@ test("parseAddress() takes a plain address and makes its domain lower-case ASCII
   }
 });
 
-test("parseAddress() takes nothing that a mail library could read as anything else", () => {
+test("parseAddress() refuses every text that a mail library could read as something else", () => {
   expect(BAD.filter((text) => typeof parseAddress(text) !== "string")).toEqual([]);
 });
 
 test("parseAddress() refuses a text that is too long without converting it", () => {
-  // To convert such a domain to ASCII would take minutes, beyond the time of a test.
+  // Converting such a domain to ASCII would take minutes, beyond the time of a test.
   const hostile = "é.".repeat(2_000_000);
   const tooLong = "is longer than 254 characters";
   expect(parseAddress(`a@${hostile}`)).toBe(tooLong);
@@ -82,7 +82,7 @@ test("parseAddress() refuses a text that is too long without converting it", () 
   expect(asciiDomain(hostile)).toBeNull();
 });
 
-test("distinct() knows a domain in any case and keeps local parts apart", () => {
+test("distinct() ignores the case of a domain and keeps different local parts", () => {
   const given = ["a@x.test", "A@x.test", "a@X.TEST", "b@bücher.test", "b@xn--bcher-kva.test"];
   const addresses = given.map((text) => {
     const parsed = parseAddress(text);
@@ -98,7 +98,7 @@ test("distinct() knows a domain in any case and keeps local parts apart", () => 
   expect(domainsOf(found)).toEqual(["x.test", "xn--bcher-kva.test"]);
 });
 
-test("isWithin() is the domain and what is below it, not what ends alike", () => {
+test("isWithin() is true for the domain and its subdomains, not for equal ends", () => {
   const within = ["a.test", "b.a.test", "ba.test", "test"].filter((one) => isWithin(one, "a.test"));
   expect(within).toEqual(["a.test", "b.a.test"]);
 });

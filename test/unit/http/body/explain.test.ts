@@ -36,7 +36,7 @@ function told(value: object): ApiError {
   return explain(Form, value, "The form");
 }
 
-describe("a value that its schema refuses is told its field and the rule", () => {
+describe("the refusal of a value names its field and the rule", () => {
   const cases: readonly (readonly [value: object, message: string])[] = [
     [{}, "name must be a string of 1 to 3 characters"],
     [{ name: 1 }, "name must be a string of 1 to 3 characters"],
@@ -65,7 +65,7 @@ describe("a value that its schema refuses is told its field and the rule", () =>
     });
   }
 
-  test("a field that is not known is named, with those that are", () => {
+  test("the refusal of an unknown field names the known fields", () => {
     const { message, param } = explain(Closed, { name: "a", agee: 1 }, "The form");
     expect([message, param]).toEqual(["agee is not known: the fields are name, age", "agee"]);
     const empty = Type.Object({}, { additionalProperties: false });
@@ -74,7 +74,7 @@ describe("a value that its schema refuses is told its field and the rule", () =>
     );
   });
 
-  test("with the code of the field, and its path apart", () => {
+  test("the refusal has the code of the field, and its path separately", () => {
     expect(told({ name: "a", from: 1 })).toMatchObject({
       code: "unsupported_field",
       param: "from",
@@ -85,7 +85,7 @@ describe("a value that its schema refuses is told its field and the rule", () =>
     });
   });
 
-  test("without looking at every fault of a hostile body", () => {
+  test("a hostile body is refused without examining every fault", () => {
     let looks = 0;
     const shapes = new Proxy(
       Array.from({ length: 100_000 }, () => 1),
@@ -103,13 +103,13 @@ describe("a value that its schema refuses is told its field and the rule", () =>
 });
 
 test("the characters of a text that is far too long are not counted", () => {
-  // To count them each time would take minutes, beyond the time of a test.
+  // Counting them each time would take minutes, beyond the time of a test.
   const name = "Ā".repeat(2_000_000);
   const refused = Array.from({ length: 4_000 }, () => Value.Check(shortText(64), name));
   expect(refused).not.toContain(true);
 });
 
-test("a field without a name is named as that", () => {
+test("a field with an empty name is shown as two quotes", () => {
   const schema = Type.Object({ a: Type.String() }, { additionalProperties: false });
   const refuse = (work: () => unknown) => {
     try {

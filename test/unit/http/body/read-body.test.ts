@@ -57,12 +57,12 @@ describe("a JSON body", () => {
   }
 
   for (const body of ["null", "1", '"x"', "true", "[]", "[{}]"]) {
-    test(`refuses ${body}, which is no object`, async () => {
+    test(`refuses ${body}, which is not an object`, async () => {
       expect(await codeOf(read(body))).toBe("invalid_json");
     });
   }
 
-  test("refuses no body at all", async () => {
+  test("refuses a missing body", async () => {
     expect(await codeOf(read(null))).toBe("invalid_json");
   });
 
@@ -95,7 +95,7 @@ describe("a JSON body", () => {
     expect(pieces).toBeLessThan(80);
   });
 
-  test("gives up a body that does not come", async () => {
+  test("gives up a body that does not arrive", async () => {
     const clock = new FakeClock();
     const body = new ReadableStream<Uint8Array>({ start: () => {} });
     const request = new Request("http://x/", { method: "POST", body });
@@ -124,7 +124,7 @@ describe("a JSON body", () => {
       clock.advance(500);
       broken.resolve();
       await eventually("the reading has ended", () => clock.pending === 0);
-      // Refused before, it would be counted beside a request that is being counted.
+      // If it were refused earlier, it would be counted while another request is being counted.
       expect(isRefused).toBe(false);
       if (decision === "none") decided.resolve();
       else decided.reject(new ApiError(decision, "known without the body"));
@@ -146,7 +146,7 @@ describe("the text of a body", () => {
     expect(await codeOf(() => parseObject('{"a":'.repeat(100_000)))).toBe("invalid_json");
   });
 
-  test("takes brackets, colons and escaped quotes inside strings for text", () => {
+  test("reads brackets, colons and escaped quotes inside strings as text", () => {
     const text = `${"[{:".repeat(20_000)}\\"\\\\`;
     const value = parseObject(JSON.stringify({ text, more: "\\" }));
     expect(value).toEqual({ text, more: "\\" });
@@ -162,7 +162,7 @@ describe("the text of a body", () => {
   test("takes 100,000 values and refuses more, however they are nested", async () => {
     const list = (item: string, count: number) => `[${Array(count).fill(item).join()}]`;
     const value = (array: string) => `{"a":${array}}`;
-    // The object and the list are values themselves.
+    // The object and the list are values too.
     expect(await codeOf(() => parseObject(value(list("1", 99_998))))).toBe("none");
     expect(await codeOf(() => parseObject(value(list("1", 100_001))))).toBe("invalid_parameter");
     const deep = "[".repeat(50) + "]".repeat(50);

@@ -39,18 +39,18 @@ describe("unknownFieldsOf()", () => {
     ]);
   });
 
-  test("leaves out what is null or empty, which asks for nothing", () => {
+  test("leaves out null and empty fields, which request nothing", () => {
     const empty = { a: null, b: [], c: {} };
     expect(unknownFields({ model: "m", messages: [], ...empty })).toEqual([]);
     expect(unknownFields({ d: false, e: 0, f: "" })).toEqual(["d", "e", "f"]);
   });
 
-  test("takes no field for known that every object has", () => {
+  test("does not count the members of every object as known fields", () => {
     const body = JSON.parse('{"constructor":1,"__proto__":{"x":1},"toString":1}');
     expect(unknownFields(body)).toEqual(["constructor", "__proto__", "toString"]);
   });
 
-  test("is short, however much is unknown", () => {
+  test("names a bounded number of fields, however many are unknown", () => {
     const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`f${n}`, n]));
     const names = unknownFields(many);
     expect(names).toHaveLength(33);

@@ -1,4 +1,5 @@
-// The OpenAPI documents are whole: every reference leads somewhere, and a linter finds nothing.
+// Tests that the OpenAPI documents are whole: every reference resolves, and a linter finds no
+// fault.
 
 import { describe, expect, test } from "bun:test";
 import type { Surface } from "../../../../src/core/access/services.ts";
@@ -36,7 +37,7 @@ for (const surface of SURFACES) {
       expect(new Set(ids).size).toBe(expected.length);
     });
 
-    test("refers only to what it has", () => {
+    test("refers only to parts that it has", () => {
       for (const [, pointer = ""] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
         let found: unknown = document;
         for (const part of pointer.split("/")) found = Reflect.get(Object(found), part);
@@ -67,7 +68,7 @@ for (const surface of SURFACES) {
       ]);
     });
 
-    test("holds nothing that is only for our own refusals", () => {
+    test("contains no keyword that only our refusals use", () => {
       expect(text).not.toContain('"must":');
       expect(text).not.toContain('"$id":');
     });

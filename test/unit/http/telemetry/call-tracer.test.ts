@@ -1,5 +1,5 @@
-// Spans of calls reach a collector by OTLP over HTTP, with what is known of the call and nothing of
-// what was said in it.
+// Tests that spans of calls reach a collector by OTLP over HTTP, with the call's metadata and never
+// its content.
 
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
@@ -40,14 +40,14 @@ const CLIENT = 3;
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT = "00f067aa0ba902b7";
 
-/** What the collector was sent. */
+/** The requests that the collector received. */
 const received: { readonly headers: Headers; readonly text: string }[] = [];
 let account: TestAccount;
-/** Each test opens one of its own, because closing it sends what it has. */
+/** Each test opens its own tracer, because closing it sends its spans. */
 let tracer: OpenCallTracer;
 
 let answer: () => Response;
-/** The refused call that was traced last. */
+/** The last refused call that was traced. */
 let refused: Parameters<OpenCallTracer["refused"]>;
 
 const collector = sharedServer(async (request) => {
@@ -86,7 +86,7 @@ function opened(more: Partial<CallTracerOptions> = {}): void {
   });
 }
 
-/** All spans of the tracer, which is closed. */
+/** Closes the tracer, and returns all its spans. */
 async function spans(): Promise<Span[]> {
   await tracer.close();
   return received.flatMap(({ text }) =>
@@ -142,7 +142,7 @@ test("a call has a span of ours, below it one of the provider, in the caller's t
   expect([sent.get("x-team"), text.includes("farebox-test")]).toEqual(["fares", true]);
 });
 
-test("a stream has its tokens and the time to its first one, when it has ended", async () => {
+test("a stream's span has its tokens and the time to its first one", async () => {
   opened();
   await (await api.post(account, chatBody({ stream: true }))).text();
   const client = (await spans()).find(({ kind }) => kind === CLIENT);
@@ -152,7 +152,7 @@ test("a stream has its tokens and the time to its first one, when it has ended",
   });
 });
 
-test("no span has anything of what was said or searched", async () => {
+test("no span has any part of a prompt, an answer or a search", async () => {
   opened();
   const secret = "the marmalade is in the attic";
   const messages = [{ role: "user", content: secret }];
@@ -168,7 +168,7 @@ test("no span has anything of what was said or searched", async () => {
   }
 });
 
-test("a refused call has a span with its code, and none of a provider", async () => {
+test("a refused call has a span with its code, and no span of a provider", async () => {
   opened();
   const narrow = await api.account({ scopes: ["search"] });
   expect((await api.post(narrow, chatBody({}))).status).toBe(403);
@@ -177,7 +177,7 @@ test("a refused call has a span with its code, and none of a provider", async ()
   expect(attributesOf(made[0])).toMatchObject({ "farebox.refusal": "insufficient_scope" });
 });
 
-test("the caller's trace decides, unless callers have no say", async () => {
+test("the caller's trace decides, unless callers must not decide", async () => {
   const call = async (flags: string) => {
     const headers = { traceparent: `00-${TRACE}-${PARENT}-${flags}` };
     await (await api.post(account, chatBody({}), { headers })).text();
@@ -194,7 +194,7 @@ test("the caller's trace decides, unless callers have no say", async () => {
   expect(await spans()).toEqual([]);
 });
 
-test("a traceparent that is none begins a trace of its own", async () => {
+test("an invalid traceparent begins a new trace", async () => {
   opened();
   const headers = { traceparent: "00-xyz" };
   await (await api.post(account, chatBody({}), { headers })).text();
@@ -203,7 +203,7 @@ test("a traceparent that is none begins a trace of its own", async () => {
   expect(one?.traceId).not.toBe(TRACE);
 });
 
-test("a collector that is away costs no call anything", async () => {
+test("a collector that is away does not affect any call", async () => {
   tracer = openCallTracer({
     url: "http://127.0.0.1:1/v1/traces",
     headers: {},
@@ -220,7 +220,7 @@ test("a collector that is away costs no call anything", async () => {
   await tracer.close();
 });
 
-/** More spans than are sent at once. */
+/** More spans than are sent in one batch. */
 const SPANS = 2_000;
 
 test("a collector that refuses spans keeps no process from its end, and fills no log", async () => {
@@ -239,7 +239,7 @@ test("a collector that refuses spans keeps no process from its end, and fills no
   expect(line).not.toContain("marmalade");
 });
 
-test("a collector that asks for patience is told in words", async () => {
+test("a collector that asks for patience is reported in words", async () => {
   const logged: object[] = [];
   opened({ log: { warn: (fields) => logged.push(fields) } });
   answer = () => new Response("", { status: 503, headers: { "retry-after": "3600" } });
@@ -249,7 +249,7 @@ test("a collector that asks for patience is told in words", async () => {
   expect(logged).toEqual([{ reason }]);
 });
 
-test("of the collector's address the log has no password and no token", async () => {
+test("the log has no password and no token of the collector's address", async () => {
   const { traces } = loadServerConfig(0, {
     ...SETTINGS,
     OTEL_EXPORTER_OTLP_ENDPOINT: "http://fares:marmalade@127.0.0.1:4318/attic/",

@@ -1,4 +1,4 @@
-// Where /metrics is served: a port that was named is that port or an error, any other may move.
+// Tests the address of /metrics: a named port is used or is an error, any other port may change.
 
 import { expect, test } from "bun:test";
 import { freePort } from "../../../../scripts/local/processes.mjs";
@@ -45,7 +45,7 @@ test("a default port that is taken gives way to a free one", async () => {
   await metrics.stop();
 });
 
-test("a store that hangs takes no other metric with it, and is asked once meanwhile", async () => {
+test("a store that hangs does not affect other metrics, and is read once meanwhile", async () => {
   const own = createRegistry("worker");
   let answer = Promise.withResolvers<number>();
   let asked = 0;
@@ -73,7 +73,7 @@ test("a store that hangs takes no other metric with it, and is asked once meanwh
   await metrics.stop();
 });
 
-test("METRICS_HOST is where metrics are listened for, and METRICS_PORT counts as named", () => {
+test("METRICS_HOST is the address to listen on, and METRICS_PORT counts as named", () => {
   const { metrics } = loadServerConfig(9464, SETTINGS);
   expect(metrics).toEqual({ host: "127.0.0.1", port: 9464, isNamed: false });
   const env = { ...SETTINGS, METRICS_HOST: "0.0.0.0", METRICS_PORT: "9999" };
@@ -84,7 +84,7 @@ test("METRICS_HOST is where metrics are listened for, and METRICS_PORT counts as
   });
 });
 
-test("an API whose named metrics port is taken does not start, and says so", async () => {
+test("an API whose named metrics port is taken does not start, and reports it", async () => {
   await using product = await startProduct({ apis: 1, workers: 0 });
   using other = Bun.serve({ port: 0, hostname: HOST, fetch: () => new Response("other") });
   const { options } = product.api(0);

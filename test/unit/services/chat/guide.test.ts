@@ -84,7 +84,7 @@ async function streamed(request: ChatRequest): Promise<ChatBatch[]> {
   return await Array.fromAsync(guide.stream(request, { account, signal }));
 }
 
-function textOf(batches: readonly ChatBatch[]): string {
+function batchText(batches: readonly ChatBatch[]): string {
   return batches.flatMap(({ deltas }) => deltas.map(({ delta }) => delta.content ?? "")).join("");
 }
 
@@ -152,9 +152,9 @@ describe("an answer", () => {
     const request = requestOf("refunds and holds", { parameters: { tools: [{ name: "x" }] } });
     const whole = await guide.complete(request, { account, signal });
     const batches = await streamed(request);
-    expect(textOf(batches)).toBe(whole.choices[0]?.message.content ?? "");
+    expect(batchText(batches)).toBe(whole.choices[0]?.message.content ?? "");
     expect(batches.at(-1)?.usage).toEqual(whole.usage);
-    expect(await ask("refunds and holds")).toBe(textOf(batches));
+    expect(await ask("refunds and holds")).toBe(batchText(batches));
   });
 
   test("survives any question, long ones and strange ones too", async () => {
@@ -222,7 +222,7 @@ describe("a stream", () => {
     expect(batches[0]?.deltas[0]?.delta.role).toBe("assistant");
     for (const batch of batches.slice(0, -1)) {
       expect(batch.usage).toBeNull();
-      expect(textOf([batch]).trim().split(/\s+/).length).toBeLessThanOrEqual(4);
+      expect(batchText([batch]).trim().split(/\s+/).length).toBeLessThanOrEqual(4);
       expect(batch.deltas[0]?.finish_reason).toBeNull();
     }
     expect(batches.at(-1)?.deltas).toEqual([{ index: 0, delta: {}, finish_reason: "stop" }]);

@@ -37,7 +37,7 @@ const at = "lat=52.5&lon=13.4";
 const ends = "from=52.5,13.4&to=52.52,13.42";
 const NO_EDGES = [{ input_lat: 52.5, input_lon: 13.4, nodes: null, edges: null }];
 
-interface Row extends Case {
+interface NothingFoundCase extends Case {
   readonly data: object;
   readonly status: number;
 }
@@ -49,12 +49,12 @@ function row(
   reply: object,
   data: object,
   status = 200,
-): Row {
+): NothingFoundCase {
   const [kind, action] = name.split(" ") as [MapsKind, MapsAction];
   return { kind, action, query, reply, data, status };
 }
 
-const NOTHING: readonly Row[] = [
+const NOTHING: readonly NothingFoundCase[] = [
   row("nominatim geocode", "query=x", [], { places: [] }),
   row("nominatim reverse", at, NOMINATIM_NOTHING, { place: null }),
   row("photon geocode", "query=x", { features: [] }, { places: [] }),
