@@ -122,6 +122,7 @@ export const REMEMBERED: readonly Remembered[] = [
     holders: [
       "chat/tokens/piece-tokens.ts #seen",
       "chat/protocols/openai/openai-provider.ts requests",
+      "chat/protocols/ai-sdk/google-token.ts tokens",
       "search/providers/remote/upstream-search.ts requests",
     ].map((place) => `src/services/${place}`),
     what: "the tokens a piece of a model's replies; the headers of a provider's requests",

@@ -1,6 +1,6 @@
 // Defines the sections of the configuration file; catalogue-document.ts puts them together.
 
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { MODEL_USE_NAMES } from "../services/chat/models/catalogue.ts";
 import { DEFAULT_PRESET, PRESET_NAMES } from "../services/chat/models/provider-presets.ts";
 import { ACTIONS } from "../services/maps/actions.ts";
@@ -26,6 +26,22 @@ export const Provider = Type.Object(
     ),
     api_key_env: Type.Optional(
       apiKeyEnv("Environment variable that holds the API key; left out: no key is sent"),
+    ),
+    region: Type.Optional(
+      name("Region of amazon-bedrock, or location of google-vertex, such as eu-west-1 or global"),
+    ),
+    project: Type.Optional(name("Project of google-vertex")),
+    service_account_env: Type.Optional(
+      apiKeyEnv("Environment variable that holds the key file of a Google service account"),
+    ),
+    access_key_id_env: Type.Optional(
+      apiKeyEnv("Environment variable that holds the id of an AWS access key"),
+    ),
+    secret_access_key_env: Type.Optional(
+      apiKeyEnv("Environment variable that holds the secret of the AWS access key"),
+    ),
+    session_token_env: Type.Optional(
+      apiKeyEnv("Environment variable that holds the session token of a temporary AWS access key"),
     ),
     timeouts: Type.Optional(
       Type.Object(
@@ -55,6 +71,8 @@ export const Provider = Type.Object(
   },
   { ...closed, description: "An upstream server" },
 );
+
+export type ProviderFile = Static<typeof Provider>;
 
 /** An entry of `models`. */
 export const Model = Type.Object(

@@ -37,26 +37,41 @@ export interface ApiKeys {
   /** The faults of all keys read so far: reported together, since each is one step to set up. */
   readonly faults: readonly Fault[];
   /**
-   * Returns the key of the server at a pointer; null if it names none, or if its key is a fault.
+   * Returns the key of the server at a pointer, by the field that names its variable; null if it
+   * names none, or if its key is a fault.
    */
-  of(server: string, variable: string | undefined): string | null;
+  of(server: string, variable: string | undefined, field?: string): string | null;
+  /** Does the same for a text of several lines, such as a file of credentials. */
+  textOf(server: string, variable: string | undefined, field: string): string | null;
+}
+
+/** The means of reading the values of an entry. */
+export interface ValueContext {
+  readonly keys: ApiKeys;
+  readonly refuse: Refuse;
 }
 
 /** Returns the keys of one file, as this environment has them. */
 export function apiKeysIn(env: Environment): ApiKeys {
   const faults: Fault[] = [];
+  const read = (
+    pointer: string,
+    variable: string | undefined,
+    of: (variable: string, env: Environment) => string,
+  ) => {
+    if (variable === undefined) return null;
+    try {
+      return of(variable, env);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      faults.push({ pointer, problem: error.message });
+      return null;
+    }
+  };
   return {
     faults,
-    of(server, variable) {
-      if (variable === undefined) return null;
-      try {
-        return apiKeyOf(variable, env);
-      } catch (error) {
-        if (!(error instanceof RangeError)) throw error;
-        faults.push({ pointer: `${server}/api_key_env`, problem: error.message });
-        return null;
-      }
-    },
+    of: (server, variable, field = "api_key_env") => read(`${server}/${field}`, variable, apiKeyOf),
+    textOf: (server, variable, field) => read(`${server}/${field}`, variable, secretTextOf),
   };
 }
 
@@ -64,6 +79,15 @@ export function apiKeysIn(env: Environment): ApiKeys {
  * Returns the key in a variable, or in the file of `NAME_FILE`. Throws a RangeError without a key.
  */
 function apiKeyOf(variable: string, env: Environment): string {
+  const key = secretTextOf(variable, env);
+  // The message never repeats the key itself.
+  if (!/^[\x21-\x7e]{1,4096}$/.test(key)) {
+    throw new RangeError(`names '${variable}', whose value cannot be sent as a key`);
+  }
+  return key;
+}
+
+function secretTextOf(variable: string, env: Environment): string {
   if (OWN_VARIABLES.has(variable)) {
     throw new RangeError(`names '${variable}', a setting of Farebox itself`);
   }
@@ -72,10 +96,6 @@ function apiKeyOf(variable: string, env: Environment): string {
     // An operator may have written the key itself in this place: it must not get into a log.
     const shown = /^[A-Z_][A-Z0-9_]*$/.test(variable) ? ` '${variable}'` : "";
     throw new RangeError(`names an environment variable${shown} that is not set`);
-  }
-  // The message never repeats the key itself.
-  if (!/^[\x21-\x7e]{1,4096}$/.test(key)) {
-    throw new RangeError(`names '${variable}', whose value cannot be sent as a key`);
   }
   return key;
 }

@@ -1,6 +1,5 @@
 // Reads an entry of `providers` in the configuration file.
 
-import type { Static } from "@sinclair/typebox";
 import {
   GUIDE_PROVIDER,
   PROVIDER_DEFAULTS,
@@ -11,28 +10,22 @@ import {
   PROVIDER_PRESETS,
   type ProviderPreset,
 } from "../services/chat/models/provider-presets.ts";
-import type { Provider } from "./catalogue-schema.ts";
-import { type ApiKeys, baseUrlOf, type Refuse } from "./catalogue-values.ts";
+import type { ProviderFile } from "./catalogue-schema.ts";
+import { baseUrlOf, type ValueContext } from "./catalogue-values.ts";
 import { pointerTo } from "./located-json.ts";
-
-export interface ProviderContext {
-  readonly keys: ApiKeys;
-  readonly refuse: Refuse;
-}
-
-type ProviderFile = Static<typeof Provider>;
+import { cloudAddress, cloudOf } from "./provider-cloud.ts";
 
 /** The provider of this name; what it leaves out is its preset's. */
 export function toProvider(
   name: string,
   file: ProviderFile,
-  { keys, refuse }: ProviderContext,
+  { keys, refuse }: ValueContext,
 ): ProviderEntry {
   const pointer = pointerTo("/providers", name);
   if (name === GUIDE_PROVIDER) refuse(pointer, "is reserved for Farebox itself");
   const preset: ProviderPreset = PROVIDER_PRESETS[file.provider ?? DEFAULT_PRESET];
   const { timeouts } = file;
-  if (preset.needsKey && file.api_key_env === undefined) {
+  if (preset.credentials === "key" && file.api_key_env === undefined) {
     refuse(`${pointer}/api_key_env`, `is missing: ${file.provider} needs a key`);
   }
   return {
@@ -47,14 +40,16 @@ export function toProvider(
     concurrencyMax: file.concurrency ?? PROVIDER_DEFAULTS.concurrencyMax,
     maxTokensField: file.max_tokens_field ?? preset.maxTokensField,
     quirks: preset.quirks,
+    ...(preset.credentials === "cloud" && { cloud: cloudOf(file, pointer, { keys, refuse }) }),
   };
 }
 
 function addressOf(
-  { base_url: given }: ProviderFile,
+  file: ProviderFile,
   { baseUrl }: ProviderPreset,
   refuse: (problem: string) => never,
 ): string {
-  const address = given ?? baseUrl;
+  const own = baseUrl === null ? null : cloudAddress(baseUrl, file);
+  const address = file.base_url ?? own;
   return address === null ? refuse("is missing") : baseUrlOf(address, refuse);
 }

@@ -9,6 +9,7 @@ import { serversOf } from "../../../actors/redis/redis-servers.ts";
 import type { RedisServer } from "../../../actors/scripts/script.ts";
 import { allowlist, isListed } from "../../core/access/access.ts";
 import { OidcClient } from "../../identity/providers/oidc-client.ts";
+import type { ProviderEntry, ProviderKind } from "../../services/chat/models/catalogue.ts";
 import { checkProvider } from "../../services/chat/protocols/provider-check.ts";
 import { greetRelay } from "../../services/mail/providers/relay-check.ts";
 import { Configurations } from "../../store/operators/configurations.ts";
@@ -134,23 +135,23 @@ async function checkConfiguration({ stores, config }: CheckContext): Promise<Fin
   return [...unused, ...behind, ok(`version ${found.version} is in force`)];
 }
 
-async function checkModels({ stores, config, fetch }: CheckContext): Promise<Finding[]> {
+async function checkModels({ stores, config, fetch, now }: CheckContext): Promise<Finding[]> {
   const configurations = new Configurations(stores.database);
   // Another check says that Postgres is away or not migrated.
   const applied = { inForce: (known: number) => configurations.inForce(known).catch(() => null) };
   using source = await openCatalogue(config, { applied, probe: fetch, warn: () => {} });
   const { models, providers } = source.current();
-  const remote = [...providers.values()].filter(({ kind }) => kind === "openai");
+  const remote = [...providers.values()].filter(isRemote);
   const findings = await Promise.all(
     remote.map(async (provider) => {
-      const checked = await checkProvider(provider, { fetch, timeoutMs: ANSWER_MS });
-      if (!checked.ok) return problem(`${provider.name}: ${checked.problem}`);
-      if (checked.models !== null) {
-        return ok(`${provider.name} answers and has ${checked.models} models`);
-      }
+      const { name } = provider;
+      const checked = await checkProvider(provider, { fetch, timeoutMs: ANSWER_MS, now });
+      if (!checked.ok) return problem(`${name}: ${checked.problem}`);
+      if (checked.models === "unlisted") return ok(`${name} takes the credentials`);
+      if (checked.models !== null) return ok(`${name} answers and has ${checked.models} models`);
       return warning(
-        `${provider.name} answers ${checked.status} in place of a list of models: is its ` +
-          "base_url whole? Most end with /v1",
+        `${name} answers ${checked.status} in place of a list of models: is its base_url whole? ` +
+          "Most end with /v1",
       );
     }),
   );
@@ -159,6 +160,12 @@ async function checkModels({ stores, config, fetch }: CheckContext): Promise<Fin
       ? warning("No model server is configured: only the built-in guide answers")
       : ok(`${models.size} models are offered`);
   return [summary, ...findings];
+}
+
+function isRemote(
+  provider: ProviderEntry,
+): provider is ProviderEntry & { readonly kind: Exclude<ProviderKind, "guide"> } {
+  return provider.kind !== "guide";
 }
 
 async function checkMail({ config }: CheckContext): Promise<Finding[]> {

@@ -82,8 +82,8 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
     else this.onInterrupt();
   }
 
-  /** The model that answers, and all models that were asked. */
-  get served(): Pick<ChatStreamParts, "model" | "tried"> {
+  /** The model and the route that answer, and all models that were asked. */
+  get served(): ServedBy {
     return this.#parts;
   }
 

@@ -168,9 +168,9 @@ export async function openChatStream(
     const answer = await firstAnswer(deps, call, { models, tried, signal, ask });
     const model = answering(tried);
     const batches = pullable(answer);
-    const { lane, buying } = answer;
+    const { lane, buying, ignored } = answer;
     const { maxTokens } = admitted.requestFor(model);
-    const served = { model, tried, route: { lane, buying }, batches, maxTokens };
+    const served = { model, tried, route: { lane, buying, ignored }, batches, maxTokens };
     return new ChatStream(deps, { call, request, room, hold, interruption, turn, ...served });
   } catch (error) {
     room?.end();

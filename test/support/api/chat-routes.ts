@@ -119,7 +119,7 @@ export function routesOver(...providers: readonly ProviderEntry[]): Routes {
       catalogue: () => catalogue,
       guide: noGuide,
       fetch: upstreamFetch,
-      clock: { monotonicMs: () => routes.clockMs, after: realClock.after },
+      clock: { ...realClock, monotonicMs: () => routes.clockMs },
       log: { info: note, warn: note, error: note },
     }),
     model: (mood) => modelOf(...providers.map(({ name }, at) => [name, at ? "ok" : mood] as const)),

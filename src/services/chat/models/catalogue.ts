@@ -48,7 +48,36 @@ export function servesChat({ serves = "chat" }: Pick<ModelEntry, "serves">): boo
 }
 
 /** The forms that upstream servers speak; protocols.ts has the protocol of each. */
-export type ProviderKind = "openai" | "guide" | "anthropic";
+export type ProviderKind =
+  | "openai"
+  | "guide"
+  | "anthropic"
+  | "google"
+  | "google-vertex"
+  | "amazon-bedrock"
+  | "cohere"
+  | "openai-responses";
+
+/** The key of a Google service account, as Google writes it into a file. */
+export interface ServiceAccount {
+  readonly clientEmail: string;
+  /** PEM. */
+  readonly privateKey: string;
+  readonly privateKeyId: string | null;
+  /** Where access tokens are asked for. */
+  readonly tokenUri: string;
+}
+
+/** The account at a cloud that serves models of others. */
+export interface CloudAccess {
+  readonly region: string;
+  readonly awsKeys?: {
+    readonly accessKeyId: string;
+    readonly secretAccessKey: string;
+    readonly sessionToken: string | null;
+  };
+  readonly serviceAccount?: ServiceAccount;
+}
 
 /** How a server of OpenAI's form differs from others. */
 export interface Quirks {
@@ -82,6 +111,8 @@ export interface ProviderEntry {
   readonly concurrencyMax: number;
   /** The field that carries the output limit. */
   readonly maxTokensField: "max_tokens" | "max_completion_tokens";
+  /** Left out for providers that are no cloud. */
+  readonly cloud?: CloudAccess;
   /** How it differs from other servers of OpenAI's form; left out or null: not known. */
   readonly quirks?: Quirks | null;
 }

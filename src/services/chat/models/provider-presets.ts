@@ -10,8 +10,8 @@ export interface ProviderPreset {
   readonly maxTokensField: ProviderEntry["maxTokensField"];
   /** Null if nothing is known: then the server gets what every server gets. */
   readonly quirks: Quirks | null;
-  /** True if it answers nothing without a key. */
-  readonly needsKey: boolean;
+  /** `key`: it answers nothing without one; `cloud`: it has credentials of its own kind. */
+  readonly credentials: "none" | "key" | "cloud";
 }
 
 const PLAIN: Quirks = {
@@ -32,11 +32,15 @@ const openai = (
     baseUrl,
     maxTokensField,
     quirks: { ...PLAIN, ...quirks },
-    needsKey: true,
+    credentials: "key",
   }) as const;
 
 const packaged = <Kind extends ProviderPreset["kind"]>(kind: Kind, baseUrl: string | null) =>
-  ({ kind, baseUrl, maxTokensField: "max_tokens", quirks: null, needsKey: true }) as const;
+  ({ kind, baseUrl, maxTokensField: "max_tokens", quirks: null, credentials: "key" }) as const;
+
+/** `baseUrl` has places for the region and the project. */
+const cloud = <Kind extends ProviderPreset["kind"]>(kind: Kind, baseUrl: string) =>
+  ({ kind, baseUrl, maxTokensField: "max_tokens", quirks: null, credentials: "cloud" }) as const;
 
 /** By the name in `provider` of the configuration (D-673). */
 export const PROVIDER_PRESETS = {
@@ -45,11 +49,18 @@ export const PROVIDER_PRESETS = {
     baseUrl: null,
     maxTokensField: "max_tokens",
     quirks: null,
-    needsKey: false,
+    credentials: "none",
   },
+  "amazon-bedrock": cloud("amazon-bedrock", "https://bedrock-runtime.{region}.amazonaws.com"),
   anthropic: packaged("anthropic", "https://api.anthropic.com/v1"),
   azure: openai(null, "max_completion_tokens"),
+  cohere: packaged("cohere", "https://api.cohere.com/v2"),
   deepseek: openai("https://api.deepseek.com/v1", "max_tokens", { identifiers: [] }),
+  google: packaged("google", "https://generativelanguage.googleapis.com/v1beta"),
+  "google-vertex": cloud(
+    "google-vertex",
+    "https://{host}/v1/projects/{project}/locations/{region}",
+  ),
   // Groq answers 400 to these.
   groq: openai("https://api.groq.com/openai/v1", "max_completion_tokens", {
     refuses: ["logprobs", "top_logprobs", "logit_bias", "messages[].name"],
@@ -73,6 +84,7 @@ export const PROVIDER_PRESETS = {
     sets: { service_tier: "default" },
     identifiers: ["prompt_cache_key", "safety_identifier", "user"],
   }),
+  "openai-responses": packaged("openai-responses", "https://api.openai.com/v1"),
   openrouter: openai("https://openrouter.ai/api/v1", "max_tokens", {
     sets: { usage: { include: true } },
   }),

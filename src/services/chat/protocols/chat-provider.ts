@@ -21,7 +21,7 @@ import { Batches, pullable } from "./batches.ts";
 import { acceptedRequest } from "./chat-extras.ts";
 import type { Guide } from "./guide/guide.ts";
 import type { UpstreamCall } from "./protocol.ts";
-import { protocolsOf } from "./protocols.ts";
+import { type ProtocolDeps, protocolsOf } from "./protocols.ts";
 import type {
   ChatBatch,
   ChatDelta,
@@ -37,7 +37,7 @@ export interface ChatProviderDeps {
   readonly catalogue: () => ChatCatalogue;
   readonly guide: Guide;
   readonly fetch: Fetch;
-  readonly clock: FallbackDeps["clock"];
+  readonly clock: FallbackDeps["clock"] & ProtocolDeps["clock"];
   readonly log: Log;
   readonly meter?: FallbackDeps["meter"];
   /** Shows operators how the servers do. */
@@ -52,7 +52,7 @@ interface RouteToAsk extends Pick<ServedRoute, "buying"> {
 /** A provider for all models of the catalogue. */
 export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   const fallback = new Fallback(deps);
-  const protocols = protocolsOf(deps.guide);
+  const protocols = protocolsOf(deps);
   deps.board?.add("chat", fallback);
   const ask = <Result, Answer>(
     model: ModelEntry,
@@ -186,6 +186,7 @@ function hasBegun(delta: ChatDelta): boolean {
 class Relay extends Batches implements Taker<ChatBatch>, ServedStream {
   readonly lane: string;
   readonly buying: ServedRoute["buying"];
+  readonly ignored: ServedRoute["ignored"];
   readonly #rest: Batches;
   readonly #model: ModelEntry;
   readonly #signal: CancelSignal;
@@ -202,6 +203,7 @@ class Relay extends Batches implements Taker<ChatBatch>, ServedStream {
     super();
     this.lane = candidate.server.name;
     this.buying = candidate.buying;
+    this.ignored = result.first.ignored;
     this.#first = result.first;
     this.#rest = result.rest;
     this.#model = model;

@@ -79,7 +79,7 @@ export interface ChatReply {
   /** The configuration of the server that answered; null if it is not known. */
   readonly fingerprint?: string | null;
   /** The names of parameters that this server cannot serve, and did without. */
-  readonly ignored?: readonly string[];
+  readonly ignored?: readonly string[] | undefined;
 }
 
 /** The route that served a call. */
@@ -88,6 +88,8 @@ export interface ServedRoute {
   readonly lane: string;
   /** What the operator pays there; undefined if that is not configured. */
   readonly buying?: Prices | undefined;
+  /** The names of parameters that it cannot serve, and did without. */
+  readonly ignored?: readonly string[] | undefined;
 }
 
 /** A reply, and the route that served it. */
@@ -114,7 +116,7 @@ export interface ChatBatch {
   /** The configuration of the server that answers; null or undefined if this read has none. */
   readonly fingerprint?: string | null;
   /** The names of parameters that this server cannot serve, and does without. */
-  readonly ignored?: readonly string[];
+  readonly ignored?: readonly string[] | undefined;
 }
 
 /** A started stream, and the route that serves it. */

@@ -31,6 +31,8 @@ export interface WireUsage {
 export interface WireForm {
   /** The parts of the usage that this provider never names. */
   readonly unnamed: readonly (keyof WireUsage)[];
+  /** False if this provider has no word for a reply that its content filter ended. */
+  readonly hasFilter?: false;
   whole(answer: WireAnswer): WireReply;
   /** Each piece of the body is one event. */
   stream(answer: WireAnswer): WireReply;

@@ -19,6 +19,8 @@ export interface WireServer extends AsyncDisposable {
   /** The requests whose client has closed the connection. */
   readonly left: Received[];
   queue(...replies: WireReply[]): void;
+  /** Forgets the replies that no request has taken. */
+  reset(): void;
 }
 
 /** Starts a server; without anything in its queue it never answers. */
@@ -51,6 +53,7 @@ export async function startWireServer(): Promise<WireServer> {
     requests,
     left,
     queue: (...more) => replies.push(...more),
+    reset: () => replies.splice(0),
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));

@@ -10,7 +10,7 @@ import { ChatStream } from "../../chat-stream.ts";
 import { AUTO_MODEL, type ChatCatalogue } from "../../models/catalogue.ts";
 import { unsupportedFields } from "../../protocols/chat-extras.ts";
 import type { ChatRequest } from "../../protocols/provider.ts";
-import type { AnsweringModel } from "../../served-model.ts";
+import type { ServedBy } from "../../served-model.ts";
 import type { ChatFields } from "./chat-body.ts";
 import { ChatFrames, type CompletionMeta, completionJson, unixSeconds } from "./chat-json.ts";
 import {
@@ -64,7 +64,10 @@ export function runChat(
   if (chat.stream) return openChatStream(deps.calls, call, chat);
   return completeChat(deps.calls, call, chat, {
     saysWhatIsLeft: chat.svcMembers !== null,
-    write: (reply, settlement) => completionJson(metaOf(context, chat, reply), reply, settlement),
+    write: (counted, settlement) => {
+      const { model, tried, reply: route } = counted;
+      return completionJson(metaOf(context, chat, { model, tried, route }), counted, settlement);
+    },
   });
 }
 
@@ -83,15 +86,17 @@ export function answerChat(
 function metaOf(
   { deps, call }: EndpointContext<ChatDeps>,
   { hasUsageFrame, unknown, svcMembers }: CompletionCall,
-  served: AnsweringModel,
+  served: ServedBy,
 ): CompletionMeta {
+  const unsupported = unsupportedFields(served.model, unknown);
+  const { ignored } = served.route;
   return {
     call,
     created: unixSeconds(deps.calls.clock),
     served,
     surface: deps.surface,
     hasUsageFrame,
-    ignored: unsupportedFields(served.model, unknown),
+    ignored: ignored === undefined ? unsupported : [...new Set([...unsupported, ...ignored])],
     svcMembers,
   };
 }

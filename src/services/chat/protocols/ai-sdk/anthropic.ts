@@ -1,7 +1,10 @@
 // Anthropic's Messages.
 
+import { anthropicMessages } from "../../usage/anthropic-messages.ts";
+import type { UpstreamCall } from "../protocol.ts";
 import type { ChatRequest } from "../provider.ts";
 import type { OwnOptions, SdkForm } from "./sdk-form.ts";
+import { rawReader } from "./sdk-usage.ts";
 
 /** Thoughts of Claude, as Anthropic signs them. */
 export const CLAUDE_METADATA = { signature: "signature", redactedData: "redacted_data" } as const;
@@ -29,6 +32,12 @@ async function hasThoughtBudget(model: string): Promise<boolean> {
   return !getModelCapabilities(model).supportsAdaptiveThinking;
 }
 
+export const claudeUsage = rawReader(anthropicMessages, (usage, { finishReason, hasOutput }) => ({
+  usage,
+  stop_reason: finishReason.raw,
+  content: hasOutput ? [{ type: "text" }] : [],
+}));
+
 export const anthropic: SdkForm = {
   optionsName: OPTIONS_NAME,
   extraName: OPTIONS_NAME,
@@ -40,11 +49,12 @@ export const anthropic: SdkForm = {
     return createAnthropic({ baseURL, apiKey: apiKey ?? "", fetch })(model);
   },
   own: claudeOptions,
+  usage: claudeUsage,
   limitOf: ({ max_tokens }) => max_tokens,
 };
 
 /** The options of Claude behind Anthropic's own form of requests. */
-export async function claudeOptions(request: ChatRequest, model: string): Promise<OwnOptions> {
+export async function claudeOptions({ request, model }: UpstreamCall): Promise<OwnOptions> {
   const hasNoParallelCalls = request.parameters.parallel_tool_calls === false;
   const own = { includePings: true, ...(hasNoParallelCalls && { disableParallelToolUse: true }) };
   const { thinking, maxOutputTokens, takes, ignored } = await budgetOptions(request, model);

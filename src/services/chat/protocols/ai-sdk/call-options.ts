@@ -41,12 +41,12 @@ const SETTERS: Readonly<Record<string, (value: unknown) => Partial<Options>>> = 
 
 /** The request of a call. Throws an UnableFailure that names a parameter. */
 export async function toSdkRequest(call: UpstreamCall, form: SdkForm): Promise<SdkRequest> {
-  const { request, model } = call;
+  const { request } = call;
   const given = new Map([...Object.entries(request.parameters), ...(request.extras ?? [])]);
   for (const [name, value] of given) {
     if (ESSENTIAL_PARAMETERS.has(name) && value !== false) throw unsupported(name);
   }
-  const own = (await form.own?.(request, model)) ?? {};
+  const own = (await form.own?.(call)) ?? {};
   const options: Options = {
     prompt: toPrompt(request.messages, form),
     maxOutputTokens: request.maxTokens,

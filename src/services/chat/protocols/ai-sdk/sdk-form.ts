@@ -3,7 +3,7 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import type { Json } from "../../../../upstream/upstream-http.ts";
 import type { UpstreamCall } from "../protocol.ts";
-import type { ChatRequest } from "../provider.ts";
+import type { RawUsageReader } from "./sdk-usage.ts";
 
 /** The platform's `fetch`, as the packages call it. */
 export type SdkFetch = typeof globalThis.fetch;
@@ -30,8 +30,12 @@ export interface SdkForm {
   /** The fields of the package's metadata that a provider needs again, by our names for them. */
   readonly metadata: Readonly<Record<string, string>>;
   /** Loads the package at its first use. The model sends its request by `fetch`. */
-  open(call: UpstreamCall, fetch: SdkFetch): Promise<LanguageModelV4>;
-  own?(request: ChatRequest, model: string): Promise<OwnOptions> | OwnOptions;
+  open(
+    call: Pick<UpstreamCall, "provider" | "model" | "fetch">,
+    fetch: SdkFetch,
+  ): Promise<LanguageModelV4>;
+  own?(call: UpstreamCall): Promise<OwnOptions> | OwnOptions;
+  readonly usage: RawUsageReader;
   /** The limit of output tokens in a request's body. */
   limitOf(body: Json): unknown;
 }

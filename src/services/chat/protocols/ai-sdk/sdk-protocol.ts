@@ -17,11 +17,12 @@ import type { SdkForm } from "./sdk-form.ts";
 import { SdkReply } from "./sdk-reply.ts";
 import { SdkTransport } from "./sdk-transport.ts";
 
-/** The protocol of a form. */
-export function sdkProtocol(form: SdkForm): Protocol {
+/** The protocol of a form, or of several by the name of the model. */
+export function sdkProtocol(form: SdkForm | ((model: string) => SdkForm)): Protocol {
+  const formOf = typeof form === "function" ? form : () => form;
   return {
-    complete: (call) => complete(form, call),
-    stream: (call) => new SdkStream(form, call),
+    complete: (call) => complete(formOf(call.model), call),
+    stream: (call) => new SdkStream(formOf(call.model), call),
   };
 }
 

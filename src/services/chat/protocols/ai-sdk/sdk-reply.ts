@@ -58,10 +58,6 @@ export class SdkReply {
     return this.#reader.usage;
   }
 
-  get hasOutput(): boolean {
-    return this.#reader.hasOutput;
-  }
-
   /** The last delta, with the finish_reason. */
   end(): ChatDelta {
     return this.#reader.end();
@@ -93,7 +89,10 @@ export class SdkReply {
         this.isFinished = true;
         return this.#reader.read({
           choices: [{ index: 0, delta: {}, finish_reason: endOf(part.finishReason) }],
-          usage: usageJson(part.usage),
+          usage: usageJson(part.usage, this.#form.usage, {
+            finishReason: part.finishReason,
+            hasOutput: this.#reader.hasOutput,
+          }),
         });
       case "ping":
         return ALIVE;

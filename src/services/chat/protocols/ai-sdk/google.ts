@@ -1,0 +1,43 @@
+// Gemini, at Google's API.
+
+import { isObject } from "../../../../upstream/upstream-http.ts";
+import { geminiGenerate } from "../../usage/gemini-generate.ts";
+import type { UpstreamCall } from "../protocol.ts";
+import type { OwnOptions, SdkForm } from "./sdk-form.ts";
+import { rawReader } from "./sdk-usage.ts";
+
+/** Gemini's thoughts, under the name that its compatible endpoint has for them. */
+export const GEMINI_METADATA = { thoughtSignature: "thought_signature" } as const;
+/** The name of Google's data in `extra_content` of its compatible endpoint. */
+export const GOOGLE_NAME = "google";
+
+export const geminiUsage = rawReader(geminiGenerate, (usageMetadata) => ({ usageMetadata }));
+
+export const google: SdkForm = {
+  optionsName: GOOGLE_NAME,
+  extraName: GOOGLE_NAME,
+  takesLaterSystem: false,
+  metadata: GEMINI_METADATA,
+  async open({ provider, model }, fetch) {
+    const { createGoogle } = await import("@ai-sdk/google");
+    const { baseUrl: baseURL, apiKey } = provider;
+    return createGoogle({ baseURL, apiKey: apiKey ?? "", fetch })(model);
+  },
+  own: (call) => geminiOptions(call, GOOGLE_NAME),
+  usage: geminiUsage,
+  limitOf: geminiLimit,
+};
+
+/** Gemini sends the text of its thoughts only if it is asked to. */
+export function geminiOptions({ showsReasoning }: UpstreamCall, name: string): OwnOptions {
+  if (!showsReasoning) return {};
+  return {
+    options: { providerOptions: { [name]: { thinkingConfig: { includeThoughts: true } } } },
+  };
+}
+
+export function geminiLimit({
+  generationConfig: config,
+}: Readonly<Record<string, unknown>>): unknown {
+  return isObject(config) ? config.maxOutputTokens : null;
+}

@@ -1,0 +1,42 @@
+// OpenAI's Responses, for models that have no chat completions.
+
+import { isObject } from "../../../../upstream/upstream-http.ts";
+import { openAiResponses } from "../../usage/openai-responses.ts";
+import type { UpstreamCall } from "../protocol.ts";
+import type { OwnOptions, SdkForm } from "./sdk-form.ts";
+import { rawReader } from "./sdk-usage.ts";
+
+const OPTIONS_NAME = "openai";
+
+export const responses: SdkForm = {
+  optionsName: OPTIONS_NAME,
+  extraName: OPTIONS_NAME,
+  takesLaterSystem: true,
+  metadata: { itemId: "item_id", reasoningEncryptedContent: "encrypted_content" },
+  async open({ provider, model }, fetch) {
+    const { createOpenAI } = await import("@ai-sdk/openai");
+    const { baseUrl: baseURL, apiKey } = provider;
+    return createOpenAI({ baseURL, apiKey: apiKey ?? "", fetch }).responses(model);
+  },
+  own: responsesOptions,
+  usage: rawReader(openAiResponses, (usage) => ({ usage })),
+  limitOf: ({ max_output_tokens }) => max_output_tokens,
+};
+
+/** Nothing is kept at OpenAI, and no setting of the operator's project decides the tier. */
+function responsesOptions({ request, showsReasoning }: UpstreamCall): OwnOptions {
+  const { parallel_tool_calls: parallel, verbosity, response_format: format } = request.parameters;
+  const schema = isObject(format) && isObject(format.json_schema) ? format.json_schema : {};
+  const own = {
+    store: false,
+    serviceTier: "default",
+    strictJsonSchema: schema.strict === true,
+    ...(typeof parallel === "boolean" && { parallelToolCalls: parallel }),
+    ...(typeof verbosity === "string" && { textVerbosity: verbosity }),
+    ...(showsReasoning && { reasoningSummary: "auto" }),
+  };
+  return {
+    options: { providerOptions: { [OPTIONS_NAME]: own } },
+    takes: ["parallel_tool_calls", "verbosity"],
+  };
+}
