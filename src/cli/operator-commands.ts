@@ -115,7 +115,7 @@ const mails: Command = {
     before: BEFORE,
   },
   prepare(input) {
-    const status = oneOf(input, "status", MAIL_STATUSES, "waiting");
+    const status = oneOf(input, "status", { words: MAIL_STATUSES, fallback: "waiting" });
     const question = { status, before: beforeOf(input) };
     return ({ database }) => printMails(database, question);
   },
@@ -144,7 +144,7 @@ const events: Command = {
     before: BEFORE,
   },
   prepare(input) {
-    const status = oneOf(input, "status", EVENT_STATUSES, "received");
+    const status = oneOf(input, "status", { words: EVENT_STATUSES, fallback: "received" });
     const question = { status, before: beforeOf(input) };
     return ({ database }) => printEvents(database, question);
   },

@@ -51,7 +51,7 @@ function reader<T extends object>(input: Input, read: Read<T>, textOf: (reply: T
 }
 
 function filtersOf(input: Input) {
-  const status = oneOf(input, "status", STATUSES, "any");
+  const status = oneOf(input, "status", { words: STATUSES, fallback: "any" });
   return {
     service: input.values.get("service") ?? null,
     model: input.values.get("model") ?? null,
@@ -78,8 +78,8 @@ const usage: Command = {
     const question = {
       from: from.toISOString(),
       to: to.toISOString(),
-      step: oneOf(input, "step", USAGE_STEPS, "1d"),
-      group: oneOf(input, "group", USAGE_GROUPS, "service"),
+      step: oneOf(input, "step", { words: USAGE_STEPS, fallback: "1d" }),
+      group: oneOf(input, "group", { words: USAGE_GROUPS, fallback: "service" }),
       zone: input.values.get("zone") ?? "UTC",
       ...filtersOf(input),
     };

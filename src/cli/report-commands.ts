@@ -41,7 +41,7 @@ const margin: Command = {
     if (!isMonth(month)) {
       throw new UsageError(`--month must be a month such as 2026-11, but is '${month}'`);
     }
-    const by: MarginGroup = oneOf(input, "by", MARGIN_GROUPS, "route");
+    const by: MarginGroup = oneOf(input, "by", { words: MARGIN_GROUPS, fallback: "route" });
     const isCsv = input.values.has("csv");
     if (isCsv && input.json) throw new UsageError("--csv and --json cannot be used together");
     return async (stores) => {

@@ -102,8 +102,7 @@ export function nameAmong<T extends string>(
 export function oneOf<T extends string>(
   input: Input,
   option: string,
-  words: readonly T[],
-  fallback: T,
+  { words, fallback }: { readonly words: readonly T[]; readonly fallback: T },
 ): T {
   const text = input.values.get(option);
   if (text === undefined) return fallback;

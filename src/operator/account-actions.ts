@@ -1,6 +1,11 @@
 // What operators do to an account. Each goes through the use case that the command line uses.
 
-import { type AccountAction, changeAccount, grantFree } from "../accounts/administration.ts";
+import {
+  type AccountAction,
+  type AdministrationDeps,
+  changeAccount,
+  grantFree,
+} from "../accounts/administration.ts";
 import { closeAccount } from "../accounts/closing.ts";
 import { adjustBalance, forgiveOwed, recordPayment, refundPayment } from "../accounts/payments.ts";
 import { readField } from "../console/read-fields.ts";
@@ -14,56 +19,53 @@ import { oneOf, optional, text } from "../http/schema.ts";
 import { refundTopUp } from "../payments/refund.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
 import { MANUAL, type Payment } from "../store/payments/payments.ts";
-import { type Ask, actOnce, actOutside, type Deed } from "./act.ts";
-import { type ActInput, type ActionReply, accountAct } from "./act-endpoint.ts";
+import { type ActionReply, actOnce, actOutside, type Deed } from "./act.ts";
+import { accountAct, accountChange } from "./act-endpoint.ts";
 import type { Context } from "./deps.ts";
-
-/** The part of the reference of an operation that says where it comes from. */
-const REFERENCE = "console:";
 
 const AMOUNT = { amount_usd: usdSchema("The amount") };
 
-function deedOn({ number }: AccountRow, action: string, about: string): Deed {
-  return { action, account: number, subject: null, about };
+/** The reference of the operation says where the change comes from. */
+function referenceOf({ id }: { readonly id: string }): string {
+  return `console:${id}`;
 }
 
-const credit = accountAct({
+function positive({ amount_usd: text }: { readonly amount_usd: string }): NanoUsd {
+  return readField("amount_usd", () => positiveAmountFrom(text));
+}
+
+const credit = accountChange({
   id: "creditAccount",
   name: "credit",
   summary: "Record a payment that came in another way, and credit it; it counts for the tier",
   fields: AMOUNT,
   example: { amount_usd: "25" },
-  run(context, account, input) {
-    const amount = readField("amount_usd", () => positiveAmountFrom(input.amount_usd));
-    const deed = deedOn(account, "credit", `${dollars(amount)} credited as a payment`);
-    return actOnce(context, deed, input, (also) => {
-      const { administration } = context.deps;
-      const paidAt = new Date(administration.now());
-      const payment = { amount, paidAt, isPaidNow: true, ref: `${REFERENCE}${input.id}` };
-      return recordPayment({ ...administration, also }, account.id, payment);
-    });
+  read(input, { administration: { now } }) {
+    const amount = positive(input);
+    const payment = { amount, paidAt: new Date(now()), isPaidNow: true, ref: referenceOf(input) };
+    return {
+      about: `${dollars(amount)} credited as a payment`,
+      make: (deps, id) => recordPayment(deps, id, payment),
+    };
   },
 });
 
-const adjust = accountAct({
+const adjust = accountChange({
   id: "adjustAccount",
   name: "adjust",
   summary: "Add to the paid balance, or take from it what is there; it counts for no tier",
   fields: AMOUNT,
   example: { amount_usd: "-1.5" },
-  run(context, account, input) {
+  read(input) {
     const amount = readField("amount_usd", () => signedAmount(input.amount_usd));
-    const words =
-      amount > ZERO
-        ? `${dollars(amount)} added to the paid balance`
-        : `up to ${dollars(subtract(ZERO, amount))} taken from the paid balance`;
-    return actOnce(context, deedOn(account, "adjust", words), input, (also) =>
-      adjustBalance({ ...context.deps.administration, also }, account.id, {
-        amount,
-        reason: input.reason,
-        reference: `${REFERENCE}${input.id}`,
-      }),
-    );
+    const terms = { amount, reason: input.reason, reference: referenceOf(input) };
+    return {
+      about:
+        amount > ZERO
+          ? `${dollars(amount)} added to the paid balance`
+          : `up to ${dollars(subtract(ZERO, amount))} taken from the paid balance`,
+      make: (deps, id) => adjustBalance(deps, id, terms),
+    };
   },
 });
 
@@ -73,22 +75,19 @@ function signedAmount(text: string): NanoUsd {
   throw new RangeError("must not be zero");
 }
 
-const forgive = accountAct({
+const forgive = accountChange({
   id: "forgiveOwed",
   name: "forgive",
   summary: "Forgive up to an amount of what the account owes for reversed payments",
   fields: AMOUNT,
   example: { amount_usd: "3" },
-  run(context, account, input) {
-    const amount = readField("amount_usd", () => positiveAmountFrom(input.amount_usd));
-    const deed = deedOn(account, "forgive", `up to ${dollars(amount)} of what is owed forgiven`);
-    return actOnce(context, deed, input, (also) =>
-      forgiveOwed({ ...context.deps.administration, also }, account.id, {
-        amount,
-        reason: input.reason,
-        reference: `${REFERENCE}${input.id}`,
-      }),
-    );
+  read(input) {
+    const amount = positive(input);
+    const terms = { amount, reason: input.reason, reference: referenceOf(input) };
+    return {
+      about: `up to ${dollars(amount)} of what is owed forgiven`,
+      make: (deps, id) => forgiveOwed(deps, id, terms),
+    };
   },
 });
 
@@ -112,12 +111,17 @@ const refund = accountAct({
     if (payment === undefined) throw noPayment(account, input.payment);
     const words = amount === null ? "all that is left" : dollars(amount);
     const deed = {
-      ...deedOn(account, "refund", `${words} of ${payment.id} refunded`),
+      ask: input,
+      action: "refund",
+      account: account.number,
       subject: payment.id,
+      about: `${words} of ${payment.id} refunded`,
     };
-    if (payment.provider !== MANUAL) return await refundAtProvider(context, payment, deed, input);
-    const reference = `${REFERENCE}${input.id}`;
-    return await actOnce(context, deed, input, (also) =>
+    if (payment.provider !== MANUAL) {
+      return await refundAtProvider(context, deed, { payment, amount });
+    }
+    const reference = referenceOf(input);
+    return await actOnce(context, deed, (also) =>
       refundPayment({ ...administration, also }, payment.id, { amount, reference }),
     );
   },
@@ -126,9 +130,8 @@ const refund = accountAct({
 /** The provider refunds once for each id; what it says of the payment then takes the credit. */
 async function refundAtProvider(
   context: Context,
-  payment: Payment,
   deed: Deed,
-  input: ActInput<typeof REFUND>,
+  { payment, amount }: { readonly payment: Payment; readonly amount: NanoUsd | null },
 ): Promise<ActionReply> {
   const { cashier } = context.deps;
   if (cashier === null) {
@@ -142,9 +145,8 @@ async function refundAtProvider(
   if (topUp === undefined) {
     throw new AdministrationError("not_found", `The payment ${payment.id} has no top-up`);
   }
-  const amount = input.amount_usd == null ? null : positiveAmountFrom(input.amount_usd);
-  return await actOutside(context, deed, input, async () => {
-    const { concern } = await refundTopUp(cashier, topUp.id, { amount, reference: input.id });
+  return await actOutside(context, deed, async () => {
+    const { concern } = await refundTopUp(cashier, topUp.id, { amount, reference: deed.ask.id });
     return `The provider says: ${concern ?? "nothing is refunded yet"}`;
   });
 }
@@ -153,78 +155,64 @@ function noPayment({ id }: AccountRow, payment: string): AdministrationError {
   return new AdministrationError("not_found", `The account ${id} has no payment ${payment}`);
 }
 
-const DONE = { suspend: "suspended", resume: "resumed" } as const;
+const suspend = accountChange({
+  id: "suspendAccount",
+  name: "suspend",
+  summary: "Suspend the account: every call is refused, the keys stay",
+  fields: {},
+  read: () => ({ about: "suspended", make: changeTo({ kind: "suspend" }) }),
+});
 
-const suspend = stateAction("suspend", "Suspend the account: every call is refused, the keys stay");
-const resume = stateAction("resume", "Resume an account that an operator suspended");
+const resume = accountChange({
+  id: "resumeAccount",
+  name: "resume",
+  summary: "Resume an account that an operator suspended",
+  fields: {},
+  read: () => ({ about: "resumed", make: changeTo({ kind: "resume" }) }),
+});
 
-function stateAction(kind: keyof typeof DONE, summary: string) {
-  return accountAct({
-    id: `${kind}Account`,
-    name: kind,
-    summary,
-    fields: {},
-    run: (context, account, input) => changeOnce(context, account, input, DONE[kind], { kind }),
-  });
+function changeTo(change: AccountAction) {
+  return (deps: AdministrationDeps, id: string) => changeAccount(deps, id, change);
 }
 
-/** Changes what the account is, once; the trail names the kind of the change. */
-function changeOnce(
-  context: Context,
-  account: AccountRow,
-  input: Ask,
-  about: string,
-  change: AccountAction,
-): Promise<ActionReply> {
-  return actOnce(context, deedOn(account, change.kind, about), input, (also) =>
-    changeAccount({ ...context.deps.administration, also }, account.id, change),
-  );
-}
-
-const close = accountAct({
+const close = accountChange({
   id: "closeAccountForGood",
   name: "close",
   summary: "Close the account permanently, and revoke its keys",
   fields: {},
-  run: (context, account, input) =>
-    actOnce(context, deedOn(account, "close", "closed permanently"), input, (also) => {
-      const { administration, wallets } = context.deps;
-      return closeAccount({ ...administration, wallets, also }, account.id);
-    }),
+  read: () => ({ about: "closed permanently", make: closeAccount }),
 });
 
-const grant = accountAct({
+const grant = accountChange({
   id: "grantFreeCredit",
   name: "grant-free",
   summary: "Give a Gateway account the free credit that it did not get by signing up",
   fields: {},
-  run: (context, account, input) =>
-    actOnce(context, deedOn(account, "grant_free", "free credit granted"), input, (also) =>
-      grantFree({ ...context.deps.administration, also }, account.id),
-    ),
+  read: () => ({ about: "free credit granted", make: grantFree }),
 });
 
-const plan = accountAct({
+const plan = accountChange({
   id: "setPlan",
   name: "plan",
   summary: "Set the plan of an application account",
   fields: { plan: oneOf(PLAN_NAMES) },
   example: { plan: "pro" },
-  run: (context, account, input) =>
-    changeOnce(context, account, input, `plan ${input.plan}`, { kind: "plan", plan: input.plan }),
+  read: ({ plan: name }) => ({
+    about: `plan ${name}`,
+    make: changeTo({ kind: "plan", plan: name }),
+  }),
 });
 
-const contract = accountAct({
+const contract = accountChange({
   id: "setContract",
   name: "contract",
   summary: "Give a Gateway account the Enterprise contract, or take it away",
   fields: { contract: oneOf(CONTRACTS) },
   example: { contract: "enterprise" },
-  run: (context, account, input) =>
-    changeOnce(context, account, input, `contract ${input.contract}`, {
-      kind: "contract",
-      contract: input.contract === "none" ? null : input.contract,
-    }),
+  read: ({ contract: name }) => ({
+    about: `contract ${name}`,
+    make: changeTo({ kind: "contract", contract: name === "none" ? null : name }),
+  }),
 });
 
 export const ACCOUNT_ACTIONS = [

@@ -2,7 +2,7 @@
 // a reason, and is answered with its line of the trail. The command line has definitions of its own
 // over the same use cases (D-641).
 
-import { flag, nested, nullable, type WireOf } from "../core/records.ts";
+import type { AdministrationDeps } from "../accounts/administration.ts";
 import { FORM_FIELDS } from "../core/text/form-fields.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import type { ConsoleEndpoint } from "../http/console/console-endpoint.ts";
@@ -17,8 +17,8 @@ import {
   Type,
   text,
 } from "../http/schema.ts";
-import { TrailLine } from "../readings/trail.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
+import { Action, type ActionReply, actOnce, type Deed } from "./act.ts";
 import { accountOf, type Context, OPERATOR_PATH, type OperatorDeps } from "./deps.ts";
 
 const BODY_BYTES_MAX = 8 * 1_024;
@@ -38,17 +38,8 @@ const ASK = {
 };
 const ASK_SAMPLE = { id: "op_7n42DGM5Tflk9n8m", reason: "Ticket 4711" };
 
-const Action = {
-  done: nested(TrailLine),
-  repeated: flag({ about: "True if it was done before under this id", sample: false }),
-  applied: nullable(
-    flag({ about: "False where Redis did not answer: it takes effect once it does", sample: true }),
-  ),
-};
-export type ActionReply = WireOf<typeof Action>;
-
 /** The input of a change that has these fields besides. */
-export type ActInput<P extends TProperties> = Checked<TObject<P & typeof ASK>>;
+type ActInput<P extends TProperties> = Deed["ask"] & Checked<TObject<P>>;
 
 interface Act<P extends TProperties> {
   /** The name in generated clients. */
@@ -89,5 +80,33 @@ export function accountAct<P extends TProperties>({ name, run, ...act }: Account
     ...act,
     name: `accounts/{account}/${name}`,
     run: async (context, input) => await run(context, await accountOf(context), input),
+  });
+}
+
+/** What a change of an account does, and the words of its line. */
+interface Change {
+  readonly about: string;
+  readonly make: (deps: ChangeDeps, accountId: string) => Promise<{ readonly applied: boolean }>;
+}
+
+type ChangeDeps = AdministrationDeps & Pick<OperatorDeps, "wallets">;
+
+interface AccountChange<P extends TProperties> extends Omit<Act<P>, "run"> {
+  /** Checks the input. @throws ApiError that names the field at fault */
+  readonly read: (input: ActInput<P>, deps: OperatorDeps) => Change;
+}
+
+/** The endpoint of a change that one use case makes; the trail has it under the last path part. */
+export function accountChange<P extends TProperties>({ read, ...act }: AccountChange<P>) {
+  return accountAct<P>({
+    ...act,
+    run(context, { id, number }, input) {
+      const { administration, wallets } = context.deps;
+      const { about, make } = read(input, context.deps);
+      const action = act.name.replaceAll("-", "_");
+      return actOnce(context, { ask: input, action, account: number, about }, (also) =>
+        make({ ...administration, wallets, also }, id),
+      );
+    },
   });
 }

@@ -4,7 +4,7 @@
 import { actorOf } from "../console/noted.ts";
 import { ConsoleError } from "../core/console-errors.ts";
 import { AdministrationError, toApiError } from "../core/errors.ts";
-import { jsonOf, type WireOf } from "../core/records.ts";
+import { flag, jsonOf, nested, nullable, type WireOf } from "../core/records.ts";
 import { TrailLine } from "../readings/trail.ts";
 import type { Transaction } from "../store/ledger/operations.ts";
 import {
@@ -17,14 +17,26 @@ import {
   type TrailEntry,
 } from "../store/operators/operator-actions.ts";
 import type { Database } from "../store/servers/database.ts";
-import type { ActionReply } from "./act-endpoint.ts";
 import type { Context } from "./deps.ts";
 
-/** What is done, without the words of the request that asks for it. */
-export type Deed = Pick<OperatorAction, "action" | "account" | "subject" | "about">;
+/** What is done, and the request that asks for it. */
+export interface Deed extends Pick<OperatorAction, "action" | "about"> {
+  /** The request's own id, and why it is done. */
+  readonly ask: Pick<OperatorAction, "id" | "reason">;
+  /** The account's number; missing or null if it is about none. */
+  readonly account?: number | null;
+  readonly subject?: string | null;
+}
 
-/** The request's own id, and why it is done. */
-export type Ask = Pick<OperatorAction, "id" | "reason">;
+/** The answer to a change. */
+export const Action = {
+  done: nested(TrailLine),
+  repeated: flag({ about: "True if it was done before under this id", sample: false }),
+  applied: nullable(
+    flag({ about: "False where Redis did not answer: it takes effect once it does", sample: true }),
+  ),
+};
+export type ActionReply = WireOf<typeof Action>;
 
 /** The id was taken meanwhile: the change of this request is rolled back. */
 class TakenMeanwhile extends Error {}
@@ -37,10 +49,9 @@ class TakenMeanwhile extends Error {}
 export async function actOnce(
   context: Context,
   deed: Deed,
-  ask: Ask,
   change: (also: (tx: Transaction) => Promise<void>) => Promise<{ readonly applied: boolean }>,
 ): Promise<ActionReply> {
-  const { database, action, doing } = prepared(context, deed, ask);
+  const { database, action, doing } = prepared(context, deed);
   const before = await findAction(database, action.id);
   if (before !== null) return repeated(before, action);
   let applied: boolean;
@@ -70,10 +81,9 @@ export async function actOnce(
 export async function actOutside(
   context: Context,
   deed: Deed,
-  ask: Ask,
   work: () => Promise<string | null>,
 ): Promise<ActionReply> {
-  const { database, action, doing } = prepared(context, deed, ask);
+  const { database, action, doing } = prepared(context, deed);
   if (!(await recordAction(database, action, doing, "begun"))) {
     const before = await found(database, action.id);
     if (before.outcome === "done" || !isSame(before, action)) return repeated(before, action);
@@ -91,10 +101,11 @@ export async function actOutside(
   return { done: lineOf(entry), repeated: false, applied: true };
 }
 
-function prepared(context: Context, deed: Deed, { id, reason }: Ask) {
+function prepared(context: Context, { ask, account = null, subject = null, ...deed }: Deed) {
   const { deps, person } = context;
   const { database } = deps.administration.accounts.deps;
-  const action: OperatorAction = { ...deed, id, reason: reason.trim() };
+  const { id, reason } = ask;
+  const action: OperatorAction = { ...deed, account, subject, id, reason: reason.trim() };
   const actor = { ...actorOf(context), personId: person.personId };
   const confirm = (tx: Transaction) => requireOperator(context, tx);
   const doing: Doing = { actor, now: new Date(deps.clock.now()), confirm };

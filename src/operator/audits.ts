@@ -30,8 +30,8 @@ const audit = operatorAct({
       input.account == null ? null : await findAccount(deps.administration, input.account);
     const about = account === null ? "audit of all accounts" : "audit of the account";
     const number = account?.number ?? null;
-    const deed = { action: "audit", account: number, subject: null, about };
-    return await actOutside(context, deed, input, async () => {
+    const deed = { ask: input, action: "audit", account: number, about };
+    return await actOutside(context, deed, async () => {
       const { id } = input;
       const createdAt = new Date(deps.clock.now());
       const run = { id, account: number, actor: person.email, createdAt };

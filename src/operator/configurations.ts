@@ -60,8 +60,8 @@ const rollback = operatorAct({
     const configurations = new Configurations(deps.reading.database);
     const { text } = await configurations.find(version);
     const about = `configuration back to version ${version}`;
-    const deed = { action: "configuration", account: null, subject: String(version), about };
-    const done = await actOnce(context, deed, input, async (also) => {
+    const deed = { ask: input, action: "configuration", subject: String(version), about };
+    const done = await actOnce(context, deed, async (also) => {
       const next = {
         text,
         actor: person.email,

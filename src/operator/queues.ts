@@ -32,8 +32,8 @@ const retry = operatorAct({
   exampleSummary: "All",
   run(context, input) {
     const about = "rejected journal entries written again";
-    const deed = { action: "retry_rejected", account: null, subject: null, about };
-    return actOutside(context, deed, input, async () => {
+    const deed = { ask: input, action: "retry_rejected", about };
+    return actOutside(context, deed, async () => {
       const results = await retryAll(context.deps.reading.database);
       const written = results.filter(({ reason }) => reason === null).length;
       return `${written} of ${results.length} were written`;
@@ -62,8 +62,8 @@ const hasten = operatorAct({
   run(context, input) {
     const mail = input.mail ?? null;
     const about = mail === null ? "all waiting mails tried now" : `mail ${mail} tried now`;
-    const deed = { action: "retry_mail", account: null, subject: mail, about };
-    return actOutside(context, deed, input, async () => {
+    const deed = { ask: input, action: "retry_mail", subject: mail, about };
+    return actOutside(context, deed, async () => {
       const due = await hastenMails(context.deps.reading.database, mail);
       if (due > 0 || mail === null) return `${due} are due now`;
       throw new AdministrationError("not_found", `There is no waiting mail ${mail}`);
@@ -86,8 +86,8 @@ const resend = operatorAct({
     const { mail: id } = input;
     const mail = await mailOf(database, id);
     const about = `mail ${id} (${mail.kind.replaceAll("_", " ")}) sent again`;
-    const deed = { action: "resend_mail", account: mail.account, subject: id, about };
-    return await actOnce(context, deed, input, (also) => sendAgain(database, id, also));
+    const deed = { ask: input, action: "resend_mail", account: mail.account, subject: id, about };
+    return await actOnce(context, deed, (also) => sendAgain(database, id, also));
   },
 });
 
@@ -129,8 +129,8 @@ const replay = operatorAct({
   run(context, input) {
     const { provider, event: id } = input;
     const about = `event ${id} of ${provider} processed again`;
-    const deed = { action: "replay_event", account: null, subject: id, about };
-    return actOutside(context, deed, input, async () => {
+    const deed = { ask: input, action: "replay_event", subject: id, about };
+    return actOutside(context, deed, async () => {
       requireProvider(context, provider);
       if (await replayEvent(context.deps.reading.database, { provider, id })) return null;
       throw new AdministrationError("not_found", `There is no event ${id} of ${provider}`);

@@ -122,8 +122,8 @@ function switchEndpoint(verb: "pause" | "resume", summary: string) {
         throw invalid("target", `must be one of ${SERVICE_NAMES.join(", ")}, or model:ID`);
       }
       const about = `${target} ${isPause ? "paused" : "resumed"}`;
-      const deed = { action: verb, account: null, subject: target, about };
-      return await actOutside(context, deed, input, async () => {
+      const deed = { ask: input, action: verb, subject: target, about };
+      return await actOutside(context, deed, async () => {
         const changed = await context.deps.switches[verb](target);
         return changed ? null : `It was ${isPause ? "paused" : "running"} already`;
       });

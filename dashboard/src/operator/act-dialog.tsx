@@ -3,7 +3,7 @@
 
 import { Button } from "@mantine/core";
 import { type ReactNode, useState } from "react";
-import type { ActionReply } from "../../../src/operator/act-endpoint.ts";
+import type { ActionReply } from "../../../src/operator/act.ts";
 import { typedUsd } from "../money.ts";
 import { Ask, say } from "../parts/ask.tsx";
 import { TextField, useConfirmation, useTyped } from "../parts/text-field.tsx";

@@ -1,7 +1,7 @@
 // What the pages of operators read, and the one way in which they change something.
 
 import { queryOptions } from "@tanstack/react-query";
-import type { ActionReply } from "../../../src/operator/act-endpoint.ts";
+import type { ActionReply } from "../../../src/operator/act.ts";
 import type { RevenueReply } from "../../../src/operator/money-schema.ts";
 import type { HealthReply, PausesReply } from "../../../src/operator/running-schema.ts";
 import type { AuditsReply } from "../../../src/readings/audits.ts";

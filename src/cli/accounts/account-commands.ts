@@ -39,11 +39,15 @@ const create: Command = {
   },
   prepare(input) {
     const email = emailOf(input, "email");
-    const surface = oneOf(input, "surface", ["gateway", "application"], "gateway");
+    const surface = oneOf(input, "surface", {
+      words: ["gateway", "application"],
+      fallback: "gateway",
+    });
     if (surface === "gateway" && input.values.has("plan")) {
       throw new UsageError("--plan needs --surface application: a Gateway account has no plan");
     }
-    const plan = surface === "gateway" ? null : oneOf(input, "plan", PLAN_NAMES, "free");
+    const plan =
+      surface === "gateway" ? null : oneOf(input, "plan", { words: PLAN_NAMES, fallback: "free" });
     return async ({ administration }) => {
       const account = { surface, email, ...(plan !== null && { plan }) };
       const deps = notedChanges(administration, "account_opened", email ?? surface);

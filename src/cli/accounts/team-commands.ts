@@ -88,7 +88,7 @@ const invite: Command = {
   options: { role: { value: ROLES.join("|"), help: "what they may do (viewer)" } },
   prepare(input) {
     const email = newEmailArgumentOf(input, 1);
-    const role: Role = oneOf(input, "role", ROLES, "viewer");
+    const role: Role = oneOf(input, "role", { words: ROLES, fallback: "viewer" });
     return teamCommand(input, async ({ account, deps, by, stores, hasRelay }) => {
       if (stores.consoleOrigin === null) {
         throw new UsageError(

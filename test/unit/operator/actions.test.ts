@@ -1,7 +1,7 @@
 // What operators do to accounts: each change once for its id, with one line that says who and why.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { ActionReply } from "../../../src/operator/act-endpoint.ts";
+import type { ActionReply } from "../../../src/operator/act.ts";
 import type { ActivityReply } from "../../../src/readings/activity.ts";
 import type { BillingReply } from "../../../src/readings/billing.ts";
 import type { OperatorAccountReply } from "../../../src/readings/operator-account.ts";

@@ -1,7 +1,7 @@
 // The versions of the shared configuration in the operators' console.
 
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import type { ActionReply } from "../../../src/operator/act-endpoint.ts";
+import type { ActionReply } from "../../../src/operator/act.ts";
 import type {
   ConfigurationReply,
   ConfigurationsReply,

@@ -1,7 +1,7 @@
 // What operators see of the installation, and the work that they have it do again.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { ActionReply } from "../../../src/operator/act-endpoint.ts";
+import type { ActionReply } from "../../../src/operator/act.ts";
 import type { RevenueReply } from "../../../src/operator/money-schema.ts";
 import type { HealthReply, PausesReply } from "../../../src/operator/running-schema.ts";
 import type { AuditsReply } from "../../../src/readings/audits.ts";

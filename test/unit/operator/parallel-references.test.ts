@@ -3,7 +3,7 @@
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { nano, usd } from "../../../src/core/money/money.ts";
-import type { ActionReply } from "../../../src/operator/act-endpoint.ts";
+import type { ActionReply } from "../../../src/operator/act.ts";
 import type { OperatorAccountReply } from "../../../src/readings/operator-account.ts";
 import type { TrailReply } from "../../../src/readings/trail.ts";
 import { ConsoleWorld } from "../../support/api/console-world.ts";

@@ -2,7 +2,7 @@
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { StartedTopUpReply } from "../../../src/console/money/top-ups.ts";
-import type { ActionReply } from "../../../src/operator/act-endpoint.ts";
+import type { ActionReply } from "../../../src/operator/act.ts";
 import type { HealthReply } from "../../../src/operator/running-schema.ts";
 import { processEvent } from "../../../src/payments/provider-event.ts";
 import type { BillingReply } from "../../../src/readings/billing.ts";
