@@ -51,7 +51,7 @@ test("the link and the app alone do not open them", async () => {
   expect(await operatorPage(visitor)).toBe("403 sso_required");
 });
 
-test("nor does the pass of somebody else in the same browser", async () => {
+test("nor does another person's pass in the same browser", async () => {
   const visitor = await operator("other@example.com");
   await pass("other@example.com", visitor);
   await lab.operator("own@example.com");
@@ -60,7 +60,7 @@ test("nor does the pass of somebody else in the same browser", async () => {
   expect(await operatorPage(visitor)).toBe("403 sso_required");
 });
 
-test("nor does a pass of long before", async () => {
+test("nor does an old pass", async () => {
   const email = "late@example.com";
   const visitor = await operator(email);
   await pass(email, visitor);

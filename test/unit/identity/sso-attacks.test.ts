@@ -1,5 +1,5 @@
-// What comes back from the provider is believed only if it belongs to this sign-in in this browser,
-// and is signed, meant for us, and not too old.
+// Tests that the provider's answer is believed only if it belongs to this sign-in in this browser,
+// is signed, is meant for us, and is not too old.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { CLIENT_ID } from "../../support/fakes/oidc-issuer.ts";
@@ -39,13 +39,13 @@ describe("a token is refused that", () => {
     expect(await who.isSignedIn()).toBe(false);
   });
 
-  test("and the same way without a change is open", async () => {
+  test("and the same way works without a change", async () => {
     const { visitor: who } = await lab.signIn(WHO);
     expect(await operatorPage(who)).toBe("open");
   });
 });
 
-describe("what the browser brings back", () => {
+describe("the answer that the browser brings back", () => {
   test("is refused with another state", async () => {
     const who = visitor();
     const query = new URLSearchParams(await lab.issuer.signIn(await lab.begin(who)));
@@ -69,7 +69,7 @@ describe("what the browser brings back", () => {
     expect(answer.status).toBe(200);
     const replayed = await lab.finish(who, query);
     expect([replayed.status, replayed.body.error.code]).toEqual([400, "sso_not_valid"]);
-    // The code of one sign-in in another that has begun.
+    // The code of one sign-in, used in another that has begun.
     const next = visitor();
     const wanted = new URL(await lab.begin(next)).searchParams;
     const mixed = new URLSearchParams(query);
@@ -89,7 +89,7 @@ describe("what the browser brings back", () => {
     expect((await lab.finish(attacker, query)).status).toBe(200);
   });
 
-  test("is refused in words where the provider refused", async () => {
+  test("is refused in words if the provider refused", async () => {
     const who = visitor();
     const { searchParams } = new URL(await lab.begin(who));
     const state = searchParams.get("state") ?? "";
@@ -108,7 +108,7 @@ describe("what the browser brings back", () => {
   });
 });
 
-test("the way back leads to pages of operators alone, by our own address", async () => {
+test("the way back leads only to pages of operators, by our own address", async () => {
   for (const page of [
     "https://evil.example/operator",
     "//evil.example/operator",
@@ -144,7 +144,7 @@ test("a foreign page neither begins nor ends a sign-in", async () => {
   }
 });
 
-test("where the provider is away people read that, and the password still signs in", async () => {
+test("if the provider is away people read that, and the password still signs in", async () => {
   const who = visitor();
   const query = await lab.issuer.signIn(await lab.begin(who));
   lab.issuer.brokenStatus = 502;

@@ -1,4 +1,4 @@
-// People of a console whose operators sign in through a real provider of single sign-on.
+// Serves a console whose operators sign in through a real provider of single sign-on.
 
 import type { SsoConfig } from "../../../src/identity/sso.ts";
 import {
@@ -32,12 +32,12 @@ export class SsoLab implements AsyncDisposable {
     return new SsoLab(await PeopleLab.start({ config: { sso }, now }), issuer, sso);
   }
 
-  /** An operator who has signed in with a link of whoever runs the installation. */
+  /** An operator who has signed in with a link from the command line. */
   operator(email: string): Promise<Visitor> {
     return this.people.operator(email);
   }
 
-  /** Begins in this browser. Answers the address of the provider's page. */
+  /** Begins a sign-in in this browser. Returns the address of the provider's page. */
   async begin(visitor: Visitor, returnTo = "/operator"): Promise<string> {
     const begun = await visitor.auth("/sign-in/sso/begin", { return_to: returnTo });
     if (begun.status !== 200) throw new Error(`${begun.status} ${begun.text}`);
@@ -48,7 +48,7 @@ export class SsoLab implements AsyncDisposable {
     return visitor.auth("/sign-in/sso", { query });
   }
 
-  /** The whole way of somebody, in this browser. */
+  /** Signs a person in, in this browser, from beginning to end. */
   async signIn(somebody: Partial<Somebody>, visitor = this.people.visitor()) {
     this.issuer.somebody = { sub: "sub-1", email: "", email_verified: true, ...somebody };
     const query = await this.issuer.signIn(await this.begin(visitor));
@@ -61,7 +61,7 @@ export class SsoLab implements AsyncDisposable {
   }
 }
 
-/** What an operators' page answers to this browser. */
+/** The answer of an operators' page to this browser. */
 export async function operatorPage(visitor: Visitor): Promise<string> {
   const { status, body } = await visitor.get("/console/operator/trail");
   return status === 200 ? "open" : `${status} ${body.error.code}`;

@@ -1,4 +1,5 @@
-// What OPERATOR_OIDC_ONLY and OPERATOR_OIDC_GROUP change, and a console without single sign-on.
+// Tests the effects of OPERATOR_OIDC_ONLY and OPERATOR_OIDC_GROUP, and a console without single
+// sign-on.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { PeopleStore } from "../../../src/store/people/people.ts";
@@ -25,7 +26,7 @@ test("with OPERATOR_OIDC_ONLY no password is enough, whatever our second factor"
   const secret = new URL(body.totpURI).searchParams.get("secret") ?? "";
   await ops.auth("/two-factor/verify-totp", { code: totp(secret) });
   expect(await operatorPage(ops)).toBe("403 sso_required");
-  // The dashboard of their own accounts stays open.
+  // The dashboard of the operators' own accounts stays open.
   expect(await ops.isSignedIn()).toBe(true);
 
   const { visitor } = await lab.signIn({ sub: "ops", email: "ops@example.com" });
@@ -41,7 +42,7 @@ test("with OPERATOR_OIDC_ONLY no password is enough, whatever our second factor"
   });
 });
 
-test("with OPERATOR_OIDC_ONLY a provider that is away leaves no other way", async () => {
+test("with OPERATOR_OIDC_ONLY an unreachable provider leaves no other way", async () => {
   await using lab = await SsoLab.start({ isRequired: true });
   lab.issuer.brokenStatus = 503;
   const begun = await lab.people.visitor().auth("/sign-in/sso/begin", { return_to: "/operator" });
@@ -61,7 +62,7 @@ test("metadata that name another issuer are not believed", async () => {
   expect([begun.status, begun.body.error.code]).toEqual([503, "sso_unavailable"]);
 });
 
-test("what somebody passed at the provider serves nobody else's second factor", async () => {
+test("a pass at the provider does not serve another person's second factor", async () => {
   await using lab = await SsoLab.start({ isRequired: true });
   const secrets = new Map<string, string>();
   for (const email of ["one@example.com", "two@example.com"]) {
@@ -79,7 +80,7 @@ test("what somebody passed at the provider serves nobody else's second factor", 
   expect(await operatorPage(visitor)).toBe("403 sso_required");
 });
 
-test("with OPERATOR_OIDC_GROUP its members are operators, for that session alone", async () => {
+test("with OPERATOR_OIDC_GROUP its members are operators, only for that session", async () => {
   await using lab = await SsoLab.start({ group: "farebox-ops" });
   const { database } = lab.people.stores;
   const groups = ["staff", "farebox-ops"];
@@ -94,7 +95,7 @@ test("with OPERATOR_OIDC_GROUP its members are operators, for that session alone
   const made = await new PeopleStore(database).findByEmail("grace@example.com");
   expect(made).toMatchObject({ isOperator: false });
 
-  // By a mailed code the same person is no operator.
+  // Signed in by a mailed code, the same person is no operator.
   const mailed = lab.people.visitor();
   const sent = await mailed.auth("/email-otp/send-verification-otp", { email: grace.email });
   const { code: otp } = sent.body.development;

@@ -1,4 +1,5 @@
-// Single sign-on with a real provider: who comes in, as which person, and what the session does.
+// Tests single sign-on with a real provider: who may come in, as which person, and what the session
+// may do.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { SSO_SESSION_MS } from "../../../src/identity/sso.ts";
@@ -26,7 +27,7 @@ async function person(email: string) {
 }
 
 describe("an operator on the list", () => {
-  test("comes in through the provider, is linked once, and told by a mail", async () => {
+  test("comes in through the provider, is linked once, and informed by a mail", async () => {
     await lab.operator("ada@example.com");
     const { visitor, answer } = await lab.signIn({
       sub: "ada",
@@ -48,7 +49,7 @@ describe("an operator on the list", () => {
     ]);
   });
 
-  test("is asked for nothing more where the provider names two kinds of proof", async () => {
+  test("needs nothing more if the provider names two kinds of proof", async () => {
     await lab.operator("proofs@example.com");
     const ways: readonly (readonly [{ amr?: string[]; acr?: string }, string])[] = [
       [{ amr: ["mfa"] }, "open"],
@@ -66,7 +67,7 @@ describe("an operator on the list", () => {
     }
   });
 
-  test("must give our own second factor where the provider does not speak of one", async () => {
+  test("must give our own second factor if the provider names none", async () => {
     const secret = await (await lab.operator("own@example.com")).turnOnSecondFactor();
     const { visitor, answer } = await lab.signIn({ sub: "own", email: "own@example.com" });
     expect(answer.body.twoFactorRedirect).toBe(true);
@@ -76,7 +77,7 @@ describe("an operator on the list", () => {
     const given = await visitor.auth("/two-factor/verify-totp", { code: totp(secret, 1) });
     expect(given.status).toBe(200);
     expect(await operatorPage(visitor)).toBe("open");
-    // The same person needs none of ours where the provider asked for one.
+    // The same person needs none of ours if the provider asked for a second factor.
     const other = await lab.signIn({ sub: "own", email: "own@example.com", amr: MFA });
     expect([other.answer.status, await operatorPage(other.visitor)]).toEqual([200, "open"]);
   });
@@ -102,7 +103,7 @@ describe("an operator on the list", () => {
   test("keeps those eight hours when they turn their own second factor on", async () => {
     await lab.operator("later@example.com");
     const { visitor } = await lab.signIn({ sub: "later", email: "later@example.com", amr: MFA });
-    // As if our own second factor had been turned on long after.
+    // As if our own second factor had been turned on much later.
     for (const name of visitor.cookies.keys()) if (/sso$/.test(name)) visitor.cookies.delete(name);
     await visitor.turnOnSecondFactor();
     expect(await operatorPage(visitor)).toBe("open");
@@ -135,7 +136,7 @@ describe("an operator on the list", () => {
     expect([await operatorPage(visitor), await endOf()]).toEqual(["open", endsAt]);
   });
 
-  test("must prove again who they are, unless the provider has asked lately", async () => {
+  test("must prove again who they are, unless the provider has asked recently", async () => {
     await lab.operator("proof@example.com");
     const who = { sub: "proof", email: "proof@example.com", amr: MFA };
     const { visitor } = await lab.signIn(who);
@@ -148,7 +149,7 @@ describe("an operator on the list", () => {
     expect([stale.status, stale.body.error.code]).toEqual([403, "sign_in_again"]);
   });
 
-  test("is none any longer once the flag is taken away", async () => {
+  test("is no operator any longer once the flag is removed", async () => {
     await lab.operator("past@example.com");
     const who = { sub: "past", email: "past@example.com", amr: MFA };
     const { visitor } = await lab.signIn(who);
@@ -159,8 +160,8 @@ describe("an operator on the list", () => {
   });
 });
 
-describe("whoever is unlinked in the midst of a sign-in is refused", () => {
-  test("where our own second factor is still due", async () => {
+describe("a person who is unlinked in the middle of a sign-in is refused", () => {
+  test("if our own second factor is still due", async () => {
     const email = "due@example.com";
     const secret = await (await lab.operator(email)).turnOnSecondFactor();
     const { visitor, answer } = await lab.signIn({ sub: "due", email });
@@ -171,7 +172,7 @@ describe("whoever is unlinked in the midst of a sign-in is refused", () => {
     expect(await visitor.isSignedIn()).toBe(false);
   });
 
-  test("where the session is just being stored", async () => {
+  test("if the session is just being stored", async () => {
     const email = "stored@example.com";
     await lab.operator(email);
     const who = { sub: "stored", email, amr: MFA };
@@ -188,7 +189,7 @@ describe("whoever is unlinked in the midst of a sign-in is refused", () => {
   });
 });
 
-describe("nobody is taken over", () => {
+describe("no person is taken over", () => {
   test("an address that is not on the list finds nothing, and makes no person", async () => {
     const { visitor, answer } = await lab.signIn({ sub: "new", email: "new@example.com" });
     expect([answer.status, answer.body.error.code]).toEqual([404, "no_operator"]);
@@ -197,7 +198,7 @@ describe("nobody is taken over", () => {
     expect(await new PeopleStore(database).findByEmail("new@example.com")).toBeNull();
   });
 
-  test("a customer's address signs nobody in, and links nothing", async () => {
+  test("a customer's address signs no one in, and links nothing", async () => {
     await lab.people.person("customer@example.com");
     const who = { sub: "thief", email: "customer@example.com", amr: MFA };
     const { visitor, answer } = await lab.signIn(who);

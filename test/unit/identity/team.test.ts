@@ -1,4 +1,4 @@
-// The people of an account: invitations, roles, and that a change counts at once.
+// Tests the people of an account: invitations, roles, and that a change takes effect at once.
 
 import { describe, expect, test } from "bun:test";
 import { shared } from "../../support/shared.ts";
@@ -23,7 +23,7 @@ async function personIdOf(email: string): Promise<string> {
 }
 
 describe("an invitation", () => {
-  test("is accepted by its own inbox alone, once", async () => {
+  test("is accepted only by its own inbox, once", async () => {
     const invited = await ada.post(path("invitations"), {
       email: "Bob@Example.com",
       role: "viewer",
@@ -40,7 +40,7 @@ describe("an invitation", () => {
     expect((await bob.post("/console/api/invitations/accept", { token })).status).toBe(400);
   });
 
-  test("no longer works once it was withdrawn, and is not stored as it was mailed", async () => {
+  test("no longer works once it was withdrawn, and is stored only as a hash", async () => {
     const invited = await ada.post(path("invitations"), {
       email: "zoe@example.com",
       role: "admin",
@@ -56,7 +56,7 @@ describe("an invitation", () => {
   });
 });
 
-test("who is a member already keeps the role, and the trail says which", async () => {
+test("a person who is a member already keeps the role, and the trail says which", async () => {
   const member = await join("grace@example.com", "billing");
   const wish = { email: "grace@example.org", role: "viewer" };
   const token = tokenOf(await ada.post(path("invitations"), wish));
@@ -70,13 +70,13 @@ test("who is a member already keeps the role, and the trail says which", async (
   });
 });
 
-describe("an invitation ends when whoever sent it may no longer send it", () => {
+describe("an invitation ends when its sender may no longer send it", () => {
   const accepted = async (email: string, token: string | null) => {
     const person = await lab.person(email);
     return (await person.post("/console/api/invitations/accept", { token })).status;
   };
 
-  test("because they were removed, or have left, also under another address", async () => {
+  test("because they were removed, or have left, even under another address", async () => {
     for (const end of ["remove", "leave"]) {
       const admin = await join(`${end}@example.com`, "admin");
       const id = await personIdOf(`${end}@example.com`);
@@ -133,7 +133,7 @@ describe("roles", () => {
     expect((await ada.post(path(`members/${id}/remove`))).status).toBe(404);
   });
 
-  test("an account keeps an owner, also if two leave at once", async () => {
+  test("an account keeps an owner, even if two leave at once", async () => {
     expect((await ada.post(path("leave"))).body.error.code).toBe("last_owner");
     const second = await join("second@example.com", "owner");
     const left = await Promise.all([ada.post(path("leave")), second.post(path("leave"))]);
@@ -148,7 +148,7 @@ describe("roles", () => {
   });
 });
 
-test("who did what is shown to owners, with the change or not at all", async () => {
+test("owners see who made each change, recorded with it or not at all", async () => {
   const { entries } = (await ada.get(path("activity"))).body;
   const actions = entries.map(({ action }: { action: string }) => action);
   expect(actions).toContain("account_opened");
@@ -178,7 +178,7 @@ test("a person opens one account for applications, and closes it with the passwo
   expect((await eve.post(`/console/api/accounts/${id}/close`)).status).toBe(200);
   const me = (await eve.get("/console/api/me")).body;
   expect(me.accounts.map(({ state }: { state: string }) => state)).toEqual(["active", "closed"]);
-  // A closed one is in nobody's way, and its allowance is not given again.
+  // A closed account hinders no new one, and its allowance is not given again.
   const next = await eve.post("/console/api/accounts", { surface: "application", name: "Next" });
   expect(next.status).toBe(200);
   const { sql } = lab.stores.database;
@@ -204,7 +204,7 @@ test("sessions are listed and ended one by one or together", async () => {
   expect(await third.isSignedIn()).toBe(false);
 });
 
-test("an address is changed by whoever has the new inbox, and by the person alone", async () => {
+test("an address is changed by the owner of the new inbox, and only by the person", async () => {
   const kim = await lab.person("kim@example.com");
   const asked = await kim.post("/console/api/me/email", { email: "kim@example.org" });
   const token = tokenOf(asked);
@@ -216,7 +216,7 @@ test("an address is changed by whoever has the new inbox, and by the person alon
   expect((await lab.visitor().signIn("kim@example.com")).status).toBe(401);
 });
 
-test("one of two who take the same address at once has it, and the other is told", async () => {
+test("of two who take the same address at once, one has it, and the other is refused", async () => {
   for (let round = 0; round < 3; round += 1) {
     const address = `wanted${round}@example.com`;
     const people = [

@@ -1,4 +1,4 @@
-// What is answered after too many wrong codes: what ended, and what helps.
+// Tests the answers after too many wrong codes: each says what has ended, and what helps.
 
 import { describe, expect, test } from "bun:test";
 import { eventually } from "../../support/eventually.ts";
@@ -11,14 +11,14 @@ const WRONG_CODES_OF_PERSON = 10;
 
 const lab = await shared(PeopleLab.start());
 
-/** Has the password, and waits for a code: each at an address of its own. */
+/** Browsers that have the password, and wait for a code: each at its own address. */
 async function guessers(email: string, count: number): Promise<Visitor[]> {
   const visitors = Array.from({ length: count }, () => lab.visitor());
   for (const visitor of visitors) await visitor.signIn(email);
   return visitors;
 }
 
-/** Enters another wrong code in each browser, all at once. Answers how often each was answered. */
+/** Enters a different wrong code in each browser, all at once. Counts the answers of each kind. */
 async function guess(visitors: readonly Visitor[], secret: string) {
   const codes = wrongCodes(secret, visitors.length);
   const answers = await Promise.all(
@@ -29,7 +29,7 @@ async function guess(visitors: readonly Visitor[], secret: string) {
   return counts;
 }
 
-/** The subjects of what was mailed about the safety of somebody's sign-in. */
+/** The subjects of the mails about the safety of a person's sign-in. */
 async function noticesTo(email: string): Promise<string[]> {
   const rows = await lab.stores.database.sql`
     SELECT subject FROM outbox WHERE recipient = ${email} AND kind = 'security_notice'`;
@@ -39,7 +39,7 @@ async function noticesTo(email: string): Promise<string[]> {
 describe("of wrong codes of an app that are entered at once", () => {
   const NOTICE = "Your second factor is locked for 15 minutes after too many wrong codes";
 
-  test("ten are compared, and the person is told of the lock", async () => {
+  test("ten are compared, and the person is informed of the lock", async () => {
     const email = "burst@example.com";
     const secret = await (await lab.person(email)).turnOnSecondFactor();
     const visitors = await guessers(email, 30);
@@ -49,7 +49,7 @@ describe("of wrong codes of an app that are entered at once", () => {
     expect(await noticesTo(email)).toEqual([NOTICE]);
   });
 
-  test("several that lock the second factor at once are told of once", async () => {
+  test("several that lock the second factor at once cause one mail", async () => {
     const email = "several@example.com";
     const secret = await (await lab.person(email)).turnOnSecondFactor();
     const visitors = await guessers(email, 10);
@@ -75,7 +75,7 @@ describe("of wrong codes of an app that are entered at once", () => {
     expect(await enterBackupCode(visitors[10])).toBe("too_many_attempts");
   });
 
-  test("those for one person keep nobody else at the same address out", async () => {
+  test("those for one person keep no other person at the same address out", async () => {
     const [email, other] = ["victim@example.com", "neighbour@example.com"];
     const secret = await (await lab.person(email)).turnOnSecondFactor();
     const neighbour = await lab.person(other);
@@ -94,7 +94,7 @@ describe("of wrong codes of an app that are entered at once", () => {
 });
 
 describe("too many wrong codes", () => {
-  test("of a mail end the code, and the answer says to ask for another one", async () => {
+  test("of a mail end the code, and the answer says to request a new one", async () => {
     const email = "mailed@example.com";
     const visitor = lab.visitor();
     const sent = await visitor.auth("/email-otp/send-verification-otp", { email });
@@ -141,7 +141,7 @@ test("a mailed code proves one of two who give it at the same moment", async () 
   const sent = await lab.visitor().auth("/email-otp/send-verification-otp", { email });
   const { sql } = lab.stores.database;
   const given = await sql.begin(async (tx) => {
-    // Each has compared the code by the time that it reads the person.
+    // Each has compared the code before it reads the person.
     await tx`LOCK TABLE people IN ACCESS EXCLUSIVE MODE`;
     const proofs: Promise<boolean>[] = [];
     for (const count of [1, 2]) {
@@ -159,7 +159,7 @@ test("a mailed code proves one of two who give it at the same moment", async () 
   expect((await Promise.all(given.proofs)).sort()).toEqual([false, true]);
 });
 
-test("a password that may be chosen at sign-up may be chosen at a change of it too", async () => {
+test("a password that is allowed at sign-up is allowed at a change of it too", async () => {
   const person = await lab.person("emoji@example.com");
   const newPassword = "🔑".repeat(100);
   const changed = await person.auth("/change-password", {
@@ -170,7 +170,7 @@ test("a password that may be chosen at sign-up may be chosen at a change of it t
   expect((await lab.visitor().signIn("emoji@example.com", newPassword)).status).toBe(200);
 });
 
-test("five characters are no password, also where each takes two units of UTF-16", async () => {
+test("five characters are no password, even if each takes two units of UTF-16", async () => {
   const body = { email: "short@example.com", name: "Ada", password: "🔑".repeat(5) };
   const refused = await lab.visitor().auth("/sign-up/email", body);
   expect([refused.status, refused.body.error?.message]).toEqual([

@@ -1,4 +1,4 @@
-// The second factor: due after every way to sign in, and turned off only with the password.
+// Tests the second factor: due after every way to sign in, and turned off only with the password.
 
 import { describe, expect, test } from "bun:test";
 import { makeSignInLink } from "../../../src/identity/sign-in-link.ts";
@@ -30,7 +30,7 @@ test("setting it up twice at the same moment works as one after the other", asyn
   const person = await lab.person("twice@example.com");
   const { sql } = lab.stores.database;
   const { answers } = await sql.begin(async (tx) => {
-    // Both have found none by the time that they store theirs.
+    // Both have found no second factor before they store theirs.
     await tx`LOCK TABLE two_factors IN SHARE MODE`;
     const answers = [1, 2].map(() => person.auth("/two-factor/enable", { password: PASSWORD }));
     await eventually("both wait to store it", async () => {
@@ -101,13 +101,13 @@ describe("once it is on, a code is due after", () => {
   });
 });
 
-test("secret and backup codes are not stored as they are", async () => {
+test("secret and backup codes are not stored in plain text", async () => {
   const [row] = await lab.stores.database.sql`SELECT secret, backup_codes FROM two_factors`;
   expect(JSON.stringify(row)).not.toContain(backupCodes[1] ?? "none");
   expect(JSON.stringify(row)).not.toContain(secret);
 });
 
-test("it is turned off with the password alone, and /me tells whether it is on", async () => {
+test("it is turned off only with the password, and /me shows whether it is on", async () => {
   expect((await ada.get("/console/api/me")).body.person.has_two_factor).toBe(true);
   const wrong = await ada.auth("/two-factor/disable", { password: "a wrong password" });
   expect(wrong.status).toBe(400);

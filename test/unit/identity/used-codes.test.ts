@@ -1,4 +1,5 @@
-// Each code of an authenticator app is taken once, as RFC 6238 asks (section 5.2).
+// Tests that each code of an authenticator app is accepted once, as RFC 6238 requires (section
+// 5.2).
 
 import { expect, test } from "bun:test";
 import { totp } from "../../support/fakes/totp.ts";
@@ -9,7 +10,7 @@ const USED = [401, "code_used", "This code was entered already. Wait for the nex
 
 const lab = await shared(PeopleLab.start());
 
-/** Somebody who has given the password, and is asked for a code. */
+/** A person who has given the password, and must enter a code. */
 async function waiting(email: string): Promise<Visitor> {
   const visitor = lab.visitor();
   expect((await visitor.signIn(email)).body.twoFactorRedirect).toBe(true);
@@ -21,7 +22,7 @@ async function enter(visitor: Visitor, code: string) {
   return status === 200 ? [status] : [status, body.error.code, body.error.message];
 }
 
-test("a code that signed somebody in signs nobody in again, and the next one does", async () => {
+test("a code that signed a person in does not work again, and the next one does", async () => {
   const email = "seen@example.com";
   const person = await lab.person(email);
   const secret = await person.turnOnSecondFactor();
@@ -35,7 +36,7 @@ test("a code that signed somebody in signs nobody in again, and the next one doe
   expect(await other.isSignedIn()).toBe(true);
 });
 
-test("a code that turned the second factor on does not sign in, nor is right again", async () => {
+test("a code that turned the second factor on does not sign in or work again", async () => {
   const email = "confirmed@example.com";
   const person = await lab.person(email);
   const begun = await person.auth("/two-factor/enable", { password: PASSWORD });
@@ -47,7 +48,7 @@ test("a code that turned the second factor on does not sign in, nor is right aga
   expect(await person.isSignedIn()).toBe(true);
 });
 
-test("of many who give a code at once one is signed in", async () => {
+test("of many requests with one code at once, one signs in", async () => {
   const email = "crowd@example.com";
   const person = await lab.person(email);
   const secret = await person.turnOnSecondFactor();

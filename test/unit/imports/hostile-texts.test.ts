@@ -1,4 +1,4 @@
-// What customers of another product called themselves there fakes no line of an import's notes.
+// Tests that customers' names in another product cannot fake a line of an import's notes.
 
 import { Database } from "bun:sqlite";
 import { expect, setDefaultTimeout, test } from "bun:test";

@@ -1,5 +1,5 @@
-// What tests of an import share: a world with a command line, a folder for the files, and a look at
-// what an import left behind.
+// Shares the parts of import tests: a world with a command line, a folder for the files, and
+// readers of the result.
 
 import { expect } from "bun:test";
 import { randomBytes } from "node:crypto";
@@ -14,20 +14,20 @@ import { openWorld, type World } from "../../support/stores/world.ts";
 export interface ImportLab extends AsyncDisposable {
   readonly world: World;
   readonly cli: Cli;
-  /** Where the import writes. */
+  /** The folder that the import writes to. */
   readonly folder: string;
-  /** A path for a file of the test's own. */
+  /** Returns a path for a file of the test. */
   path(name: string): string;
   /** The address of a new Postgres database without any table. */
   emptyDatabase(): Promise<string>;
-  /** The accounts by their name, with what the ledger says they own. */
+  /** The accounts by their name, with their balance in the ledger. */
   accounts(): Promise<Record<string, Imported>>;
   /** The lines of the key file without its header, as cells. */
   keyLines(): string[][];
   /** The models file, without its comments. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it knows to be there
   models(): any;
-  /** Flushes the journal, and holds the whole installation to its ledger. */
+  /** Flushes the journal, and audits the whole installation. */
   expectClean(): Promise<void>;
 }
 

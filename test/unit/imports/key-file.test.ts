@@ -1,5 +1,5 @@
-// The file with the new keys of imports. It has the only copy of each, so no import takes from it
-// what another brought.
+// Tests the file with the new keys of imports. It has the only copy of each key, so no import
+// removes another import's keys.
 
 import { Database } from "bun:sqlite";
 import { expect, setDefaultTimeout, test } from "bun:test";
@@ -32,7 +32,7 @@ function run(name: string, file: string) {
   return lab.cli("import", "one-api", ...args);
 }
 
-test("an import into the folder of another one keeps its keys", async () => {
+test("an import into the folder of an earlier one keeps its keys", async () => {
   jsonOf(await run("first", fill("first")));
   jsonOf(await run("second", fill("second")));
   expect(lab.keyLines().map((line) => line[5])).toEqual([
@@ -43,7 +43,7 @@ test("an import into the folder of another one keeps its keys", async () => {
   ]);
 });
 
-test("an import that begins while one runs is refused, and takes no line away", async () => {
+test("an import that begins while one runs is refused, and removes no line", async () => {
   const { sql } = lab.world.database;
   const before = lab.keyLines();
   const file = fill("third");

@@ -1,4 +1,4 @@
-// The tables of LiteLLM's proxy as its migrations make them on Postgres (schema.prisma and
+// Defines the tables of LiteLLM's proxy as its migrations make them on Postgres (schema.prisma and
 // litellm-proxy-extras of BerriAI/litellm, at 029f645f of November 2026), and rows to put there.
 
 import postgres from "postgres";
@@ -53,7 +53,7 @@ const TABLES: Readonly<Record<string, string>> = {
 
 type ForeignTableRow = Readonly<Record<string, unknown>>;
 
-/** LiteLLM's tables in an empty database, and a way to fill them. */
+/** LiteLLM's tables in an empty database, and functions to fill them. */
 export interface LiteLlmDatabase extends AsyncDisposable {
   add(table: string, ...rows: readonly ForeignTableRow[]): Promise<void>;
   run(statement: string): Promise<void>;

@@ -1,5 +1,5 @@
-// An import of LiteLLM's proxy: what is left of budgets becomes balances, and what renews, is
-// unlimited or has no place here is named.
+// Tests an import of LiteLLM's proxy: the unspent part of budgets becomes balances, and budgets
+// that renew, are unlimited or cannot be stored here are named.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { createCipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
@@ -32,13 +32,13 @@ test("what is left of a budget without a period is the balance, without free cre
   const accounts = await lab.accounts();
   expect(accounts["Ünïcode ☂ GmbH"]).toMatchObject({ paid: "87.700000001", free: "0" });
   expect(accounts.ada).toMatchObject({ paid: "0.3", email: "Ada@example.com" });
-  // A key of nobody pays for itself.
+  // A key without an owner pays for itself.
   expect(accounts.service).toMatchObject({ paid: "9", email: null });
   expect(accounts.service?.keys).toEqual([{ name: "service", limit: null, ips: [] }]);
   expect(first).toMatchObject({ accounts_created: 8, credited_usd: 97.000000001 });
 });
 
-test("unlimited, renewing, overspent, impossible and blocked are named", async () => {
+test("unlimited, renewing, overspent, impossible and blocked budgets are named", async () => {
   const accounts = await lab.accounts();
   for (const name of ["unlimited", "renewing", "overspent", "enormous"]) {
     expect([name, accounts[name]?.paid]).toEqual([name, "0"]);
@@ -65,7 +65,7 @@ test("unlimited, renewing, overspent, impossible and blocked are named", async (
   );
 });
 
-test("keys go to their team, or their user, with their limits; dead ones get none", async () => {
+test("keys go to their team, or their user, with their limits; dead keys to none", async () => {
   const accounts = await lab.accounts();
   expect(accounts["Ünïcode ☂ GmbH"]?.keys).toEqual([
     { name: "monthly", limit: "20", ips: [] },
@@ -89,11 +89,11 @@ test("keys go to their team, or their user, with their limits; dead ones get non
       "key '=formula()' (…dddd): ends on 2099-01-01 there; the new key does not end by itself",
     ]),
   );
-  // A session of its dashboard is no key of anybody.
+  // A session of its dashboard is not anyone's key.
   expect(first.notes.join("\n")).not.toContain("dashboard");
 });
 
-test("sealed models are opened with the salt key, in all three ways of LiteLLM", () => {
+test("sealed models are opened with the salt key, in all three forms of LiteLLM", () => {
   const { providers, models } = lab.models();
   expect(providers).toEqual({
     openai: { base_url: "https://api.openai.com/v1", api_key_env: "OPENAI_API_KEY" },
@@ -146,7 +146,7 @@ test("an interrupted import goes on, and a repeated one changes nothing", async 
   });
   expect([await lab.accounts(), lab.keyLines()]).toEqual(before);
 
-  // As if the first run had died: an account whose credit is not sure, a key that was written to
+  // As if the first run had died: an account whose credit is uncertain, a key that was written to
   // the file and never committed.
   const { sql } = lab.world.database;
   await sql`UPDATE imported SET complete = false WHERE origin = 'team:t1'`;
@@ -178,7 +178,7 @@ test("an interrupted import goes on, and a repeated one changes nothing", async 
   await lab.expectClean();
 });
 
-test("a file that is no key file is not overwritten", async () => {
+test("a file that is not a key file is not overwritten", async () => {
   const file = `${lab.folder}/keys.csv`;
   const text = await Bun.file(file).text();
   await Bun.write(file, "my own notes\n");
@@ -290,7 +290,7 @@ async function fillModels(): Promise<void> {
   await model("foreign", { model: sealed("openai/x", "v3", "another key"), ...prices });
 }
 
-/** A text as LiteLLM seals it: today, before, and at first. */
+/** A text as LiteLLM seals it in each of its three forms. */
 function sealed(text: string, way: "v3" | "v2" | "salsa" = "v3", key = SALT): string {
   const plain = createHash("sha256").update(key).digest();
   if (way === "salsa") {

@@ -1,5 +1,5 @@
-// Odd rows of other products: an import takes the stricter side, and what it writes is a
-// configuration file that Farebox reads.
+// Tests odd rows of other products: an import takes the stricter side, and writes a configuration
+// file that Farebox can read.
 
 import { expect, test } from "bun:test";
 import { planLiteLlm } from "../../../src/annexes/imports/litellm-plan.ts";
@@ -14,7 +14,7 @@ const RATIOS = [
   ["CompletionRatio", '{"m1": 1, "m2": 1}'],
 ] as const;
 
-test("a key without anything left gets no new key, however far below zero it is", () => {
+test("a key without a remaining balance gets no new key, however far below zero it is", () => {
   const { accounts, notes } = oneApi({
     tokens: ["-9223372036854775808", -1, 0].map((remain_quota, at) => ({
       id: at + 1,
@@ -41,7 +41,7 @@ test("a key without anything left gets no new key, however far below zero it is"
   expect(plan.accounts.flatMap(({ keys }) => keys)).toEqual([]);
 });
 
-test("a key that ends in no calendar does not end, and one that never began has ended", () => {
+test("a key whose end is no date does not end, and one that never began has ended", () => {
   const ends = [Date.UTC(2099, 0), Date.UTC(9999, 11, 31), Date.UTC(10_000, 0), Number.NaN];
   const { accounts, notes } = liteLlm({
     keys: [...ends.map((ms) => new Date(ms)), Infinity, -Infinity].map((expires, at) => ({
@@ -94,7 +94,7 @@ test("a key with budgets for several periods has the smallest as its limit each 
   );
 });
 
-test("each provider has a variable of its own, so that no key goes to another server", () => {
+test("each provider has its own variable, so that no key goes to another server", () => {
   const { catalogue } = oneApi({
     channels: ["open ai", "open.ai", "open_ai", "OPEN-AI"].map((name, at) => ({
       id: at,
@@ -165,7 +165,7 @@ test("prices of a LiteLLM model that are not carried over are named", () => {
   );
 });
 
-test("lengths and prices that no file can have are named, and the file is read", () => {
+test("lengths and prices that no file can have are named, and the file is readable", () => {
   const priced = (input: number, output: number) => ({
     model: "openai/a",
     api_key: "os.environ/KEY",

@@ -1,7 +1,8 @@
-// The tables of one-api and new-api as their models make them (model/*.go of songquanpeng/one-api
-// at 8df4a267 on SQLite, and of QuantumNous/new-api of November 2026 on Postgres).
+// Defines the tables of one-api and new-api as their models make them (model/*.go of
+// songquanpeng/one-api at 8df4a267 on SQLite, and of QuantumNous/new-api of November 2026 on
+// Postgres).
 
-/** What an import reads of one-api, and the columns around it, on SQLite. */
+/** The columns that an import reads of one-api, and those around them, on SQLite. */
 export const ONE_API_SQLITE = `
 CREATE TABLE \`users\` (\`id\` integer PRIMARY KEY AUTOINCREMENT, \`username\` text UNIQUE,
   \`password\` text NOT NULL, \`display_name\` text, \`role\` int DEFAULT 1,
@@ -30,7 +31,7 @@ CREATE TABLE \`abilities\` (\`group\` varchar(32), \`model\` text, \`channel_id\
 CREATE TABLE \`options\` (\`key\` text PRIMARY KEY, \`value\` text);
 `;
 
-/** The same of new-api on Postgres. */
+/** The columns of new-api on Postgres. */
 export const NEW_API_POSTGRES = `
 CREATE TABLE users (id bigserial PRIMARY KEY, username text UNIQUE, password text NOT NULL,
   display_name text, role int DEFAULT 1, status int DEFAULT 1, email text, github_id text,

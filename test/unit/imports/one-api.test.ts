@@ -1,5 +1,5 @@
-// An import of one-api on SQLite and of new-api on Postgres: what becomes of accounts, quotas, keys
-// and models, and what is named because it has no place here.
+// Tests an import of one-api on SQLite and of new-api on Postgres: accounts, quotas, keys and
+// models are carried over, and everything that cannot be stored here is named.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
@@ -17,7 +17,7 @@ setDefaultTimeout(120_000);
 
 const KEYS = ["a", "b", "c", "d", "e", "f", "g"].map((letter) => `${letter.repeat(44)}0xyz`);
 
-test("a key whose end is in no calendar does not end the import", () => {
+test("a key whose end is no date does not end the import", () => {
   for (const expired_time of ["9999999999999999", 1_893_456_000_000]) {
     const terms = { nowMs: Date.parse("2026-11-23"), contextLength: 8_192 };
     const { accounts, notes } = planOneApi(
@@ -50,14 +50,14 @@ describe("one-api on SQLite", () => {
   });
   afterAll(() => lab[Symbol.asyncDispose]());
 
-  test("quotas become balances to the nano-USD, and nobody gets free credit for it", async () => {
+  test("quotas become balances to the nano-USD, without any free credit for them", async () => {
     const accounts = await lab.accounts();
     expect(accounts.Ada).toMatchObject({ paid: "25", free: "0", email: "ada@example.com" });
     expect(accounts["小明 🦊"]).toMatchObject({ paid: "0.000002", free: "0", state: "active" });
     expect(first).toMatchObject({ accounts_created: 6, credited_usd: 26.000002 });
   });
 
-  test("what is negative, too large, disabled or deleted is named and never guessed", async () => {
+  test("negative, too large, disabled or deleted rows are named and never guessed", async () => {
     const accounts = await lab.accounts();
     expect(accounts["Root User"]?.paid).toBe("0");
     expect(accounts["In Debt"]?.paid).toBe("0");
@@ -135,7 +135,7 @@ describe("one-api on SQLite", () => {
     );
   });
 
-  test("a second run changes nothing, also when balances there went on", async () => {
+  test("a second run changes nothing, even if balances there changed", async () => {
     const before = [await lab.accounts(), lab.keyLines()];
     new Database(file).run("UPDATE users SET quota = quota + 5000000");
     const again = jsonOf(
@@ -152,7 +152,7 @@ describe("one-api on SQLite", () => {
     await lab.expectClean();
   });
 
-  test("under another name the same database is another source", async () => {
+  test("the same database under another name is another source", async () => {
     const args = ["--from", file, "--name", "second", "--dry-run", "--json"];
     const other = jsonOf(await lab.cli("import", "one-api", ...args));
     expect(other).toMatchObject({ dry_run: true, accounts_created: 6, keys_issued: 2 });
@@ -216,7 +216,7 @@ test("two imports at once bring everything once, whichever of them wins", async 
   await lab.expectClean();
 });
 
-describe("what is no database of theirs", () => {
+describe("a database that is not theirs", () => {
   let lab: ImportLab;
   beforeAll(async () => {
     lab = await openImportLab();
@@ -249,7 +249,7 @@ describe("what is no database of theirs", () => {
     expect(await Bun.file(join(lab.folder, "models.json")).exists()).toBe(false);
   });
 
-  test("options that are wrong are named before anything is opened", async () => {
+  test("wrong options are named before anything is opened", async () => {
     for (const [args, message] of [
       [[], "needs --from URL"],
       [["--from", "x", "--scopes", "chat"], "--scopes must contain only"],

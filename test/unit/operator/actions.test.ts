@@ -1,4 +1,5 @@
-// What operators do to accounts: each change once for its id, with one line that says who and why.
+// Tests operators' changes of accounts: each is made once for its id, with one line that says who
+// and why.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { ActionReply } from "../../../src/operator/act.ts";
@@ -48,7 +49,7 @@ async function trailOf(id: string): Promise<TrailReply["entries"]> {
   return (await operators.get<TrailReply>("operator", `/trail?account=${id}`)).body.entries;
 }
 
-test("what was done is not told as failed by a repeat at the same time that failed", async () => {
+test("a change that succeeded is not reported as failed by a failed repeat", async () => {
   const { database } = operators.api.parts.stores;
   const id = nextId();
   const about = { action: "refund", account: null, subject: null, about: "$5 refunded" };
@@ -61,7 +62,7 @@ test("what was done is not told as failed by a repeat at the same time that fail
 });
 
 describe("a credit", () => {
-  test("is booked once, however often and however much at once it is sent", async () => {
+  test("is booked once, however often and however many at once it is sent", async () => {
     const one = await account();
     const body = { id: nextId(), amount_usd: "25" };
     const answers = await Promise.all(Array.from({ length: 6 }, () => act(one, "credit", body)));
@@ -93,7 +94,7 @@ describe("a credit", () => {
     });
   });
 
-  test("is refused where its id was used for something else, and changes nothing", async () => {
+  test("is refused if its id was used for another change, and changes nothing", async () => {
     const [one, other] = [await account(), await account()];
     const id = nextId();
     await act(one, "credit", { id, amount_usd: "5" });
@@ -106,7 +107,7 @@ describe("a credit", () => {
     expect([await paidOf(one), await paidOf(other)]).toEqual(["5", "0"]);
   });
 
-  test("names the field that is wrong", async () => {
+  test("names the wrong field", async () => {
     const one = await account();
     for (const [body, field] of [
       [{ amount_usd: "5" }, "id"],
@@ -189,7 +190,7 @@ describe("the state of an account", () => {
     ]);
   });
 
-  test("what was so already is recorded as unchanged, and stays so", async () => {
+  test("a state that is set already is recorded as unchanged, and stays", async () => {
     const one = await account({ paid: "5" });
     const id = nextId();
     expect((await act(one, "resume", { id })).body.done.outcome).toBe("unchanged");
@@ -211,7 +212,7 @@ describe("the state of an account", () => {
     expect((await trailOf(made.id)).map(({ action }) => action)).toEqual(["close"]);
   });
 
-  test("plan and contract are each of one surface", async () => {
+  test("plan and contract each belong to one surface", async () => {
     const one = await account();
     const contract = { id: nextId(), contract: "enterprise" };
     expect((await act(one, "contract", contract)).status).toBe(200);

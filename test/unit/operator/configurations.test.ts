@@ -1,4 +1,4 @@
-// The versions of the shared configuration in the operators' console.
+// Tests the versions of the shared configuration in the operators' console.
 
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { ActionReply } from "../../../src/operator/act.ts";
@@ -15,7 +15,7 @@ setDefaultTimeout(60_000);
 
 const EMPTY = '{ "providers": {}, "models": [] }';
 const CHEAPEST = '{ "providers": {}, "models": [], "auto": { "policy": "cheapest" } }';
-/** As a newer release could store it. */
+/** A version that a newer release could store. */
 const UNREADABLE = '{ "providers": {}, "models": [], "newer": true }';
 
 const operators = await shared(ConsoleWorld.startForOperators());
@@ -69,7 +69,7 @@ test("a rollback is a new version by the operator, for a reason, in the trail to
   });
   const { body: trail } = await operators.get<TrailReply>("operator", "/trail");
   expect(trail.entries[0]).toMatchObject({ action: "configuration", reason: "Too cheap" });
-  // The same request, sent twice, is one version.
+  // The same request, sent twice, makes one version.
   const again = await operators.post<ActionReply>("operator", "/configurations/rollback", body);
   expect(again.body.repeated).toBe(true);
   expect((await versions()).in_force).toBe(4);

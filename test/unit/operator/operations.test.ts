@@ -1,4 +1,4 @@
-// What operators see of the installation, and the work that they have it do again.
+// Tests operators' views of the installation, and the work that they can repeat.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { ActionReply } from "../../../src/operator/act.ts";
@@ -121,7 +121,7 @@ describe("pauses", () => {
     expect(done.slice(0, 2)).toEqual(["resume search", "pause search"]);
   });
 
-  test("refuse a target that there is not, by its name", async () => {
+  test("refuse an unknown target by its name", async () => {
     const refused = await operators.post("operator", "/pauses/pause", {
       ...ask(),
       target: "chess",
@@ -132,7 +132,7 @@ describe("pauses", () => {
 });
 
 describe("the outbox", () => {
-  test("shows what waits, in pages, and makes it due", async () => {
+  test("shows the waiting mails, in pages, and makes one due", async () => {
     const { database } = stores();
     await database.sql`
       INSERT INTO outbox (kind, recipient, subject, text, html, created_at, next_attempt_at)
@@ -184,7 +184,7 @@ describe("a mail that failed", () => {
       repeated: false,
     });
     expect(await mail(id)).toMatchObject({ status: "waiting", can_resend: false });
-    // It fails again meanwhile: the same request must not send it a third time.
+    // The mail fails again meanwhile: the same request must not send it a third time.
     await database.sql`UPDATE outbox SET status = 'failed', ended_at = now() WHERE id = ${id}`;
     const repeated = await operators.post<ActionReply>("operator", "/mails/resend", request);
     expect([repeated.status, repeated.body.repeated]).toEqual([200, true]);
@@ -200,7 +200,7 @@ describe("a mail that failed", () => {
     expect(lines).toHaveLength(1);
   });
 
-  test("is refused where its content is deleted, and where there is none", async () => {
+  test("is refused if its content is deleted, and if the mail does not exist", async () => {
     const gone = await failedMail(null, null);
     expect(await mail(gone)).toMatchObject({ status: "failed", can_resend: false });
     const refused = await operators.post("operator", "/mails/resend", { ...ask(), mail: gone });
@@ -243,7 +243,7 @@ describe("the inbox of events", () => {
 });
 
 describe("rejected entries", () => {
-  test("are listed with what is missing, and a retry says how many were written", async () => {
+  test("are listed with the missing amounts, and a retry says how many were written", async () => {
     const { database } = stores();
     const account = await operators.account();
     await database.sql`
@@ -261,7 +261,7 @@ describe("rejected entries", () => {
 });
 
 describe("an audit", () => {
-  test("is run by a worker once, and its result is there to read", async () => {
+  test("is run by a worker once, and its result can be read", async () => {
     const account = await operators.account({ paid: "5" });
     const wanted = { ...ask(), account: account.id };
     await operators.post("operator", "/audits", wanted);
@@ -275,7 +275,7 @@ describe("an audit", () => {
     expect(await work()).toBe(0);
   });
 
-  test("of all accounts names the difference that it finds", async () => {
+  test("of all accounts names the finding", async () => {
     const account = await operators.account({ paid: "5" });
     const { database } = stores();
     await database.sql`
@@ -293,7 +293,7 @@ describe("an audit", () => {
 });
 
 describe("money", () => {
-  test("revenue is what all accounts were charged, by service, model and day", async () => {
+  test("revenue is the sum of all charges, by service, model and day", async () => {
     const today = new Date().toISOString().slice(0, 10);
     const path = `/revenue?from=${today}&to=${today}`;
     const before = (await operators.get<RevenueReply>("operator", path)).body;
@@ -358,7 +358,7 @@ describe("money", () => {
   });
 });
 
-test("health says which process answers, and what it sees", async () => {
+test("health names the answering process, and its view", async () => {
   await stores().actors.start();
   const { body } = await operators.get<HealthReply>("operator", "/health");
   expect(body.process).toMatchObject({ id: stores().actors.deps.processId, open_calls: 0 });

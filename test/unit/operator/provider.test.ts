@@ -1,4 +1,4 @@
-// Refunds and disputes of payments that a provider took, with the sandbox over HTTP.
+// Tests refunds and disputes of payments that a provider took, with the sandbox over HTTP.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { StartedTopUpReply } from "../../../src/console/money/top-ups.ts";
@@ -70,13 +70,13 @@ test("a refund that the provider refuses is recorded as failed", async () => {
   expect(told.message).toContain("The payment provider does not refund");
 });
 
-test("an event that was processed is taken up again, and an unknown one is not", async () => {
+test("a processed event can be processed again, and an unknown one cannot", async () => {
   const { account, path } = await toppedUp();
   const all = await operators.get<EventsReply>("operator", "/events?status=processed");
   const event = all.body.events[0]?.id ?? "";
   const replay = { id: "op_replay_1", reason: "Asked for", provider: "sandbox", event };
   await operators.post<ActionReply>("operator", "/events/replay", replay);
-  // Events that came with the payment may still be processed meanwhile; this one waits.
+  // Events that came with the payment may still be in progress; this one waits.
   await eventually("it waits, and the health page counts all that do", async () => {
     const { body } = await operators.get<EventsReply>("operator", "/events?status=received");
     const health = await operators.get<HealthReply>("operator", "/health");

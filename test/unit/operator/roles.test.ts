@@ -1,5 +1,5 @@
-// Who may call what of the operators' console: an operator with a second factor from an allowed
-// address. To everybody else each path is one that does not exist.
+// Tests who may call each endpoint of the operators' console: an operator with a second factor from
+// an allowed address. For all other callers each path does not exist.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { CONSOLE, OPERATOR } from "../../../src/routes.ts";
@@ -40,7 +40,7 @@ async function call({ method, path }: Pick<Endpoint, "method" | "path">, caller:
 
 const ROWS = OPERATOR.map((one) => [`${one.method} ${one.path}`, one] as const);
 
-test("no endpoint of operators is one of the console, and each asks for an operator", () => {
+test("no endpoint of operators is one of the console, and each requires an operator", () => {
   const names = new Set(CONSOLE.map(({ id }) => id));
   expect(OPERATOR.filter(({ id }) => names.has(id)).map(({ id }) => id)).toEqual([]);
   expect(OPERATOR.filter(({ access }) => access !== "operator")).toEqual([]);
@@ -49,7 +49,7 @@ test("no endpoint of operators is one of the console, and each asks for an opera
 
 test.each(ROWS)("%s does not exist for visitors, people and owners", async (_, endpoint) => {
   const { method, path } = endpoint;
-  // Too unlike any other path for an advice.
+  // Too unlike any other path for a suggestion.
   const known = path.replace("{account}", account).replaceAll(/\{\w+\}/g, "none");
   for (const who of [null, "stranger", "viewer", "owner"]) {
     const answer = await call(endpoint, { who });
@@ -59,11 +59,11 @@ test.each(ROWS)("%s does not exist for visitors, people and owners", async (_, e
   }
 });
 
-test("a path of operators and one that nobody has are refused in the same words", async () => {
+test("a path of operators and an unknown path are refused in the same words", async () => {
   const { text } = await call({ method: "GET", path: "/console/operator/trail" }, { who: "owner" });
   const missing = await call({ method: "GET", path: "/console/operator/trial" }, { who: "owner" });
   expect(missing.text.replace("trial", "trail")).toBe(text);
-  // The wrong method says no more.
+  // The wrong method reveals no more.
   const method = await call({ method: "POST", path: "/console/operator/trail" }, { who: "owner" });
   expect([method.status, method.code]).toEqual([404, "not_found"]);
 });
@@ -78,7 +78,7 @@ test.each(ROWS)("%s is refused to operators from another address", async (_, end
   expect([answer.status, answer.code]).toEqual([403, "operator_address"]);
 });
 
-test.each(ROWS)("%s is there for an operator", async (_, endpoint) => {
+test.each(ROWS)("%s exists for an operator", async (_, endpoint) => {
   const answer = await call(endpoint, { who: "operator" });
   const refusals = ["not_signed_in", "role_required", "operator_address", "second_factor_required"];
   expect(refusals).not.toContain(answer.code ?? "");

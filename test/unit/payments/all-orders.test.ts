@@ -1,7 +1,7 @@
-// Every row of the table of events as a history of one payment, and every way in which events of it
-// can come. An event makes us read, and a reading sees what the provider has at that moment. So any
+// Tests every row of the table of events as a history of one payment, with every order of its
+// events. An event makes us read, and a reading sees the provider's state at that moment. So any
 // order, repetition and loss of events is a list of moments that never goes back, and that ends
-// when all has happened. Here all such lists are made, without stores;
+// when all events have happened. Here all such lists are made, without stores;
 // test/unit/payments/event-order tries some of them with stores.
 
 import { expect, test } from "bun:test";
@@ -102,14 +102,14 @@ const refunded = usd("5");
 const OPEN_PAGE = seen(null, page({ intent: null }));
 
 interface History {
-  /** What the provider has, one state after the other. */
+  /** The provider's states, one after the other. */
   readonly states: readonly SeenTopUp[];
   readonly credit: NanoUsd;
   readonly status?: TopUp["status"];
 }
 
 const WHOLE = add(AMOUNT, BONUS);
-/** What is left when this much of the whole payment went back. */
+/** The rest of the credit after this much of the whole payment went back. */
 const left = (gross: NanoUsd) => {
   const back = (AMOUNT * gross + GROSS - 1n) / GROSS;
   const bonus = (BONUS * back + AMOUNT - 1n) / AMOUNT;
@@ -215,7 +215,7 @@ const HISTORIES: Readonly<Record<string, History>> = {
   },
 };
 
-/** What is stored: the top-up, the standing of its payment, and the sum of its operations. */
+/** The stored state: the top-up, the standing of its payment, and the sum of its operations. */
 interface Stored {
   readonly topUp: TopUp;
   readonly standing: PaymentStanding | null;
@@ -235,7 +235,7 @@ function read({ topUp, standing, booked }: Stored, state: SeenTopUp): Stored {
   const next = { ...topUp, ...columns, payment: payment === null ? topUp.payment : 1 };
   if (payment === null) return { topUp: next, standing, booked };
   const after = { amount: AMOUNT, bonus: BONUS, ...payment.standing };
-  // The operation of a reading is the difference, never a sum of its own.
+  // The operation of a reading is a difference, never an absolute amount.
   const before = standing === null ? ZERO : creditOf(standing);
   return { topUp: next, standing: after, booked: add(booked, subtract(creditOf(after), before)) };
 }

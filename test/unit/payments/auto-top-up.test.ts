@@ -28,7 +28,7 @@ function autoDeps(): AutoDeps {
   return { ...lab.payments, actors: lab.world.accounts };
 }
 
-/** A process whose actors have each need checked at once, without a queue that would join them. */
+/** A process whose actors have each need checked at once, without a queue that would merge them. */
 function process(checks: Promise<TopUp | null>[], deps = autoDeps()): AccountActors {
   const needed = async (need: TopUpNeed) => void checks.push(topUpAutomatically(deps, need));
   const topUps = {
@@ -68,7 +68,7 @@ async function automatic(terms: Terms = {}): Promise<TestAccount> {
   return account;
 }
 
-/** A call of this cost; the free credit does not pay it. */
+/** Makes a call of this cost; the free credit does not pay it. */
 async function spend(actors: AccountActors, { row, keyId }: TestAccount, cost: string) {
   const actor = actors.of(row.id, row.bucket);
   const admission = await actor.admit(ask(keyId, usd(cost), { freeEligible: false }));
@@ -82,7 +82,7 @@ async function automaticOnes({ row }: TestAccount): Promise<readonly TopUp[]> {
   return all.filter(({ kind }) => kind === "auto");
 }
 
-/** Charges of the sandbox for an account, paid or not. */
+/** Counts the sandbox's charges for an account, paid or not. */
 function charges(account: TestAccount): number {
   const intents = lab.sandbox.actions.store
     .list("payment_intent")
@@ -95,7 +95,7 @@ function charges(account: TestAccount): number {
     .filter(({ payment_intent }) => ids.has(String(payment_intent))).length;
 }
 
-/** Spends below the threshold in one process, and waits for what its checks charge. */
+/** Spends below the threshold in one process, and waits for the charges of its checks. */
 async function cross(account: TestAccount, cost = "16", deps = autoDeps()) {
   const checks: Promise<TopUp | null>[] = [];
   await spend(process(checks, deps), account, cost);
@@ -129,7 +129,7 @@ describe("an automatic top-up", () => {
     expect(none).toEqual([]);
   });
 
-  test("counts what open calls hold as owned", async () => {
+  test("counts amounts held by open calls as part of the balance", async () => {
     const account = await automatic();
     const open = await hold(account, usd("18"), { freeEligible: false });
     expect(await cross(account, "1")).toBeNull();
@@ -203,7 +203,7 @@ describe("a failed automatic charge", () => {
   test("is tried once more after an hour; the second failure pauses", async () => {
     const account = await automatic({ card: CARDS.laterDeclined });
     expect(await cross(account)).toMatchObject({ status: "open", attempts: 2 });
-    // Events of the failure are no second failure.
+    // Events of the failure do not count as a second failure.
     await lab.settle();
     const complete = () => completePayments({ payments: lab.payments, graceMs: 0, log: silent });
     await complete();
@@ -252,7 +252,7 @@ describe("a failed automatic charge", () => {
   });
 });
 
-describe("what ends it", () => {
+describe("an automatic top-up ends if", () => {
   const pausedBy = async (act: (intent: string) => void) => {
     const account = await automatic();
     const [first] = await lab.payments.topUps.list(account.row.number);
@@ -277,7 +277,7 @@ describe("what ends it", () => {
     }
   });
 
-  test("an old refund does not pause what its holder enabled again", async () => {
+  test("an old refund does not pause a setting that its holder enabled again", async () => {
     const account = await pausedBy((intent) => void lab.sandbox.actions.refund(intent, 100));
     const terms = { amount: usd("10"), threshold: usd("5"), monthlyCap: usd("100"), cardId: null };
     await enableAuto(lab.payments, account.row, terms);
@@ -306,7 +306,7 @@ describe("what ends it", () => {
   });
 });
 
-test("without its customer at the provider nothing is charged, and it is paused", async () => {
+test("without its customer at the provider it charges nothing, and it is paused", async () => {
   const account = await automatic();
   const { cards, provider } = lab.payments;
   const customer = await cards.customer(account.row.number, provider.name);
@@ -319,7 +319,7 @@ test("without its customer at the provider nothing is charged, and it is paused"
 
 class Killed extends Error {}
 
-/** Where the worker dies, as deps whose work ends there and is never cleaned up after. */
+/** The stages at which the worker dies, as deps whose work ends there without any clean-up. */
 const STAGES: Readonly<Record<string, (deps: AutoDeps) => AutoDeps>> = {
   "before the provider is asked": (deps) => ({
     ...deps,

@@ -1,5 +1,5 @@
-// Our own words on a payment, changed by somebody at the provider: the payment is still read, and
-// stops the reading of no other one.
+// Tests our metadata on a payment that a person changed at the provider: the payment is still read,
+// and does not stop the reading of other payments.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { newId } from "../../../src/core/ids.ts";
@@ -44,7 +44,7 @@ for (const [amount, bonus] of [
   ["0", "0"],
   ["5", "-1"],
 ] as const) {
-  test(`an order of ${amount} with a bonus of ${bonus} is made again by no restore`, async () => {
+  test(`an order of ${amount} with a bonus of ${bonus} is not recreated by a restore`, async () => {
     const topUp = newId("topUp", random);
     const metadata = {
       [METADATA.topUp]: topUp,
@@ -65,7 +65,7 @@ for (const [amount, bonus] of [
 
 type Metadata = Record<string, string>;
 
-/** Ways in which somebody changes what a payment says of itself; `other` is of another account. */
+/** Changes that a person can make to a payment's metadata; `other` is of another account. */
 const CHANGES: readonly (readonly [
   name: string,
   change: (own: Metadata, other: Metadata) => Metadata,
@@ -80,7 +80,7 @@ const CHANGES: readonly (readonly [
 
 const terms = (amount: string) => ({ amount: usd(amount), savesCard: true });
 
-/** A charge of an account that was stored and never asked for. */
+/** A charge of an account that was stored and never sent. */
 async function openCharge({ row }: TestAccount): Promise<string> {
   const id = newId("topUp", random);
   await lab.world.database.sql`
@@ -90,7 +90,7 @@ async function openCharge({ row }: TestAccount): Promise<string> {
   return id;
 }
 
-/** The row of a charge as a process leaves it that dies before the answer. */
+/** Resets the row of a charge to the state that a process leaves which dies before the answer. */
 async function forget(id: string): Promise<void> {
   const { sql } = lab.world.database;
   await sql.begin(async (tx) => {
@@ -138,7 +138,7 @@ for (const [name, change] of CHANGES) {
 }
 
 for (const [name, change] of CHANGES.slice(1)) {
-  test(`a charge without an answer goes to nobody else though ${name} was changed`, async () => {
+  test(`a charge without an answer goes to no other though ${name} was changed`, async () => {
     const { actions } = lab.sandbox;
     const [account, other] = [await lab.account(), await lab.account()];
     for (const one of [account, other]) await lab.pay(one, "20");
@@ -152,7 +152,7 @@ for (const [name, change] of CHANGES.slice(1)) {
     actions.store.change(paid.intent ?? "", { metadata: change(metadata as Metadata, theirs) });
     await lab.settle();
     expect(await lab.credited(other)).toBe(usd("20"));
-    // The attempt is asked for again by its key, which no metadata is part of.
+    // The attempt is repeated with its key, which does not depend on metadata.
     await attempt(lab.payments, await lab.topUp(paid.id));
     expect(await lab.credited(account)).toBe(usd("30"));
   });

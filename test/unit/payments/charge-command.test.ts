@@ -1,4 +1,4 @@
-// `farebox topup charge` while the provider charges and does not answer.
+// Tests `farebox topup charge` while the provider charges and does not answer.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { ApiRequest } from "../../../src/annexes/stripe-sandbox/sandbox-keys.ts";
@@ -27,7 +27,7 @@ function isCharge({ method, path }: ApiRequest): boolean {
   return method === "POST" && path === "/v1/payment_intents";
 }
 
-test("the command names a charge that is still open, so that nobody orders it again", async () => {
+test("the command names a charge that is still open, so that it is not ordered again", async () => {
   const account = await lab.account();
   await lab.pay(account, "20");
   await lab.settle();

@@ -1,6 +1,6 @@
-// Charges of a saved card that something ends before they are made or answered: the account closes,
-// the holder or the bank objects, the card or its customer is gone. No card is charged then, and
-// what was charged already is credited.
+// Tests charges of a saved card that are stopped before they are made or answered: the account
+// closes, the holder or the bank objects, the card or its customer is gone. No card is charged
+// then, and an earlier charge is credited.
 
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { changeAccount } from "../../../src/accounts/administration.ts";
@@ -24,7 +24,7 @@ setDefaultTimeout(300_000);
 
 const HOUR_MS = 3_600_000;
 
-/** What the provider does with a charge: makes it, loses its answer, or does not get it. */
+/** The provider's treatment of a charge: made, made with its answer lost, or never received. */
 const charging = { how: "made" as "made" | "unanswered" | "away" };
 
 const lab = await shared(
@@ -68,7 +68,7 @@ async function enable({ row }: TestAccount): Promise<void> {
   await enableAuto(lab.payments, row, terms);
 }
 
-/** Spends below the threshold, and has the automatic top-up decided. */
+/** Spends below the threshold, and runs the decision about an automatic top-up. */
 async function cross(account: TestAccount, cost = "16") {
   const { row } = account;
   await (await hold(account, usd(cost), { freeEligible: false })).settle(usd(cost), DONE);
@@ -76,7 +76,7 @@ async function cross(account: TestAccount, cost = "16") {
   return await topUpAutomatically(deps, { accountId: row.id, bucket: row.bucket, refused: null });
 }
 
-/** What a worker does some time later. */
+/** Does the work of a worker after some time. */
 async function work(laterMs: number): Promise<void> {
   lab.aheadMs += laterMs;
   await completePayments({ payments: lab.payments, graceMs: 0, log: silent });
@@ -100,7 +100,7 @@ function administration() {
   return { accounts: store, payments, actors, now: lab.payments.now, onDelayed: () => {} };
 }
 
-/** What the saved card of an account was charged, the first payment included. */
+/** The charges of an account's saved card, the first payment included. */
 function chargedCents({ row }: TestAccount): number {
   return lab.sandbox.actions.store
     .list("payment_intent")
@@ -194,14 +194,14 @@ test("a late event of a payment that was made before the pause does not end it",
 
 test("an automatic top-up whose card is removed makes no charge that would fail", async () => {
   const account = await automatic();
-  // As a setting that was stored while the card was being removed.
+  // A setting that was stored while the card was being removed.
   await lab.world.database.sql`
     UPDATE saved_cards SET removed_at = now() WHERE account = ${account.row.number}`;
   expect(await cross(account)).toBeNull();
   expect(await newest(account)).toMatchObject({ kind: "checkout" });
 });
 
-test("what was charged is credited, though its customer is gone when the event comes", async () => {
+test("a charge is credited, even if its customer is gone when the event comes", async () => {
   const account = await automatic();
   const { cards, provider } = lab.payments;
   charging.how = "unanswered";
@@ -230,7 +230,7 @@ test("the cards of a customer that the provider deleted are removed with it", as
   expect(await events.findReceived(event)).toBeNull();
 });
 
-test("a card that the provider no longer takes ends the charge at once", async () => {
+test("a card that the provider no longer accepts ends the charge at once", async () => {
   const account = await automatic();
   const { ref } = await cardOf(account);
   lab.sandbox.actions.detach(ref);
@@ -252,7 +252,7 @@ test("a payment that was canceled at the provider ends with its next attempt", a
   expect(await newest(account)).toMatchObject({ status: "failed" });
 });
 
-test("a worker that comes late to an attempt does not make the next one too early", async () => {
+test("a worker that is late for an attempt does not make the next one too early", async () => {
   const account = await automatic(CARDS.laterDeclined);
   charging.how = "unanswered";
   await expect(cross(account)).rejects.toThrow("did not answer");
@@ -287,7 +287,7 @@ test("an unpaid page ends with its account", async () => {
   expect(await newest(account)).toMatchObject({ status: "expired" });
 });
 
-test("what a closed account pays after all is told as money to refund, once", async () => {
+test("a closed account's late payment is reported as money to refund, once", async () => {
   const account = await lab.account();
   const page = await lab.pay(account, "20", CARDS.ok);
   await changeAccount(administration(), account.row.id, { kind: "close" });
@@ -304,7 +304,7 @@ test("what a closed account pays after all is told as money to refund, once", as
   await lab.settle();
 });
 
-test("a price that is paid too late for its plan is told as money to refund", async () => {
+test("a price that is paid too late for its plan is reported as money to refund", async () => {
   const account = await lab.account({ surface: "application" });
   await lab.pay(account, "20");
   await lab.settle();
@@ -321,7 +321,7 @@ test("a price that is paid too late for its plan is told as money to refund", as
   await lab.settle();
 });
 
-test("a price that was never asked for is not charged once its account is closed", async () => {
+test("a price that was never sent is not charged once its account is closed", async () => {
   const account = await lab.account({ surface: "application" });
   await lab.pay(account, "20");
   await lab.settle();

@@ -1,4 +1,4 @@
-// What the payment provider still has of an account that was closed.
+// Tests the objects that the payment provider still has of a closed account.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { changeAccount } from "../../../src/accounts/administration.ts";
@@ -65,7 +65,7 @@ test("the cards of a closed account are removed at the provider, when it answers
   await work();
   expect(customerOfCard(card.ref)).toBeNull();
   expect((await lab.payments.cards.find(card.id))?.removedAt).not.toBeNull();
-  // Nothing of it could go on.
+  // The closed account gets no mail.
   expect(await mailbox.read(EMAIL)).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
-// What we ask of Stripe, and what the sandbox answers in its place, against Stripe's own OpenAPI
-// document and stripe-mock, which is made from it. Needs Go, once: `npm run contracts`.
+// Tests our requests to Stripe, and the sandbox's answers in its place, against Stripe's own
+// OpenAPI document and stripe-mock, which is made from it. Needs Go, once: `npm run contracts`.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
@@ -43,7 +43,7 @@ if ("missing" in found) {
 function contract(stripeMock: StripeMock): void {
   const { mock, played, schemas } = prepared(stripeMock);
 
-  test("every endpoint that our code uses was asked", () => {
+  test("every endpoint that our code uses was called", () => {
     const asked = played().exchanges.map(({ request }) => endpointOf(schemas, request));
     expect([...new Set(asked)].toSorted()).toEqual(Object.values(CALLS).toSorted());
   });

@@ -1,5 +1,5 @@
-// Every row of the table of events, as a history of one payment. Events only make us look, so their
-// order, number and loss must not change where a history ends.
+// Tests every row of the table of events, as a history of one payment. Events only make us read, so
+// their order, number and loss must not change the end of a history.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { SandboxActions } from "../../../src/annexes/stripe-sandbox/sandbox-actions.ts";
@@ -22,7 +22,7 @@ type Step = (actions: SandboxActions, intent: string) => void;
 interface History {
   readonly name: string;
   readonly card?: string;
-  /** What happens to the payment after it was paid, one after the other. */
+  /** The events after the payment, one after the other. */
   readonly steps: readonly Step[];
   readonly credit: string;
   readonly state: "active" | "suspended";
@@ -102,12 +102,12 @@ const HISTORIES: readonly History[] = [
   },
 ];
 
-/** Each run is another order; `FAREBOX_LONG=1` tries many. */
+/** Each run uses another order; `FAREBOX_LONG=1` tries many. */
 const RUNS = process.env.FAREBOX_LONG === "1" ? 100 : 2;
 
 /**
- * Makes a history happen. After each step `between` is told of the new events; what it answers is
- * processed before the next step, and the rest is returned.
+ * Plays a history. After each step `between` gets the new events; those that it returns are
+ * processed before the next step, and all others are returned.
  */
 async function happen(
   { card, steps }: History,
@@ -162,7 +162,7 @@ for (const history of HISTORIES) {
     expect(await ended(atOnce.account)).toEqual(end);
   });
 
-  test(`${history.name}: any one event is enough, and without events the list is`, async () => {
+  test(`${history.name}: any single event is enough, and without events the list is`, async () => {
     const { account, events } = await happen(history);
     const [index = 0] = shuffled([...events.keys()], new Random(events.length));
     await processAll(events.slice(index, index + 1));

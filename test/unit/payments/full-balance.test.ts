@@ -1,4 +1,5 @@
-// A payment that the balance has no room for ends its event, and is booked once there is room.
+// Tests a payment that does not fit into the balance: its event ends, and it is booked once there
+// is room.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { AMOUNT_MAX, nano } from "../../../src/core/money/money.ts";

@@ -8,7 +8,7 @@ const STRIPE = {
   STRIPE_RETURN_URL: "https://example.com/thanks",
 };
 
-/** What the settings are refused with. */
+/** The refusal of these settings. */
 function refusal(env: Readonly<Record<string, string>>): string {
   try {
     loadPaymentConfig(env);
@@ -29,7 +29,7 @@ test("one of the three settings without the others is refused by name", () => {
   }
 });
 
-test("an empty or short webhook secret is refused: anybody could forge events", () => {
+test("an empty or short webhook secret is refused, because events could be forged", () => {
   for (const secret of [",", "short", "whsec_0123456789abcdef,", "whsec_0123456789abcdef,short"]) {
     expect(refusal({ ...STRIPE, STRIPE_WEBHOOK_SECRET: secret })).toContain("16 characters");
   }
@@ -41,7 +41,7 @@ test("during a roll the current and the previous secret count", () => {
   expect(config).toMatchObject({ name: "stripe", webhookSecrets: both.split(","), apiBase: null });
 });
 
-test("a key of the sandbox works with the sandbox of this machine alone", () => {
+test("a key of the sandbox works only with the sandbox of this machine", () => {
   const sandbox = { ...STRIPE, STRIPE_SECRET_KEY: "sk_sandbox_1" };
   expect(refusal(sandbox)).toContain("STRIPE_API_BASE");
   expect(refusal({ ...sandbox, STRIPE_API_BASE: "https://api.example.com" })).toContain("sandbox");
@@ -49,7 +49,7 @@ test("a key of the sandbox works with the sandbox of this machine alone", () => 
   expect(loadPaymentConfig(local)?.name).toBe("sandbox");
 });
 
-test("addresses must be addresses", () => {
+test("addresses must be valid", () => {
   expect(refusal({ ...STRIPE, STRIPE_RETURN_URL: "thanks" })).toContain("STRIPE_RETURN_URL");
   expect(refusal({ ...STRIPE, STRIPE_API_BASE: "file:///etc" })).toContain("STRIPE_API_BASE");
 });

@@ -1,5 +1,5 @@
-// The mails to the holder about payments, as they are read. Each is sent once for what it tells,
-// however often and in whatever order events come.
+// Tests the mails to the holder about payments, as they are read. Each is sent once for its
+// subject, however often and in whatever order events come.
 
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { enableAuto } from "../../../src/payments/auto-settings.ts";
@@ -35,7 +35,7 @@ async function holder(): Promise<Holder> {
   return { ...(await lab.account({ email })), email };
 }
 
-/** The mails that came since the last look; text and HTML must say the same. */
+/** The mails since the last look; text and HTML must say the same. */
 async function read({ email }: Holder, ...said: readonly string[]): Promise<readonly ReadMail[]> {
   const mails = await mailbox.read(email);
   for (const words of said) {
@@ -70,7 +70,7 @@ async function automatic(card: string = CARDS.ok) {
   return account;
 }
 
-/** Spends below the threshold, and has the automatic top-up decided. */
+/** Spends below the threshold, and runs the decision about an automatic top-up. */
 async function cross(account: TestAccount): Promise<void> {
   const { row, keyId, actor } = account;
   const admission = await actor.admit(ask(keyId, usd("16"), { freeEligible: false }));
@@ -96,7 +96,7 @@ test("a top-up sends one receipt, whatever the number of its events", async () =
   expect(await (await fetch(receiptUrl ?? "")).text()).toContain("Paid: $20.5");
 });
 
-test("a declined payment on the page sends nothing: its payer sees it there", async () => {
+test("a declined payment on the page sends no mail: its payer sees it there", async () => {
   const account = await holder();
   await lab.pay(account, "20", CARDS.declined);
   await lab.settle();
@@ -112,7 +112,7 @@ test("an account without an address gets no mail", async () => {
   expect(row?.mails).toBe(0);
 });
 
-test("an automatic charge sends a receipt; a failed one says when it is tried again", async () => {
+test("an automatic charge sends a receipt; a failed one says when it is retried", async () => {
   const good = await automatic();
   await cross(good);
   expect(subjects(await read(good, "Automatic top-up"))).toEqual([
@@ -130,7 +130,7 @@ test("an automatic charge sends a receipt; a failed one says when it is tried ag
   expect(subjects(paused)).toEqual(["Your automatic top-up is paused"]);
 });
 
-test("an automatic charge that needs the holder pauses and says so", async () => {
+test("an automatic charge that needs the holder pauses and sends a mail", async () => {
   const account = await automatic(CARDS.laterAuthentication);
   await cross(account);
   await lab.settle();
@@ -139,7 +139,7 @@ test("an automatic charge that needs the holder pauses and says so", async () =>
   ]);
 });
 
-test("a charge that the holder ordered and that failed is told", async () => {
+test("a mail reports a failed charge that the holder ordered", async () => {
   const account = await paid(CARDS.laterDeclined);
   await chargeCard(lab.payments, account.row, { amount: usd("10"), cardId: null });
   await lab.settle();
@@ -148,7 +148,7 @@ test("a charge that the holder ordered and that failed is told", async () => {
   ]);
 });
 
-test("a card that the bank removes pauses, and is told once", async () => {
+test("a card that the bank removes pauses, and is reported once", async () => {
   const account = await automatic();
   const [card] = await lab.payments.cards.list(account.row.number, "sandbox");
   await lab.payments.provider.removeCard(card?.ref ?? "");
@@ -158,7 +158,7 @@ test("a card that the bank removes pauses, and is told once", async () => {
   ]);
 });
 
-test("each refund is told, and one that fails too", async () => {
+test("a mail reports each refund, and a failed refund too", async () => {
   const account = await paid();
   lab.sandbox.actions.refund(account.intent, 500);
   await lab.settle();
@@ -172,7 +172,7 @@ test("each refund is told, and one that fails too", async () => {
   expect(subjects(await read(account, "Its credit is back"))).toEqual(["A refund of $5.00 failed"]);
 });
 
-test("a dispute is told when it opens and when it is decided", async () => {
+test("a mail reports a dispute when it opens and when it is decided", async () => {
   for (const [decision, subject, words] of [
     ["won", "A dispute is over: your credit is back", "no longer suspended for it"],
     ["lost", "A dispute was decided: its credit stays removed", "$20.00 of credit stay removed"],

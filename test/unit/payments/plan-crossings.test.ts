@@ -1,5 +1,5 @@
-// A plan and its price that cross: a cancellation, an operator or a refund comes while a charge is
-// under way, or one of the charges of a month is taken back.
+// Tests a plan and its price that cross: a cancellation, an operator or a refund comes while a
+// charge is in progress, or one of the charges of a month is taken back.
 
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { changeAccount } from "../../../src/accounts/administration.ts";
@@ -49,7 +49,7 @@ async function order({ row }: TestAccount, plan: "starter" | "pro" | "max") {
   return (await orderPlan(lab.payments, row, { plan, cardId: null })).topUp;
 }
 
-/** Orders a plan whose charge is made, and whose answer is lost: it stays open. */
+/** Orders a plan whose charge is made, and whose answer is lost: the charge stays open. */
 async function orderUnanswered(account: TestAccount, plan: "pro" | "max"): Promise<void> {
   lost.isOn = true;
   await expect(order(account, plan)).rejects.toThrow("did not answer");
@@ -71,7 +71,7 @@ async function lastMail({ row }: TestAccount, about: string): Promise<string> {
   return mails.filter(({ subject }) => subject.includes(about)).at(-1)?.text ?? "";
 }
 
-test("a cancellation is not undone by the charge of a higher plan that was under way", async () => {
+test("a cancellation is not undone by a higher plan's charge that was in progress", async () => {
   const account = await subscriber(lab);
   await order(account, "starter");
   await orderUnanswered(account, "pro");
@@ -90,7 +90,7 @@ test("a cancellation is not undone by the charge of a higher plan that was under
   await prove(lab, [account]);
 });
 
-test("a plan cannot be canceled while a charge for it is under way", async () => {
+test("a plan cannot be canceled while a charge for it is in progress", async () => {
   const account = await subscriber(lab);
   await order(account, "starter");
   await orderUnanswered(account, "pro");
@@ -118,7 +118,7 @@ test("a plan that ended with a refund stays ended when another charge of it is r
   await prove(lab, [account]);
 });
 
-test("a renewal that was under way does not undo the plan that an operator set", async () => {
+test("a renewal in progress does not undo the plan that an operator set", async () => {
   const account = await subscriber(lab);
   await order(account, "starter");
   await lab.settle();
@@ -167,7 +167,7 @@ test("the receipt of a price that came too late does not promise a plan", async 
   expect(receipt).not.toContain("your card is charged");
 });
 
-/** Has a month of the plan paid by two charges: one that had failed succeeds after all. */
+/** Pays a month of the plan by two charges: one that had failed succeeds after all. */
 async function payTwice(account: TestAccount): Promise<void> {
   await order(account, "starter");
   await lab.settle();
@@ -184,7 +184,7 @@ async function payTwice(account: TestAccount): Promise<void> {
   await lab.settle();
 }
 
-test("the receipt of a month that was paid already tells that it adds another one", async () => {
+test("the receipt of a month that was paid already says that it adds another one", async () => {
   const account = await subscriber(lab);
   await payTwice(account);
   const receipt = await lastMail(account, "Receipt");
@@ -254,7 +254,7 @@ test("a month that was refunded before its payment was read is not charged again
     subscription: { state: "ended", endReason: "reversed" },
   });
   expect(await lastMail(account, "Receipt")).toContain("was taken back before it could count");
-  // As after a refund of a month that was read in time, one that fails gives the plan back.
+  // As after the refund of a month that was read in time, a failed refund gives the plan back.
   lab.sandbox.actions.failRefund(refund.id);
   await lab.settle();
   expect(await stateOf(lab, account)).toMatchObject({

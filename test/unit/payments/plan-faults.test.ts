@@ -1,4 +1,4 @@
-// A plan's charge whose answer is lost.
+// Tests a plan's charge whose answer is lost.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { orderPlan } from "../../../src/payments/plans.ts";
@@ -6,7 +6,7 @@ import { chargesOf, openPlanLab, prove, stateOf, subscriber, work } from "./plan
 
 setDefaultTimeout(300_000);
 
-test("a charge without an answer is asked for again by its key, and paid once", async () => {
+test("a charge without an answer is repeated by its key, and paid once", async () => {
   const lost = { isOn: false };
   await using lab = await openPlanLab({
     intercept: async (request, answer) => {

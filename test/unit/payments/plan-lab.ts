@@ -1,4 +1,5 @@
-// Application accounts with plans that are paid by the month, on a clock that only the test moves.
+// Makes application accounts with plans that are paid by the month, on a clock that only the test
+// moves.
 
 import { expect } from "bun:test";
 import { audit } from "../../../src/accounts/audit.ts";
@@ -17,7 +18,7 @@ import { usd } from "../../support/stores/world.ts";
 
 export const PRICES: PlanPrices = { starter: usd("9"), pro: usd("29"), max: usd("99") };
 
-/** A lab where plans have prices. */
+/** Opens a lab where plans have prices. */
 export async function openPlanLab(
   options: Parameters<typeof openPaymentLab>[0] = {},
 ): Promise<PaymentLab> {
@@ -33,13 +34,13 @@ export async function subscriber(lab: PaymentLab, card: string = CARDS.ok): Prom
   return account;
 }
 
-/** What a worker does at this time. */
+/** Does the work of a worker at this time. */
 export async function work(lab: PaymentLab): Promise<void> {
   await completePayments({ payments: lab.payments, graceMs: 0, log: silent });
   await lab.settle();
 }
 
-/** Lets time pass, with a worker at work each day and at its end. */
+/** Lets time pass, while a worker runs each day and at the end. */
 export async function pass(lab: PaymentLab, untilMs: number): Promise<void> {
   while (lab.payments.now() < untilMs) {
     lab.aheadMs += Math.min(DAY_MS, untilMs - lab.payments.now());
@@ -47,7 +48,7 @@ export async function pass(lab: PaymentLab, untilMs: number): Promise<void> {
   }
 }
 
-/** The account's plan and the plan that is paid for it, as they are stored. */
+/** The account's plan and its paid plan, as they are stored. */
 export async function stateOf(lab: PaymentLab, { row }: TestAccount) {
   const { account, subscription, failed } = await planOf(lab.payments, row);
   return { plan: account.plan, state: account.state, subscription, failed };
@@ -66,7 +67,7 @@ export async function chargesOf(lab: PaymentLab, { row }: TestAccount): Promise<
   return all.filter(({ kind }) => kind === "plan").reverse();
 }
 
-/** Makes the saved card of an account another one. */
+/** Replaces the behaviour of an account's saved card. */
 export async function behave(lab: PaymentLab, { row }: TestAccount, behaviour: string) {
   const [card] = await lab.payments.cards.list(row.number, lab.payments.provider.name);
   if (card === undefined) throw new Error("There is no saved card");
@@ -74,8 +75,8 @@ export async function behave(lab: PaymentLab, { row }: TestAccount, behaviour: s
 }
 
 /**
- * Proves the books of the lab: the audit of accounts, the comparison with the provider, and that
- * its money is, for each payment, credit or price, fee and tax.
+ * Proves the books of the lab: audits accounts, compares them with the provider, and checks that
+ * the provider's money for each payment is credit or price, fee and tax.
  */
 export async function prove(lab: PaymentLab, accounts: readonly TestAccount[]): Promise<void> {
   const { world } = lab;
@@ -98,7 +99,7 @@ export async function prove(lab: PaymentLab, accounts: readonly TestAccount[]): 
   for (const { row } of accounts) expect(await creditedFor(lab, row.number)).toBe(nano(0n));
 }
 
-/** What operations have credited for prices of plans. */
+/** The sum that operations have credited for prices of plans. */
 async function creditedFor(lab: PaymentLab, account: number): Promise<NanoUsd> {
   const [row] = await lab.world.database.sql<{ sum: string }[]>`
     SELECT coalesce(sum(o.amount), 0)::text AS sum
@@ -107,7 +108,7 @@ async function creditedFor(lab: PaymentLab, account: number): Promise<NanoUsd> {
   return nano(row?.sum ?? "0");
 }
 
-/** How many mails of a kind an account's holder was sent. */
+/** The number of mails of a kind to an account's holder. */
 export async function mailsOf(
   lab: PaymentLab,
   { row }: TestAccount,

@@ -1,5 +1,5 @@
-// A year of plans by chance: orders, cancellations, refunds, disputes, cards that fail and answers
-// that are lost, in any order. PLAN_SEED repeats one.
+// Tests a year of plans at random: orders, cancellations, refunds, disputes, failing cards and lost
+// answers, in any order. PLAN_SEED repeats one.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { DAY_MS, HOUR_MS } from "../../../src/core/access/limits.ts";
@@ -68,7 +68,7 @@ const ACTS: readonly Act[] = [
   },
 ];
 
-/** What a holder, an operator or the sandbox may be refused. */
+/** True for a refusal that a holder, an operator or the sandbox may get. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof AdministrationError || error instanceof ProviderAway) return true;
   return error instanceof Error && /refund|unrefunded|not succeeded/i.test(error.message);
@@ -85,8 +85,8 @@ async function check(lab: PaymentLab, account: TestAccount): Promise<void> {
     const graceEnds = subscription.paidUntil.getTime() + PLAN_GRACE_MS;
     expect(graceEnds).toBeGreaterThan(lab.payments.now() - DAY_MS);
   }
-  // Every month that was paid was paid once: none of them begins before the last one ended,
-  // unless that one was taken back or given up.
+  // Every paid month was paid once: none begins before the last one ended, unless that one was
+  // taken back or given up.
   const periods = charges.flatMap(({ status, plan: of }) =>
     status === "succeeded" && of?.kind === "renewal" ? [of.paidFrom.getTime()] : [],
   );
@@ -99,7 +99,7 @@ test(`a year by chance keeps plans, charges and books together (seed ${SEED})`, 
   await using lab = await openPlanLab({
     intercept: async (request, answer) => {
       if (request.method !== "POST" || !request.body.includes("off_session")) return null;
-      // What an account begins with is no matter of chance.
+      // The start of an account is not random.
       if (accounts.length < ACCOUNTS) return null;
       const luck = chance();
       if (luck < 0.8) return null;
@@ -123,7 +123,7 @@ test(`a year by chance keeps plans, charges and books together (seed ${SEED})`, 
       await check(lab, account);
     }
   }
-  // What is open is asked for again until it is answered.
+  // Open charges are repeated until they are answered.
   for (let hours = 0; hours < 48; hours += 1) {
     lab.aheadMs += HOUR_MS;
     await work(lab);

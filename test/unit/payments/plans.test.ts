@@ -1,4 +1,5 @@
-// Plans with a monthly price: bought, renewed and changed by saved card; thirteen months of them.
+// Tests plans with a monthly price: bought, renewed and changed by saved card; thirteen months of
+// them.
 
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { changeAccount } from "../../../src/accounts/administration.ts";
@@ -68,7 +69,7 @@ test("a declined card begins no plan, and the same request charges once", async 
   expect(paid(await chargesOf(lab, account))).toEqual([usd("29")]);
 });
 
-test("one request for two plans at once buys one, and the other order is told", async () => {
+test("one request for two plans at once buys one, and the other order is refused", async () => {
   const account = await holder();
   const orders = await Promise.allSettled([buy(account, "pro", "two"), buy(account, "max", "two")]);
   const refused = orders.filter((one) => one.status === "rejected");
@@ -87,7 +88,7 @@ test("ten orders at once, and two workers at once, charge one month once", async
   expect(paid(await chargesOf(lab, account))).toEqual([usd("29"), usd("29")]);
 });
 
-test("plans that wait in their days of grace hide no other that is due", async () => {
+test("plans in their days of grace hide no other that is due", async () => {
   const due = [await holder(), await holder(), await holder()];
   for (const account of due) await buy(account, "starter");
   lab.aheadMs += 32 * DAY_MS;
@@ -115,7 +116,7 @@ test("an order is refused without a price, an application account or an active o
   expect(buy(noCard, "pro")).rejects.toThrow("saved card");
 });
 
-test("the operator's choice of a plan ends the monthly charges", async () => {
+test("an operator's choice of a plan ends the monthly charges", async () => {
   const account = await holder();
   await buy(account, "pro");
   const { store, payments, accounts: actors } = lab.world;
@@ -130,7 +131,7 @@ test("the operator's choice of a plan ends the monthly charges", async () => {
   expect(await chargesOf(lab, account)).toHaveLength(1);
 });
 
-test("the operator's choice of the very plan that is paid ends its charges too", async () => {
+test("an operator's choice of the very plan that is paid ends its charges too", async () => {
   const account = await holder();
   await buy(account, "pro");
   const { store, payments, accounts: actors } = lab.world;

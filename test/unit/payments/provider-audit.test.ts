@@ -14,7 +14,7 @@ async function paid() {
   return { account, ref: (await lab.topUp(started.id)).intent ?? "" };
 }
 
-test("the comparison with the provider names what either side has alone or otherwise", async () => {
+test("the comparison with the provider names payments that differ or are missing", async () => {
   const [same, refunded, lost] = [await paid(), await paid(), await paid()];
   lab.sandbox.actions.refund(same.ref, 500);
   lab.sandbox.actions.moveDispute(

@@ -1,4 +1,4 @@
-// A provider that answers late, wrongly or not at all: nothing is lost, nothing is doubled.
+// Tests a provider that answers late, wrongly or not at all: nothing is lost, nothing is doubled.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { ApiAnswer, ApiRequest } from "../../../src/annexes/stripe-sandbox/sandbox-keys.ts";
@@ -16,7 +16,7 @@ import { DONE, hold, usd } from "../../support/stores/world.ts";
 
 setDefaultTimeout(120_000);
 
-/** What the provider does with a request; null: it answers as it should. */
+/** The provider's treatment of a request; null: the usual answer. */
 type Mood = (
   request: ApiRequest,
   answer: () => ApiAnswer,
@@ -37,7 +37,7 @@ const failing =
     Response.json({ error: { type: "api_error", message: "no" } }, { status });
 const isCharge = ({ method, path }: ApiRequest) =>
   method === "POST" && path === "/v1/payment_intents";
-/** It charges, and its answer is lost. */
+/** Charges, and loses the answer. */
 const losingAnswers: Mood = (request, answer) => {
   if (!isCharge(request)) return null;
   answer();
@@ -94,7 +94,7 @@ for (const [what, mood] of [
   ["a request that is refused", refusing(400)],
   ["a key of ours that is taken", refusing(400, "idempotency_error")],
 ] as const) {
-  test(`a charge that failed by ${what} is told as open, and logged`, async () => {
+  test(`a charge that failed by ${what} is reported as open, and logged`, async () => {
     const account = await withCard();
     const errors: unknown[] = [];
     const log = { ...silent, error: (about: object) => void errors.push(about) };
@@ -116,7 +116,7 @@ for (const [what, mood] of [
   });
 }
 
-test("a page that was never made is made for 23 hours, then to be ordered anew", async () => {
+test("a page that was never made is retried for 23 hours, then must be ordered again", async () => {
   const orders = [await lab.account(), await lab.account()].map(
     ({ row }) =>
       () =>
@@ -148,7 +148,7 @@ test("events wait while the provider is away, and are processed when it is back"
 });
 
 test("ten minutes without a provider lose nothing and double nothing", async () => {
-  // A payment of the future would give its account no tier.
+  // A payment in the future would give its account no tier.
   lab.aheadMs = 0;
   const [byCard, byPage, automatic] = [await withCard(), await lab.account(), await withCard()];
   await enableAuto(lab.payments, automatic.row, {
@@ -159,7 +159,7 @@ test("ten minutes without a provider lose nothing and double nothing", async () 
   });
   const started = await lab.pay(byPage, "20");
   await lab.delivered();
-  // Every request fails, each in another way; some of them have worked before.
+  // Every request fails, each in a different way; some of them have worked before.
   const ways = [failing(429), failing(502), losingAnswers, failing(503)] as const;
   let requests = 0;
   moods.now = (request, answer) => {
@@ -187,7 +187,7 @@ test("ten minutes without a provider lose nothing and double nothing", async () 
   expect(await lab.credited(byPage)).toBe(usd("0"));
   lab.inbox.splice(0);
   await complete();
-  // What failed often is tried again after a longer time.
+  // An attempt that failed often is retried after a longer time.
   lab.aheadMs += 15 * 60_000;
   await complete();
   await lab.settle();
@@ -202,7 +202,7 @@ test("ten minutes without a provider lose nothing and double nothing", async () 
   expect(intents.size).toBe(charged.length);
 });
 
-test("a payment that no event told of is found, once it is open for 15 minutes", async () => {
+test("a payment that no event reported is found, once it is open for 15 minutes", async () => {
   const account = await lab.account();
   const started = await startCheckout(lab.payments, account.row, {
     amount: usd("20"),
@@ -274,7 +274,7 @@ const never = (): ApiAnswer => {
   throw new Error("The provider is away");
 };
 
-test("a charge that outlasts the client's patience is away, and paid once", async () => {
+test("a charge that outlasts the client's patience is unanswered, and paid once", async () => {
   const account = await withCard();
   const asked = { charges: 0 };
   const hanging = Promise.withResolvers<void>();
@@ -287,7 +287,7 @@ test("a charge that outlasts the client's patience is away, and paid once", asyn
   };
   const beganMs = performance.now();
   expect(await charge(account)).toBeInstanceOf(ProviderAway);
-  // Twenty seconds, and once more with the same key.
+  // Twenty seconds, and again with the same key.
   expect(performance.now() - beganMs).toBeGreaterThan(39_000);
   expect(asked.charges).toBe(2);
   hanging.resolve();

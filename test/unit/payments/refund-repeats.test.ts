@@ -1,5 +1,5 @@
-// A refund that is ordered again by its own reference, long after the provider has forgotten the
-// idempotency key of the first order.
+// Tests a refund that is ordered again by its own reference, long after the provider has forgotten
+// the idempotency key of the first order.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { refundTopUp } from "../../../src/payments/refund.ts";
@@ -22,7 +22,7 @@ async function paid() {
   return { account, id };
 }
 
-test("the same reference refunds once, also days later", async () => {
+test("the same reference refunds once, even days later", async () => {
   const { account, id } = await paid();
   const order = { amount: usd("5"), reference: "ticket-1" };
   await refundTopUp(lab.payments, id, order);
@@ -35,7 +35,7 @@ test("the same reference refunds once, also days later", async () => {
   expect(await lab.credited(account)).toBe(usd("10"));
 });
 
-test("a reference stands for its amount, also days later", async () => {
+test("a reference stands for its amount, even days later", async () => {
   const { account, id } = await paid();
   await refundTopUp(lab.payments, id, { amount: usd("5"), reference: "ticket-1" });
   lab.aheadMs += 3 * DAY_MS;
@@ -47,7 +47,7 @@ test("a reference stands for its amount, also days later", async () => {
   expect(await lab.credited(account)).toBe(usd("15"));
 });
 
-test("an order of all that is left is answered again, also days later", async () => {
+test("a repeated order of the whole rest returns the first, even days later", async () => {
   const { account, id } = await paid();
   const order = { amount: null, reference: "rest" };
   await refundTopUp(lab.payments, id, order);

@@ -1,4 +1,5 @@
-// The sandbox turns test cards into credit, so its pages are for browsers of this machine alone.
+// Tests that the sandbox's pages are only for browsers of this machine: it turns test cards into
+// credit.
 
 import { describe, expect, test } from "bun:test";
 import { startSandbox } from "../../../src/annexes/stripe-sandbox/sandbox-server.ts";

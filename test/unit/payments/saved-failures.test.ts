@@ -1,5 +1,5 @@
-// A failure that the provider has saved under our key: every repeat gets it again for a day. It
-// holds up nothing for longer than a quarter of an hour, and what was charged is credited.
+// Tests a failure that the provider has saved under our key: every repeat gets it again for a day.
+// It delays nothing for longer than a quarter of an hour, and a charge that was made is credited.
 
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { answerApi } from "../../../src/annexes/stripe-sandbox/sandbox-api.ts";
@@ -24,9 +24,9 @@ const PAGES = "/v1/checkout/sessions";
 const CONFIRMED = "/confirm";
 const REFUNDS = "/v1/refunds";
 
-/** Where the provider breaks off for a moment, and what it has done by then. */
+/** The path at which the provider breaks off, and the work that it has done by then. */
 const illness = { path: null as string | null, work: nothing };
-/** What it broke off at. */
+/** The request at which it broke off. */
 const broken: ApiRequest[] = [];
 
 const lab = await shared(
@@ -58,17 +58,17 @@ function once(): void {
   illness.path = null;
 }
 
-/** The payment is made, and its card not charged yet. */
+/** Makes the payment without charging its card. */
 function half(request: ApiRequest): void {
   const body = request.body.replace("confirm=true", "confirm=false");
   const made = answerApi(lab.sandbox.actions, { ...request, body, idempotencyKey: null }).body;
   const { id } = { id: "", ...made };
   lab.sandbox.actions.store.change(id, { status: "requires_confirmation" });
-  // Its repeat has made no other one.
+  // Its repeat must make no second payment.
   illness.work = nothing;
 }
 
-/** Has the provider break off while this is asked. */
+/** Makes the provider break off during this request. */
 async function ill<T>(path: string, ask: () => Promise<T>, work = nothing): Promise<unknown> {
   Object.assign(illness, { path, work });
   const outcome = await ask().catch((error: unknown) => error);
@@ -149,7 +149,7 @@ test("a charge that is completed after it was given up is credited once", async 
   expect(await lab.credited(account)).toBe(usd("30"));
 });
 
-test("an automatic top-up that broke off is made anew, and its card is not to blame", async () => {
+test("an automatic top-up that broke off is repeated, and its card is not blamed", async () => {
   const account = await automatic();
   expect(await ill(PATHS.charge, () => topUp(account))).toBeInstanceOf(ProviderAway);
   expect(await topUp(account)).toBeNull();
@@ -212,7 +212,7 @@ async function toRefund() {
   const account = await paying();
   const paid = await newest(account);
   if (paid === undefined) throw new Error("Nothing was paid");
-  // The half of what was paid with the tax.
+  // The half of the payment, with its tax.
   const refund = (amount = usd("11")) =>
     refundTopUp(lab.payments, paid.id, { amount, reference: "broken" });
   const made = () =>
@@ -247,7 +247,7 @@ test("a refund that was made when it broke off is found, and not made again", as
   expect(await lab.credited(account)).toBe(usd("10"));
 });
 
-test("each attempt of a refund that breaks off again is waited for", async () => {
+test("each refund attempt that breaks off again is waited for", async () => {
   const { account, refund, made } = await toRefund();
   await ill(REFUNDS, refund);
   lab.aheadMs += 16 * MINUTE_MS;
@@ -274,7 +274,7 @@ test("a plan can be canceled 15 minutes after the charge for it broke off", asyn
   });
 });
 
-test("a page that broke off is made when it is asked for again", async () => {
+test("a page that broke off is made when it is ordered again", async () => {
   const account = await paying();
   const order = { amount: usd("20"), savesCard: false, request: "once" };
   const start = () => startCheckout(lab.payments, account.row, order);
@@ -282,6 +282,6 @@ test("a page that broke off is made when it is asked for again", async () => {
   expect((await start()).url).not.toBeNull();
 });
 
-test("the books are right after all of it", async () => {
+test("the books are right after all of these failures", async () => {
   await prove(lab, []);
 });

@@ -1,5 +1,5 @@
-// What stands between us and Stripe can answer in its place: a proxy, a portal, an error page. None
-// of it counts as done, and no key goes to another server.
+// Tests answers from between us and Stripe: a proxy, a portal, an error page. No such answer counts
+// as done, and no key goes to another server.
 
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { type PaymentProvider, ProviderAway } from "../../../src/payments/provider.ts";
@@ -10,7 +10,7 @@ setDefaultTimeout(20_000);
 
 const NOTHING = { object: "list", data: [], has_more: false, url: "/v1/refunds" };
 
-/** What is answered to whatever changes something, and who was asked. */
+/** The answer to each change, and the servers that got a request. */
 const way = { answer: () => Response.json({}), keys: [] as (string | null)[], strangers: 0 };
 
 const stripe = await shared(
@@ -77,20 +77,20 @@ const ANSWERS: Readonly<Record<string, () => Response>> = {
 };
 
 for (const [what, answer] of Object.entries(ANSWERS)) {
-  test(`${what} is no answer of Stripe's: nothing counts as done`, async () => {
+  test(`${what} is not an answer of Stripe's: nothing counts as done`, async () => {
     way.answer = answer;
     for (const [asked, ask] of Object.entries(ASKED)) {
       way.keys.length = 0;
       const outcome = await ask().catch((error: unknown) => error);
       expect([asked, outcome]).toEqual([asked, expect.any(ProviderAway)]);
-      // Asked once more, by the same key.
+      // Repeated once, by the same key.
       expect([way.keys.length, new Set(way.keys).size]).toEqual([2, 1]);
     }
     expect(way.strangers).toBe(0);
   });
 }
 
-test("an object of another kind is no answer of Stripe's: nothing counts as done", async () => {
+test("an object of another kind is not an answer of Stripe's: nothing counts as done", async () => {
   way.answer = json('{"id":"acct_1","object":"account"}', 200);
   for (const [asked, ask] of Object.entries(ASKED)) {
     const outcome = await ask().catch((error: unknown) => error);

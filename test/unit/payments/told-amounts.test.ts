@@ -1,5 +1,5 @@
-// The amounts that mails to holders tell, where fee, tax, bonus, refunds and disputes meet: what is
-// told is what went to or from the card, and what went to or from the balance.
+// Tests the amounts in mails to holders, when fee, tax, bonus, refunds and disputes combine: they
+// are the amounts that went to or from the card, and to or from the balance.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { chargeCard } from "../../../src/payments/top-ups.ts";
@@ -41,7 +41,7 @@ function decide(intent: string, status: string): void {
   lab.sandbox.actions.moveDispute(dispute?.id ?? "", status);
 }
 
-test("a refund tells what goes back to the card, with its part of fee and tax", async () => {
+test("a refund names the amount that goes back, with its part of fee and tax", async () => {
   const { account, intent } = await paid();
   lab.sandbox.actions.refund(intent, 1_000);
   await lab.settle();
@@ -80,7 +80,7 @@ test("a dispute that is won after a refund in full gives no credit back, and say
   expect(await lab.credited(account)).toBe(usd("0"));
 });
 
-test("a dispute that is won after a part was refunded tells what comes back", async () => {
+test("a dispute that is won after a partial refund names the amount that comes back", async () => {
   const { account, intent } = await paid();
   const { actions } = lab.sandbox;
   actions.refund(intent, 1_155);
@@ -98,7 +98,7 @@ test("a dispute that is won after a part was refunded tells what comes back", as
   expect(await lab.credited(account)).toBe(usd("10"));
 });
 
-test("a charge of another amount than was ordered is told as one that took money", async () => {
+test("a charge of a different amount than ordered is reported as one that took money", async () => {
   const { account } = await paid();
   const { provider } = lab.payments;
   const altered = {

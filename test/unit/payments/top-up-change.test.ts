@@ -1,4 +1,4 @@
-// What a payment makes of a top-up, without stores.
+// Tests how a payment changes a top-up, without stores.
 
 import { expect, test } from "bun:test";
 import { usd, ZERO } from "../../../src/core/money/money.ts";
@@ -74,13 +74,13 @@ function change(topUp: Partial<TopUp>, payment: ProviderPayment, attempt: number
   return changeOf({ ...TOP_UP, ...topUp }, { checkout: null, payment }, { attempt, now: NOW });
 }
 
-test("a failure that is not the answer to the attempt under way changes nothing", () => {
+test("a failure that does not answer the attempt in progress changes nothing", () => {
   expect(change({}, DECLINED)).toMatchObject({ status: "open", attempts: 1, failure: null });
   const late = change({ attempts: 2 }, DECLINED, 1);
   expect(late).toMatchObject({ status: "open", attempts: 2, pause: null });
 });
 
-test("a payment that was pending fails by whatever tells of it", () => {
+test("a payment that was pending fails by whatever reports the failure", () => {
   const pending = change({}, { ...DECLINED, status: "pending", failure: null }, 1);
   expect(pending).toMatchObject({ status: "open", nextAttemptAt: null, attempts: 1 });
   const failed = change({ nextAttemptAt: null }, DECLINED);
@@ -89,7 +89,7 @@ test("a payment that was pending fails by whatever tells of it", () => {
   expect(again).toMatchObject({ status: "failed", pause: "card_failed" });
 });
 
-test("a payment of the future counts from now on", () => {
+test("a payment in the future counts from now on", () => {
   const paidAt = new Date(NOW.getTime() + 5_000);
   expect(change({}, { ...PAYMENT, paidAt }).paid?.at).toEqual(NOW);
 });

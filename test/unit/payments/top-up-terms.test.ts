@@ -1,5 +1,5 @@
-// Fee, tax and bonus: what the payer pays is more than the credit, and what is taken back is in
-// proportion.
+// Tests fee, tax and bonus: the payer pays more than the credit, and reversals take back a
+// proportional part.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { AdministrationError } from "../../../src/core/errors.ts";
@@ -27,7 +27,9 @@ atEnd(async () => {
   expect((await auditPayments(lab.payments)).findings).toEqual([]);
 });
 
-/** Makes the cards of earlier tests other ones: the sandbox tells cards by their last digits. */
+/**
+ * Gives earlier tests' cards other identities: the sandbox identifies cards by their last digits.
+ */
 async function forgetCards(): Promise<void> {
   await lab.world.database.sql`
     UPDATE bonus_claims SET fingerprint = account || ' ' || fingerprint`;
@@ -98,7 +100,7 @@ test("charges of a saved card have fee and tax too, and no bonus", async () => {
 test("refunds take back credit and bonus in proportion, to the last cent", async () => {
   await forgetCards();
   const { account, topUp } = await paid();
-  // A third of what was paid, twice; then the rest.
+  // A third of the payment, twice; then the rest.
   const third = { amount: usd("7.65"), reference: "first" };
   await refundTopUp(lab.payments, topUp.id, third);
   const { refunded } = await paymentOf(account);
@@ -112,7 +114,7 @@ test("refunds take back credit and bonus in proportion, to the last cent", async
   expect(await lab.credited(account)).toBe(usd("0"));
 });
 
-test("a refund that the provider does not make is refused in its words", async () => {
+test("a refund that the provider does not make is refused in the provider's words", async () => {
   await forgetCards();
   const { account, topUp } = await paid();
   const orders = async (reference: string, amount: string | null) => {
@@ -144,7 +146,7 @@ test("a dispute takes the bonus too, and a won one gives it back", async () => {
   expect(await lab.credited(account)).toBe(usd("30"));
 });
 
-test("a bonus is at most its ceiling, and given for the first payment alone", async () => {
+test("a bonus is at most its ceiling, and given only for the first payment", async () => {
   await forgetCards();
   const account = await lab.account();
   const pages = [await lab.pay(account, "10"), await lab.pay(account, "12")];

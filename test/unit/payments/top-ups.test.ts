@@ -32,7 +32,7 @@ describe("a page of the provider", () => {
     expect(await lab.credited(account)).toBe(usd("20"));
   });
 
-  test("saves the card with the holder's consent only where the page says so", async () => {
+  test("saves the card with the holder's consent only if the page says so", async () => {
     const { account, topUp } = await paid("10");
     const name = lab.payments.provider.name;
     const [card, ...more] = await lab.payments.cards.list(account.row.number, name);
@@ -44,7 +44,7 @@ describe("a page of the provider", () => {
     expect(await lab.credited(account)).toBe(usd("20"));
   });
 
-  test("credits nothing while its card is declined, and can be paid with another one", async () => {
+  test("credits nothing while its card is declined, and can be paid with another", async () => {
     const account = await lab.account();
     const started = await lab.pay(account, "20", CARDS.declined);
     await lab.settle();
@@ -72,7 +72,7 @@ describe("a page of the provider", () => {
     expect(await lab.topUp(id)).toMatchObject({ status: "expired", payment: null });
   });
 
-  test("of an amount above the tier's cap is refused before the provider is asked", async () => {
+  test("of an amount above the tier's cap is refused before the provider is called", async () => {
     const { row } = await lab.account();
     const start = (amount: string) =>
       refusalCode(startCheckout(lab.payments, row, { amount: usd(amount), savesCard: false }));
@@ -82,7 +82,7 @@ describe("a page of the provider", () => {
     expect(await start("50")).toBe("done");
   });
 
-  test("ends where another order needs its room in the cap of 24 hours", async () => {
+  test("ends if another order needs its room in the cap of 24 hours", async () => {
     const account = await lab.account();
     const start = (amount: string) =>
       startCheckout(lab.payments, account.row, { amount: usd(amount), savesCard: false });
@@ -92,13 +92,13 @@ describe("a page of the provider", () => {
     expect((await payAt(first)).ok).toBe(false);
     expect(await lab.topUp(first.id)).toMatchObject({ status: "expired" });
     expect((await payAt(third)).ok).toBe(true);
-    // One page less was enough.
+    // Ending one page was enough.
     expect((await payAt(second)).ok).toBe(true);
     await lab.settle();
     expect(await lab.credited(account)).toBe(usd("40.01"));
   });
 
-  test("makes room in that cap behind one of the day before that was not read", async () => {
+  test("makes room in that cap behind a page of the day before that was not read", async () => {
     const account = await lab.account();
     const start = (amount: string) =>
       startCheckout(lab.payments, account.row, { amount: usd(amount), savesCard: false });
@@ -126,7 +126,7 @@ describe("a page of the provider", () => {
     expect(await lab.credited(account)).toBe(usd("200"));
   });
 
-  test("stays where an order would not fit without it either", async () => {
+  test("stays if an order would not fit without it either", async () => {
     const { account } = await paid("50");
     const start = (amount: string) =>
       startCheckout(lab.payments, account.row, { amount: usd(amount), savesCard: false });
@@ -144,7 +144,7 @@ function payAt({ url }: Pick<TopUp, "url">): Promise<Response> {
 }
 
 describe("a saved card", () => {
-  test("is charged on request, and the credit is there when the request returns", async () => {
+  test("is charged on request, and the credit exists when the request returns", async () => {
     const { account } = await paid("20");
     const charged = await chargeCard(lab.payments, account.row, {
       amount: usd("15"),
@@ -156,7 +156,7 @@ describe("a saved card", () => {
     expect(await lab.credited(account)).toBe(usd("35"));
   });
 
-  test("that is declined adds nothing and says why", async () => {
+  test("that is declined adds nothing and gives the reason", async () => {
     const { account } = await paid("20", CARDS.laterDeclined);
     const charged = await chargeCard(lab.payments, account.row, {
       amount: usd("15"),
@@ -167,14 +167,14 @@ describe("a saved card", () => {
     expect(await lab.credited(account)).toBe(usd("20"));
   });
 
-  test("of nobody is not charged", async () => {
+  test("of no account is not charged", async () => {
     const { row } = await lab.account();
     const charge = chargeCard(lab.payments, row, { amount: usd("15"), cardId: null });
     expect(await refusalCode(charge)).toBe("no_card");
   });
 });
 
-describe("what is taken back at the provider", () => {
+describe("a reversal at the provider", () => {
   test("partial refunds take back their exact part, and all of them all", async () => {
     const { account, topUp } = await paid("20");
     const intent = intentOf(topUp);
@@ -218,7 +218,7 @@ describe("what is taken back at the provider", () => {
     expect((await lab.world.store.find(account.row.id))?.state).toBe("active");
   });
 
-  test("an inquiry moves no money and suspends nobody", async () => {
+  test("an inquiry moves no money and suspends no account", async () => {
     const { account, topUp } = await paid("20");
     lab.sandbox.actions.dispute(intentOf(topUp), "warning_needs_response");
     await lab.settle();
@@ -226,7 +226,7 @@ describe("what is taken back at the provider", () => {
     expect((await lab.world.store.find(account.row.id))?.state).toBe("active");
   });
 
-  test("a state of a dispute that nobody knows yet counts as open", async () => {
+  test("an unknown state of a dispute counts as open", async () => {
     const { account, topUp } = await paid("20");
     const dispute = lab.sandbox.actions.dispute(intentOf(topUp), "needs_response");
     lab.sandbox.actions.moveDispute(dispute.id, "appeal_of_the_future");

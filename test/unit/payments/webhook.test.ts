@@ -34,7 +34,7 @@ async function send(body: string, signature: string | null): Promise<Response> {
   return await fetch(lab.webhookUrl, { method: "POST", body, headers });
 }
 
-/** The answer's status, and what the webhook counted. */
+/** The answer's status, and the webhook's counts. */
 async function sent(body: string, signature: string | null) {
   lab.answered.splice(0);
   const { status } = await send(body, signature);
@@ -110,7 +110,7 @@ test("an event without a signature, or with a forged one, is refused and counted
   expect(lab.inbox).toEqual([]);
 });
 
-test("refused events, which anybody can send, do not fill the log", async () => {
+test("refused events, which any caller can send, do not fill the log", async () => {
   const lines: object[] = [];
   const warn = (fields: object) => lines.push(fields);
   const log = new SeldomLog({ ...silent, warn }, new FakeClock());
@@ -155,7 +155,7 @@ test("a signed event that cannot be stored is answered with 400", async () => {
   expect(lab.inbox).toEqual([]);
 });
 
-test("during a roll both secrets are believed", async () => {
+test("during a roll both secrets are accepted", async () => {
   for (const secret of [WEBHOOK_SECRET, PREVIOUS_SECRET]) {
     const body = eventBody();
     expect((await sent(body, signed(body, secret)))[0]).toBe(200);
@@ -163,7 +163,7 @@ test("during a roll both secrets are believed", async () => {
   expect(lab.inbox.splice(0)).toHaveLength(2);
 });
 
-test("an event that comes again is stored once and leads to one job", async () => {
+test("a repeated event is stored once and leads to one job", async () => {
   const body = eventBody();
   expect(await sent(body, signed(body))).toEqual([200, "payment_intent.succeeded", "received"]);
   expect(await sent(body, signed(body))).toEqual([200, "payment_intent.succeeded", "repeated"]);
@@ -184,7 +184,7 @@ test("events of unknown kinds, objects and API versions are taken and ignored", 
   }
 });
 
-test("what an event says of amounts and states is not believed", async () => {
+test("amounts and states in an event are not believed", async () => {
   const account = await lab.account();
   const started = await lab.pay(account, "20", "4000000000000002");
   await lab.settle();
@@ -202,14 +202,14 @@ test("what an event says of amounts and states is not believed", async () => {
   expect(await lab.credited(account)).toBe(usd("0"));
 });
 
-test("a body that is too large or no JSON is refused and counted", async () => {
+test("a body that is too large or not JSON is refused and counted", async () => {
   const huge = "x".repeat(600_000);
   expect(await sent(huge, signed(huge))).toEqual([413, "refused", "body_too_large"]);
   const noJson = "no JSON";
   expect(await sent(noJson, signed(noJson))).toEqual([400, "refused", "malformed"]);
 });
 
-/** Begins an event with a body of `bytes` that never comes. */
+/** Begins an event with a body of `bytes` that never arrives. */
 function beginEvent(bytes: number, headers: string) {
   const socket = connect(Number(new URL(lab.webhookUrl).port), "127.0.0.1");
   const state = { answer: "" };
@@ -221,14 +221,14 @@ function beginEvent(bytes: number, headers: string) {
   return { state, [Symbol.dispose]: () => void socket.destroy() };
 }
 
-test("an event without a signature is refused before any of its body came", async () => {
+test("an event without a signature is refused before any of its body arrived", async () => {
   using event = beginEvent(1_000, "");
-  // A body is waited for ten seconds.
+  // The server waits ten seconds for a body.
   await eventually("it is refused", () => event.state.answer.includes("no signature"), 5_000);
   expect(event.state.answer).toStartWith("HTTP/1.1 400");
 });
 
-test("bodies of one address that do not come take a bounded amount of memory", async () => {
+test("bodies of one address that do not arrive take a bounded amount of memory", async () => {
   const bytes = 512 * 1_024;
   using slow = new DisposableStack();
   for (let taken = 0; taken < BODY_BYTES_AT_ONCE; taken += bytes) {

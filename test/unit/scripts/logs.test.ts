@@ -1,4 +1,5 @@
-// Logs are set aside while their process writes: neither the number of files nor their size grows.
+// Tests that logs are rotated while their process writes: neither the number of files nor their
+// size grows.
 
 import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -43,11 +44,11 @@ test("a log that is written to is cut into parts, and the oldest are dropped", a
   const parts = ["api.log.3", "api.log.2", "api.log.1", "api.log"];
   const numbers = parts.flatMap((name) => numbersIn(join(logs.path, name)));
   expect(numbers[0]).toBeGreaterThan(0);
-  // In order and none twice; nothing that is no number means that no line was cut in two.
+  // In order and none twice; only numbers, so no line was cut in two.
   expect(numbers.every((number, at) => at === 0 || number > (numbers[at - 1] ?? 0))).toBe(true);
 });
 
-test("logs that are small, and other files, stay as they are", () => {
+test("small logs, and other files, stay unchanged", () => {
   using logs = folder();
   writeFileSync(join(logs.path, "api.log"), "x".repeat(LIMITS.bytesMax));
   writeFileSync(join(logs.path, "notes.txt"), "x".repeat(LIMITS.bytesMax * 2));
@@ -60,7 +61,7 @@ test("a log keeps its text when it cannot be copied", () => {
   const file = join(logs.path, "api.log");
   const text = "x".repeat(LIMITS.bytesMax * 2);
   writeFileSync(file, text);
-  // A directory where the copy should be: nobody can write there, not even root.
+  // A folder in the place of the copy: not even root can write a file there.
   mkdirSync(`${file}.new`);
   expect(() => rotateLogs(logs.path, LIMITS)).toThrow();
   expect(readFileSync(file, "utf8")).toBe(text);

@@ -35,13 +35,13 @@ test("a package is changed by its patch once", async () => {
   expect(readFileSync(project.file, "utf8")).toBe("one\nthree\n");
 });
 
-test("a package that its patch does not fit is named and left as it is", async () => {
+test("a package that its patch does not fit is named and left unchanged", async () => {
   using project = projectWith("one\nfour\n");
   await expect(patchPackages(project.path)).rejects.toThrow(project.file);
   expect(readFileSync(project.file, "utf8")).toBe("one\nfour\n");
 });
 
-test("a package is compared again when it, or its patch, is another one", async () => {
+test("a package is compared again when it, or its patch, has changed", async () => {
   using project = projectWith("one\ntwo\n");
   await patchPackages(project.path);
   writeFileSync(project.file, "one\ntwo\n");
@@ -52,12 +52,12 @@ test("a package is compared again when it, or its patch, is another one", async 
   await expect(patchPackages(project.path)).rejects.toThrow(project.file);
 });
 
-test("packages that are as they were left are not compared: that takes long", async () => {
+test("unchanged packages are not compared, because comparing takes long", async () => {
   using project = projectWith("one\ntwo\n");
   await patchPackages(project.path);
   const scripts = join(project.path, "scripts");
   mkdirSync(join(scripts, "local"), { recursive: true });
-  // Here the package that compares texts is missing.
+  // The package that compares texts is missing here.
   for (const name of ["patch-packages.mjs", "local/home.mjs", "local/processes.mjs"]) {
     copyFileSync(join(PROJECT, "scripts", name), join(scripts, name));
   }

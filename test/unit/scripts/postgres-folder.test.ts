@@ -1,4 +1,4 @@
-// `npm start` makes a database where there is none, and never in place of something else.
+// Tests that `npm start` makes a missing database, and never replaces anything else.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ async function start(home: string): Promise<void> {
   await (await startPostgres({ home })).stop();
 }
 
-test("a folder of Postgres that is not whole is refused, and stays as it is", async () => {
+test("an incomplete folder of Postgres is refused, and stays unchanged", async () => {
   using home = launcherHome();
   const folder = join(home.path, "postgres");
   mkdirSync(join(home.path, "logs"));
@@ -23,14 +23,14 @@ test("a folder of Postgres that is not whole is refused, and stays as it is", as
   expect(existsSync(join(folder, "base", "ledger"))).toBe(true);
 });
 
-test("a database that was made is not made again where its folder is gone or empty", async () => {
+test("a database that was made is not made again if its folder is gone or empty", async () => {
   using home = launcherHome();
   const folder = join(home.path, "postgres");
   mkdirSync(join(home.path, "logs"));
   await start(home.path);
   renameSync(folder, `${folder}-elsewhere`);
   await expect(start(home.path)).rejects.toThrow(`${folder} has no PG_VERSION`);
-  // As the mount of a volume that is not there.
+  // As the mount point of a missing volume.
   mkdirSync(folder);
   await expect(start(home.path)).rejects.toThrow(`${folder} has no PG_VERSION`);
   rmdirSync(folder);

@@ -5,7 +5,7 @@ import { startPrivateRedis } from "../../support/stores/services.ts";
 
 const GB = 1024 ** 3;
 
-test("the private Redis has 70 % of the memory unless it is told otherwise", () => {
+test("the private Redis has 70 % of the memory unless a setting changes it", () => {
   expect(redisMemory(undefined, 10 * GB)).toBe(7 * GB);
   expect(redisMemory("", 10 * GB)).toBe(7 * GB);
   expect(redisMemory("50%", 10 * GB)).toBe(5 * GB);

@@ -1,4 +1,4 @@
-// What `npm start` says of an append-only file that it had to cut.
+// Tests the message of `npm start` about an append-only file that it had to cut.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { appendFileSync, mkdirSync, readdirSync } from "node:fs";
@@ -8,7 +8,7 @@ import { launcherHome } from "../../support/product/launcher.ts";
 
 setDefaultTimeout(60_000);
 
-test("how much is cut off the append-only file of Redis is told", async () => {
+test("the length that is cut off the append-only file of Redis is reported", async () => {
   using home = launcherHome();
   mkdirSync(join(home.path, "logs"));
   await (await startRedis({ home: home.path })).stop();

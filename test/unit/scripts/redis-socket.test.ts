@@ -1,4 +1,4 @@
-// The Unix socket of a private Redis, beside its port.
+// Tests the Unix socket of a private Redis, beside its port.
 
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, statSync } from "node:fs";
@@ -28,7 +28,7 @@ function homeOf(name: string): string {
   return home;
 }
 
-test("a private Redis answers on its port and on a socket that is its owner's alone", async () => {
+test("a private Redis answers on its port and on a socket of its owner alone", async () => {
   await using redis = await startPrivateRedis();
   const file = statSync(join(dirname(redis.dir), "redis.sock"));
   expect([file.isSocket(), file.mode & 0o777]).toEqual([true, 0o700]);
@@ -51,7 +51,7 @@ test("the name of a home may have any letters", async () => {
   expect(isServed).toBe(true);
 });
 
-test("a home whose path is too long for a socket is served by the port alone", async () => {
+test("a home whose path is too long for a socket is served only by the port", async () => {
   const names: Record<string, string> = {};
   for (const bytes of [TOO_LONG - 1, TOO_LONG]) {
     const left = bytes - Buffer.byteLength(join(folder, "/redis.sock"));

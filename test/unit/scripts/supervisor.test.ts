@@ -1,4 +1,4 @@
-// The rules of starting again what died, without processes and without waiting.
+// Tests the rules of restarting dead processes, without processes and without waiting.
 
 import { expect, test } from "bun:test";
 import type { Child, Exit } from "../../../scripts/local/processes.mjs";
@@ -70,7 +70,7 @@ function lab(options: { mayRestart?: boolean; failures?: number } = {}) {
   };
 }
 
-test("what dies is started again, after a pause that doubles, and it is said", async () => {
+test("a process that dies is restarted, after a pause that doubles, with a message", async () => {
   const { die, pauses, lines } = lab();
   for (let death = 1; death < DEATHS_MAX; death += 1) await die();
   expect(pauses).toEqual([250, 500, 1_000, 2_000]);
@@ -97,21 +97,21 @@ test("deaths that are further apart never add up", async () => {
   expect(new Set(pauses)).toEqual(new Set([250]));
 });
 
-test("a start that fails counts as a death, and its reason is said", async () => {
+test("a start that fails counts as a death, and its reason is reported", async () => {
   const { die, givenUp, lines } = lab({ failures: 100 });
   await die();
   expect(lines[1]).toStartWith("Redis could not be started (the disk is full); starting it again");
   expect(givenUp).toHaveLength(1);
 });
 
-test("before everything ran, the first death ends it", async () => {
+test("before everything ran, the first death ends the start", async () => {
   const { die, givenUp, pauses } = lab({ mayRestart: false });
   await die();
   expect(givenUp).toEqual(["Redis ended by SIGKILL."]);
   expect(pauses).toEqual([]);
 });
 
-test("what is stopped is not started again", async () => {
+test("a stopped process is not restarted", async () => {
   const { supervised, children, givenUp, lines } = lab();
   await supervised.stop();
   await eventLoopTurns(10);

@@ -57,7 +57,7 @@ function refusal(text: string, env: Environment = ENV): CatalogueError {
   throw new Error("The file was not refused");
 }
 
-/** The refusal of the good file with one thing changed, by which line it says. */
+/** The refusal of the good file with one change, by its line. */
 function refusalOf(from: string, to: string): readonly [line: number | null, message: string] {
   expect(GOOD).toContain(from);
   const { line, message } = refusal(GOOD.replace(from, to));
@@ -65,7 +65,7 @@ function refusalOf(from: string, to: string): readonly [line: number | null, mes
 }
 
 describe("a good file", () => {
-  test("becomes models and providers, with the guide behind them", () => {
+  test("becomes models and providers, with the guide after them", () => {
     const { models, providers } = parseCatalogue(GOOD, ENV);
     expect([...models.keys()]).toEqual(["m1", GUIDE_MODEL]);
     expect([...providers.keys()]).toEqual(["one", "two", GUIDE_PROVIDER]);
@@ -101,7 +101,7 @@ describe("a good file", () => {
     expect(rows?.map(({ when }) => when?.abovePromptTokens)).toEqual([undefined, 100, 200]);
   });
 
-  test("has a buying price for a route that says one, in bands too", () => {
+  test("has a buying price for a route that names one, in bands too", () => {
     const text = GOOD.replace(
       '"model": "m-one" }',
       `"model": "m-one", "buying": [
@@ -140,7 +140,7 @@ describe("the choice of auto", () => {
   const withAuto = (auto: object) =>
     parseCatalogue(GOOD.replace(/\}\s*$/, `, "auto": ${JSON.stringify(auto)} }`), ENV);
 
-  test("is balanced, and every model like the other, where nothing is said", () => {
+  test("is balanced by default, with equal terms for every model", () => {
     const { auto } = parseCatalogue(GOOD, ENV);
     expect(auto.policy).toBe("balanced");
     expect([...auto.models.keys()]).toEqual([GUIDE_MODEL]);
@@ -358,7 +358,7 @@ describe("a wrong file is refused by line", () => {
     expect(refusal(withBands([])).message).toContain("must be a list of 1 to 16 price bands");
   });
 
-  test("what is no such file at all", () => {
+  test("a file that is not a configuration at all", () => {
     for (const text of ["", "[]", "null", "{", '{"models":[]}', "{'a':1}", '{"providers":{}}']) {
       expect(refusal(text).line).toBe(1);
     }
@@ -370,7 +370,7 @@ describe("a wrong file is refused by line", () => {
     expect(refusal(text).message).toBe("farebox.config.json line 2: __proto__ is not allowed here");
   });
 
-  test("without repeating a secret that stands where it should not", () => {
+  test("without repeating a secret that is in the wrong place", () => {
     const inPlace = refusalOf("ONE_KEY", "gsk_4fQ8zz0secret")[1];
     expect(inPlace).not.toContain("gsk_4fQ8zz0secret");
     const { message } = refusal(GOOD, { ONE_KEY: "two words\nand a line" });
@@ -431,7 +431,7 @@ describe("the pages", () => {
     expect([...parseCatalogue(example, { MAIN_API_KEY: "k" }).models.keys()]).toContain("swift-1");
   });
 
-  test("docs/configuration.md names what npm start reads, and every field", async () => {
+  test("docs/configuration.md names the file that npm start reads, and every field", async () => {
     const page = await readFile(join(DOCS, "configuration.md"), "utf8");
     const start = await readFile(join(DOCS, "../scripts/local/welcome.mjs"), "utf8");
     const usage = /USAGE = `([\s\S]*?)`;/.exec(start)?.[1] ?? "";

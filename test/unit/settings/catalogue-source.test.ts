@@ -44,7 +44,7 @@ async function openSource(more: Partial<CatalogueSourceOptions> = {}): Promise<C
     probe: nobody,
     ownPort: null,
     applied: { inForce: async () => null },
-    // The tests say when to look.
+    // The tests choose when to look.
     fileEveryMs: 3_600_000,
     serversEveryMs: 3_600_000,
     ...more,
@@ -80,7 +80,7 @@ function aborted(signal: CancelSignal | null): Promise<never> {
   });
 }
 
-/** Servers by port, each with what it lists; whoever is not in it does not answer. */
+/** Servers by port, each with its list of models; a missing one does not answer. */
 function servers(lists: Record<number, unknown>): Fetch {
   return async (url) => {
     const { port, pathname, hostname } = new URL(url);
@@ -96,14 +96,14 @@ function listOf(...models: (string | object)[]): object {
 }
 
 describe("the file", () => {
-  test("is read at the start, and wins over the servers of the machine", async () => {
+  test("is read at the start, and takes precedence over the machine's servers", async () => {
     await writeFile(path, fileWith("a"));
     const source = await openSource({ probe: servers({ 11434: listOf("local") }) });
     await source.checkServers();
     expect(ids(source)).toEqual(["a"]);
   });
 
-  test("ends the start when it is wrong, or was asked for and is not there", async () => {
+  test("ends the start when it is wrong, or was named and does not exist", async () => {
     expect(openSource({ required: true })).rejects.toThrow("there is no such file");
     await writeFile(path, '{\n "providers": {},\n "modls": []\n}');
     expect(openSource()).rejects.toThrow(CatalogueError);
@@ -114,7 +114,7 @@ describe("the file", () => {
     expect(openSource({ path: folder })).rejects.toThrow(CatalogueError);
   });
 
-  test("counts in its new version as soon as it is looked at", async () => {
+  test("takes effect in its new version as soon as it is looked at", async () => {
     await writeFile(path, fileWith("a"));
     const source = await openSource();
     const before = source.current();
@@ -142,7 +142,7 @@ describe("the file", () => {
     expect(ids(source)).toEqual(["c"]);
   });
 
-  test("may be renamed over, even by one of the same size and time", async () => {
+  test("may be replaced by renaming, even by one of the same size and time", async () => {
     await writeFile(path, fileWith("a"));
     await utimes(path, 1_000, 1_000);
     const source = await openSource();
@@ -181,7 +181,7 @@ describe("the file", () => {
     expect(ids(source)).toEqual(["a"]);
   });
 
-  test("is looked at by itself, until the source is closed", async () => {
+  test("is checked regularly, until the source is closed", async () => {
     await writeFile(path, fileWith("a"));
     const source = await openSource({ fileEveryMs: 5 });
     await writeFile(path, fileWith("b"));
@@ -242,7 +242,7 @@ describe("servers of this machine", () => {
     expect(ids(await openSource({ probe }))).toEqual(["m", "m@lm-studio"]);
   });
 
-  test("say how long a prompt may be, where they do", async () => {
+  test("name the length of a prompt, if they know it", async () => {
     const probe = servers({ 8000: listOf({ id: "v", max_model_len: 4096 }, { id: "w" }) });
     const { models } = (await openSource({ probe })).current();
     expect(models.get("v")?.contextTokens).toBe(4096);
@@ -272,7 +272,7 @@ describe("servers of this machine", () => {
     }
   });
 
-  test("that never answer do not hold up the start", async () => {
+  test("that never answer do not delay the start", async () => {
     const signals: CancelSignal[] = [];
     const probe: Fetch = (_, { signal }) => {
       if (signal) signals.push(signal);
@@ -316,7 +316,7 @@ describe("servers of this machine", () => {
     expect(ids(source)).toEqual(["m"]);
   });
 
-  test("are looked for by themselves", async () => {
+  test("are looked for regularly", async () => {
     const lists: Record<number, unknown> = {};
     const source = await openSource({ probe: servers(lists), serversEveryMs: 5 });
     lists[1234] = listOf("late");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 const CREATE_LOG = join(import.meta.dir, "../../../src/settings/create-log.ts");
 
-/** What a process logs of an error that this code makes. */
+/** The log of a process about an error that this code makes. */
 function logged(code: string): unknown {
   const script = `import { createLog } from ${JSON.stringify(CREATE_LOG)};
     createLog("worker", "info").error({ err: ${code} }, "A job failed");`;
@@ -11,7 +11,7 @@ function logged(code: string): unknown {
   return JSON.parse(String(stdout)).err;
 }
 
-test("an error that stands for several says why each of the first five happened", () => {
+test("an aggregate error logs why each of the first five happened", () => {
   const failed = "new Error('a hold', { cause: new RangeError('too short') })";
   const hold = { message: "a hold", cause: { type: "RangeError", message: "too short" } };
   expect(logged(`new AggregateError([${failed}], 'one hold stays')`)).toMatchObject({
@@ -48,7 +48,7 @@ test("an error that is its own cause is logged, as far down as any other", () =>
   expect(messages).toEqual(["round", "and", "round", "and", "round", "and"]);
 });
 
-test("a process that ends says how many lines of its last second it left out", () => {
+test("a process that ends logs how many lines of its last second it omitted", () => {
   const script = `import { createLog } from ${JSON.stringify(CREATE_LOG)};
     const log = createLog("worker", "info");
     for (const requestId of [1, 2, 3, 4]) log.error({ requestId }, "A request failed");

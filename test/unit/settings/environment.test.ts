@@ -1,4 +1,4 @@
-// What the table of variables promises to whoever sets them.
+// Tests the guarantees of the table of variables to an operator.
 
 import { expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
@@ -58,7 +58,7 @@ test("a DKIM key that could not sign is refused before any mail is sent unsigned
   }
 });
 
-test("where nothing is set, the defaults count; an empty variable is not set", () => {
+test("by default, the defaults count; an empty variable counts as not set", () => {
   const defaults = serverOf({});
   expect(defaults).toMatchObject({
     host: "127.0.0.1",
@@ -192,7 +192,7 @@ test("a secret can be in a file, whose last line break does not count", () => {
   ]);
 });
 
-test("an empty file of a secret is refused, and is no secret without characters", () => {
+test("an empty file of a secret is refused, and does not count as an empty secret", () => {
   using folder = launcherHome();
   const file = join(folder.path, "empty");
   for (const text of ["", "\n", " \n\n"]) {
@@ -205,7 +205,7 @@ test("an empty file of a secret is refused, and is no secret without characters"
   }
 });
 
-test("addresses that name none do not stand for all addresses", () => {
+test("a list without any address does not stand for all addresses", () => {
   for (const text of [",", " ", " , "]) {
     expect(problems(() => serverOf({ OPERATOR_ALLOWED_IPS: text }))).toEqual([
       `OPERATOR_ALLOWED_IPS must hold at least one address or CIDR block, but is '${text}'`,
@@ -213,11 +213,11 @@ test("addresses that name none do not stand for all addresses", () => {
   }
 });
 
-test("what is no secret has no variant with a file", () => {
+test("a variable that is not a secret has no variant with a file", () => {
   expect(serverOf({ PORT_FILE: "/none" }).port).toBe(8080);
 });
 
-test("mail is signed with a key of a file, or of the variable itself", () => {
+test("mail is signed with a key in a file, or in the variable itself", () => {
   using folder = launcherHome();
   const file = join(folder.path, "key.pem");
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });

@@ -1,22 +1,22 @@
-// What a process logs last of all.
+// Tests the last line that a process logs.
 
 import { expect, test } from "bun:test";
 import { readLate, startLogging } from "../../support/product/log-program.ts";
 
-/** Many times what a pipe holds. */
+/** Many times the capacity of a pipe. */
 const LINES = 5_000;
 
-/** Ends by an error that nothing catches, once its log is full; says so on stderr. */
+/** Ends by an uncaught error, once its log is full, which it reports on stderr. */
 const CODE = `
   for (let at = 0; at < ${LINES}; at += 1) log.info({ text: "x".repeat(100) }, "A line");
   process.stderr.write("full");
   setImmediate(() => { throw new RangeError("the end"); });`;
 
-test("why a process ends is in its log even if the log is read late", async () => {
+test("the reason of a process's end is in its log even if the log is read late", async () => {
   const program = startLogging(CODE, readLate("cat"));
   expect(await program.says()).toBe("full");
   await program.wake();
-  // Bun writes what it can of the others after it.
+  // Bun writes as many of the other lines as it can after it.
   const lines = (await program.log()).split("\n");
   const last = lines.filter((line) => line.includes("was not caught"));
   expect(last).toHaveLength(1);
@@ -27,7 +27,7 @@ test("why a process ends is in its log even if the log is read late", async () =
   });
 });
 
-test("why a process ends is told after what it had left out of its log", async () => {
+test("the reason of a process's end comes after the count of omitted lines", async () => {
   const code = `for (const requestId of [1, 2]) log.warn({ requestId }, "It failed");
     setImmediate(() => { throw new RangeError("the end"); });`;
   const program = startLogging(code, 'exec "$BUN" -e "$PROGRAM"');

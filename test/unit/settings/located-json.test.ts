@@ -71,7 +71,7 @@ describe("parseLocatedJson()", () => {
     expect(Object.keys(value as object)).toEqual(["__proto__", "toString"]);
   });
 
-  test("refuses a key that stands twice, at the line of the second", () => {
+  test("refuses a duplicate key, at the line of the second", () => {
     expect(faultOf('{\n"a": 1,\n"b": {"a": 1},\n"a": 2}')).toMatchObject({
       message: "The key 'a' stands twice",
       line: 4,
@@ -87,7 +87,7 @@ describe("parseLocatedJson()", () => {
     expect(faultOf("[".repeat(1_000_000)).message).toContain("at most 32 levels");
   });
 
-  test("takes comments, and names the lines behind them", () => {
+  test("accepts comments, and knows the lines after them", () => {
     const text = '{ // prices\n  /* of\n     two models */ "a": 1,\n  "b": 2\n}';
     const read = parseLocatedJson(text);
     expect(read.value).toEqual({ a: 1, b: 2 });
@@ -95,7 +95,7 @@ describe("parseLocatedJson()", () => {
     expect(faultOf('{"a": 1 /* no end').message).toContain("the end of the comment");
   });
 
-  test("says what was found in place of what, and on which line", () => {
+  test("names the found text, the expected one, and the line", () => {
     const faults: readonly (readonly [text: string, message: string, line: number])[] = [
       ["", "Found the end of the file in place of a JSON value", 1],
       ['{"a": 1', "Found the end of the file in place of a comma or '}'", 1],
@@ -135,7 +135,7 @@ describe("lineOf()", () => {
     }
   });
 
-  test("is the line of the nearest parent of what is not there", () => {
+  test("is the line of the nearest existing parent of a missing value", () => {
     expect(lineOf("/models/1/name")).toBe(8);
     expect(lineOf("/models/7/name/first")).toBe(2);
     expect(lineOf("/providers/0")).toBe(1);
@@ -157,14 +157,14 @@ describe("numberAt()", () => {
     expect(parseLocatedJson(long).numberAt("")).toBe(long);
   });
 
-  test("is nothing where no number stands", () => {
+  test("is undefined for a value that is not a number", () => {
     expect(numberAt("/models/0/id")).toBeUndefined();
     expect(numberAt("/models")).toBeUndefined();
     expect(numberAt("/nothing")).toBeUndefined();
   });
 });
 
-test("pointerTo() escapes what has a meaning in a pointer", () => {
+test("pointerTo() escapes characters that have a meaning in a pointer", () => {
   expect(pointerTo("", "a")).toBe("/a");
   expect(pointerTo("/models", 0)).toBe("/models/0");
   expect(pointerTo("/x", "a/b~c")).toBe("/x/a~1b~0c");

@@ -21,7 +21,7 @@ const refusal = (maps: object | string, env: Record<string, string> = {}): strin
 
 const places = { kind: "nominatim", base_url: "http://10.0.0.6:8080/" };
 
-test("without a section, what is built in serves at the prices of the specification", () => {
+test("without the section, the embedded provider serves at the prices of the specification", () => {
   const { maps } = parseCatalogue('{ "providers": {}, "models": [] }', {});
   expect(maps).toEqual(DEFAULT_MAPS);
   for (const action of Object.keys(ACTIONS) as MapsAction[]) {
@@ -30,7 +30,7 @@ test("without a section, what is built in serves at the prices of the specificat
   }
 });
 
-test("servers, the order of providers and prices are taken as they are written", () => {
+test("servers, the order of providers and prices are read as they are written", () => {
   const server = JSON.stringify({ ...places, api_key_env: "K", concurrency: 3 });
   const maps = parse(
     `{ "providers": { "places": ${server} },

@@ -1,4 +1,4 @@
-// The section `search` of the configuration file.
+// Tests the section `search` of the configuration file.
 
 import { describe, expect, test } from "bun:test";
 import { price } from "../../../src/core/money/money.ts";
@@ -22,14 +22,14 @@ function refusalOf(search: unknown): string {
   throw new Error("The file was not refused");
 }
 
-describe("what is offered", () => {
+describe("the offer", () => {
   test("without the section: the embedded index, at $0.0005 a result", () => {
     expect(read(undefined)).toEqual(EMBEDDED_SEARCH);
     expect(read({})).toEqual(EMBEDDED_SEARCH);
     expect(EMBEDDED_SEARCH.pricePerResult).toBe(price("0.0005", 1));
   });
 
-  test("with it: servers in their order, with defaults for what is left out", () => {
+  test("with the section: servers in their order, with defaults for omitted fields", () => {
     const offer = read({
       usd_per_result: "0.001",
       providers: [
@@ -66,7 +66,7 @@ describe("what is offered", () => {
   });
 });
 
-describe("what is refused, by its place", () => {
+describe("a refusal by the place of its fault", () => {
   const brave = { kind: "brave", api_key_env: "BRAVE_KEY" };
   for (const [search, named] of [
     [{ usd_per_result: "-1" }, "search.usd_per_result must be a decimal USD amount"],

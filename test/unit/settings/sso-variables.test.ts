@@ -1,4 +1,4 @@
-// The settings of single sign-on: all that it needs or nothing, and no provider without TLS.
+// Tests the settings of single sign-on: all of them or none, and no provider without TLS.
 
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ const WHOLE = {
 
 const load = (env: Record<string, string>) => loadServerConfig(0, { ...STORES, ...env });
 
-test("without them there is no single sign-on, and with them it is as they say", () => {
+test("without them single sign-on is off, and with them it is as they say", () => {
   expect(load({}).console?.sso).toBeNull();
   expect(load(WHOLE).console?.sso).toEqual({
     issuer: WHOLE.OPERATOR_OIDC_ISSUER,
@@ -57,7 +57,7 @@ test.each([
   expect(() => load({ [name]: value })).toThrow(`are not set; ${name} needs it`);
 });
 
-test("the issuer needs TLS unless it is on this machine, and is an address alone", () => {
+test("the issuer needs TLS unless it is on this machine, and is only an address", () => {
   const issuer = (address: string) => () => load({ ...WHOLE, OPERATOR_OIDC_ISSUER: address });
   expect(issuer("http://login.example.com")).toThrow("must begin with https://");
   expect(issuer("https://login.example.com?tenant=1")).toThrow("OPERATOR_OIDC_ISSUER must be");
@@ -77,7 +77,7 @@ test("the secret can come from a file, and is in no message", () => {
   folder.remove();
 });
 
-test("without a console there is nobody to sign in", () => {
+test("without a console, settings of single sign-on are refused", () => {
   expect(() => load({ ...WHOLE, SESSION_SECRET: "" })).toThrow(
     "SESSION_SECRET is not set; OPERATOR_OIDC_ISSUER needs it",
   );

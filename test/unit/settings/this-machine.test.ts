@@ -1,4 +1,5 @@
-// Each convenience of development, and each setting by which others can be led to an installation.
+// Tests each convenience of development, and each setting that makes an installation reachable from
+// other machines.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { consoleSettings } from "../../../scripts/local/console.mjs";
@@ -21,7 +22,7 @@ const SANDBOX = {
   STRIPE_API_BASE: "http://127.0.0.1:8081",
 };
 
-/** `named` is the setting by which others are led here; null where they are not. */
+/** `named` is the setting that makes it reachable; null if it is not. */
 const REACHES: readonly (readonly [string, Record<string, string>, named: string | null])[] = [
   ["nothing is set", {}, null],
   ["HOST is loopback", { HOST: "127.0.0.1" }, null],
@@ -35,7 +36,7 @@ const REACHES: readonly (readonly [string, Record<string, string>, named: string
   ["both are public", { HOST: "::", CONSOLE_URL: "https://console.example" }, "HOST"],
 ];
 
-/** What asks for a convenience, and a word of the refusal. */
+/** The settings that enable a convenience, and a word of the refusal. */
 const CONVENIENCES = [
   ["mailed codes in answers", { CONSOLE_SHOW_MAILS: "true" }, "CONSOLE_SHOW_MAILS"],
   ["payments in the sandbox", SANDBOX, "sandbox"],
@@ -53,14 +54,14 @@ const problemOf = (env: Record<string, string>) => {
 describe.each(REACHES)("where %s", (_, env, named) => {
   afterEach(() => releasePorts());
 
-  test.each(CONVENIENCES)("%s are as much as settings allow", (_what, asked, word) => {
+  test.each(CONVENIENCES)("%s are allowed only as far as settings permit", (_what, asked, word) => {
     const problem = problemOf({ ...env, ...asked });
     if (named === null) expect(problem).toBeNull();
     else expect(problem).toMatch(new RegExp(`${word}.*development on this machine: ${named} is`));
     expect(problemOf(env)).toBeNull();
   });
 
-  test("npm start offers them to this machine alone", async () => {
+  test("npm start offers them only to this machine", async () => {
     const { CONSOLE_SHOW_MAILS } = consoleSettings(env, SECRETS);
     expect(CONSOLE_SHOW_MAILS).toBe(String(named === null));
     const before = { HOST: process.env.HOST, CONSOLE_URL: process.env.CONSOLE_URL };
@@ -77,7 +78,7 @@ describe.each(REACHES)("where %s", (_, env, named) => {
   });
 });
 
-test("a start with a convenience of development says so, and one without says nothing", () => {
+test("a start with a convenience of development reports it; one without is silent", () => {
   const start = (env: Record<string, string>) =>
     loadServerConfig(9_464, { ...SECRETS, ...env }).warnings;
   expect(start({})).toEqual([]);
@@ -88,7 +89,7 @@ test("a start with a convenience of development says so, and one without says no
   expect(warningsOf({}, "http://127.0.0.1:8081").join()).toContain("test cards");
 });
 
-test("a start that checks no certificates says so loudly", () => {
+test("a start that checks no certificates warns loudly", () => {
   const unchecked = { NODE_TLS_REJECT_UNAUTHORIZED: "0" };
   const { warnings } = loadServerConfig(9_464, { ...SECRETS, ...unchecked });
   expect(warnings.join()).toMatch(/NODE_TLS_REJECT_UNAUTHORIZED is 0: no certificate is checked/);

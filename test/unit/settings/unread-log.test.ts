@@ -1,4 +1,5 @@
-// What reads a log may hang or end, and a disk may be full: that costs lines of the log.
+// Tests a log whose reader hangs or ends, or whose disk is full: lines of the log are lost, and the
+// process goes on.
 
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
@@ -7,14 +8,14 @@ import { readLate, startLogging } from "../../support/product/log-program.ts";
 const CHARACTERS = 1_000;
 const LINES = 30_000;
 
-/** Fills its log, says so on stderr, and waits until this is known of what it wrote. */
+/** Fills its log, reports that on stderr, and waits until the writes have ended. */
 const fills = (lines: number, then: string) => `
   const text = "x".repeat(${CHARACTERS});
   for (let at = 0; at < ${lines}; at += 1) log.info({ text }, "A line");
   process.stderr.write("full");
   process.stdout.write("\\n", (error) => setImmediate(() => { ${then} }));`;
 
-/** A failed write is told to the process some turns later. */
+/** The process learns of a failed write some turns later. */
 const GOES_ON = `
   let turns = 100;
   const turn = () => {
@@ -26,7 +27,7 @@ const GOES_ON = `
   };
   turn();`;
 
-test("a process goes on when nobody reads its log any more", async () => {
+test("a process goes on when its log has no reader any more", async () => {
   const program = startLogging(fills(1_000, GOES_ON), readLate("true"));
   expect(await program.says()).toBe("full");
   await program.wake();
@@ -51,7 +52,7 @@ test("a log that is not read keeps 8 MiB, and says how many lines it lost", asyn
   const [lost, ...others] = lines.filter((line) => line.includes("Log lines were lost"));
   expect(others).toEqual([]);
   expect(JSON.parse(lost ?? "{}")).toMatchObject({ level: 50, lines: LINES - kept });
-  // What the pipe has taken comes besides.
+  // The lines that the pipe has taken come besides.
   expect(log.length).toBeLessThan(9 * 1024 * 1024);
   expect(kept * CHARACTERS).toBeGreaterThan(7 * 1024 * 1024);
 });

@@ -1,7 +1,7 @@
-// What the contract with Stripe is held to: each call of Stripe's library in our code, and what may
-// differ from Stripe's OpenAPI document, with the reason.
+// Lists the rules of the contract with Stripe: each call of Stripe's library in our code, and the
+// allowed differences from Stripe's OpenAPI document, with their reasons.
 
-/** Each call of the library that our code makes, and the endpoint that it goes to. */
+/** Each call of the library in our code, and its endpoint. */
 export const CALLS: Readonly<Record<string, string>> = {
   "charges.retrieve": "GET /v1/charges/{charge}",
   "checkout.sessions.create": "POST /v1/checkout/sessions",
@@ -28,7 +28,7 @@ export const CALLS: Readonly<Record<string, string>> = {
 
 export interface KnownDifference {
   readonly endpoint: string;
-  /** The parameter that the document does not know. */
+  /** The parameter that the document lacks. */
   readonly parameter: string;
   readonly reason: string;
 }
@@ -44,5 +44,5 @@ export const NEWER_PARAMETERS: readonly KnownDifference[] = [
   },
 ];
 
-/** Fields of the sandbox that the document does not have. There are none, and none may come. */
+/** Fields of the sandbox that the document lacks. The list is empty, and must stay so. */
 export const NEWER_FIELDS: readonly string[] = [];

@@ -1,4 +1,4 @@
-// Plays every request that our Stripe code makes at the sandbox, and keeps requests and answers.
+// Sends every request of our Stripe code to the sandbox, and keeps requests and answers.
 
 import type { ApiAnswer, ApiRequest } from "../../../../src/annexes/stripe-sandbox/sandbox-keys.ts";
 import type { SandboxObject } from "../../../../src/annexes/stripe-sandbox/sandbox-store.ts";
@@ -18,14 +18,14 @@ export interface Exchange {
 
 export interface PlayedPayments {
   readonly exchanges: readonly Exchange[];
-  /** All objects that the sandbox has in the end, events included. */
+  /** All objects of the sandbox at the end, events included. */
   readonly objects: readonly SandboxObject[];
 }
 
 const FEE = { basisPoints: 290, fixed: usd("0.30") };
 const NO_BONUS = { basisPoints: 0, max: usd("0") };
 
-/** Plays them with and without taxes. */
+/** Sends them with and without taxes. */
 export async function playPayments(): Promise<PlayedPayments> {
   const exchanges: Exchange[] = [];
   const objects: SandboxObject[] = [];
@@ -63,7 +63,7 @@ async function play(lab: PaymentLab): Promise<void> {
   await auditPayments(lab.payments);
 }
 
-/** A saved card that is charged, declined twice, asked for its holder, and removed twice. */
+/** Plays a saved card that is charged, declined twice, needs its holder, and is removed twice. */
 async function playCards(lab: PaymentLab): Promise<void> {
   const { payments } = lab;
   for (const card of [CARDS.ok, CARDS.laterDeclined, CARDS.laterAuthentication]) {
@@ -85,7 +85,7 @@ async function playCards(lab: PaymentLab): Promise<void> {
   }
 }
 
-/** Refunds, disputes and warnings, each told by events. */
+/** Plays refunds, disputes and warnings, each reported by events. */
 async function playReversals(lab: PaymentLab): Promise<void> {
   const { actions } = lab.sandbox;
   for (const card of [CARDS.ok, CARDS.disputed, CARDS.fraudWarning, CARDS.refundFails]) {
@@ -105,7 +105,7 @@ async function playReversals(lab: PaymentLab): Promise<void> {
   }
 }
 
-/** Pages that are declined or expire, payments that are looked for, events that are listed. */
+/** Plays pages that are declined or expire, payments that are searched, events that are listed. */
 async function playReadings(lab: PaymentLab): Promise<void> {
   const { payments } = lab;
   const account = await lab.account();

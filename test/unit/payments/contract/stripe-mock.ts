@@ -1,4 +1,4 @@
-// stripe-mock: Stripe's own stand-in, made from its OpenAPI document. It is built once with Go, for
+// Builds stripe-mock, Stripe's own stand-in, made from its OpenAPI document: once with Go, in
 // exactly the version that is pinned here, below the home of Farebox.
 
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { eventually } from "../../../support/eventually.ts";
 import { findGo, must, type OrMissing } from "../../../support/product/toolchains.ts";
 
 const MODULE = "github.com/stripe/stripe-mock@v0.203.0";
-/** The OpenAPI document, as it lies in the sources of the module. */
+/** The path of the OpenAPI document in the sources of the module. */
 const DOCUMENT = "embedded/openapi/spec3.json";
 
 export interface StripeMock {
@@ -54,7 +54,7 @@ function places() {
 
 export interface MockRequest {
   readonly method: string;
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string;
   readonly body: string;
 }
@@ -63,7 +63,7 @@ export interface RunningMock extends AsyncDisposable {
   ask(request: MockRequest): Promise<{ readonly status: number; readonly text: string }>;
 }
 
-/** Starts it on a socket of its own. */
+/** Starts it on its own socket. */
 export async function startStripeMock({ program }: StripeMock): Promise<RunningMock> {
   const folder = mkdtempSync(join(tmpdir(), "farebox-stripe-mock-"));
   const socket = join(folder, "socket");

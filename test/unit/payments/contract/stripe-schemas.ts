@@ -1,5 +1,5 @@
-// Holds objects against the schemas of Stripe's OpenAPI document: what is required is there, each
-// field is of its type, and no field is made up.
+// Checks objects against the schemas of Stripe's OpenAPI document: required fields exist, each
+// field has its type, and no field is made up.
 
 import Ajv, { type ErrorObject, type ValidateFunction } from "ajv";
 
@@ -29,8 +29,8 @@ export class StripeSchemas {
   }
 
   /**
-   * How an object, and each object that stands in the place of an id in it, differs from the schema
-   * of its kind: a line for each difference.
+   * Lists the differences of an object, and of each expanded object in it, from the schema of its
+   * kind, one in a line.
    */
   differences(object: { readonly object: string }): string[] {
     const own = this.#differences(object.object, object, {
@@ -48,7 +48,10 @@ export class StripeSchemas {
     });
   }
 
-  /** How an answer differs from what its endpoint answers, where that succeeds or fails. */
+  /**
+   * Lists the differences of an answer from the endpoint's documented answers, for success or
+   * failure.
+   */
   answerDifferences(method: string, path: string, status: number, body: object): string[] {
     const endpoint = this.endpointOf(path);
     const operation = this.document.paths[endpoint]?.[method.toLowerCase()];
@@ -60,7 +63,7 @@ export class StripeSchemas {
     return [...own, ...this.#innerDifferences(body)];
   }
 
-  /** The path of the document that a request's path belongs to. */
+  /** Returns the document's path for a request's path. */
   endpointOf(path: string): string {
     const parts = path.split("/");
     const fits = (pattern: string) => {
@@ -70,7 +73,7 @@ export class StripeSchemas {
         wanted.every((part, at) => part.startsWith("{") || part === parts[at])
       );
     };
-    // Where a name and a placeholder both fit, the name is meant.
+    // If a name and a placeholder both fit, the name is meant.
     const found = Object.keys(this.document.paths).filter(fits).toSorted();
     return (
       found.find((pattern) => !pattern.includes("{")) ?? found[0] ?? `${path} (not in the document)`
@@ -83,7 +86,7 @@ export class StripeSchemas {
     if (check(value)) return [];
     const errors = check.errors ?? [];
     const choices = errors.filter(({ keyword }) => keyword === "anyOf");
-    // A choice that fails says so itself; why each of its alternatives fails does not help.
+    // A choice that fails reports that itself; why each of its alternatives fails does not help.
     const isOfChoice = (error: ErrorObject) =>
       choices.some((choice) => choice !== error && isWithin(error, choice));
     const told = errors.filter((error) => !isOfChoice(error)).map((error) => lineOf(name, error));
@@ -108,18 +111,18 @@ function lineOf(name: string, { instancePath, message = "", params }: ErrorObjec
 
 const EXPANDABLE = { type: ["string", "object", "null"] };
 
-/** The same schemas in plain JSON Schema, where objects have no other fields than they name. */
+/** The same schemas in plain JSON Schema, in which objects have only the fields that they name. */
 function strict(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(strict);
   if (!isObject(schema)) return schema;
-  // An object in the place of its id: it is checked by itself.
+  // An object in place of its id is checked by itself.
   if ("x-expansionResources" in schema) return EXPANDABLE;
   const { nullable, $ref, ...rest } = schema;
   const inner: Record<string, Json> = {};
   for (const [name, value] of Object.entries(rest)) {
     if (!name.startsWith("x-") && name !== "description") inner[name] = strict(value);
   }
-  // A property may be called "description" or "nullable" too; those are schemas, not texts.
+  // A property can also be called "description" or "nullable"; those are schemas, not texts.
   for (const name of ["description", "nullable", "$ref"]) {
     const value = schema[name] ?? null;
     if (isObject(value)) inner[name] = strict(value);

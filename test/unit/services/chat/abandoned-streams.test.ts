@@ -7,7 +7,7 @@ const KEY = { accountId: "acct_1", keyId: "key_1" };
 const { signal } = new AbortController();
 const clock = new FakeClock();
 
-/** A key that may send so many requests a minute, and has left so many streams. */
+/** A key with this limit of requests a minute that has left this many streams. */
 async function restless({ requests = 60, left = 21 } = {}) {
   const streams = new AbandonedStreams(clock);
   const turn = (by = signal) => streams.turn(KEY, requests, by);
@@ -38,7 +38,7 @@ for (const { requests, allowed } of CASES) {
   });
 }
 
-test("a turn goes to the next stream if the one before it leaves at that moment", async () => {
+test("a turn goes to the next stream if the first one leaves at that moment", async () => {
   const turn = await restless();
   const leaving = new AbortController();
   const first = await turn();
@@ -50,7 +50,7 @@ test("a turn goes to the next stream if the one before it leaves at that moment"
   (await third).end();
 });
 
-test("all that wait begin at the first turn that ends after the minute", async () => {
+test("all waiting streams begin at the first turn that ends after the minute", async () => {
   const turn = await restless();
   const first = await turn();
   const waiting = [turn(), turn(), turn()];

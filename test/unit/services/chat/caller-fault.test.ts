@@ -1,5 +1,5 @@
-// Servers name the reason of a refusal in many forms. Callers get the server's words, and a code by
-// which a full context differs from any other fault.
+// Tests that callers get the server's words, and a code that distinguishes a full context from any
+// other fault. Servers name the reason of a refusal in many forms.
 
 import { describe, expect, test } from "bun:test";
 import { callerFault } from "../../../../src/services/chat/protocols/openai/caller-fault.ts";
@@ -37,7 +37,7 @@ describe("the words of a refusal are read", () => {
   }
 });
 
-test("a body that is no JSON, or has no text, adds nothing to the message", () => {
+test("a body that is not JSON, or has no text, adds nothing to the message", () => {
   for (const body of ["", "<h1>Bad request</h1>", "[]", "null", { error: {} }, { error: [5] }]) {
     expect(faultOf(body).message).toBe("The model did not accept this request");
   }

@@ -1,4 +1,4 @@
-// When requests to providers end after the caller of a call without streaming has left.
+// Tests when requests to providers end after the caller of a non-streamed call has left.
 
 import { describe, expect, test } from "bun:test";
 import { Cancellation } from "../../../../src/core/cancellation.ts";
@@ -14,7 +14,7 @@ function setUp() {
   return { clock, caller, grace: new DisconnectGrace(clock, caller) };
 }
 
-describe("a request that is under way when the caller leaves", () => {
+describe("a request that is in progress when the caller leaves", () => {
   for (const leavesAtMs of [0, LISTEN_AFTER_MS - 1, LISTEN_AFTER_MS, 5_000]) {
     test(`may be answered for a minute, after ${leavesAtMs} ms`, () => {
       const { clock, caller, grace } = setUp();
@@ -39,7 +39,7 @@ describe("a request that is under way when the caller leaves", () => {
   });
 });
 
-test("what waits for its turn ends when the caller leaves, in a young call soon after", () => {
+test("a request that waits for its turn ends when the caller leaves, or soon after", () => {
   const young = setUp();
   young.caller.abort();
   young.clock.advance(LISTEN_AFTER_MS);

@@ -1,4 +1,4 @@
-// Whatever word a server has for the end of a reply, callers get one of OpenAI's.
+// Tests that every server's word for the end of a reply becomes one of OpenAI's.
 
 import { describe, expect, test } from "bun:test";
 import { ReplyReader } from "../../../../src/services/chat/protocols/openai/reply-reader.ts";

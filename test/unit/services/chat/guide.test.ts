@@ -116,7 +116,7 @@ describe("an answer", () => {
     );
   });
 
-  test("says what Farebox is", async () => {
+  test("explains Farebox", async () => {
     expect(await ask("What is Farebox?")).toStartWith(
       'From README.md, "Farebox":\n\n> A prepaid gateway that you host yourself.',
     );
@@ -136,7 +136,7 @@ describe("an answer", () => {
     }
   });
 
-  test("is to the last thing that the user said", async () => {
+  test("answers the last message of the user", async () => {
     const messages: ChatMessage[] = [
       { role: "user", content: "How do holds work?" },
       { role: "assistant", content: "Well." },
@@ -167,7 +167,7 @@ describe("an answer", () => {
     }
   });
 
-  test("without any document says what it is", async () => {
+  test("without any document names itself", async () => {
     const empty = createGuide({ documents: [], tokens });
     for (const question of ["What is Farebox?", "holds"]) {
       const { choices } = await empty.complete(requestOf(question), { account, signal });
@@ -177,7 +177,7 @@ describe("an answer", () => {
 });
 
 describe("limits", () => {
-  test("max_tokens is kept to the token, and told", async () => {
+  test("max_tokens is kept to the token, and reported", async () => {
     for (const maxTokens of [1, 2, 7, 20]) {
       const request = requestOf("How do holds work?", { maxTokens });
       const { choices, usage } = await guide.complete(request, { account, signal });
@@ -279,7 +279,7 @@ describe("documents", () => {
     }
   });
 
-  test("no word of a document is lost when it is taken apart", () => {
+  test("no word of a document is lost when it is split", () => {
     for (const document of documents) {
       const kept = passagesOf(document).flatMap(({ headings, lead, text }) => [
         ...headings,
@@ -291,7 +291,7 @@ describe("documents", () => {
     }
   });
 
-  test("comments for those who edit a page are not quoted", () => {
+  test("comments for the editors of a page are not quoted", () => {
     const text =
       "# Fares\n\nA fare.\n<!-- made by a script -->\n\n```html\n<!-- an example -->\n```\n";
     const quotes = passagesOf({ name: "fares.md", text }).map((passage) => passage.text);

@@ -45,7 +45,7 @@ async function outcome(call: UpstreamCall, stream: boolean) {
   return { text: choices[0]?.message.content ?? "", usage };
 }
 
-/** What came at the upstream while this ran. */
+/** The request that reached the upstream while this ran. */
 async function seenWhile(work: Promise<unknown>) {
   await work;
   const seen = upstream.requests.at(-1);
@@ -53,7 +53,7 @@ async function seenWhile(work: Promise<unknown>) {
   return seen;
 }
 
-describe("what goes upstream", () => {
+describe("the request to the upstream", () => {
   const hostile = {
     model: "public-model",
     messages: [
@@ -79,7 +79,7 @@ describe("what goes upstream", () => {
   };
 
   for (const stream of [false, true]) {
-    test(`is only what is known, ${stream ? "streamed" : "plain"}`, async () => {
+    test(`has only known fields, ${stream ? "streamed" : "plain"}`, async () => {
       const { request } = readChat(JSON.stringify(hostile));
       const { body, headers, path } = await seenWhile(outcome(callOf("ok", { request }), stream));
       expect(path).toBe("/v1/chat/completions");
@@ -104,7 +104,7 @@ describe("what goes upstream", () => {
     });
   }
 
-  test("cannot be overruled by a parameter of the same name", async () => {
+  test("cannot be changed by a parameter of the same name", async () => {
     const parameters = {
       model: "evil",
       messages: [],
@@ -128,7 +128,7 @@ describe("what goes upstream", () => {
     expect(headers).not.toHaveProperty("authorization");
   });
 
-  test("is the whole tool conversation", async () => {
+  test("has the whole tool conversation", async () => {
     const call = { id: "c", type: "function", function: { name: "f", arguments: "{}" } } as const;
     const messages = [
       { role: "assistant", content: null, tool_calls: [call] },
@@ -140,9 +140,9 @@ describe("what goes upstream", () => {
   });
 });
 
-describe("what comes back", () => {
+describe("the reply from the upstream", () => {
   for (const mood of ["ok", "slow", "no-done", "crlf-sse", "no-usage", "reset-after-finish"]) {
-    test(`is the text and the usage, streamed, in the mood ${mood}`, async () => {
+    test(`has the text and the usage, streamed, in the mood ${mood}`, async () => {
       const { text, usage, deltas } = await outcomeOfStream(mood);
       expect(TEXT.startsWith(text)).toBe(true);
       expect(deltas.at(-1)?.finish_reason).toBe("stop");
@@ -150,7 +150,7 @@ describe("what comes back", () => {
     });
   }
 
-  test("is a reply without usage when the server falls silent behind its end", async () => {
+  test("has no usage if the server falls silent after its end", async () => {
     const { deltas, usage } = await outcomeOfStream("hang-after-finish");
     expect(deltas.at(-1)?.finish_reason).toBe("stop");
     expect(usage).toBeNull();
@@ -186,7 +186,7 @@ describe("what comes back", () => {
       expect(usage).toEqual({ ...USAGE, cachedTokens: 10 });
     });
 
-    test(`is never what is hidden, ${how}`, async () => {
+    test(`never shows hidden reasoning, ${how}`, async () => {
       for (const mood of ["reasoning", "tool-call", "ok"]) {
         const call = callOf(mood);
         const shown = stream ? await readAll(streamUpstream(call)) : await completeUpstream(call);
@@ -199,7 +199,7 @@ describe("what comes back", () => {
       expect((await outcome(callOf("reasoning-only"), stream)).text).toBe("");
     });
 
-    test(`may be a refusal, which is no content, ${how}`, async () => {
+    test(`may be a refusal, which is not content, ${how}`, async () => {
       const refusal = "I will not do that";
       if (stream) {
         const { deltas } = await outcomeOfStream("refusal");
@@ -210,7 +210,7 @@ describe("what comes back", () => {
       }
     });
 
-    test(`has logprobs only for who asked for them, ${how}`, async () => {
+    test(`has logprobs only for a caller who asked for them, ${how}`, async () => {
       const none = { token: "No", logprob: -2.5, bytes: [78, 111] };
       const token = { token: "Yes", logprob: -0.25, bytes: null, top_logprobs: [none] };
       for (const asked of [true, false]) {
@@ -223,7 +223,7 @@ describe("what comes back", () => {
       }
     });
 
-    test(`has a fingerprint, and what the output tokens were spent on, ${how}`, async () => {
+    test(`has a fingerprint, and the kinds of its output tokens, ${how}`, async () => {
       const call = callOf("details");
       const { usage, fingerprint } = stream
         ? await wholeStream(call)
@@ -233,7 +233,7 @@ describe("what comes back", () => {
     });
   }
 
-  test("survives a usage that is not JSON behind the end of a stream", async () => {
+  test("survives a usage that is not JSON after the end of a stream", async () => {
     expect(await outcomeOfStream("nan-literal")).toMatchObject({ text: TEXT, usage: null });
   });
 });
@@ -270,7 +270,7 @@ describe("tool calls", () => {
     ]);
   });
 
-  test("come in pieces that add up, also where the server leaves the index out", async () => {
+  test("come in pieces that add up, even if the server leaves the index out", async () => {
     const { deltas, usage } = await readAll(streamUpstream(callOf("tool-call")));
     const pieces = deltas.flatMap(({ delta }) => (delta.tool_calls ?? []) as ToolPiece[]);
     const first = pieces.filter(({ id }) => id === undefined || id === "call_a");
@@ -329,7 +329,7 @@ describe("a route fails", () => {
     });
   }
 
-  test("by bytes that no honest stream of its tokens has, and reads no further", async () => {
+  test("by bytes that no honest stream of its tokens has, and it reads no further", async () => {
     const delta = { reasoning: "a".repeat(60_000) };
     const frame = `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
     let sentBytes = 0;
@@ -391,7 +391,7 @@ describe("the end of a stream", () => {
     expect(upstream.connections - before).toBeLessThanOrEqual(1);
   });
 
-  test("that nobody reads to its end ends the request", async () => {
+  test("that is not read to its end ends the request", async () => {
     for await (const _ of streamUpstream(callOf("hang-mid-stream", { provider: PATIENT }))) break;
     const seen = upstream.requests.at(-1);
     await eventually("the upstream is hung up on", () => seen?.isAborted === true);

@@ -1,5 +1,5 @@
-// The adapter for OpenAI-compatible servers on streams that the test writes in its own process,
-// byte by byte: what one read brings, and how long a silence may last.
+// Tests the adapter for OpenAI-compatible servers on streams that the test writes in its own
+// process, byte by byte: the batches of one read, and the longest silence.
 
 import { describe, expect, test } from "bun:test";
 import type { CancelSignal } from "../../../../src/core/cancellation.ts";
@@ -24,8 +24,8 @@ const deltaEvent = (delta: object, finish: string | null = null) =>
   eventOf({ choices: [{ index: 0, delta, finish_reason: finish }] });
 
 /**
- * A stream that the test writes. No other thread and no socket is in between: what was written is
- * read before any more time is counted, however busy the machine is.
+ * A stream that the test writes, without another thread or a socket between: the text is read
+ * before any more time is counted, however busy the machine is.
  */
 function writtenBy(
   limits: Partial<ProviderEntry>,
@@ -66,11 +66,11 @@ describe("a stream", () => {
     });
     const { text, batches } = await readAll(reply);
     expect(text).toBe("42");
-    // Whoever reads learns that the server is alive, and nothing else.
+    // The reader learns that the server is alive, and nothing else.
     expect(batches[0]).toEqual({ deltas: [], usage: null, fingerprint: null });
   });
 
-  test("is not cut off because the reader takes its time", async () => {
+  test("is not cut off because the reader is slow", async () => {
     const limits = { idleTimeoutMs: 60 };
     const texts: unknown[] = [];
     const reply = writtenBy(limits, (write) => {
@@ -79,7 +79,7 @@ describe("a stream", () => {
     });
     for await (const { deltas } of reply) {
       texts.push(...deltas.map(({ delta }) => delta.content));
-      // As long as a server with the same patience needs to be given up for its silence.
+      // For as long as a silent server with the same limits needs to be given up.
       if (texts.length === 1) {
         const silent = readAll(writtenBy(limits, (write) => write({ content: "a" })));
         expect(await rejection(silent)).toBeInstanceOf(RouteFailure);
@@ -90,7 +90,7 @@ describe("a stream", () => {
 });
 
 describe("the end of a reply", () => {
-  test("is no finish_reason that is empty: what breaks off then is not complete", async () => {
+  test("is not an empty finish_reason: a stream that then breaks off is incomplete", async () => {
     const text = deltaEvent({ content: "a" }, "") + deltaEvent({ content: "b" }, "");
     const error = await rejection(readAll(streamFrom(async () => new Response(text))));
     expect(error).toBeInstanceOf(RouteFailure);
@@ -99,7 +99,7 @@ describe("the end of a reply", () => {
     expect(deltas.map(({ finish_reason }) => finish_reason)).toEqual([null, null, "stop"]);
   });
 
-  test("is waited for no longer because the server sends chunks without content", async () => {
+  test("is not waited for longer because the server sends chunks without content", async () => {
     const fetchEndless = async (_url: string, { signal }: UpstreamInit) => {
       const start = async (stream: ReadableStreamDefaultController) => {
         signal?.addEventListener("abort", () => stream.error(signal.reason));
@@ -116,7 +116,7 @@ describe("the end of a reply", () => {
   });
 });
 
-test("a stream whose batch is taken with a fault fails with it at once", async () => {
+test("a stream whose taker throws fails at once with that error", async () => {
   const fault = new Error("a fault of ours");
   const reply = writtenBy({}, (write) => write({ content: "a" }, "stop"));
   const told: unknown[] = [];
@@ -144,7 +144,7 @@ describe("one read of a stream", () => {
   const delta = (content: string, finish?: string) => deltaEvent({ content }, finish);
   const readOnce = (text: string) => streamFrom(async () => new Response(text));
 
-  test("brings what stands before the failure in it", async () => {
+  test("returns the content before the failure in it", async () => {
     const texts: unknown[] = [];
     const reading = (async () => {
       const read = readOnce(delta("a") + delta("b") + eventOf({ error: { message: "c" } }));
@@ -154,7 +154,7 @@ describe("one read of a stream", () => {
     expect(texts).toEqual([["a", "b"]]);
   });
 
-  test("tells that the model thinks, also if a usage stands beside the thought", async () => {
+  test("shows that the model thinks, even if a usage stands beside the thought", async () => {
     const batches: ChatBatch[] = [];
     const thought = { delta: { content: null, reasoning_content: UPSTREAM_SECRET } };
     const usage = { prompt_tokens: 5, completion_tokens: 9, total_tokens: 14 };
@@ -167,12 +167,12 @@ describe("one read of a stream", () => {
     expect(batches).toEqual([{ deltas: [], usage: null, fingerprint: null }]);
   });
 
-  test("brings nothing that comes behind [DONE]", async () => {
+  test("returns nothing after [DONE]", async () => {
     const text = `${delta("a", "stop")}data: [DONE]\n\n${delta("b")}`;
     expect((await readAll(readOnce(text))).text).toBe("a");
   });
 
-  test("may be followed by a flood behind [DONE], which is cut off", async () => {
+  test("may be followed by a flood after [DONE], which is cut off", async () => {
     let pulls = 0;
     let wasAborted = false;
     const fetchFlood = async (_url: string, { signal }: UpstreamInit) => {
@@ -199,7 +199,7 @@ describe("one read of a stream", () => {
     }
   });
 
-  test("of nonsense in every field shows only what makes sense", async () => {
+  test("of nonsense in every field shows only the valid parts", async () => {
     const index = -1;
     const tool_calls = [null, 5, { index, id: 3, type: "x", function: { name: {} } }];
     const choices = [null, { index: 7, delta: { content: "other" } }, { delta: { tool_calls } }];
@@ -211,7 +211,7 @@ describe("one read of a stream", () => {
   });
 });
 
-test("a stream that has no end is refused at a size that no reply has", async () => {
+test("a stream without an end is refused at a size that no reply has", async () => {
   const text = `data: {"choices":[{"delta":{"content":"${"x".repeat(900_000)}"}}]}\n\n`;
   const bytes = new TextEncoder().encode(text);
   const pull = (stream: ReadableStreamDefaultController) => stream.enqueue(bytes);

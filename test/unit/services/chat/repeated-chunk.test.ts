@@ -1,4 +1,4 @@
-// Chunks that differ in their text only are read without parsing: what is read is the same.
+// Tests that chunks that differ only in their text are read without parsing, with the same result.
 
 import { expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
@@ -15,7 +15,7 @@ function read(reply: StreamedReply, json: string): ChatBatch | null {
   return reply.read(bytes, 0, bytes.length);
 }
 
-/** How often a whole chunk was parsed while a stream had these. */
+/** Counts how often a whole chunk was parsed in a stream of these. */
 function parsesOf(chunks: readonly string[]): number {
   const parsing = spyOn(JSON, "parse");
   const reply = newReply();
@@ -62,19 +62,19 @@ const kind = fc.record({
   finish: fc.constantFrom("null", '""', '"stop"'),
 });
 
-/** Few texts, so that the same ones often meet. */
+/** Only a few texts, so that equal ones often meet. */
 const word = fc.constantFrom("a", "b", "a?");
 const texts = fc.array(fc.record({ text: fc.oneof(text, word), note: word }), {
   minLength: 2,
   maxLength: 8,
 });
 
-test("a stream of any chunks is read as each of them would be alone", () => {
+test("a stream of any chunks is read as if each chunk came alone", () => {
   fc.assert(
     fc.property(kind, texts, ({ colon, first, delta, last, finish }, all) => {
       const choice = `{"index":0,"delta":{${delta}},"finish_reason":${finish}}`;
       const chunk = `{${first}"choices":[${choice}]${last}}`.replaceAll('":', `"${colon}`);
-      // A usage depends on whether there was output before it.
+      // A usage depends on the output before it.
       const begun = () => {
         const reply = newReply();
         read(reply, textChunk("Well"));
@@ -95,9 +95,9 @@ test("a stream of any chunks is read as each of them would be alone", () => {
   );
 });
 
-test("a chunk that repeats the one before it is not parsed", () => {
+test("a chunk that repeats the previous one is not parsed", () => {
   const chunks = ["Well", " quickly", " ü", " 😀"].map((one) => textChunk(one));
-  // Once to read it, once to prove what was learned.
+  // Parsed once to read it, and once to prove the learned form.
   expect(parsesOf(chunks)).toBe(2);
 });
 
@@ -124,7 +124,7 @@ test("a chunk that has its text in many places is read again twice at most", () 
   expect(parsesOf([`{"x":[${places}],${textChunk("Well").slice(1)}`])).toBe(1);
 });
 
-test("a chunk has the fingerprint of its own", () => {
+test("a chunk has its own fingerprint", () => {
   const reply = newReply();
   const other = Array.from({ length: 6 }, (_, at) =>
     textChunk("Well", `,"system_fingerprint":"fp_${at}"`),

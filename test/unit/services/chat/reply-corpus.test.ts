@@ -1,5 +1,5 @@
-// Replies as servers have sent them, one file for each report or habit in corpus/: whole, cut at
-// every byte, and byte by byte, each is the same reply in OpenAI's vocabulary.
+// Tests replies as servers have sent them, one file for each report or habit in corpus/: whole, cut
+// at every byte, and byte by byte, each gives the same reply in OpenAI's vocabulary.
 
 import { describe, expect, test } from "bun:test";
 import {
@@ -42,7 +42,7 @@ function streamOf(one: CorpusCase, reads: readonly Uint8Array[]): Fetch {
   };
 }
 
-/** The reply of a stream as its caller gets it; `failed` if the stream broke off. */
+/** The reply of a stream in the form that its caller gets; `failed` if the stream broke off. */
 async function streamed(one: CorpusCase, reads: readonly Uint8Array[]) {
   const batches: ChatBatch[] = [];
   try {

@@ -1,5 +1,5 @@
-// A reader passes reasoning and its logprobs on only where the model shows reasoning, and charges
-// only the tokens of a usage that the reply bears out.
+// Tests that a reader passes reasoning and its logprobs on only if the model shows reasoning, and
+// charges only the tokens of a usage that the reply can have.
 
 import { expect, test } from "bun:test";
 import {
@@ -23,7 +23,7 @@ for (const name of ["reasoning_content", "reasoning"]) {
   const message = { role: "assistant", content: "42", [name]: "hm" };
   const choice = { message, finish_reason: "stop", logprobs: LOGPROBS };
 
-  test(`${name} is left out with its logprobs where it is hidden`, () => {
+  test(`${name} is left out with its logprobs if it is hidden`, () => {
     expect(wholeOf(choice, { logprobs: true, reasoning: false })).toEqual({
       index: 0,
       message: { role: "assistant", content: "42" },
@@ -31,7 +31,7 @@ for (const name of ["reasoning_content", "reasoning"]) {
     });
   });
 
-  test(`${name} is passed on as reasoning_content where it is shown`, () => {
+  test(`${name} is passed on as reasoning_content if it is shown`, () => {
     const parts = { logprobs: true, reasoning: true };
     expect(wholeOf(choice, parts)).toMatchObject({
       message: { role: "assistant", content: "42", reasoning_content: "hm" },
@@ -63,7 +63,7 @@ for (const from of [
 
 const PARTS = { logprobs: false, reasoning: false };
 
-test("a tool call without an id gets one, because its result cannot be sent without", () => {
+test("a tool call without an id gets one, because its result cannot be sent without it", () => {
   const called = { name: "f", arguments: "{}" };
   for (const id of ["", undefined, null]) {
     const tool_calls = [
@@ -92,7 +92,7 @@ test("arguments that begin with a long blank take no more than linear time", () 
   expect(calls?.message.tool_calls?.[0]?.function.arguments).toBe("x");
 });
 
-test("a choice with another index is no part of the reply, whichever chunk it comes in", () => {
+test("a choice with another index is not part of the reply, whichever chunk has it", () => {
   const reader = new ReplyReader(PARTS);
   const read = (index: number, content: string) =>
     reader.read({ choices: [{ index, delta: { content } }] }).delta?.delta.content;
@@ -109,7 +109,7 @@ test("the extra content of a tool call is kept up to 64 KiB", () => {
   expect(read(65_536)).not.toHaveProperty("extra_content");
 });
 
-test("the input of a tool call that comes as JSON is a text, unless it nests without end", () => {
+test("the input of a tool call that comes as JSON becomes text, unless nested too deeply", () => {
   const nested = (levels: number) =>
     JSON.parse(`${'{"a":'.repeat(levels - 1)}{}${"}".repeat(levels - 1)}`);
   const read = (input: unknown) => {
@@ -124,13 +124,13 @@ test("the input of a tool call that comes as JSON is a text, unless it nests wit
   expect(() => read(nested(65))).toThrow(RouteFailure);
 });
 
-test("a finish_reason and a log probability are as the documentation says", () => {
-  // What JSON.parse makes of -1e400.
+test("a finish_reason and a log probability have the documented values", () => {
+  // The value that JSON.parse gives for -1e400.
   const endless = { ...TOKEN, logprob: Number.NEGATIVE_INFINITY };
   const content = [endless, { ...TOKEN, top_logprobs: [endless, TOKEN] }];
   const parts = { logprobs: true, reasoning: false };
   const choice = { message: { content: "42" }, finish_reason: "x".repeat(100) };
-  // JSON.stringify would make null of it.
+  // JSON.stringify would turn it into null.
   const read = new ReplyReader(parts).read({
     choices: [{ ...choice, logprobs: { content } }],
   }).delta;
@@ -151,7 +151,7 @@ test("reasoning that a server counts beside the reply is charged as output", () 
     completionTokens: 103,
     outputDetails: { reasoning_tokens: 94 },
   });
-  // All of it was hidden reasoning, and nothing was left for a text.
+  // All tokens were hidden reasoning, and none were left for a text.
   expect(readUsage({ ...usage, completion_tokens: 0, total_tokens: 126 }, NONE)).toMatchObject({
     completionTokens: 94,
   });

@@ -27,7 +27,7 @@ const lost: unknown[] = [];
 const onLost = (error: unknown) => void lost.push(error);
 process.on("unhandledRejection", onLost);
 atEnd(async () => {
-  // A rejection that nobody handles is reported in the turn after it.
+  // An unhandled rejection is reported in the turn after it.
   await eventLoopTurns(20);
   process.off("unhandledRejection", onLost);
   expect(lost).toEqual([]);
@@ -43,7 +43,7 @@ const FALLS = [
   "400-balance 400-key 400-arrears 400-model 413-rate",
   "hang-before-headers hang-in-error reset-before-headers",
 ].flatMap((moods) => moods.split(" "));
-/** Plain, the next route may still serve what broke off in the middle. */
+/** For a plain reply, the next route can still serve one that broke off in the middle. */
 const FALLS_PLAIN = ["reset-mid-stream", "hang-mid-stream", "error-mid-stream"];
 const BREAKS = ["junk-mid-stream", "end-mid-stream", ...FALLS_PLAIN];
 const CALLERS = ["context-length", "content-policy", "400-html", "400-huge", "413", "422"];
@@ -63,7 +63,7 @@ for (const [stream, how] of MODES) {
       });
     }
 
-    test("gets the extra parameters that its model takes, and no other", async () => {
+    test("gets the extra parameters that its model accepts, and no other", async () => {
       const routes = routesTo([first, second]);
       const extras = new Map<string, unknown>([
         ["top_k", 5],
@@ -100,7 +100,7 @@ for (const [stream, how] of MODES) {
     });
 
     for (const mood of CALLERS) {
-      test(`is not asked when the request is at fault: ${mood}`, async () => {
+      test(`is not used when the request is at fault: ${mood}`, async () => {
         const routes = routesTo([first, second]);
         const before = second.requests.length;
         const error = await rejection(ask(routes, routes.model(mood), { stream }));
@@ -113,7 +113,7 @@ for (const [stream, how] of MODES) {
       });
     }
 
-    test("is not asked when the caller is gone, and nobody is blamed", async () => {
+    test("is not used when the caller is gone, and no provider is blamed", async () => {
       const routes = routesTo([first, second]);
       const before = second.requests.length;
       for (let count = 0; count < 6; count += 1) {
@@ -128,12 +128,12 @@ for (const [stream, how] of MODES) {
       }
       expect(second.requests).toHaveLength(before);
       expect(routes.logged).toEqual([]);
-      // Five failures would have shut the first provider.
+      // Five failures would have given the first provider up.
       await ask(routes, routes.model("ok"), { stream });
       expect(second.requests).toHaveLength(before);
     });
 
-    test("serves while the first has no place left, and the first again afterwards", async () => {
+    test("serves while the first has no free slot, and the first again afterwards", async () => {
       const routes = routesTo([first, second], { concurrencyMax: 2 });
       const gone = new AbortController();
       const held = [1, 2].map(() =>
@@ -153,7 +153,7 @@ for (const [stream, how] of MODES) {
       expect(second.requests).toHaveLength(before + 1);
     });
 
-    test("is there for a first that fails and then works", async () => {
+    test("serves while the first fails, until it works", async () => {
       const routes = routesTo([first, second]);
       first.queue("500", "ok");
       const before = first.requests.length;
@@ -162,7 +162,7 @@ for (const [stream, how] of MODES) {
       expect(first.requests.slice(before).map(({ mood }) => mood)).toEqual(["500", "ok"]);
     });
 
-    test("is none: upstream_unreachable, which tells nothing of the providers", async () => {
+    test("does not exist: upstream_unreachable, which names no provider", async () => {
       for (const mood of FALLS) {
         const routes = routesTo([first], limitsIn(mood));
         const error = await rejection(ask(routes, routes.model(mood), { stream }));
@@ -188,7 +188,7 @@ async function newRequest(upstream: FakeUpstream, mood: string) {
   return found;
 }
 
-describe("a message of the upstream's", () => {
+describe("a message of the upstream", () => {
   const said = async (message: string, model = "m") => {
     const refusing = Bun.serve({
       port: 0,
@@ -206,12 +206,12 @@ describe("a message of the upstream's", () => {
     }
   };
 
-  test("is passed on where it explains the request", async () => {
+  test("is passed on if it explains the request", async () => {
     const text = await said("key_name must be\na string, see tools.0.function.parameters");
     expect(text).toEndWith(": key_name must be a string, see tools.0.function.parameters");
   });
 
-  test("is left out where it says what the model is called there", async () => {
+  test("is left out if it names the upstream's model", async () => {
     const message = "temperature does not support 0.2 with Maker/Deep-9B";
     expect(await said(message, "maker/deep-9b")).toBe("The model did not accept this request");
     expect(await said("public-model takes no tools", "public-model")).toContain("takes no tools");
@@ -229,7 +229,7 @@ describe("a message of the upstream's", () => {
     "Project proj_4f2aB1 has no access",
     "Mail to help@fictional.example",
   ]) {
-    test(`is left out where it tells too much: ${message}`, async () => {
+    test(`is left out if it reveals too much: ${message}`, async () => {
       const text = await said(message);
       expect(text).toBe("The model did not accept this request");
     });
@@ -237,7 +237,7 @@ describe("a message of the upstream's", () => {
 });
 
 describe("a stream", () => {
-  test("is there only once a delta is", async () => {
+  test("starts only with its first delta", async () => {
     const routes = routesTo([first]);
     const model = modelOf(["first-ai", "tokens-2-every-80"]);
     const batches = await routes.chat.stream(model, REQUEST, { account: ACCOUNT, signal: idle() });
@@ -282,7 +282,7 @@ describe("a stream", () => {
     expect(second.requests).toHaveLength(before);
   });
 
-  test("gives its place back when its caller leaves before anybody read it", async () => {
+  test("gives its slot back when its caller leaves before reading it", async () => {
     const routes = routesTo([first], { concurrencyMax: 1 });
     const gone = new AbortController();
     const model = routes.model("hang-mid-stream");
@@ -293,7 +293,7 @@ describe("a stream", () => {
     expect((await ask(routes, routes.model("ok"), { stream: true })).text).toBe(TEXT);
   });
 
-  test("of which only the first batch is read gives its place back", async () => {
+  test("of which only the first batch is read gives its slot back", async () => {
     const routes = routesTo([first], { concurrencyMax: 1 });
     for (let count = 0; count < 3; count += 1) {
       const model = routes.model("tokens-200-every-2");
@@ -357,7 +357,7 @@ describe("a provider", () => {
     }
   });
 
-  test("is not given up for what a caller asks", async () => {
+  test("is not given up for a caller's request", async () => {
     for (const mood of ["context-length", "400-html", "422", "reasoning-only", "refusal"]) {
       const routes = routesTo([first]);
       for (let count = 0; count < 6; count += 1) {
@@ -395,7 +395,7 @@ describe("a provider", () => {
     expect((await ask(routes, routes.model("ok"), { stream: true })).text).toBe(TEXT);
   });
 
-  test("is not given up for a fault of ours in what becomes of its streams", async () => {
+  test("is not given up for our own fault in handling its streams", async () => {
     const routes = routesTo([first]);
     const fault = new Error("a fault of ours");
     for (let count = 0; count < 6; count += 1) {
@@ -407,7 +407,7 @@ describe("a provider", () => {
   });
 });
 
-/** What a stream tells whoever throws this at its second batch. */
+/** The error that a stream gives after its taker throws this at its second batch. */
 async function failureOfTaker(stream: Batches, fault: Error): Promise<unknown> {
   await stream.next();
   const { promise, resolve } = Promise.withResolvers();
@@ -421,7 +421,7 @@ async function failureOfTaker(stream: Batches, fault: Error): Promise<unknown> {
   return await promise;
 }
 
-test("the log never has the prompt, the key, or what the upstream said", async () => {
+test("the log never has the prompt, the key, or the upstream's words", async () => {
   for (const mood of [...FALLS, ...BREAKS]) {
     const routes = routesTo([first, second], limitsIn(mood));
     await ask(routes, routes.model(mood), { stream: true }).catch(() => {});
@@ -430,7 +430,7 @@ test("the log never has the prompt, the key, or what the upstream said", async (
   }
 });
 
-test("no place is lost over 1,000 calls that end in every way", async () => {
+test("no slot is lost over 1,000 calls that end in every way", async () => {
   const atOnce = 20;
   const routes = routesTo([first], { concurrencyMax: atOnce, ...limitsIn("hang-mid-stream") });
   const moods = ["ok", "500", "context-length", "reset-mid-stream", "hang-mid-stream", "empty"];
@@ -443,7 +443,7 @@ test("no place is lost over 1,000 calls that end in every way", async () => {
     if (!stream || at % 7 !== 0) return await ask(routes, model, { stream, ...caller });
     const batches = await routes.chat.stream(model, REQUEST, caller);
     if (at % 2 === 0) for await (const _ of batches) break;
-    // Nobody reads this one.
+    // A stream that is not read.
     else gone.abort();
   };
   const before = first.requests.length;
@@ -451,7 +451,7 @@ test("no place is lost over 1,000 calls that end in every way", async () => {
     routes.clockMs += 60_000;
     await Promise.allSettled(Array.from({ length: atOnce }, (_, offset) => one(at + offset)));
   }
-  // The breaker, which looks at several accounts, has kept none of them away.
+  // The breaker counts several accounts, and has stopped none of them.
   expect(first.requests.length - before).toBeGreaterThan(500);
   await eventually("no request is left at the upstream", () =>
     first.requests.every(({ isAnswered, isAborted }) => isAnswered || isAborted),

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { SseError, SseReader } from "../../../../src/services/chat/protocols/openai/sse-reader.ts";
 
-/** What else is in the memory that a piece is a part of. */
+/** Other bytes of the memory that a piece is a part of. */
 const OTHER = Buffer.from("data: other\n\n");
 
 function read(...pieces: readonly (string | Uint8Array)[]): string[] {
@@ -22,7 +22,7 @@ describe("SseReader", () => {
     expect(read(": hi\nevent: x\nid: 1\nretry: 5\ndatum: y\ndatax: z\ndata: a\n\n")).toEqual(["a"]);
   });
 
-  test("takes a field named error for an event named error", () => {
+  test("treats a field named error as an event named error", () => {
     const of = (text: string) => {
       const reader = new SseReader();
       return { events: reader.push(Buffer.from(text)), hasError: reader.hasError };
@@ -35,7 +35,7 @@ describe("SseReader", () => {
     expect(of("errors: 5\n\n")).toEqual({ events: [], hasError: false });
   });
 
-  test("takes an object without a field name for data", () => {
+  test("treats an object without a field name as data", () => {
     expect(read('{"error":1}\n\ndata: a\n\n')).toEqual(['{"error":1}', "a"]);
   });
 
@@ -117,7 +117,7 @@ test("any split of the bytes of any events gives the same events", () => {
   );
 });
 
-// Time is no matter of milliseconds here: at quadratic cost each of these takes minutes.
+// A linear time needs no measuring: at quadratic cost each of these takes minutes.
 describe("no content and no cut takes more than linear time", () => {
   test("of many lines in one read", () => {
     for (const line of [": \n", "\n", "\r", ": \r\n", "data\n\n"]) {

@@ -43,7 +43,7 @@ function open({ output = "60", promptTokens = 0 } = {}) {
   };
 }
 
-/** The highest cost of text that was sent and not counted, and the number of counts. */
+/** The highest cost of sent text that was not counted, and the number of counts. */
 async function stream(texts: readonly string[], terms: Parameters<typeof open>[0]) {
   const { cost, send, sent } = open(terms);
   let counted = usd("0");
@@ -86,19 +86,19 @@ describe("the cost of a stream that no checkpoint has", () => {
     },
   );
 
-  test("is not asked for with every chunk", async () => {
+  test("is not computed with every chunk", async () => {
     const { asked } = await stream(Array(600).fill(PROSE), { output: "15" });
     expect(asked).toBeGreaterThan(3);
     expect(asked).toBeLessThan(60);
   });
 
-  test("is never due where the output is cheap or free", async () => {
+  test("is never due if the output is cheap or free", async () => {
     for (const output of ["0", "0.15"]) {
       expect((await stream(Array(600).fill(PROSE), { output })).asked).toBe(0);
     }
   });
 
-  test("is asked for with the first token where the prompt costs more", async () => {
+  test("is computed with the first token if the prompt costs more", async () => {
     const { cost, send } = open({ promptTokens: 100_000 });
     expect(cost.isDue).toBe(false);
     send("Hel");
@@ -107,7 +107,7 @@ describe("the cost of a stream that no checkpoint has", () => {
     expect(cost.isDue).toBe(false);
   });
 
-  test("is counted only if something was added", async () => {
+  test("is counted only if text was added", async () => {
     const { cost, send } = open();
     expect(cost.costSoFar()).toBeNull();
     send(PROSE);

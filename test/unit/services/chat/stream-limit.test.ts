@@ -8,14 +8,14 @@ import { MODEL } from "../../../support/api/models.ts";
 
 const MAX_TOKENS = 1_000;
 const PROMPT = { promptTokens: 0, cachedTokens: 0 };
-/** Words of four to five characters, each a token. */
+/** Words of four to five characters, one token each. */
 const PROSE = " when they came back home";
 /** One token. */
 const WORD = " quickly";
 /** Each character is a token. */
 const DENSE = " q7z8";
 
-/** Streams the texts until the limit is reached, and counts what was sent. */
+/** Streams the texts until the limit is reached, and counts the sent tokens. */
 async function stream(texts: Iterable<string>, tokensEach = TOKENS_EACH_MAX) {
   let counts = 0;
   const meter = new TokenMeter({
@@ -59,24 +59,24 @@ describe("a stream that is about as long as its limit", () => {
     expect(counts).toBe(2);
   });
 
-  test("is not counted if the model's replies before it had a token a piece", async () => {
+  test("is not counted if the model's earlier replies had one token a piece", async () => {
     const { counts } = await stream(Array(MAX_TOKENS - 200).fill(WORD), 1.25);
     expect(counts).toBe(0);
   });
 
-  test("ends within a few tokens of its limit, whatever the replies before it had", async () => {
+  test("ends within a few tokens of its limit, whatever earlier replies had", async () => {
     const { tokens } = await stream(Array(3_000).fill(WORD), 1);
     expect(tokens).toBeGreaterThanOrEqual(MAX_TOKENS);
     expect(tokens).toBeLessThan(MAX_TOKENS + 64);
   });
 
-  test("passes its limit by what its pieces have more than was expected, at most", async () => {
+  test("exceeds its limit at most by the unexpected tokens of its pieces", async () => {
     const { tokens } = await stream(Array(3_000).fill(DENSE), 1.25);
     expect(tokens).toBeGreaterThanOrEqual(MAX_TOKENS);
     expect(tokens).toBeLessThan((MAX_TOKENS * countTokens(DENSE)) / 1.25 + 64);
   });
 
-  test("passes its limit by no more than twice what was left when its text changed", async () => {
+  test("exceeds its limit at most by twice the rest at the change of its text", async () => {
     const prose = Array(60).fill(PROSE);
     const before = countTokens(prose.join(""));
     const { tokens } = await stream([...prose, ...Array(2_000).fill(DENSE)]);

@@ -1,4 +1,4 @@
-// Anybody can connect to the listener for bounces.
+// Tests the listener for bounces, to which any client can connect.
 
 import { expect, test } from "bun:test";
 import { connect } from "node:net";

@@ -1,4 +1,4 @@
-// Only a report of a failure says that a message was not delivered.
+// Tests that only a report of a failure counts as a message that was not delivered.
 
 import { describe, expect, test } from "bun:test";
 import {
@@ -99,7 +99,8 @@ describe("no failure is reported by", () => {
 test("only the beginning of a mail is read, and a hostile mail takes no more time", () => {
   const nested = "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n".repeat(10_000);
   const parts = mixed("multipart/mixed", ...Array.from({ length: 50_000 }, () => "x"));
-  // In time by the square of their length, these mails would take longer than a test may.
+  // With a time that grows by the square of their length, these mails would take longer than a test
+  // may.
   for (const mail of [nested, parts, " \r\n".repeat(500_000), "Content-Type:".repeat(100_000)]) {
     for (let count = 0; count < 20; count += 1) expect(reports(mail)).toBe(false);
   }

@@ -11,13 +11,13 @@ test("headerText() lets no line break, control or bidi control into a header", (
   expect(headerText("👩‍👩‍👧 Grüße")).toBe("👩‍👩‍👧 Grüße");
 });
 
-test("withTextFooter() puts the footer behind the signature mark", () => {
+test("withTextFooter() puts the footer after the signature mark", () => {
   expect(withTextFooter("Hello\r\n\n", "Sent by x.test.")).toBe("Hello\n\n-- \nSent by x.test.\n");
   expect(withTextFooter("\r\n\r\n", "F")).toBe("\n\n-- \nF\n");
 });
 
 test("withTextFooter() reads a hostile text once, however long it is", () => {
-  // To begin anew at each of these would take minutes, beyond the time of a test.
+  // Starting again at each of these would take minutes, beyond the time of a test.
   const text = `${"\n".repeat(5_000_000)}x`;
   expect(withTextFooter(text, "F")).toBe(`${text}\n\n-- \nF\n`);
 });
@@ -33,7 +33,7 @@ describe("withHtmlFooter()", () => {
     expect(mark("a</body></body>b")).toBe("a</body>|</body>b");
   });
 
-  test("takes no </body> for one that is only text", () => {
+  test("ignores a </body> that is only text", () => {
     expect(mark("a</body><!-- </body> -->")).toBe("a|</body><!-- </body> -->");
     const script = '<script>"</body>"</script>';
     expect(mark(`${script}a</body>`)).toBe(`${script}a|</body>`);
@@ -45,7 +45,7 @@ describe("withHtmlFooter()", () => {
   });
 
   test("reads a hostile document once, however long it is", () => {
-    // To begin anew at each of these would take minutes, beyond the time of a test.
+    // Starting again at each of these would take minutes, beyond the time of a test.
     for (const piece of ["<!--", "<script>", "</body"]) {
       expect(withHtmlFooter(piece.repeat(1_000_000), "F")).toStartWith(piece);
     }

@@ -1,4 +1,4 @@
-// What a recipient gets, as an independent parser reads it.
+// Tests the message that a recipient gets, as an independent parser reads it.
 
 import { expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
@@ -67,7 +67,7 @@ test("a subject that looks encoded arrives as it was typed", async () => {
   }
 });
 
-test("the contact of a message is its reply_to, whatever characters that has", async () => {
+test("the contact of a message is its reply_to, whatever characters it has", async () => {
   for (const replyTo of ["jane&co@x.test", "a?cc=b#c@x.test", "a+b@x.test", "50/50=1@x.test"]) {
     const raw = (await build({ replyTo })).toString("latin1").replaceAll("\r\n ", "");
     const [, address = ""] = /^List-Unsubscribe: *<([^>]*)>\r$/m.exec(raw) ?? [];
@@ -78,7 +78,7 @@ test("the contact of a message is its reply_to, whatever characters that has", a
   }
 });
 
-test("text and HTML arrive as they were, each with the footer", async () => {
+test("text and HTML arrive unchanged, each with the footer", async () => {
   const mail = await simpleParser(await build());
   expect(mail.text).toStartWith(".leading dot\nlong long");
   expect(mail.text).toEndWith("Tschüß\n\n-- \nSent by acme.test through Farebox.\n");
@@ -86,7 +86,7 @@ test("text and HTML arrive as they were, each with the footer", async () => {
   expect(mail.html).toMatch(/Sent by acme\.test through Farebox\.<\/p><\/body><\/html>\s*$/);
 });
 
-test("no line is longer than SMTP allows, and all is ASCII", async () => {
+test("no line is longer than SMTP allows, and all bytes are ASCII", async () => {
   const raw = (await build()).toString("latin1");
   expect(Math.max(...raw.split("\r\n").map(({ length }) => length))).toBeLessThanOrEqual(998);
   expect(/^[\t\r\n -~]*$/.test(raw)).toBe(true);
@@ -132,7 +132,7 @@ test("line breaks of all kinds arrive as line breaks, under a signature that hol
   expect(mail.html).toStartWith("<p>a\nb\nc\nd\n\ne\n.\nf");
 });
 
-test("no line is wrapped that is short enough, whatever ends the line before it", async () => {
+test("no line is wrapped that is short enough, whatever ends the previous line", async () => {
   const [before, line] = ["x".repeat(100), "y".repeat(70)];
   for (const end of ["\n", "\r\n", "\r"]) {
     const raw = (await build({ text: `${before}${end}${line}${end}z` })).toString("latin1");

@@ -6,7 +6,7 @@ import { bounceAddress, bouncedMessage } from "../../../../src/services/mail/bou
 import { seal, unseal } from "../../../../src/services/mail/sealed.ts";
 import { random } from "../../../support/random.ts";
 
-test("seal() lets only its own key and label open what it sealed", () => {
+test("seal() lets only its own key and label open the sealed text", () => {
   const sealed = seal("Größe ≠ 0", "msg_1", random);
   expect(unseal(sealed, "msg_1")).toBe("Größe ≠ 0");
   expect(unseal(sealed, "msg_2")).toBeNull();
@@ -24,7 +24,7 @@ test("seal() never uses a key or a nonce twice", () => {
   expect(Buffer.from(one.box).equals(other.box)).toBe(false);
 });
 
-test("a return path leads to its message, in any case, and only where we signed it", () => {
+test("a return path leads to its message, in any case, and only if we signed it", () => {
   const id = newId("message", random);
   const address = bounceAddress(id, "secret", "b.test");
   expect(address.indexOf("@")).toBeLessThanOrEqual(64);
@@ -38,7 +38,7 @@ test("a return path leads to its message, in any case, and only where we signed 
   expect(bouncedMessage("bounce@b.test", ["secret"], "b.test")).toBeNull();
 });
 
-test("a message costs $0.0010 and $0.0005 for each recipient, and nothing without any", () => {
+test("a message costs $0.0010 and $0.0005 for each recipient, nothing without one", () => {
   expect([0, 1, 2, 500].map(mailCost)).toEqual(["0", "0.0015", "0.002", "0.251"].map(usd));
 });
 
@@ -49,7 +49,7 @@ test("attempts come ever later, and many fit into a day", () => {
   expect(delays.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(86_400_000);
 });
 
-test("an account's sender is its own, and stays", () => {
+test("an account's sender is its own, and permanent", () => {
   const sender = senderAddress("acct_1", "mail.test");
   expect(sender).toMatch(/^[a-z2-7]{16}@mail\.test$/);
   expect(senderAddress("acct_1", "mail.test")).toBe(sender);

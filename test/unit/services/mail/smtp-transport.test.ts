@@ -1,4 +1,4 @@
-// What a conversation with a mail server means for its message.
+// Tests the result of a conversation with a mail server for its message.
 
 import { expect, test } from "bun:test";
 import type { Socket } from "node:net";
@@ -42,7 +42,7 @@ function transportTo(relay: SmtpRelay, clock: SmtpTransportOptions["clock"] = re
   };
 }
 
-test("a message that was told 421 at its end is not sent again on a new connection", async () => {
+test("a message answered with 421 at its end is not sent again on a new connection", async () => {
   await using smtp = await ScriptedSmtp.start();
   using transport = transportTo(relayAt(smtp.port));
   expect(await transport.send()).toEqual({ kind: "accepted", accepted: 1 });
@@ -66,7 +66,7 @@ test("recipients that are put off while others are taken get the next transactio
   await using smtp = await ScriptedSmtp.start();
   using transport = transportTo(relayAt(smtp.port));
   const to = ["a", "b", "c", "d", "e"].map((name) => `${name}@x.test`);
-  // The server takes two recipients at a time (RFC 5321 4.5.3.1.10), and b@x.test never.
+  // The server takes two recipients at a time (RFC 5321 4.5.3.1.10), and never b@x.test.
   let taken = 0;
   smtp.script = {
     from: () => {
@@ -103,7 +103,7 @@ test("a recipient that is put off twice has no message, and the others have one"
   expect(smtp.accepted.map((mail) => mail.to)).toEqual([["a@x.test"]]);
 });
 
-test("a server with reports is asked for reports of failures only, without a copy", async () => {
+test("a server with reports is told to report only failures, without a copy", async () => {
   const replies = { "MAIL FROM": "250 Ok", "RCPT TO": "250 Ok", DATA: "354 Go on", ".": "250 Ok" };
   for (const [offered, from, to] of [
     [
@@ -135,7 +135,7 @@ test("a password is not sent over a connection whose encryption the server refus
   expect(problem).toStartWith("the server takes no password");
 });
 
-test("only a refusal after a whole message says that the server does not have it", async () => {
+test("only a refusal after a whole message proves that the server does not have it", async () => {
   using server = await startLineSmtp({ ".": "354 Go on" });
   using transport = transportTo(relayAt(server.port));
   const lost = { kind: "unanswered", why: "EMESSAGE 354", answered: false } as const;
@@ -148,7 +148,7 @@ function goOnForEver(socket: Socket): void {
   socket.on("close", () => clearInterval(timer));
 }
 
-test("a server that never ends a reply is left, whichever step it holds up", async () => {
+test("a server that never ends a reply is left, at whichever step it hangs", async () => {
   for (const script of [
     { EHLO: goOnForEver },
     { AUTH: goOnForEver },
@@ -162,7 +162,7 @@ test("a server that never ends a reply is left, whichever step it holds up", asy
   }
 });
 
-test("a message whose end could not be agreed is put off, and nothing follows it", async () => {
+test("a message whose end could not be agreed is put off, and no command follows it", async () => {
   using server = await startLineSmtp({});
   const relay = relayAt(server.port);
   const transport = new SmtpTransport({ relay, connectionsMax: 1, clock: realClock });
@@ -173,7 +173,7 @@ test("a message whose end could not be agreed is put off, and nothing follows it
   expect(server.unread).toBe(MAIL.mime.toString());
 });
 
-test("a message that is refused before its end is not ended, and nothing follows it", async () => {
+test("a message refused before its end is not ended, and no command follows it", async () => {
   using server = await startLineSmtp({});
   const relay = relayAt(server.port);
   const transport = new SmtpTransport({ relay, connectionsMax: 1, clock: realClock });
@@ -194,7 +194,7 @@ function stopReading(socket: Socket): void {
   socket.pause();
 }
 
-test("the end of a message is not asked for while the server does not take the rest", async () => {
+test("the end of a message is not sent while the server does not take the rest", async () => {
   using server = await startLineSmtp({ DATA: stopReading });
   using transport = transportTo(relayAt(server.port, { timeoutMs: 300 }));
   const large = Buffer.alloc(16 * 1024 * 1024, `${"x".repeat(70)}\r\n`);
@@ -204,9 +204,9 @@ test("the end of a message is not asked for while the server does not take the r
 
 test("a message of many slices arrives byte for byte", async () => {
   await using smtp = await ScriptedSmtp.start();
-  // The server takes its time for dots.
+  // The server is slow with dots.
   using transport = transportTo(relayAt(smtp.port, { timeoutMs: 20_000 }));
-  // Line breaks, and dots that begin a line, on both sides of a cut.
+  // Line breaks, and dots at the start of a line, on both sides of a cut.
   const mime = Buffer.alloc(60_000, ".\r\n");
   expect(await transport.send(mime)).toMatchObject({ kind: "accepted" });
   expect(smtp.accepted[0]?.raw.equals(mime)).toBe(true);

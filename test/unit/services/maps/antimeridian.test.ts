@@ -1,5 +1,6 @@
-// The antimeridian has two longitudes, and a pole has all of them. A position there has
-// the same answer under each of its longitudes, and the answer of the positions beside it.
+// Tests the antimeridian, which has two longitudes, and the poles, which have all of them. A
+// position there has the same answer under each of its longitudes, and the answer of the positions
+// beside it.
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
@@ -51,11 +52,11 @@ test("positions near the meridian 180 are in the boxes around it, under either l
   const area = { around: null, radius: null, box: west } as const;
   expect(isInside(area, { lat: -16.8, lon: 180 })).toBe(true);
   expect(isInside(area, { lat: -16.8, lon: 179 })).toBe(false);
-  // One box cannot have both sides: servers that take one box refuse the circle by name.
+  // One box cannot cover both sides: servers that take one box refuse the circle by name.
   expect(boxOf({ around: { lat: -16.8, lon: 180 }, radius: 500, box: null })).toBeNull();
 });
 
-test("a longitude beyond the meridian 180 becomes one of the other side, also in a line", () => {
+test("a longitude beyond the meridian 180 becomes one of the other side, even in a line", () => {
   expect(positionOf(-16.8, 180)).toEqual({ lat: -16.8, lon: 180 });
   expect(positionOf(-16.8, -180)).toEqual({ lat: -16.8, lon: -180 });
   expect(positionOf(-16.8, 181)).toEqual({ lat: -16.8, lon: -179 });

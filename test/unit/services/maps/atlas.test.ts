@@ -34,14 +34,14 @@ describe("the atlas", () => {
   });
   afterEach(() => atlas.close());
 
-  test("draws a map once, however many ask for it at once or later", async () => {
+  test("draws a map once, however many calls request it at once or later", async () => {
     const [one, other] = await Promise.all([
       atlas.draw(MAP, ACCOUNT),
       atlas.draw({ ...MAP }, ACCOUNT),
     ]);
     expect(one).toStartWith("data:image/png;base64,");
     expect(other).toBe(one);
-    // What is kept is there without the thread.
+    // A cached map needs no thread.
     atlas.close();
     expect(await atlas.draw(MAP, ACCOUNT)).toBe(one);
   });
@@ -69,7 +69,7 @@ describe("the atlas", () => {
     }
   });
 
-  test("that was closed fails its calls, and never leaves one waiting", async () => {
+  test("that was closed fails its calls, and leaves none waiting", async () => {
     const early = new Atlas({ directory: testDataDirectory(), clock: realClock, log: silent });
     const opening = early.draw(MAP, ACCOUNT).catch(String);
     early.close();
@@ -84,7 +84,7 @@ describe("the atlas", () => {
     );
   });
 
-  test("whose data file cannot be built says so in the log, and fails its calls", async () => {
+  test("whose data file cannot be built logs that, and fails its calls", async () => {
     const folder = temporaryFolder("farebox-test-atlas-");
     const path = `${folder.path}/file`;
     await Bun.write(path, "no folder");
@@ -93,7 +93,7 @@ describe("the atlas", () => {
     const clock = new FakeClock();
     const broken = new Atlas({ directory: path, clock, log });
     expect(await broken.draw(MAP, ACCOUNT).catch(String)).toContain("The atlas thread ended");
-    // It is not tried again with every call.
+    // The build is not tried again with every call.
     expect(await broken.draw(MAP, ACCOUNT).catch(String)).toContain("The atlas thread ended");
     expect(errors).toHaveLength(1);
     clock.advance(10_000);
@@ -116,13 +116,13 @@ describe("a map", () => {
     expect(metresPerPixel(60, 1)).toBeCloseTo(39_136, 0);
   });
 
-  test("shows its labels where the font has their letters, and says whose data it shows", () => {
+  test("shows labels whose letters the font has, and names the sources of its data", () => {
     const draw = (...names: string[]) => {
       const labels = names.map((name) => ({ ...MAP, name, population: 5, isCapital: false }));
       return drawMap({ ...MAP, marker: false }, { ...content, labels });
     };
     const texts = (svg: string) => svg.split("paint-order").length - 1;
-    // The footer has two: the scale, and the sources.
+    // The footer has two texts: the scale, and the sources.
     expect(texts(draw())).toBe(2);
     expect(texts(draw("Zürich"))).toBe(3);
     expect(texts(draw("東京"))).toBe(2);
@@ -139,7 +139,7 @@ describe("a map", () => {
     expect(Math.max(...xs)).toBeLessThanOrEqual(304);
   });
 
-  test("wider than the world repeats it to both edges", () => {
+  test("wider than the world repeats the world to both edges", () => {
     for (const lon of [-180, 0, 180]) {
       const svg = drawMap({ ...MAP, lon, zoom: 0, width: 1024 }, { ...content, labels: [] });
       const land = /<path d="([^"]+)"/.exec(svg)?.[1] ?? "";
@@ -160,7 +160,7 @@ function shape(...numbers: number[]): Shape {
   return { points, minX, maxX, minY: Math.min(...ys), maxY: Math.max(...ys) };
 }
 
-test("shapes are cut to the picture: what covers it fills it, what is outside is left out", () => {
+test("shapes are cut to the picture: a covering shape fills it, an outside one is left out", () => {
   const around = shape(-5, -5, 5, -5, 5, 5, -5, 5, -5, -5);
   expect(fillPath([around], VIEW)).toMatch(/^M.*Z/);
   const xs = [...fillPath([around], VIEW).matchAll(/(-?\d+),/g)].map(([, x]) => Number(x));

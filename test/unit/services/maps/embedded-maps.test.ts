@@ -1,4 +1,5 @@
-// What is built in where it is hard: a data file that cannot be opened at first, and many maps.
+// Tests the difficult cases of embedded maps: a data file that cannot be opened at first, and many
+// maps.
 
 import { expect, test } from "bun:test";
 import { rmSync, symlinkSync } from "node:fs";
@@ -83,7 +84,7 @@ for (const [action, query, calls] of [
   ["site_images", "limit=10", 12],
   ["site_image", "zoom=9&width=64&height=64", 150],
 ] as const) {
-  test(`maps are drawn for an account while another one asks for many by ${action}`, async () => {
+  test(`maps are drawn for an account while another requests many by ${action}`, async () => {
     const directory = testDataDirectory();
     using embedded = openEmbeddedMaps({ directory, clock: realClock, log: silent });
     const maps = createMapsProvider({

@@ -11,7 +11,7 @@ import {
   time,
 } from "../../../../src/services/maps/parameters.ts";
 
-test("distance() is that of the great circle, in metres", () => {
+test("distance() follows the great circle, in metres", () => {
   const berlin = { lat: 52.5, lon: 13.4 };
   // 1 degree of a meridian, and half of the earth.
   expect(distance({ lat: 0, lon: 0 }, { lat: 1, lon: 0 })).toBeCloseTo(111_195, -1);
@@ -20,7 +20,7 @@ test("distance() is that of the great circle, in metres", () => {
   expect(distance(berlin, berlin)).toBe(0);
 });
 
-test("boxesAround() leaves out nothing near, at poles and antimeridian neither", () => {
+test("boxesAround() leaves out no near position, even at poles and antimeridian", () => {
   const positions = fc.record({
     lat: fc.double({ min: -90, max: 90, noNaN: true }),
     lon: fc.double({ min: -180, max: 180, noNaN: true }),
@@ -48,7 +48,7 @@ test("boxesAround() leaves out nothing near, at poles and antimeridian neither",
   );
 });
 
-test("values are taken as they are written, or not at all", () => {
+test("values are accepted exactly as they are written, or not at all", () => {
   expect(position.read("52.5,-13")).toEqual({ lat: 52.5, lon: -13 });
   expect(Object.is(position.read("-0,0")?.lat, 0)).toBe(true);
   for (const wrong of ["", "1", "1,2,3", "1, 2", "a,b", "91,0", "1e1,0", "+1,0", "1.,0", "NaN,0"]) {
@@ -75,7 +75,7 @@ test("values are taken as they are written, or not at all", () => {
   expect(stopId.read("a b")).toBeUndefined();
 });
 
-test("a time needs its offset, and must be on the calendar", () => {
+test("a time needs its offset, and must be a real date", () => {
   expect(time.read("2026-11-21T08:00:00+01:00")).toBe(Date.UTC(2026, 10, 21, 7));
   expect(time.read("2026-11-21t07:00:00z")).toBe(Date.UTC(2026, 10, 21, 7));
   expect(time.read("2028-02-29T00:00:00.5-00:30")).toBe(Date.UTC(2028, 1, 29, 0, 30, 0, 500));

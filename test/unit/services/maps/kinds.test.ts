@@ -12,7 +12,7 @@ import { silent } from "../../../support/fakes/silent-log.ts";
 import { upstreamFetch } from "../../../support/fakes/upstream-fetch.ts";
 import { testDataDirectory } from "../../../support/stores/services.ts";
 
-test("every kind of server serves just the actions that the configuration lets it serve", () => {
+test("every kind of server serves exactly the actions that the configuration lets it serve", () => {
   const connect = remoteServers({ now: () => 0 });
   for (const kind of MAPS_KINDS) {
     const baseUrl = "http://127.0.0.1:1";
@@ -22,7 +22,7 @@ test("every kind of server serves just the actions that the configuration lets i
   }
 });
 
-test("what is built in serves just the actions that are said to be", () => {
+test("the embedded provider serves exactly the actions that are listed for it", () => {
   const directory = testDataDirectory();
   using embedded = openEmbeddedMaps({ directory, clock: realClock, log: silent });
   expect(Object.keys(embedded.services).sort()).toEqual([...EMBEDDED_ACTIONS].sort());

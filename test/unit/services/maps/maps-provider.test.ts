@@ -26,7 +26,7 @@ const unable: Services = {
   },
 };
 
-/** A provider whose servers serve what is given, in this order. */
+/** A provider whose servers serve these services, in this order. */
 function over(servers: Readonly<Record<string, Services>>, embedded: Services = serving) {
   const logged: unknown[] = [];
   let connections = 0;
@@ -79,13 +79,13 @@ async function errorOf(reply: Promise<MapsReply<"geocode">>): Promise<ApiError> 
   return (await reply.catch((error: unknown) => error)) as ApiError;
 }
 
-test("the first that answers serves, and a failure before it is the log's alone", async () => {
+test("the first that answers serves, and a failure before it is only logged", async () => {
   const { ask, logged } = over({ a: failing(new RouteFailure("Not now")), b: serving });
   expect(await ask()).toEqual({ ...nothing, provider: "photon" });
   expect(logged).toHaveLength(1);
 });
 
-test("the order and the built-in one can change between two calls, as the file does", async () => {
+test("the order and the embedded provider can change between two calls", async () => {
   const { ask, reorder, connections } = over({ a: serving });
   expect((await ask()).provider).toBe("photon");
   reorder("embedded", "a");
@@ -95,13 +95,13 @@ test("the order and the built-in one can change between two calls, as the file d
   expect(connections()).toBe(1);
 });
 
-test("one that cannot honour a parameter is passed over without being asked", async () => {
+test("a server that cannot honour a parameter is skipped without a request", async () => {
   const { ask, logged } = over({ a: unable, b: serving });
   expect((await ask()).data).toEqual(nothing.data);
   expect(logged).toEqual([]);
 });
 
-test("where none can honour a parameter, the caller is told which", async () => {
+test("if no server can honour a parameter, the refusal names it", async () => {
   const { ask, provider } = over({ a: unable });
   expect(await errorOf(ask())).toMatchObject({
     code: "invalid_parameter",
@@ -110,7 +110,7 @@ test("where none can honour a parameter, the caller is told which", async () => 
   expect(() => provider.check("geocode", GEOCODE)).toThrow("lang must be left out");
 });
 
-test("where nobody answers, the caller is told no more than that", async () => {
+test("if no server answers, the refusal says only that", async () => {
   const { ask } = over({ a: failing(new RouteFailure("Secret of a server")) });
   const error = await errorOf(ask());
   expect(error.code).toBe("upstream_unreachable");
@@ -120,7 +120,7 @@ test("where nobody answers, the caller is told no more than that", async () => {
 const tooFar = (parameter: string) =>
   failing(new UnableFailure(refusalFor({ parameter, problem: "must be nearer" })));
 
-test("where every reply says what the server cannot serve, the caller is told which", async () => {
+test("if every reply names a parameter the server cannot serve, the refusal names it", async () => {
   const { ask } = over({ a: tooFar("lat"), b: unable, c: tooFar("lon") });
   expect(await errorOf(ask())).toMatchObject({
     code: "invalid_parameter",
@@ -128,13 +128,13 @@ test("where every reply says what the server cannot serve, the caller is told wh
   });
 });
 
-test("what one server cannot serve is no refusal where another one failed or serves", async () => {
+test("one server's limit is no refusal if another server failed or serves", async () => {
   const failed = over({ a: tooFar("lat"), b: failing(new RouteFailure("Not now")) });
   expect((await errorOf(failed.ask())).code).toBe("upstream_unreachable");
   expect((await over({ a: tooFar("lat"), b: serving }).ask()).data).toEqual(nothing.data);
 });
 
-test("an action that nobody serves names its setting", async () => {
+test("an action that no server serves names its setting", async () => {
   const { provider, ask, reorder } = over({ a: serving });
   reorder();
   expect((await errorOf(ask())).code).toBe("maps_unavailable");

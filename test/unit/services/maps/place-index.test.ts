@@ -12,7 +12,7 @@ import { testDataDirectory } from "../../../support/stores/services.ts";
 const everywhere = { country: null, near: null };
 const index = new PlaceIndex(await openDataFile(placeFile(testDataDirectory(), silent)));
 
-test("whatever is asked for is only a name: no text is an error", () => {
+test("any text is only a name: no text is an error", () => {
   const query = fc.oneof(
     fc.string({ unit: "binary", maxLength: 60 }),
     fc.string({ unit: "grapheme", maxLength: 60 }),
@@ -49,7 +49,7 @@ test("one in 200 places is found by its own name, in its own country", () => {
   expect(lost.map(({ name, country }) => `${name}, ${country}`)).toEqual([]);
 });
 
-test("nearest() finds what a search of all places finds", () => {
+test("nearest() finds the same place as a search of all places", () => {
   const places = [...readPlaces()];
   const within = (position: Position, metres: number) =>
     places
@@ -78,12 +78,12 @@ for (const [site, name, lat, lon] of [
   ["Shibuya crossing", "Tokyo", 35.659, 139.7],
   ["a village far from any city", "Rouy", 47, 3.5],
 ] as const) {
-  test(`nearest() says ${name} of ${site}`, () => {
+  test(`nearest() returns ${name} for ${site}`, () => {
     expect(index.nearest({ lat, lon })?.name).toBe(name);
   });
 }
 
-test("foldName() makes one name of its spellings", () => {
+test("foldName() gives all spellings of a name one form", () => {
   expect(foldName("São  Paulo")).toBe("sao paulo");
   expect(foldName("SAO-PAULO")).toBe("sao paulo");
   expect(foldName("Köln")).toBe(foldName("Ko\u0308ln"));

@@ -12,7 +12,7 @@ const STANDARD: readonly MapsAction[] = [
 /** SPEC 4.5: $0.0050 per 1,000 calls. */
 const TILES: readonly MapsAction[] = ["site_image", "site_images"];
 
-test("every action of SPEC 4.5 has a price, and no other action is there", () => {
+test("every action of SPEC 4.5 has a price, and no other action exists", () => {
   expect(Object.keys(ACTIONS).sort()).toEqual([...STANDARD, ...TILES].sort());
 });
 

@@ -1,5 +1,5 @@
-// Documents of operators are read as their editors wrote them: with a byte order mark, in UTF-16,
-// with any line ends, and with characters that some programs take for line ends.
+// Tests that operators' documents are read as their editors wrote them: with a byte order mark, in
+// UTF-16, with any line ends, and with characters that some programs treat as line ends.
 
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -29,7 +29,7 @@ const WRITTEN: Readonly<Record<string, (text: string) => Buffer>> = {
   "UTF-8 with CR LF": (text) => Buffer.from(text.replaceAll("\n", "\r\n")),
   "UTF-8 without a last line end": (text) => Buffer.from(text.replace(/\n$/, "")),
 };
-/** Text with characters that only some programs take for the end of a line. */
+/** Text with characters that only some programs treat as the end of a line. */
 const ODD = "Grüße\u2028from\u2029the\u0085东京 🙂";
 
 let files = 0;
@@ -43,7 +43,7 @@ function written(name: string, bytes: Buffer): string {
 
 for (const [how, bytesOf] of Object.entries(WRITTEN)) {
   describe(how, () => {
-    test("JSON lines are whole, also with characters that are no line ends", async () => {
+    test("JSON lines are whole, even with characters that are no line ends", async () => {
       const lines = ["a", "b"].map((name) =>
         JSON.stringify({ url: `https://x.example/${name}`, title: ODD, text: `${ODD} ${name}` }),
       );

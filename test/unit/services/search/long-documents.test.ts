@@ -1,4 +1,4 @@
-// Searches of an operator's documents that are as long as documents may be.
+// Tests searches of an operator's documents that are as long as documents may be.
 
 import { Database } from "bun:sqlite";
 import { expect, setDefaultTimeout, test } from "bun:test";
@@ -25,7 +25,7 @@ const DOCUMENTS = 60;
 const WORDS_A_DOCUMENT = 24_000;
 const COMMON = Array.from({ length: 32 }, (_, index) => `common${index}`);
 
-/** A text in which each of the common words stands some hundred times, beside rare ones. */
+/** A text in which each of the common words occurs some hundred times, beside rare ones. */
 function longText(seed: number): string {
   const words = Array.from({ length: WORDS_A_DOCUMENT }, (_, index) => {
     const number = (index * 7_919 + seed * 104_729) % 65_521;

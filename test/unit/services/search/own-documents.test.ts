@@ -1,4 +1,4 @@
-// An operator's documents in Postgres, and the copies of them that machines search.
+// Tests an operator's documents in Postgres, and the copies of them that machines search.
 
 import { Database } from "bun:sqlite";
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
@@ -56,7 +56,7 @@ function page(url: string, title: string): IndexDocument {
 const ONE = page("https://a.example/1", "One");
 const TWO = page("https://b.example/2", "Two");
 
-/** The titles of everything about the words, in the copy of a machine that has just looked. */
+/** The titles of all results for the words, in the copy of a machine that has just looked. */
 async function found(words: string, directory = machine): Promise<string[]> {
   await updateCopy(documents, directory);
   const { identity } = await documents.state();
@@ -82,7 +82,7 @@ test.each(["cut", "overwritten", "no file of SQLite"])(
   },
 );
 
-test("who searches a copy that another process has made again searches the new one", async () => {
+test("a search of a copy that another process has remade uses the new one", async () => {
   await documents.replace("a", [ONE]);
   expect(await found("about")).toEqual(["One"]);
   const path = copyPath(machine, (await documents.state()).identity);
@@ -132,7 +132,7 @@ test("a source is replaced whole, and no other one with it", async () => {
   expect(await found("about")).toEqual(["Three"]);
 });
 
-test("a source that fails leaves the documents that were there", async () => {
+test("a source that fails leaves the earlier documents in place", async () => {
   await documents.replace("a", [ONE]);
   const before = await documents.state();
   const broken = async function* () {
@@ -153,7 +153,7 @@ test("a URL belongs to the source that added it last, in every copy", async () =
   expect(await found("about", early)).toEqual(["One", "Stays"]);
   await documents.replace("b", [{ ...ONE, title: "Other" }]);
   await documents.remove("b");
-  // The early copy never saw b, and still must not have what b took away.
+  // The early copy never had b, and still must not have the page that b took over.
   expect(await found("about", early)).toEqual(["Stays"]);
   expect(await found("about", late)).toEqual(["Stays"]);
 });
@@ -169,7 +169,7 @@ test("of documents with one URL the last one is kept, however far apart they are
   expect(titles).not.toContain("Page 149");
 });
 
-test("a copy of a database that was put back to a backup is made anew", async () => {
+test("a copy of a database that was restored from a backup is made again", async () => {
   await documents.replace("a", [ONE]);
   await database.sql`CREATE TABLE kept AS SELECT * FROM indexed_documents`;
   const [state] = await database.sql`SELECT version, revision FROM index_state`;
@@ -189,7 +189,7 @@ test("two processes of a machine that look at once make one copy", async () => {
   );
   await documents.replace("a", many);
   const outcomes = await Promise.allSettled([found("about"), updateCopy(documents, machine)]);
-  // One may find the file busy; it looks again.
+  // One of them may find the file busy; it looks again.
   expect(outcomes.some(({ status }) => status === "fulfilled")).toBe(true);
   expect(await found("about")).toHaveLength(300);
 });

@@ -9,7 +9,7 @@ interface Asked {
 
 const PAGE = { "page.example": [["93.184.216.34"]] };
 
-/** Fetches by a resolver of the test's; answers what was asked of the network, in order. */
+/** Fetches by the test's resolver; returns the requests to the network, in order. */
 async function fetchBy(
   start: string,
   addresses: Readonly<Record<string, readonly (readonly string[])[]>>,
@@ -34,7 +34,7 @@ async function fetchBy(
   return { fetched, asked, looked };
 }
 
-test("the address that was looked at is asked, whatever the name says later", async () => {
+test("the checked address is used, whatever the name resolves to later", async () => {
   const { asked, looked, fetched } = await fetchBy("https://rebinding.example:8443/a?b=1", {
     "rebinding.example": [["93.184.216.34"], ["127.0.0.1"]],
   });
@@ -51,7 +51,7 @@ test("the address that was looked at is asked, whatever the name says later", as
   expect(fetched.url.href).toBe("https://rebinding.example:8443/a?b=1");
 });
 
-test("an IPv6 address is asked in brackets", async () => {
+test("an IPv6 address is written in brackets", async () => {
   const { asked } = await fetchBy("http://six.example/", {
     "six.example": [["2606:4700::1111"]],
   });
@@ -72,7 +72,7 @@ test("the next address of a host is asked if the first refuses the connection", 
   await expect(fetchBy("http://two.example/", addresses, refused)).rejects.toThrow("ECONNREFUSED");
 });
 
-test("no other address is asked where the first one answers with a failure", async () => {
+test("no other address is tried if the first one answers with a failure", async () => {
   const addresses = { "two.example": [["93.184.216.34", "93.184.216.35"]] };
   let asked = 0;
   const failing = () => {
@@ -88,19 +88,19 @@ for (const [what, addresses] of [
   ["is private besides a public one", ["93.184.216.34", "::ffff:10.0.0.1"]],
   ["is none", []],
 ] as const) {
-  test(`a host whose address ${what} is not asked`, async () => {
+  test(`a host whose address ${what} gets no request`, async () => {
     const fetching = fetchBy("http://inside.example/", { "inside.example": [addresses] });
     await expect(fetching).rejects.toThrow(/address/);
   });
 }
 
-test("an address written out is held to the same rule", async () => {
+test("a literal address is held to the same rule", async () => {
   await expect(fetchBy("http://169.254.169.254/latest", {})).rejects.toThrow("not public");
   const { asked } = await fetchBy("http://93.184.216.34/", {});
   expect(asked[0]?.href).toBe("http://93.184.216.34/");
 });
 
-test("each redirect is looked at anew, from the name and not from the address", async () => {
+test("each redirect is checked again, by the name and not by the address", async () => {
   const addresses = {
     "first.example": [["93.184.216.34"]],
     "second.example": [["127.0.0.1"]],
@@ -118,7 +118,7 @@ test("each redirect is looked at anew, from the name and not from the address", 
   expect(paths).toEqual(["http://93.184.216.34/a", "http://93.184.216.34/b"]);
 });
 
-test("a page is read in the charset that it says, or else as UTF-8", async () => {
+test("a page is read in its declared charset, or else as UTF-8", async () => {
   const read = async (type: string, ...bytes: (string | number)[]) => {
     const body = Buffer.concat(
       bytes.map((one) => (typeof one === "string" ? Buffer.from(one) : Buffer.from([one]))),

@@ -1,4 +1,4 @@
-// The embedded index over its real documents, and an operator's own beside them.
+// Tests the embedded index over its real documents, and an operator's own beside them.
 
 import { Database } from "bun:sqlite";
 import { beforeAll, describe, expect, test } from "bun:test";
@@ -110,7 +110,7 @@ describe("the shipped documents", () => {
     expect(second.map(({ position }) => position)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
 
-  test("domains are exact, with what is below them", async () => {
+  test("domains are exact, with their subdomains", async () => {
     const from = async (fields: Partial<SearchRequest>) =>
       new Set((await find(index, "css grid", fields)).map(({ source }) => source));
     expect(await from({ includeDomains: ["caniuse.com"] })).toEqual(new Set(["caniuse.com"]));
@@ -122,7 +122,7 @@ describe("the shipped documents", () => {
     expect(others).toEqual(new Set(["caniuse.com"]));
   });
 
-  test("languages are those of the documents; countries and dates it does not know", async () => {
+  test("languages are those of the documents; countries and dates are unsupported", async () => {
     expect(await find(index, "css grid", { language: "en" })).toHaveLength(10);
     expect(await find(index, "css grid", { language: "de" })).toEqual([]);
     await eventually("it has said so", () => {
@@ -163,7 +163,7 @@ describe("the shipped documents", () => {
   });
 });
 
-test("matchOf() makes quoted words of everything, and all of them one phrase", () => {
+test("matchOf() quotes every word, and makes one phrase of all", () => {
   expect(matchOf('say "NOT" (twice) OR title:x*')).toBe(
     '"say" OR "not" OR "twice" OR "title" OR "x" OR "say not twice or title x"',
   );
@@ -200,7 +200,7 @@ describe("an operator's documents", () => {
     const results = await find(index, "quagga grid");
     expect(results[0]).toMatchObject({ url: "https://zoo.example/quagga", date: "2026-11-20" });
     expect(results.length).toBe(10);
-    // What they have in common with a query decides, not whose they are.
+    // The match with a query decides, not the owner.
     expect((await find(index, "css grid layout quagga"))[0]?.source).toBe("developer.mozilla.org");
     await eventually("dates are known of", () => {
       return index.lacks(searchFor("x", { freshness: "year" })).length === 0;
@@ -226,7 +226,7 @@ describe("an operator's documents", () => {
   });
 });
 
-test("an index that cannot be opened says so, and is no end of the process", async () => {
+test("an index that cannot be opened reports it, and does not end the process", async () => {
   const directory = join(folder, "a-file");
   writeFileSync(directory, "");
   const errors: string[] = [];
@@ -238,7 +238,7 @@ test("an index that cannot be opened says so, and is no end of the process", asy
   await expect(find(index, "x")).rejects.toThrow("The search thread ended");
 });
 
-test("a closed index refuses what is asked of it", async () => {
+test("a closed index refuses requests", async () => {
   const index = await indexIn(testDataDirectory());
   await eventually("the index is open", () => index.isReady(), 30_000);
   const asked = find(index, "css");
@@ -247,7 +247,7 @@ test("a closed index refuses what is asked of it", async () => {
   expect(index.isReady()).toBe(false);
 });
 
-test("a document that stands twice is in the index once", () => {
+test("a document that occurs twice is in the index once", () => {
   using db = new Database(":memory:", { strict: true });
   createIndexTables(db);
   const twice = [page("https://a.example/", "First"), page("https://a.example/", "Second")];

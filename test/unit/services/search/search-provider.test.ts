@@ -38,7 +38,7 @@ beforeEach(() => {
 
 let asked = 0;
 
-/** What fails for few accounts says little about a server: these are four in turn. */
+/** Failures of few accounts say little about a server: these are four in turn. */
 const open = () => {
   asked += 1;
   return { account: `acct_${asked % 4}`, signal: new AbortController().signal };
@@ -48,7 +48,7 @@ function ask(servers: ReturnType<typeof searchOver>, fields: Partial<SearchReque
   return servers.search.search(searchFor(QUERY, fields), open());
 }
 
-/** Replies of each service without results that tell a failure. */
+/** Replies of each service without results that report a failure. */
 const FAILURES: Readonly<Record<ServiceName, readonly object[]>> = {
   searxng: [
     { suggestions: [], unresponsive_engines: [["google", "Suspended: CAPTCHA"]] },
@@ -102,7 +102,7 @@ for (const name of NAMES) {
         expect(servers.logged).toHaveLength(1);
       });
 
-      test(`${mood}: alone it is a 502 that quotes nobody`, async () => {
+      test(`${mood}: without another provider it is a 502 that quotes no server`, async () => {
         fake(name).mood = mood;
         const servers = searchOver([at(name)]);
         const error = await failureOf(ask(servers));
@@ -114,7 +114,7 @@ for (const name of NAMES) {
       });
     }
 
-    test("that nobody serves is as good as one that fails", async () => {
+    test("that no server serves is treated like one that fails", async () => {
       const servers = searchOver([serverAt(name, "http://127.0.0.1:9")]);
       expect((await failureOf(ask(servers))).code).toBe("upstream_unreachable");
       expect(servers.logged.join()).not.toContain("canary");
@@ -136,14 +136,14 @@ for (const name of NAMES) {
       });
     }
 
-    test("never brings more results than asked for, each URL once", async () => {
+    test("never returns more results than requested, each URL once", async () => {
       const urls = Array.from({ length: 40 }, (_, index) => `https://a.example/${index % 30}`);
       fake(name).answer = () => Response.json(replyWith(name, urls));
       const { results } = await ask(searchOver([at(name)]), { maxResults: 7 });
       expect(results.map(({ url }) => url)).toEqual(urls.slice(0, 7));
     });
 
-    test("results from elsewhere than asked for are dropped", async () => {
+    test("results outside the requested domains are dropped", async () => {
       const urls = [
         "https://example.org/1",
         "https://docs.example.org/2",
@@ -209,15 +209,15 @@ describe("pages", () => {
   }
 });
 
-describe("what a provider cannot do", () => {
-  test("passes it over, and asks the next one that can", async () => {
+describe("a field that a provider cannot serve", () => {
+  test("makes it skipped, and the next one that can is used", async () => {
     const servers = searchOver([at("serper"), at("tavily"), at("exa")]);
     expect((await ask(servers, { safesearch: "strict" })).provider).toBe("exa");
     expect(fake("serper").questions).toEqual([]);
     expect(servers.logged).toEqual([]);
   });
 
-  test("that none can do is refused by the name of the field", () => {
+  test("that no provider can serve is refused by its name", () => {
     const { search } = searchOver([at("tavily"), at("exa")]);
     const refusal = search.unsupportedError(searchFor(QUERY, { language: "de" }));
     expect(refusal?.code).toBe("invalid_parameter");
@@ -225,7 +225,7 @@ describe("what a provider cannot do", () => {
     expect(search.unsupportedError(searchFor(QUERY, { country: "DE" }))).toBeNull();
   });
 
-  test("that none can do together is refused by the names of both", () => {
+  test("that no provider can serve together is refused by both names", () => {
     const { search } = searchOver([at("serper"), at("exa")]);
     const refusal = search.unsupportedError(
       searchFor(QUERY, { language: "de", safesearch: "off" }),
@@ -249,7 +249,7 @@ describe("the embedded index", () => {
     expect(refusal?.retryAfterSeconds).toBeGreaterThan(0);
   });
 
-  test("that is not open yet is passed over where another one serves", async () => {
+  test("that is not open yet is skipped if another one serves", async () => {
     const servers = searchOver([embedded, at("exa")], index(false));
     expect(servers.search.unsupportedError(searchFor(QUERY))).toBeNull();
     expect((await ask(servers)).provider).toBe("exa");
@@ -262,7 +262,7 @@ describe("the embedded index", () => {
   });
 });
 
-test("five failures in a row, and a provider is left alone for ten seconds", async () => {
+test("five failures in a row, and a provider gets no request for ten seconds", async () => {
   fake("brave").mood = "500";
   const servers = searchOver([at("brave"), at("exa")]);
   for (let times = 0; times < 7; times += 1) await ask(servers);
@@ -272,14 +272,14 @@ test("five failures in a row, and a provider is left alone for ten seconds", asy
   expect((await ask(servers)).provider).toBe("brave");
 });
 
-test("a rate limit of one moment is no reason to leave a provider alone", async () => {
+test("a rate limit of one moment does not give a provider up", async () => {
   fake("brave").mood = "429";
   const servers = searchOver([at("brave"), at("exa")]);
   for (let times = 0; times < 7; times += 1) await ask(servers);
   expect(fake("brave").questions).toHaveLength(7);
 });
 
-test("a caller who leaves ends the provider's request, and no other one is asked", async () => {
+test("a caller who leaves ends the provider's request, and no other one is tried", async () => {
   fake("brave").mood = "hang";
   const leave = new AbortController();
   const servers = searchOver([at("brave", { timeoutMs: 600_000 }), at("exa")]);

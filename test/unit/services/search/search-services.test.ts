@@ -1,4 +1,4 @@
-// The wire of each search service: what it is sent, and what is made of its documented reply.
+// Tests the wire of each search service: the request, and the reading of its documented reply.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -71,7 +71,7 @@ test("queryOf() writes what URLSearchParams writes", () => {
   expect(queryOf({ q: "half \ud800 a pair" })).toBe("q=half+%EF%BF%BD+a+pair");
 });
 
-describe("what is sent", () => {
+describe("the request", () => {
   test("to SearXNG: a form, with the region in the language", () => {
     expect(sent("searxng", EVERYTHING, 2)).toEqual({
       method: "POST",
@@ -167,7 +167,7 @@ describe("what is sent", () => {
   });
 
   for (const name of NAMES) {
-    test(`to ${name}: nothing of what a caller left open`, () => {
+    test(`to ${name}: no field that a caller left open`, () => {
       const { values } = sent(name);
       const text = JSON.stringify(values);
       expect(text).not.toMatch(/country|lang|fresh|range|safe|moderation|domain|site:|null|tbs/i);
@@ -175,7 +175,7 @@ describe("what is sent", () => {
   }
 });
 
-describe("what is read", () => {
+describe("the reply", () => {
   for (const name of NAMES) {
     test(`${name}: its documented reply, in one form`, () => {
       const found = SERVICES[name].toResults(REPLIES[name]) ?? [];
@@ -193,7 +193,7 @@ describe("what is read", () => {
       expect(third).toBeUndefined();
     });
 
-    test(`${name}: anything else is no reply`, () => {
+    test(`${name}: any other text is not a reply`, () => {
       for (const body of [null, 1, "x", [], {}, { results: 1 }, { web: null }, { organic: {} }]) {
         expect(SERVICES[name].toResults(body)).toBeNull();
       }
@@ -233,11 +233,11 @@ describe("what is read", () => {
   });
 });
 
-describe("what a service lacks", () => {
+describe("the fields that a service lacks", () => {
   const lacks = (name: ServiceName, fields: Partial<SearchRequest>) =>
     SERVICES[name].lacks(searchFor("fares", fields));
 
-  test("SearXNG: a country without a language, and what is far down", () => {
+  test("SearXNG: a country without a language, and results far down", () => {
     expect(lacks("searxng", { country: "DE" })).toEqual(["country"]);
     expect(lacks("searxng", { country: "DE", language: "de" })).toEqual([]);
     expect(lacks("searxng", { maxResults: 10, page: 5 })).toEqual([]);
@@ -273,7 +273,7 @@ describe("what a service lacks", () => {
   });
 });
 
-test("every domain that the schema allows is taken, and nothing else", () => {
+test("every domain that the schema allows is accepted, and no other", () => {
   const schema = SearchBody.properties.exclude_domains;
   const part = fc.stringMatching(/^[A-Za-z0-9-]{1,10}$/);
   const name = fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.join("."));

@@ -1,4 +1,4 @@
-// What strangers write, made fit to be shown.
+// Tests that texts of strangers become safe to show.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -48,14 +48,14 @@ describe("textOfHtml()", () => {
     test(JSON.stringify(html), () => expect(textOfHtml(html, 200)).toBe(text));
   }
 
-  test("what is no text is none", () => {
+  test("a value that is not text gives no text", () => {
     const values = [null, undefined, 1, {}, ["x"]];
     for (const value of values) expect(textOfHtml(value, 10)).toBe("");
     expect(textsOfHtml([...values, "a"], 10)).toEqual(["", "", "", "", "", "a"]);
     expect(textsOfHtml([], 10)).toEqual([]);
   });
 
-  test("text that is left alone, or seen with others, is what cleaning would make of it", () => {
+  test("a text that needs no cleaning, or is cleaned with others, gives the same result", () => {
     const piece = fc.oneof(
       fc.constantFrom(
         " ",
@@ -82,7 +82,7 @@ describe("textOfHtml()", () => {
     const text = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(""));
     const texts = fc.array(text, { maxLength: 5 });
     fc.assert(
-      // Markup that shows nothing has the text cleaned.
+      // Markup without visible parts makes the text go through cleaning.
       fc.property(texts, fc.integer({ min: 20, max: 40 }), (htmls, charactersMax) => {
         const cleaned = htmls.map((html) => textOfHtml(`${html}<b></b>`, charactersMax));
         expect(htmls.map((html) => textOfHtml(html, charactersMax))).toEqual(cleaned);
@@ -92,7 +92,7 @@ describe("textOfHtml()", () => {
     );
   });
 
-  test("of all characters only those are removed that nobody sees", () => {
+  test("of all characters only invisible ones are removed", () => {
     const unseen = /[\p{Cc}\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/u;
     for (let code = 0; code < 0x1_0000; code += 1) {
       const character = String.fromCharCode(code);
@@ -117,7 +117,7 @@ describe("textOfHtml()", () => {
   test("long text is cut at a word, and hostile text is cut before it costs time", () => {
     expect(plainText("four words are here", 12)).toBe("four words…");
     expect([...plainText("🎈".repeat(50), 10)]).toHaveLength(10);
-    // To begin anew at each of these would take minutes, beyond the time of a test.
+    // Starting again at each of these would take minutes, beyond the time of a test.
     for (const piece of ["<", "<a", "<!--", "<script>", "&#", "<b><"]) {
       expect([...textOfHtml(piece.repeat(1_000_000), 1_000)].length).toBeLessThanOrEqual(1_000);
     }
@@ -132,8 +132,8 @@ test("tags nested to any depth are removed, in no more time than other text take
   }
 });
 
-test("cleaning takes time by the length, whichever end hostile text lacks", () => {
-  // In time by the square of these lengths, cleaning would take hours, and the test would time out.
+test("cleaning takes linear time, whichever end hostile text lacks", () => {
+  // With a time that grows by the square of these lengths, the test would time out.
   const length = 4_000_000;
   for (const piece of [
     "<script",
@@ -169,7 +169,7 @@ test("a hidden element or a comment is removed up to its own end, and stays with
 });
 
 describe("pageUrl()", () => {
-  test("http and https only, without credentials, of bearable length", () => {
+  test("http and https only, without credentials, of limited length", () => {
     for (const good of ["https://a.example/x?y#z", "http://bücher.example/", "HTTPS://A.EXAMPLE"]) {
       expect(pageUrl(good)).not.toBeNull();
     }
@@ -190,7 +190,7 @@ describe("pageUrl()", () => {
     }
   });
 
-  test("a URL that is not parsed is what parsing would make of it", () => {
+  test("a URL that is not parsed equals the result of parsing it", () => {
     const part = (...texts: readonly string[]) => fc.constantFrom(...texts);
     const scheme = part("http://", "https://", "HTTPS://", "ftp://");
     const names = part(
@@ -241,7 +241,7 @@ describe("pageUrl()", () => {
     expect(pageAt("https://www.a.example/x.html?q=1")).not.toBeInstanceOf(URL);
   });
 
-  test("a result without a title is called by its host", () => {
+  test("a result without a title is named by its host", () => {
     const found = { title: "<b></b>", url: "https://www.a.example/x", snippet: null, score: "NaN" };
     const candidate = candidateOf(found);
     expect(cleanResults(candidate ? [candidate] : [], NOW_MS, "html")).toMatchObject([
@@ -250,7 +250,7 @@ describe("pageUrl()", () => {
   });
 });
 
-test("a result has the day of its last change apart from that of its publication", () => {
+test("a result has the day of its last change beside that of its publication", () => {
   const candidate = candidateOf({
     title: "A page",
     url: "https://a.example/x",
@@ -300,13 +300,13 @@ describe("dayOf()", () => {
     test(`${String(text).slice(0, 40)}`, () => expect(dayOf(text, NOW_MS)).toBe(day));
   }
 
-  test("fresh is a span before now", () => {
+  test("freshness is a span before now", () => {
     expect(freshSince("day", NOW_MS).toISOString()).toBe("2026-11-20T12:00:00.000Z");
     expect(freshSince("year", NOW_MS).toISOString()).toBe("2025-11-20T12:00:00.000Z");
   });
 });
 
-test("pageTextOf() reads what a reader sees, whatever the markup", () => {
+test("pageTextOf() returns the visible text, whatever the markup", () => {
   const html = `<!doctype html><html lang=en-GB><title>A &amp; B</title>
     <meta name=description content="What it is"><meta property="article:published_time"
     content="2026-03-05T10:00:00Z"><script>var x = "<p>no</p>"</script><nav>Menu</nav>

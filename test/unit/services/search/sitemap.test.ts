@@ -1,4 +1,4 @@
-// Sitemaps are written by others: they are read once, from the start to the end.
+// Tests that sitemaps, which strangers write, are read once, from the start to the end.
 
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { sharedFolder } from "../../../support/shared.ts";
 
 const folder = sharedFolder("sitemap");
 
-/** The pages that a sitemap leads to, with their dates. */
+/** The pages in a sitemap, with their dates. */
 async function pagesOf(entries: string): Promise<(readonly [url: string, date: string | null])[]> {
   const path = join(folder, "sitemap.xml");
   writeFileSync(path, `<?xml version="1.0"?><urlset>${entries}</urlset>`);
@@ -24,7 +24,7 @@ async function pagesOf(entries: string): Promise<(readonly [url: string, date: s
   return pages;
 }
 
-test("the locations of a sitemap are read in every form that they are written in", async () => {
+test("the locations of a sitemap are read in every form that they can have", async () => {
   const pages = await pagesOf(`
     <url><loc>https://a.test/1?a=1&amp;b=2</loc><lastmod>2026-11-20</lastmod></url>
     <URL><LOC>
@@ -40,7 +40,7 @@ test("the locations of a sitemap are read in every form that they are written in
 });
 
 test("a hostile sitemap is read once, however long it is", async () => {
-  // To begin anew at each of these would take minutes, beyond the time of a test.
+  // Starting again at each of these would take minutes, beyond the time of a test.
   const blank = " ".repeat(1_000_000);
   for (const entries of [
     "<url>".repeat(1_000_000),

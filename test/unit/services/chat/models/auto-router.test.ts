@@ -1,4 +1,5 @@
-// Which model `auto` chooses, as a table: one line a case, the models best first or the refusal.
+// Tests which model `auto` chooses, as a table: one line a case, the models best first or the
+// refusal.
 
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../../../../src/core/errors.ts";
@@ -18,7 +19,7 @@ import {
 } from "../../../../../src/services/chat/models/catalogue.ts";
 import { type Catalogue, catalogueOf } from "../../../../../src/settings/catalogue.ts";
 
-/** USD per million tokens, quality, context: what the rules look at. */
+/** USD per million tokens, quality, context: the terms that the rules read. */
 const MODELS = {
   tiny: model("tiny", { input: "0.05", output: "0.10" }, 8_000),
   swift: model("swift", { input: "0.15", output: "0.60" }, 128_000),
@@ -107,12 +108,12 @@ describe("the choice of auto", () => {
     expect(chosen(catalogue(policy), asked)).toBe(expected);
   });
 
-  test("does not hang on the order of the configuration", () => {
+  test("does not depend on the order of the configuration", () => {
     const models = Object.values(MODELS).reverse();
     expect(chosen(catalogue("balanced", TERMS, models), {})).toBe("solid deep swift tiny");
   });
 
-  test("equal models go by their ids", () => {
+  test("orders equal models by their ids", () => {
     const alike = ["b", "c", "a"].map((id) => ({ ...MODELS.swift, id }));
     for (const policy of ["cheapest", "balanced", "quality"] as const) {
       expect(chosen(catalogue(policy, {}, alike), {})).toBe("a b c");
@@ -141,12 +142,12 @@ describe("the choice of auto", () => {
     expect(chosen(rules, bytes(6_003))).toBe("deep tiny");
   });
 
-  test("refuses tools where no model calls them", () => {
+  test("refuses tools if no model calls them", () => {
     const one = catalogue("cheapest", TERMS, [MODELS.tiny]);
     expect(chosen(one, tools)).toBe("invalid_parameter: tools need a model that can call tools");
   });
 
-  test("is not available where every model is excluded, and blames no field", () => {
+  test("is not available if every model is excluded, and blames no field", () => {
     const none = catalogue("cheapest", { tiny: { excluded: true } }, [MODELS.tiny]);
     for (const asked of [{}, tools]) {
       expect(chosen(none, asked)).toBe("model_unavailable: No model is offered as 'auto'");
@@ -167,13 +168,13 @@ describe("the choice of auto", () => {
     expect(fieldOf(bytes(24_000))).toBe("messages");
   });
 
-  test("is the guide where there is no language model, and never else", () => {
+  test("is the guide if no language model exists, and otherwise never", () => {
     expect(chosen(catalogueOf([], []), {})).toBe("farebox-guide");
     expect(chosen(catalogue("cheapest"), {})).not.toContain("farebox-guide");
   });
 });
 
-describe("what the balance can afford", () => {
+describe("models within the balance", () => {
   const ranked = [MODELS.deep, MODELS.solid, MODELS.swift, MODELS.tiny] as const;
   const means = { promptTokens: 1_000, outputTokens: () => 1_000 };
   /** Upper bounds: deep $0.018, solid $0.005, swift $0.00075, tiny $0.00015. */
@@ -196,7 +197,7 @@ describe("what the balance can afford", () => {
     expect(affordable(all, paid)).toBe(expected);
   });
 
-  test("a model that free credit cannot pay for does not take over what free credit pays", () => {
+  test("a model that free credit cannot pay for does not replace one that it can", () => {
     const first = [MODELS.solid, MODELS.deep] as const;
     const spendable = ({ freeCreditEligible }: ModelEntry) =>
       usd(freeCreditEligible ? "0.006" : "0.02");

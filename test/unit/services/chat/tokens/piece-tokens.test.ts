@@ -7,7 +7,7 @@ import { MODEL } from "../../../../support/api/models.ts";
 
 const OTHER = { ...MODEL };
 
-/** What is expected of the model after replies of 100 pieces with these tokens. */
+/** The tokens expected of the model after replies of 100 pieces with these tokens. */
 function after(...replies: readonly number[]): number {
   const learned = new PieceTokens();
   for (const tokens of replies) learned.learn(MODEL, { tokens, pieces: 100 });
@@ -31,7 +31,7 @@ describe("the tokens expected of a piece", () => {
 
   test("are never more than four, whatever one reply had", () => {
     expect([after(20), after(900)]).toEqual([1.25, TOKENS_EACH_MAX]);
-    // One reply of very many does not stay the measure for long.
+    // A single reply of very many tokens does not dominate for long.
     expect(after(100_000, ...Array<number>(20).fill(100))).toBeLessThan(2);
   });
 

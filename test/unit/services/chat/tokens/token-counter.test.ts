@@ -15,7 +15,7 @@ afterEach(() => {
   for (const counter of open.splice(0)) counter.close();
 });
 
-/** A counter whose threads are started as the test says; without that they are the real ones. */
+/** A counter whose threads are started by `start`; by default they are real. */
 function counterOf({
   clock = realClock,
   start,
@@ -70,7 +70,7 @@ describe("TokenCounter", () => {
     expect(starts).toBe(0);
   });
 
-  test("does not let a small count wait for all of another account's large one", async () => {
+  test("does not delay a small count by another account's large one", async () => {
     const counter = counterOf();
     const done: string[] = [];
     const note = (name: string) => () => void done.push(name);
@@ -82,7 +82,7 @@ describe("TokenCounter", () => {
     expect(done).toEqual(["small", "large", "large, later"]);
   });
 
-  test("counts what many accounts ask at once in few messages, each its own", async () => {
+  test("counts the requests of many accounts in few messages, each its own", async () => {
     let messages = 0;
     const counter = counterOf({
       start: () => {
@@ -110,7 +110,7 @@ describe("TokenCounter", () => {
     const prompt = promptOf(words(10 * KB));
     const left: Promise<number | null>[] = [];
     const ask = (account: string) => counter.estimatePrompt(account, prompt, NO_LIMIT);
-    // The first one is being counted and does not wait.
+    // The first estimate is being counted and does not wait.
     left.push(ask("first"));
     for (let count = 0; count < 4; count += 1) left.push(ask("first"));
     expect(await ask("first")).toBeNull();
@@ -148,7 +148,7 @@ describe("TokenCounter", () => {
     expect(starts).toBe(1);
   });
 
-  test("lets nobody wait for a thread that ended, and starts another", async () => {
+  test("does not wait for a thread that ended, and starts another", async () => {
     const clock = new FakeClock();
     let starts = 0;
     const dying = threadOf("dying-thread");
@@ -161,7 +161,7 @@ describe("TokenCounter", () => {
       counter.estimatePrompt("a", prompt, NO_LIMIT),
       counter.countPrompt("b", prompt),
     ]);
-    // What is charged is counted without the thread.
+    // The charged tokens are counted without the thread.
     expect([estimate, charged]).toEqual([null, exact]);
     expect(await counter.estimatePrompt("a", prompt, NO_LIMIT)).toBeNull();
     expect(starts).toBe(1);

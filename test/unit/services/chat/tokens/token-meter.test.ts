@@ -30,7 +30,7 @@ describe("TokenMeter", () => {
     );
   });
 
-  test("a no-break space is space: text is not cut beside it", async () => {
+  test("a no-break space counts as space: text is not cut beside it", async () => {
     for (const text of ["\u00a0 \u00a0 pellentesque", "a\u00a0 b"]) {
       const meter = new TokenMeter(counter);
       meter.add([delta(text)]);

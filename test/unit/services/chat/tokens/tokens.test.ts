@@ -17,7 +17,7 @@ import {
 const anyText = fc.oneof(
   fc.string({ unit: "binary", maxLength: 700 }),
   fc.string({ unit: "grapheme", maxLength: 700 }),
-  // Lone halves of surrogate pairs, which are no characters but may stand in JSON.
+  // Lone halves of surrogate pairs, which are not characters but may occur in JSON.
   fc
     .array(fc.integer({ min: 0xd7f0, max: 0xe010 }), { maxLength: 700 })
     .map((codes) => String.fromCharCode(...codes)),
@@ -59,7 +59,7 @@ describe("countTokens()", () => {
     expect(countTokens(text.repeat(50))).toBe(encode(text.repeat(50)).length);
   });
 
-  test("takes control tokens for plain text", () => {
+  test("treats control tokens as plain text", () => {
     for (const text of ["<|endoftext|>", "a <|endofprompt|> b", "<|im_start|>system"]) {
       expect(countTokens(text)).toBeGreaterThan(3);
     }
@@ -118,7 +118,7 @@ describe("the prompt", () => {
     );
   });
 
-  test("the bound and the count take everything that is forwarded as text", async () => {
+  test("the bound and the count include everything that is forwarded as text", async () => {
     const nothing = requestOf([{ role: "user", content: null }]);
     const bare = promptTokensMax(nothing);
     const long = "é".repeat(50);
@@ -154,7 +154,7 @@ describe("the prompt", () => {
     ];
     const counted = await countPrompt(requestOf(messages, tools));
     const exact = countPromptTokens(messages, JSON.stringify(tools));
-    // Each cut of a long text may part a token.
+    // Each cut of a long text may split a token.
     expect(counted).toBeGreaterThanOrEqual(exact);
     expect(counted).toBeLessThanOrEqual(exact + 10);
   });
@@ -190,7 +190,7 @@ describe("firstTokens()", () => {
     );
   });
 
-  test("leaves a text alone that fits", async () => {
+  test("leaves a text unchanged that fits", async () => {
     expect(await firstTokens("One hold.", 10, count)).toEqual({
       text: "One hold.",
       tokens: 3,

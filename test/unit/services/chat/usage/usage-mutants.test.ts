@@ -1,4 +1,4 @@
-// The vectors are worth the faults that they find: mutants of the files that read a usage.
+// Tests the vectors by mutants of the files that read a usage: the vectors must find each fault.
 
 import { describe } from "bun:test";
 import type { UsageForm } from "../../../../../src/services/chat/usage/reply-usage.ts";

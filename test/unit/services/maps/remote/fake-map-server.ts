@@ -1,11 +1,11 @@
-// A server of maps on 127.0.0.1: it answers what it is told, or behaves as a mood says.
+// Serves maps on 127.0.0.1: returns the test's answer, or misbehaves as a mood says.
 
 import { createServer, type Server, type Socket } from "node:net";
 import { UPSTREAM_SECRET } from "../../../../support/fakes/fake-upstream.ts";
 
 export interface Asked {
   readonly method: string;
-  /** With the query. */
+  /** The path with its query. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -13,18 +13,18 @@ export interface Asked {
   isGone: boolean;
 }
 
-/** How the next request is answered. */
+/** The answer to the next request. */
 export type Behaviour =
   | { readonly status: number; readonly body: string | Uint8Array; readonly headers?: object }
   | { readonly mood: Mood };
 
-/** Ways in which no server library misbehaves on demand. */
+/** Failures that no server library shows on demand. */
 export type Mood = "hang" | "hang in body" | "reset" | "reset in body" | "flood";
 
 export class FakeMapServer implements AsyncDisposable {
   readonly asked: Asked[] = [];
   behaviour: Behaviour = { status: 200, body: "{}" };
-  /** Where it listens. */
+  /** The address that it listens on. */
   baseUrl = "";
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -80,7 +80,7 @@ export class FakeMapServer implements AsyncDisposable {
   }
 }
 
-/** A whole request, or null as long as it is not. */
+/** Returns a whole request, or null until it is complete. */
 function readRequest(text: string): Asked | null {
   const end = text.indexOf("\r\n\r\n");
   if (end < 0) return null;

@@ -1,4 +1,4 @@
-// Whatever happens to an upstream, the next provider can be asked, and no secret is told.
+// Tests that after any upstream failure the next provider can be used, and no secret is revealed.
 
 import { describe, expect, test } from "bun:test";
 import { RouteFailure } from "../../../../../src/upstream/route-failure.ts";
@@ -21,7 +21,7 @@ const { baseUrl } = fake;
 
 const TIMEOUT_MS = 60;
 
-/** What comes of a case while the server behaves like this. */
+/** The error of a case while the server behaves like this. */
 async function failure(
   { kind, action, query }: Case,
   behaviour: Behaviour,
@@ -37,7 +37,7 @@ async function failure(
   throw new Error("It was served");
 }
 
-/** A RouteFailure that tells nothing that a log may not hold. */
+/** Requires a RouteFailure without any text that a log must not hold. */
 function expectRouteFailure(error: unknown, one: Case, blames: RouteFailure["blames"]): void {
   expect(error).toBeInstanceOf(RouteFailure);
   if (!(error instanceof RouteFailure)) return;
@@ -64,7 +64,7 @@ const STATUSES: readonly (readonly [status: number, blames: RouteFailure["blames
   [503, "server"],
 ];
 
-/** What comes with status 200 and is nothing that the upstream ever sends. */
+/** Bodies with status 200 that the upstream never sends. */
 const WRONG_BODIES: Readonly<Record<string, string>> = {
   "nothing at all": "",
   "a page": `<html>${UPSTREAM_SECRET}</html>`,
@@ -87,7 +87,7 @@ const WRONG_BODIES: Readonly<Record<string, string>> = {
 for (const one of CASES) {
   describe(`${one.kind}, asked for ${one.action}, does not serve`, () => {
     for (const [status, blames] of STATUSES) {
-      test(`with status ${status}, in whatever form`, async () => {
+      test(`with status ${status}, in any form`, async () => {
         const message = `${UPSTREAM_SECRET} ${one.query}`;
         const json = JSON.stringify({ message, detailedError: message });
         for (const body of [message, json, message.padEnd(100_000)]) {
@@ -135,7 +135,7 @@ for (const one of CASES) {
       expect(fake.asked.length - before).toBe(1);
     });
 
-    test("a caller who has gone: the request ends, and nobody is blamed", async () => {
+    test("a caller who has gone: the request ends, and no server is blamed", async () => {
       const caller = new AbortController();
       const before = fake.asked.length;
       const failed = failure(one, { mood: "hang" }, { signal: caller.signal });
@@ -149,7 +149,7 @@ for (const one of CASES) {
   });
 }
 
-test("a server that cannot be reached does not serve, and its address is not told", async () => {
+test("an unreachable server does not serve, and its address is not revealed", async () => {
   const [one] = CASES;
   if (one === undefined) throw new Error("There is no case");
   const server = serverOf(one.kind, "http://127.0.0.1:1");
@@ -159,7 +159,7 @@ test("a server that cannot be reached does not serve, and its address is not tol
   expect(String(error)).not.toContain("127.0.0.1");
 });
 
-test("every key goes where the kind wants it, and nowhere if there is none", async () => {
+test("every key goes to the place that the kind wants, and nowhere without a key", async () => {
   const carriers: Record<string, string> = {};
   for (const one of CASES) {
     fake.behaviour = { status: 200, body: bytesOf(one.reply) };
@@ -190,6 +190,6 @@ test("every key goes where the kind wants it, and nowhere if there is none", asy
   });
 });
 
-test("the cases have checked parameters of every action that they ask for", () => {
+test("the cases have checked parameters of every action that they request", () => {
   for (const { action, query } of CASES) expect(parametersOf(action, query)).toBeObject();
 });

@@ -6,7 +6,7 @@ const OSM = "© OpenStreetMap contributors, ODbL 1.0, https://www.openstreetmap.
 
 const mapping = await shared(startMapping());
 
-/** What is not said of a place below. */
+/** The fields of a place that the replies below leave out. */
 const PLACE = {
   country_code: "DE",
   country: null,
@@ -45,7 +45,7 @@ const BERLIN = {
   city: "Berlin",
 };
 const DISTANCE = { distance_m: 2039 };
-/** What the border and the time zone add. */
+/** The fields that the border and the time zone add. */
 const IN_BERLIN = {
   country_code: "DE",
   state: "Berlin",
@@ -56,7 +56,7 @@ const IN_BERLIN = {
   calling_code: "+49",
 };
 
-test("Nominatim is asked with country and language; its texts become numbers", async () => {
+test("Nominatim gets country and language; its texts become numbers", async () => {
   const { request, data, attribution } = await mapping.mapped("nominatim geocode");
   expect(request).toEqual([
     "GET /search",
@@ -86,7 +86,7 @@ test("Nominatim is asked with country and language; its texts become numbers", a
   expect(attribution).toEqual([OSM]);
 });
 
-test("Nominatim names what is at a position, and how far it lies off", async () => {
+test("Nominatim names the place at a position, and its distance", async () => {
   const { request, data, attribution } = await mapping.mapped("nominatim reverse");
   expect(request).toEqual([
     "GET /reverse",
@@ -119,7 +119,7 @@ test("Nominatim's place is completed by the border and the time zone", async () 
   expect(attribution).toEqual([OSM]);
 });
 
-test("Photon is asked for a language without its region", async () => {
+test("Photon gets a language without its region", async () => {
   const { request, data, attribution } = await mapping.mapped("photon geocode");
   expect(request).toEqual(["GET /api", "q=b", "limit=5", "lang=pt", "lat=52.5", "lon=13.4"]);
   expect(data).toEqual({
@@ -144,7 +144,7 @@ test("Photon is asked for a language without its region", async () => {
   expect(attribution).toEqual([OSM]);
 });
 
-test("Photon names the nearest to a position", async () => {
+test("Photon names the place nearest to a position", async () => {
   const { request, data, attribution } = await mapping.mapped("photon reverse");
   expect(request).toEqual(["GET /reverse", "lat=52.5", "lon=13.4", "limit=1"]);
   expect(data).toEqual({

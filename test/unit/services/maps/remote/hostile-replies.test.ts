@@ -1,4 +1,5 @@
-// Whatever an upstream sends: it did not serve, or its answer holds known fields of known types.
+// Tests that any reply of an upstream either counts as a failure or becomes an answer with known
+// fields of known types.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -9,7 +10,7 @@ import { askServer, CASES, serverOf } from "../../../../support/fakes/maps-cases
 const JSON_CASES = CASES.filter(({ reply }) => !(reply instanceof Uint8Array));
 const RUNS = 150;
 
-/** What a field of a reply may turn into. */
+/** Values that may replace a field of a reply. */
 const junk = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
   fc.constantFrom<unknown>(
@@ -32,13 +33,13 @@ const junk = fc.oneof(
   ),
 );
 
-/** The paths of everything in a value. */
+/** The paths of all parts of a value. */
 function pathsOf(value: unknown, path: readonly string[] = []): (readonly string[])[] {
   if (typeof value !== "object" || value === null) return [path];
   return [path, ...Object.entries(value).flatMap(([key, one]) => pathsOf(one, [...path, key]))];
 }
 
-/** A copy with what stands at a path replaced. */
+/** A copy with the value at a path replaced. */
 function withJunk(value: unknown, [key, ...rest]: readonly string[], what: unknown): unknown {
   if (key === undefined) return what;
   if (typeof value !== "object" || value === null) return value;
@@ -57,13 +58,13 @@ function fieldsOf(value: unknown): string[] {
   return [...names, ...Object.values(value).flatMap(fieldsOf)];
 }
 
-/** Throws where an answer holds what no answer may. */
+/** Throws if an answer contains a forbidden value. */
 function expectClean(value: unknown): void {
   if (typeof value === "number") expect(Number.isFinite(value)).toBe(true);
   if (typeof value === "string") {
     expect(value.length).toBeLessThanOrEqual(2_100);
     expect(value.isWellFormed()).toBe(true);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it may not have
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters that it must not have
     expect(value).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/);
   }
   expect(value).not.toBeUndefined();
@@ -74,7 +75,7 @@ function expectClean(value: unknown): void {
   }
 }
 
-/** Serves a case with this reply, or tells why not. */
+/** Serves a case with this reply, or returns why it cannot. */
 async function outcome(one: (typeof CASES)[number], reply: unknown): Promise<unknown> {
   const { kind, action, query } = one;
   const fetch = async () => new Response(JSON.stringify(reply));
@@ -108,7 +109,7 @@ describe("a reply with junk in it", () => {
       expect(served).toBeGreaterThan(0);
     });
 
-    test(`of ${one.kind} to ${one.action} in any form is never taken for an answer`, async () => {
+    test(`of ${one.kind} to ${one.action} in any form is never used as an answer`, async () => {
       const form = fc.oneof(fc.jsonValue(), fc.array(junk), fc.dictionary(fc.string(), junk));
       await fc.assert(
         fc.asyncProperty(form, async (reply) => {

@@ -10,7 +10,7 @@ const FIELDS = [
   "iconCategory,magnitudeOfDelay,events{description,code,iconCategory},",
   "startTime,endTime,from,to,length,delay,roadNumbers}}}",
 ].join("");
-/** What an incident and a closure at the same place both say. */
+/** The fields that an incident and a closure at the same place share. */
 const INCIDENT = {
   id: "TTI-e97758bc",
   description: "Stehender Verkehr; Bauarbeiten",
@@ -119,7 +119,7 @@ test("TomTom's incidents are those that touch the circle, not only its box", asy
   expect(attribution).toEqual([TOMTOM]);
 });
 
-test("TomTom is asked for closed roads; one at a point has no line", async () => {
+test("TomTom gets a request for closed roads; one at a point has no line", async () => {
   const { request, data, attribution } = await mapping.mapped("tomtom closures");
   expect(request).toEqual([
     "GET /traffic/services/5/incidentDetails",
@@ -163,7 +163,7 @@ test("TomTom's flow has kilometres an hour, a class and a level", async () => {
   expect(attribution).toEqual([TOMTOM]);
 });
 
-test("TomTom's route tells what of its time is due to traffic", async () => {
+test("TomTom's route shows which part of its time is due to traffic", async () => {
   const { request, data, attribution } = await mapping.mapped("tomtom route_traffic");
   expect(request).toEqual([
     "GET /routing/1/calculateRoute/52.5,13.4:52.52,13.42/json",
@@ -192,7 +192,7 @@ test("TomTom's route tells what of its time is due to traffic", async () => {
   expect(attribution).toEqual([TOMTOM]);
 });
 
-test("Tankerkönig is asked in kilometres and answers in metres, the nearest first", async () => {
+test("Tankerkönig is called in kilometres and answers in metres, the nearest first", async () => {
   const { request, data, attribution } = await mapping.mapped("tankerkoenig fuel_prices");
   expect(request).toEqual([
     "GET /json/list.php",

@@ -1,4 +1,4 @@
-// A server that answers each case as it is documented, and what comes of it.
+// Answers each case as it is documented, and records the request and the result.
 
 import {
   askServer,
@@ -10,7 +10,7 @@ import {
 import { FakeMapServer } from "./fake-map-server.ts";
 
 export interface Mapped {
-  /** What the server was asked: its parameters or statements one by one, decoded. */
+  /** The request to the server: its parameters or statements one by one, decoded. */
   readonly request: readonly string[];
   readonly data: unknown;
   readonly attribution: readonly string[];
@@ -34,7 +34,7 @@ export async function startMapping() {
     return { request: decoded.split(separator), data, attribution };
   }
 
-  /** What an action answers to another query or another reply. */
+  /** The answer of an action to another query or another reply. */
   async function answered(one: Case, status = 200): Promise<unknown> {
     const { kind, action, query, reply } = one;
     fake.behaviour = { status, body: bytesOf(reply) };

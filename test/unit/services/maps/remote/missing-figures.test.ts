@@ -1,5 +1,5 @@
-// If a reply lacks a figure, the answer lacks only that figure. Required are only positions, ids
-// and the main figures of an answer.
+// Tests that an answer lacks only the figures that the reply lacks. Required are only positions,
+// ids and the main figures of an answer.
 
 import { expect, test } from "bun:test";
 import { distance, type Position } from "../../../../../src/annexes/atlas/geography.ts";
@@ -73,7 +73,7 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
     "trip.summary.length",
     "trip.status",
   ],
-  // The id of a road tells one road from another.
+  // The id of a road distinguishes it from other roads.
   "valhalla road_classes": ["*.edges.*.edge_info.way_id"],
   "motis stops": ["*.lat", "*.lon"],
   "motis departures": ["stopTimes.*.displayName"],

@@ -38,7 +38,7 @@ test("MOTIS' stops are stations in the circle, under ids that a caller can send 
   expect(attribution).toEqual(SOURCES);
 });
 
-test("MOTIS is asked for a stop by its own id; a departure has both its local times", async () => {
+test("MOTIS gets a stop's own id; a departure has both its local times", async () => {
   const { request, data, attribution } = await mapping.mapped("motis departures");
   expect(request).toEqual([
     "GET /api/v6/stoptimes",
@@ -128,7 +128,7 @@ const JOURNEYS = {
   ],
 };
 
-test("MOTIS' journeys have legs, and ends without names where those are no stops", async () => {
+test("MOTIS' journeys have legs, and ends without names if those are not stops", async () => {
   const { request, data, attribution } = await mapping.mapped("motis journey");
   expect(request).toEqual([
     "GET /api/v6/plan",
@@ -141,7 +141,7 @@ test("MOTIS' journeys have legs, and ends without names where those are no stops
   expect(attribution).toEqual(SOURCES);
 });
 
-test("MOTIS is asked for rail alone", async () => {
+test("MOTIS is asked only for rail", async () => {
   const { request, data, attribution } = await mapping.mapped("motis rail");
   expect(request).toEqual([
     "GET /api/v6/plan",

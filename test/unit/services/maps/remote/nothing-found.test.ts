@@ -1,4 +1,4 @@
-// "Nothing found" is an answer, in whichever form an upstream says it; an error is none.
+// Tests that "nothing found" is an answer, in any form of an upstream; an error is not.
 
 import { describe, expect, test } from "bun:test";
 import type { MapsAction } from "../../../../../src/services/maps/actions.ts";
@@ -42,7 +42,7 @@ interface NothingFoundCase extends Case {
   readonly status: number;
 }
 
-/** A query to an action of a server, by both names; the server's reply, and what comes of it. */
+/** A query to an action of a server, by both names; the server's reply, and its result. */
 function row(
   name: `${MapsKind} ${MapsAction}`,
   query: string,
@@ -85,12 +85,12 @@ describe("nothing found is an answer", () => {
   }
 });
 
-describe("what is no answer", () => {
+describe("a reply that is not an answer", () => {
   async function failureOf(row: Case, status = 200): Promise<unknown> {
     return await mapping.answered(row, status).catch((error: unknown) => error);
   }
 
-  test("of Overpass: what it found before it ran out of time", async () => {
+  test("of Overpass: the results before it ran out of time", async () => {
     const row = {
       kind: "overpass",
       action: "closures",
@@ -100,7 +100,7 @@ describe("what is no answer", () => {
     expect(await failureOf(row)).toMatchObject({ name: "RouteFailure", blames: "nobody" });
   });
 
-  test("of Overpass: more than could be put in order", async () => {
+  test("of Overpass: more results than could be sorted", async () => {
     const [, node] = OVERPASS_POIS.elements;
     const reply = { elements: Array.from({ length: 5_000 }, () => node) };
     const row = { kind: "overpass", action: "poi", query: `${at}&category=cafe`, reply } as const;
@@ -112,7 +112,7 @@ describe("what is no answer", () => {
     expect(await failureOf({ ...row, reply: TANKERKOENIG_ERROR })).toBeInstanceOf(RouteFailure);
   });
 
-  test("of MOTIS: that an address is not there", async () => {
+  test("of MOTIS: a missing address", async () => {
     const row = { kind: "motis", action: "departures", query: "stop_id=x", reply: {} } as const;
     expect(await failureOf(row, 404)).toBeInstanceOf(RouteFailure);
     expect(await failureOf({ ...row, reply: MOTIS_UNKNOWN }, 400)).toBeInstanceOf(RouteFailure);
@@ -129,7 +129,7 @@ describe("what is no answer", () => {
     );
   });
 
-  test("of OSRM and Valhalla: a route without a length, or with a line that is none", async () => {
+  test("of OSRM and Valhalla: a route without a length, or with an invalid line", async () => {
     const [route] = OSRM_ROUTE.routes;
     const osrm = { kind: "osrm", action: "route", query: ends } as const;
     for (const more of [{ distance: "7" }, { distance: -1 }, { geometry: "abc" }]) {
@@ -166,7 +166,7 @@ const FAILURES: readonly object[] = [
   { statusCode: 429 },
 ];
 
-describe("a reply with status 200 that tells a failure is no answer, even with results", () => {
+describe("a reply with status 200 that reports a failure is no answer, even with results", () => {
   for (const one of CASES) {
     const { kind, action, reply } = one;
     if (Array.isArray(reply) || reply instanceof Uint8Array) continue;
@@ -253,7 +253,7 @@ describe("a refusal names the parameter that the server cannot serve", () => {
     });
   }
 
-  test("but not where the caller left it open: then the server is at fault", async () => {
+  test("but not if the caller left it open: then the server is at fault", async () => {
     const motis = { kind: "motis", action: "rail", query: "from=x&to=y" } as const;
     const photon = { kind: "photon", action: "reverse", query: at } as const;
     for (const row of [
@@ -276,7 +276,7 @@ describe("units and limits", () => {
     });
   });
 
-  test("no answer is longer than was asked for", async () => {
+  test("no answer is longer than requested", async () => {
     const stops = { kind: "motis", action: "stops", query: "lat=48.4&lon=9.982&limit=1" } as const;
     expect(await mapping.answered({ ...stops, reply: MOTIS_STOPS })).toHaveProperty(
       "stops.length",
@@ -298,7 +298,7 @@ describe("units and limits", () => {
     expect(found).toHaveProperty("roads.length", 1);
   });
 
-  test("only stations that sell a fuel come for it, with its price alone", async () => {
+  test("only stations that sell a fuel are returned for it, with only its price", async () => {
     const query = "lat=52.521&lon=13.438&fuel=e10";
     const reply = TANKERKOENIG_STATIONS;
     const one = { kind: "tankerkoenig", action: "fuel_prices", query, reply } as const;
@@ -307,13 +307,13 @@ describe("units and limits", () => {
     });
   });
 
-  test("OSRM's steps come only when they are asked for, for the mode of its network", async () => {
+  test("OSRM's steps come only when requested, for the mode of its network", async () => {
     const query = `${ends}&steps=false`;
     const row = { kind: "osrm", action: "route", query, reply: OSRM_ROUTE } as const;
     expect(await mapping.answered(row)).toHaveProperty("route.steps", null);
   });
 
-  test("Open-Meteo's days are read only as far as was asked", async () => {
+  test("Open-Meteo's days are read only as far as requested", async () => {
     const [day] = OPEN_METEO.daily.time;
     const daily = { ...OPEN_METEO.daily, time: [day, "no day"] };
     const reply = { ...OPEN_METEO, daily };

@@ -14,7 +14,7 @@ const LINE = {
     [13.4, 52.502],
   ],
 };
-/** What is not said of a point of interest, a road or a closure below. */
+/** The fields of a point of interest, a road or a closure that the replies below leave out. */
 const POI = {
   category: "cafe",
   name: null,
@@ -44,7 +44,7 @@ const CLOSURE = {
   geometry: LINE,
 };
 
-test("Overpass' points of interest come nearest first, in the language asked for", async () => {
+test("Overpass' points of interest come nearest first, in the requested language", async () => {
   const { request, data, attribution } = await mapping.mapped("overpass poi");
   expect(request).toEqual([
     "POST /api/interpreter data=[out:json][timeout:10]",

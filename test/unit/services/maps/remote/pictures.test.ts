@@ -1,4 +1,4 @@
-// Maps that a server draws.
+// Tests maps that a server draws.
 
 import { expect, test } from "bun:test";
 import { RouteFailure } from "../../../../../src/upstream/route-failure.ts";
@@ -18,7 +18,7 @@ async function picture(kind: "tileserver-gl" | "static-map", path: string, query
   return { data, attribution, target: decodeURIComponent(fake.last().target) };
 }
 
-test("TileServer GL draws what is asked for; the site is marked by a ring around it", async () => {
+test("TileServer GL draws the requested map; the site is marked by a ring around it", async () => {
   const bytes = png(320, 200);
   fake.behaviour = { status: 200, body: bytes };
   const { data, attribution, target } = await picture("tileserver-gl", "/styles/basic");
@@ -47,14 +47,14 @@ test("TileServer GL draws what is asked for; the site is marked by a ring around
   expect(attribution.join()).toContain("OpenStreetMap contributors, ODbL");
 });
 
-test("TileServer GL draws without a marker, in the style that is asked for", async () => {
+test("TileServer GL draws without a marker, in the requested style", async () => {
   fake.behaviour = { status: 200, body: png(320, 200) };
   const query = `${QUERY}&marker=false&style=dark`;
   const { target } = await picture("tileserver-gl", "/styles/%7Bstyle%7D", query);
   expect(target).toBe("/styles/dark/static/13.4,52.5,12/320x200.png?key=key-7f31-never-to-be-seen");
 });
 
-test("a template is filled in; what is for the marker stands there only with one", async () => {
+test("a template is filled in; the marker's part appears only with a marker", async () => {
   fake.behaviour = { status: 200, body: png(320, 200) };
   const template =
     "/{style}/{lon},{lat},{zoom}/{width}x{height}?k={key}{marker:&pin={lat},{lon}}&{x}";
@@ -67,7 +67,7 @@ test("a template is filled in; what is for the marker stands there only with one
   expect(fake.last().headers.authorization).toBeUndefined();
 });
 
-test("what is no PNG, cut off, or of another size is no map", async () => {
+test("a picture that is not a PNG, is cut off, or has another size is no map", async () => {
   const whole = png(320, 200);
   const cuts = [20, 40, whole.length - 12, whole.length - 1].map((end) => whole.slice(0, end));
   const bodies = [png(640, 400), ...cuts, Buffer.from("GIF89a"), Buffer.from("")];

@@ -15,7 +15,7 @@ import {
 } from "../../../../../src/services/maps/providers/remote/read.ts";
 import { degrees } from "../../../../../src/services/maps/providers/remote/upstream.ts";
 
-/** The other direction of Google's format, from its description. */
+/** Encodes Google's format, from its description. */
 function encodePolyline(points: readonly (readonly [lon: number, lat: number])[]): string {
   const last = [0, 0];
   const values = points.flatMap(([lon, lat]) =>
@@ -43,7 +43,7 @@ describe("decodePolyline()", () => {
     ]);
   });
 
-  test("reads any line back, also at the ends of the globe", () => {
+  test("reads any line back, even at the ends of the globe", () => {
     const micro = (most: number) => fc.integer({ min: -most, max: most }).map((n) => n / 1e6);
     const line = fc.array(fc.tuple(micro(180e6), micro(90e6)), { minLength: 2, maxLength: 50 });
     fc.assert(
@@ -53,7 +53,7 @@ describe("decodePolyline()", () => {
     );
   });
 
-  test("refuses what is cut off, foreign, off the globe, or no line", () => {
+  test("refuses a line that is cut off, foreign, off the globe, or not a line", () => {
     for (const text of ["_p~iF", "_p~iF~ps|U_", "é~", "~~~~~~~~~~~~~", "", "??", 5, null]) {
       expect(decodePolyline(text)).toBeNull();
     }
@@ -61,7 +61,7 @@ describe("decodePolyline()", () => {
 });
 
 describe("stop ids", () => {
-  test("of any text can be sent back, and are what the parameter takes", () => {
+  test("of any text can be sent back, and fit the parameter", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 60 }), (text) => {
         const id = encodeStopId(`de_${text}`);
@@ -72,7 +72,7 @@ describe("stop ids", () => {
     );
   });
 
-  test("that a caller makes up are refused before anybody is asked", () => {
+  test("that a caller makes up are refused without a request", () => {
     for (const made of ["a~", "a~G0", "a~FF"]) expect(decodeStopId(made)).toBeNull();
   });
 });
@@ -88,7 +88,7 @@ test("degrees() writes every position without an exponent, to the centimetre", (
   ]);
 });
 
-test("localTime() shows an instant as clocks do, in front of UTC and behind it", () => {
+test("localTime() shows an instant as clocks do, ahead of UTC and behind it", () => {
   const noon = Date.parse("2026-11-21T12:00:00Z");
   expect(localTime(noon, 3_600)).toBe("2026-11-21T13:00:00+01:00");
   expect(localTime(noon, -12_600)).toBe("2026-11-21T08:30:00-03:30");
@@ -96,7 +96,7 @@ test("localTime() shows an instant as clocks do, in front of UTC and behind it",
   expect(localTime(noon, 0)).toBe("2026-11-21T12:00:00+00:00");
 });
 
-test("timeOf() takes times with an offset alone, and completes their seconds", () => {
+test("timeOf() accepts only times with an offset, and completes their seconds", () => {
   expect(timeOf("2026-11-21T08:00Z")).toBe("2026-11-21T08:00:00Z");
   expect(timeOf("2026-11-21T08:00:01.5+01:00")).toBe("2026-11-21T08:00:01.5+01:00");
   for (const bad of ["2026-11-21T08:00", "2026-13-21T08:00:00Z", "x", 5, null]) {
@@ -112,7 +112,7 @@ test("textOf() makes one bounded line, never half a character", () => {
   for (const none of ["", " \n", 5, null, {}]) expect(textOf(none)).toBeNull();
 });
 
-test("webAddress() takes addresses that a caller may follow, without credentials", () => {
+test("webAddress() accepts addresses that a caller may follow, without credentials", () => {
   const web = ["https:", "http:"];
   expect(webAddress("https://a.example/b?c", web)).toBe("https://a.example/b?c");
   for (const bad of ["javascript:alert(1)", "https://u:p@a.example", "//a", "data:,x", "a b", 5]) {

@@ -68,7 +68,7 @@ test("OSRM's route has metres, seconds and instructions in words", async () => {
   expect(attribution).toEqual([OSM]);
 });
 
-test("Valhalla's route has metres of its kilometres, and the line of its polyline", async () => {
+test("Valhalla's route has metres for its kilometres, and the line of its polyline", async () => {
   const { request, data, attribution } = await mapping.mapped("valhalla route");
   expect(request).toEqual([
     [

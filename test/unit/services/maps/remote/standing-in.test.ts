@@ -1,4 +1,4 @@
-// Configured servers behind the provider of maps: one stands in for another.
+// Tests configured servers behind the provider of maps: one replaces another that fails.
 
 import { expect, test } from "bun:test";
 import type { MapsAction } from "../../../../../src/services/maps/actions.ts";
@@ -22,7 +22,7 @@ const ACCOUNT = "acct_1";
 const first = await shared(FakeMapServer.start());
 const second = await shared(FakeMapServer.start());
 
-/** A provider that asks two kinds in this order, the first of them at the first server. */
+/** A provider that uses two kinds in this order, the first of them at the first server. */
 function providerOf(action: MapsAction, kinds: readonly MapsServer["kind"][]) {
   const logged: unknown[] = [];
   const log = (fields: object, message: string) => void logged.push({ ...fields, message });
@@ -45,7 +45,7 @@ function providerOf(action: MapsAction, kinds: readonly MapsServer["kind"][]) {
 
 const options = { account: ACCOUNT, signal: new AbortController().signal };
 
-test("a server that fails is stood in for, and the log tells no place", async () => {
+test("a server that fails is replaced by the next, and the log names no place", async () => {
   const { provider, logged } = providerOf("geocode", ["nominatim", "photon"]);
   const parameters = parametersOf("geocode", "query=Museum&lat=52.5162&lon=13.3777");
   second.behaviour = { status: 200, body: JSON.stringify(PHOTON_PLACES) };
@@ -60,7 +60,7 @@ test("a server that fails is stood in for, and the log tells no place", async ()
   for (const secret of secrets) expect(told).not.toContain(secret);
 });
 
-test("a server that cannot honour a parameter is passed over without being asked", async () => {
+test("a server that cannot honour a parameter is skipped without a request", async () => {
   const { provider } = providerOf("route", ["osrm", "valhalla"]);
   first.behaviour = { status: 200, body: JSON.stringify(OSRM_ROUTE) };
   second.behaviour = { status: 200, body: JSON.stringify(VALHALLA_ROUTE) };
@@ -75,7 +75,7 @@ test("a server that cannot honour a parameter is passed over without being asked
   expect(await provider.ask("route", byCar, options)).toMatchObject({ provider: "osrm" });
 });
 
-test("a parameter that nobody honours is refused by name, and nobody is asked", () => {
+test("a parameter that no server honours is refused by name, without a request", () => {
   const { provider } = providerOf("road_classes", ["valhalla"]);
   const before = first.asked.length;
   const parameters = parametersOf("road_classes", "bbox=13.3,52.4,13.5,52.6");

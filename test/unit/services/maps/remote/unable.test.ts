@@ -1,4 +1,4 @@
-// A parameter that an upstream cannot honour makes it say so before it is asked.
+// Tests that a kind refuses a parameter that its server cannot honour, before any request.
 
 import { describe, expect, test } from "bun:test";
 import type { MapsAction } from "../../../../../src/services/maps/actions.ts";
@@ -28,7 +28,7 @@ function refused(kind: MapsKind, action: MapsAction, query: string, baseUrl = "h
   return unable?.parameter ?? null;
 }
 
-test("every kind serves the actions that the configuration says it does, and no more", () => {
+test("every kind serves the actions that the configuration allows, and no more", () => {
   for (const kind of MAPS_KINDS) {
     const services = remoteServers({ now: () => NOW_MS })(serverOf(kind, "http://x"), {
       fetch: upstreamFetch,
@@ -82,7 +82,7 @@ describe("is refused", () => {
     ],
   ];
   for (const [kind, action, query, parameter, baseUrl] of rows) {
-    test(`${parameter} by ${kind}, asked for ${action} with ${query}`, () => {
+    test(`${parameter} by ${kind}, for ${action} with ${query}`, () => {
       expect(refused(kind, action, query, baseUrl)).toBe(parameter);
     });
   }
@@ -106,13 +106,13 @@ describe("is honoured", () => {
     ["static-map", "site_image", `${image}&style=dark`],
   ];
   for (const [kind, action, query, baseUrl] of rows) {
-    test(`all by ${kind}, asked for ${action} with ${query}`, () => {
+    test(`all by ${kind}, for ${action} with ${query}`, () => {
       expect(refused(kind, action, query, baseUrl)).toBeNull();
     });
   }
 });
 
-test("a refusal never repeats a value, and reads as a sentence behind the parameter's name", () => {
+test("a refusal never repeats a value, and reads as a sentence after the parameter's name", () => {
   const parameters = parametersOf("incidents", "bbox=-10.25,40,10,60&lang=eo");
   const unable = serviceOf(serverOf("tomtom", "http://x"), "incidents").unable?.(parameters);
   expect(unable?.problem).toStartWith("must ");

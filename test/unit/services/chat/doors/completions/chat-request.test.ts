@@ -28,16 +28,16 @@ function refusal(run: () => unknown): string {
 
 describe("a chat body on messages", () => {
   for (const messages of [undefined, null, [], {}, "x", 1]) {
-    test(`requires messages: ${JSON.stringify(messages)} is none`, () => {
+    test(`requires messages: ${JSON.stringify(messages)} has none`, () => {
       expect(refusal(() => read({ model: "m", messages }))).toStartWith("messages_required");
     });
   }
 
-  test("says that messages are required before anything else", () => {
+  test("reports missing messages before anything else", () => {
     expect(refusal(() => read({ temperature: 9 }))).toStartWith("messages_required");
   });
 
-  test("takes 256 messages and refuses 257", () => {
+  test("accepts 256 messages and refuses 257", () => {
     expect(readWith({ messages: Array(256).fill(USER) }).request.messages).toHaveLength(256);
     expect(refusal(() => readWith({ messages: Array(257).fill(USER) }))).toBe(
       "invalid_parameter: messages must have at most 256 items",
@@ -98,7 +98,7 @@ describe("a chat body on messages", () => {
     );
   });
 
-  test("takes every shape of what an assistant said, a refusal and nothing among them", () => {
+  test("accepts every shape of an assistant's message, a refusal and nothing among them", () => {
     const refusal = { type: "refusal", refusal: "No" };
     const shapes: readonly (readonly [message: object, content: string | null])[] = [
       [{ content: null }, ""],
@@ -122,7 +122,7 @@ describe("a chat body on messages", () => {
     }
   });
 
-  test("keeps what it knows of every role and nothing else", () => {
+  test("keeps the known fields of every role and nothing else", () => {
     const messages = [
       { role: "developer", content: "Be short", name: "dev", cache_control: {} },
       {
@@ -153,7 +153,7 @@ describe("the id of a tool call", () => {
     { role: "tool", tool_call_id: id, content: "3" },
   ];
 
-  test("may be long: some servers keep what the model thought in it", () => {
+  test("may be long: some servers keep the model's thoughts in it", () => {
     const messages = conversation(`call_1__thought__${"A".repeat(16_000)}`);
     expect(readWith({ messages }).request.messages).toEqual(messages as never);
   });
@@ -233,7 +233,7 @@ describe("a chat body on parameters", () => {
     expect(refusal(() => read(body('"temperature":1e999')))).toStartWith("invalid_parameter: temp");
   });
 
-  test("takes the edges of every range", () => {
+  test("accepts the edges of every range", () => {
     for (const fields of [
       { temperature: 0, top_p: 0, max_tokens: 1 },
       { temperature: 2, top_p: 1, max_tokens: 32_768 },
@@ -246,7 +246,7 @@ describe("a chat body on parameters", () => {
     ).toMatchObject({ parameters: { temperature: -0 } });
   });
 
-  test("has 4096 output tokens where nothing is said, and one limit under two names", () => {
+  test("has 4096 output tokens by default, and one limit under two names", () => {
     expect(readWith({}).request.maxTokens).toBe(4096);
     expect(readWith({ max_tokens: null }).request.maxTokens).toBe(4096);
     expect(readWith({ max_tokens: 7 }).request.maxTokens).toBe(7);
@@ -283,7 +283,7 @@ describe("a chat body on parameters", () => {
     expect(readWith(parameters).request.parameters).toEqual(parameters);
   });
 
-  test("bounds the log probabilities of a reply that is not streamed", () => {
+  test("bounds the log probabilities of a non-streamed reply", () => {
     const logprobs = (top_logprobs: number, fields: object = {}) =>
       refusal(() => readWith({ logprobs: true, top_logprobs, ...fields }));
     expect(logprobs(20)).toBe("none");
@@ -298,7 +298,7 @@ describe("a chat body on parameters", () => {
     expect(logprobs(20, { max_tokens: 32_768, logprobs: false })).toBe("none");
   });
 
-  test("takes the biases that its schema allows, and no other", () => {
+  test("accepts the biases that its schema allows, and no other", () => {
     const { logit_bias: schema } = ChatBody.properties;
     for (const biases of [{ "12": 1 }, { "0": -100 }, { a: 1 }, { "1.5": 1 }, { "-1": 1 }, {}]) {
       const isAllowed = Value.Check(schema, biases);
@@ -307,7 +307,7 @@ describe("a chat body on parameters", () => {
     expect(Value.Check(schema, { a: 1 })).toBe(false);
   });
 
-  test("never forwards what it does not know", () => {
+  test("never forwards an unknown field", () => {
     const fields = {
       n: 1,
       best_of: 9,
