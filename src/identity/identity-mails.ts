@@ -21,7 +21,19 @@ interface IdentityMailsDeps {
   readonly dashboard: string;
 }
 
-type MailParts = Omit<ServiceMailParts, "service">;
+interface MailParts extends Omit<ServiceMailParts, "service"> {
+  readonly to: string;
+  /** What the mail brings, unless that is where its button leads. */
+  readonly proof?: MailedProof;
+}
+
+interface InvitationTerms {
+  readonly to: string;
+  readonly token: string;
+  readonly invitedBy: string;
+  readonly account: string;
+  readonly role: string;
+}
 
 const IGNORE = "If this was not you, you can ignore this mail: nothing happens without it.";
 
@@ -38,7 +50,8 @@ export class IdentityMails {
   }
 
   async verification(to: string, token: string): Promise<void> {
-    await this.#send("verification", to, {
+    await this.#send("verification", {
+      to,
       subject: "Confirm your address",
       paragraphs: [
         "You asked for an account with this address. Confirm it, and your account is open.",
@@ -50,7 +63,8 @@ export class IdentityMails {
 
   /** Answers a sign-up with an inbox that has an account already. */
   async alreadyKnown(to: string): Promise<void> {
-    await this.#send("verification", to, {
+    await this.#send("verification", {
+      to,
       subject: "You already have an account",
       paragraphs: [
         "You asked for an account with this address, but it has one. Sign in, or set a new " +
@@ -62,19 +76,21 @@ export class IdentityMails {
   }
 
   async code(to: string, code: string): Promise<void> {
-    const parts: MailParts = {
+    await this.#send("one_time_code", {
+      to,
       subject: `${code} is your code`,
       paragraphs: [
         "Enter this code where you asked for it. It works once, for five minutes.",
         `Give it to nobody; we never ask for it. ${IGNORE}`,
       ],
       facts: [["Code", code]],
-    };
-    await this.#send("one_time_code", to, parts, { code });
+      proof: { code },
+    });
   }
 
   async passwordReset(to: string, token: string): Promise<void> {
-    await this.#send("password_reset", to, {
+    await this.#send("password_reset", {
+      to,
       subject: "Set a new password",
       paragraphs: [
         "Somebody asked to set a new password for this address.",
@@ -85,7 +101,8 @@ export class IdentityMails {
   }
 
   async changeEmail(to: string, token: string): Promise<void> {
-    await this.#send("verification", to, {
+    await this.#send("verification", {
+      to,
       subject: "Confirm your new address",
       paragraphs: [
         "You asked to sign in with this address from now on. Confirm it while you are signed in.",
@@ -101,11 +118,10 @@ export class IdentityMails {
    */
   async invitation(
     tx: Transaction,
-    to: string,
-    token: string,
-    { invitedBy, account, role }: { invitedBy: string; account: string; role: string },
+    { to, token, invitedBy, account, role }: InvitationTerms,
   ): Promise<boolean> {
-    return await this.#add(tx, "invitation", to, {
+    return await this.#add(tx, "invitation", {
+      to,
       subject: `${invitedBy} invites you`,
       paragraphs: [
         `${invitedBy} invites you to the account "${account}".`,
@@ -121,7 +137,8 @@ export class IdentityMails {
    * password, with "and" after it.
    */
   async notice(to: string, what: string, first = ""): Promise<void> {
-    await this.#send("security_notice", to, {
+    await this.#send("security_notice", {
+      to,
       subject: what,
       paragraphs: [
         `${what}. If this was you, there is nothing to do.`,
@@ -133,7 +150,8 @@ export class IdentityMails {
 
   /** Informs a person's former address, which can do nothing more about it. */
   async formerAddress(to: string, what: string): Promise<void> {
-    await this.#send("security_notice", to, {
+    await this.#send("security_notice", {
+      to,
       subject: what,
       paragraphs: [
         `${what}. If this was you, there is nothing to do.`,
@@ -151,28 +169,23 @@ export class IdentityMails {
     return `${this.deps.dashboard}/${page}#token=${encodeURIComponent(token)}`;
   }
 
-  async #send(
-    kind: ServiceMailKind,
-    to: string,
-    parts: MailParts,
-    proof?: MailedProof,
-  ): Promise<void> {
-    await this.deps.database.db.transaction((tx) => this.#add(tx, kind, to, parts, proof));
+  async #send(kind: ServiceMailKind, parts: MailParts): Promise<void> {
+    await this.deps.database.db.transaction((tx) => this.#add(tx, kind, parts));
   }
 
   /** False if the inbox has had too many mails of this kind. */
   async #add(
     tx: Transaction,
     kind: ServiceMailKind,
-    to: string,
-    parts: MailParts,
-    proof: MailedProof = parts.button === undefined ? {} : { link: parts.button.url },
+    { to, proof, ...parts }: MailParts,
   ): Promise<boolean> {
     const { now, service } = this.deps;
     const mail = { ...serviceMail({ ...parts, service }), kind, to, account: null };
     const added = await addServiceMail(tx, mail, new Date(now()));
     const seen = this.#seen.getStore();
-    if (seen !== undefined && added === "added") seen.proof = proof;
+    if (seen !== undefined && added === "added") {
+      seen.proof = proof ?? (parts.button === undefined ? {} : { link: parts.button.url });
+    }
     return added !== "limited";
   }
 }

@@ -84,6 +84,13 @@ async function isRight(check: Promise<unknown>): Promise<boolean> {
   }
 }
 
+/** By what somebody is known again who signs up a second time. */
+interface Marked {
+  readonly email: string;
+  readonly network: string | null;
+  readonly device: string | null;
+}
+
 type ChangedPerson = Pick<SignedIn, "personId" | "email" | "isOperator">;
 
 /** The part of signing in that a request changes. */
@@ -351,7 +358,7 @@ export class Identity implements People, AttemptLimitsDeps {
     const opened = await openFirstAccount(
       { database, random },
       personId,
-      (email) => this.#origin(email, network, device, info),
+      (email) => this.#origin({ email, network, device }, info),
       new Date(now()),
     );
     if (opened !== null) await onOpened(opened);
@@ -362,26 +369,15 @@ export class Identity implements People, AttemptLimitsDeps {
     return ip === null ? null : this.services.clientInfo(ip);
   }
 
-  #origin(
-    email: string,
-    network: string | null,
-    device: string | null,
-    info: ClientInfo | null,
-  ): SignUpOrigin {
-    const marks = this.#marks("grant", { email, network, device });
+  #origin(marked: Marked, info: ClientInfo | null): SignUpOrigin {
+    const { email } = marked;
+    const marks = this.#marks("grant", marked);
     const { country = null, ipHash = null } = info ?? {};
     const actor = { name: email, personId: null, country, ipHash };
     return { marks, isDisposable: isDisposable(email), actor };
   }
 
-  #marks(
-    purpose: "grant" | "allowance",
-    {
-      email,
-      network,
-      device,
-    }: { readonly email: string; readonly network: string | null; readonly device: string | null },
-  ): GrantMark[] {
+  #marks(purpose: "grant" | "allowance", { email, network, device }: Marked): GrantMark[] {
     const { secrets, countsNetworks } = this.config;
     const marked = { inbox: inboxOf(email), network: countsNetworks ? network : null, device };
     return Object.entries(marked).flatMap(([kind, text]): GrantMark[] =>

@@ -39,12 +39,21 @@ export interface TeamDeps {
   readonly now: () => number;
 }
 
+/** Whose team is changed, and by whom. */
+interface TeamChange<Actor = TeamActor> {
+  readonly account: AccountRow;
+  readonly by: Actor;
+}
+
+interface Invitation extends TeamChange {
+  readonly email: string;
+  readonly role: Role;
+}
+
 /** Invites somebody by mail. @throws ConsoleError if they belong to the account already */
 export async function inviteToAccount(
   { database, random, mails, now: clock }: TeamDeps,
-  account: AccountRow,
-  { email, role }: { readonly email: string; readonly role: Role },
-  by: TeamActor,
+  { account, by, email, role }: Invitation,
 ): Promise<string> {
   if (role === "owner" && by.role !== "owner") throw problem("owner_only");
   const token = newToken(random);
@@ -60,12 +69,12 @@ export async function inviteToAccount(
     expiresAt: new Date(now.getTime() + INVITATION_MS),
   };
   const noted = by.noted("person_invited", `${email} as ${role}`);
-  const about = { invitedBy: by.name, account: account.name ?? account.id, role };
+  const about = { to: email, token, invitedBy: by.name, account: account.name ?? account.id, role };
   const also: AlsoInTransaction = async (tx, number) => {
     await noted(tx, number);
     // Without its mail the invitation could not be accepted, and it would have ended the one
     // before.
-    if (!(await mails.invitation(tx, email, token, about))) throw tooManyMails(email);
+    if (!(await mails.invitation(tx, about))) throw tooManyMails(email);
   };
   if ((await addInvitation(database, account, invitation, { now, also })) === "member") {
     throw new ConsoleError("already_member", `${email} belongs to this account already`);
@@ -84,9 +93,7 @@ function tooManyMails(email: string): ConsoleError {
 /** Ends an open invitation. @throws ConsoleError if no open invitation has this id */
 export async function withdrawFromAccount(
   { database, now }: TeamDeps,
-  account: AccountRow,
-  id: string,
-  by: Pick<TeamActor, "noted">,
+  { account, by, id }: TeamChange<Pick<TeamActor, "noted">> & { readonly id: string },
 ): Promise<void> {
   const which = { id, now: new Date(now()) };
   const done = await withdrawInvitation(database, account, which, (tx, email) =>
@@ -95,7 +102,7 @@ export async function withdrawFromAccount(
   if (!done) throw new ConsoleError("invitation_not_found", `There is no open invitation ${id}`);
 }
 
-interface MemberWish {
+interface MemberChange extends TeamChange<Omit<TeamActor, "name" | "personId">> {
   readonly personId: string;
   /** Null removes the person from the account. */
   readonly role: Role | null;
@@ -106,9 +113,7 @@ interface MemberWish {
 /** Changes a role or ends a membership. @throws ConsoleError that names the rule it breaks */
 export async function changeTeam(
   { database, now }: Pick<TeamDeps, "database" | "now">,
-  account: AccountRow,
-  { personId, role, isOwn }: MemberWish,
-  by: Omit<TeamActor, "name" | "personId">,
+  { account, by, personId, role, isOwn }: MemberChange,
 ): Promise<void> {
   const action = role !== null ? "role_changed" : isOwn ? "person_left" : "person_removed";
   const wish = { personId, role, by: isOwn ? null : by.role, now: new Date(now()) };

@@ -29,20 +29,25 @@ import { toPrices } from "./price-file.ts";
 import { toProvider } from "./provider-file.ts";
 import { toSearchOffer } from "./search-catalogue-file.ts";
 
+interface CatalogueFault {
+  /** Null if the file could not even be read. */
+  readonly line: number | null;
+  readonly problem: string;
+}
+
 /** A file that is refused; the message names the line and the path of what is wrong. */
 export class CatalogueError extends StartError {
   override readonly name = "CatalogueError";
 
-  constructor(
-    fileName: string,
-    /** Null if the file could not even be read. */
-    readonly line: number | null,
-    problem: string,
-    /** The further faults of the file. */
-    others: readonly { readonly line: number; readonly problem: string }[] = [],
-  ) {
-    const first = line === null ? `${fileName}: ${problem}` : atLine(fileName, line, problem);
-    super([first, ...others.map((one) => atLine(fileName, one.line, one.problem))].join("\n"));
+  /** Of the first fault. */
+  readonly line: number | null;
+
+  constructor(fileName: string, first: CatalogueFault, others: readonly CatalogueFault[] = []) {
+    const lines = [first, ...others].map(({ line, problem }) =>
+      line === null ? `${fileName}: ${problem}` : atLine(fileName, line, problem),
+    );
+    super(lines.join("\n"));
+    this.line = first.line;
   }
 }
 
@@ -65,7 +70,7 @@ export function parseCatalogue(
   const nul = text.indexOf("\0");
   if (nul >= 0) {
     const line = text.slice(0, nul).split("\n").length;
-    throw new CatalogueError(fileName, line, "a NUL character is not allowed here");
+    throw new CatalogueError(fileName, { line, problem: "a NUL character is not allowed here" });
   }
   const json = readJson(text, fileName);
   const located = ({ pointer, problem }: Fault) => ({
@@ -74,7 +79,7 @@ export function parseCatalogue(
   });
   const refuse: Refuse = (pointer, wrong) => {
     const { line, problem } = located({ pointer, problem: wrong });
-    throw new CatalogueError(fileName, line, problem);
+    throw new CatalogueError(fileName, { line, problem });
   };
   if (!Value.Check(CatalogueFile, json.value)) {
     const error = tellingError(json.value);
@@ -100,7 +105,7 @@ export function parseCatalogue(
   const maps = toMapsConfig(file.maps, { keys, json, refuse });
   const auto = toAutoRules(file.auto ?? {}, { models, refuse });
   const [first, ...others] = keys.faults.map(located);
-  if (first !== undefined) throw new CatalogueError(fileName, first.line, first.problem, others);
+  if (first !== undefined) throw new CatalogueError(fileName, first, others);
   return catalogueOf(models, providers, { search, maps, auto });
 }
 
@@ -109,7 +114,8 @@ function readJson(text: string, fileName: string): LocatedJson {
     return parseLocatedJson(text.replace(/^\ufeff/, ""));
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
-    throw new CatalogueError(fileName, error.line, `it is not JSON: ${error.message}`);
+    const { line } = error;
+    throw new CatalogueError(fileName, { line, problem: `it is not JSON: ${error.message}` });
   }
 }
 

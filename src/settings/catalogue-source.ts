@@ -91,7 +91,8 @@ export class CatalogueSource implements Disposable {
     let source: CatalogueSource;
     if (found !== null) source = await start("applied", readApplied(found, env));
     else if (stamp !== ABSENT) source = await start("file", readCatalogue(path, env));
-    else if (required) throw new CatalogueError(path, null, "there is no such file");
+    else if (required)
+      throw new CatalogueError(path, { line: null, problem: "there is no such file" });
     else {
       await local.refresh();
       source = await start("servers", withDefaults(local.catalogue()));
@@ -280,13 +281,16 @@ async function readCatalogue(path: string, env: Environment): Promise<Catalogue>
 export async function readConfiguration(path: string): Promise<string> {
   const bytes = await readFile(path).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new CatalogueError(path, null, `it cannot be read: ${reason}`);
+    throw new CatalogueError(path, { line: null, problem: `it cannot be read: ${reason}` });
   });
   if (bytes.byteLength > FILE_BYTES_MAX) {
-    throw new CatalogueError(path, null, "it is larger than any such file may be");
+    throw new CatalogueError(path, {
+      line: null,
+      problem: "it is larger than any such file may be",
+    });
   }
   if (markedEncoding(bytes) === null && !isUtf8(bytes)) {
-    throw new CatalogueError(path, null, "it is not UTF-8");
+    throw new CatalogueError(path, { line: null, problem: "it is not UTF-8" });
   }
   return textOfBytes(bytes);
 }

@@ -2,19 +2,29 @@
 
 import { t } from "../texts.ts";
 
+interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string | null;
+  readonly retryAfterSeconds?: number | null;
+}
+
 /** A request that was refused or did not arrive. `message` is written for people. */
 export class RequestError extends Error {
   override readonly name = "RequestError";
 
-  constructor(
-    message: string,
-    /** 0 where there was no answer at all. */
-    readonly status: number,
-    readonly code: string,
-    readonly requestId: string | null,
-    readonly retryAfterSeconds: number | null,
-  ) {
+  /** 0 where there was no answer at all. */
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string | null;
+  readonly retryAfterSeconds: number | null;
+
+  constructor(message: string, { status, code, requestId, retryAfterSeconds = null }: Refusal) {
     super(message);
+    this.status = status;
+    this.code = code;
+    this.requestId = requestId;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 
@@ -46,7 +56,11 @@ async function send(path: string, options: RequestInit): Promise<Response> {
     response = await fetch(path, { credentials: "same-origin", ...options });
   } catch (error) {
     if (options.signal?.aborted) throw error;
-    throw new RequestError(t.states.unreachable, 0, "unreachable", null, null);
+    throw new RequestError(t.states.unreachable, {
+      status: 0,
+      code: "unreachable",
+      requestId: null,
+    });
   }
   readClock(response);
   if (response.ok) return response;
@@ -63,7 +77,8 @@ async function refusalOf(response: Response): Promise<RequestError> {
   const code = typeof error.code === "string" ? error.code : `http_${response.status}`;
   const message = typeof error.message === "string" ? error.message : t.states.unreadable;
   const seconds = retry === null ? null : Number(retry);
-  return new RequestError(message, response.status, code, requestId, seconds);
+  const { status } = response;
+  return new RequestError(message, { status, code, requestId, retryAfterSeconds: seconds });
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -74,8 +89,9 @@ async function json<T>(response: Response): Promise<T> {
   try {
     return (await response.json()) as T;
   } catch {
-    const id = response.headers.get("x-request-id");
-    throw new RequestError(t.states.unreadable, response.status, "unreadable", id, null);
+    const { status, headers } = response;
+    const requestId = headers.get("x-request-id");
+    throw new RequestError(t.states.unreadable, { status, code: "unreadable", requestId });
   }
 }
 

@@ -33,9 +33,7 @@ export async function startCheckout(
 /** Charges a saved card; the same `request` never makes two top-ups. */
 export async function chargeCard(
   account: string,
-  usd: string,
-  card: string,
-  request: string,
+  { usd, card, request }: { readonly usd: string; readonly card: string; readonly request: string },
 ): Promise<StartedTopUpReply> {
   const body = { amount_usd: usd, card, request };
   return await post<StartedTopUpReply>(ofAccount(account, "top-ups/charge"), body);

@@ -53,23 +53,28 @@ const NANO_DIGITS = 9;
 const DONE = "[DONE]";
 const BROKEN = "The answer broke off. What has come of it is charged; the receipt tells how much.";
 
-/** Streams a chat: `onText` is given each piece. Throws if the call was refused. */
+interface StreamTerms {
+  /** Called with each piece of the answer. */
+  readonly onText: (piece: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Streams a chat. Throws if the call was refused. */
 export async function streamChat(
   account: string,
   call: ApiCall,
-  onText: (piece: string) => void,
-  signal: AbortSignal,
+  { onText, signal }: StreamTerms,
 ): Promise<StreamEnd> {
   const response = await postRaw(ofAccount(account, "playground"), call, signal);
   const requestId = response.headers.get("x-request-id");
-  const broken = new RequestError(BROKEN, 0, "broken_off", requestId, null);
+  const broken = new RequestError(BROKEN, { status: 0, code: "broken_off", requestId });
   let costUsd: string | null = null;
   try {
     for await (const data of eventsOf(response)) {
       if (data === DONE) return { requestId, costUsd, problem: null };
       const { choices, svc, error } = JSON.parse(data) as Chunk;
       if (error !== undefined) {
-        const problem = new RequestError(error.message, 0, error.code, requestId, null);
+        const problem = new RequestError(error.message, { status: 0, code: error.code, requestId });
         return { requestId, costUsd, problem };
       }
       const text = choices?.[0]?.delta?.content ?? "";

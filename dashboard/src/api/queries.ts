@@ -73,7 +73,17 @@ export const modelsQuery = queryOptions({
   staleTime: 60_000,
 });
 
-function accountQuery<T>(account: string, name: string, query: Query = {}, renew = true) {
+interface QueryTerms {
+  readonly query?: Query;
+  /** False for what only a change outdates. */
+  readonly renew?: boolean;
+}
+
+function accountQuery<T>(
+  account: string,
+  name: string,
+  { query = {}, renew = true }: QueryTerms = {},
+) {
   return queryOptions({
     queryKey: [account, name, query],
     queryFn: ({ signal }) => get<T>(ofAccount(account, name), query, signal),
@@ -86,14 +96,14 @@ export const overviewQuery = (account: string) => accountQuery<OverviewReply>(ac
 export const keysQuery = (account: string) => accountQuery<KeysReply>(account, "keys");
 
 export const usageQuery = (account: string, query: Query) =>
-  accountQuery<UsageReply>(account, "usage", query);
+  accountQuery<UsageReply>(account, "usage", { query });
 
 export const requestsQuery = (account: string, query: Query) =>
-  accountQuery<RequestsReply>(account, "requests", query, query.before === undefined);
+  accountQuery<RequestsReply>(account, "requests", { query, renew: query.before === undefined });
 
 /** A call that has just ended comes into the log within a second: until then it is missing. */
 export const receiptQuery = (account: string, id: string) => ({
-  ...accountQuery<ReceiptReply>(account, `requests/${encodeURIComponent(id)}`, {}, false),
+  ...accountQuery<ReceiptReply>(account, `requests/${encodeURIComponent(id)}`, { renew: false }),
   retry: (count: number, error: Error) =>
     isMissing(error) ? count < LOG_TRIES_MAX : mayRetry(count, error),
   retryDelay: LOG_MS,
@@ -102,17 +112,18 @@ export const receiptQuery = (account: string, id: string) => ({
 export const billingQuery = (account: string) => accountQuery<BillingReply>(account, "billing");
 
 export const topUpQuery = (account: string, id: string) =>
-  accountQuery<StartedTopUpReply>(account, `top-ups/${encodeURIComponent(id)}`, {}, false);
+  accountQuery<StartedTopUpReply>(account, `top-ups/${encodeURIComponent(id)}`, { renew: false });
 
 export const ledgerQuery = (account: string, query: Query) =>
-  accountQuery<LedgerReply>(account, "ledger", query, query.before === undefined);
+  accountQuery<LedgerReply>(account, "ledger", { query, renew: query.before === undefined });
 
 export const limitsQuery = (account: string) => accountQuery<LimitsReply>(account, "limits");
 
-export const teamQuery = (account: string) => accountQuery<TeamReply>(account, "team", {}, false);
+export const teamQuery = (account: string) =>
+  accountQuery<TeamReply>(account, "team", { renew: false });
 
 export const activityQuery = (account: string, query: Query) =>
-  accountQuery<ActivityReply>(account, "activity", query, false);
+  accountQuery<ActivityReply>(account, "activity", { query, renew: false });
 
 /** Everything that is shown of an account is read again: something of it was changed. */
 export async function outdateAccount(account: string): Promise<void> {

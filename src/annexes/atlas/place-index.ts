@@ -82,6 +82,12 @@ const REVERSE_METRES = [15_000, 100_000] as const;
 /** The density of a large city's centre. With less density, a city would cover its suburbs. */
 const INHABITANTS_PER_SQUARE_METRE = 0.015;
 
+interface PoiQuery {
+  readonly metres: number;
+  readonly category: string;
+  readonly limit: number;
+}
+
 export class PlaceIndex {
   readonly #exact: Statement<PlaceRow, [Bindings]>;
   readonly #matching: Statement<PlaceRow, [Bindings]>;
@@ -166,7 +172,7 @@ export class PlaceIndex {
   }
 
   /** Points of interest within `metres`, the nearest first. */
-  pois(around: Position, metres: number, category: string, limit: number): PoiAnswer[] {
+  pois(around: Position, { metres, category, limit }: PoiQuery): PoiAnswer[] {
     return boxesAround(around, metres)
       .flatMap((box) => this.#pois.all({ ...box, category }))
       .map((row) => ({ row, away: distance(around, row) }))

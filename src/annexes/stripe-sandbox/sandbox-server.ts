@@ -111,7 +111,11 @@ async function answer(
       keepAnswer(actions.store, asked, { status: FAILED, body: BROKEN });
     return intercepted ?? apiResponse(work());
   }
-  return answerPage(actions, request.method, pathname, new URLSearchParams(body));
+  return answerPage(actions, {
+    method: request.method,
+    path: pathname,
+    form: new URLSearchParams(body),
+  });
 }
 
 /**
@@ -148,14 +152,16 @@ function isPaidCharge(charge: unknown): charge is { readonly receipt_url: string
     : false;
 }
 
-function answerPage(
-  actions: SandboxActions,
-  method: string,
-  path: string,
-  form: URLSearchParams,
-): Response {
+interface PageRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly form: URLSearchParams;
+}
+
+function answerPage(actions: SandboxActions, request: PageRequest): Response {
+  const { method, path, form } = request;
   try {
-    if (path.startsWith(PAY)) return payPage(actions, method, path.slice(PAY.length), form);
+    if (path.startsWith(PAY)) return payPage(actions, request);
     if (path.startsWith(RECEIPT)) {
       return html(receiptPage(actions.get(path.slice(RECEIPT.length), "payment_intent")));
     }
@@ -171,12 +177,8 @@ function answerPage(
   return html(messagePage("Not found", "There is no such page."), 404);
 }
 
-function payPage(
-  actions: SandboxActions,
-  method: string,
-  id: string,
-  form: URLSearchParams,
-): Response {
+function payPage(actions: SandboxActions, { method, path, form }: PageRequest): Response {
+  const id = path.slice(PAY.length);
   const session = actions.get(id, "checkout.session");
   if (method !== "POST") return html(paymentPage(session, null));
   try {

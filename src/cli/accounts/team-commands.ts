@@ -96,7 +96,7 @@ const invite: Command = {
         );
       }
       const { result: id, proof } = await deps.mails.watch(() =>
-        inviteToAccount(deps, account, { email, role }, by),
+        inviteToAccount(deps, { account, by, email, role }),
       );
       if (hasRelay) {
         const text = `An invitation is on its way to ${email}, as ${role}: ${id}.`;
@@ -117,7 +117,7 @@ const withdraw: Command = {
   prepare(input) {
     const invitation = idOf(input, "invitation", 1);
     return teamCommand(input, async ({ account, deps, by }) => {
-      await withdrawFromAccount(deps, account, invitation, by);
+      await withdrawFromAccount(deps, { account, by, id: invitation });
       return { json: { id: invitation, withdrawn: true }, text: `${invitation} is withdrawn.` };
     });
   },
@@ -134,7 +134,7 @@ const role: Command = {
     if (to === undefined) throw new UsageError(`The role must be one of ${ROLES.join(", ")}`);
     return teamCommand(input, async ({ account, deps, by }) => {
       const personId = await personOf(deps, email);
-      await changeTeam(deps, account, { personId, role: to }, by);
+      await changeTeam(deps, { account, by, personId, role: to });
       return { json: { email, role: to }, text: `${email} is ${to} of ${account.id}.` };
     });
   },
@@ -148,7 +148,8 @@ const remove: Command = {
   prepare(input) {
     const email = emailArgumentOf(input, 1);
     return teamCommand(input, async ({ account, deps, by }) => {
-      await changeTeam(deps, account, { personId: await personOf(deps, email), role: null }, by);
+      const personId = await personOf(deps, email);
+      await changeTeam(deps, { account, by, personId, role: null });
       return { json: { email, removed: true }, text: `${email} is removed from ${account.id}.` };
     });
   },

@@ -51,7 +51,12 @@ const invite = accountEndpoint({
     const email = emailOf(fields.email);
     await countAttempt(identity, "invite", { clientIp, email, account: account.id });
     const { proof } = await identity.mails.watch(() =>
-      inviteToAccount(teamDeps(context), account, { email, role: fields.role }, byPerson(context)),
+      inviteToAccount(teamDeps(context), {
+        account,
+        by: byPerson(context),
+        email,
+        role: fields.role,
+      }),
     );
     return { ...OK, ...identity.shown(context, proof) };
   },
@@ -68,7 +73,7 @@ const withdraw = accountEndpoint({
   async run(context: Context) {
     const { account, params } = context;
     const id = params.invitation ?? "";
-    await withdrawFromAccount(teamDeps(context), account, id, byPerson(context));
+    await withdrawFromAccount(teamDeps(context), { account, by: byPerson(context), id });
     return OK;
   },
 });
@@ -135,9 +140,10 @@ const leave = accountEndpoint({
 
 async function change(
   context: Context,
-  wish: Parameters<typeof changeTeam>[2],
+  wish: Omit<Parameters<typeof changeTeam>[1], "account" | "by">,
 ): Promise<typeof OK> {
-  await changeTeam(teamDeps(context), context.account, wish, byPerson(context));
+  const { account } = context;
+  await changeTeam(teamDeps(context), { ...wish, account, by: byPerson(context) });
   return OK;
 }
 

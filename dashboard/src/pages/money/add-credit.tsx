@@ -97,7 +97,7 @@ function useCharge(account: string): (usd: string, card: string) => Promise<Stat
   const [request, setRequest] = useState(() => crypto.randomUUID());
   return async (usd, card) => {
     try {
-      const { top_up: charged } = await chargeCard(account, usd, card, request);
+      const { top_up: charged } = await chargeCard(account, { usd, card, request });
       // It is known what became of it: the next one is another order.
       setRequest(crypto.randomUUID());
       if (charged.status === "failed") throw new Error(t.billing.declined(charged.failure));

@@ -56,7 +56,7 @@ function useChat(account: string): Chat {
       show();
     };
     try {
-      const { problem, ...end } = await streamChat(account, call, onText, signal);
+      const { problem, ...end } = await streamChat(account, call, { onText, signal });
       if (answer === "" && signal.aborted) throw signal.reason;
       // What has come is charged, so it stays, with the way to its receipt.
       if (answer !== "" || problem === null) show(end);

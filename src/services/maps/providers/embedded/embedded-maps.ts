@@ -145,7 +145,7 @@ function poi(places: Places): Service<"poi"> {
     unable: (parameters) => unableByLanguage(parameters) ?? unableByCategory(parameters),
     ask: async ({ lat, lon, radius, category, limit }, { account }) => {
       const pois = await places(account, (index) =>
-        index.pois({ lat, lon }, radius, category, limit),
+        index.pois({ lat, lon }, { metres: radius, category, limit }),
       );
       const source = category === "airport" ? OPENFLIGHTS : DEUTSCHE_BAHN;
       return { data: { pois }, attribution: [source] };
