@@ -1,5 +1,6 @@
 // The lists of the operators' console.
 
+import { queryOf } from "../http/console/console-endpoint.ts";
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
 import { replyWith } from "../http/console/record-schema.ts";
 import { ACTIVITY } from "../readings/activity.ts";
@@ -10,6 +11,7 @@ import { GRANTS } from "../readings/grants.ts";
 import { LEDGER } from "../readings/ledger.ts";
 import { MAILS } from "../readings/mails.ts";
 import { Rejected, rejectedReply } from "../readings/rejected.ts";
+import { Revenue, RevenueQuery, revenueReply } from "../readings/revenue.ts";
 import { TRAIL } from "../readings/trail.ts";
 import { ACCOUNT_PATH, type Context, OPERATOR_PATH, sourceOf } from "./deps.ts";
 
@@ -86,6 +88,16 @@ const grants = operatorEndpoint({
   run: ({ deps }: Context, input) => GRANTS.page(deps.reading.database, input),
 });
 
+const revenue = operatorEndpoint({
+  id: "getRevenue",
+  method: "GET",
+  path: `${OPERATOR_PATH}/revenue`,
+  summary: "Show what was charged by day and service, model or route, what that cost, and payments",
+  query: queryOf(RevenueQuery),
+  ...replyWith(Revenue, { summary: "Two days", query: "from=2026-11-21&to=2026-11-22" }),
+  run: ({ deps }: Context, input) => revenueReply(deps.reading.database, input),
+});
+
 export const OPERATOR_LISTS = [
   search,
   ledger,
@@ -96,4 +108,5 @@ export const OPERATOR_LISTS = [
   rejected,
   disputes,
   grants,
+  revenue,
 ] as const;

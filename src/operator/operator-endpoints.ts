@@ -11,7 +11,6 @@ import { AUDIT_ENDPOINTS } from "./audits.ts";
 import { CONFIGURATION_ENDPOINTS } from "./configurations.ts";
 import { OPERATOR_PATH, type OperatorDeps } from "./deps.ts";
 import { OPERATOR_LISTS } from "./lists.ts";
-import { MONEY_ENDPOINTS } from "./money.ts";
 import { QUEUE_ENDPOINTS } from "./queues.ts";
 import { RUNNING_ENDPOINTS } from "./running.ts";
 
@@ -33,7 +32,6 @@ const ENDPOINTS: readonly ConsoleEndpoint<OperatorDeps>[] = [
   ...RUNNING_ENDPOINTS,
   ...CONFIGURATION_ENDPOINTS,
   ...QUEUE_ENDPOINTS,
-  ...MONEY_ENDPOINTS,
   ...AUDIT_ENDPOINTS,
 ];
 

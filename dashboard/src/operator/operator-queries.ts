@@ -2,7 +2,6 @@
 
 import { queryOptions } from "@tanstack/react-query";
 import type { ActionReply } from "../../../src/operator/act.ts";
-import type { RevenueReply } from "../../../src/operator/money-schema.ts";
 import type { HealthReply, PausesReply } from "../../../src/operator/running-schema.ts";
 import type { AuditsReply } from "../../../src/readings/audits.ts";
 import type {
@@ -16,6 +15,7 @@ import type { GrantsReply } from "../../../src/readings/grants.ts";
 import type { MailsReply } from "../../../src/readings/mails.ts";
 import type { OperatorAccountReply } from "../../../src/readings/operator-account.ts";
 import type { RejectedReply } from "../../../src/readings/rejected.ts";
+import type { RevenueReply } from "../../../src/readings/revenue.ts";
 import type { TrailReply } from "../../../src/readings/trail.ts";
 import { get, post, type Query } from "../api/client.ts";
 import { OPERATOR_API, queryClient } from "../api/queries.ts";

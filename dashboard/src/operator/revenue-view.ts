@@ -1,7 +1,7 @@
 // Revenue as the chart of the usage page takes it: one group of bars for each service or model.
 
 import { OTHERS } from "../../../src/core/usage-query.ts";
-import type { RevenueReply } from "../../../src/operator/money-schema.ts";
+import type { RevenueReply } from "../../../src/readings/revenue.ts";
 import { moneyText, roughUsd, sumUsd } from "../money.ts";
 import { COLOURS_MAX, OTHERS_COLOUR, seriesColour, serviceColour } from "../series-colours.ts";
 import { ot } from "../texts/operator.ts";

@@ -2,7 +2,6 @@
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { ActionReply } from "../../../src/operator/act.ts";
-import type { RevenueReply } from "../../../src/operator/money-schema.ts";
 import type { HealthReply, PausesReply } from "../../../src/operator/running-schema.ts";
 import type { AuditsReply } from "../../../src/readings/audits.ts";
 import type { EventsReply } from "../../../src/readings/events.ts";
@@ -11,6 +10,7 @@ import type { GrantsReply } from "../../../src/readings/grants.ts";
 import type { MailsReply } from "../../../src/readings/mails.ts";
 import type { OverviewReply } from "../../../src/readings/overview.ts";
 import type { RejectedReply } from "../../../src/readings/rejected.ts";
+import type { RevenueReply } from "../../../src/readings/revenue.ts";
 import type { TrailReply } from "../../../src/readings/trail.ts";
 import { AuditRuns } from "../../../src/store/audit/audit-runs.ts";
 import { Ledger } from "../../../src/store/ledger/ledger.ts";
