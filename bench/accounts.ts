@@ -11,9 +11,10 @@ import {
   untilFlushed,
 } from "./farebox.ts";
 import { fillAccounts, idleAccountBytes, type SampleAccount } from "./fill-accounts.ts";
-import { callBody, runLoad } from "./load/load.ts";
+import { runLoad } from "./load/load.ts";
 import { plainCalls } from "./load/plans.ts";
 import { cpuSeconds } from "./load/process-usage.ts";
+import { requestOf } from "./load/requests.ts";
 import type { RunLength } from "./options.ts";
 import { middle } from "./rounds.ts";
 import { startBare, startUpstream, type Target } from "./targets.ts";
@@ -91,7 +92,7 @@ async function makeSample(stores: Stores, { apis: [api] }: Parts): Promise<Sampl
   const response = await fetch(api.url, {
     method: "POST",
     headers: { authorization: `Bearer ${sample.secret}` },
-    body: callBody({ model: "plain", stream: false }),
+    body: requestOf({ model: "plain", stream: false }, 0).body,
   });
   if (!response.ok) throw new Error(`The account to copy cannot call: ${await response.text()}`);
   await untilFlushed(stores);

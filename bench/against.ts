@@ -101,7 +101,11 @@ async function runLoads({ runners, place, length, progress, cleanup }: Setting) 
 function contestantOf(runner: Runner, target: Target): Contestant {
   return {
     target,
-    others: { redis: runner.stores.redisPid, worker: runner.worker.pid },
+    others: {
+      redis: runner.stores.redisPid,
+      worker: runner.worker.pid,
+      postgres: runner.stores.postgresPid,
+    },
     settle: async (calls) => {
       runner.calls += calls;
       await untilLogged(runner.stores, runner.calls);

@@ -1,6 +1,6 @@
 // Compares the figures of two versions: medians, and their ratio.
 
-import { median, middle, type Results, type Round, ratio } from "./rounds.ts";
+import { cpuOfAll, median, middle, type Results, type Round, ratio } from "./rounds.ts";
 
 export type FlushFigures = Readonly<Record<string, number>>;
 
@@ -46,6 +46,8 @@ export function comparedFigures(run: Comparison): ComparedFigure[] {
     toBare(run, { what: "  the same, to the bare proxy's", results: calls, pick: cpuPerCall }),
     ofCalls("Redis CPU of a billed call, us", ({ othersPerCallUs }) => othersPerCallUs.redis),
     ofCalls("worker CPU of a billed call, us", ({ othersPerCallUs }) => othersPerCallUs.worker),
+    ofCalls("Postgres CPU of a billed call, us", ({ othersPerCallUs }) => othersPerCallUs.postgres),
+    ofCalls("CPU of all processes for a billed call, us", cpuOfAll),
     ofCalls("calls a second", ({ callsPerSecond }) => callsPerSecond, 0),
     ofCalls("p50 of a call, ms", ({ p50Ms }) => p50Ms),
     ofStreams("gateway CPU of a streamed chunk, us", cpuPerEvent),
@@ -139,7 +141,10 @@ export function comparisonTable(run: Comparison): string {
       digitsOf(figure.ratio, 2),
     ),
   );
-  return [head, ...lines].join("\n");
+  const host = median(run.calls, BARE, ({ cpuPerCallUs }) => cpuPerCallUs);
+  return [head, ...lines, `Ratios of a host on which a bare call takes ${host.toFixed(1)} us`].join(
+    "\n",
+  );
 }
 
 const COLUMN = 14;

@@ -20,6 +20,7 @@ import { type Database, openDatabase } from "../src/store/servers/database.ts";
 import { migrate } from "../src/store/servers/migrate.ts";
 import { openRedis } from "../src/store/servers/redis.ts";
 import { BUN, freePort, PROJECT, type Program, startServer } from "./launch.ts";
+import { MODEL_SUFFIXES } from "./load/requests.ts";
 import type { Started, TargetSetting } from "./targets.ts";
 
 /** An enterprise account may have 400 streams, and each of its keys 10,000 calls a minute. */
@@ -54,6 +55,7 @@ export interface Stores extends StoreUrls {
   readonly redisPortUrl: string;
   /** The processes of Redis by name: `redis`, or `redis-0` to `redis-2`. */
   readonly redisPids: Readonly<Record<string, number>>;
+  readonly postgresPid: number;
   readonly database: Database;
   readonly actors: AccountActors;
   readonly ledger: Ledger;
@@ -89,6 +91,7 @@ export async function startStores(home: string, kind: RedisKind = "single"): Pro
     redisPortUrl: redis.portUrl,
     databaseUrl: postgres.url,
     redisPids: redis.pids,
+    postgresPid: postgres.child.record.pid,
     database,
     actors,
     ledger: new Ledger(database),
@@ -262,6 +265,7 @@ export async function environment(
     ...(await bunSettingsOf(folder)),
     HOST: "127.0.0.1",
     METRICS_PORT: "0",
+    TRUSTED_PROXIES: "127.0.0.1",
     FAREBOX_DATA: join(stores.home, "data"),
     REDIS_URL: stores.redisUrl,
     DATABASE_URL: stores.databaseUrl,
@@ -281,7 +285,9 @@ function catalogue(upstreamUrl: string): object {
   });
   return {
     providers: { stub: { base_url: upstreamUrl, concurrency: 10_000 } },
-    models: ["plain", "chunks-200", "held"].map(model),
+    models: ["plain", "slow", "chunks-200", "held"].flatMap((id) =>
+      MODEL_SUFFIXES.map((suffix) => model(id + suffix)),
+    ),
     search: { providers: [{ kind: "searxng", base_url: upstreamUrl, concurrency: 10_000 }] },
   };
 }

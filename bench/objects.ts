@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../scripts/local/processes.mjs";
 import { makeCallers, startApi, startStores } from "./farebox.ts";
-import { callBody } from "./load/load.ts";
+import { requestOf } from "./load/requests.ts";
 import { searchOf, startUpstream } from "./targets.ts";
 
 /** Enough calls to compile all code of a call. */
@@ -51,7 +51,8 @@ cleanup.defer(() => api.stop());
 
 const model = Bun.argv[2] ?? "plain";
 const target = model === "search" ? searchOf(api.target) : api.target;
-const body = callBody({ model, stream: false });
+// Always the same, so that counts can be compared.
+const { body } = requestOf({ model, stream: false }, 0);
 await calls(WARM_UP_CALLS);
 await Bun.sleep(COMPILE_MS);
 print(await measured());

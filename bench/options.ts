@@ -20,6 +20,9 @@ export interface RunLength {
   readonly streamRounds: number;
   readonly streamRoundMs: number;
   readonly warmUpMs: number;
+  /** Rounds of the mixed profile. */
+  readonly mixedRounds: number;
+  readonly mixedRoundMs: number;
   readonly heldStreams: number;
   /** Processes whose memory is measured while they hold streams. */
   readonly heldRuns: number;
@@ -33,6 +36,8 @@ export const FULL: RunLength = {
   streamRounds: 5,
   streamRoundMs: 5_000,
   warmUpMs: 10_000,
+  mixedRounds: 5,
+  mixedRoundMs: 5_000,
   heldStreams: 1_000,
   heldRuns: 5,
   entries: 50_000,
@@ -43,6 +48,8 @@ export const QUICK: RunLength = {
   streamRounds: 2,
   streamRoundMs: 2_000,
   warmUpMs: 2_500,
+  mixedRounds: 2,
+  mixedRoundMs: 3_000,
   heldStreams: 1_000,
   heldRuns: 1,
   entries: 20_000,

@@ -2,7 +2,7 @@
 // them. The report has the medians over the rounds.
 
 import { type LoadPlan, runLoad } from "./load/load.ts";
-import { cpuSeconds } from "./load/process-usage.ts";
+import { cpuSeconds, treeCpuSeconds } from "./load/process-usage.ts";
 import type { Target } from "./targets.ts";
 
 export interface Round {
@@ -29,13 +29,13 @@ export type Results = ReadonlyMap<string, Series>;
 
 export interface Contestant {
   readonly target: Target;
-  /** The model or query in place of the load's model. */
+  /** What it is asked in place of the model of the load. */
   readonly model?: string;
-  /** Other processes whose CPU is counted with the target's. */
+  /** Other processes whose CPU is counted with the target's, with all that they start. */
   readonly others: Readonly<Record<string, number>>;
   /**
-   * Waits until the background work of a round with this number of calls is done, so that this work
-   * does not slow down the next target.
+   * Waits until the background work of a round with this number of calls is done, so that it does
+   * not slow down the next target.
    */
   settle(calls: number): Promise<void>;
 }
@@ -91,8 +91,10 @@ export function* turnsOf<Contestant>(
 
 async function runRound(contestant: Contestant, load: Load): Promise<Round> {
   const { target, model = load.model, others } = contestant;
-  const cpu = stopwatch(target.pid);
-  const otherCpus = Object.entries(others).map(([name, pid]) => [name, stopwatch(pid)] as const);
+  const cpu = stopwatch(target.pid, cpuSeconds);
+  const otherCpus = Object.entries(others).map(
+    ([name, pid]) => [name, stopwatch(pid, treeCpuSeconds)] as const,
+  );
   const { url, callers } = target;
   const startMs = performance.now();
   const result = await runLoad({ ...load, model, url, callers, rampMs: RAMP_MS });
@@ -116,12 +118,15 @@ async function runRound(contestant: Contestant, load: Load): Promise<Round> {
   };
 }
 
-/**
- * Returns a function that returns the CPU that a process has used since this call, in microseconds.
- */
-function stopwatch(pid: number): () => number {
-  const before = cpuSeconds(pid);
-  return () => (cpuSeconds(pid) - before) * 1e6;
+/** Returns a function that returns the CPU that a process has used since, in microseconds. */
+function stopwatch(pid: number, read: (pid: number) => number): () => number {
+  const before = read(pid);
+  return () => (read(pid) - before) * 1e6;
+}
+
+/** The CPU of a call in all processes of a target, in microseconds. */
+export function cpuOfAll({ cpuPerCallUs, othersPerCallUs }: Round): number {
+  return Object.values(othersPerCallUs).reduce((sum, one) => sum + one, cpuPerCallUs);
 }
 
 /** The median of one figure over the rounds of a target. */
@@ -143,6 +148,11 @@ export function ratio(
     return other === undefined ? [] : [pick(round) / pick(other)];
   });
   return middle(pairs);
+}
+
+/** The value below which this share of the sorted numbers is; not a number if there are none. */
+export function percentile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
 /** The median of some numbers. */

@@ -26,6 +26,7 @@ export interface Version {
 /** The running stores of a version, with paid accounts. */
 export interface VersionStores extends StoreUrls {
   readonly redisPid: number;
+  readonly postgresPid: number;
   readonly secrets: readonly string[];
   /** The number of requests in the log in Postgres. */
   loggedRequests(): Promise<number>;
@@ -73,7 +74,8 @@ export async function startVersionStores(
       const [row] = await sql`SELECT count(*)::int AS requests FROM request_log`;
       return Number(row?.requests ?? 0);
     };
-    return { ...urls, redisPid: redis.child.record.pid, secrets, loggedRequests, stop };
+    const pids = { redisPid: redis.child.record.pid, postgresPid: database.child.record.pid };
+    return { ...urls, ...pids, secrets, loggedRequests, stop };
   } catch (error) {
     await stop();
     throw error;

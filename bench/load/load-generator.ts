@@ -5,27 +5,30 @@ import { usd } from "../../src/core/money/money.ts";
 import { HttpClient } from "../../src/upstream/http/http-client.ts";
 import type { UpstreamInit } from "../../src/upstream/upstream-http.ts";
 import type { UpstreamResponse } from "../../src/upstream/upstream-response.ts";
-import { callBody, type LoadPlan, type LoadResult } from "./load.ts";
+import type { LoadPlan, LoadResult } from "./load.ts";
 import { PlainCaller, requestBytes } from "./plain-caller.ts";
+import { requestOf, VARIANTS } from "./requests.ts";
 
 const plan = JSON.parse(process.argv[2] ?? "") as LoadPlan;
-const body = callBody(plan);
 const url = new URL(plan.url);
 const client = new HttpClient({ monotonicMs: () => performance.now() });
 const IDENTITY = { "accept-encoding": "identity" };
-const inits = plan.callers.map(
-  (headers): UpstreamInit => ({
+const variants = Array.from({ length: VARIANTS }, (_, number) => {
+  const { body, headers } = requestOf(plan, number);
+  const caller = plan.callers[number % plan.callers.length];
+  return { body, headers: { ...IDENTITY, ...headers, ...caller } };
+});
+const inits = variants.map(
+  ({ body, headers }): UpstreamInit => ({
     method: "POST",
-    headers: { "content-type": "application/json", ...IDENTITY, ...headers },
+    headers: { "content-type": "application/json", ...headers },
     body,
     signal: null,
     redirect: "manual",
     timeout: false,
   }),
 );
-const requests = plan.callers.map((headers) =>
-  requestBytes(url, { ...IDENTITY, ...headers }, body),
-);
+const requests = variants.map(({ body, headers }) => requestBytes(url, headers, body));
 
 const startMs = performance.now();
 const timedFromMs = startMs + plan.rampMs;
@@ -55,7 +58,7 @@ process.exit(0);
 async function callUntilTheEnd(): Promise<void> {
   const caller = new PlainCaller(url);
   for (let beganMs = performance.now(); beganMs < endMs; beganMs = performance.now()) {
-    const index = calls % plan.callers.length;
+    const index = calls % VARIANTS;
     calls += 1;
     try {
       if (plan.stream) await openStream(index);
@@ -73,7 +76,7 @@ async function callUntilTheEnd(): Promise<void> {
 
 async function call(caller: PlainCaller, index: number): Promise<void> {
   const request = requests[index];
-  if (request === undefined) throw new Error(`There is no caller ${index}`);
+  if (request === undefined) throw new Error(`There is no request ${index}`);
   const { status, costUsd, body: text } = await caller.call(request);
   if (status !== 200) throw new Error(`${status}: ${text}`);
   if (costUsd !== null) cost += usd(costUsd);
@@ -81,7 +84,7 @@ async function call(caller: PlainCaller, index: number): Promise<void> {
 
 async function openStream(index: number): Promise<void> {
   const init = inits[index];
-  if (init === undefined) throw new Error(`There is no caller ${index}`);
+  if (init === undefined) throw new Error(`There is no request ${index}`);
   const response = await client.fetch(plan.url, init);
   if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
   await readStream(response);

@@ -55,20 +55,3 @@ export function startGenerator(file: string, plan: object) {
   void child.exited.then(() => process.removeListener("exit", kill));
   return child;
 }
-
-/** The body of the calls; the model "search" stands for a search. */
-export function callBody(plan: Pick<LoadPlan, "model" | "stream">): string {
-  if (plan.model === "search") return JSON.stringify({ query: "prepaid gateway", max_results: 10 });
-  const system = "You are a helpful assistant. Answer in one short paragraph, in plain English.";
-  const question = "What does a prepaid gateway do with a call whose cost is not known beforehand?";
-  return JSON.stringify({
-    model: plan.model,
-    messages: [
-      { role: "system", content: system },
-      { role: "user", content: question },
-    ],
-    max_tokens: 256,
-    temperature: 0.5,
-    ...(plan.stream ? { stream: true } : {}),
-  });
-}

@@ -8,10 +8,41 @@ const TICKS_A_SECOND = LINUX ? Number(output(["getconf", "CLK_TCK"])) || 100 : 1
 /** Seconds of CPU time of all threads of a process so far, in user and system mode. */
 export function cpuSeconds(pid: number): number {
   if (!LINUX) return parsePsTime(output(["ps", "-o", "time=", "-p", String(pid)]));
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const [user = 0, system = 0] = cpuTicks(pid);
+  return (user + system) / TICKS_A_SECOND;
+}
+
+/**
+ * The same with all processes that it has started, those that have ended included; not a number
+ * outside Linux.
+ */
+export function treeCpuSeconds(pid: number): number {
+  if (!LINUX) return Number.NaN;
+  const ticks = cpuTicks(pid).reduce((sum, one) => sum + one, 0);
+  return childrenOf(pid).reduce(
+    (sum, child) => sum + treeCpuSeconds(child),
+    ticks / TICKS_A_SECOND,
+  );
+}
+
+/** User and system time of a process, then of its children that have ended; none if it is gone. */
+function cpuTicks(pid: number): number[] {
+  const stat = readProcess(`${pid}/stat`);
   // The command name can contain spaces and brackets, but the fields after the last ")" cannot.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
+  return fields.slice(11, 15).map(Number);
+}
+
+function childrenOf(pid: number): number[] {
+  return readProcess(`${pid}/task/${pid}/children`).split(" ").filter(Boolean).map(Number);
+}
+
+function readProcess(file: string): string {
+  try {
+    return readFileSync(`/proc/${file}`, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 /** Milliseconds that the first thread of a process has run; NaN outside Linux. */

@@ -1,12 +1,12 @@
 // Opens many streams and reads them for a time without closing any. Prints a line when all are
 // open.
 
-import { callBody, type HoldPlan } from "./load.ts";
+import type { HoldPlan } from "./load.ts";
+import { requestOf, VARIANTS } from "./requests.ts";
 
 const OPENED_AT_ONCE = 20;
 
 const plan = JSON.parse(process.argv[2] ?? "") as HoldPlan;
-const body = callBody({ model: plan.model, stream: true });
 let next = 0;
 
 await Promise.all(Array.from({ length: OPENED_AT_ONCE }, openInTurn));
@@ -17,10 +17,12 @@ process.exit(0);
 
 async function openInTurn(): Promise<void> {
   while (next < plan.streams) {
-    const headers = plan.callers[next++ % plan.callers.length];
+    const caller = plan.callers[next % plan.callers.length];
+    const kind = { model: plan.model, stream: true };
+    const { body, headers } = requestOf(kind, next++ % VARIANTS);
     const response = await fetch(plan.url, {
       method: "POST",
-      headers: { "content-type": "application/json", ...headers },
+      headers: { "content-type": "application/json", ...headers, ...caller },
       body,
     });
     if (response.status !== 200 || response.body === null) {

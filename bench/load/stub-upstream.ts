@@ -1,45 +1,14 @@
 // Answers as the upstream of every target: at once, with as little CPU as possible. The name of the
-// model selects the answer: "plain", "chunks-200" (a stream of 200 chunks) or "held" (a stream that
-// never ends). It answers searches like SearXNG.
+// model selects the answer: "plain", "slow" (after 200 ms), "chunks-200" (a stream of 200 chunks) or
+// "held" (a stream that never ends). It answers searches like SearXNG.
 
 import type { Socket } from "bun";
+import { CHAT_REPLIES, SEARCH_REPLIES, STREAM_SCRIPTS, type StreamScript } from "./stub-replies.ts";
 
-const CONTENT =
-  "The quick brown fox jumps over the lazy dog, and then it rests for a while. ".repeat(3);
-const PROMPT_TOKENS = 60;
-const PLAIN_TOKENS = 50;
 /** The time between two chunks of a stream. */
 const TICK_MS = 5;
 const HELD_TICK_MS = 2_000;
-
-const PLAIN = JSON.stringify({
-  id: "chatcmpl-stub",
-  object: "chat.completion",
-  created: 1_700_000_000,
-  model: "plain",
-  choices: [{ index: 0, message: { role: "assistant", content: CONTENT }, finish_reason: "stop" }],
-  usage: usage(PLAIN_TOKENS),
-});
-const FOUND = JSON.stringify({
-  query: "prepaid gateway",
-  results: Array.from({ length: 10 }, (_, index) => ({
-    url: `https://docs.example.org/pages/${index}`,
-    title: `Prepaid gateways &amp; page ${index}`,
-    content: CONTENT,
-    publishedDate: "2026-03-05T00:00:00",
-    score: 1 / (index + 1),
-  })),
-});
-const PLAIN_REPLY = reply(PLAIN);
-const FOUND_REPLY = reply(FOUND);
-const STREAM_HEAD =
-  "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
-const STREAM_END = Buffer.from("0\r\n\r\n");
-
-const FIRST = event({ delta: { role: "assistant", content: "Well" }, finish_reason: null });
-const STREAM_BEGINNING = Buffer.concat([Buffer.from(STREAM_HEAD), FIRST]);
-const NEXT = event({ delta: { content: " quickly" }, finish_reason: null });
-const LAST = event({ delta: {}, finish_reason: "stop" });
+const SLOW_MS = 200;
 
 /**
  * A connection, with the received part of the next request, and the bytes that the socket did not
@@ -54,8 +23,9 @@ interface Connection {
 
 interface OpenStream {
   readonly connection: Connection;
+  readonly script: StreamScript;
   readonly chunks: number;
-  left: number;
+  sent: number;
 }
 
 const running = new Set<OpenStream>();
@@ -104,19 +74,28 @@ function receive(connection: Connection, bytes: Buffer): void {
   answer(connection, head, all.toString("latin1", end - length, end));
 }
 
+let answers = 0;
+
 /** Requests come one after the other on a connection: each client waits for its answer. */
 function answer(connection: Connection, head: string, body: string): void {
-  if (head.includes("/search HTTP/1.1\r\n")) send(connection, FOUND_REPLY);
+  answers += 1;
+  if (head.includes("/search HTTP/1.1\r\n")) send(connection, oneOf(SEARCH_REPLIES));
   else if (body.includes('"stream":true')) beginStream(connection, body);
-  else send(connection, PLAIN_REPLY);
+  else if (!body.includes('"model":"slow')) send(connection, oneOf(CHAT_REPLIES));
+  else setTimeout(() => send(connection, oneOf(CHAT_REPLIES)), SLOW_MS);
+}
+
+function oneOf<One>(all: readonly [One, ...One[]]): One {
+  return all[answers % all.length] ?? all[0];
 }
 
 function beginStream(connection: Connection, body: string): void {
-  const chunks = /"model":"chunks-(\d+)"/.exec(body)?.[1];
+  const chunks = /"model":"chunks-(\d+)/.exec(body)?.[1];
   const count = chunks === undefined ? Number.POSITIVE_INFINITY : Number(chunks);
-  connection.stream = { connection, chunks: count, left: count - 1 };
+  const script = oneOf(STREAM_SCRIPTS);
+  connection.stream = { connection, script, chunks: count, sent: 1 };
   (chunks === undefined ? held : running).add(connection.stream);
-  send(connection, STREAM_BEGINNING);
+  send(connection, script.beginning);
 }
 
 function send(connection: Connection, bytes: Buffer): void {
@@ -132,43 +111,13 @@ function forget(stream: OpenStream): void {
 }
 
 function advance(stream: OpenStream): void {
-  const { connection, chunks } = stream;
-  if (stream.left > 0) {
-    stream.left -= 1;
-    send(connection, NEXT);
+  const { connection, script, chunks } = stream;
+  if (stream.sent < chunks) {
+    send(connection, script.chunks[stream.sent % script.chunks.length] ?? NOTHING);
+    stream.sent += 1;
     return;
   }
   forget(stream);
   connection.stream = null;
-  const last = `data: ${chunk({ choices: [], usage: usage(chunks) })}\n\ndata: [DONE]\n\n`;
-  send(connection, Buffer.concat([LAST, chunked(last), STREAM_END]));
-}
-
-/** A reply of JSON, head and body. */
-function reply(json: string): Buffer {
-  const length = Buffer.byteLength(json);
-  const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${length}`;
-  return Buffer.from(`${head}\r\ndate: ${new Date().toUTCString()}\r\n\r\n${json}`);
-}
-
-/** One piece of a body of unknown length. */
-function chunked(text: string): Buffer {
-  return Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
-}
-
-function event(choice: object): Buffer {
-  return chunked(`data: ${chunk({ choices: [{ index: 0, ...choice }] })}\n\n`);
-}
-
-function chunk(fields: object): string {
-  const head = { id: "chatcmpl-stub", object: "chat.completion.chunk", created: 1_700_000_000 };
-  return JSON.stringify({ ...head, model: "stub", ...fields });
-}
-
-function usage(completionTokens: number): object {
-  return {
-    prompt_tokens: PROMPT_TOKENS,
-    completion_tokens: completionTokens,
-    total_tokens: PROMPT_TOKENS + completionTokens,
-  };
+  send(connection, script.end(chunks));
 }

@@ -1,0 +1,83 @@
+// The requests of the load: as many different ones as users would send, and the same in each run.
+
+/** So many that no cache of a gateway keeps all of them. */
+export const VARIANTS = 3_000;
+/** A model of the load has these names too, which differ in nothing but their name. */
+export const MODEL_SUFFIXES = ["", "-mini", "-large"] as const;
+
+const WORDS =
+  `a prepaid gateway holds the most that call can cost before it asks any server and gives back
+whatever was not used when reply has come so balance never goes below zero however many processes
+share one Redis while streams run for minutes people search maps and mail through their own key
+über größe été niño 東京 данные`.split(/\s+/);
+const AGENTS = [
+  { "user-agent": "OpenAI/Python 1.109.1", "x-stainless-lang": "python" },
+  { "user-agent": "OpenAI/JS 5.23.2", "x-stainless-lang": "js", "x-stainless-retry-count": "0" },
+  { "user-agent": "langchain-openai/0.3.33" },
+  { "user-agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/141.0.0.0" },
+  { "user-agent": "curl/8.14.1", accept: "*/*" },
+] as const;
+const MESSAGES_MAX = 6;
+const WORDS_MAX = 60;
+
+/** What a request is, and who sends it. */
+export interface RequestVariant {
+  readonly body: string;
+  /** The headers of its agent, and the address that a proxy has seen. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface RequestKind {
+  /** The model "search" stands for a search. */
+  readonly model: string;
+  readonly stream: boolean;
+}
+
+/** Numbers from 0 to 1 that follow from the seed. */
+export function numbersFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** The request of this number. */
+export function requestOf(kind: RequestKind, number: number): RequestVariant {
+  const next = numbersFrom(number + 1);
+  const agent = AGENTS[number % AGENTS.length];
+  const address = `100.${64 + (number % 61)}.${number % 251}.7`;
+  return { body: bodyOf(kind, next), headers: { ...agent, "x-forwarded-for": address } };
+}
+
+function bodyOf({ model, stream }: RequestKind, next: () => number): string {
+  if (model === "search") return JSON.stringify({ query: wordsOf(next, 6), max_results: 10 });
+  const count = 1 + Math.floor(next() * MESSAGES_MAX);
+  const messages = Array.from({ length: count }, (_, at) => ({
+    role: at === 0 && count > 1 ? "system" : (count - at) % 2 === 1 ? "user" : "assistant",
+    content: wordsOf(next, WORDS_MAX),
+  }));
+  const optional: readonly (readonly [string, unknown])[] = [
+    ["temperature", Math.round(next() * 20) / 10],
+    ["top_p", 0.9],
+    ["user", `user-${Math.floor(next() * 10_000)}`],
+    ["seed", Math.floor(next() * 1_000)],
+    ["stop", ["\n\n", "END"]],
+    ["presence_penalty", 0.1],
+  ];
+  return JSON.stringify({
+    model: model + MODEL_SUFFIXES[Math.floor(next() * MODEL_SUFFIXES.length)],
+    messages,
+    max_tokens: 64 + Math.floor(next() * 448),
+    ...Object.fromEntries(optional.filter(() => next() < 0.3)),
+    ...(stream ? { stream: true } : {}),
+  });
+}
+
+function wordsOf(next: () => number, most: number): string {
+  const count = 1 + Math.floor(next() * most);
+  const word = () => WORDS[Math.floor(next() * WORDS.length)];
+  return Array.from({ length: count }, word).join(" ");
+}

@@ -1,0 +1,142 @@
+// The mixed profile: chats of 200 ms, streams and searches side by side, at half of the maximum,
+// for Farebox and the bare proxy in turn. It shows what the kinds do to each other.
+
+import { startGenerator } from "./load/load.ts";
+import type { MixedPlan, MixedResult } from "./load/mixed-load.ts";
+import { middle, percentile, turnsOf } from "./rounds.ts";
+import { searchOf, type Target } from "./targets.ts";
+
+/** So many keep any of the targets as busy as it can be. */
+const OPEN_FOR_MAXIMUM = 600;
+const SHARE_OF_MAXIMUM = 0.5;
+const RAMP_MS = 1_500;
+
+const MIXED_KINDS = ["chat", "stream", "firstByte", "search"] as const;
+export type MixedTime = (typeof MIXED_KINDS)[number];
+
+/** The figures of each round, by target. */
+export type MixedRounds = Readonly<
+  Record<string, readonly Readonly<Record<MixedTime, Percentiles>>[]>
+>;
+
+interface Percentiles {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+export interface MixedFigures {
+  /** Requests a second at the maximum of Farebox, and in the rounds. */
+  readonly maximum: number;
+  readonly rate: number;
+  readonly rounds: MixedRounds;
+  /** What callers were told that they paid. */
+  readonly costNano: bigint;
+}
+
+export interface MixOptions {
+  /** Bare first: it has no searches. */
+  readonly targets: Readonly<Record<"bare" | "farebox", Target>>;
+  readonly rounds: number;
+  readonly roundMs: number;
+  /** Waits until the background work of a round is done. */
+  readonly settle: () => Promise<void>;
+  readonly progress: (line: string) => void;
+}
+
+/** Finds the maximum of Farebox, then measures both targets at half of it. */
+export async function measureMix(options: MixOptions): Promise<MixedFigures> {
+  const { targets, rounds, roundMs, settle, progress } = options;
+  progress("looking for the maximum of the mixed profile");
+  const most = await run(targets.farebox, { rate: null, durationMs: roundMs });
+  await settle();
+  const rate = most.rate * SHARE_OF_MAXIMUM;
+  let costNano = BigInt(most.costNano);
+  const figures: Record<string, Readonly<Record<MixedTime, Percentiles>>[]> = {};
+  for (const { round, contestant: target } of turnsOf(Object.values(targets), rounds)) {
+    progress(`mixed round ${round}, ${target.name}: ${Math.round(rate)} requests/s`);
+    const { times, costNano: cost } = await run(target, { rate, durationMs: roundMs });
+    await settle();
+    if (target === targets.farebox) costNano += BigInt(cost);
+    figures[target.name] = [...(figures[target.name] ?? []), percentilesOf(times)];
+  }
+  return { maximum: most.rate, rate, rounds: figures, costNano };
+}
+
+async function run(
+  target: Target,
+  load: Pick<MixedPlan, "rate" | "durationMs">,
+): Promise<MixedResult> {
+  const searchUrl = target.name === "bare" ? null : searchOf(target).url;
+  const { url: chatUrl, callers } = target;
+  const open = OPEN_FOR_MAXIMUM;
+  const plan: MixedPlan = { ...load, chatUrl, searchUrl, callers, open, rampMs: RAMP_MS };
+  const output = await startGenerator("mixed-load.ts", plan).stdout.text();
+  const result = JSON.parse(output) as MixedResult;
+  if (result.failures > 0) {
+    throw new Error(`${target.name}: ${result.failures} failed: ${result.firstFailure}`);
+  }
+  return result;
+}
+
+function percentilesOf(times: MixedResult["times"]): Readonly<Record<MixedTime, Percentiles>> {
+  const of = (kind: MixedTime) => {
+    const sorted = [...times[kind]].sort((a, b) => a - b);
+    return { p50Ms: percentile(sorted, 0.5), p99Ms: percentile(sorted, 0.99) };
+  };
+  return {
+    chat: of("chat"),
+    stream: of("stream"),
+    firstByte: of("firstByte"),
+    search: of("search"),
+  };
+}
+
+type Pick99 = (figures: Percentiles) => number;
+
+/** The median over the rounds of a target. */
+export function mixedMedian(
+  { rounds }: MixedFigures,
+  name: string,
+  time: MixedTime,
+  pick: Pick99,
+): number {
+  return middle((rounds[name] ?? []).map((round) => pick(round[time])));
+}
+
+/** How much a time of Farebox is above that of the bare proxy: the median over the rounds. */
+export function aboveBare({ rounds }: MixedFigures, time: MixedTime, pick: Pick99): number {
+  const bare = rounds.bare ?? [];
+  return middle(
+    (rounds.farebox ?? []).flatMap((round, at) => {
+      const other = bare[at];
+      return other === undefined ? [] : [pick(round[time]) - pick(other[time])];
+    }),
+  );
+}
+
+const ROWS = [
+  ["chat of 200 ms", "chat"],
+  ["stream, first byte", "firstByte"],
+  ["stream of 1 s, its end", "stream"],
+  ["search", "search"],
+] as const;
+
+/** The times of each kind as a table. */
+export function mixedTable(mix: MixedFigures): string {
+  const row = (cells: readonly string[]) =>
+    cells.map((cell, at) => (at === 0 ? cell.padEnd(24) : cell.padStart(14))).join("");
+  const cell = (name: string, time: MixedTime, pick: Pick99) => {
+    const value = mixedMedian(mix, name, time, pick);
+    return Number.isNaN(value) ? "" : value.toFixed(1);
+  };
+  const lines = ROWS.map(([label, time]) =>
+    row([
+      label,
+      ...["bare", "farebox"].flatMap((name) => [
+        cell(name, time, ({ p50Ms }) => p50Ms),
+        cell(name, time, ({ p99Ms }) => p99Ms),
+      ]),
+    ]),
+  );
+  return [row(["ms", "bare p50", "bare p99", "farebox p50", "farebox p99"]), ...lines].join("\n");
+}
