@@ -45,22 +45,27 @@ export type Load = Pick<LoadPlan, "model" | "stream" | "concurrency" | "duration
 export interface RoundsOptions {
   readonly rounds: number;
   readonly warmUpMs: number;
+  /** A target that made fewer calls meanwhile is warmed up again, a few times. */
+  readonly warmUpCalls: number;
   readonly load: Load;
   readonly progress: (line: string) => void;
 }
 
 const RAMP_MS = 500;
+const WARM_UPS_MAX = 4;
 
 /** Warms up every target, then runs their rounds in turn. */
 export async function runRounds(
   contestants: readonly Contestant[],
   options: RoundsOptions,
 ): Promise<Results> {
-  const { load, warmUpMs, progress } = options;
+  const { load, progress } = options;
   const results = new Map<string, Series>();
   for (const contestant of contestants) {
-    const { costNano } = await runRound(contestant, { ...load, durationMs: warmUpMs });
-    results.set(contestant.target.name, { rounds: [], costNano });
+    results.set(contestant.target.name, {
+      rounds: [],
+      costNano: await warmUp(contestant, options),
+    });
   }
   for (const { round, contestant } of turnsOf(contestants, options.rounds)) {
     const result = await runRound(contestant, load);
@@ -72,6 +77,24 @@ export async function runRounds(
     progress(`round ${round}, ${name}: ${Math.round(result.callsPerSecond)} calls/s`);
   }
   return results;
+}
+
+/** Has a target compile its code, which takes calls and not time. Returns what the calls cost. */
+async function warmUp(
+  contestant: Contestant,
+  { load, warmUpMs, warmUpCalls }: RoundsOptions,
+): Promise<bigint> {
+  let cost = 0n;
+  let calls = 0;
+  for (let run = 0; run === 0 || (calls < warmUpCalls && run < WARM_UPS_MAX); run += 1) {
+    const { costNano, callsPerSecond } = await runRound(contestant, {
+      ...load,
+      durationMs: warmUpMs,
+    });
+    cost += costNano;
+    calls += (callsPerSecond * warmUpMs) / 1_000;
+  }
+  return cost;
 }
 
 /**

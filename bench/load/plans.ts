@@ -5,6 +5,8 @@ import type { RoundsOptions } from "../rounds.ts";
 
 const CALLS_AT_ONCE = 64;
 const STREAMS_AT_ONCE = 50;
+/** After so many calls a gateway runs compiled code. */
+const WARM_UP_CALLS = 15_000;
 
 type Progress = RoundsOptions["progress"];
 
@@ -12,12 +14,14 @@ type Progress = RoundsOptions["progress"];
 export function plainCalls(length: RunLength, progress: Progress): RoundsOptions {
   const load = { model: "plain", stream: false, concurrency: CALLS_AT_ONCE };
   const { rounds, warmUpMs, roundMs } = length;
-  return { rounds, warmUpMs, load: { ...load, durationMs: roundMs }, progress };
+  const plan = { ...load, durationMs: roundMs };
+  return { rounds, warmUpMs, warmUpCalls: WARM_UP_CALLS, load: plan, progress };
 }
 
 /** Streams of 200 chunks. */
 export function chunkStreams(length: RunLength, progress: Progress): RoundsOptions {
   const load = { model: "chunks-200", stream: true, concurrency: STREAMS_AT_ONCE };
   const { streamRounds: rounds, warmUpMs, streamRoundMs } = length;
-  return { rounds, warmUpMs, load: { ...load, durationMs: streamRoundMs }, progress };
+  const plan = { ...load, durationMs: streamRoundMs };
+  return { rounds, warmUpMs, warmUpCalls: 0, load: plan, progress };
 }
