@@ -9,7 +9,7 @@ export interface Measurements {
   readonly calls: Results;
   readonly streams: Results;
   readonly mix: MixedFigures;
-  /** How many streams were open, and the bytes of each, by target. */
+  /** The number of open streams, and the bytes of each, by target. */
   readonly heldStreams: number;
   readonly streamBytes: Readonly<Record<"bare" | "farebox", number>>;
   readonly flush: FlushResult;

@@ -29,13 +29,13 @@ export type Results = ReadonlyMap<string, Series>;
 
 export interface Contestant {
   readonly target: Target;
-  /** What it is asked in place of the model of the load. */
+  /** The model or query in place of the load's model. */
   readonly model?: string;
   /** Other processes whose CPU is counted with the target's, with all that they start. */
   readonly others: Readonly<Record<string, number>>;
   /**
-   * Waits until the background work of a round with this number of calls is done, so that it does
-   * not slow down the next target.
+   * Waits until the background work of a round with this number of calls is done, so that this work
+   * does not slow down the next target.
    */
   settle(calls: number): Promise<void>;
 }
@@ -141,7 +141,9 @@ async function runRound(contestant: Contestant, load: Load): Promise<Round> {
   };
 }
 
-/** Returns a function that returns the CPU that a process has used since, in microseconds. */
+/**
+ * Returns a function that returns the CPU that a process has used since this call, in microseconds.
+ */
 function stopwatch(pid: number, read: (pid: number) => number): () => number {
   const before = read(pid);
   return () => (read(pid) - before) * 1e6;
