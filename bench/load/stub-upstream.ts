@@ -1,6 +1,6 @@
 // Answers as the upstream of every target: at once, with as little CPU as possible. The name of the
-// model selects the answer: "plain", "slow" (after 200 ms), "chunks-200" (a stream of 200 chunks) or
-// "held" (a stream that never ends). It answers searches like SearXNG.
+// model selects the answer: "plain", "slow" (after 200 ms), "chunks-200" (a stream of 200 chunks)
+// or "held" (a stream that never ends). It answers searches like SearXNG.
 
 import type { Socket } from "bun";
 import { CHAT_REPLIES, SEARCH_REPLIES, STREAM_SCRIPTS, type StreamScript } from "./stub-replies.ts";
