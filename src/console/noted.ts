@@ -5,7 +5,7 @@ import { ConsoleError } from "../core/console-errors.ts";
 import type { ConsoleFrameDeps, PersonContext } from "../http/console/console-endpoint.ts";
 import type { AlsoInTransaction } from "../store/accounts/accounts.ts";
 import { type Actor, recordActivity } from "../store/accounts/activity.ts";
-import type { Transaction } from "../store/ledger/operations.ts";
+import type { Transaction } from "../store/servers/transaction.ts";
 
 type PersonPart = Pick<PersonContext<ConsoleFrameDeps>, "person" | "client" | "deps">;
 

@@ -2,9 +2,9 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type ServiceMailKind, type ServiceMailParts, serviceMail } from "../core/service-mail.ts";
-import type { Transaction } from "../store/ledger/operations.ts";
 import { addServiceMail } from "../store/mail/outbox.ts";
 import type { Database } from "../store/servers/database.ts";
+import type { Transaction } from "../store/servers/transaction.ts";
 
 /** The proof in a mail: the address behind its button, or its code. */
 export interface MailedProof {

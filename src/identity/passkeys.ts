@@ -5,9 +5,9 @@ import { isIP } from "node:net";
 import { ConsoleError } from "../core/console-errors.ts";
 import { newToken } from "../core/console-tokens.ts";
 import { newId, type RandomBytes } from "../core/ids.ts";
-import type { Transaction } from "../store/ledger/operations.ts";
 import { PasskeyStore } from "../store/people/passkeys.ts";
 import type { Database } from "../store/servers/database.ts";
+import type { Transaction } from "../store/servers/transaction.ts";
 import type { NewPasskeyResponse, SignInResponse } from "./passkey-schema.ts";
 
 /**

@@ -6,7 +6,6 @@ import { ConsoleError } from "../core/console-errors.ts";
 import { AdministrationError, toApiError } from "../core/errors.ts";
 import { flag, jsonOf, nested, nullable, type WireOf } from "../core/records.ts";
 import { TrailLine } from "../readings/trail.ts";
-import type { Transaction } from "../store/ledger/operations.ts";
 import {
   type Doing,
   endAction,
@@ -17,6 +16,7 @@ import {
   type TrailEntry,
 } from "../store/operators/operator-actions.ts";
 import type { Database } from "../store/servers/database.ts";
+import type { Transaction } from "../store/servers/transaction.ts";
 import type { Context } from "./deps.ts";
 
 /** What is done, and the request that asks for it. */

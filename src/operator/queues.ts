@@ -7,7 +7,6 @@ import { optional, shortText, text } from "../http/schema.ts";
 import { ServiceMail } from "../readings/mails.ts";
 import { OPERATOR, recordActivity } from "../store/accounts/activity.ts";
 import { Ledger } from "../store/ledger/ledger.ts";
-import type { Transaction } from "../store/ledger/operations.ts";
 import { RejectedEntries } from "../store/ledger/rejected-entries.ts";
 import { type RetryResult, retryRejections } from "../store/ledger/rejection-retry.ts";
 import {
@@ -18,6 +17,7 @@ import {
   resendMail,
 } from "../store/operators/operator-queues.ts";
 import type { Database } from "../store/servers/database.ts";
+import type { Transaction } from "../store/servers/transaction.ts";
 import { actOnce, actOutside } from "./act.ts";
 import { operatorAct } from "./act-endpoint.ts";
 import type { Context } from "./deps.ts";

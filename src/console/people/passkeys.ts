@@ -4,7 +4,7 @@ import { ConsoleError } from "../../core/console-errors.ts";
 import { jsonBody } from "../../http/body/json-body.ts";
 import { type PersonContext, personEndpoint } from "../../http/console/console-endpoint.ts";
 import type { Checked } from "../../http/schema.ts";
-import type { Transaction } from "../../store/ledger/operations.ts";
+import type { Transaction } from "../../store/servers/transaction.ts";
 import { requireSession } from "../noted.ts";
 import { type MeDeps, requireChange } from "./me.ts";
 import {

@@ -2,7 +2,7 @@
 
 import type { Role } from "../../core/access/roles.ts";
 import type { AccountRow } from "../../store/accounts/accounts.ts";
-import type { Transaction } from "../../store/ledger/operations.ts";
+import type { Transaction } from "../../store/servers/transaction.ts";
 
 /** A person with a session. */
 export interface SignedIn {

@@ -1,8 +1,9 @@
 // Single keys of an account, for changes that its people make.
 
 import { and, eq, isNull } from "drizzle-orm";
-import { lockAccount, raiseVersion, type Transaction } from "../ledger/operations.ts";
+import { lockAccount, raiseVersion } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
+import type { Transaction } from "../servers/transaction.ts";
 import { keys } from "../tables/account-schema.ts";
 import type { AccountRow, KeyRow } from "./accounts.ts";
 

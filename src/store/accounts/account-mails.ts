@@ -1,7 +1,7 @@
 // Where mails to the holder of an account go.
 
 import { and, eq, sql } from "drizzle-orm";
-import type { Transaction } from "../ledger/operations.ts";
+import type { Transaction } from "../servers/transaction.ts";
 import { accounts } from "../tables/account-schema.ts";
 
 /** Sends the mails of an account to another address from now on, if they went to this one. */

@@ -24,9 +24,9 @@ import {
   ReferenceReused,
   raiseVersion,
   refuseSetAside,
-  type Transaction,
 } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
+import type { Transaction } from "../servers/transaction.ts";
 import { accounts, keys, operations, payments } from "../tables/account-schema.ts";
 import { refuseTooManyKeys } from "./key-limits.ts";
 import { endSubscriptionIn, hasMonthlyPlan } from "./plan-ends.ts";

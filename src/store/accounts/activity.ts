@@ -3,8 +3,8 @@
 
 import { and, desc, eq, lt } from "drizzle-orm";
 import type { StoredRow } from "../../core/records.ts";
-import type { Transaction } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
+import type { Transaction } from "../servers/transaction.ts";
 import { activity } from "../tables/people-schema.ts";
 
 /** Who changes something, and from where. */

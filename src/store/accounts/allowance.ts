@@ -4,8 +4,9 @@ import { and, eq } from "drizzle-orm";
 import type { NanoUsd } from "../../core/money/money.ts";
 import { monthOf } from "../../core/money/months.ts";
 import { BalanceTooLarge } from "../ledger/balance-limit.ts";
-import { bookOperation, raiseVersion, type Transaction } from "../ledger/operations.ts";
+import { bookOperation, raiseVersion } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
+import type { Transaction } from "../servers/transaction.ts";
 import { accounts, operations } from "../tables/account-schema.ts";
 
 export interface Allowance {

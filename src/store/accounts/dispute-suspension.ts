@@ -2,7 +2,7 @@
 
 import { eq } from "drizzle-orm";
 import { afterEvent } from "../../core/access/account-states.ts";
-import type { Transaction } from "../ledger/operations.ts";
+import type { Transaction } from "../servers/transaction.ts";
 import { accounts } from "../tables/account-schema.ts";
 import { type AccountRow, hasOpenDispute } from "./accounts.ts";
 

@@ -3,12 +3,11 @@
 import { and, asc, eq, isNotNull, isNull, max, type SQL, sql } from "drizzle-orm";
 import type { StoredDocument } from "../../core/access/access.ts";
 import type { Scope } from "../../core/access/limits.ts";
-import type { Database } from "../servers/database.ts";
+import type { Queries } from "../servers/transaction.ts";
 import { accounts, keys, operations, payments } from "../tables/account-schema.ts";
 import { isAnyOf } from "../tables/any-of.ts";
 import { autoTopUps } from "../tables/payment-schema.ts";
 
-type Queries = Pick<Database["db"], "select">;
 type AccountColumns = typeof accounts.$inferSelect;
 
 export interface AccountDocument {

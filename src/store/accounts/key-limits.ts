@@ -2,7 +2,7 @@
 // them are in its access document.
 
 import { and, count, eq, isNull, sql } from "drizzle-orm";
-import type { Transaction } from "../ledger/operations.ts";
+import type { Transaction } from "../servers/transaction.ts";
 import { keys } from "../tables/account-schema.ts";
 
 /** The account has as many keys, or addresses in their allowlists, as it may have at once. */

@@ -2,7 +2,8 @@
 
 import { and, eq, or } from "drizzle-orm";
 import type { PlanEndReason } from "../../core/money/plan-terms.ts";
-import { raiseVersion, type Transaction } from "../ledger/operations.ts";
+import { raiseVersion } from "../ledger/operations.ts";
+import type { Transaction } from "../servers/transaction.ts";
 import { accounts } from "../tables/account-schema.ts";
 import { planSubscriptions } from "../tables/payment-schema.ts";
 

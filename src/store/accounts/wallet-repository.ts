@@ -9,6 +9,7 @@ import { readMissing } from "../ledger/missing-entries.ts";
 import { operationsAfter } from "../ledger/operations.ts";
 import { WaitingSettlements } from "../ledger/waiting-settlements.ts";
 import { arrayText, type Database } from "../servers/database.ts";
+import type { Queries } from "../servers/transaction.ts";
 import { accounts, keys, operations } from "../tables/account-schema.ts";
 import { isAnyOf } from "../tables/any-of.ts";
 import { journalCursors, ledgerEntries, monthSpend } from "../tables/schema.ts";
@@ -65,9 +66,6 @@ export interface EpochInRedis {
   readonly bucket: number;
   readonly epoch: number;
 }
-
-/** A transaction or the connection pool. */
-export type Queries = Pick<Database["db"], "select" | "update" | "execute">;
 
 /** The callbacks with which a process repairs a Redis that may have lost data. */
 interface Recovery {

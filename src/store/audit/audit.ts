@@ -11,13 +11,12 @@ import { readDocument } from "../accounts/documents.ts";
 import { type Cursor, readKeyIds } from "../accounts/wallet-repository.ts";
 import { type Payment, readPayments } from "../payments/payments.ts";
 import type { Database } from "../servers/database.ts";
+import type { Queries } from "../servers/transaction.ts";
 import { accounts } from "../tables/account-schema.ts";
 import { journalCursors } from "../tables/schema.ts";
 import type { UsageTotals } from "../usage/usage-repair.ts";
 import { readBookMismatches } from "./books-audit.ts";
 import { type LogMismatch, readLogMismatch, readTotals } from "./log-audit.ts";
-
-type Queries = Pick<Database["db"], "select" | "update" | "execute">;
 
 /** A rejected journal entry of the account that is not written to Postgres. */
 export interface RejectedEntry {

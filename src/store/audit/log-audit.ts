@@ -2,11 +2,9 @@
 
 import { sql } from "drizzle-orm";
 import { fromUuid } from "../../core/ids.ts";
-import type { Database } from "../servers/database.ts";
+import type { Queries } from "../servers/transaction.ts";
 import { type UsageTotals, usageTotalsSql } from "../usage/usage-repair.ts";
 import { isMonthKept } from "../usage/usage-sums-check.ts";
-
-type Queries = Pick<Database["db"], "execute">;
 
 /**
  * A call about which the request log and the ledger disagree, or whose charge no hold or no credit

@@ -2,8 +2,8 @@
 // which any release of Postgres reads.
 
 import { once } from "node:events";
-import type { TransactionSql } from "postgres";
 import type { Database } from "../servers/database.ts";
+import type { SqlTransaction } from "../servers/transaction.ts";
 
 export interface BackupTable {
   readonly name: string;
@@ -16,13 +16,11 @@ export class RowsRefused extends Error {
   override readonly name = "RowsRefused";
 }
 
-type Transaction = TransactionSql<{ bigint: bigint }>;
-
 /**
  * All tables, each after those that it refers to. Partitions are part of the table that they belong
  * to.
  */
-export async function readTables(tx: Transaction): Promise<BackupTable[]> {
+export async function readTables(tx: SqlTransaction): Promise<BackupTable[]> {
   const tables = await tx<{ name: string; columns: string[] }[]>`
     SELECT c.relname AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
@@ -56,7 +54,7 @@ function inOrder(
 }
 
 /** The months of the request log that have a partition, as `2026-11`. */
-export async function readLogMonths(tx: Transaction): Promise<string[]> {
+export async function readLogMonths(tx: SqlTransaction): Promise<string[]> {
   const rows = await tx<{ month: string }[]>`
     SELECT regexp_replace(c.relname, '^request_log_(\\d{4})(\\d{2})$', '\\1-\\2') AS month
     FROM pg_class c JOIN pg_inherits i ON i.inhrelid = c.oid
@@ -66,7 +64,7 @@ export async function readLogMonths(tx: Transaction): Promise<string[]> {
 }
 
 /** The rows of a table as COPY prints them. A reader that stops early costs the rest of them. */
-export async function* copyOut(tx: Transaction, table: BackupTable): AsyncGenerator<Buffer> {
+export async function* copyOut(tx: SqlTransaction, table: BackupTable): AsyncGenerator<Buffer> {
   const stream = await tx
     .unsafe(`COPY (SELECT ${columnList(table)} FROM ${table.name}) TO STDOUT`)
     .readable();
@@ -86,7 +84,7 @@ export async function* copyOut(tx: Transaction, table: BackupTable): AsyncGenera
 
 /** @throws RowsRefused */
 export async function copyIn(
-  tx: Transaction,
+  tx: SqlTransaction,
   table: BackupTable,
   rows: AsyncIterable<Uint8Array>,
 ): Promise<void> {
@@ -127,7 +125,7 @@ function columnList({ columns }: BackupTable): string {
  * above those that are there.
  */
 export async function replaceRows(
-  tx: Transaction,
+  tx: SqlTransaction,
   tables: readonly BackupTable[],
   { months, rowsOf }: RowSource,
 ): Promise<void> {
@@ -146,7 +144,7 @@ export interface RowSource {
   readonly rowsOf: (table: string) => AsyncIterable<Uint8Array>;
 }
 
-async function raiseNumbers(tx: Transaction): Promise<void> {
+async function raiseNumbers(tx: SqlTransaction): Promise<void> {
   const columns = await tx<{ name: string; column: string }[]>`
     SELECT c.relname AS name, a.attname AS column
     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid

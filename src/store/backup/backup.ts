@@ -1,8 +1,8 @@
 // A backup of Postgres: all tables as of one instant, and what a manifest says of that instant.
 
-import type { TransactionSql } from "postgres";
 import type { Cursor } from "../accounts/wallet-repository.ts";
 import type { Database } from "../servers/database.ts";
+import type { SqlTransaction } from "../servers/transaction.ts";
 import { type BackupTable, copyOut, readLogMonths, readTables } from "./backup-tables.ts";
 
 /** The instant of a backup, and what was true then. */
@@ -30,7 +30,7 @@ export async function readBackup({ sql }: Database, write: WriteTable): Promise<
   });
 }
 
-async function readFacts(tx: TransactionSql<{ bigint: bigint }>): Promise<BackupFacts> {
+async function readFacts(tx: SqlTransaction): Promise<BackupFacts> {
   const [row] = await tx<
     { ms: number; postgres: number; accounts: number; entries: number; balance: string }[]
   >`

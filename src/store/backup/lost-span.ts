@@ -1,7 +1,6 @@
 // What a restore takes back: the differences between a backup and the Postgres that it replaces.
 // The backup's rows are loaded beside the present ones, compared and dropped again.
 
-import type { TransactionSql } from "postgres";
 import type { Surface } from "../../core/access/services.ts";
 import {
   type AppliedOperation,
@@ -9,6 +8,7 @@ import {
   lackingIn,
 } from "../ledger/lost-operations.ts";
 import type { Database } from "../servers/database.ts";
+import type { SqlTransaction } from "../servers/transaction.ts";
 import { copyIn } from "./backup-tables.ts";
 import type { RestoredRows } from "./restore.ts";
 
@@ -71,8 +71,6 @@ export const NOTHING_LOST: LostSpan = {
 /** The tables of the backup that are compared. */
 const COMPARED = ["accounts", "keys", "operations", "month_spend"] as const;
 
-type Transaction = TransactionSql<{ bigint: bigint }>;
-
 /** A comparison, and what Postgres or the backup has of the operations that Redis applied. */
 export interface Compared {
   readonly span: LostSpan;
@@ -111,7 +109,7 @@ export async function readLostSpan(
 }
 
 /** The highest number of an operation of each account, in Postgres or in the backup. */
-async function readLast(tx: Transaction): Promise<ReadonlyMap<string, number>> {
+async function readLast(tx: SqlTransaction): Promise<ReadonlyMap<string, number>> {
   const rows = await tx<{ id: string; last: number }[]>`
     SELECT id, coalesce(max(o.number), 0)::int AS last FROM (
       SELECT a.id, o.number FROM accounts a LEFT JOIN operations o ON o.account = a.number
@@ -125,7 +123,7 @@ async function readLast(tx: Transaction): Promise<ReadonlyMap<string, number>> {
 /** A row with its amount and its time as text. */
 type Stored<Row> = Omit<Row, "amount" | "at"> & { readonly amount: string; readonly at: string };
 
-async function compare(tx: Transaction): Promise<LostSpan> {
+async function compare(tx: SqlTransaction): Promise<LostSpan> {
   const accounts = await tx<Stored<LostAccount>[]>`
     SELECT a.id, a.surface, a.email, a.created_at::text AS at FROM accounts a
     WHERE NOT EXISTS (SELECT FROM backup_accounts b WHERE b.id = a.id) ORDER BY a.number`;

@@ -1,9 +1,9 @@
 // Puts Postgres back to a backup, or takes over one that was put back by other means. One
 // transaction: either all of it counts, or nothing has changed.
 
-import type { TransactionSql } from "postgres";
 import { RECOVERY_LOCK } from "../accounts/wallet-repository.ts";
 import { arrayText, type Database } from "../servers/database.ts";
+import type { SqlTransaction } from "../servers/transaction.ts";
 import { type BackupTable, type RowSource, replaceRows } from "./backup-tables.ts";
 
 export interface RestoredRows extends RowSource {
@@ -44,7 +44,7 @@ export async function restorePostgres({ sql }: Database, terms: RestoreTerms): P
   });
 }
 
-async function raiseEpochs(tx: TransactionSql, epochs: readonly number[]): Promise<void> {
+async function raiseEpochs(tx: SqlTransaction, epochs: readonly number[]): Promise<void> {
   await tx`
     UPDATE journal_cursors c
     SET epoch = greatest(c.epoch, seen.epoch) + 1, entry = 0, kept_entry = 0, kept_at = now()

@@ -1,8 +1,8 @@
 // The documents of `farebox index add`: one set for all processes, each of which searches a copy.
 
 import { createHash } from "node:crypto";
-import type { TransactionSql } from "postgres";
 import { arrayText, type Database } from "../servers/database.ts";
+import type { SqlTransaction } from "../servers/transaction.ts";
 import { documentSources, indexState } from "../tables/index-schema.ts";
 
 /** A document with a checked URL and checked texts. */
@@ -37,8 +37,6 @@ export interface DocumentSource {
 
 /** Some megabytes at most. */
 const BATCH_DOCUMENTS = 100;
-
-type Transaction = TransactionSql<{ bigint: bigint }>;
 
 export class IndexedDocuments {
   constructor(readonly database: Database) {}
@@ -137,13 +135,13 @@ export class IndexedDocuments {
 }
 
 /** Changes wait for each other; reading does not wait. */
-async function lock(tx: Transaction): Promise<void> {
+async function lock(tx: SqlTransaction): Promise<void> {
   await tx`LOCK TABLE document_sources IN SHARE ROW EXCLUSIVE MODE`;
 }
 
 /** `changed` gets the sources that lose a document. */
 async function add(
-  tx: Transaction,
+  tx: SqlTransaction,
   source: number,
   batch: readonly IndexedDocument[],
   changed: Set<number>,
@@ -162,7 +160,7 @@ async function add(
       language = excluded.language`;
 }
 
-async function raise(tx: Transaction, sources: readonly number[]): Promise<void> {
+async function raise(tx: SqlTransaction, sources: readonly number[]): Promise<void> {
   await tx`UPDATE index_state SET version = version + 1, revision = gen_random_uuid()`;
   await tx`
     UPDATE document_sources SET revision = gen_random_uuid()

@@ -2,8 +2,8 @@
 // theirs, so that a repeated import changes nothing.
 
 import { and, eq, sql } from "drizzle-orm";
-import type { Transaction } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
+import type { Transaction } from "../servers/transaction.ts";
 import { accounts, imported } from "../tables/account-schema.ts";
 
 /** What became of a user, a team or a key of another product. */

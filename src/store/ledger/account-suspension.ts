@@ -1,6 +1,6 @@
-import type { TransactionSql } from "postgres";
 import { STANDINGS, statesChangedBy } from "../../core/access/account-states.ts";
 import { arrayText } from "../servers/database.ts";
+import type { SqlTransaction } from "../servers/transaction.ts";
 import type { PreparedEntry } from "./prepared-entry.ts";
 
 /** Only an operator can end this suspension (SPEC 3.1). */
@@ -15,7 +15,7 @@ const CHANGED = statesChangedBy("balanceBelowZero").map(
  * completer write the access document to Redis.
  */
 export async function suspendNegative(
-  tx: TransactionSql,
+  tx: SqlTransaction,
   entries: readonly PreparedEntry[],
 ): Promise<void> {
   const accounts = new Set<number>();

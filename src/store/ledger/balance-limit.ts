@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { OperationKind } from "../../core/journal/journal.ts";
 import { AMOUNT_MAX } from "../../core/money/money.ts";
-import type { Database } from "../servers/database.ts";
+import type { Queries } from "../servers/transaction.ts";
 
 /** The balance, or the amount owed, would exceed the range in which Redis computes exactly. */
 export class BalanceTooLarge extends Error {
@@ -19,7 +19,7 @@ interface Amount {
  * the ledger yet are ignored, so the check is strict.
  */
 export async function refuseTooLarge(
-  tx: Pick<Database["db"], "execute">,
+  tx: Queries,
   account: number,
   { kind, amount }: Amount,
 ): Promise<void> {

@@ -1,8 +1,8 @@
 // The cursors: how far each bucket's journal is in Postgres. A transaction that writes entries
 // locks the row of the cursor.
 
-import type { TransactionSql } from "postgres";
 import { arrayText, type Database } from "../servers/database.ts";
+import type { SqlTransaction } from "../servers/transaction.ts";
 import type { PreparedEntry } from "./prepared-entry.ts";
 
 /**
@@ -65,7 +65,7 @@ export async function readServer({ sql }: Pick<Database, "sql">): Promise<string
  * epoch, and batches that are in Postgres already. @throws AnotherServer
  */
 export async function lockCursors<Of extends Batch>(
-  tx: TransactionSql,
+  tx: SqlTransaction,
   batches: readonly Of[],
 ): Promise<LockedBatch<Of>[]> {
   const [rows] = await Promise.all([
@@ -98,7 +98,7 @@ export async function readCursor(
 }
 
 export async function moveCursors(
-  tx: TransactionSql,
+  tx: SqlTransaction,
   locked: readonly LockedBatch[],
 ): Promise<void> {
   const cursors = locked.map(({ batch, entries }) => ({

@@ -2,7 +2,7 @@
 // lost data and continued, its new entries can have the ids, numbers and amounts of lost ones, but
 // they belong to other calls.
 
-import type { TransactionSql } from "postgres";
+import type { SqlTransaction } from "../servers/transaction.ts";
 import { type Cell, unnestParameters, unnestText } from "../tables/unnest.ts";
 import type { PreparedEntry } from "./prepared-entry.ts";
 
@@ -34,7 +34,7 @@ const CONFLICTING = `
 
 /** The buckets whose journal does not continue the one in Postgres. */
 export async function conflictingBuckets(
-  tx: TransactionSql,
+  tx: SqlTransaction,
   batches: readonly WitnessedBatch[],
 ): Promise<ReadonlySet<number>> {
   const rows: Record<keyof typeof COLUMNS, Cell>[] = [];

@@ -1,9 +1,9 @@
 // Writes prepared journal entries: their rows in the ledger and in the log, and the sums computed
 // from them. If Postgres refuses a batch, halving it finds the bad entries.
 
-import type { TransactionSql } from "postgres";
 import { arrayText } from "../servers/database.ts";
 import { codeOf } from "../servers/sql-errors.ts";
+import type { SqlTransaction } from "../servers/transaction.ts";
 import { unnestParameters, unnestText } from "../tables/unnest.ts";
 import { insertLogRows } from "../usage/log-insert.ts";
 import { amountOf, correctLogRows, type LogRow, MissingLogRow } from "../usage/log-rows.ts";
@@ -36,7 +36,7 @@ const INSERT_LEDGER = `
 
 /** Writes entries that must all be good. After an error the transaction must be rolled back. */
 export async function writeEntries(
-  tx: TransactionSql,
+  tx: SqlTransaction,
   entries: readonly PreparedEntry[],
 ): Promise<void> {
   await writeLedger(tx, entries);
@@ -59,7 +59,7 @@ export async function writeEntries(
  * attempt; each bad entry adds about ten more. @throws JournalContradiction
  */
 export async function writeGoodEntries(
-  tx: TransactionSql,
+  tx: SqlTransaction,
   entries: readonly PreparedEntry[],
 ): Promise<Rejection[]> {
   if (entries.length === 0) return [];
@@ -76,7 +76,7 @@ export async function writeGoodEntries(
 
 /** Writes the ledger row of an entry even if its log row cannot be written. */
 async function writeMoneyOnly(
-  tx: TransactionSql,
+  tx: SqlTransaction,
   prepared: PreparedEntry,
   reason: string,
 ): Promise<Rejection> {
@@ -89,7 +89,7 @@ async function writeMoneyOnly(
 
 /** Writes all entries and returns null, or writes none and returns why Postgres refuses them. */
 async function tryWrite(
-  tx: TransactionSql,
+  tx: SqlTransaction,
   entries: readonly PreparedEntry[],
 ): Promise<string | null> {
   try {
@@ -128,7 +128,7 @@ export function rejectionReason(error: unknown): string {
   return `${[code, constraint].filter((part) => part !== "").join(" ")}: ${error.message}`;
 }
 
-async function writeLedger(tx: TransactionSql, entries: readonly PreparedEntry[]): Promise<void> {
+async function writeLedger(tx: SqlTransaction, entries: readonly PreparedEntry[]): Promise<void> {
   const rows: LedgerRow[] = [];
   for (const { ledger } of entries) if (ledger !== null) rows.push(ledger);
   if (rows.length === 0) return;
@@ -163,7 +163,7 @@ function changeOf({ paid_delta, free_delta }: LedgerRow): bigint {
  * A late settlement may return free credit that is marked as ended because nothing was left of it:
  * without the marks, the completer looks at it again.
  */
-async function reopenFreeCredit(tx: TransactionSql, rows: readonly LedgerRow[]): Promise<void> {
+async function reopenFreeCredit(tx: SqlTransaction, rows: readonly LedgerRow[]): Promise<void> {
   const accounts = rows.flatMap(({ account, kind, free_delta }) =>
     kind === "late_charge" && amountOf(free_delta) > 0n ? [account] : [],
   );
@@ -174,7 +174,7 @@ async function reopenFreeCredit(tx: TransactionSql, rows: readonly LedgerRow[]):
 }
 
 /** Adds to the spending of each key in each month. */
-async function writeSpending(tx: TransactionSql, entries: readonly PreparedEntry[]): Promise<void> {
+async function writeSpending(tx: SqlTransaction, entries: readonly PreparedEntry[]): Promise<void> {
   const spent = new Map<string, bigint>();
   for (const { entry, ledger, account, key } of entries) {
     if (entry === null || ledger === null || key === null || entry.month === null) continue;
@@ -192,7 +192,7 @@ async function writeSpending(tx: TransactionSql, entries: readonly PreparedEntry
 }
 
 async function updateLastUsed(
-  tx: TransactionSql,
+  tx: SqlTransaction,
   entries: readonly PreparedEntry[],
 ): Promise<void> {
   const used = new Map<number, number>();

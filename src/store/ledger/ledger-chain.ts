@@ -2,9 +2,9 @@
 // continued, its stream ids repeat without a gap, so only this check shows that the journal is a
 // different one.
 
-import type { TransactionSql } from "postgres";
 import type { JournalEntry, LedgerKind } from "../../core/journal/journal.ts";
 import { arrayText } from "../servers/database.ts";
+import type { SqlTransaction } from "../servers/transaction.ts";
 import type { PreparedEntry } from "./prepared-entry.ts";
 
 /** The last row of an account's ledger. The balances include held amounts. */
@@ -53,7 +53,7 @@ export function hasKnownSeq(entry: JournalEntry | null): boolean {
 
 /** The last ledger rows of the accounts whose money the entries change. */
 export async function readTails(
-  tx: TransactionSql,
+  tx: SqlTransaction,
   entries: readonly PreparedEntry[],
 ): Promise<Map<number, LedgerTail>> {
   const accounts = new Set<number>();

@@ -2,9 +2,9 @@
 // each entry is written exactly once, wherever a process stops. Entries that Postgres refuses go to
 // `rejected_entries` in the same transaction.
 
-import type { TransactionSql } from "postgres";
 import { arrayText, type Database } from "../servers/database.ts";
 import { isUnavailable } from "../servers/sql-errors.ts";
+import type { SqlTransaction } from "../servers/transaction.ts";
 import { LogPartitions } from "../usage/log-partitions.ts";
 import { suspendNegative } from "./account-suspension.ts";
 import {
@@ -251,7 +251,7 @@ export class Ledger {
     });
   }
 
-  async #checkChain(tx: TransactionSql, batch: PreparedBatch, entries: readonly PreparedEntry[]) {
+  async #checkChain(tx: SqlTransaction, batch: PreparedBatch, entries: readonly PreparedEntry[]) {
     const tails = await readTails(tx, entries);
     const known = new Map<string, number>();
     for (const { entry, account } of entries) {
@@ -279,7 +279,7 @@ function isSound(
 
 /** The accounts with operations that Postgres does not have. */
 async function lackingAccounts(
-  tx: TransactionSql,
+  tx: SqlTransaction,
   batches: readonly LockedBatch[],
 ): Promise<ReadonlySet<string>> {
   const lost = await lostOperations(

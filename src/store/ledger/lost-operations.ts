@@ -2,9 +2,8 @@
 // Postgres before Redis applies it, so Postgres was put back to a time before it: by a restore, or
 // by a standby that was promoted without the last commits.
 
-import type { TransactionSql } from "postgres";
 import { operationText } from "../../core/journal/audit-finding.ts";
-import type { Database } from "../servers/database.ts";
+import type { SqlQueries } from "../servers/transaction.ts";
 import { unnestParameters, unnestText } from "../tables/unnest.ts";
 import type { JournalItem } from "./prepared-entry.ts";
 
@@ -71,7 +70,7 @@ const lostSql = (prefix: string) => `
 
 /** The operations among these entries that Postgres does not have, in their order. */
 export async function lostOperations(
-  sql: TransactionSql | Database["sql"],
+  sql: SqlQueries,
   items: readonly Pick<JournalItem, "entry">[],
 ): Promise<AppliedOperation[]> {
   return await lackingIn(
@@ -82,7 +81,7 @@ export async function lostOperations(
 
 /** Those that the tables with this prefix do not have either, in their order. */
 export async function lackingIn(
-  sql: TransactionSql | Database["sql"],
+  sql: SqlQueries,
   applied: readonly AppliedOperation[],
   prefix = "",
 ): Promise<AppliedOperation[]> {

@@ -2,7 +2,7 @@
 // balances of later entries are absolute, so they include it.
 
 import { sql } from "drizzle-orm";
-import type { Database } from "../servers/database.ts";
+import type { Queries } from "../servers/transaction.ts";
 
 interface Place {
   /** The account's number. */
@@ -17,7 +17,7 @@ interface Place {
  * took, after a rebuild without the rejected one, is not missing.
  */
 export async function readMissing(
-  tx: Pick<Database["db"], "execute">,
+  tx: Queries,
   { account, accountId, before }: Place,
 ): Promise<Buffer[]> {
   const rows = await tx.execute<{ content: string }>(sql`

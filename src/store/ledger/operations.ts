@@ -4,11 +4,9 @@
 import { and, asc, eq, gt, inArray, isNotNull, isNull, sql } from "drizzle-orm";
 import type { Operation, OperationKind } from "../../core/journal/journal.ts";
 import { type NanoUsd, nano, ZERO } from "../../core/money/money.ts";
-import type { Database } from "../servers/database.ts";
+import type { Queries, Transaction } from "../servers/transaction.ts";
 import { accounts, operations } from "../tables/account-schema.ts";
 import { refuseTooLarge } from "./balance-limit.ts";
-
-export type Transaction = Parameters<Parameters<Database["db"]["transaction"]>[0]>[0];
 
 export interface NewOperation {
   readonly kind: OperationKind;
@@ -157,7 +155,7 @@ export async function operationsOf(tx: Transaction, payment: number): Promise<Op
  * that is set aside changes nothing, so that those after it can be applied (D-587).
  */
 export async function operationsAfter(
-  queries: Pick<Database["db"], "select">,
+  queries: Queries,
   accountId: string,
   after: number,
 ): Promise<Operation[]> {

@@ -1,9 +1,9 @@
 // Rejected entries: journal entries that Postgres refused or that could not be read. The flush
 // continued without them; `farebox journal rejected` lists them.
 
-import type { TransactionSql } from "postgres";
 import { AdministrationError } from "../../core/errors.ts";
 import { arrayText, type Database } from "../servers/database.ts";
+import type { SqlTransaction } from "../servers/transaction.ts";
 import type { Rejection } from "./journal-writer.ts";
 import { type Attribution, hasKnownSeq } from "./ledger-chain.ts";
 
@@ -118,7 +118,7 @@ export type OperationIn = (content: Buffer, accountId: string) => number | null;
  * operation is applied by every rebuild that does not find it.
  */
 async function moneyOf(
-  tx: TransactionSql,
+  tx: SqlTransaction,
   { bucket, epoch, entry }: EntryPlace,
   operationIn: OperationIn,
 ): Promise<MoneyOfEntry> {
@@ -159,7 +159,7 @@ export interface LockedRejection {
  * cursor first, as the flush does. Null if it is written or set aside already.
  */
 export async function lockRejection(
-  tx: TransactionSql,
+  tx: SqlTransaction,
   { bucket, epoch, entry }: EntryPlace,
 ): Promise<LockedRejection | null> {
   const [cursor] = await tx`SELECT epoch FROM journal_cursors WHERE bucket = ${bucket} FOR UPDATE`;
@@ -178,7 +178,7 @@ export async function lockRejection(
 
 /** Stores rejected entries with their content. Call it in the transaction that moves the cursor. */
 export async function storeRejections(
-  tx: TransactionSql,
+  tx: SqlTransaction,
   { bucket, epoch }: BucketEpoch,
   rejections: readonly Rejection[],
 ): Promise<void> {
@@ -203,7 +203,7 @@ function storable(text: string): string {
 
 /** Records the ledger numbers that unreadable entries must have had. */
 export async function setRejectionPositions(
-  tx: TransactionSql,
+  tx: SqlTransaction,
   { bucket, epoch }: BucketEpoch,
   attributions: readonly Attribution[],
 ): Promise<void> {
@@ -216,7 +216,7 @@ export async function setRejectionPositions(
 
 /** The ledger numbers missing because of rejected entries, and the unreadable rejected entries. */
 export async function readGaps(
-  tx: TransactionSql,
+  tx: SqlTransaction,
   { bucket, epoch }: BucketEpoch,
   accounts: ReadonlyMap<string, number>,
 ): Promise<{ gaps: (readonly [account: number, seq: number])[]; unreadable: number[] }> {

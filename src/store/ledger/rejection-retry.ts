@@ -1,8 +1,8 @@
 // Writes rejected entries again, if they do not contradict the ledger.
 
-import type { TransactionSql } from "postgres";
 import { nano } from "../../core/money/money.ts";
 import type { Database } from "../servers/database.ts";
+import type { SqlTransaction } from "../servers/transaction.ts";
 import { IP_HASH_JOB } from "../usage/log-upkeep.ts";
 import { rejectionReason, writeEntries } from "./journal-writer.ts";
 import type { Ledger } from "./ledger.ts";
@@ -70,7 +70,7 @@ async function retryOne(deps: RetryDeps, rejection: OpenRejection): Promise<stri
 
 /** Why the entry contradicts the ledger; null if it fits. */
 async function ledgerConflict(
-  tx: TransactionSql,
+  tx: SqlTransaction,
   { entry, account }: PreparedEntry,
 ): Promise<string | null> {
   if (entry === null || entry.seq === null) return null;
@@ -110,7 +110,7 @@ function tailOf(row: Readonly<Record<string, bigint>>): LedgerTail {
 }
 
 /** Writes the rows and returns null, or writes none and returns why Postgres refuses them. */
-async function tryWrite(tx: TransactionSql, prepared: PreparedEntry): Promise<string | null> {
+async function tryWrite(tx: SqlTransaction, prepared: PreparedEntry): Promise<string | null> {
   try {
     await tx.savepoint((inner) => writeEntries(inner, [prepared]));
     return null;
@@ -130,7 +130,7 @@ function reasonOf(error: unknown): string {
 }
 
 async function storeResult(
-  tx: TransactionSql,
+  tx: SqlTransaction,
   { bucket, epoch, entry }: OpenRejection,
   result: {
     readonly reason: string | null;

@@ -13,8 +13,8 @@ import {
   type ServiceMailKind,
 } from "../../core/service-mail.ts";
 import type { AccountRow } from "../accounts/accounts.ts";
-import type { Transaction } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
+import type { Transaction } from "../servers/transaction.ts";
 import { outbox } from "../tables/outbox-schema.ts";
 
 export interface NewServiceMail extends ServiceMail {

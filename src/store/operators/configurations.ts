@@ -4,8 +4,8 @@
 import { createHash } from "node:crypto";
 import { desc, eq, lt } from "drizzle-orm";
 import { AdministrationError } from "../../core/errors.ts";
-import type { Transaction } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
+import type { Queries, Transaction } from "../servers/transaction.ts";
 import { configurations } from "../tables/configuration-schema.ts";
 
 /** The largest number that a version can have. */
@@ -137,7 +137,7 @@ export class Configurations {
   }
 }
 
-async function newestOf(db: Pick<Database["db"], "select">): Promise<StoredConfiguration | null> {
+async function newestOf(db: Queries): Promise<StoredConfiguration | null> {
   const rows = db.select().from(configurations).orderBy(desc(configurations.version)).limit(1);
   return (await rows)[0] ?? null;
 }

@@ -4,8 +4,8 @@
 import { and, desc, eq, lt, ne } from "drizzle-orm";
 import type { StoredRow } from "../../core/records.ts";
 import { type Actor, recordActivity } from "../accounts/activity.ts";
-import type { Transaction } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
+import type { Transaction } from "../servers/transaction.ts";
 import { accounts } from "../tables/account-schema.ts";
 import { operatorActions } from "../tables/operator-schema.ts";
 

@@ -2,8 +2,8 @@
 
 import { and, eq, isNotNull, sql } from "drizzle-orm";
 import type { StoredRow } from "../../core/records.ts";
-import type { Transaction } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
+import type { Transaction } from "../servers/transaction.ts";
 import { outbox } from "../tables/outbox-schema.ts";
 
 /** By the clock of Postgres, which decides what is due. */

@@ -3,8 +3,9 @@
 import { and, eq } from "drizzle-orm";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
 import type { AccountRef, AlsoInTransaction } from "../accounts/accounts.ts";
-import { lockAccount, raiseVersion, type Transaction } from "../ledger/operations.ts";
+import { lockAccount, raiseVersion } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
+import type { Queries, Transaction } from "../servers/transaction.ts";
 import { accounts } from "../tables/account-schema.ts";
 import { autoTopUps, savedCards } from "../tables/payment-schema.ts";
 import type { Consent } from "./saved-cards.ts";
@@ -110,10 +111,7 @@ export class AutoTopUps {
 }
 
 /** Reads it in a transaction or without one; null where none was set up. */
-export async function readAutoTopUp(
-  queries: Pick<Database["db"], "select">,
-  account: number,
-): Promise<AutoTopUp | null> {
+export async function readAutoTopUp(queries: Queries, account: number): Promise<AutoTopUp | null> {
   const [row] = await queries
     .select({
       auto: autoTopUps,

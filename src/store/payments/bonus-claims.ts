@@ -2,7 +2,7 @@
 
 import { and, eq } from "drizzle-orm";
 import { type NanoUsd, ZERO } from "../../core/money/money.ts";
-import type { Transaction } from "../ledger/operations.ts";
+import type { Transaction } from "../servers/transaction.ts";
 import { payments } from "../tables/account-schema.ts";
 import { bonusClaims } from "../tables/payment-schema.ts";
 import type { TopUp } from "./top-ups.ts";

@@ -30,9 +30,9 @@ import {
   ReferenceReused,
   raiseVersion,
   refuseSetAside,
-  type Transaction,
 } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
+import type { Queries, Transaction } from "../servers/transaction.ts";
 import { accounts, payments } from "../tables/account-schema.ts";
 
 /** The provider of payments that an operator records. */
@@ -327,10 +327,7 @@ function actorOf({ provider }: Payment): string {
 }
 
 /** The payments of an account, ordered by the time of payment. */
-export async function readPayments(
-  queries: Pick<Database["db"], "select">,
-  account: number,
-): Promise<Payment[]> {
+export async function readPayments(queries: Queries, account: number): Promise<Payment[]> {
   const rows = await queries
     .select()
     .from(payments)

@@ -6,9 +6,10 @@ import { type NanoUsd, nano } from "../../core/money/money.ts";
 import type { PlanCharge, PlanEndReason } from "../../core/money/plan-terms.ts";
 import type { AccountRef, AccountRow, AlsoInTransaction } from "../accounts/accounts.ts";
 import { endSubscriptionIn } from "../accounts/plan-ends.ts";
-import { lockAccount, raiseVersion, type Transaction } from "../ledger/operations.ts";
+import { lockAccount, raiseVersion } from "../ledger/operations.ts";
 import { addHolderMails, type HolderMail } from "../mail/outbox.ts";
 import type { Database } from "../servers/database.ts";
+import type { Queries, Transaction } from "../servers/transaction.ts";
 import { accounts } from "../tables/account-schema.ts";
 import { planCharges, planSubscriptions, topUps } from "../tables/payment-schema.ts";
 import { createTopUpIn, type NewTopUp, requestedTopUpIn, type TopUpsDeps } from "./top-ups.ts";
@@ -150,7 +151,7 @@ export async function* duePlans(
 
 /** Null where no plan was ever paid by the month. */
 export async function readSubscription(
-  queries: Pick<Database["db"], "select">,
+  queries: Queries,
   account: number,
 ): Promise<PlanSubscription | null> {
   const [row] = await queries

@@ -2,8 +2,8 @@
 // stored once, and processed by reading that object.
 
 import { and, asc, eq, sql } from "drizzle-orm";
-import type { Transaction } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
+import type { Transaction } from "../servers/transaction.ts";
 import { providerCursors, providerEvents } from "../tables/payment-schema.ts";
 
 export interface ProviderEvent {

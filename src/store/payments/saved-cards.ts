@@ -2,8 +2,8 @@
 
 import { and, asc, eq, isNull } from "drizzle-orm";
 import { newId, type RandomBytes } from "../../core/ids.ts";
-import type { Transaction } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
+import type { Transaction } from "../servers/transaction.ts";
 import { accounts } from "../tables/account-schema.ts";
 import { providerCustomers, savedCards } from "../tables/payment-schema.ts";
 

@@ -3,8 +3,9 @@
 
 import { eq } from "drizzle-orm";
 import type { NanoUsd } from "../../core/money/money.ts";
-import { lockAccount, type Transaction } from "../ledger/operations.ts";
+import { lockAccount } from "../ledger/operations.ts";
 import { addHolderMails, type HolderMail } from "../mail/outbox.ts";
+import type { Transaction } from "../servers/transaction.ts";
 import { payments } from "../tables/account-schema.ts";
 import { topUps } from "../tables/payment-schema.ts";
 import { type PauseReason, pauseAutoIn, resumeAutoIn } from "./auto-top-ups.ts";

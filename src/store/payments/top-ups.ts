@@ -6,8 +6,8 @@ import type { Surface } from "../../core/access/services.ts";
 import { newId, type RandomBytes } from "../../core/ids.ts";
 import { add, type NanoUsd, nano } from "../../core/money/money.ts";
 import type { PlanCharge } from "../../core/money/plan-terms.ts";
-import type { Transaction } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
+import type { Queries, Transaction } from "../servers/transaction.ts";
 import { accounts, payments } from "../tables/account-schema.ts";
 import { planCharges, savedCards, topUps } from "../tables/payment-schema.ts";
 
@@ -238,8 +238,6 @@ export async function requestedTopUpIn(
 function isRequest(account: number, request: string) {
   return sql`${topUps.account} = ${account} AND ${topUps.request} = ${request}`;
 }
-
-type Queries = Pick<Database["db"], "select">;
 
 async function readTopUp(queries: Queries, where: SQL): Promise<TopUp | null> {
   const [row] = await select(queries).where(where);

@@ -6,8 +6,9 @@ import { mayAct, type Role } from "../../core/access/roles.ts";
 import { hashToken } from "../../core/console-tokens.ts";
 import { moveMails } from "../accounts/account-mails.ts";
 import type { AccountRow, AlsoInTransaction } from "../accounts/accounts.ts";
-import { lockAccount, type Transaction } from "../ledger/operations.ts";
+import { lockAccount } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
+import type { Transaction } from "../servers/transaction.ts";
 import { accounts } from "../tables/account-schema.ts";
 import { invitations, memberships, people } from "../tables/people-schema.ts";
 

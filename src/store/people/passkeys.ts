@@ -1,8 +1,8 @@
 // The passkeys of people: the public halves of keys that stay in their devices.
 
 import { and, asc, eq, sql } from "drizzle-orm";
-import type { Transaction } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
+import type { Transaction } from "../servers/transaction.ts";
 import { passkeys, people } from "../tables/people-schema.ts";
 
 export type PasskeyRow = typeof passkeys.$inferSelect;

@@ -4,10 +4,10 @@ import { and, asc, desc, eq, gt, inArray, isNull, lt, ne, or, sql } from "drizzl
 import type { Role } from "../../core/access/roles.ts";
 import { moveMails } from "../accounts/account-mails.ts";
 import type { AccountRow } from "../accounts/accounts.ts";
-import type { Transaction } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
 import { despiteDeadlocks } from "../servers/deadlocks.ts";
 import { isDuplicate } from "../servers/sql-errors.ts";
+import type { Queries, Transaction } from "../servers/transaction.ts";
 import { accounts } from "../tables/account-schema.ts";
 import {
   invitations,
@@ -254,7 +254,7 @@ export class PeopleStore {
   }
 }
 
-function sessionIn(queries: Pick<Database["db"], "select">, personId: string, sessionId: string) {
+function sessionIn(queries: Queries, personId: string, sessionId: string) {
   return queries
     .select({ id: sessions.id })
     .from(sessions)
@@ -276,10 +276,7 @@ export const SIGN_IN_CODE = "sign-in-otp-";
  * wait for the second factor, and devices that need none (D-379). All of it has the person's id as
  * its value, but for the code that was mailed to their address.
  */
-export async function endProofsIn(
-  queries: Pick<Database["db"], "delete">,
-  personId: string,
-): Promise<void> {
+export async function endProofsIn(queries: Queries, personId: string): Promise<void> {
   const name = sql`convert_to(${SIGN_IN_CODE} || ${people.email}, 'UTF8')`;
   const code = sql`(SELECT encode(sha256(${name}), 'hex') FROM ${people}
     WHERE ${people.id} = ${personId})`;

@@ -10,8 +10,8 @@ import {
   type SignUpGrant,
 } from "../accounts/accounts.ts";
 import { type Actor, recordActivity } from "../accounts/activity.ts";
-import type { Transaction } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
+import type { Transaction } from "../servers/transaction.ts";
 import { accounts } from "../tables/account-schema.ts";
 import { memberships, people, signUpGrants } from "../tables/people-schema.ts";
 

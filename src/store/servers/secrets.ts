@@ -11,6 +11,7 @@ import {
 } from "../../core/secrets.ts";
 import { StartError } from "../../core/start-error.ts";
 import { arrayText, type Database } from "./database.ts";
+import type { SqlTransaction } from "./transaction.ts";
 
 /** An arbitrary lock number: processes that start together take turns. */
 const SECRETS_LOCK = 720_314_005;
@@ -24,8 +25,6 @@ export class WrongSecret extends StartError {
 }
 
 type AnyName = SecretName | "SESSION_SECRET";
-type Transaction = Parameters<Parameters<Database["sql"]["begin"]>[1]>[0];
-
 /**
  * Compares the secrets of a serving process with the ones recorded in Postgres, and records its
  * first secrets as the current ones.
@@ -64,14 +63,14 @@ interface KnownIds {
 }
 
 /** @throws WrongSecret if the recorded secret is not in the list */
-async function known(tx: Transaction, name: AnyName, list: SecretList): Promise<KnownIds> {
+async function known(tx: SqlTransaction, name: AnyName, list: SecretList): Promise<KnownIds> {
   const ids = idsOf(name, list);
   const stored = await storedId(tx, name);
   if (stored !== null && !ids.includes(stored)) throw unknownSecret(name);
   return { stored, ids };
 }
 
-async function record(tx: Transaction, name: AnyName, { stored, ids }: KnownIds): Promise<void> {
+async function record(tx: SqlTransaction, name: AnyName, { stored, ids }: KnownIds): Promise<void> {
   const current = ids[0] ?? "";
   if (stored === current) return;
   await tx`
@@ -104,7 +103,7 @@ function idsOf(name: AnyName, list: SecretList): string[] {
   return list.map((secret) => secretId(name, secret));
 }
 
-async function storedId(tx: Transaction, name: AnyName): Promise<string | null> {
+async function storedId(tx: SqlTransaction, name: AnyName): Promise<string | null> {
   const [row] = await tx`SELECT fingerprint FROM secrets WHERE name = ${name}`;
   return row === undefined ? null : String(row.fingerprint);
 }
@@ -119,7 +118,7 @@ function unknownSecret(name: AnyName): WrongSecret {
 
 /** Keys of a release that did not record the pepper were created with the current one. */
 async function assignPeppers(
-  tx: Transaction,
+  tx: SqlTransaction,
   { stored, ids }: { readonly stored: string | null; readonly ids: readonly string[] },
 ): Promise<void> {
   const pepper = stored ?? ids[0] ?? "";
@@ -132,7 +131,7 @@ async function assignPeppers(
 }
 
 /** Without the pepper of a key, its callers would receive 401. @throws WrongSecret */
-async function requireAllPeppers(tx: Transaction, ids: readonly string[]): Promise<void> {
+async function requireAllPeppers(tx: SqlTransaction, ids: readonly string[]): Promise<void> {
   const orphaned = await tx`
     SELECT id, count(*) OVER () AS total FROM keys
     WHERE revoked_at IS NULL AND pepper IS NOT NULL

@@ -1,8 +1,8 @@
 // Inserts rows into the request log.
 
-import type { TransactionSql } from "postgres";
 import { arrayText } from "../servers/database.ts";
 import { isDuplicate } from "../servers/sql-errors.ts";
+import type { SqlTransaction } from "../servers/transaction.ts";
 import { unnestParameters, unnestText } from "../tables/unnest.ts";
 import {
   LOG_COLUMN_NAMES,
@@ -40,7 +40,7 @@ function readFrom(name: LogColumnName): string {
  * unchanged.
  */
 export async function insertLogRows(
-  tx: TransactionSql,
+  tx: SqlTransaction,
   rows: readonly LogRow[],
 ): Promise<readonly LogRow[]> {
   if (rows.length === 0) return [];

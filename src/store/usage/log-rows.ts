@@ -2,10 +2,10 @@
 // list of the columns: the insert (log-insert.ts), the correction after a late settlement and the
 // export use it.
 
-import type { TransactionSql } from "postgres";
 import { ERRORS, isErrorCode } from "../../core/errors.ts";
 import type { JournalEntry, Outcome } from "../../core/journal/journal.ts";
 import { NOTHING_COUNTED, parseMetadata, parseOutcome } from "../../core/journal/journal.ts";
+import type { SqlTransaction } from "../servers/transaction.ts";
 import { type Cell, type ColumnTypes, unnestParameters, unnestText } from "../tables/unnest.ts";
 
 export type LogColumnKind =
@@ -126,7 +126,7 @@ export class MissingLogRow extends Error {
  * @throws MissingLogRow
  */
 export async function correctLogRows(
-  tx: TransactionSql,
+  tx: SqlTransaction,
   corrections: readonly LogRow[],
 ): Promise<ReadonlyMap<LogRow, { readonly before: LogRow; readonly after: LogRow }>> {
   const changes = new Map<LogRow, { before: LogRow; after: LogRow }>();

@@ -1,7 +1,7 @@
 // Computes the margin of days again from the request log, where the two differ.
 
-import type { TransactionSql } from "postgres";
 import type { Database } from "../servers/database.ts";
+import type { SqlTransaction } from "../servers/transaction.ts";
 import { hasMarginSql } from "./margin-rollups.ts";
 
 /** The months that the log has of a bucket, as they should be summed. Months dropped stay. */
@@ -42,7 +42,7 @@ export async function repairMargins({ sql }: Database): Promise<number> {
   return wrong;
 }
 
-async function isRight(tx: TransactionSql, bucket: number): Promise<boolean> {
+async function isRight(tx: SqlTransaction, bucket: number): Promise<boolean> {
   const differing = `(${RIGHT} EXCEPT ALL ${STORED}) UNION ALL (${STORED} EXCEPT ALL ${RIGHT})`;
   const [row] = await tx.unsafe(`SELECT FROM (${differing}) AS differing LIMIT 1`, [bucket]);
   return row === undefined;

@@ -1,7 +1,7 @@
 // Writes what calls cost the operator, by day and route, in the transaction that writes their log
 // rows.
 
-import type { TransactionSql } from "postgres";
+import type { SqlTransaction } from "../servers/transaction.ts";
 import { unnestParameters, unnestText } from "../tables/unnest.ts";
 import { amountOf, type LogRow } from "./log-rows.ts";
 import type { LogChange } from "./usage-changes.ts";
@@ -38,7 +38,7 @@ export const hasMarginSql = (row: string) => `(${row}.lane IS NOT NULL OR ${row}
  * Adds log rows that were written, and takes away those that they replaced. The transaction must
  * hold the cursors of the accounts' buckets.
  */
-export async function addMargins(tx: TransactionSql, changes: Iterable<LogChange>): Promise<void> {
+export async function addMargins(tx: SqlTransaction, changes: Iterable<LogChange>): Promise<void> {
   const sums = new Map<string, Sum>();
   for (const { before, after } of changes) {
     if (before !== null) addRow(sums, before, -1);

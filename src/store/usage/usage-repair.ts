@@ -1,9 +1,9 @@
 // Compares the sums of the request log with the log and the ledger, and computes them again where
 // they differ.
 
-import type { Sql, TransactionSql } from "postgres";
 import { BAND_STARTS } from "../../core/latency-bands.ts";
 import { arrayText, type Database } from "../servers/database.ts";
+import type { SqlQueries, SqlTransaction } from "../servers/transaction.ts";
 import { ROLLUP_MINUTES, ROLLUP_SUM_NAMES, UNKNOWN_SERVICE } from "../tables/usage-schema.ts";
 import { sumSql, usageStatusSql } from "./usage-changes.ts";
 import { firstWrongSql, WRONG_SUMS } from "./usage-sums-check.ts";
@@ -31,7 +31,7 @@ const TOTALS = `
     coalesce((SELECT money FROM sums WHERE minutes = 1440), '0/0') AS days`;
 
 /** Reads the totals of an account, by its number, in the snapshot of the caller. */
-async function readUsageTotals(sql: Sql | TransactionSql, account: number) {
+async function readUsageTotals(sql: SqlQueries, account: number) {
   const [row] = await sql.unsafe<UsageTotals[]>(TOTALS, [account]);
   if (row === undefined) throw new Error("A query without FROM returned no row");
   return row;
@@ -117,7 +117,7 @@ const WRONG = firstWrongSql(WRONG_SUMS);
  * the log or from shorter sums; null if all are right.
  */
 export async function findWrongUsage(
-  sql: Sql | TransactionSql,
+  sql: SqlQueries,
   { id, number }: { readonly id: string; readonly number: number },
 ): Promise<object | null> {
   const totals = await readUsageTotals(sql, number);
@@ -127,7 +127,7 @@ export async function findWrongUsage(
 }
 
 /** Computes the sums of one account again, from the oldest month that the log has of it. */
-async function rebuild(tx: TransactionSql, account: number): Promise<void> {
+async function rebuild(tx: SqlTransaction, account: number): Promise<void> {
   const [kept] = await tx`
     SELECT coalesce(date_trunc('month', min(at), 'UTC'), 'infinity')::text AS since
     FROM request_log WHERE account = ${account}`;

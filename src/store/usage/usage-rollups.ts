@@ -1,7 +1,7 @@
 // Writes the sums of the request log, in the transaction that writes its rows.
 
-import type { TransactionSql } from "postgres";
 import { bandOf, LatencyCounts } from "../../core/latency-bands.ts";
+import type { SqlTransaction } from "../servers/transaction.ts";
 import { type Cell, type ColumnTypes, unnestParameters, unnestText } from "../tables/unnest.ts";
 import {
   NO_SUMS,
@@ -52,7 +52,7 @@ interface Sum extends RollupSums {
  * Adds changes to the sums. The transaction must hold the cursors of the accounts' buckets: what it
  * reads here must not change until it writes.
  */
-export async function addUsage(tx: TransactionSql, changes: readonly UsageChange[]): Promise<void> {
+export async function addUsage(tx: SqlTransaction, changes: readonly UsageChange[]): Promise<void> {
   const sums = summed(changes);
   if (sums.length === 0) return;
   await addStoredLatencies(tx, sums);
@@ -117,7 +117,7 @@ function addCounts(sum: RollupSums, part: Readonly<RollupSums>): void {
   for (const name of ROLLUP_SUM_NAMES) sum[name] += part[name];
 }
 
-async function addStoredLatencies(tx: TransactionSql, sums: readonly Sum[]): Promise<void> {
+async function addStoredLatencies(tx: SqlTransaction, sums: readonly Sum[]): Promise<void> {
   const wanted = sums.filter(({ latencies }) => latencies !== null);
   if (wanted.length === 0) return;
   const places = wanted.map(({ key }, place) => ({ place, ...key }));

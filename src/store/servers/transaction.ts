@@ -1,0 +1,17 @@
+// The transactions of the store. Which of the two a function takes follows from its statements:
+// drizzle for single tables and single rows, tagged SQL for sets (CONTRIBUTING.md).
+
+import type { Sql, TransactionSql } from "postgres";
+import type { Database } from "./database.ts";
+
+/** A transaction of drizzle. */
+export type Transaction = Parameters<Parameters<Database["db"]["transaction"]>[0]>[0];
+
+/** A transaction of drizzle, or its pool: for a function that needs no transaction. */
+export type Queries = Pick<Database["db"], "select" | "insert" | "update" | "delete" | "execute">;
+
+/** A transaction of the driver, in tagged SQL. */
+export type SqlTransaction = TransactionSql<{ bigint: bigint }>;
+
+/** A transaction of the driver, or its pool. */
+export type SqlQueries = SqlTransaction | Sql<{ bigint: bigint }>;
