@@ -9,7 +9,7 @@ import { readMissing } from "../ledger/missing-entries.ts";
 import { operationsAfter } from "../ledger/operations.ts";
 import { WaitingSettlements } from "../ledger/waiting-settlements.ts";
 import { arrayText, type Database } from "../servers/database.ts";
-import type { Queries } from "../servers/transaction.ts";
+import { type Queries, takeLock } from "../servers/transaction.ts";
 import { accounts, keys, operations } from "../tables/account-schema.ts";
 import { isAnyOf } from "../tables/any-of.ts";
 import { journalCursors, ledgerEntries, monthSpend } from "../tables/schema.ts";
@@ -159,7 +159,7 @@ export class WalletRepository {
   async recovery({ rebuild, writeDocuments }: Recovery): Promise<void> {
     const { db, withTimeout } = this.database;
     const recovering = db.transaction(async (tx) => {
-      await tx.execute(sql`SELECT pg_advisory_xact_lock(${RECOVERY_LOCK})`);
+      await takeLock(tx, RECOVERY_LOCK);
       const cursors = await tx.select().from(journalCursors).orderBy(asc(journalCursors.bucket));
       const rebuilt = await rebuild(cursors, (lost) => newEpochs(tx, lost));
       for await (const page of this.lostDocuments(tx, rebuilt)) await writeDocuments(page);

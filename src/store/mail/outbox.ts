@@ -14,7 +14,7 @@ import {
 } from "../../core/service-mail.ts";
 import type { AccountRow } from "../accounts/accounts.ts";
 import type { Database } from "../servers/database.ts";
-import type { Transaction } from "../servers/transaction.ts";
+import { type Transaction, takeLock } from "../servers/transaction.ts";
 import { outbox } from "../tables/outbox-schema.ts";
 
 export interface NewServiceMail extends ServiceMail {
@@ -76,8 +76,7 @@ async function mailsInHour(
   recipient: string,
   now: Date,
 ): Promise<number> {
-  const lock = sql`hashtextextended(${`outbox ${kind} ${recipient}`}, 0)`;
-  await tx.execute(sql`SELECT pg_advisory_xact_lock(${lock})`);
+  await takeLock(tx, sql`hashtextextended(${`outbox ${kind} ${recipient}`}, 0)`);
   const [row] = await tx
     .select({ mails: count() })
     .from(outbox)

@@ -112,8 +112,7 @@ export class Configurations {
     const { expected, ...row } = next;
     const digest = createHash("sha256").update(next.text).digest("hex");
     return await this.database.db.transaction(async (tx) => {
-      // Two at once: the second one sees what the first one did. Readers do not wait.
-      await tx.execute("LOCK TABLE configurations IN SHARE ROW EXCLUSIVE MODE");
+      await lockForChange(tx);
       const before = await newestOf(tx);
       const version = before?.version ?? 0;
       if (expected !== null && expected !== version) throw otherInForce(expected, version);
@@ -135,6 +134,11 @@ export class Configurations {
     if (expected !== null && expected !== version) throw otherInForce(expected, version);
     return describe(before, text);
   }
+}
+
+/** Of two changes at once, the second one sees what the first one did. Readers do not wait. */
+async function lockForChange(tx: Transaction): Promise<void> {
+  await tx.execute("LOCK TABLE configurations IN SHARE ROW EXCLUSIVE MODE");
 }
 
 async function newestOf(db: Queries): Promise<StoredConfiguration | null> {

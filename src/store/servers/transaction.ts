@@ -1,6 +1,7 @@
 // The transactions of the store. Which of the two a function takes follows from its statements:
 // drizzle for single tables and single rows, tagged SQL for sets (CONTRIBUTING.md).
 
+import { type SQL, sql } from "drizzle-orm";
 import type { Sql, TransactionSql } from "postgres";
 import type { Database } from "./database.ts";
 
@@ -15,3 +16,8 @@ export type SqlTransaction = TransactionSql<{ bigint: bigint }>;
 
 /** A transaction of the driver, or its pool. */
 export type SqlQueries = SqlTransaction | Sql<{ bigint: bigint }>;
+
+/** Waits for an advisory lock, which ends with the transaction. */
+export async function takeLock(tx: Transaction, lock: SQL | number): Promise<void> {
+  await tx.execute(sql`SELECT pg_advisory_xact_lock(${lock})`);
+}

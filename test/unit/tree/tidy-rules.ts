@@ -116,6 +116,21 @@ function commentLines({ path, text }: SourceFile): { at: string; text: string }[
   });
 }
 
+/** The first words of a function or method, and all of it to the brace that ends it. */
+const HEAD = "^( {2})?(?:(?:export|async|static|override|function) |\\*)*[#\\w]+(?:<.*>)?\\(";
+const FUNCTION = new RegExp(`${HEAD}.*\\n(?:.*\\n)*?\\1\\}$`, "gm");
+const DRIZZLE = /\b(?:tx|db|queries)\s*\.(?:select|selectDistinct|insert|update|delete)\(/;
+const TAGGED = /\.execute(?:<[^(]*>)?\((?!\))|\.unsafe\(|\btx(?:<[^`]*>)?`/;
+
+/** Functions of the store with statements of drizzle beside those in tagged SQL. */
+export const mixedDialects: Rule = ({ path, text }) => {
+  if (!path.startsWith("src/store/")) return [];
+  const functions = [...text.matchAll(FUNCTION)].map(([code]) => code);
+  return functions
+    .filter((code) => DRIZZLE.test(code) && TAGGED.test(code))
+    .map((code) => `${path}: ${code.slice(0, code.indexOf("\n")).trim()} mixes two dialects`);
+};
+
 const ROOM = /^(?:src|actors|workers|dashboard\/src)(?:\/|$)/;
 /** Some more than this is too much to see at once. */
 const FILES_MAX = 30;

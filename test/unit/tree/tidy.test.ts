@@ -123,6 +123,25 @@ describe("imports", () => {
   });
 });
 
+describe("statements", () => {
+  const inStore = (...bodies: readonly string[]) =>
+    file(
+      "src/store/a.ts",
+      bodies.map((body) => `async function a(tx: Transaction) {\n  ${body}\n}`),
+    );
+  holds("a function has drizzle or tagged SQL", each(rules.mixedDialects), {
+    bad: [
+      ...inStore("await tx.select();\n  await tx.execute(sql`SELECT 1`);"),
+      ...inStore("await tx`SELECT 1`;\n  await db\n    .insert(a);"),
+    ],
+    good: [
+      ...inStore("await tx.select().from(a).where(sql`a > 1`).execute();"),
+      ...inStore("await tx.execute<Row>(sql`SELECT 1`);\n  await tx`SELECT 2`;"),
+      { "src/core/a.ts": "function a() {\n  tx.select();\n  tx.execute(1);\n}" },
+    ],
+  });
+});
+
 describe("lines and names", () => {
   holds("Lua files are short", each(rules.longLua), {
     bad: lua("a\n".repeat(301)),
