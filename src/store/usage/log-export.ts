@@ -5,7 +5,8 @@ import { fromUuid } from "../../core/ids.ts";
 import { nano, toDecimal } from "../../core/money/money.ts";
 import { type CsvCell, csvLine } from "../../core/text/csv.ts";
 import type { Database } from "../servers/database.ts";
-import { ALL_CALLS, LOG_CONDITIONS, type LogFilter, logParameters } from "./log-filter.ts";
+import { Parameters } from "../tables/parameters.ts";
+import { ALL_CALLS, type LogFilter, logConditions } from "./log-filter.ts";
 import { LOG_COLUMNS, type LogColumnKind, type LogColumnName, SUMMARY_CODE } from "./log-rows.ts";
 
 export interface LogRange {
@@ -92,19 +93,40 @@ export const OPERATOR_HEADINGS: readonly string[] = OPERATOR_COLUMNS.map((one) =
 
 const ROWS_PER_PAGE = 1_000;
 
-/** A page of the rows behind a place, which is that of the last row of the page before. */
-const exportOf = (columns: readonly ExportColumn[]) => `
-  SELECT ${columns.map(({ heading, select }) => `${select} AS ${heading}`).join(", ")},
-    l.at::text AS place_at, l.request::text AS place_request
-  FROM request_log l LEFT JOIN keys k ON k.number = l.key
-  WHERE ${LOG_CONDITIONS} AND ($11::text IS NULL OR (l.at >= $11::text::timestamptz
-    AND (l.at, l.request) > ($11::text::timestamptz, $12::text::uuid)))
-  ORDER BY l.at, l.request LIMIT ${ROWS_PER_PAGE}`;
+/** The last row of a page; null before the first page. */
+interface ExportPlace {
+  readonly at: string | null;
+  readonly request: string | null;
+}
+
+interface ExportQuestion {
+  readonly account: number;
+  readonly filter: LogFilter;
+  readonly columns: readonly ExportColumn[];
+}
+
+/** The statement for a page of the rows behind a place. */
+function exportOf(
+  parameters: Parameters,
+  { account, filter, columns }: ExportQuestion,
+  place: ExportPlace,
+): string {
+  const conditions = logConditions(parameters, account, filter);
+  const [at, request] = [parameters.add(place.at), parameters.add(place.request)];
+  return `
+    SELECT ${columns.map(({ heading, select }) => `${select} AS ${heading}`).join(", ")},
+      l.at::text AS place_at, l.request::text AS place_request
+    FROM request_log l LEFT JOIN keys k ON k.number = l.key
+    WHERE ${conditions} AND (${at}::text IS NULL OR (l.at >= ${at}::text::timestamptz
+      AND (l.at, l.request) > (${at}::text::timestamptz, ${request}::text::uuid)))
+    ORDER BY l.at, l.request LIMIT ${ROWS_PER_PAGE}`;
+}
 
 /** For operators: the header, then the rows from `from` until before `to`, ordered by time. */
 export function exportLog(database: Database, range: LogRange): AsyncGenerator<LogPage> {
   const { account, from, to } = range;
-  return pagesOf(database, account, { ...ALL_CALLS, from, to }, OPERATOR_COLUMNS);
+  const filter = { ...ALL_CALLS, from, to };
+  return pagesOf(database, { account, filter, columns: OPERATOR_COLUMNS });
 }
 
 /** For account holders: the header, then the calls that a filter finds, ordered by time. */
@@ -113,26 +135,22 @@ export function exportCalls(
   account: number,
   filter: LogFilter,
 ): AsyncGenerator<LogPage> {
-  return pagesOf(database, account, filter, COLUMNS);
+  return pagesOf(database, { account, filter, columns: COLUMNS });
 }
 
-async function* pagesOf(
-  { sql }: Database,
-  account: number,
-  filter: LogFilter,
-  columns: readonly ExportColumn[],
-): AsyncGenerator<LogPage> {
+async function* pagesOf({ sql }: Database, question: ExportQuestion): AsyncGenerator<LogPage> {
+  const { columns } = question;
   yield { csv: csvLine(columns.map(({ heading }) => heading)), rows: 0 };
-  const statement = exportOf(columns);
-  const conditions = logParameters(account, filter);
-  for (let place: readonly (string | null)[] = [null, null]; ; ) {
-    const page = await sql.unsafe(statement, [...conditions, ...place]);
+  for (let place: ExportPlace = { at: null, request: null }; ; ) {
+    const parameters = new Parameters();
+    const statement = exportOf(parameters, question, place);
+    const page = await sql.unsafe(statement, parameters.values);
     const last = page.at(-1);
     if (last === undefined) return;
     const lines = page.map((row) => csvLine(cellsOf(row, columns)));
     yield { csv: lines.join(""), rows: page.length };
     if (page.length < ROWS_PER_PAGE) return;
-    place = [String(last.place_at), String(last.place_request)];
+    place = { at: String(last.place_at), request: String(last.place_request) };
   }
 }
 

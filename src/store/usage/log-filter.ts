@@ -1,5 +1,6 @@
 // Which calls of the request log somebody asks for, as SQL.
 
+import type { Parameters } from "../tables/parameters.ts";
 import type { UsageStatus } from "../tables/usage-schema.ts";
 import { usageStatusSql } from "./usage-changes.ts";
 
@@ -17,31 +18,31 @@ export interface LogFilter {
   readonly minCost: bigint | null;
 }
 
-/** The conditions of a filter on the log `l`, as parameters $1 to $10. */
-export const LOG_CONDITIONS = `
-  l.account = $1 AND ($2::text IS NULL OR l.at >= $2::timestamptz)
-  AND ($3::text IS NULL OR l.at < $3::timestamptz)
-  AND ($4::text IS NULL OR l.service = $4) AND ($5::text IS NULL OR coalesce(l.model, '') = $5)
-  AND ($6::text IS NULL OR l.key = $6::bigint)
-  AND ($7::text IS NULL OR (${usageStatusSql("l")}) = $7)
-  AND ($8::text IS NULL OR l.error_code = $8)
-  AND ($9::text IS NULL OR l.request = $9::uuid)
-  AND ($10::text IS NULL OR l.cost >= $10::bigint)`;
-
-/** The parameters of LOG_CONDITIONS. */
-export function logParameters(account: number, filter: LogFilter): (string | number | null)[] {
-  return [
-    account,
-    filter.from?.toISOString() ?? null,
-    filter.to?.toISOString() ?? null,
-    filter.service,
-    filter.model,
-    filter.key === null ? null : String(filter.key),
-    filter.status,
-    filter.code,
-    filter.request,
-    filter.minCost === null ? null : filter.minCost.toString(),
-  ];
+/** The conditions of a filter on the log `l` of an account. */
+export function logConditions(parameters: Parameters, account: number, filter: LogFilter): string {
+  const { key, minCost } = filter;
+  const of = {
+    account: parameters.add(account),
+    from: parameters.add(filter.from?.toISOString() ?? null),
+    to: parameters.add(filter.to?.toISOString() ?? null),
+    service: parameters.add(filter.service),
+    model: parameters.add(filter.model),
+    key: parameters.add(key === null ? null : String(key)),
+    status: parameters.add(filter.status),
+    code: parameters.add(filter.code),
+    request: parameters.add(filter.request),
+    minCost: parameters.add(minCost === null ? null : minCost.toString()),
+  };
+  return `
+    l.account = ${of.account} AND (${of.from}::text IS NULL OR l.at >= ${of.from}::timestamptz)
+    AND (${of.to}::text IS NULL OR l.at < ${of.to}::timestamptz)
+    AND (${of.service}::text IS NULL OR l.service = ${of.service})
+    AND (${of.model}::text IS NULL OR coalesce(l.model, '') = ${of.model})
+    AND (${of.key}::text IS NULL OR l.key = ${of.key}::bigint)
+    AND (${of.status}::text IS NULL OR (${usageStatusSql("l")}) = ${of.status})
+    AND (${of.code}::text IS NULL OR l.error_code = ${of.code})
+    AND (${of.request}::text IS NULL OR l.request = ${of.request}::uuid)
+    AND (${of.minCost}::text IS NULL OR l.cost >= ${of.minCost}::bigint)`;
 }
 
 /** A filter that finds every call. */

@@ -2,7 +2,8 @@
 // its place in the ledger.
 
 import type { Database } from "../servers/database.ts";
-import { LOG_CONDITIONS, type LogFilter, logParameters } from "./log-filter.ts";
+import { Parameters } from "../tables/parameters.ts";
+import { type LogFilter, logConditions } from "./log-filter.ts";
 
 export interface LoggedCall {
   /** As Postgres has it. */
@@ -38,11 +39,6 @@ export interface LogPlace {
   readonly request: string;
 }
 
-const PAGE = `
-  SELECT l.* FROM request_log l WHERE ${LOG_CONDITIONS}
-    AND ($11::text IS NULL OR (l.at, l.request) < ($11::timestamptz, $12::text::uuid))
-  ORDER BY l.at DESC, l.request DESC LIMIT $13::int`;
-
 /** At most `count` calls before a place, newest first. */
 export async function readLogPage(
   { sql }: Database,
@@ -51,10 +47,15 @@ export async function readLogPage(
   page: { readonly before: LogPlace | null; readonly count: number },
 ): Promise<LoggedCall[]> {
   const { before, count } = page;
-  const place = [before?.at.toISOString() ?? null, before?.request ?? null];
-  const rows = await sql.unsafe(PAGE, [...logParameters(account, filter), ...place, count], {
-    prepare: true,
-  });
+  const parameters = new Parameters();
+  const conditions = logConditions(parameters, account, filter);
+  const at = parameters.add(before?.at.toISOString() ?? null);
+  const request = parameters.add(before?.request ?? null);
+  const text = `
+    SELECT l.* FROM request_log l WHERE ${conditions}
+      AND (${at}::text IS NULL OR (l.at, l.request) < (${at}::timestamptz, ${request}::text::uuid))
+    ORDER BY l.at DESC, l.request DESC LIMIT ${parameters.add(count)}::int`;
+  const rows = await sql.unsafe(text, parameters.values, { prepare: true });
   return rows.map(callOf);
 }
 

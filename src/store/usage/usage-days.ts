@@ -2,11 +2,32 @@
 // whole days, with the hours and quarters at its two ends added or taken away: a year of days of
 // any zone is read from days and a few hours of each, not from all its hours (D-244).
 
-import { MEASURE_NAMES, type Measure } from "../../core/usage-query.ts";
+import { MEASURE_NAMES, type Measure, type UsageGroup } from "../../core/usage-query.ts";
+import { arrayText } from "../servers/database.ts";
+import type { Parameters } from "../tables/parameters.ts";
+import type { UsageStatus } from "../tables/usage-schema.ts";
 
 const QUARTER_MS = 900_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+
+/** What is counted; null where nothing is asked for. */
+export interface UsageFilter {
+  readonly service: string | null;
+  /** Empty for calls without a model. */
+  readonly model: string | null;
+  /** The number of a key. */
+  readonly key: number | null;
+  readonly status: UsageStatus | null;
+}
+
+export interface UsageQuestion {
+  readonly account: number;
+  /** The begin of each step, and the end of the last one, in milliseconds. */
+  readonly borders: readonly number[];
+  readonly group: UsageGroup;
+  readonly filter: UsageFilter;
+}
 
 /** Rows between a border and the nearest midnight, which are before the border or after it. */
 interface Slice {
@@ -18,7 +39,7 @@ interface Slice {
   readonly sign: 1 | -1;
 }
 
-export interface DaySlices {
+interface DaySlices {
   /** The midnight that is nearest to each border. */
   readonly midnights: readonly number[];
   readonly slices: readonly Slice[];
@@ -33,7 +54,7 @@ export function isOfDays(borders: readonly number[]): boolean {
 }
 
 /** How each border is reached from a midnight. */
-export function slicesOf(borders: readonly number[]): DaySlices {
+function slicesOf(borders: readonly number[]): DaySlices {
   const midnights = borders.map((ms) => Math.round(ms / DAY_MS) * DAY_MS);
   const slices = borders.flatMap((ms, border) => {
     const midnight = midnights[border] ?? 0;
@@ -67,38 +88,68 @@ export const SUMS = `
 const ADDED = MEASURE_NAMES.map((name) => `sign * ${name} AS ${name}`).join(", ");
 const TAKEN = MEASURE_NAMES.map((name) => `-sign * ${name} AS ${name}`).join(", ");
 
-/** The condition on the sums of a question: $6 to $9 are null for what it leaves open. */
-export const FILTER = `($6::text IS NULL OR service = $6) AND ($7::text IS NULL OR model = $7)
-  AND ($8::bigint IS NULL OR key = $8) AND ($9::text IS NULL OR status = $9)`;
+/** The condition on the sums of a question. */
+export function filterSql(parameters: Parameters, filter: UsageFilter): string {
+  const [service, model] = [parameters.add(filter.service), parameters.add(filter.model)];
+  const [key, status] = [parameters.add(filter.key), parameters.add(filter.status)];
+  return `(${service}::text IS NULL OR service = ${service})
+    AND (${model}::text IS NULL OR model = ${model})
+    AND (${key}::bigint IS NULL OR key = ${key})
+    AND (${status}::text IS NULL OR status = ${status})`;
+}
 
 /**
- * The cells of steps of days: of $1 the account, from $2 to $3 the first and last midnight, $5 all
- * of them, $4 and $10 to $13 the slices. The end of a slice is the end of one step and the begin of
- * the next: what it adds to the one, it takes from the other.
+ * The cells of steps of days. The end of a slice is the end of one step and the begin of the next:
+ * what it adds to the one, it takes from the other.
  */
-export function cellsOfDays(name: string): string {
+export function cellsOfDays(
+  parameters: Parameters,
+  { account, borders, filter }: UsageQuestion,
+  name: string,
+): string {
+  const { midnights, slices } = slicesOf(borders);
+  const column = (value: (one: Slice) => string | number) =>
+    parameters.add(arrayText(slices.map((one) => String(value(one)))));
+  const of = parameters.add(account);
+  const from = parameters.add(timeText(midnights[0] ?? 0));
+  const to = parameters.add(timeText(midnights.at(-1) ?? 0));
+  const all = parameters.add(timesText(midnights));
+  const isAsked = filterSql(parameters, filter);
   return `
   WITH slice AS MATERIALIZED (
-    SELECT * FROM unnest($4::text::int[], $10::text::int[], $11::text::timestamptz[],
-      $12::text::timestamptz[], $13::text::int[]) AS s (border, minutes, begins, ends, sign)
+    SELECT * FROM unnest(${column(({ border }) => border)}::text::int[],
+      ${column(({ minutes }) => minutes)}::text::int[],
+      ${column(({ fromMs }) => timeText(fromMs))}::text::timestamptz[],
+      ${column(({ toMs }) => timeText(toMs))}::text::timestamptz[],
+      ${column(({ sign }) => sign)}::text::int[]) AS s (border, minutes, begins, ends, sign)
   ), part AS MATERIALIZED (
     SELECT border, sign, sums.* FROM slice, LATERAL (
       SELECT ${name} AS name, ${SUMS} FROM usage_rollups
-      WHERE account = $1 AND minutes = slice.minutes AND at >= slice.begins AND at < slice.ends
-        AND ${FILTER}
+      WHERE account = ${of} AND minutes = slice.minutes AND at >= slice.begins AND at < slice.ends
+        AND ${isAsked}
       GROUP BY 1
     ) sums
   ), cells AS MATERIALIZED (
-    SELECT ${name} AS name, width_bucket(at, (SELECT $5::text::timestamptz[])) - 1 AS step,
+    SELECT ${name} AS name, width_bucket(at, (SELECT ${all}::text::timestamptz[])) - 1 AS step,
       1 AS sign, ${SUMS}
     FROM usage_rollups
-    WHERE account = $1 AND minutes = 1440
-      AND at >= $2::text::timestamptz AND at < $3::text::timestamptz AND ${FILTER}
+    WHERE account = ${of} AND minutes = 1440 AND at >= ${from}::text::timestamptz
+      AND at < ${to}::text::timestamptz AND ${isAsked}
     GROUP BY 1, 2
     UNION ALL
     SELECT name, border - 1, sign, ${ADDED}, latencies FROM part WHERE border > 0
     UNION ALL
     SELECT name, border, -sign, ${TAKEN}, latencies FROM part
-    WHERE border < (SELECT cardinality($5::text::timestamptz[]) - 1)
+    WHERE border < (SELECT cardinality(${all}::text::timestamptz[]) - 1)
   )`;
+}
+
+/** A time as Postgres reads it. */
+export function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** Times as the text of an array. */
+export function timesText(all: readonly number[]): string {
+  return arrayText(all.map(timeText));
 }

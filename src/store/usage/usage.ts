@@ -3,10 +3,18 @@
 
 import { LatencyCounts } from "../../core/latency-bands.ts";
 import { MEASURE_NAMES, type Measure, type UsageGroup } from "../../core/usage-query.ts";
-import { arrayText, type Database } from "../servers/database.ts";
+import type { Database } from "../servers/database.ts";
 import { isInvalidParameter } from "../servers/sql-errors.ts";
-import type { UsageStatus } from "../tables/usage-schema.ts";
-import { cellsOfDays, FILTER, isOfDays, SUMS, slicesOf } from "./usage-days.ts";
+import { Parameters } from "../tables/parameters.ts";
+import {
+  cellsOfDays,
+  filterSql,
+  isOfDays,
+  SUMS,
+  timesText,
+  timeText,
+  type UsageQuestion,
+} from "./usage-days.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -15,24 +23,6 @@ const DAY_MS = 24 * HOUR_MS;
 const HOURLY_CHOICES_MS = 4 * DAY_MS;
 /** Groups with less cost than the first so many are put together. */
 const USAGE_GROUPS_MAX = 20;
-
-/** What is counted; null where nothing is asked for. */
-export interface UsageFilter {
-  readonly service: string | null;
-  /** Empty for calls without a model. */
-  readonly model: string | null;
-  /** The number of a key. */
-  readonly key: number | null;
-  readonly status: UsageStatus | null;
-}
-
-export interface UsageQuestion {
-  readonly account: number;
-  /** The begin of each step, and the end of the last one, in milliseconds. */
-  readonly borders: readonly number[];
-  readonly group: UsageGroup;
-  readonly filter: UsageFilter;
-}
 
 /** Each measure; amounts in nano-USD, which may be outside the range of NanoUsd. */
 export interface UsageSums extends Record<Measure, bigint> {
@@ -65,30 +55,37 @@ const GROUP_SQL: Readonly<Record<UsageGroup, string>> = {
 };
 
 /**
- * Whole days are read from their own rows; of days in which a step begins, whole hours from theirs;
- * of hours in which a step begins, the quarters.
+ * The cells of steps of any length. Whole days are read from their own rows; of days in which a
+ * step begins, whole hours from theirs; of hours in which a step begins, the quarters.
  */
-const SOURCE = `
-  SELECT * FROM usage_rollups u WHERE account = $1 AND minutes = 1440
-    AND at >= $2::text::timestamptz AND at < $3::text::timestamptz
-    AND NOT EXISTS (SELECT FROM unnest($10::text::timestamptz[]) day WHERE day = u.at)
-  UNION ALL
-  SELECT u.* FROM unnest($10::text::timestamptz[]) day JOIN usage_rollups u
-    ON u.account = $1 AND u.minutes = 60 AND u.at >= day AND u.at < day + interval '24 hours'
-  WHERE u.at >= $2::text::timestamptz AND u.at < $3::text::timestamptz
-    AND NOT EXISTS (SELECT FROM unnest($4::text::timestamptz[]) hour WHERE hour = u.at)
-  UNION ALL
-  SELECT u.* FROM unnest($4::text::timestamptz[]) hour JOIN usage_rollups u
-    ON u.account = $1 AND u.minutes = 15 AND u.at >= hour AND u.at < hour + interval '1 hour'
-  WHERE u.at >= $2::text::timestamptz AND u.at < $3::text::timestamptz`;
-
-function cellsOfSource(name: string): string {
+function cellsOfSource(
+  parameters: Parameters,
+  { account, borders, filter }: UsageQuestion,
+  name: string,
+): string {
+  const of = parameters.add(account);
+  const from = `${parameters.add(timeText(borders[0] ?? 0))}::text::timestamptz`;
+  const to = `${parameters.add(timeText(borders.at(-1) ?? 0))}::text::timestamptz`;
+  const steps = `${parameters.add(timesText(borders.slice(0, -1)))}::text::timestamptz[]`;
+  const hours = `unnest(${parameters.add(split(borders, HOUR_MS))}::text::timestamptz[])`;
+  const days = `unnest(${parameters.add(split(borders, DAY_MS))}::text::timestamptz[])`;
   return `
-  WITH source AS (${SOURCE}
+  WITH source AS (
+    SELECT * FROM usage_rollups u WHERE account = ${of} AND minutes = 1440
+      AND at >= ${from} AND at < ${to}
+      AND NOT EXISTS (SELECT FROM ${days} day WHERE day = u.at)
+    UNION ALL
+    SELECT u.* FROM ${days} day JOIN usage_rollups u
+      ON u.account = ${of} AND u.minutes = 60 AND u.at >= day AND u.at < day + interval '24 hours'
+    WHERE u.at >= ${from} AND u.at < ${to}
+      AND NOT EXISTS (SELECT FROM ${hours} hour WHERE hour = u.at)
+    UNION ALL
+    SELECT u.* FROM ${hours} hour JOIN usage_rollups u
+      ON u.account = ${of} AND u.minutes = 15 AND u.at >= hour AND u.at < hour + interval '1 hour'
+    WHERE u.at >= ${from} AND u.at < ${to}
   ), cells AS MATERIALIZED (
-    SELECT ${name} AS name,
-      width_bucket(at, (SELECT $5::text::timestamptz[])) - 1 AS step, 1 AS sign, ${SUMS}
-    FROM source WHERE ${FILTER} GROUP BY 1, 2
+    SELECT ${name} AS name, width_bucket(at, (SELECT ${steps})) - 1 AS step, 1 AS sign, ${SUMS}
+    FROM source WHERE ${filterSql(parameters, filter)} GROUP BY 1, 2
   )`;
 }
 
@@ -109,9 +106,11 @@ function statement(cells: string): string {
 
 /** The sums of each step and group in which there was a call; the groups with most cost first. */
 export async function readUsage({ sql }: Database, question: UsageQuestion): Promise<UsageCell[]> {
-  const [text, parameters] = isOfDays(question.borders) ? ofDays(question) : ofSource(question);
+  const parameters = new Parameters();
+  const cells = isOfDays(question.borders) ? cellsOfDays : cellsOfSource;
+  const text = statement(cells(parameters, question, GROUP_SQL[question.group]));
   // Planned with its values each time: a plan for any values reads a year in many seconds.
-  const rows = await sql.unsafe(text, parameters, { prepare: false });
+  const rows = await sql.unsafe(text, parameters.values, { prepare: false });
   return rows.map((row) => {
     const latencies = new LatencyCounts();
     if (row.latencies !== null) latencies.addPacked(row.latencies as Uint8Array);
@@ -126,65 +125,12 @@ export async function readUsage({ sql }: Database, question: UsageQuestion): Pro
   });
 }
 
-type Statement = readonly [text: string, parameters: (string | number | null)[]];
-
-function ofSource({ account, borders, group, filter }: UsageQuestion): Statement {
-  const [from = 0, to = 0] = [borders[0], borders.at(-1)];
-  return [
-    statement(cellsOfSource(GROUP_SQL[group])),
-    [
-      account,
-      timeText(from),
-      timeText(to),
-      split(borders, HOUR_MS),
-      times(borders.slice(0, -1)),
-      filter.service,
-      filter.model,
-      filter.key,
-      filter.status,
-      split(borders, DAY_MS),
-    ],
-  ];
-}
-
-function ofDays({ account, borders, group, filter }: UsageQuestion): Statement {
-  const { midnights, slices } = slicesOf(borders);
-  const column = (value: (one: (typeof slices)[number]) => string | number) =>
-    arrayText(slices.map((one) => String(value(one))));
-  return [
-    statement(cellsOfDays(GROUP_SQL[group])),
-    [
-      account,
-      timeText(midnights[0] ?? 0),
-      timeText(midnights.at(-1) ?? 0),
-      column(({ border }) => border),
-      times(midnights),
-      filter.service,
-      filter.model,
-      filter.key,
-      filter.status,
-      column(({ minutes }) => minutes),
-      column(({ fromMs }) => timeText(fromMs)),
-      column(({ toMs }) => timeText(toMs)),
-      column(({ sign }) => sign),
-    ],
-  ];
-}
-
 /** The begins of the hours, or days, that a border divides. */
 function split(borders: readonly number[], length: number): string {
   const begins = borders
     .filter((ms) => ms % length !== 0)
     .map((ms) => Math.floor(ms / length) * length);
-  return times([...new Set(begins)]);
-}
-
-function timeText(ms: number): string {
-  return new Date(ms).toISOString();
-}
-
-function times(all: readonly number[]): string {
-  return arrayText(all.map(timeText));
+  return timesText([...new Set(begins)]);
 }
 
 /** Postgres does not know a time zone. */

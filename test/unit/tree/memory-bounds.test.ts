@@ -42,6 +42,7 @@ describe("the table", () => {
     "src/services/mail/providers/bounce-listener.ts #pieces",
     "src/services/search/providers/plain-text.ts #missing",
     "src/core/latency-bands.ts #counts",
+    "src/store/tables/parameters.ts values",
     "src/core/journal/ledger-replay.ts spent",
     "src/http/docs/openapi-schema.ts #components",
     "src/http/docs/openapi-schema.ts #sources",
