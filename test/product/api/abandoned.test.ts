@@ -1,5 +1,5 @@
-// What becomes of calls whose caller leaves before the answer: a plain one is charged once a server
-// has accepted it, a stream is free before its first token, and nobody can make a habit of that.
+// Tests calls whose caller leaves before the answer: a plain call is charged once a server has
+// accepted it, a stream is free before its first token, and a caller cannot do that often.
 
 import { describe, expect, spyOn, test } from "bun:test";
 import { connect } from "node:net";
@@ -25,7 +25,7 @@ const api = await sharedApiOn(clock);
 
 const STREAM = chatBody({ stream: true });
 
-/** When a call without streaming begins to listen to its caller. */
+/** A non-streamed call begins to watch its caller after this time. */
 const LISTENS_MS = 250;
 let pendingBefore = 0;
 
@@ -41,11 +41,11 @@ async function leave(account: TestAccount, body = chatBody()): Promise<void> {
   await response.catch(() => {});
 }
 
-/** The service has heard that the caller of a plain call has left, and waits for the reply. */
+/** The service has noticed that the caller of a plain call has left, and waits for the reply. */
 const heard = () => until(() => clock.pending > pendingBefore, "the service heard of it");
 
 describe("a plain call that is left", () => {
-  test("is charged what the upstream reports", async () => {
+  test("is charged by the usage of the upstream", async () => {
     const account = await api.account({ paid: "1" });
     const reply = Promise.withResolvers<ChatReply>();
     api.chat.reply = () => reply.promise;
@@ -59,7 +59,7 @@ describe("a plain call that is left", () => {
     expect(entry?.end).toMatchObject({ status: 499, errorCode: "client_disconnected", ...USAGE });
   });
 
-  test("is charged its prompt where the upstream works on for a minute", async () => {
+  test("is charged its prompt if the upstream works on for a minute", async () => {
     const account = await api.account({ paid: "1" });
     api.chat.reply = (_request, { signal }) => silence(signal);
     await leave(account);
@@ -77,7 +77,7 @@ describe("a plain call that is left", () => {
     expect(usd("1") - paid).toBe(costOf(Number(promptTokens), 0));
   });
 
-  test("leaves no hold where a fault of ours keeps its prompt from being counted", async () => {
+  test("leaves no hold if our own fault keeps its prompt from being counted", async () => {
     const account = await api.account({ paid: "1" });
     api.chat.reply = (_request, { signal }) => silence(signal);
     const count = spyOn(TokenCounter.prototype, "countPrompt");
@@ -90,7 +90,7 @@ describe("a plain call that is left", () => {
     expect((await api.view(account)).paid).toBe(usd("1"));
   });
 
-  test("is free where the upstream did not accept it", async () => {
+  test("is free if the upstream did not accept it", async () => {
     const account = await api.account({ paid: "1" });
     const reply = Promise.withResolvers<ChatReply>();
     api.chat.reply = () => reply.promise;
@@ -115,7 +115,7 @@ function neverBegins(): void {
   };
 }
 
-/** A call as it is on the wire. */
+/** The bytes of a call. */
 function wireOf(account: TestAccount, body: object): string {
   const text = JSON.stringify(body);
   return [
@@ -129,7 +129,7 @@ function wireOf(account: TestAccount, body: object): string {
   ].join("\r\n");
 }
 
-// Bun closes a connection on which a request comes before the answer to the one before (D-444).
+// Bun closes a connection on which a request comes before the previous one's answer (D-444).
 describe("two calls on a connection, the second before the first has its answer,", () => {
   const connectTo = () => {
     const socket = connect(Number(new URL(api.parts.url).port), "127.0.0.1");
@@ -155,7 +155,7 @@ describe("two calls on a connection, the second before the first has its answer,
     expect((await api.view(account)).paid).toBe(usd("1"));
   });
 
-  test("cost what the upstream reports of the first, which it was at work on", async () => {
+  test("cost the upstream's usage of the first, which was in progress", async () => {
     const account = await api.account({ paid: "1" });
     const reply = Promise.withResolvers<ChatReply>();
     api.chat.reply = () => reply.promise;
@@ -172,7 +172,7 @@ describe("two calls on a connection, the second before the first has its answer,
     expect(entry?.end).toMatchObject({ status: 499, errorCode: "client_disconnected" });
   });
 
-  test("are free before the first token, where they are streams", async () => {
+  test("are free before the first token, if they are streams", async () => {
     const account = await api.account({ paid: "1" });
     neverBegins();
     const { socket, closed } = connectTo();

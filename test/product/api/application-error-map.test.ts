@@ -1,5 +1,6 @@
-// Every code that the Application API can answer, with a request that provokes it. A new row of the
-// table has one here or is one that this surface never answers, or this does not compile.
+// Tests every code that the Application API can answer, with a request that provokes it. A new row
+// of the table needs one here, or an entry in the codes that this surface never answers; otherwise
+// this does not compile.
 
 import { expect, test } from "bun:test";
 import { CHAT } from "../../../src/core/access/limits.ts";
@@ -10,11 +11,11 @@ import { PAID_ONLY_MODEL } from "../../support/api/models.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
 import type { AccountTerms } from "../../support/stores/accounts.ts";
 
-/** Each plan includes all of this surface, and lets no key open as many streams as there may be. */
+/** Each plan includes all of this surface, and no key can open as many streams as the limit. */
 type NeverAnswered =
   | "tier_required"
   | "too_many_streams"
-  // Of services that only the Gateway has.
+  // The codes of services that only the Gateway has.
   | Exclude<UnavailableCode, "model_unavailable">
   | "batch_too_large"
   | "invalid_action"
@@ -88,7 +89,7 @@ const provoke = {
 } satisfies Record<Exclude<ErrorCode, NeverAnswered>, Provoked>;
 
 for (const [code, { by, param = null }] of Object.entries(provoke as Record<string, Provoked>)) {
-  test(`${code} is what its request is told, in the shape of OpenAI`, async () => {
+  test(`${code} is the answer to its request, in the shape of OpenAI`, async () => {
     const response = await by();
     const row = ERRORS[code as ErrorCode];
     expect(response.status).toBe(row.status);

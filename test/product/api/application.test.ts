@@ -1,4 +1,5 @@
-// The Application API over HTTP: its own accounts and keys, `auto`, and the shapes of its answers.
+// Tests the Application API over HTTP: its own accounts and keys, `auto`, and the shapes of its
+// answers.
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { ApiError } from "../../../src/core/errors.ts";
@@ -24,7 +25,7 @@ import type { AccountTerms, TestAccount } from "../../support/stores/accounts.ts
 
 const CHAT = "/api/v1/chat/completions";
 const messages = [{ role: "user", content: "Hello" }];
-/** What one call of USAGE, 10 and 5 tokens, costs with each model. */
+/** The cost of one call of USAGE, 10 and 5 tokens, with each model. */
 const COSTS = { cheap: "0.00002", fine: "0.0002", best: "0.002" } as const;
 
 const named = (id: string, input: string, output: string): ModelEntry => ({
@@ -81,7 +82,7 @@ async function frames(response: Response): Promise<(ApplicationCompletion | stri
 }
 
 describe("a reply", () => {
-  test("has the shape of OpenAI and says in svc what it cost and what is left", async () => {
+  test("has the shape of OpenAI, and its cost and the balance in svc", async () => {
     const account = await open();
     const response = await ask(account, { model: "cheap" });
     expect(response.headers.get("x-svc-cost-usd")).toBe(COSTS.cheap);
@@ -95,7 +96,7 @@ describe("a reply", () => {
     expect(second.svc.credits_left_usd).toBe(9.99978);
   });
 
-  test("is a stream where that is asked for, whose last frame has the same svc", async () => {
+  test("is a stream on request, whose last frame has the same svc", async () => {
     const account = await open();
     const response = await ask(account, { model: "cheap", stream: true });
     expect(response.headers.get("content-type")).toStartWith("text/event-stream");
@@ -139,7 +140,7 @@ describe("a reply", () => {
     expect(JSON.stringify(entry)).not.toContain("Hello");
   });
 
-  test("that nobody reads on is charged as far as it was streamed", async () => {
+  test("that is not read to its end is charged as far as it was streamed", async () => {
     const account = await open();
     api.chat.batches = async function* (_request, { signal }) {
       yield textBatch("Hello there");
@@ -178,7 +179,7 @@ describe("auto", () => {
     });
   });
 
-  test("serves a stream and says why in its last frame", async () => {
+  test("serves a stream and gives the reason of its choice in the last frame", async () => {
     const all = await frames(await ask(await open(), { stream: true }));
     expect(all.at(0)).toMatchObject({ model: "best" });
     expect(all.at(-2)).toMatchObject({ svc: { auto: expect.stringMatching(/^quality: /) } });
@@ -216,14 +217,14 @@ describe("auto", () => {
     expect([paid, heldPaid] as bigint[]).toEqual([10_000_000_000n, 0n]);
   });
 
-  test("passes over what is known to be away, and what is paused", async () => {
+  test("skips models that are known to be away, and paused ones", async () => {
     api.chat.away.add("best");
     expect((await reply(await ask(await open()))).model).toBe("fine");
     api.paused.add("model:fine");
     expect((await reply(await ask(await open()))).model).toBe("cheap");
   });
 
-  test("takes the best that the balance can pay, and holds no more than there is", async () => {
+  test("takes the best model within the balance, and holds no more than the balance", async () => {
     const account = await open({ paid: "0.1" });
     const answer = await reply(await ask(account));
     expect(answer.model).toBe("fine");
@@ -231,7 +232,7 @@ describe("auto", () => {
     expect(answer.svc.credits_left_usd).toBe(0.0998);
   });
 
-  test("is refused for money only when not even the cheapest fits", async () => {
+  test("is refused for money only if not even the cheapest fits", async () => {
     const response = await ask(await open({ paid: "0.008" }), {});
     expect(response.status).toBe(402);
     const { error } = (await response.json()) as { error: { code: string; message: string } };
@@ -241,14 +242,14 @@ describe("auto", () => {
     );
   });
 
-  test("lets no model take over that the credit in the hold may not pay", async () => {
+  test("uses no other model that the credit in the hold may not pay", async () => {
     const account = await api.account({ surface: "application" });
     api.chat.mute.add("fine");
     const answer = await reply(await ask(account));
     expect([answer.model, ...api.chat.asked]).toEqual(["cheap", "fine", "cheap"]);
   });
 
-  test("is no model of the Gateway", async () => {
+  test("is not a model of the Gateway", async () => {
     const account = await api.account();
     const response = await api.post(account, { model: "auto", messages });
     expect(response.status).toBe(404);
@@ -263,7 +264,7 @@ describe("the surfaces", () => {
     ["application", "GET", "/api/v1/models"],
   ] as const;
 
-  test("take no key of each other, whatever carries it and whatever is asked", async () => {
+  test("refuse each other's keys, in any header and for any path", async () => {
     const keys = {
       gateway: (await api.account()).key,
       application: (await open()).key,
@@ -295,7 +296,7 @@ describe("the surfaces", () => {
     expect(api.chat.asked).toHaveLength(4);
   });
 
-  test("answer what no route takes in their own shapes", async () => {
+  test("answer unknown routes in their own shapes", async () => {
     for (const [path, fields] of [
       ["/v1/nothing", ["type", "code", "message"]],
       ["/api/v1/nothing", ["message", "type", "code", "param"]],
@@ -309,7 +310,7 @@ describe("the surfaces", () => {
 });
 
 describe("GET /api/v1/models", () => {
-  test("lists auto and what can be called, with prices a million and a token", async () => {
+  test("lists auto and all callable models, with prices a million and a token", async () => {
     const account = await open();
     api.paused.add("model:best");
     const response = await api.get("/api/v1/models", account);

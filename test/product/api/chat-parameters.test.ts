@@ -1,5 +1,5 @@
-// What becomes of every parameter of a chat request: it is forwarded, refused by its name, or named
-// in the answer. None is dropped in silence.
+// Tests every parameter of a chat request: it is forwarded, refused by its name, or named in the
+// answer. None is dropped silently.
 
 import { describe, expect, test } from "bun:test";
 import type { ModelEntry } from "../../../src/services/chat/models/catalogue.ts";
@@ -59,7 +59,7 @@ describe("a parameter that is not forwarded", () => {
     ]);
   });
 
-  test("is not named where everything had its effect, or asks for nothing", async () => {
+  test("is not named if everything had its effect, or it requests nothing", async () => {
     const harmless = { n: 1, service_tier: "auto", modalities: ["text"], seed: 1, logprobs: true };
     expect(await ignored({ ...harmless, metadata: null, functions: null })).toBeUndefined();
   });
@@ -76,7 +76,7 @@ describe("a parameter that a model's configuration lists", () => {
     ]);
   });
 
-  test("counts as prompt where the hold is taken, since a template may show it", async () => {
+  test("counts as prompt in the hold, since a template may show it", async () => {
     const held = async (fields: object) => {
       let amount = 0n;
       api.chat.reply = async () => {
@@ -94,7 +94,7 @@ describe("a parameter that a model's configuration lists", () => {
   });
 });
 
-describe("a parameter that would not do what it says is refused by its name", () => {
+describe("a parameter without its promised effect is refused by its name", () => {
   const cases: readonly (readonly [fields: object, message: string])[] = [
     [{ n: 2 }, "n must be 1: send one request for each reply"],
     [{ audio: { voice: "x" } }, "audio is not supported: a reply is text"],

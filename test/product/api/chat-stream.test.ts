@@ -58,7 +58,7 @@ class Frames {
   }
 }
 
-/** The service comes back for more when it knows that a batch was taken. */
+/** The service pulls again only after a batch was taken. */
 async function batchesTaken(count: number): Promise<void> {
   await until(() => api.chat.pulls === count, `${count} batches were taken`);
 }
@@ -69,7 +69,7 @@ async function open(account: TestAccount, signal?: AbortSignal): Promise<Frames>
   return new Frames(response);
 }
 
-/** Sends batches and is then silent until it is aborted. */
+/** Sends batches, then nothing until it is aborted. */
 async function* thenSilence(batches: readonly ChatBatch[], signal: CancelSignal) {
   yield* batches;
   await silence(signal);
@@ -151,7 +151,7 @@ describe("a stream to its end", () => {
       return frames.slice(0, -1).map((frame) => JSON.parse(frame));
     };
 
-    test(`has one finish_reason where the server says none, ${how} include_usage`, async () => {
+    test(`has one finish_reason if the server sends none, ${how} include_usage`, async () => {
       const chunks = await ask([textBatch("Hello"), { deltas: [], usage: USAGE }]);
       const reasons = chunks.flatMap(({ choices }) => choices[0]?.finish_reason ?? []);
       expect(reasons).toEqual(["stop"]);
@@ -173,7 +173,7 @@ describe("a stream to its end", () => {
     });
   }
 
-  test("says the role first, and once, however often the server says it", async () => {
+  test("sends the role first, and once, however often the server sends it", async () => {
     const role = { index: 0, delta: { role: "assistant" }, finish_reason: null };
     const again = { ...role, delta: { role: "assistant", content: "Oh. " } };
     const said = { deltas: [role], usage: null };
@@ -196,7 +196,7 @@ describe("a stream to its end", () => {
     expect(chunks.map(({ choices }) => choices.length)).toEqual([1, 1, 1]);
   });
 
-  test("is settled before it says what it cost", async () => {
+  test("is settled before it reports its cost", async () => {
     const account = await api.account();
     api.chat.batches = () => batchesOf([textBatch("Hello"), endBatch(USAGE)]);
     const frames = await open(account);
@@ -216,7 +216,7 @@ describe("a stream to its end", () => {
     expect(svc.cost_usd).toBe(Number(toDecimal(await spent(account))));
   });
 
-  test("is a plain error where the first batch does not come", async () => {
+  test("is a plain error if the first batch does not come", async () => {
     const account = await api.account();
     api.chat.batches = () => batchesOf([]);
     const response = await api.post(account, STREAM);
@@ -226,7 +226,7 @@ describe("a stream to its end", () => {
   });
 });
 
-describe("a stream that costs all that is held", () => {
+describe("a stream that uses up its hold", () => {
   for (const include_usage of [false, true]) {
     const how = include_usage ? "with" : "without";
     test(`ends with "length" and is charged the hold, ${how} include_usage`, async () => {
@@ -250,7 +250,7 @@ describe("a stream that costs all that is held", () => {
     });
   }
 
-  test("ends within a batch, too, of which no more is sent", async () => {
+  test("ends within a batch too, of which no more is sent", async () => {
     const account = await api.account();
     const deltas = Array.from({ length: 600 }, () => textBatch("word ").deltas).flat();
     api.chat.batches = () => batchesOf([{ deltas, usage: null }, endBatch(null)]);
@@ -276,7 +276,7 @@ describe("a stream that costs all that is held", () => {
 });
 
 describe("a stream that breaks off", () => {
-  test("charges what was sent when the upstream fails, and says so without [DONE]", async () => {
+  test("charges the sent text when the upstream fails, and reports it without [DONE]", async () => {
     const account = await api.account();
     api.chat.batches = async function* () {
       for (let count = 0; count < 10; count++) yield textBatch("word ");
@@ -295,7 +295,7 @@ describe("a stream that breaks off", () => {
     );
   });
 
-  test("hides a fault of its own", async () => {
+  test("hides our own fault", async () => {
     const account = await api.account();
     api.chat.batches = async function* () {
       yield textBatch("a");
@@ -307,14 +307,14 @@ describe("a stream that breaks off", () => {
     expect(await spent(account)).toBeGreaterThan(0n);
   });
 
-  test("ends at once when the client leaves, and charges what it was sent", async () => {
+  test("ends at once when the client leaves, and charges the sent text", async () => {
     const account = await api.account();
     api.chat.batches = (_request, { signal }) => thenSilence([textBatch("Hello there")], signal);
     const leaving = new AbortController();
     const frames = await open(account, leaving.signal);
     await frames.next();
     await batchesTaken(1);
-    // Whatever the stream does not keep is gone by now, such as the request.
+    // Everything that the stream does not keep is gone by now, such as the request.
     Bun.gc(true);
     leaving.abort();
     // The clock stands still: no time limit can end it.
@@ -354,7 +354,7 @@ describe("a stream that breaks off", () => {
     expect(await lastOutcome(account)).toMatchObject({ status: 499 });
   });
 
-  test("stops when its key is revoked, and charges what was sent", async () => {
+  test("stops when its key is revoked, and charges the sent text", async () => {
     const account = await api.account();
     api.chat.batches = (_request, { signal }) => thenSilence([textBatch("Hello there")], signal);
     const frames = await open(account);
@@ -427,7 +427,7 @@ describe("the time limits of a stream", () => {
     expect(Number((await lastOutcome(account)).completionTokens)).toBeGreaterThanOrEqual(15);
   });
 
-  test("a client that does not read is cut off, and what it never took costs nothing", async () => {
+  test("a client that does not read is cut off, and unread text costs nothing", async () => {
     const account = await api.account();
     // Much to send and little to pay for, so that the hold does not end it.
     const delta = { content: "word ", padding: "x".repeat(63_000) };
@@ -438,7 +438,7 @@ describe("the time limits of a stream", () => {
     };
     const socket = await connectWithoutReading(account);
     await until(() => sent > 0, "the stream began");
-    // The buffers between the two fill up. From then on nothing is taken, and time passes.
+    // The buffers between the two fill up. From then on no byte is taken, and time passes.
     await until(() => {
       clock.advance(1_000);
       return api.openCalls === 0;
@@ -451,7 +451,7 @@ describe("the time limits of a stream", () => {
 });
 
 describe("the lease of a stream", () => {
-  test("carries the cost so far, never more than was sent", async () => {
+  test("carries the cost so far, never more than the sent text's", async () => {
     const account = await api.account();
     const send = Promise.withResolvers<void>();
     api.chat.batches = async function* (_request, { signal }) {
@@ -492,7 +492,7 @@ describe("the lease of a stream", () => {
   });
 });
 
-/** Asks for a stream over a socket that is never read. */
+/** Requests a stream over a socket that is never read. */
 async function connectWithoutReading(account: TestAccount) {
   const { connect } = await import("node:net");
   const socket = connect(api.parts.port, "127.0.0.1");

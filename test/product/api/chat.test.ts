@@ -10,7 +10,7 @@ import { LANE, USAGE, wholeReply } from "../../support/fakes/scripted-chat.ts";
 const api = await sharedApi();
 
 describe("POST /v1/chat/completions, whole", () => {
-  test("answers in the form of OpenAI with what it cost", async () => {
+  test("answers in the form of OpenAI with its cost", async () => {
     const account = await api.account();
     const response = await api.post(account, chatBody());
     const text = await response.text();
@@ -42,7 +42,7 @@ describe("POST /v1/chat/completions, whole", () => {
     expect((await api.view(account)).paid).toBe(usd("0.999999"));
   });
 
-  test("takes free credit first and says how much of it", async () => {
+  test("takes free credit first and reports the amount of it", async () => {
     const account = await api.account({ paid: "1", free: "0.000015" });
     const { svc } = await completionOf(await api.post(account, chatBody({ max_tokens: 10 })));
     expect(svc).toMatchObject({ cost_usd: 0.00002, free_credit_usd: 0.000015 });
@@ -99,7 +99,7 @@ describe("POST /v1/chat/completions, whole", () => {
     expect(api.chat.requests[1]?.parameters).toEqual({ tools });
   });
 
-  test("is logged with the server that served it, and with none where none did", async () => {
+  test("is logged with the server that served it, and with none if none did", async () => {
     const account = await api.account();
     await completionOf(await api.post(account, chatBody()));
     api.chat.reply = () => Promise.reject(new ApiError("upstream_unreachable", "No"));
@@ -126,7 +126,7 @@ describe("POST /v1/chat/completions, whole", () => {
     expect(outcomes).toEqual([502, 400]);
   });
 
-  test("tells nothing of a fault of its own", async () => {
+  test("reveals nothing of our own fault", async () => {
     const account = await api.account({ paid: "1" });
     api.chat.reply = () => Promise.reject(new Error("secret detail"));
     const response = await api.post(account, chatBody());
@@ -139,18 +139,18 @@ describe("POST /v1/chat/completions, whole", () => {
 });
 
 describe("the hold of a chat call", () => {
-  // With the bound in bytes this prompt holds far more than it is worth.
+  // In bytes, the bound of this prompt is far above its cost.
   const PROMPT = "word ".repeat(2_000);
   const body = (fields: object = {}) =>
     chatBody({ messages: [{ role: "user", content: PROMPT }], max_tokens: 100, ...fields });
 
-  test("is taken by real tokens where bytes do not fit the balance", async () => {
+  test("is taken by real tokens if bytes do not fit the balance", async () => {
     const account = await api.account({ free: "0.006" });
     expect((await api.post(account, body())).status).toBe(200);
     expect((await api.view(account)).free).toBe(usd("0.00598"));
   });
 
-  test("is refused with what is needed, what is there and what would fit", async () => {
+  test("is refused with the needed amount, the balance and the tokens that would fit", async () => {
     const account = await api.account({ free: "0.006" });
     const response = await api.post(account, body({ max_tokens: 30_000 }));
     expect(response.status).toBe(402);
@@ -162,7 +162,7 @@ describe("the hold of a chat call", () => {
     expect((await api.post(account, body({ max_tokens: fits }))).status).toBe(200);
   });
 
-  test("counts a refused call once, though it was asked twice", async () => {
+  test("counts a refused call once, though two admissions were tried", async () => {
     const account = await api.account({ free: "0.001" });
     const response = await api.post(account, body({ max_tokens: 30_000 }));
     expect(response.status).toBe(402);
@@ -170,13 +170,13 @@ describe("the hold of a chat call", () => {
     expect(await api.journal(account)).toHaveLength(1);
   });
 
-  test("says when nothing would fit", async () => {
+  test("reports if nothing would fit", async () => {
     const account = await api.account({ free: "0.000001" });
     const { message } = await errorOf(await api.post(account, body()));
     expect(message).toContain("Not even max_tokens 1");
   });
 
-  test("says that free credit cannot pay this model, and which it can", async () => {
+  test("reports that free credit cannot pay this model, and which it can", async () => {
     for (const [options, paid] of [
       [{}, "0"],
       [{ free: "5", paid: "0.0001" }, "0.0001"],

@@ -4,7 +4,7 @@ import { appAlone } from "../../support/api/app-alone.ts";
 
 const api = appAlone();
 
-test("GET /docs has every endpoint, and asks nobody outside for anything", async () => {
+test("GET /docs has every endpoint, and sends no request to other servers", async () => {
   const response = await api.get("/docs");
   expect(response.status).toBe(200);
   expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -23,7 +23,7 @@ test("GET /docs has every endpoint, and asks nobody outside for anything", async
   }
 });
 
-test("the page sends requests only where the operator allows it", async () => {
+test("the page sends requests only if the operator allows it", async () => {
   const page = await api.get("/docs");
   expect(await page.text()).toContain("<body>");
   expect(page.headers.get("content-security-policy")).not.toContain("connect-src");

@@ -1,4 +1,4 @@
-// Every code of the error table with a request that provokes it. A row without one does not
+// Tests every code of the error table with a request that provokes it. A row without one does not
 // compile.
 
 import { expect, test } from "bun:test";
@@ -107,7 +107,7 @@ const provoke = {
 } satisfies Record<ErrorCode, Provoke>;
 
 for (const [code, request] of Object.entries(provoke)) {
-  test(`${code} is what its request is told, with its status and type`, async () => {
+  test(`${code} is the answer to its request, with its status and type`, async () => {
     const response = await request();
     const row = ERRORS[code as ErrorCode];
     expect(response.status).toBe(row.status);

@@ -1,4 +1,4 @@
-// Every example of the documentation works as it stands, and is answered as documented.
+// Tests that every example of the documentation works as it stands, and gets the documented answer.
 
 import { describe, expect, test } from "bun:test";
 import { SCOPES } from "../../../src/core/access/services.ts";
@@ -33,7 +33,7 @@ async function send(one: DocumentedEndpoint, example: Example): Promise<Response
   });
 }
 
-/** The example; where it is of a message, with the id of one that exists. */
+/** The example; an example of a message gets the id of an existing message. */
 async function withRealId(one: DocumentedEndpoint, example: Example): Promise<Example> {
   if (example.params === undefined || one.service !== "mail") return example;
   if (accounts.gateway === undefined) throw new Error("There is no account");

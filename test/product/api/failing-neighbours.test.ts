@@ -1,5 +1,6 @@
-// Accounts whose calls make a model's server fail do not take the model from others (D-564): at
-// most one in fifty calls of anybody else fails, however often the others make the server fail.
+// Tests that accounts whose calls make a model's server fail do not take the model from others
+// (D-564): at most one in fifty calls of another account fails, however often those accounts make
+// the server fail.
 
 import { describe, expect, test } from "bun:test";
 import type { Server } from "bun";
@@ -25,7 +26,7 @@ const REPLY = {
   usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },
 };
 
-/** What the server does with a prompt that is one of these words. */
+/** The server's reaction to a prompt that is one of these words. */
 const FAILURES: Record<string, () => Response> = {
   "an error": () => new Response("{}", { status: 500 }),
   "no JSON": () => new Response("<html>"),
@@ -59,7 +60,7 @@ function startFragileServer(): Server<undefined> & AsyncDisposable {
 
 const server = await shared(Promise.resolve(startFragileServer()));
 const clock = new FakeClock();
-/** Each way to fail has a provider of its own, which nothing has happened to. */
+/** Each way to fail has its own provider, without earlier failures. */
 const names = Object.keys(FAILURES).flatMap((failure) =>
   ["often", "rarely"].map((pace) => `${failure}, ${pace}`.replaceAll(/\W+/g, "-")),
 );
@@ -112,7 +113,7 @@ describe.each(Object.keys(FAILURES))("three accounts that get %s", (failure) => 
       if ((await ask(victim, model, "Good morning")) !== 200) failed += 1;
     }
     expect(failed / CALLS).toBeLessThanOrEqual(SHARE_MAX);
-    // The attackers have failed all the while.
+    // The attackers have failed during all of that time.
     expect(await ask(attackers[0] as TestAccount, model, failure)).toBe(
       failure.endsWith("breaks off") ? 200 : 502,
     );

@@ -1,4 +1,4 @@
-// Large bodies, which a thread of their own parses: what comes out is what was sent.
+// Tests that large bodies, which a separate thread parses, are forwarded unchanged.
 
 import { expect, test } from "bun:test";
 import { BodyThread } from "../../../src/start/body-threads.ts";
@@ -20,7 +20,7 @@ for (const [name, text] of [
   ["ASCII", "a line\n".repeat(MEBIBYTE / 8)],
   ["many scripts", "ä€𝄞\u0000\u2028".repeat(MEBIBYTE / 16)],
 ] as const) {
-  test(`the model is sent a long prompt as it came: ${name}`, async () => {
+  test(`the model gets a long prompt unchanged: ${name}`, async () => {
     const account = await api.account({ paid: "100" });
     const response = await api.post(account, long(text));
     expect(response.status).toBe(200);
@@ -29,7 +29,7 @@ for (const [name, text] of [
   });
 }
 
-test("a large body is refused as a small one is, and counted once", async () => {
+test("a large body is refused like a small one, and counted once", async () => {
   const text = "x".repeat(MEBIBYTE);
   const refusals = [
     ["invalid_json", `{"messages":"${text}`],

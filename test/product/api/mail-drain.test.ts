@@ -1,4 +1,5 @@
-// Many messages at once: what a balance, a minute and a day let through is exact.
+// Tests that a balance, a minute and a day let exactly the allowed number of simultaneous messages
+// through.
 
 import { expect, test } from "bun:test";
 import { limitKey } from "../../../actors/records/keys.ts";
@@ -10,12 +11,12 @@ import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { mailAccount, mailBody, startMailWorld } from "../../support/stores/mail-world.ts";
 
-/** One recipient. */
+/** The cost of a message to one recipient. */
 const COST = usd("0.0015");
 
 const world = await shared(startMailWorld());
 
-/** How each of so many messages sent at once was answered, counted. */
+/** Counts the answers to this many messages sent at once. */
 async function answers(account: TestAccount, messages: number, to: readonly string[]) {
   world.smtp.accepted.length = 0;
   const counts: Record<string, number> = {};
@@ -43,7 +44,7 @@ test("40 messages at once in a tier that allows 5 a minute: exactly 5 are sent",
   expect((await world.api.view(account)).monthSpent).toBe(nano(COST * 5n));
 });
 
-test("5 messages at once where 30 recipients are left in the day: exactly 3 are sent", async () => {
+test("5 messages at once with 30 recipients left in the day: exactly 3 are sent", async () => {
   const account = await mailAccount(world.api);
   const to = Array.from({ length: 10 }, (_, i) => `a${i}@x.test`);
   const { redis } = world.api.parts.stores;

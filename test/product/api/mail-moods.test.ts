@@ -1,4 +1,4 @@
-// What becomes of a message for everything that a mail server can do with it.
+// Tests the result of a message for every behaviour of a mail server.
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { usd } from "../../../src/core/money/money.ts";
@@ -37,7 +37,7 @@ async function untilStatus(id: string, status: string): Promise<void> {
   await eventually("it is settled", async () => (await world.stored(id)).cost !== null);
 }
 
-/** Nothing secret of a message is left anywhere. */
+/** Requires that no secret part of a message is left anywhere. */
 async function expectDestroyed(id: string): Promise<void> {
   const { database, redis } = world.api.parts.stores;
   const [row] = await database.sql`SELECT count(*)::int AS boxes FROM mail_contents`;
@@ -55,7 +55,7 @@ describe("refused for good", () => {
     [{ data: () => ({ code: 552, text: "5.3.4 too big" }) }, "too large"],
   ];
   for (const [script, reason] of told) {
-    test(`for a reason that is told in general words: ${reason}`, async () => {
+    test(`for a reason that is given in general words: ${reason}`, async () => {
       world.smtp.script = script;
       const response = await world.send(account, mailBody());
       expect(response.status).toBe(422);
@@ -184,7 +184,7 @@ describe("an answer that is lost after the whole message was sent", () => {
   });
 });
 
-test("a slow server gets its time, and whoever does not wait so long is told queued", async () => {
+test("a slow server gets its time, and a request that stops waiting gets queued", async () => {
   const slow = closedGate();
   world.smtp.script = { data: () => slow.pass().then(() => null) };
   const sending = world.send(account, mailBody());
@@ -203,7 +203,7 @@ test("a slow server gets its time, and whoever does not wait so long is told que
   expect(hasty.smtp.accepted).toHaveLength(1);
 });
 
-test("a server whose certificate nobody vouches for is given nothing", async () => {
+test("a server with an untrusted certificate gets nothing", async () => {
   await using careful = await startMailWorld({ waitMs: 3_000, tls: "required" });
   const own = await mailAccount(careful.api);
   const response = await careful.send(own, mailBody());

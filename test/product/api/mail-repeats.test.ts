@@ -1,4 +1,4 @@
-// Idempotency keys: of many requests with one key, one makes the message.
+// Tests idempotency keys: of many requests with one key, one makes the message.
 
 import { beforeEach, expect, test } from "bun:test";
 import { usd } from "../../../src/core/money/money.ts";
@@ -16,7 +16,7 @@ beforeEach(async () => {
   account = await mailAccount(world.api, { contract: "enterprise", paid: "100" });
 });
 
-/** What callers compare: the status, the cost and the body, word for word. */
+/** The parts that callers compare: the status, the cost and the body, word for word. */
 async function answerOf(response: Response): Promise<string> {
   const cost = response.headers.get("x-svc-cost-usd");
   return `${response.status} ${cost} ${await response.text()}`;
@@ -40,7 +40,7 @@ test("50 requests at once send one message, are charged once, and get one answer
   expect(await world.api.usedToday(account, "recipients")).toBe(1);
 });
 
-test("a repeat is given the first answer, also when the message has gone on since", async () => {
+test("a repeat gets the first answer, even if the message has changed since", async () => {
   world.smtp.script = { to: () => ({ code: 450 }) };
   const first = await answerOf(await world.send(account, mailBody(), "later"));
   expect(first).toStartWith('202 0 {"id":"msg_');
@@ -79,7 +79,7 @@ test("refusals are not kept: the same key may be used again", async () => {
   expect(world.smtp.accepted).toHaveLength(1);
 });
 
-test("a refusal is told although its key cannot be freed", async () => {
+test("a refusal is answered although its key cannot be freed", async () => {
   const { sql } = world.api.parts.stores.database;
   const poor = await mailAccount(world.api, { contract: "enterprise", paid: "0.001" });
   await sql`CREATE FUNCTION keep_keys() RETURNS trigger LANGUAGE plpgsql AS
@@ -98,15 +98,15 @@ test("a refusal is told although its key cannot be freed", async () => {
   expect((await errorOf(again)).code).toBe("insufficient_credits");
 });
 
-test("a process that dies leaves its key to the next, or the message that it made", async () => {
+test("a process that dies leaves its key to the next one, or the message it made", async () => {
   const { idempotencyKeys: repeats } = world.api.parts.stores.mail;
   const { sql } = world.api.parts.stores.database;
   const first = await resultOf(await world.send(account, mailBody(), "dying"));
-  // As if the process had died before it made the message, longer ago than it may take.
+  // As if the process had died before it made the message, longer ago than a claim lasts.
   await sql`UPDATE mail_repeats SET message = NULL, claimed_until = now() - interval '1 second'`;
   const second = await resultOf(await world.send(account, mailBody(), "dying"));
   expect(second.id).not.toBe(first.id);
-  // As if it had died just after it made it.
+  // As if it had died just after it made the message.
   const [row] = await sql<{ digest: Uint8Array; fingerprint: Uint8Array }[]>`
     SELECT digest, fingerprint FROM mail_repeats ORDER BY created_at DESC LIMIT 1`;
   if (row === undefined) throw new Error("The key is gone");
@@ -114,7 +114,7 @@ test("a process that dies leaves its key to the next, or the message that it mad
   expect(state).toEqual({ kind: "message", id: second.id });
 });
 
-test("a claim that was lost makes no message", async () => {
+test("a lost claim makes no message", async () => {
   const { idempotencyKeys: repeats, messages } = world.api.parts.stores.mail;
   const { sql } = world.api.parts.stores.database;
   const digest = random(16);

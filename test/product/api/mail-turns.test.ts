@@ -1,4 +1,4 @@
-// In which order the messages of several accounts are sent.
+// Tests the order in which the messages of several accounts are sent.
 
 import { expect, test } from "bun:test";
 import { type ConnectionOptions, Worker } from "bullmq";
@@ -9,7 +9,7 @@ import { eventually } from "../../support/eventually.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { mailAccount, mailBody, resultOf } from "../../support/stores/mail-world.ts";
 
-test("one message of an account is sent before the many that another has waiting", async () => {
+test("one message of an account is sent before the many waiting ones of another", async () => {
   await using api = await ApiWorld.start({}, { mailWaitMs: 1_000 });
   const { stores } = api.parts;
   const busy = await mailAccount(api, { contract: "enterprise", paid: "100" });

@@ -5,7 +5,7 @@ import { sharedMail } from "../../support/api/shared-api.ts";
 import { mailAccount, mailBody, resultOf } from "../../support/stores/mail-world.ts";
 
 const world = await sharedMail();
-/** An account whose tier allows what these tests need. */
+/** An account whose tier allows all requests of these tests. */
 const account = await mailAccount(world.api, { contract: "enterprise", paid: "100" });
 
 async function refusal(body: object, key?: string): Promise<string> {
@@ -57,7 +57,7 @@ test("a message that the server took is answered, charged and can be looked up",
   expect(row?.end).toMatchObject({ status: 200, errorCode: null });
 });
 
-test("another account's message, or none, is not found, and all are told the same", async () => {
+test("another account's message and an unknown one get the same not-found answer", async () => {
   const sent = await resultOf(await world.send(account, mailBody()));
   const stranger = await mailAccount(world.api);
   const ids = [
@@ -87,7 +87,7 @@ test("another account's message, or none, is not found, and all are told the sam
 });
 
 describe("fields", () => {
-  test("whatever is wrong with a field is told by its name, and nothing is sent", async () => {
+  test("every fault of a field is reported by its name, and nothing is sent", async () => {
     const far = { to: Array.from({ length: 501 }, (_, i) => `a${i}@x.test`) };
     const wrong: readonly (readonly [fields: object, told: string])[] = [
       [{ to: undefined }, "400 invalid_parameter: to "],
@@ -175,7 +175,7 @@ describe("access", () => {
     expect((await world.send(build, mailBody({ to: twice }))).status).toBe(200);
   });
 
-  test("a full minute or day is told with the time until it is not", async () => {
+  test("a full minute or day is refused with the time until it ends", async () => {
     const build = await mailAccount(world.api);
     for (let sent = 0; sent < 5; sent += 1) await world.send(build, mailBody());
     const response = await world.send(build, mailBody());
@@ -186,7 +186,7 @@ describe("access", () => {
     expect((await errorOf(response)).message).toBe("The build tier allows 5 messages a minute");
   });
 
-  test("what was not accepted counts neither for the minute nor for the day", async () => {
+  test("a refused message counts neither for the minute nor for the day", async () => {
     const build = await mailAccount(world.api);
     const to = Array.from({ length: 10 }, (_, i) => `a${i}@x.test`);
     world.smtp.script = { to: () => ({ code: 550 }) };

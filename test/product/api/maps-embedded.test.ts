@@ -1,4 +1,4 @@
-// What maps answers without any configuration, over HTTP, from the data that packages ship.
+// Tests the answers of maps without any configuration, over HTTP, from the data that packages ship.
 
 import { beforeEach, expect, test } from "bun:test";
 import type { MapsAction } from "../../../src/services/maps/actions.ts";
@@ -53,7 +53,7 @@ async function ask<A extends MapsAction>(action: A, query: string): Promise<Resu
 const refusal = async (query: string) =>
   errorOf(await api.get(`/v1/maps?action=${query}`, account));
 
-test("geocode finds the place that is meant by a name, in any script", async () => {
+test("geocode finds the place of a name, in any script", async () => {
   const meant: readonly (readonly [query: string, label: string])[] = [
     ["köln", "Köln, North Rhine-Westphalia, Germany"],
     ["Cologne", "Köln, North Rhine-Westphalia, Germany"],
@@ -74,7 +74,7 @@ test("geocode finds the place that is meant by a name, in any script", async () 
   }
 });
 
-test("geocode keeps to a country, prefers the near, and may find nothing", async () => {
+test("geocode keeps to a country, prefers near places, and may find none", async () => {
   const inUs = await ask("geocode", "query=paris&country=us");
   expect(new Set(inUs.data.places.map((place) => place.country_code))).toEqual(new Set(["US"]));
   const near = await ask("geocode", "query=cambridge&lat=42.3&lon=-71&limit=1");
@@ -84,7 +84,7 @@ test("geocode keeps to a country, prefers the near, and may find nothing", async
   expect((await api.view(account)).monthSpent as bigint).toBe(150_000n);
 });
 
-test("reverse names the nearest place with its distance, and nothing far out at sea", async () => {
+test("reverse names the nearest place with its distance, and null far out at sea", async () => {
   const { data } = await ask("reverse", "lat=50.94&lon=6.96");
   expect(data.place).toMatchObject({
     country_code: "DE",
@@ -93,7 +93,7 @@ test("reverse names the nearest place with its distance, and nothing far out at 
   });
   expect(data.place?.distance_m).toBeLessThan(1_500);
   expect((await ask("reverse", "lat=0&lon=-20")).data.place).toBeNull();
-  // Across the antimeridian the nearest place is in the far east of the numbers.
+  // Across the antimeridian the nearest place has a very different longitude.
   expect((await ask("reverse", "lat=-16.9&lon=-179.99")).data.place?.country_code).toBe("FJ");
 });
 
@@ -127,7 +127,7 @@ test("poi lists airports, and stations in Germany, the nearest first", async () 
   expect(Math.max(...away)).toBeLessThanOrEqual(1_000);
 });
 
-test("what the built-in data cannot honour is refused, never ignored", async () => {
+test("a parameter that the embedded data cannot honour is refused, never ignored", async () => {
   const cases: readonly (readonly [query: string, names: string])[] = [
     ["geocode&query=x&lang=de", "lang"],
     ["reverse&lat=1&lon=1&lang=de", "lang"],
@@ -145,14 +145,14 @@ test("what the built-in data cannot honour is refused, never ignored", async () 
   expect((await api.view(account)).monthSpent as bigint).toBe(0n);
 });
 
-test("an action that nobody serves names the setting that would enable it", async () => {
+test("an action that no server serves names the setting that would enable it", async () => {
   const error = await refusal("weather&lat=1&lon=1");
   expect(error.code).toBe("maps_unavailable");
   expect(error.message).toContain("maps.actions.weather");
   expect((await api.view(account)).monthSpent as bigint).toBe(0n);
 });
 
-test("site_image is a PNG of the size asked for, as a data URL or as bytes", async () => {
+test("site_image is a PNG of the requested size, as a data URL or as bytes", async () => {
   const query = "lat=52.52437&lon=13.41053&zoom=6&width=320&height=200";
   const { data, attribution } = await ask("site_image", query);
   expect(data.image).toMatchObject({ width: 320, height: 200, zoom: 6, lat: 52.52437 });
@@ -169,7 +169,7 @@ test("site_image is a PNG of the size asked for, as a data URL or as bytes", asy
   expect(new Uint8Array(await bytes.arrayBuffer())).toEqual(png);
 });
 
-test("site_images are as many maps of a site as are asked for, each of another scale", async () => {
+test("site_images are the requested number of maps of a site, each of another scale", async () => {
   const { data } = await ask("site_images", "lat=40.85&lon=14.27&limit=3");
   expect(data.images.map(({ caption }) => caption)).toEqual([
     "Map at zoom 10",

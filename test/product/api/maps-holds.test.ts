@@ -1,4 +1,5 @@
-// The hold of a maps call, in front of a real server over HTTP: whatever that does, the hold ends.
+// Tests the hold of a maps call, in front of a real server over HTTP: it ends, whatever the server
+// does.
 
 import { beforeEach, expect, test } from "bun:test";
 import type { NanoUsd } from "../../../src/core/money/money.ts";
@@ -54,7 +55,7 @@ beforeEach(async () => {
   };
 });
 
-/** What the account has left, and what is held of it. */
+/** The account's balance, and its held amounts. */
 async function balances(): Promise<readonly unknown[]> {
   const { paid, heldPaid } = await api.view(account);
   return [paid, heldPaid, await api.holdRecords(account)];
@@ -86,7 +87,7 @@ for (const [name, behaviour] of Object.entries(FAULTS)) {
   });
 }
 
-test("is given back whole if the server says that it cannot serve a parameter", async () => {
+test("is given back whole if the server reports that it cannot serve a parameter", async () => {
   query = `${QUERY}&lang=eo`;
   server.behaviour = { status: 400, body: '{"message":"language eo is not supported"}' };
   const response = await api.get(`/v1/maps?action=geocode&${query}`, account);
@@ -101,7 +102,7 @@ test("is given back whole if the server says that it cannot serve a parameter", 
   expect(await api.journal(account)).toMatchObject([{ type: "call", end }]);
 });
 
-test("is given back whole if the caller leaves, and the server hears of it", async () => {
+test("is given back whole if the caller leaves, and the server's request ends", async () => {
   timeoutMs = 10_000;
   server.behaviour = { mood: "hang" };
   const leave = new AbortController();
@@ -118,7 +119,7 @@ test("is given back whole if the caller leaves, and the server hears of it", asy
   expect(await balances()).toEqual([PAID, 0n, []]);
 });
 
-test("is settled to its price, and nothing of it stays held", async () => {
+test("is settled to its price, and no part of it stays held", async () => {
   const one = CASES.find(({ kind, action }) => kind === "photon" && action === "geocode");
   server.behaviour = { status: 200, body: bytesOf(one?.reply ?? {}) };
   const response = await api.get(`/v1/maps?action=geocode&${QUERY}`, account);

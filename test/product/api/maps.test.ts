@@ -55,7 +55,7 @@ describe("a maps call", () => {
     });
   }
 
-  test("with format=png is answered the picture, with its cost in the header", async () => {
+  test("with format=png returns the picture, with its cost in the header", async () => {
     const response = await ask("action=site_image&lat=1&lon=2&format=png");
     expect(response.headers.get("content-type")).toBe("image/png");
     expect(response.headers.get("x-svc-cost-usd")).toBe("0.000005");
@@ -71,7 +71,7 @@ describe("a maps call", () => {
     expect(view.paid as bigint).toBe(100_000_000_000n - STANDARD);
   });
 
-  test("that nobody answers costs nothing", async () => {
+  test("that no server answers costs nothing", async () => {
     const failure = new ApiError("upstream_unreachable", "Nobody answers");
     api.maps.answer = () => Promise.reject(failure);
     const response = await ask("action=geocode&query=x");
@@ -81,7 +81,7 @@ describe("a maps call", () => {
     expect(await api.holdRecords(account)).toEqual([]);
   });
 
-  test("whose caller leaves early costs nothing, and its provider hears of it", async () => {
+  test("whose caller leaves early costs nothing, and its provider's request ends", async () => {
     let heard = false;
     api.maps.answer = (_action, { signal }) =>
       new Promise((_, reject) => {
@@ -180,7 +180,7 @@ describe("a maps call is refused, counted and charged nothing", () => {
     });
   }
 
-  test("maps_unavailable while maps is paused, or nobody serves the action", async () => {
+  test("maps_unavailable while maps is paused, or no server serves the action", async () => {
     api.paused.add("maps");
     expect((await errorOf(await ask("action=geocode&query=x"))).code).toBe("maps_unavailable");
     api.paused.clear();
@@ -191,7 +191,7 @@ describe("a maps call is refused, counted and charged nothing", () => {
     expect(await spent()).toBe(0n as NanoUsd);
   });
 
-  test("its parameters come before whether anybody serves it", async () => {
+  test("its parameters are checked before the question if a server serves it", async () => {
     api.paused.add("maps");
     expect((await errorOf(await ask("action=reverse&lat=91&lon=0"))).code).toBe(
       "invalid_parameter",
@@ -199,13 +199,13 @@ describe("a maps call is refused, counted and charged nothing", () => {
     expect((await errorOf(await ask("action=nothing"))).code).toBe("invalid_action");
   });
 
-  test("a key in the query, which is no place for one", async () => {
+  test("a key in the query, where no key may be", async () => {
     await api.forgetAnonymous();
     const response = await api.get(`/v1/maps?action=geocode&query=x&api_key=${account.key}`);
     expect((await errorOf(response)).code).toBe("missing_api_key");
   });
 
-  test("a HEAD request, which would be paid for and answer nothing", async () => {
+  test("a HEAD request, which would be paid for and return nothing", async () => {
     const url = `${api.parts.url}/v1/maps?action=geocode&query=x`;
     const headers = { authorization: `Bearer ${account.key}` };
     const response = await fetch(url, { method: "HEAD", headers });
@@ -214,7 +214,7 @@ describe("a maps call is refused, counted and charged nothing", () => {
   });
 });
 
-test("the longest query of any script is taken, by its code points", async () => {
+test("the longest query of any script is accepted, by its code points", async () => {
   const query = "🗺".repeat(200);
   expect((await ask(`action=geocode&query=${encodeURIComponent(query)}`)).status).toBe(200);
   const longer = encodeURIComponent(`${query}x`);

@@ -17,7 +17,7 @@ async function me(options: AccountTerms): Promise<Me> {
   return (await response.json()) as Me;
 }
 
-test("GET /v1/me tells all of a new account, and is counted and logged", async () => {
+test("GET /v1/me shows everything of a new account, and is counted and logged", async () => {
   const account = await api.account({ scopes: ["models"] });
   const response = await api.get("/v1/me", account);
   expect(response.headers.get("x-ratelimit-remaining-requests")).toBe("19");
@@ -59,11 +59,11 @@ test("GET /v1/me tells all of a new account, and is counted and logged", async (
   ]);
 });
 
-test("GET /v1/me takes any valid key, whatever its scopes", async () => {
+test("GET /v1/me accepts any valid key, whatever its scopes", async () => {
   expect(await me({ scopes: ["mail"] })).toMatchObject({ key: { scopes: ["mail"] } });
 });
 
-test("GET /v1/me says what the next tier still lacks", async () => {
+test("GET /v1/me shows the missing terms of the next tier", async () => {
   const next = async (options: AccountTerms) => (await me(options)).tier;
   expect(await next({ paid: "20" })).toMatchObject({
     name: "starter",
@@ -80,7 +80,7 @@ test("GET /v1/me says what the next tier still lacks", async () => {
   expect(await next({ contract: "enterprise" })).toMatchObject({ name: "enterprise", next: null });
 });
 
-test("GET /v1/me says how much can be spent now, and which limit is the one", async () => {
+test("GET /v1/me shows the spendable amount, and the limit that decides it", async () => {
   const spendable = async (options: AccountTerms) => (await me(options)).balance;
   expect(await spendable({ paid: "20", free: "1" })).toMatchObject({
     spendable_usd: 21,

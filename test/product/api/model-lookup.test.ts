@@ -1,4 +1,4 @@
-// GET /v1/models/{id}, as clients of OpenAI ask for a model, on both surfaces.
+// Tests GET /v1/models/{id}, as clients of OpenAI request a model, on both surfaces.
 
 import { describe, expect, test } from "bun:test";
 import type { ModelEntry } from "../../../src/services/chat/models/catalogue.ts";
@@ -36,7 +36,7 @@ for (const base of ["/v1", "/api/v1"]) {
       }
     });
 
-    test("takes the slashes of an id as they are, and percent-encoded", async () => {
+    test("accepts the slashes of an id plain, and percent-encoded", async () => {
       for (const path of [SLASHED.id, encodeURIComponent(SLASHED.id), `${SLASHED.id}?x=1`]) {
         const response = await get(`/${path}`);
         expect(await response.json()).toMatchObject({ id: SLASHED.id, created: SLASHED.created });
@@ -78,7 +78,7 @@ for (const base of ["/v1", "/api/v1"]) {
   });
 }
 
-test("a model that is paused is in no list of an application", async () => {
+test("a paused model is in no list of an application", async () => {
   api.paused.add(`model:${MODEL.id}`);
   const path = `models/${MODEL.id}`;
   expect((await api.get(`/api/v1/${path}`, accounts["/api/v1"])).status).toBe(404);

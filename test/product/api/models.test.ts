@@ -29,7 +29,7 @@ test("GET /v1/models shows the prices of the moment, exactly", async () => {
   }
 });
 
-test("GET /v1/models lists the bands of a model whose long prompts cost more", async () => {
+test("GET /v1/models lists the bands of a model with a higher price for long prompts", async () => {
   const before = catalogue;
   const prices = bandPrices(
     { input: "1", output: "2", promptTokensMax: 1000 },

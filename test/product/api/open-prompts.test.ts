@@ -1,4 +1,4 @@
-// How much of its prompts an account may have in open calls.
+// Tests the limit on an account's prompts in open calls.
 
 import { expect, test } from "bun:test";
 import { ApiError } from "../../../src/core/errors.ts";

@@ -1,4 +1,4 @@
-// The official client sees an OpenAI server.
+// Tests that the official client sees an OpenAI server.
 
 import { expect, test } from "bun:test";
 import OpenAI, { APIError, AuthenticationError, RateLimitError } from "openai";

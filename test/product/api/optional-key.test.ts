@@ -1,5 +1,5 @@
-// Requests that need no key count by the key that they have: a valid key has its own window, and
-// whoever shares its address does not use it up.
+// Tests that requests that need no key count by the key that they have: a valid key has its own
+// window, which other callers at its address cannot use up.
 
 import { describe, expect, test } from "bun:test";
 import { ApiWorld, errorOf } from "../../support/api/api-world.ts";
@@ -56,12 +56,12 @@ describe("with a valid key", () => {
     expect(response.status).toBe(429);
     expect((await errorOf(response)).code).toBe("rate_limit_exceeded");
     expect(Number(response.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
-    // A path that is not there is not there, however full the window.
+    // An unknown path is 404, however full the window.
     expect((await api.get("/v1/nothing", account)).status).toBe(404);
     expect((await api.get(MODELS)).status).toBe(200);
   });
 
-  test("what the account owes, its state and its addresses refuse no list of models", async () => {
+  test("a debt, the account's state and its addresses refuse no list of models", async () => {
     const options = [{ reversed: "2" }, { state: "suspended" }, { ip: ["192.0.2.1"] }] as const;
     for (const one of options) {
       const account = await api.account(one);
@@ -76,7 +76,7 @@ describe("with a valid key", () => {
 });
 
 describe("without a valid key", () => {
-  test("GET /v1/models needs no key and does not look at one", async () => {
+  test("GET /v1/models needs no key and ignores an invalid one", async () => {
     for (const account of [null, { key: "nonsense" }]) {
       const response = await api.get("/v1/models", account);
       expect(response.status).toBe(200);
@@ -118,7 +118,7 @@ test("with a key GET /v1/models and 404 go on while Redis is gone", async () => 
   for (const [told, wanted] of responses) expect(told).toBe(wanted);
 }, 30_000);
 
-/** The status that the request log has for the account's last request. */
+/** The status in the request log of the account's last request. */
 async function lastLogged(account: TestAccount): Promise<number> {
   const entry = (await api.journal(account)).at(-1);
   if (entry?.end) return entry.end.status;

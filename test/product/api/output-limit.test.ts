@@ -1,5 +1,5 @@
-// A request without max_tokens works whatever the model's context: 4096 is the default, and not
-// what a server with a context of 4096 would have to refuse.
+// Tests that a request without max_tokens works with any context of the model: 4096 is the default,
+// unless the rest of the context is smaller.
 
 import { describe, expect, test } from "bun:test";
 import { type NanoUsd, usd } from "../../../src/core/money/money.ts";
@@ -20,9 +20,9 @@ const api = await sharedApi({ catalogue: () => catalogue });
 const words = (count: number) => [{ role: "user", content: "word ".repeat(count) }];
 const limitAsked = () => api.chat.requests[0]?.maxTokens ?? 0;
 
-describe("without max_tokens the upstream is asked for", () => {
+describe("without max_tokens the upstream gets", () => {
   for (const stream of [false, true]) {
-    test(`what its context has left after the prompt${stream ? ", streamed" : ""}`, async () => {
+    test(`the rest of its context after the prompt${stream ? ", streamed" : ""}`, async () => {
       const account = await api.account({ paid: "1" });
       for (const count of [1, 1_000, 3_000, 3_900]) {
         api.chat.requests.length = 0;
@@ -37,7 +37,7 @@ describe("without max_tokens the upstream is asked for", () => {
     });
   }
 
-  test("4096 where the context has so many left", async () => {
+  test("4096 if the context has as many left", async () => {
     const account = await api.account({ paid: "1" });
     await api.post(account, chatBody({ messages: words(3_000) }));
     expect(limitAsked()).toBe(4096);
@@ -49,7 +49,7 @@ describe("without max_tokens the upstream is asked for", () => {
     expect(limitAsked()).toBe(4096);
   });
 
-  test("no more than is held, where the balance is ample and where it is short", async () => {
+  test("no more than the hold, for an ample and for a short balance", async () => {
     for (const paid of ["5", "0.0095"]) {
       const account = await api.account({ paid });
       let held: NanoUsd | null = null;
@@ -66,7 +66,7 @@ describe("without max_tokens the upstream is asked for", () => {
   });
 });
 
-test("max_tokens of the caller is asked for as it is", async () => {
+test("max_tokens of the caller is sent unchanged", async () => {
   const account = await api.account({ paid: "1" });
   await api.post(account, chatBody({ model: SMALL.id, max_tokens: 4096 }));
   expect(limitAsked()).toBe(4096);
@@ -89,7 +89,7 @@ test("a prompt that fills the context is refused, counted and charged nothing", 
   expect((await api.journal(account)).at(-1)?.end).toMatchObject({ status: 400 });
 });
 
-test("auto takes a model of a short context if there is no other", async () => {
+test("auto takes a model with a short context if there is no other", async () => {
   const catalogue = catalogueOf([SMALL], []);
   await using other = await ApiWorld.start({ catalogue: () => catalogue });
   const account = await other.account({ surface: "application", paid: "1" });
@@ -97,6 +97,6 @@ test("auto takes a model of a short context if there is no other", async () => {
     other.postTo("/api/v1/chat/completions", account, { messages: words(1_000), ...fields });
   expect((await ask({})).status).toBe(200);
   expect(other.chat.requests[0]?.maxTokens).toBeLessThan(3_100);
-  // Who asks for so many is told that they fit nowhere.
+  // A caller who asks for this many learns that they fit no model.
   expect((await ask({ max_tokens: 4096 })).status).toBe(400);
 }, 20_000);

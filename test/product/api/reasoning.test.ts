@@ -1,4 +1,5 @@
-// The text of a model's reasoning: shown where the configuration says so, and then paid as output.
+// Tests the text of a model's reasoning: shown if the configuration says so, and then paid as
+// output.
 
 import { expect, test } from "bun:test";
 import { usd } from "../../../src/core/money/money.ts";
@@ -74,7 +75,7 @@ for (const surface of ["gateway", "application"] as const) {
     expect(text("content")).toBe("42");
   });
 
-  test(`nothing of it leaves a model that hides it (${surface})`, async () => {
+  test(`no reasoning leaves a model that hides it (${surface})`, async () => {
     for (const stream of [false, true]) {
       const { text } = await ask("closed-reasoning", stream);
       expect(text).not.toContain("reasoning_content");
@@ -82,7 +83,7 @@ for (const surface of ["gateway", "application"] as const) {
     }
   });
 
-  test(`what is shown is paid where the server says no usage (${surface})`, async () => {
+  test(`shown reasoning is paid if the server sends no usage (${surface})`, async () => {
     const shown = await ask("open-reasoning-only", true);
     const hidden = await ask("closed-reasoning-only", true);
     expect(shown.replies.at(-1).usage.completion_tokens).toBe(countTokens("hm"));

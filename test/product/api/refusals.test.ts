@@ -23,7 +23,7 @@ describe("a refused chat call", () => {
     ["insufficient_credits", { free: "0.000001" }, chatBody()],
   ];
   for (const [code, options, body] of cases) {
-    test(`is told ${code}, counted, logged and charged nothing`, async () => {
+    test(`is answered ${code}, counted, logged and charged nothing`, async () => {
       const account = await api.account(options);
       const response = await api.post(account, body as object);
       await expectRefusal(response, code);
@@ -39,7 +39,7 @@ describe("a refused chat call", () => {
     });
   }
 
-  test("is told model_unavailable while chat or its model is paused", async () => {
+  test("is answered model_unavailable while chat or its model is paused", async () => {
     const account = await api.account();
     for (const target of ["chat", "model:test-model"]) {
       api.paused.clear();
@@ -51,7 +51,7 @@ describe("a refused chat call", () => {
     expect((await api.post(account, chatBody())).status).toBe(200);
   });
 
-  test("is told the first of the error table that applies", async () => {
+  test("is answered the first applying row of the error table", async () => {
     api.paused.add("chat");
     const order: readonly (readonly [ErrorCode, AccountTerms, body: unknown])[] = [
       ["account_inactive", { state: "suspended", ip: ["192.0.2.1"], scopes: [] }, "{"],
@@ -150,7 +150,7 @@ describe("open calls", () => {
 describe("a request without a valid key", () => {
   const unknown = { key: "" } as Pick<TestAccount, "key">;
 
-  test("is told missing_api_key or invalid_api_key with the window of its address", async () => {
+  test("is answered missing_api_key or invalid_api_key with its address's window", async () => {
     const revoked = await api.account();
     await api.revoke(revoked);
     const application = await api.account({ surface: "application" });
@@ -170,7 +170,7 @@ describe("a request without a valid key", () => {
     expect(unknown.key).toBe("");
   });
 
-  test("is told rate_limit_exceeded when its address asks too often", async () => {
+  test("is answered rate_limit_exceeded when its address sends too many", async () => {
     const account = await api.account();
     for (let count = 0; count < 60; count++) await api.post(null, chatBody());
     await expectRefusal(await api.post(null, chatBody()), "rate_limit_exceeded");
@@ -181,7 +181,7 @@ describe("a request without a valid key", () => {
 });
 
 describe("routes", () => {
-  test("that end with a slash are 404, and told so", async () => {
+  test("that end with a slash are 404, and the message says so", async () => {
     const account = await api.account();
     const response = await api.postTo("/v1/chat/completions/", account, chatBody());
     expect(response.status).toBe(404);

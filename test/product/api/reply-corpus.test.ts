@@ -1,5 +1,5 @@
-// Sends the replies of test/unit/services/chat/corpus on the whole way, from the server to the
-// caller's bill.
+// Sends the replies of test/unit/services/chat/corpus through the whole product, from the server to
+// the caller's bill.
 
 import { describe, expect, test } from "bun:test";
 import { exactCost } from "../../../src/core/money/call-cost.ts";
@@ -29,7 +29,7 @@ const PRICES = bandPrices({ input: "1", output: "2", cachedInput: "0.1" });
 const NEXT = "From the next route";
 const NEXT_USAGE = { prompt_tokens: 7, completion_tokens: 4, total_tokens: 11 };
 
-/** Serves each case below its own name, and a good reply below `next`. */
+/** Serves each case under its own name, and a good reply under `next`. */
 const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
@@ -62,7 +62,7 @@ const models = [...CASES.values()].map(({ name, showsReasoning = false }) => ({
   prices: PRICES,
   showsReasoning,
 }));
-/** A model that has no other route. */
+/** A model without another route. */
 const alone = models.map((model) => ({
   ...model,
   id: `${model.id}-alone`,
@@ -98,7 +98,7 @@ async function ask({ name }: Pick<CorpusCase, "name">, stream: boolean) {
 }
 
 function chunksOf(text: string): { chunks: Chunk[]; isDone: boolean } {
-  // Clients that cut at every end of a line that Unicode knows must find the same frames.
+  // Clients that split at every line end of Unicode must find the same frames.
   const lines = text.split(/[\n\r\u0085\u2028\u2029]/).filter((line) => line !== "");
   const frames = lines.map((line) => line.slice("data: ".length));
   const chunks = frames.filter((frame) => frame !== "[DONE]").map((json) => JSON.parse(json));

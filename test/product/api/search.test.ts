@@ -1,4 +1,4 @@
-// POST /v1/search and /v1/search/batch over HTTP: what is checked, charged, logged and answered.
+// Tests POST /v1/search and /v1/search/batch over HTTP: checks, charges, log and answers.
 
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../../src/core/errors.ts";
@@ -55,7 +55,7 @@ async function refusedWith(response: Response, code: string): Promise<string> {
 }
 
 describe("one search", () => {
-  test("answers in the documented shape, and costs what came", async () => {
+  test("answers in the documented shape, and costs the returned results", async () => {
     const account = await payer();
     api.search.reply = () => Promise.resolve(replyOf(3, "Fare"));
     const response = await api.postTo(ONE, account, { query: "fares", max_results: 7 });
@@ -153,8 +153,8 @@ describe("one search", () => {
   });
 });
 
-describe("what is sent on", () => {
-  test("every field, under its name or another one", async () => {
+describe("the request to the provider", () => {
+  test("has every field, under its name or another one", async () => {
     const account = await payer();
     const ask = async (body: object) => {
       await found(await api.postTo(ONE, account, body));
@@ -270,7 +270,7 @@ describe("the order of refusals", () => {
     await refusedWith(await api.postTo(BATCH, free, Array(11).fill(bad)), "tier_required");
   });
 
-  test("the body comes first, then what nobody can serve, then a pause, then money", async () => {
+  test("the body comes first, then unserved fields, then a pause, then money", async () => {
     const poor = await payer({ ownCap: "0" });
     const unable = new ApiError("invalid_parameter", "country cannot be served");
     api.search.refusal = () => unable;
@@ -304,7 +304,7 @@ describe("the order of refusals", () => {
     expect((await api.postTo(ONE, await payer(), { query: "x" })).status).toBe(200);
   });
 
-  test("the window comes before what is wrong with the body; a batch counts once", async () => {
+  test("the window comes before a fault of the body; a batch counts once", async () => {
     const account = await payer();
     const batch = [{ query: "a" }, { query: "b" }];
     const first = await api.postTo(BATCH, account, batch);
@@ -361,7 +361,7 @@ describe("a batch", () => {
     });
   }
 
-  test("one mistake refuses all of it before anything is asked, named by its index", async () => {
+  test("one mistake refuses all queries before any request, named by its index", async () => {
     const account = await payer();
     const batch = [{ query: "a" }, { query: "b", page: 0 }];
     const message = await refusedWith(await api.postTo(BATCH, account, batch), "invalid_parameter");
@@ -415,7 +415,7 @@ describe("a batch", () => {
     expect((await api.postTo(BATCH, account, batch.slice(1))).status).toBe(200);
   });
 
-  test("is asked a few at a time", async () => {
+  test("is sent a few at a time", async () => {
     const account = await payer();
     const gate = closedGate();
     let underWay = 0;
@@ -428,14 +428,14 @@ describe("a batch", () => {
     };
     const asked = api.postTo(BATCH, account, Array(10).fill({ query: "x" }));
     await until(() => underWay === 8, "eight are asked at once");
-    // Now a ninth would come.
+    // A ninth would come now.
     await eventLoopTurns(50);
     gate.open();
     await items(await asked);
     expect(most).toBe(8);
   });
 
-  test("whose caller leaves costs what was found by then, and asks for no more", async () => {
+  test("whose caller leaves costs the results found by then, and sends no more", async () => {
     const account = await payer();
     api.search.reply = (request, { signal }) =>
       request.query === "fast"
@@ -474,7 +474,7 @@ describe("a batch", () => {
   });
 });
 
-test("a fault of ours after the admission leaves no hold", async () => {
+test("our own fault after the admission leaves no hold", async () => {
   const account = await payer();
   api.search.reply = () => Promise.resolve({ ...replyOf(1), results: null as never });
   await refusedWith(await api.postTo(BATCH, account, [{ query: "x" }]), "internal_error");
@@ -483,7 +483,7 @@ test("a fault of ours after the admission leaves no hold", async () => {
   expect((await api.view(account)).heldPaid).toBe(usd("0"));
 });
 
-test("GET is not how to search", async () => {
+test("GET is not a method of search", async () => {
   const response = await api.get(ONE, await payer());
   expect(response.headers.get("allow")).toBe("POST");
   await refusedWith(response, "method_not_allowed");

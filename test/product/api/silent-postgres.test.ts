@@ -1,4 +1,4 @@
-// A Postgres that hangs: connections stay open, statements are taken, and nothing is answered.
+// Tests a Postgres that hangs: connections stay open, statements are taken, and none is answered.
 
 import { expect, test } from "bun:test";
 import { AccountActors } from "../../../actors/account-actors.ts";
@@ -60,12 +60,12 @@ function ask(secret: string): Promise<Response> {
   return api.post({ key: secret }, chatBody());
 }
 
-/** A busy machine may need longer than `ANSWER_MS` for what is not here yet. */
+/** A busy machine may need longer than `ANSWER_MS` to load an account. */
 async function untilServed(secret: string): Promise<void> {
   await eventually("the account is served", async () => (await ask(secret)).status === 200);
 }
 
-test("calls of accounts that are not here yet end in time, and nothing is charged", async () => {
+test("calls of accounts that are not loaded end in time, and nothing is charged", async () => {
   const unknown = await openAccount(world, { paid: "10" });
   const cold = await openAccount(world, { paid: "10" });
   // This process knows the key, and Redis holds no wallet.
@@ -74,7 +74,7 @@ test("calls of accounts that are not here yet end in time, and nothing is charge
   await world.flush();
   expect(await cold.actor.evict(-1)).toBe(true);
   const served = api.chat.requests.length;
-  // More than the pool has connections.
+  // More requests than the pool has connections.
   const keys = [unknown.key, cold.key].flatMap((secret) => Array(10).fill(secret));
   const answers = await whileItHangs(() => Promise.all(keys.map(ask)));
   // Postgres hangs until all of them have their answer.
@@ -91,7 +91,7 @@ test("calls of accounts that are not here yet end in time, and nothing is charge
   await untilServed(cold.key);
 }, 30_000);
 
-test("an account that is here is served while Postgres hangs", async () => {
+test("a loaded account is served while Postgres hangs", async () => {
   const warm = await openAccount(world, { paid: "10" });
   await untilServed(warm.key);
   const answer = await whileItHangs(() => ask(warm.key));

@@ -1,4 +1,4 @@
-// How often the text of a stream is counted while it runs.
+// Tests how often the text of a stream is counted while it runs.
 
 import { expect, spyOn, test } from "bun:test";
 import { TokenCounter } from "../../../src/services/chat/tokens/token-counter.ts";

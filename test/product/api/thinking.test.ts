@@ -1,4 +1,4 @@
-// A model that thinks for longer than a stream may be silent, where its reasoning is hidden.
+// Tests a model that thinks for longer than a stream may be silent, while its reasoning is hidden.
 
 import { expect, test } from "bun:test";
 import { usd } from "../../../src/core/money/money.ts";
@@ -12,7 +12,7 @@ const api = await sharedApiOn(clock);
 
 const THOUGHTS = 10;
 
-/** Thinks ten times, with so many milliseconds before each; returns the frames. */
+/** Thinks ten times, with this pause before each; returns the frames. */
 async function framesOf(pauseMs: number) {
   const account = await api.account({ paid: "1" });
   let thought = Promise.withResolvers<void>();
@@ -49,7 +49,7 @@ test("a stream goes on beyond 90 seconds of hidden thoughts, with comments meanw
   expect(frames.at(-2)).toBe("data: [DONE]");
 });
 
-test("thoughts that follow each other soon make no comments", async () => {
+test("thoughts in quick succession make no comments", async () => {
   const frames = await framesOf(1_000);
   expect(frames.filter(isComment)).toEqual([]);
   expect(frames.at(-2)).toBe("data: [DONE]");

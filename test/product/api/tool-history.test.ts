@@ -1,5 +1,5 @@
-// Agents send parts of earlier replies back. Those parts reach the model's server, except for the
-// parts that servers refuse.
+// Tests the parts of earlier replies that agents send back: they reach the model's server, except
+// for the parts that servers refuse.
 
 import { describe, expect, test } from "bun:test";
 import type { ModelEntry } from "../../../src/services/chat/models/catalogue.ts";
@@ -112,7 +112,7 @@ describe("a tool call of an earlier message", () => {
     expect(ignored).toBeUndefined();
   });
 
-  test("is refused with extra content that is too long or no object", async () => {
+  test("is refused with extra content that is too long or not an object", async () => {
     const account = await api.account({ paid: "1" });
     for (const extra of [{ x: "y".repeat(65_536) }, "x", [1]]) {
       const response = await api.post(account, chatBody({ messages: withExtra(extra) }));

@@ -1,4 +1,4 @@
-// What a key that this process never saw may cost Postgres and Redis: it may be made up.
+// Tests the cost for Postgres and Redis of a key that this process never saw: it may be made up.
 
 import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { keyDigest, newKey } from "../../../src/core/access/keys.ts";
@@ -8,7 +8,7 @@ import { tapScripts } from "../../support/product/actor-process.ts";
 import { random } from "../../support/random.ts";
 import { keyDirectory } from "../../support/stores/world.ts";
 
-/** The statements that looked keys up. */
+/** The number of statements that looked keys up. */
 let lookUps = 0;
 let scripts = 0;
 
@@ -33,12 +33,12 @@ beforeEach(async () => {
 const madeUp = () => ({ key: newKey("gateway", random) });
 const guess = (key = madeUp()) => api.get("/v1/me", key);
 
-test("made-up keys are looked up as often as their address may ask, and no more", async () => {
+test("made-up keys are looked up as often as their address may try, and no more", async () => {
   const answers = await Promise.all(Array.from({ length: 200 }, () => guess()));
   const told = answers.map(({ status }) => status).sort();
   expect(told).toEqual([...Array(60).fill(401), ...Array(140).fill(429)]);
   expect(lookUps).toBeGreaterThanOrEqual(60);
-  // The other 140 share four statements a second; there are few of these, however slow it goes.
+  // The other 140 share four statements a second; those are few, however slow the test is.
   expect(lookUps).toBeLessThan(80);
 });
 
@@ -65,7 +65,7 @@ test("a valid key that is new here is served while others guess from its address
   expect((await errorOf(await guess())).code).toBe("rate_limit_exceeded");
 });
 
-test("more keys than can wait together are told to come again, and are found then", async () => {
+test("more keys than can wait together must be sent again, and are found then", async () => {
   const account = await api.account();
   const digest = keyDigest(account.key, PEPPER);
   const directory = keyDirectory(api.parts.stores.database, PEPPER);
@@ -79,7 +79,7 @@ test("more keys than can wait together are told to come again, and are found the
   expect(await directory.find([digest], noTurn)).toMatchObject({ keyId: account.keyId });
 });
 
-test("a key that is known costs one script, the admission's", async () => {
+test("a known key costs one script, the admission's", async () => {
   const account = await api.account();
   expect((await api.get("/v1/me", account)).status).toBe(200);
   scripts = 0;
@@ -87,7 +87,7 @@ test("a key that is known costs one script, the admission's", async () => {
   const known = scripts;
   scripts = 0;
   await api.view(account);
-  // What is read for the answer comes on top, and the hold of nothing is given back.
+  // The answer needs one more reading, and the hold of nothing is given back.
   expect(known - scripts).toBe(2);
   expect(lookUps).toBe(1);
 });
@@ -101,13 +101,13 @@ test("callers with one new key at the same time share its statement and its coun
   const refused = await Promise.all(Array.from({ length: 8 }, () => guess(madeUpKey)));
   expect(refused.every(({ status }) => status === 401)).toBe(true);
   expect(lookUps).toBe(2);
-  // One for the valid key, and each of the refused.
+  // One for the valid key, and one for each of the refused.
   const last = await guess();
   expect(last.headers.get("x-ratelimit-remaining-requests")).toBe("50");
 });
 
-describe("a revoked key cannot be told from one that never was, by the work that it costs:", () => {
-  /** What one request costs: statements that look keys up, and scripts. */
+describe("a revoked key costs the same work as an unknown one:", () => {
+  /** The cost of one request: statements that look keys up, and scripts. */
   async function costOf(key: { readonly key: string }): Promise<readonly [number, number]> {
     const before = [lookUps, scripts] as const;
     expect((await errorOf(await guess(key))).code).toBe("invalid_api_key");
@@ -132,7 +132,7 @@ describe("a revoked key cannot be told from one that never was, by the work that
     expect([await costOf(account), await costOf(account)]).toEqual(await never());
   });
 
-  test("one that it has served where no key is needed", async () => {
+  test("one that it has served on a path without a key", async () => {
     const account = await api.account();
     expect((await api.get("/v1/models", account)).status).toBe(200);
     await api.revoke(account);

@@ -1,4 +1,5 @@
-// Refusals that are known without the body: they are answered while the body has yet to come.
+// Tests refusals that do not depend on the body: they are answered while the body has yet to
+// arrive.
 
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
@@ -11,18 +12,18 @@ import type { AccountTerms, TestAccount } from "../../support/stores/accounts.ts
 
 const api = await sharedApi();
 
-/** A body that does not come is refused for that after 10 s. */
+/** A body that does not arrive is refused for that reason after 10 s. */
 const SOON_MS = 5_000;
 const FREE_REQUESTS = 20;
 
-/** How the headers announce a body of which no byte comes. */
+/** Headers that announce a body of which no byte comes. */
 const ANNOUNCED = {
   "a large body": `content-length: ${CHAT.bodyBytesMax}`,
   "a body of unknown length": "transfer-encoding: chunked",
   "a small body": "content-length: 100",
 };
 
-/** Sends headers, and nothing more; resolves to the answer. */
+/** Sends only headers; resolves to the answer. */
 function sendHeaders(path: string, headers: readonly string[]): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const socket = connect(api.parts.port, "127.0.0.1");
@@ -49,7 +50,7 @@ const CASES: readonly (readonly [ErrorCode, AccountTerms])[] = [
   ["model_unavailable", {}],
 ];
 
-describe("a refusal that is known without the body does not wait for it:", () => {
+describe("a refusal that does not depend on the body does not wait for it:", () => {
   for (const [announced, header] of Object.entries(ANNOUNCED)) {
     for (const [code, terms] of CASES) {
       test(`${code}, ${announced}`, async () => {
@@ -92,7 +93,7 @@ describe("a refusal that is known without the body does not wait for it:", () =>
   });
 });
 
-describe("a call that is asked about ahead of its body", () => {
+describe("a call whose account is asked ahead of its body", () => {
   const large = (fields: object = {}) =>
     chatBody({ messages: [{ role: "user", content: "x".repeat(SMALL_BODY_BYTES) }], ...fields });
   const remaining = (response: Response) => response.headers.get("x-ratelimit-remaining-requests");
@@ -113,7 +114,7 @@ describe("a call that is asked about ahead of its body", () => {
     expect(await api.journal(account)).toHaveLength(1);
   });
 
-  test("counts once when its prompt has to be counted, for want of credit", async () => {
+  test("counts once when its prompt has to be counted for lack of credit", async () => {
     const account = await api.account({ free: "0.000001" });
     const response = await api.post(account, large());
     expect((await errorOf(response)).code).toBe("insufficient_credits");
@@ -160,7 +161,7 @@ const CLIENTS: Readonly<Record<string, readonly string[]>> = {
     const response = await fetch(url, { method: "POST", headers, body: "x".repeat(Number(size)) });
     console.log(response.status);`,
   ],
-  // It asks for the connection to be closed, and writes all of the body before it reads.
+  // It asks for the connection to be closed, and writes the whole body before it reads.
   "urllib of Python": [
     "python3",
     "-c",
@@ -187,7 +188,7 @@ for (const [name, [program = "", ...args]] of Object.entries(CLIENTS)) {
   });
 }
 
-test("after a refusal that needed no body, small bodies are not waited for either", async () => {
+test("after a refusal without a body, small bodies are not waited for either", async () => {
   const account = await api.account({ scopes: ["search"] });
   await api.post(account, chatBody());
   const startedMs = performance.now();

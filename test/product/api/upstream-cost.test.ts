@@ -1,5 +1,5 @@
-// What a call cost the operator stands in its outcome, by the buying price of the route that served
-// it; without a price nothing stands there.
+// Tests that a call's outcome has the operator's cost, by the buying price of the route that served
+// it; without a price it has none.
 
 import { expect, test } from "bun:test";
 import { price, usd } from "../../../src/core/money/money.ts";
@@ -26,7 +26,7 @@ const BUYING = bandPrices(
 const upstream = await shared(startFakeUpstream());
 const catalogue: Catalogue = catalogueOf(
   [
-    // The first route does not answer: what counts is the price of the one that serves.
+    // The first route does not answer: the price of the serving route counts.
     {
       ...modelOf(["x", "x"]),
       id: "priced",
@@ -55,7 +55,7 @@ async function outcomeOf(account: TestAccount) {
 
 for (const stream of [false, true]) {
   const how = stream ? "a stream" : "a reply";
-  test(`${how} costs what its tokens cost at the route that served it`, async () => {
+  test(`${how} costs its tokens at the price of the route that served it`, async () => {
     const account = await api.account(PAYING);
     const response = await api.post(account, chatBody({ model: "priced", stream }));
     expect(await response.text()).not.toMatch(/buying|upstream/);
@@ -73,7 +73,7 @@ for (const stream of [false, true]) {
   });
 }
 
-test("a stream that broke off costs what its charged tokens cost", async () => {
+test("a stream that broke off has the cost of its charged tokens", async () => {
   const account = await api.account(PAYING);
   await (await api.post(account, chatBody({ model: "breaks", stream: true }))).text();
   const end = await outcomeOf(account);

@@ -1,5 +1,5 @@
-// Paid calls over the real adapter and a server that misbehaves: what the caller sees, and what
-// each way of failing costs.
+// Tests paid calls over the real adapter and a server that misbehaves: the caller's view, and the
+// cost of each failure.
 
 import { describe, expect, test } from "bun:test";
 import { toDecimal, usd } from "../../../src/core/money/money.ts";
@@ -43,7 +43,7 @@ const MOODS = [
 
 const upstream = await shared(startFakeUpstream());
 const models = MOODS.map((mood) => ({ ...modelOf(["fictional-ai", mood]), id: mood }));
-// One dead server would open the breaker for all: each model has a provider of its own.
+// One dead server would open the breaker for all: each model has its own provider.
 const providers = MOODS.map((mood) =>
   providerAt(upstream.baseUrl, { name: mood, ...limitsIn(mood) }),
 );
@@ -73,7 +73,7 @@ async function frames(response: Response): Promise<string[]> {
 }
 
 describe("a whole reply", () => {
-  test("costs what the upstream says it used", async () => {
+  test("costs the usage of the upstream", async () => {
     const account = await api.account({ paid: "1" });
     const { usage, svc, choices } = await completionOf(
       await api.post(account, chatBody({ model: "ok" })),
@@ -113,7 +113,7 @@ describe("a whole reply", () => {
 
   for (const stream of [false, true]) {
     const how = stream ? ", streamed" : "";
-    test(`is a 502 with the upstream's Retry-After where that is told to wait${how}`, async () => {
+    test(`is a 502 with the Retry-After of an upstream that sends one${how}`, async () => {
       const account = await api.account({ paid: "1" });
       const response = await api.post(account, chatBody({ model: "429", stream }));
       expect(response.status).toBe(502);
@@ -144,7 +144,7 @@ describe("a whole reply", () => {
     expect(text).not.toContain(UPSTREAM_SECRET);
   });
 
-  test("is a 400 that costs nothing where the upstream blames the request", async () => {
+  test("is a 400 that costs nothing if the upstream blames the request", async () => {
     const account = await api.account({ paid: "1" });
     for (const [model, wanted] of [
       ["context-length", "context_length_exceeded"],
@@ -162,7 +162,7 @@ describe("a whole reply", () => {
 });
 
 describe("a stream", () => {
-  test("costs what the upstream says, and shows nothing of it but text", async () => {
+  test("costs the upstream's usage, and shows nothing of it but text", async () => {
     const account = await api.account({ paid: "1" });
     const all = await frames(await api.post(account, chatBody({ model: "ok", stream: true })));
     expect(all.at(-1)).toBe("[DONE]");
@@ -181,7 +181,7 @@ describe("a stream", () => {
   });
 
   for (const model of ["reset-mid-stream", "error-mid-stream", "hang-mid-stream"]) {
-    test(`ends in an error frame and costs what was sent with ${model}`, async () => {
+    test(`ends in an error frame and costs the sent text with ${model}`, async () => {
       const account = await api.account({ paid: "1" });
       const all = await frames(await api.post(account, chatBody({ model, stream: true })));
       expect(JSON.parse(all.at(-1) ?? "").error.code).toBe("upstream_unreachable");
@@ -204,7 +204,7 @@ describe("a stream", () => {
       refusal: "I will not do that",
     });
     const { usage, svc } = chunks.at(-1);
-    // The server says no usage here.
+    // The server sends no usage here.
     expect(usage.completion_tokens).toBe(5);
     expect(usd(`${svc.cost_usd}`)).toBe((await api.view(account)).monthSpent);
   });
@@ -222,7 +222,7 @@ describe("a stream", () => {
   });
 
   for (const model of ["usage-in-front", "usage-beside-delta"]) {
-    test(`costs all of its text where more of it follows the usage: ${model}`, async () => {
+    test(`costs all of its text even if a part of it follows the usage: ${model}`, async () => {
       const account = await api.account({ paid: "1" });
       const all = await frames(await api.post(account, chatBody({ model, stream: true })));
       const { usage, svc } = JSON.parse(all.at(-2) ?? "");
@@ -231,7 +231,7 @@ describe("a stream", () => {
     });
   }
 
-  test("that breaks off costs what was sent after a usage too", async () => {
+  test("that breaks off costs the text sent after a usage too", async () => {
     const account = await api.account({ paid: "1" });
     const body = chatBody({ model: "usage-then-reset", stream: true });
     const all = await frames(await api.post(account, body));

@@ -1,4 +1,4 @@
-// What arrives as bytes and not through a client library: bodies that lie, hosts that are none, and
+// Tests requests as raw bytes, not through a client library: bodies that lie, invalid hosts, and
 // proxies.
 
 import { describe, expect, test } from "bun:test";
@@ -80,7 +80,7 @@ describe("a body over the limit", () => {
     ["declares its length", head([`Content-Length: ${tooLarge.length}`]) + tooLarge],
     ["does not", head(["Transfer-Encoding: chunked"]) + chunk],
   ] as const) {
-    test(`that ${form} is refused also if the client reads only after all of it`, async () => {
+    test(`that ${form} is refused even if the client reads only after all of it`, async () => {
       const socket = connect(api.parts.port, "127.0.0.1");
       socket.pause();
       const sent = Promise.withResolvers<void>();
@@ -101,7 +101,7 @@ describe("a body over the limit", () => {
   }
 });
 
-describe("a body that does not come", () => {
+describe("a body that does not arrive", () => {
   for (const lines of [
     ["Content-Length: 100"],
     ["Transfer-Encoding: chunked"],
@@ -118,7 +118,7 @@ describe("a body that does not come", () => {
   }
 });
 
-test("bodies of one account that do not come keep no other account out, and end", async () => {
+test("unarrived bodies of one account keep no other account out, and end", async () => {
   const bytes = CHAT.bodyBytesMax;
   const declared = `Content-Length: ${bytes}`;
   const room = BODY_BYTES_AT_ONCE / bytes;
@@ -139,7 +139,7 @@ test("bodies of one account that do not come keep no other account out, and end"
   expect((await talk(undeclared)).status).toBe(200);
 });
 
-describe("a request that is not what it seems", () => {
+describe("a malformed or disguised request", () => {
   test("is refused when it is compressed or a form", async () => {
     for (const lines of [
       ["Content-Encoding: gzip", "Content-Length: 2", "", "{}"],
@@ -156,7 +156,7 @@ describe("a request that is not what it seems", () => {
     expect([answer.status, JSON.parse(answer.body).error.code]).toEqual([401, "invalid_api_key"]);
   });
 
-  test("is refused, and is no fault of ours, with a Host that is none", async () => {
+  test("is refused, and is no fault of ours, with an invalid Host", async () => {
     for (const host of [
       "Host: a/../..?x#",
       "Host: [bad",
@@ -173,7 +173,7 @@ describe("a request that is not what it seems", () => {
     }
   });
 
-  test("is refused for its Host also where that hides the path from the router", async () => {
+  test("is refused for its Host even if that hides the path from the router", async () => {
     for (const path of [
       "/v1/models/a/b",
       "/api/v1/models/a/b",
@@ -234,12 +234,12 @@ describe("the address of a caller", () => {
     return (await talk(request.replace(account.key, limited.key) + BODY)).status;
   };
 
-  test("is what the trusted proxy says", async () => {
+  test("is the address in the trusted proxy's header", async () => {
     expect(await from(["198.51.100.7"])).toBe(200);
     expect(await from(["203.0.113.1"])).toBe(403);
   });
 
-  test("is never what the client wrote left of that", async () => {
+  test("is never an address that the client wrote left of that", async () => {
     expect(await from(["198.51.100.7, 203.0.113.1"])).toBe(403);
     expect(await from(["198.51.100.7", "203.0.113.1, 10.0.0.9"])).toBe(403);
     expect(await from([])).toBe(403);

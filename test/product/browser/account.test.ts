@@ -1,5 +1,5 @@
-// What people do with an account in the dashboard, in a real browser against the real product: pay,
-// limit, share, try out, secure and close it.
+// Tests people's work with an account in the dashboard, in a real browser against the real product:
+// pay, limit, share, try out, secure and close it.
 
 import { describe, expect, test } from "bun:test";
 import { postChat } from "../../support/api/chat-client.ts";
@@ -41,7 +41,7 @@ async function geocode(key: string): Promise<number> {
 const call = (key: string) => postChat(running.url, key, { maxTokens: 16 });
 
 describe.skipIf(!canRun)("billing", () => {
-  test("a declined card adds nothing and says so", async () => {
+  test("a declined card adds nothing, and the page says so", async () => {
     await payWith("4000000000000002", "10");
     await ada.page.getByRole("alert").waitFor();
     await ada.go(`${account}/billing`);
@@ -66,13 +66,13 @@ describe.skipIf(!canRun)("billing", () => {
     const dialog = ada.page.getByRole("dialog");
     expect(await dialog.getByRole("button", { name: "Turn on" }).isDisabled()).toBe(true);
     await dialog.getByLabel("Adds each time").fill("25");
-    // The next call takes the balance below it.
+    // The next call brings the balance below the threshold.
     await dialog.getByLabel("When the balance is below").fill("25");
     await dialog.getByRole("checkbox").check();
     await dialog.getByRole("button", { name: "Turn on" }).click();
     await ada.button("Turn off").waitFor();
     const key = await makeKey("payer");
-    // Free credit is for models alone, so maps are paid for.
+    // Free credit is only for models, so maps are paid.
     expect(await geocode(key)).toBe(200);
     await ada.go(`${account}/billing`);
     const automatic = ada.page.getByRole("row", { name: /Automatic top-up.*\+\$25\.00/ });
@@ -108,7 +108,7 @@ describe.skipIf(!canRun)("billing", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
-  test("a card is removed after a question", async () => {
+  test("a card is removed after a confirmation", async () => {
     await ada.button(/^Remove: Visa/).click();
     await ada.page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await ada.sees("No card is saved.");
@@ -117,7 +117,7 @@ describe.skipIf(!canRun)("billing", () => {
 });
 
 describe.skipIf(!canRun)("a key's budget", () => {
-  test("that is reached refuses calls, and the ticket says so and where to raise it", async () => {
+  test("that is reached refuses calls, and the ticket links to raising it", async () => {
     const key = await makeKey("small", "0.1");
     await eventually("the budget is reached", async () => (await call(key)).status === 402);
     await ada.go(`${account}/requests?status=refused`);
@@ -171,7 +171,7 @@ describe.skipIf(!canRun)("the playground", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
-  test("asks maps, and shows the answer with its price", async () => {
+  test("calls maps, and shows the answer with its price", async () => {
     await ada.go(`${account}/playground?tab=maps`);
     await ada.button("Ask").click();
     await ada.sees("maps.result");

@@ -1,5 +1,5 @@
-// The dashboard in a real browser, against the real product: what a new customer does, from sign-up
-// to a paid call that is seen in usage. Each page is looked at in light, dark and on a phone.
+// Tests the dashboard in a real browser, against the real product, as a new customer: from sign-up
+// to a paid call that appears in usage. Each page is inspected in light, dark and on a phone.
 
 import { describe, expect, test } from "bun:test";
 import { postChat } from "../../support/api/chat-client.ts";
@@ -7,7 +7,7 @@ import { PHONE, WIDE } from "../../support/product/browser.ts";
 import { sharedStage } from "../../support/product/browser-stage.ts";
 
 const SEEN_MS = 20_000;
-/** What can be seen, and its colour. */
+/** The visible text, and its colour. */
 const SEEN = "[document.body.innerText, getComputedStyle(document.querySelector('.ticket')).color]";
 const INK = "rgb(23, 26, 31)";
 const EMPTY_PAPER_BYTES = 2_000;
@@ -29,7 +29,7 @@ describe.skipIf(!canRun)("a new customer", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
-  test("makes a key that is shown once, with lines that work as they are", async () => {
+  test("makes a key that is shown once, with lines that work unchanged", async () => {
     await ada.page.keyboard.press("n");
     await ada.field(/^Name/).fill("production");
     await ada.button("New key").last().click();
@@ -37,7 +37,7 @@ describe.skipIf(!canRun)("a new customer", () => {
     await ada.inspect("key-made");
     key = (await ada.text(ada.page.getByLabel("The key", { exact: true }))).trim();
     expect(key).toMatch(/^svc_live_/);
-    // In sight, not beyond the edge of the dialog.
+    // Visible, not beyond the edge of the dialog.
     const copy = await ada.button("Copy: The key").boundingBox();
     const dialog = await ada.page.getByRole("dialog").boundingBox();
     expect((copy?.x ?? 0) + (copy?.width ?? 0)).toBeLessThan(
@@ -88,7 +88,7 @@ describe.skipIf(!canRun)("a new customer", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
-  test("finds the call in usage: chart, table and CSV say the same", async () => {
+  test("finds the call in usage: chart, table and CSV agree", async () => {
     await ada.go(`${account}/usage?range=24h&group=model`);
     const row = ada.page.getByRole("row", { name: /^ok / });
     await row.waitFor({ timeout: SEEN_MS });
@@ -107,7 +107,7 @@ describe.skipIf(!canRun)("a new customer", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
-  test("reads a refusal as the same ticket, with the link that mends it", async () => {
+  test("reads a refusal as the same ticket, with the link that resolves it", async () => {
     // More than the monthly cap of a free account.
     expect((await call(32_768)).status).toBe(402);
     await ada.go(`${account}/requests?status=refused`);
@@ -121,7 +121,7 @@ describe.skipIf(!canRun)("a new customer", () => {
   });
 });
 
-/** As the page writes an amount: at least two decimals, no zeros after them. */
+/** An amount in the form of the page: at least two decimals, no zeros after them. */
 function shown(usd: number): string {
   const [whole, decimals = ""] = usd.toFixed(9).replace(/0+$/, "").split(".");
   return `$${whole}.${decimals.padEnd(2, "0")}`;

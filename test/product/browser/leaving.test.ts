@@ -1,4 +1,4 @@
-// What a page does when it is left, and when what it shows has ended: a session, a key, a card, an
+// Tests a page that is left, and a page whose subject has ended: a session, a key, a card, an
 // order. In a real browser against the real product.
 
 import { describe, expect, test } from "bun:test";
@@ -18,7 +18,7 @@ async function signIn(): Promise<void> {
   await ada.button("Sign in").click();
 }
 
-/** Opens a page of the account by the navigation: nothing is loaded anew. */
+/** Opens a page of the account by the navigation, without loading the document again. */
 async function openBeside(name: string): Promise<void> {
   await ada.page.getByRole("complementary").getByRole("link", { name, exact: true }).click();
 }
@@ -113,7 +113,7 @@ test.skipIf(!canRun)("an account that is left leads to the person's own", async 
 });
 
 describe.skipIf(!canRun)("the playground", () => {
-  test("gives back what was said if the answer is stopped before it begins", async () => {
+  test("restores the prompt if the answer is stopped before it begins", async () => {
     await ada.page.route(CALLS, () => {});
     await ada.go(`${account}/playground`);
     await ada.page.getByLabel("Message").fill("Hello");
@@ -161,7 +161,7 @@ describe.skipIf(!canRun)("a saved card", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
-  test("that is removed pauses the automatic top-up, which then asks for a card", async () => {
+  test("that is removed pauses the automatic top-up, which then needs a card", async () => {
     await ada.go(`${account}/billing?add=auto`);
     const dialog = ada.page.getByRole("dialog");
     await dialog.getByRole("checkbox").check();

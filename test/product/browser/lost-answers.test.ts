@@ -1,5 +1,5 @@
-// What the pages say and do when an answer comes late, never, or in pieces. In a real browser
-// against the real product.
+// Tests the pages when an answer comes late, never, or in pieces. In a real browser against the
+// real product.
 
 import { describe, expect, test } from "bun:test";
 import { closedGate } from "../../support/gate.ts";
@@ -9,7 +9,7 @@ import { sharedStage } from "../../support/product/browser-stage.ts";
 const CHARGE = "**/top-ups/charge";
 const KEYS = "**/console/api/accounts/*/keys";
 const MODELS = "**/console/api/models";
-/** So often a page is loaded before it gives up. */
+/** A page is loaded this often before it gives up. */
 const TRIES = 6;
 const UNREACHABLE = "The server cannot be reached.";
 
@@ -44,7 +44,7 @@ async function loseAnswer(): Promise<void> {
 }
 
 describe.skipIf(!canRun)("a charge of a saved card", () => {
-  test("keeps its dialog open while it is under way: to close it would not stop it", async () => {
+  test("keeps its dialog open while in progress: closing it would not stop it", async () => {
     await ada.go(`${account}/billing`);
     await openOrder("25");
     await ada.button("To the payment page").click();
@@ -68,7 +68,7 @@ describe.skipIf(!canRun)("a charge of a saved card", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
-  test("whose answer is lost may have been made: it is said, and never made twice", async () => {
+  test("whose answer is lost is reported as possibly made, and never repeated", async () => {
     await loseAnswer();
     await openOrder("10");
     await ada.button("Pay now").click();
@@ -79,7 +79,7 @@ describe.skipIf(!canRun)("a charge of a saved card", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
-  test("of another amount after a lost answer is made only if asked for again", async () => {
+  test("of another amount after a lost answer is made only on request", async () => {
     await loseAnswer();
     await openOrder("11");
     await ada.button("Pay now").click();
@@ -139,7 +139,7 @@ test.skipIf(!canRun)("a change whose answer is lost may have been made, and says
   expect(ada.complaints.splice(0)).toEqual([]);
 });
 
-test.skipIf(!canRun)("a payer who comes back is told if the payment cannot be read", async () => {
+test.skipIf(!canRun)("a payer who comes back sees if the payment cannot be read", async () => {
   const { sql } = running.product.operator.database;
   const [row] = await sql`
     SELECT t.id FROM top_ups t JOIN accounts a ON a.number = t.account
@@ -156,7 +156,7 @@ test.skipIf(!canRun)("a payer who comes back is told if the payment cannot be re
 });
 
 describe.skipIf(!canRun)("an answer of the playground", () => {
-  test("that breaks off says so, and leads to its receipt", async () => {
+  test("that breaks off is reported, and leads to its receipt", async () => {
     const chunk = {
       choices: [{ index: 0, delta: { content: "Half an ans" }, finish_reason: null }],
     };
@@ -194,8 +194,8 @@ test.skipIf(!canRun)("a receipt that is not in the log yet is waited for", async
   expect(ada.complaints.splice(0)).toEqual([]);
 });
 
-describe.skipIf(!canRun)("what cannot be loaded", () => {
-  test("is named where models are chosen, and where a key is made", async () => {
+describe.skipIf(!canRun)("data that cannot be loaded", () => {
+  test("is named in the choice of models, and in the dialog of a new key", async () => {
     await ada.page.route(MODELS, (route) => route.fulfill({ status: 500, body: "<html>" }));
     await ada.go(`${account}/playground`);
     await ada.sees("The server sent an answer that this page cannot read.");
@@ -245,14 +245,14 @@ describe.skipIf(!canRun)("a page of another release than the server of its files
     expect(loads).toHaveLength(3);
   });
 
-  test("of operators says that it is of another release", async () => {
+  test("of operators reports that it is of another release", async () => {
     await using bob = await stage.visitor();
     await bob.page.route("**/dashboard/assets/operator-app-*", (route) => route.fulfill(missing));
     await bob.page.goto(`${running.url}/operator`);
     await bob.button("Reload").waitFor();
   });
 
-  test("stops after some tries and says so; the next time it tries again", async () => {
+  test("stops after some tries and reports it; the next time it tries again", async () => {
     await using bob = await stage.visitor();
     const loads = loadsOf(bob);
     for (const _ of ["first", "second"]) {

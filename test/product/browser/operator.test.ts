@@ -1,5 +1,5 @@
-// The operators' console in a real browser, against the real product: sign-in with a second factor,
-// an account found, credited, refunded, suspended and resumed, and the trail of it.
+// Tests the operators' console in a real browser, against the real product: sign-in with a second
+// factor, an account found, credited, refunded, suspended and resumed, and the trail of it.
 
 import { describe, expect, test } from "bun:test";
 import { makeSignInLink } from "../../../src/identity/sign-in-link.ts";
@@ -24,7 +24,7 @@ async function open(who: Visitor, path = ""): Promise<void> {
 const dialogOf = ({ page }: Visitor) => page.getByRole("dialog");
 const dialog = () => dialogOf(ops);
 
-/** Fills the fields of a question by their labels, and sends it. */
+/** Fills the fields of a dialog by their labels, and sends it. */
 async function answer(fields: Readonly<Record<string, string>>, action: string): Promise<void> {
   for (const [label, text] of Object.entries(fields)) {
     await dialog().getByLabel(label, { exact: true }).fill(text);
@@ -34,7 +34,7 @@ async function answer(fields: Readonly<Record<string, string>>, action: string):
 }
 
 describe.skipIf(!canRun)("an operator", () => {
-  test("whose session a password began reads that it needs a link and how to get it", async () => {
+  test("whose session a password began sees that it needs a link and how to get it", async () => {
     await using visitor = await stage.visitor();
     await visitor.page.goto(`${running.url}/dashboard/sign-in?next=%2Foperator`);
     await visitor.field(/^E-mail/).fill(OPERATOR);
@@ -56,14 +56,14 @@ describe.skipIf(!canRun)("an operator", () => {
     expect(visitor.complaints).toEqual([]);
   });
 
-  test("must set up a second factor first, and nobody else finds the pages", async () => {
+  test("must set up a second factor first, and other people cannot find the pages", async () => {
     await open(ada);
     await ada.sees("There is no such page");
     await open(ops);
     await ops.sees("Set up your second factor");
     await ops.inspect("operator-set-up");
     await ops.button("Turn on").click();
-    // Whoever was invited by the command has no password.
+    // A person who was invited by the command has no password.
     const forgot = dialog().getByRole("link", { name: "No password yet" });
     expect(await forgot.getAttribute("href")).toBe("/dashboard/forgot");
     await dialog().locator("input[type=password]").fill(PASSWORD);
@@ -90,7 +90,7 @@ describe.skipIf(!canRun)("an operator", () => {
     expect(ops.complaints.splice(0)).toEqual([]);
   });
 
-  test("finds an account by its address, and sees what its people see", async () => {
+  test("finds an account by its address, with the data of its people", async () => {
     await ops.page.keyboard.press("/");
     await ops.page.locator("#operator-search").fill("ada@");
     await ops.page.keyboard.press("Enter");
@@ -274,8 +274,8 @@ describe.skipIf(!canRun)("an operator who was invited, without a password or a m
     await visitor.button("Sign in").click();
   }
 
-  test("gets in by a passkey, which a later link then asks for", async () => {
-    // Browsers make passkeys for host names alone.
+  test("gets in by a passkey, which a later link then requires", async () => {
+    // Browsers make passkeys only for host names.
     await using invited = await stage.visitor(running.url.replace("127.0.0.1", "localhost"));
     await invited.addAuthenticator();
     await followLink(invited);
@@ -298,7 +298,7 @@ describe.skipIf(!canRun)("an operator who was invited, without a password or a m
     expect(invited.complaints).toEqual([]);
   });
 
-  test("is asked who they are if the link was used long ago", async () => {
+  test("must prove who they are if the link was used long ago", async () => {
     await using invited = await stage.visitor(running.url.replace("127.0.0.1", "localhost"));
     await invited.addAuthenticator();
     await followLink(invited, "late@example.com");
@@ -318,7 +318,7 @@ describe.skipIf(!canRun)("an operator who was invited, without a password or a m
     expect(invited.complaints).toEqual([]);
   });
 
-  test("has the app alone where passkeys cannot be, at an address of numbers", async () => {
+  test("has only the app if passkeys are impossible, at an IP address", async () => {
     await using invited = await stage.visitor();
     await followLink(invited, "numbers@example.com");
     await invited.sees("Passkeys work where the dashboard is opened by a host name on HTTPS");

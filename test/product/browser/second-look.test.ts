@@ -1,5 +1,5 @@
-// What a page shows after something changed elsewhere, after a refusal, and with the longest names,
-// in a real browser against the real product.
+// Tests a page after a change elsewhere, after a refusal, and with the longest names, in a real
+// browser against the real product.
 
 import { describe, expect, test } from "bun:test";
 import type { Visitor } from "../../support/product/browser.ts";
@@ -29,7 +29,7 @@ async function invite(email: string): Promise<string> {
 }
 
 describe.skipIf(!canRun)("a page", () => {
-  test("shows the role that a member has now, after it was changed elsewhere", async () => {
+  test("shows a member's present role, after it was changed elsewhere", async () => {
     await ada.go(`${account}/team`);
     const link = await invite("bob@example.com");
     await bob.signUp("bob@example.com");
@@ -51,7 +51,7 @@ describe.skipIf(!canRun)("a page", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
-  test("takes a mailed code once, however often the change after it is tried", async () => {
+  test("accepts a mailed code once, however often the change after it is tried", async () => {
     await ada.go(`${account}/settings`);
     await ada.button("Change the address").click();
     const dialog = ada.page.getByRole("dialog");
@@ -76,7 +76,7 @@ describe.skipIf(!canRun)("a page", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
-  test("of a receipt that is not there can be closed", async () => {
+  test("of an unknown receipt can be closed", async () => {
     await ada.go(`${account}/requests?open=req_0000000000000000000000`);
     const receipt = ada.page.getByRole("complementary", { name: "Receipt" });
     await receipt.getByRole("alert").waitFor();
@@ -87,7 +87,7 @@ describe.skipIf(!canRun)("a page", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
-  test("says that a new cap is not yet in force on all servers", async () => {
+  test("reports that a new cap is not yet in force on all servers", async () => {
     const reply = { own_cap_usd: "3", applied: false };
     await ada.page.route("**/limits/cap", (route) => route.fulfill({ json: reply }));
     await ada.go(`${account}/limits`);

@@ -1,5 +1,6 @@
-// Every way into the dashboard, in a real browser against the real product: code, reset, second
-// factor, one-time link and passkey; and the pages on the way are accessible in light and dark.
+// Tests every way into the dashboard, in a real browser against the real product: code, reset,
+// second factor, one-time link and passkey; and the pages on the way are accessible in light and
+// dark.
 
 import { describe, expect, test } from "bun:test";
 import { totp } from "../../support/fakes/totp.ts";
@@ -12,7 +13,9 @@ const NEW_PASSWORD = "another horse, another battery";
 const { canRun, running, ...stage } = await sharedStage();
 const { visitor: ada, account } = await stage.person(EMAIL);
 
-/** A browser without a session, which takes one way in; nothing may complain on the way. */
+/**
+ * A browser without a session, which takes one way in; no page on the way may cause a complaint.
+ */
 async function enter(way: (visitor: Visitor) => Promise<void>): Promise<void> {
   await using visitor = await stage.visitor();
   await way(visitor);
@@ -32,7 +35,7 @@ async function fillPassword(
 }
 
 test.skipIf(!canRun)(
-  "an invitation waits for a sign-in, and no server is sent its token",
+  "an invitation waits for a sign-in, and no server gets its token",
   async () => {
     await ada.go(`${account}/team`);
     await ada.page.getByLabel(/^E-mail/).fill("bob@example.com");
@@ -47,7 +50,7 @@ test.skipIf(!canRun)(
     await bob.page.goto(link.href);
     await bob.button("Sign in").click();
     await bob.page.waitForURL(/sign-in/);
-    // As a browser does that is started anew.
+    // As a browser does that is restarted.
     await bob.page.reload();
     await bob.field(/^E-mail/).fill("bob@example.com");
     await bob.page.locator("input[name=password]").fill(PASSWORD);
@@ -55,15 +58,15 @@ test.skipIf(!canRun)(
     await bob.button("Accept the invitation").click();
     await bob.page.waitForURL(new RegExp(`${account}/overview`));
     expect(token.length).toBeGreaterThan(20);
-    // Playwright's addresses have what is behind the "#", which browsers keep to themselves.
+    // Playwright's addresses include the part after "#", which browsers send to no server.
     const sent = asked.map((url) => url.replace(/#.*/, ""));
     expect(sent.filter((url) => url.includes(token))).toEqual([]);
     expect(bob.complaints).toEqual([]);
   },
 );
 
-describe.skipIf(!canRun)("somebody gets in by", () => {
-  test("a mailed code, also with an inbox that is new here", async () => {
+describe.skipIf(!canRun)("a person gets in by", () => {
+  test("a mailed code, even with an inbox that is new here", async () => {
     for (const email of [EMAIL, "new@example.com"]) {
       await enter(async (visitor) => {
         await visitor.go("code");
@@ -124,7 +127,7 @@ test.skipIf(!canRun)("signing in leads to no other host, whatever its address sa
 
 describe.skipIf(!canRun)("a passkey", () => {
   test("is made, signs in without a password, and is removed", async () => {
-    // Browsers make passkeys for host names alone.
+    // Browsers make passkeys only for host names.
     const base = running.url.replace("127.0.0.1", "localhost");
     await using owner = await stage.visitor(base);
     await owner.addAuthenticator();
@@ -146,7 +149,7 @@ describe.skipIf(!canRun)("a passkey", () => {
     await owner.button("Sign in with a passkey").click();
     await owner.page.waitForURL(/\/overview/);
 
-    // By a mailed code, as whoever has no password does.
+    // By a mailed code, as a person without a password does.
     await owner.go(`${account}/settings`);
     await owner.button("Remove: Laptop").click();
     await owner.button("Use a mailed code instead").click();
@@ -163,7 +166,7 @@ describe.skipIf(!canRun)("a passkey", () => {
     expect(owner.complaints).toEqual([]);
   });
 
-  test("is asked for alone of whoever has no app; the first one ends other sessions", async () => {
+  test("is the only factor without an app; the first one ends other sessions", async () => {
     const base = running.url.replace("127.0.0.1", "localhost");
     const email = "keys@example.com";
     const { visitor: other } = await stage.person(email);
@@ -219,7 +222,7 @@ describe.skipIf(!canRun)("a second factor", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
-  test("is asked for after the password: a code of the app, or a backup code", async () => {
+  test("is required after the password: a code of the app, or a backup code", async () => {
     await enter(async (visitor) => {
       await fillPassword(visitor, NEW_PASSWORD);
       await visitor.page.waitForURL(/two-factor/);
@@ -237,7 +240,7 @@ describe.skipIf(!canRun)("a second factor", () => {
     });
   });
 
-  test("is asked for after a one-time link, which then leads where it should", async () => {
+  test("is required after a one-time link, which then leads to its page", async () => {
     const url = await stage.link(EMAIL, `/dashboard/${account}/overview`);
     await enter(async (visitor) => {
       await visitor.page.goto(url);
@@ -250,7 +253,7 @@ describe.skipIf(!canRun)("a second factor", () => {
 });
 
 describe.skipIf(!canRun)("an application account", () => {
-  test("is opened beside the first, and its key calls the Application API alone", async () => {
+  test("is opened beside the first, and its key calls only the Application API", async () => {
     await ada.go(`${account}/settings`);
     await ada.button("Open an application account").click();
     await ada.page.getByRole("dialog").getByRole("textbox").fill("My application");
@@ -273,7 +276,7 @@ describe.skipIf(!canRun)("an application account", () => {
   });
 });
 
-describe.skipIf(!canRun)("what a mail leads to", () => {
+describe.skipIf(!canRun)("the page of a mailed link", () => {
   const pages = [
     ["verify", "verify#token=none"],
     ["verify-waiting", "verify?email=ada%40example.com"],
@@ -282,7 +285,7 @@ describe.skipIf(!canRun)("what a mail leads to", () => {
     ["change-email", "change-email#token=none.ada%40example.org"],
   ] as const;
 
-  test("is a page that anybody can read, also when the link is not complete", async () => {
+  test("can be read without a session, even if the link is incomplete", async () => {
     await using visitor = await stage.visitor();
     for (const [name, path] of pages) {
       await visitor.go(path);

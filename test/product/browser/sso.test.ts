@@ -1,5 +1,5 @@
-// Single sign-on in a real browser, against the real product and a real provider: from a page of
-// operators to the provider and back to that page.
+// Tests single sign-on in a real browser, against the real product and a real provider: from a page
+// of operators to the provider and back to that page.
 
 import { describe, expect, test } from "bun:test";
 import { CLIENT_ID, CLIENT_SECRET, OidcIssuer } from "../../support/fakes/oidc-issuer.ts";
@@ -22,13 +22,13 @@ const ops = await stage.operator(OPERATOR);
 
 const sso = () => ops.button("Sign in with SSO");
 
-/** Whoever signs in at the provider next. */
+/** Sets the person who signs in at the provider next. */
 function signsIn(email: string, amr = ["mfa"]): void {
   issuer.somebody = { sub: email, email, email_verified: true, amr };
 }
 
 describe.skipIf(!canRun)("an operator", () => {
-  test("who has only a password is led to the provider, and back to the same page", async () => {
+  test("with only a password is led to the provider, and back to the same page", async () => {
     await ops.page.goto(`${ops.base}/operator/trail`);
     await ops.sees("This installation opens the pages of operators only through its provider.");
     await ops.inspect("operator-needs-sso");
@@ -54,7 +54,7 @@ describe.skipIf(!canRun)("an operator", () => {
     expect(ops.complaints.splice(0)).toEqual([]);
   });
 
-  test("whose provider tells of no factor sets one up by a link, and then gives it", async () => {
+  test("whose provider names no factor sets one up by a link, and then gives it", async () => {
     await ops.page.context().clearCookies();
     signsIn(OPERATOR, ["pwd"]);
     await ops.page.goto(`${ops.base}/operator`);
@@ -63,7 +63,7 @@ describe.skipIf(!canRun)("an operator", () => {
     expect(await ops.button("Turn on").count()).toBe(0);
     await ops.inspect("operator-sso-needs-link");
 
-    // Or this browser would have passed the provider, and be let in at once.
+    // Otherwise this browser would have passed the provider, and be let in at once.
     await ops.page.context().clearCookies();
     await ops.page.goto(await stage.link(OPERATOR, "/operator"));
     await ops.button("Sign in").click();
@@ -86,7 +86,7 @@ describe.skipIf(!canRun)("an operator", () => {
     expect(ops.complaints.splice(0)).toEqual([]);
   });
 
-  test("whose address is not on the list reads so, on a page without the query", async () => {
+  test("whose address is not on the list reads that, on a page without the query", async () => {
     await ops.page.context().clearCookies();
     signsIn("stranger@example.com");
     await ops.page.goto(`${ops.base}/operator`);

@@ -1,4 +1,4 @@
-// What a top-up costs and brings, before and after it is paid, where there are a fee, a tax and a
+// Tests the cost and the credit of a top-up, before and after it is paid, with a fee, a tax and a
 // bonus. In a real browser against the real product; the tax of its sandbox of payments is 10 %.
 
 import { describe, expect, test } from "bun:test";
@@ -26,7 +26,7 @@ async function order(usd: string): Promise<void> {
 }
 
 describe.skipIf(!canRun)("the price of a top-up", () => {
-  test("is told before anything is charged: fee, tax and bonus", async () => {
+  test("is shown before anything is charged: fee, tax and bonus", async () => {
     await ada.go(`${account}/billing`);
     await order("25");
     expect(await fact("You pay")).toBe("$25.75 plus tax");
@@ -39,7 +39,7 @@ describe.skipIf(!canRun)("the price of a top-up", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
-  test("has the tax where a saved card is charged at once, and no second bonus", async () => {
+  test("has the tax if a saved card is charged at once, and no second bonus", async () => {
     await order("10");
     expect(await fact("You pay")).toBe("$10.30 plus tax");
     expect(await dialog().getByText("Bonus on top").count()).toBe(0);
@@ -48,7 +48,7 @@ describe.skipIf(!canRun)("the price of a top-up", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
-  test("is told where an automatic top-up is agreed to", async () => {
+  test("is shown when an automatic top-up is agreed to", async () => {
     await ada.go(`${account}/billing?add=auto`);
     await dialog().getByRole("textbox", { name: "Adds each time" }).fill("20");
     await ada.sees("The card is charged each time: $20.60 plus tax");
@@ -56,7 +56,7 @@ describe.skipIf(!canRun)("the price of a top-up", () => {
     expect(ada.complaints.splice(0)).toEqual([]);
   });
 
-  test("stands beside what was credited once it is paid", async () => {
+  test("is shown beside the credit once it is paid", async () => {
     await ada.sees(/plus \$0\.75 fee · plus \$2\.58 tax/);
     await ada.sees(/plus \$0\.30 fee · plus \$1\.03 tax/);
   });

@@ -3,7 +3,7 @@ import type { TestAccount } from "../../support/stores/accounts.ts";
 
 const RICH = 5;
 
-/** Accounts that can pay for all of a run, and a last one that soon cannot. */
+/** Accounts that can pay for the whole run, and a last one that soon cannot. */
 export async function openAccounts(product: Product): Promise<TestAccount[]> {
   const accounts: TestAccount[] = [];
   for (let made = 0; made < RICH; made += 1) {

@@ -1,5 +1,5 @@
-// The append-only file of Redis, cut at any byte: what comes back is a beginning of what was
-// acknowledged, and with Postgres it becomes sound again without a person, and without a tool that
+// Cuts the append-only file of Redis at any byte: the rest must be a beginning of the acknowledged
+// changes, and with Postgres it becomes sound again without a person, and without a tool that
 // repairs the file before Redis starts.
 
 import { cpSync, readdirSync, statSync, truncateSync } from "node:fs";
@@ -31,7 +31,7 @@ const CUTS_A_HISTORY = 50;
 const AT_ONCE = 2;
 const BOUND = nano(1_000_000n);
 
-/** Cuts the files of some histories at so many random bytes in all. */
+/** Cuts the files of some histories at this many random bytes in total. */
 export async function cutAof(options: ChaosOptions): Promise<void> {
   for (let left = options.times; left > 0; left -= CUTS_A_HISTORY) {
     await cutHistory({ ...options, times: Math.min(left, CUTS_A_HISTORY) });
@@ -50,7 +50,7 @@ async function cutHistory({ times, random, say }: ChaosOptions): Promise<void> {
 
   const whole = history.moments.at(-1)?.aofBytes ?? 0;
   const cuts = Array.from({ length: times }, (_, index) =>
-    // Every other one where Postgres has less than Redis had.
+    // Every second cut leaves Postgres with less than Redis had.
     random.between(index % 2 === 0 ? 0 : history.flushedBytes, whole),
   );
   const original = { redisDir: redis.dir, databaseUrl: database.url, history };
@@ -79,7 +79,10 @@ interface Original {
   readonly history: History;
 }
 
-/** Boots from a cut copy, uses it, boots again. Returns how many buckets had to be rebuilt. */
+/**
+ * Boots from a cut copy, uses it, boots again. Returns the number of buckets that had to be
+ * rebuilt.
+ */
 async function recoverFrom(original: Original, cut: number): Promise<number> {
   await using resources = new AsyncDisposableStack();
   const { history } = original;
@@ -111,15 +114,15 @@ function restart(home: string, { port }: RedisService): Promise<RedisService> {
   return startRedis({ home, port, repair: false });
 }
 
-/** What came back must be what was there after the last acknowledged change that is in the file. */
+/** Requires the state after the last acknowledged change that is in the file. */
 async function checkBeginning(operator: Stores, history: History, cut: number): Promise<void> {
   const { accounts, moments } = history;
   const found = await stateOf(operator.actors.scripts.redis, accounts);
   const last = moments.findLastIndex(({ aofBytes }) => aofBytes <= cut);
   const expected = moments[last]?.state;
-  // Before the last account was made there were fewer of them.
+  // Before the last account was made there were fewer accounts.
   if (expected === undefined || expected.length < 2) return;
-  // A renewal is one script in each bucket, and the cut may stand between two of them.
+  // A renewal is one script in each bucket, and the cut may be between two of them.
   if (moments[last + 1]?.what === "renew") return;
   const isSame =
     found === expected ||
@@ -129,7 +132,9 @@ async function checkBeginning(operator: Stores, history: History, cut: number): 
   must(isSame, () => `Not the state after ${change}:\n${found}\nexpected:\n${expected}`);
 }
 
-/** Whether this is a state with the leases of the next: an admission takes one before it holds. */
+/**
+ * True if this is a state with the leases of the next: an admission takes a lease before it holds.
+ */
 function isWithLeases(found: string, before: string, next: string | undefined): boolean {
   if (next === undefined) return false;
   const leases: unknown[][] = JSON.parse(next).map((account: unknown[]) => account[LEASES_AT]);
@@ -138,10 +143,10 @@ function isWithLeases(found: string, before: string, next: string | undefined): 
   return found === JSON.stringify(taken);
 }
 
-/** What happens by itself: the jobs of a worker, and the next calls. */
+/** Does the work that happens without an operator: the jobs of a worker, and the next calls. */
 async function recover(operator: Stores, accounts: readonly HistoryAccount[]): Promise<void> {
   const { actors, database } = operator;
-  // Whoever comes first finds that this is another server.
+  // The first call finds that this is a different server.
   for (const { row } of accounts) await actors.of(row.id, row.bucket).state();
   await operator.flush();
   const pendingWork = new PendingWork(database);
@@ -158,7 +163,7 @@ async function recover(operator: Stores, accounts: readonly HistoryAccount[]): P
   await sweepExpired({ scripts: actors.scripts, scriptTime: () => later });
 }
 
-/** Every account is served. */
+/** Requires that every account is served. */
 async function use(operator: Stores, accounts: readonly HistoryAccount[]): Promise<void> {
   for (const { row, keys } of accounts) {
     const actor = operator.actors.of(row.id, row.bucket);
@@ -217,7 +222,7 @@ function copyCut(redisDir: string, home: string, cut: number): void {
   truncateSync(path, Math.min(cut, statSync(path).size));
 }
 
-/** A copy of a database that nobody is connected to. */
+/** A copy of a database without open connections. */
 async function copyDatabase(url: string): Promise<AsyncDisposable & { readonly url: string }> {
   const from = new URL(url).pathname.slice(1);
   const to = `${from}_${crypto.randomUUID().slice(0, 8).replaceAll("-", "")}`;

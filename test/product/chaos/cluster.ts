@@ -1,5 +1,5 @@
-// A Redis Cluster of three masters under load: a master is killed and comes back, and slots move
-// from one master to another while their accounts make calls.
+// Runs a Redis Cluster of three masters under load: a master is killed and comes back, and slots
+// move from one master to another while their accounts make calls.
 
 import { Redis } from "ioredis";
 import { bucketKeys } from "../../../actors/records/keys.ts";
@@ -18,10 +18,10 @@ const WITHIN_MS = 60_000;
 
 type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
-/** So many times kills a master and moves a slot; then proves the books. */
+/** Kills a master and moves a slot this many times; then proves the books. */
 export async function troubleCluster({ times, random, say }: ChaosOptions): Promise<void> {
   await using cluster = await startCluster();
-  // The buckets of the masters that are left go on.
+  // The buckets of the remaining masters go on.
   await onEachNode(cluster, (node) => node.config("SET", "cluster-require-full-coverage", "no"));
   await using product = await startProduct({
     apis: 2,
@@ -53,7 +53,7 @@ export async function troubleCluster({ times, random, say }: ChaosOptions): Prom
     await load.servedMore(5, WITHIN_MS);
   }
   await load.stop();
-  // The tool made no call meanwhile: its first ones tell it where the slots are now.
+  // The tool made no call meanwhile: its first calls show it where the slots are now.
   await eventually("the tool knows the slots", () => knowsSlots(product));
   const proof = await proveBooks(product, [...load.told, ...probes]);
   const after = await epochsOf(product);
@@ -78,7 +78,9 @@ async function knowsSlots(product: Product): Promise<boolean> {
   );
 }
 
-/** Calls until one is served or refused for money; all of them, with what they were told. */
+/**
+ * Makes calls until one is served or refused for money; returns all of them, with their answers.
+ */
 async function untilServed(
   api: Parameters<typeof callOnce>[0],
   account: TestAccount,
@@ -124,7 +126,7 @@ async function moveSlot(cluster: Cluster, { bucket }: TestAccount): Promise<numb
   }
 }
 
-/** A master that was away takes a while to be believed again. */
+/** A master that was away takes a while to be trusted again. */
 async function isWhole(nodes: readonly Redis[]): Promise<boolean> {
   const infos = await Promise.all(nodes.map(async (node) => String(await node.cluster("INFO"))));
   const views = await Promise.all(nodes.map(async (node) => String(await node.cluster("NODES"))));

@@ -1,6 +1,6 @@
-// One pool of connections under everything at once: statements that fail between their rows or
-// cannot be sent, transactions that are given up, connections that are cut and ended, and a table
-// that changes. Each answer must be its own, and each transaction whole (D-495).
+// Tests one pool of connections under everything at once: statements that fail between their rows
+// or cannot be sent, transactions that are given up, connections that are cut and ended, and a
+// table that changes. Each answer must be its own, and each transaction whole (D-495).
 
 import { expect, test } from "bun:test";
 import { type Database, openDatabase } from "../../../src/store/servers/database.ts";
@@ -10,7 +10,7 @@ import { createTestDatabase } from "../../support/stores/services.ts";
 const READERS = 16;
 const WRITERS = 6;
 const ROUNDS = 8;
-/** So many answers, and as many commits, before the next fault. */
+/** This many answers, and as many commits, before the next fault. */
 const ANSWERS = 300;
 const COMMITS = 20;
 const NUMBERS = 500;
@@ -19,7 +19,7 @@ const STEPS = [1, 2, 3, 4];
 class Work {
   readonly wrong: unknown[] = [];
   readonly committed = new Set<string>();
-  /** Transactions that failed for a reason of their own, so that they surely did not commit. */
+  /** Transactions that failed for their own reason, so that they surely did not commit. */
   readonly givenUp = new Set<string>();
   answered = 0;
   isOver = false;
@@ -37,7 +37,7 @@ class Work {
       ];
       const statement = statements[turn % statements.length];
       const rows = await statement?.().catch(() => null);
-      // A connection that was lost is said to be.
+      // A lost connection is reported as such.
       if (rows === null || rows === undefined) continue;
       this.answered += 1;
       const [row] = rows;
@@ -46,7 +46,7 @@ class Work {
     }
   }
 
-  /** Statements that fail by themselves. */
+  /** Runs statements that fail by themselves. */
   async fail(): Promise<void> {
     const { sql } = this.database;
     while (!this.isOver) {

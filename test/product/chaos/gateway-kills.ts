@@ -1,5 +1,5 @@
-// API processes killed under load: at any moment, in the middle of streams, and at named points of
-// a call.
+// Kills API processes under load: at any moment, in the middle of streams, and at named points of a
+// call.
 
 import { join } from "node:path";
 import { CHECKPOINT_MS } from "../../../src/core/access/limits.ts";
@@ -14,16 +14,16 @@ import { openAccounts } from "./accounts.ts";
 const PRELOAD = join(import.meta.dir, "../../support/product/crash-preload.ts");
 const CALLERS = 8;
 const LONG_STREAMS = 4;
-/** Every so many kills the worker is killed, too. */
+/** After this many kills the worker is killed too. */
 const KILLS_A_WORKER = 5;
 
 type Death = "any moment" | CrashPoint;
 
 export interface ChaosOptions {
-  /** How often. */
+  /** The number of kills. */
   readonly times: number;
   readonly random: Random;
-  /** Told the figures. */
+  /** Called with the figures. */
   readonly say: (line: string) => void;
 }
 

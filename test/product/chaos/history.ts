@@ -1,5 +1,5 @@
-// A history of every kind of change to a few wallets, one script after the other, with what Redis
-// held after each and how long its append-only file was then.
+// Makes a history of every kind of change to a few wallets, one script after the other, with the
+// state of Redis and the length of its append-only file after each.
 
 import type { Hold } from "../../../actors/account.ts";
 import type { AccountActor } from "../../../actors/account-actor.ts";
@@ -17,7 +17,7 @@ import { ask, DONE } from "../../support/stores/world.ts";
 const ACCOUNTS = 4;
 const TERMS = { name: "", scopes: ["models"], ipAllowlist: [], monthlyLimit: null } as const;
 
-/** An account of the history, and what must be known of it at the end. */
+/** An account of the history, and the facts that are needed at the end. */
 export interface HistoryAccount {
   readonly row: AccountRow;
   readonly keys: string[];
@@ -33,9 +33,9 @@ export interface Moment {
 
 export interface History {
   readonly accounts: readonly HistoryAccount[];
-  /** What was acknowledged, in order. */
+  /** The acknowledged changes, in order. */
   readonly moments: readonly Moment[];
-  /** How long the file was when Postgres was last brought up to date. */
+  /** The length of the file when Postgres was last brought up to date. */
   readonly flushedBytes: number;
 }
 
@@ -74,11 +74,11 @@ class HistoryWriter implements History {
     }
   }
 
-  /** One more change of any kind. */
+  /** Makes one more change of any kind. */
   async change(): Promise<void> {
     const { random, operator } = this.options;
     const account = random.pick(this.accounts);
-    // A wallet that was evicted is built anew by whatever comes next, which is a script of its own.
+    // An evicted wallet is rebuilt by the next use, with a separate script.
     await this.#note("build", () => this.#actor(account).state());
     const kind = random.between(1, 100);
     if (kind <= 35) await this.#hold(account);
@@ -177,7 +177,7 @@ class HistoryWriter implements History {
 /** The place of the leases in the state of an account. */
 export const LEASES_AT = 5;
 
-/** Everything that Redis holds of these accounts and their buckets, as text. */
+/** All data of these accounts and their buckets in Redis, as text. */
 export async function stateOf(
   redis: RedisClient,
   accounts: readonly Pick<HistoryAccount, "row">[],
@@ -185,13 +185,14 @@ export async function stateOf(
   const parts = await Promise.all(
     accounts.map(async ({ row: { id, bucket } }) => {
       const keys = accountKeys(id, bucket);
-      const records = [keys.bucket, keys.wallet, keys.document].map((key) => textOf(redis, key));
+      const records = [keys.bucket, keys.wallet, keys.document].map((key) => hexOf(redis, key));
       const newest = redis.xrevrange(keys.events, "+", "-", "COUNT", 1);
       return await Promise.all([
         ...records,
-        keysOf(redis, keyStateKey(bucket, "*"), (key) => textOf(redis, key)),
+        keysOf(redis, keyStateKey(bucket, "*"), (key) => hexOf(redis, key)),
         keysOf(redis, holdsKey(bucket, "*"), (key) => hashOf(redis, key)),
-        // Not until when: one round renews the leases of all buckets, each by a script of its own.
+        // Without the ends of leases: one round renews the leases of all buckets, each by its own
+        // script.
         redis.hkeys(keys.leases),
         newest.then(([entry]) => entry?.[0] ?? ""),
       ]);
@@ -201,8 +202,8 @@ export async function stateOf(
 }
 
 /**
- * What `read` finds under each key of a pattern, in the order of the keys. What goes by itself, as
- * the window of an evicted wallet's key does, may be gone by the time of a comparison.
+ * The values that `read` finds under each key of a pattern, in the order of the keys. A key that
+ * expires, such as the window of an evicted wallet's key, may be gone at the time of a comparison.
  */
 async function keysOf(
   redis: RedisClient,
@@ -215,7 +216,7 @@ async function keysOf(
   return await Promise.all(lasting.map(async (key) => [key, await read(key)]));
 }
 
-async function textOf(redis: RedisClient, key: string): Promise<string> {
+async function hexOf(redis: RedisClient, key: string): Promise<string> {
   return (await redis.getBuffer(key))?.toString("hex") ?? "";
 }
 

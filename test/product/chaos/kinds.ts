@@ -1,5 +1,4 @@
-// The kinds of chaos, and how much of each there is: what CI runs, and what a person lets run for
-// longer.
+// Lists the kinds of chaos, and the amount of each, for CI and for longer runs by a person.
 
 import { anySeed, Random } from "../../support/random.ts";
 import { fuzzConsole } from "../fuzz/console-fuzz.ts";
@@ -17,7 +16,7 @@ import { failOver } from "./sentinel.ts";
 import { killStreams } from "./stream-kills.ts";
 
 export interface Kind {
-  /** What `times` counts. */
+  /** The unit of `times`. */
   readonly counts: string;
   readonly quick: number;
   readonly long: number;
@@ -42,7 +41,7 @@ export const KINDS = {
 
 export type KindName = keyof typeof KINDS;
 
-/** Runs one kind so many times; the same seed makes the same choices. */
+/** Runs one kind this many times; the same seed makes the same choices. */
 export async function runChaos(
   name: KindName,
   times: number,

@@ -1,4 +1,4 @@
-// Worker processes killed while they deliver: at each stage of the conversation with the mail
+// Kills worker processes while they deliver: at each stage of the conversation with the mail
 // server, and in the moments after it.
 
 import { Queue } from "bullmq";
@@ -17,7 +17,7 @@ import type { ChaosOptions } from "./gateway-kills.ts";
 const STAGES = ["connect", "from", "to", "begin", "data", "accepted", "after"] as const;
 type Stage = (typeof STAGES)[number];
 
-/** Where the server may have accepted a message without the worker knowing. */
+/** Stages at which the server may have accepted a message without the worker's knowledge. */
 const DOUBTFUL: ReadonlySet<Stage> = new Set(["data", "accepted", "after"]);
 const MESSAGES_A_ROUND = 3;
 const MOMENT_MS_MAX = 25;
@@ -29,7 +29,7 @@ interface Told {
   readonly status: number;
 }
 
-/** Kills the worker so many times, then proves that each message ended, and was charged, once. */
+/** Kills the worker this many times, then proves that each message ended, and was charged, once. */
 export async function killMailWorkers({ times, random, say }: ChaosOptions): Promise<void> {
   await using smtp = await ScriptedSmtp.start();
   await using product = await startProduct({

@@ -1,5 +1,5 @@
-// An API process that stands still, as a suspended virtual machine does, for longer than its lease:
-// the sweep resolves its holds, and then it goes on as if nothing had happened.
+// Pauses an API process, like a suspended virtual machine, for longer than its lease: the sweep
+// resolves its holds, and then it goes on as if nothing had happened.
 
 import { LEASE_MS } from "../../../src/core/access/limits.ts";
 import { startProduct } from "../../support/product/product.ts";
@@ -15,7 +15,7 @@ const CALLERS = 4;
 /** After this long the worker has swept the holds of a process that does not renew its lease. */
 const SWEPT_MS = LEASE_MS + 15_000;
 
-/** Stops one of two processes for so many seconds in the middle of calls; proves the books. */
+/** Stops one of two processes for this many seconds in the middle of calls; proves the books. */
 export async function pauseGateway({ times: seconds, random, say }: ChaosOptions): Promise<void> {
   await using product = await startProduct({ models: MODELS, record: false });
   const accounts = await openAccounts(product);
@@ -32,11 +32,11 @@ export async function pauseGateway({ times: seconds, random, say }: ChaosOptions
   await started.promise;
   await Bun.sleep(random.between(0, MOMENT_MS_MAX));
   process.kill(victim.pid, "SIGSTOP");
-  // A process of another name goes on, with the same accounts.
+  // The other process goes on, with the same accounts.
   const load = new Load(product, { accounts: rich, callers: CALLERS, random, apis: [steady] });
   await Bun.sleep(seconds * 1_000);
   await load.stop();
-  // The sweep finds nothing after a short pause, unless it is told that it was a long one.
+  // After a short pause the sweep finds nothing, so it is run with a later time.
   if (!isLong) await sweepDead(product);
   process.kill(victim.pid, "SIGCONT");
   const told = (await Promise.all(calls)).flatMap((one) => one ?? []);

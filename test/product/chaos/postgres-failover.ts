@@ -1,6 +1,6 @@
-// The primary of Postgres killed under load and its standby promoted: calls go on, and the ledger
+// Kills the primary of Postgres under load and promotes its standby: calls go on, and the ledger
 // continues on the other server. Once with a standby that had everything, and once with one that
-// lacks the last commits: an operator then looks at what was lost, and restores.
+// lacks the last commits: an operator then looks at the lost data, and restores.
 
 import { readJournal } from "../../../actors/journal.ts";
 import { adjustBalance } from "../../../src/accounts/payments.ts";
@@ -22,7 +22,7 @@ const CALLERS = 8;
 const WITHIN_MS = 120_000;
 const GIFT = "1.5";
 
-/** Serves for so many seconds on each side of both failovers; then proves the books. */
+/** Serves for this many seconds on each side of both failovers; then proves the books. */
 export async function failPostgresOver(options: ChaosOptions): Promise<void> {
   await failToFollower(options);
   await failToLaggard(options);
@@ -62,7 +62,7 @@ async function failToFollower({ times, random, say }: ChaosOptions): Promise<voi
   );
 }
 
-/** Waits until the workers have moved what Redis has now; callers go on meanwhile. */
+/** Waits until the workers have moved the present entries of Redis; callers go on meanwhile. */
 async function ledgerFollows(product: Product): Promise<void> {
   const { operator } = product;
   const ledger = new Ledger(operator.database);
@@ -82,7 +82,7 @@ async function ledgerFollows(product: Product): Promise<void> {
   );
 }
 
-/** Each process knows each account before Postgres is away. */
+/** Makes each process know each account before Postgres is away. */
 async function callEach(
   product: Product,
   accounts: readonly TestAccount[],
@@ -121,7 +121,7 @@ async function failToLaggard({ times, random, say }: ChaosOptions): Promise<void
   await load.servedMore(20, WITHIN_MS);
   mustRun(product);
   await proveItWaits(shop, lost);
-  // It gets the number of the credit by hand that was lost.
+  // The payment gets the number of the lost credit by hand.
   await shop.pay(rich, "10");
   await untilPaid(product, 2);
   await load.servedMore(20, WITHIN_MS);
@@ -141,7 +141,7 @@ interface Unseen {
   readonly rich: TestAccount;
   /** Paid at the provider. */
   readonly payer: TestAccount;
-  /** Was made and paid, so that the standby does not have it at all. */
+  /** Was made and paid, so that the standby lacks the whole account. */
   readonly newcomer: TestAccount;
 }
 
@@ -181,7 +181,7 @@ async function giveByHand({ operator }: Product, { id }: TestAccount): Promise<v
   await adjustBalance(operator.administration, id, terms);
 }
 
-/** The journal of what was lost is neither written in part nor given up. */
+/** Requires that the journal of lost changes is neither written in part nor given up. */
 async function proveItWaits(shop: Shop, { rich, payer, newcomer }: Unseen): Promise<void> {
   const audited = await shop.run("audit");
   must(
@@ -200,7 +200,7 @@ async function proveItWaits(shop: Shop, { rich, payer, newcomer }: Unseen): Prom
   }
 }
 
-/** What docs/operating.md tells an operator to do then; answers the figures. */
+/** Does the operator's steps of docs/operating.md; returns the figures. */
 async function restore(shop: Shop, { rich, payer, newcomer }: Unseen): Promise<string> {
   const { product } = shop;
   await Promise.all(product.programs.map((program) => program.stop()));
@@ -219,7 +219,10 @@ async function restore(shop: Shop, { rich, payer, newcomer }: Unseen): Promise<s
   return `${named} accounts named, ${again.length} payments booked again, 1 credit by hand`;
 }
 
-/** The ledger has these operations of the account, of its paid balance and of this test. */
+/**
+ * Requires that the ledger has these operations of the account, of its paid balance and of this
+ * test.
+ */
 async function proveGiven(
   { operator }: Product,
   { id }: TestAccount,
@@ -234,7 +237,7 @@ async function proveGiven(
   must(given.join() === wanted.join(), () => `${id} was given ${given.join()}, not ${wanted}`);
 }
 
-/** Answers how many calls were given back. */
+/** Returns the number of calls that were given back. */
 async function proveCharges(product: Product, told: readonly Told[]): Promise<number> {
   const kept = await notGivenBack(product, told);
   await proveBooks(product, kept);

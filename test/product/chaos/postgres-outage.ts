@@ -1,5 +1,5 @@
-// Postgres ends connections, then is gone and back, under load: calls go on, no process ends, and
-// the ledger catches up by itself.
+// Ends connections to Postgres, then takes it away and back, under load: calls go on, no process
+// ends, and the ledger catches up by itself.
 
 import { readJournal } from "../../../actors/journal.ts";
 import { AuditRepository } from "../../../src/store/audit/audit.ts";
@@ -14,7 +14,7 @@ import type { ChaosOptions } from "./gateway-kills.ts";
 const CALLERS = 8;
 const ROUNDS = 30;
 
-/** Takes Postgres away for so many seconds; then proves the books. */
+/** Takes Postgres away for this many seconds; then proves the books. */
 export async function takePostgresAway({ times, random, say }: ChaosOptions): Promise<void> {
   await using product = await startProduct({
     apis: 2,
@@ -23,7 +23,7 @@ export async function takePostgresAway({ times, random, say }: ChaosOptions): Pr
     record: false,
   });
   const accounts = await openAccounts(product);
-  // What a process must have asked Postgres for once: who owns a key.
+  // The one question that a process must have asked Postgres before: who owns a key.
   const first: Told[] = [];
   for (const api of product.apis) {
     const told = await Promise.all(accounts.map((account) => callOnce(api, account, "ok")));
@@ -57,7 +57,7 @@ export async function takePostgresAway({ times, random, say }: ChaosOptions): Pr
   );
 }
 
-/** Has Postgres end connections at random moments; returns how many. */
+/** Makes Postgres end connections at random moments; returns how many. */
 async function endConnections(product: Product, random: Random): Promise<number> {
   const { sql } = product.operator.database;
   let ended = 0;
@@ -72,7 +72,7 @@ async function endConnections(product: Product, random: Random): Promise<number>
   return ended;
 }
 
-/** How many journal entries each bucket has written. */
+/** The number of journal entries that each bucket has written. */
 async function newestEntries({ operator }: Product): Promise<number[]> {
   const { redis } = operator.actors.scripts;
   const buckets = Array.from({ length: 64 }, (_, bucket) => bucket);

@@ -1,6 +1,6 @@
 import { test } from "bun:test";
 import { KINDS, runChaos } from "./kinds.ts";
 
-test("a killed Redis comes back with everything that it acknowledged", async () => {
+test("a killed Redis comes back with every acknowledged write", async () => {
   await runChaos("redis", KINDS.redis.quick);
 }, 180_000);

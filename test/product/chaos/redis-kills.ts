@@ -1,4 +1,4 @@
-// Redis killed under load, and again while it comes back: what it acknowledged is all there.
+// Kills Redis under load, and again while it comes back: every acknowledged write must survive.
 
 import { startProduct } from "../../support/product/product.ts";
 import { epochsOf, must, proveBooks } from "../../support/product/product-checks.ts";
@@ -8,7 +8,7 @@ import type { ChaosOptions } from "./gateway-kills.ts";
 
 const CALLERS = 8;
 
-/** Kills Redis so many times, with two restarts each; then proves the books. */
+/** Kills Redis this many times, with two restarts each; then proves the books. */
 export async function killRedis({ times, random, say }: ChaosOptions): Promise<void> {
   await using product = await startProduct({ apis: 2, models: MODELS, record: false });
   const { redis } = product;

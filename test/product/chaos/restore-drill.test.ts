@@ -1,6 +1,6 @@
 import { test } from "bun:test";
 import { KINDS, runChaos } from "./kinds.ts";
 
-test("Postgres put back in time loses no payment, and credits by hand are named", async () => {
+test("a restore of Postgres loses no payment, and names credits by hand", async () => {
   await runChaos("restore", KINDS.restore.quick);
 }, 600_000);

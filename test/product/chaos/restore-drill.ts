@@ -1,6 +1,6 @@
-// Postgres put back to a time in the past under everything that then differs: calls, payments and
-// refunds at the provider, and what operators booked by hand. No payment may be lost, and what is
-// lost must be named.
+// Restores Postgres to an earlier time, while everything else stays: calls, payments and refunds at
+// the provider, and operators' bookings by hand. No payment may be lost, and every loss must be
+// named.
 
 import { join } from "node:path";
 import { temporaryFolder } from "../../../scripts/local/processes.mjs";
@@ -25,17 +25,17 @@ interface Drill {
   readonly payers: readonly TestAccount[];
   readonly accounts: readonly TestAccount[];
   readonly random: ChaosOptions["random"];
-  /** What all callers of the drill were told. */
+  /** The answers of all callers of the drill. */
   readonly told: Told[];
 }
 
-/** What was done in the span that a restore takes back. */
+/** The changes in the span that a restore takes back. */
 interface Span {
   /** The references of credits by hand, and their accounts. */
   readonly byHand: readonly { readonly account: string; readonly reference: string }[];
 }
 
-/** Takes Postgres back by so many seconds, once by its own recovery and once by a copy. */
+/** Takes Postgres back by this many seconds, once by its own recovery and once by a copy. */
 export async function drillRestore({ times, random, say }: ChaosOptions): Promise<void> {
   const folder = temporaryFolder("farebox-restore-drill-");
   await using resources = new AsyncDisposableStack();
@@ -101,14 +101,14 @@ function startLoad({ product, accounts, random }: Drill): Load {
   return new Load(product, { accounts, callers: CALLERS, random });
 }
 
-/** Calls, payments, a refund and credits by hand, over so many seconds. */
+/** Makes calls, payments, a refund and credits by hand, over this many seconds. */
 async function passTime(drill: Drill, load: Load, seconds: number): Promise<Span> {
   const { shop, product, accounts, random } = drill;
   const payers = [...drill.payers];
   const endMs = performance.now() + seconds * 1_000;
   const byHand: { account: string; reference: string }[] = [];
   do {
-    // Those who came last: an account may pay only so much a day.
+    // The newest payers: an account may pay only a limited amount a day.
     await shop.pay(random.pick(payers.slice(-PAYERS)), "10");
     const newcomer = await product.account();
     await shop.pay(newcomer, "15");
@@ -153,8 +153,8 @@ async function proveRestored(drill: Drill, span: Span, done: RestoreAnswer): Pro
 }
 
 /**
- * Calls after the restore are charged as ever; of those before, a call that is charged was charged
- * as it was told. Answers how many are not any more.
+ * Requires that calls after the restore are charged as usual; of those before, a charged call must
+ * have its caller's cost. Returns the number of calls that are no longer charged.
  */
 async function proveCharges({ product, told }: Drill, after: readonly Told[]): Promise<number> {
   const kept = await notGivenBack(product, told);

@@ -1,5 +1,5 @@
-// Redis with Sentinels under load: the master is killed, or hangs and comes back as a second one.
-// Customers lose no credit; what the operator loses is counted.
+// Runs Redis with Sentinels under load: the master is killed, or hangs and comes back as a second
+// one. Customers lose no credit; the operator's losses are counted.
 
 import { adjustBalance } from "../../../src/accounts/payments.ts";
 import { toUuid } from "../../../src/core/ids.ts";
@@ -17,7 +17,9 @@ const CALLERS = 8;
 const WITHIN_MS = 120_000;
 const CREDIT = usd("1.25");
 
-/** So many failovers, every second one of a master that only hangs; then proves the books. */
+/**
+ * Causes this many failovers, every second one of a master that only hangs; then proves the books.
+ */
 export async function failOver({ times, random, say }: ChaosOptions): Promise<void> {
   await using sentinels = await startSentinels();
   await using product = await startProduct({
@@ -40,7 +42,7 @@ export async function failOver({ times, random, say }: ChaosOptions): Promise<vo
   }
   await load.stop();
   const { lost, amount } = await lostCharges(product, load.told);
-  // Of a lost settlement the sweep may have charged a part, as of a call whose end nobody heard.
+  // The sweep may have charged a part of a lost settlement, as of a call whose end is unknown.
   const told = load.told.map((one) => (lost.has(one) ? { ...one, cost: null } : one));
   await proveBooks(product, told);
   await proveCredits(product, accounts, credits);
@@ -52,14 +54,14 @@ export async function failOver({ times, random, say }: ChaosOptions): Promise<vo
   );
 }
 
-/** Answers how long no call was served. */
+/** Returns the time in which no call was served. */
 async function failMaster(sentinels: Sentinels, load: Load, hangs: boolean): Promise<number> {
   const master = await sentinels.master();
   const startMs = performance.now();
   if (hangs) sentinels.hang(master);
   else await sentinels.kill9(master);
   await load.servedMore(1, WITHIN_MS);
-  // A call may have been served from what was under way.
+  // A call that was already in progress may have been served.
   while ((await sentinels.master()) === master) await Bun.sleep(20);
   await load.servedMore(1, WITHIN_MS);
   const awayMs = performance.now() - startMs;
@@ -79,7 +81,7 @@ interface Lost {
   readonly amount: bigint;
 }
 
-/** Calls that were served and whose charge the ledger does not have. */
+/** Calls that were served and whose charge is missing in the ledger. */
 async function lostCharges(product: Product, told: readonly Told[]): Promise<Lost> {
   await product.booked();
   const charges = await chargesOf(product);
@@ -95,7 +97,7 @@ async function lostCharges(product: Product, told: readonly Told[]): Promise<Los
   return { lost: new Set(lost), amount };
 }
 
-/** Every credit by hand is in the ledger once. */
+/** Requires that every credit by hand is in the ledger once. */
 async function proveCredits(
   { operator }: Product,
   accounts: readonly TestAccount[],

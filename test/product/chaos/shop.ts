@@ -1,5 +1,5 @@
-// Accounts that pay through the sandbox of the payment provider, and the command-line tool with the
-// product's environment, as an operator has it.
+// Opens accounts that pay through the sandbox of the payment provider, and the command-line tool
+// with the product's environment, as an operator has it.
 
 import { join } from "node:path";
 import { type PaidProduct, startPaidProduct } from "../../support/product/paid-product.ts";
@@ -8,7 +8,7 @@ import type { TestAccount } from "../../support/stores/accounts.ts";
 
 const OK_CARD = "4242424242424242";
 
-/** What `farebox restore --json` answers, as far as the drills read it. */
+/** The part of the answer of `farebox restore --json` that the drills read. */
 export interface RestoreAnswer {
   readonly ok?: boolean;
   readonly problems?: readonly string[];
@@ -23,7 +23,7 @@ export interface RestoreAnswer {
   readonly payments?: readonly { readonly account: string | null; readonly result: string }[];
 }
 
-/** A product that is paid by a sandbox. */
+/** A product whose payments go through a sandbox. */
 export class Shop implements AsyncDisposable {
   constructor(readonly paid: PaidProduct) {}
 
@@ -64,7 +64,7 @@ export class Shop implements AsyncDisposable {
   }
 }
 
-/** Starts a product and the sandbox that it is paid by. */
+/** Starts a product and its sandbox of payments. */
 export async function openShop(options: ProductOptions): Promise<Shop> {
   return new Shop(await startPaidProduct(options));
 }

@@ -1,6 +1,6 @@
 import { test } from "bun:test";
 import { KINDS, runChaos } from "./kinds.ts";
 
-test("of each stream of a killed process all but 2 s or a cent is charged", async () => {
+test("each stream of a killed process is charged except for 2 s or a cent", async () => {
   await runChaos("streams", KINDS.streams.quick);
 }, 600_000);

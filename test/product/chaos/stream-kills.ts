@@ -1,5 +1,5 @@
-// API processes killed in the middle of streams: how much of each stream was sent and is not
-// charged, in money and in time.
+// Kills API processes in the middle of streams, and measures the part of each stream that was sent
+// and not charged, in money and in time.
 
 import { toUuid } from "../../../src/core/ids.ts";
 import { exactCost } from "../../../src/core/money/call-cost.ts";
@@ -16,7 +16,7 @@ import { openAccounts } from "./accounts.ts";
 import type { ChaosOptions } from "./gateway-kills.ts";
 
 const LOST_MAX = usd("0.01");
-/** Of one stream on a machine so busy that counting and storing take half a second. */
+/** The loss of one stream on a machine so busy that counting and storing take half a second. */
 const LOST_AT_WORST = usd("0.025");
 const LOST_MS_MAX = 2_000;
 const STREAMS_A_MODEL = 6;
@@ -32,7 +32,7 @@ const MODELS = [
 
 type Model = (typeof MODELS)[number];
 
-/** A stream that broke off: when its client had which text. */
+/** A stream that broke off: the text that its client had, and when. */
 interface CutStream {
   readonly model: Model;
   readonly requestId: string;
@@ -42,14 +42,14 @@ interface CutStream {
   readonly killedMs: number;
 }
 
-/** What of a stream was sent and is not charged. */
+/** The part of a stream that was sent and not charged. */
 interface Loss {
   readonly model: Model;
   readonly amount: NanoUsd;
   readonly ms: number;
 }
 
-/** Kills a process again and again in the middle of streams, and measures what was not charged. */
+/** Kills a process again and again in the middle of streams, and measures the uncharged part. */
 export async function killStreams({ times: kills, random, say }: ChaosOptions): Promise<void> {
   await using product = await startProduct({ apis: 1, models: MODELS, record: false });
   const accounts = (await openAccounts(product)).slice(0, -1);

@@ -1,10 +1,10 @@
-// A stub of a model server over real HTTP that does what it is asked: it calls the tool that it is
-// offered, fills in the schema that it is given, and otherwise says one sentence. The test suites
-// of client libraries need a model that obeys; fake-upstream.ts has the servers that misbehave.
+// Plays a model server over real HTTP that obeys: it calls the offered tool, fills in the given
+// schema, and otherwise answers with one sentence. The test suites of client libraries need a model
+// that obeys; fake-upstream.ts has the servers that misbehave.
 
 const WORDS = ["Fares", " are", " paid", " before", " the", " ride", " begins", "."];
 
-/** What it answers to a plain question. */
+/** The answer to a plain question. */
 export const SENTENCE = WORDS.join("");
 
 interface Message {
@@ -37,7 +37,7 @@ interface ChatRequest {
   };
 }
 
-/** What the model decided to answer. */
+/** The answer that the model decided on. */
 type Decision =
   | { readonly kind: "text"; readonly parts: readonly string[] }
   | { readonly kind: "call"; readonly name: string; readonly given: string };
@@ -100,7 +100,7 @@ function text(whole: string): Decision {
   return { kind: "text", parts: [whole.slice(0, half), whole.slice(half)] };
 }
 
-/** What the last message of a person says. */
+/** The text of a person's last message. */
 function promptOf(messages: readonly Message[]): string {
   const content = messages.findLast(({ role }) => role === "user")?.content ?? "";
   return typeof content === "string" ? content : JSON.stringify(content);

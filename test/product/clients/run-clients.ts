@@ -1,5 +1,5 @@
 // Runs every client against both surfaces of a product that was started for it. A client is a small
-// program of its own, which reads where the product is from its environment and prints one line of
+// program of its own, which reads the product's address from its environment and prints one line of
 // JSON for each check.
 
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { type OrMissing, prepareGo, preparePython } from "../../support/product/
 import { SENTENCE, startObligingUpstream } from "./obliging-upstream.ts";
 import { CHECKS, type CheckResult, type ClientRow } from "./table.ts";
 
-/** A client that hangs is ended, and the checks that it did not report have failed. */
+/** A client that hangs is ended, and its unreported checks count as failed. */
 const CLIENT_MS_MAX = 240_000;
 /** LangChain's suite uses them in turn: a key of an application has 60 requests a minute. */
 const SUITE_ACCOUNTS = 4;
@@ -66,13 +66,13 @@ const CLIENTS: readonly Client[] = [
   },
 ];
 
-/** The names of the clients, as `--only` knows them. */
+/** The names of the clients for `--only`. */
 export const CLIENT_NAMES: readonly string[] = CLIENTS.map(({ name }) => name);
 
 const PREPARE: Readonly<Record<Toolchain, () => Promise<OrMissing<string>>>> = {
   javascript: async () => process.execPath,
   go: async () => {
-    // The example shares the packages, and its test only runs what is built.
+    // The example shares the packages, and its test only runs built programs.
     await prepareGo("examples/go");
     return await prepareGo("test/product/clients/go");
   },
@@ -177,7 +177,7 @@ async function runClient(product: Product, run: Run): Promise<CheckResult[]> {
   return [{ check: "chat", ok: false, detail }];
 }
 
-/** What each client is told. */
+/** The environment of each client. */
 async function environmentOf(product: Product, { client, surface }: Run) {
   const terms =
     surface === "gateway"

@@ -1,4 +1,4 @@
-// What `bun run clients` says of its clients.
+// Tests the report of `bun run clients`.
 
 import { expect, test } from "bun:test";
 import { type ClientRow, clientTable, failuresOf } from "./table.ts";
@@ -25,7 +25,7 @@ test("a client whose toolchain is missing has no failures of its own", () => {
   expect(failuresOf({ ...ROW, results: [], missing: "there is no go" })).toEqual([]);
 });
 
-test("the table tells passed, failed, absent and skipped checks apart", () => {
+test("the table distinguishes passed, failed, absent and skipped checks", () => {
   const skipped = { ...ROW, client: "Other", results: [], missing: "there is no go" };
   const [, first, second] = clientTable([ROW, skipped]).split("\n");
   expect(first?.split(/ {2,}/).slice(2)).toEqual([

@@ -1,4 +1,5 @@
-// What the clients found, as a table: a row for each client and surface, a column for each check.
+// Writes the results of the clients as a table: a row for each client and surface, a column for
+// each check.
 
 /** The checks, in the order of their columns. */
 export const CHECKS = ["chat", "stream", "tool", "list", "retrieve", "401", "402"] as const;
@@ -15,10 +16,10 @@ export interface CheckResult {
 export interface ClientRow {
   readonly client: string;
   readonly surface: string;
-  /** What it can do; the rest of the checks do not exist for it. */
+  /** The checks that the client can run; the others do not exist for it. */
   readonly checks: readonly string[];
   readonly results: readonly CheckResult[];
-  /** Why it did not run. */
+  /** The reason why it did not run. */
   readonly missing?: string;
 }
 
@@ -60,7 +61,7 @@ function cell(row: ClientRow, check: string): string {
   return row.results.some((result) => result.check === check && result.ok) ? "ok" : "FAIL";
 }
 
-/** Checks that have no column of their own: how many passed of how many. */
+/** Checks without a column: the number that passed, and their total. */
 function more(row: ClientRow): string {
   const others = row.checks.filter((check) => !CHECKS.some((known) => known === check));
   if (row.missing !== undefined) return `skipped: ${row.missing}`;

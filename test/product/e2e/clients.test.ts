@@ -1,5 +1,5 @@
-// Three clients that many programs are built on, against both surfaces: what changes is the base
-// address and the key.
+// Tests three clients that many programs are built on, against both surfaces: only the base address
+// and the key change.
 
 import { describe, expect, test } from "bun:test";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
@@ -17,19 +17,19 @@ const ASKED = "When do I pay?";
 const FARE = z.object({ from: z.string().optional(), to: z.string().optional() });
 const DESCRIPTION = "What a ride costs";
 
-interface Place {
+interface SurfaceAddress {
   readonly baseURL: string;
   readonly apiKey: string;
   readonly model: string;
 }
 
-/** What each client is made to do; `tools` says what the tool was called with. */
+/** The steps of each client; `tools` returns the arguments of the tool call. */
 interface Client {
-  plain(place: Place): Promise<{ text: string; tokens: number | undefined }>;
-  stream(place: Place): Promise<{ text: string; tokens: number | undefined }>;
-  loop(place: Place): Promise<{ text: string; tools: object[] }>;
-  /** The status, and what else the client tells of the error. */
-  failure(place: Place): Promise<{ status: unknown; message: string }>;
+  plain(place: SurfaceAddress): Promise<{ text: string; tokens: number | undefined }>;
+  stream(place: SurfaceAddress): Promise<{ text: string; tokens: number | undefined }>;
+  loop(place: SurfaceAddress): Promise<{ text: string; tools: object[] }>;
+  /** The status, and the client's description of the error. */
+  failure(place: SurfaceAddress): Promise<{ status: unknown; message: string }>;
 }
 
 async function caught(promise: PromiseLike<unknown>): Promise<unknown> {
@@ -89,7 +89,7 @@ const openai: Client = {
   },
 };
 
-function aiModel({ model, ...place }: Place) {
+function aiModel({ model, ...place }: SurfaceAddress) {
   return createOpenAICompatible({ name: "farebox", ...place, includeUsage: true })(model);
 }
 
@@ -131,11 +131,11 @@ const aiSdk: Client = {
   },
 };
 
-function langchainModel({ baseURL, ...place }: Place): ChatOpenAI {
+function langchainModel({ baseURL, ...place }: SurfaceAddress): ChatOpenAI {
   return new ChatOpenAI({ ...place, configuration: { baseURL }, maxRetries: 0 });
 }
 
-/** Its type is lost in the generics of the library. */
+/** The type is lost in the generics of the library. */
 function outputTokens(message: { readonly usage_metadata?: unknown }): number | undefined {
   return (message.usage_metadata as { output_tokens: number } | undefined)?.output_tokens;
 }
@@ -184,7 +184,7 @@ const SURFACES = {
 
 const product = await shared(startProduct({ apis: 1, models: [{ id: "ok" }] }));
 
-async function placeOf(surface: keyof typeof SURFACES, model?: string): Promise<Place> {
+async function addressOf(surface: keyof typeof SURFACES, model?: string): Promise<SurfaceAddress> {
   const { path, model: usual } = SURFACES[surface];
   const { key: apiKey } = await product.account({ surface });
   return { baseURL: product.api(0).url + path, apiKey, model: model ?? usual };
@@ -193,16 +193,16 @@ async function placeOf(surface: keyof typeof SURFACES, model?: string): Promise<
 for (const [name, client] of Object.entries(CLIENTS)) {
   describe.each(["gateway", "application"] as const)(`${name} on the %s surface`, (surface) => {
     test("gets a reply", async () => {
-      expect(await client.plain(await placeOf(surface))).toEqual({ text: SAID, tokens: 8 });
+      expect(await client.plain(await addressOf(surface))).toEqual({ text: SAID, tokens: 8 });
     });
 
     test("gets a stream", async () => {
-      expect(await client.stream(await placeOf(surface))).toEqual({ text: SAID, tokens: 8 });
+      expect(await client.stream(await addressOf(surface))).toEqual({ text: SAID, tokens: 8 });
     });
 
     test("goes through a tool loop", async () => {
       product.upstream.queue("tool-call", "ok");
-      const { text, tools } = await client.loop(await placeOf(surface));
+      const { text, tools } = await client.loop(await addressOf(surface));
       expect(text).toBe(SAID);
       expect(tools).toContainEqual({ from: "A", to: "B" });
       const [first, second] = product.upstream.requests.slice(-2);
@@ -211,8 +211,8 @@ for (const [name, client] of Object.entries(CLIENTS)) {
       expect(second?.body.messages).toMatchObject(roles);
     });
 
-    test("is told an error", async () => {
-      const { status, message } = await client.failure(await placeOf(surface, "none"));
+    test("gets an error", async () => {
+      const { status, message } = await client.failure(await addressOf(surface, "none"));
       expect(status).toBe(404);
       expect(message).toContain("model must be an id from the list of models");
     });

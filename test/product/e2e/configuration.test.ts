@@ -1,5 +1,5 @@
-// The configuration that all processes share, with the real product: two API processes take a
-// version over while calls run, and each call is charged by the prices of one version.
+// Tests the configuration that all processes share, with the real product: two API processes adopt
+// a version while calls run, and each call is charged by the prices of one version.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ function pricedAt(usdPerMillion: string): ProductModel[] {
   ];
 }
 
-/** The command line, with what it prints as JSON. */
+/** Runs the command line, and returns its JSON output. */
 async function config(...args: readonly string[]) {
   const main = join(import.meta.dir, "../../../src/cli/main.ts");
   const child = Bun.spawn([process.execPath, main, "config", ...args, "--json"], {
@@ -78,7 +78,7 @@ test("without a version each process runs its own file", async () => {
   expect(BigInt(atOne[0] ?? "0")).toBeGreaterThan(0n);
 });
 
-test("a version is taken over while calls run, each priced by one or the other", async () => {
+test("a version is adopted while calls run, each priced by one or the other", async () => {
   const stream = await postChat(product.api(0).url, key, { model: STREAM, stream: true });
   const seen = new Set<string>();
   let isOver = false;
@@ -104,7 +104,7 @@ test("a version is taken over while calls run, each priced by one or the other",
   expect(await product.audit()).toMatchObject({ difference: null, openHolds: 0, rejected: [] });
 });
 
-test("the version in force wins over the file, and the log says so", async () => {
+test("the version in force takes precedence over the file, which is logged", async () => {
   product.writeCatalogue(pricedAt("3"));
   const warned = () =>
     product.apis.every(({ log }) => log.some(({ msg }) => /file is not used/.test(msg)));
@@ -155,7 +155,7 @@ test("a version that a process cannot read changes nothing there, and is alarmed
   const refusal = "configuration version 4 line 1: of_a_newer_release is not allowed here";
   const logged = product.api(0).log.filter(({ msg }) => msg.includes(refusal));
   expect(logged).toHaveLength(1);
-  // A process that starts has none to keep.
+  // A process that starts has no earlier version to keep.
   await product.api(1).stop(5_000);
   expect(product.api(1).start()).rejects.toThrow(refusal);
   await config("rollback", "3");

@@ -1,4 +1,4 @@
-// Five hundred calls at the same moment on a balance that pays for a few: over HTTP, on two
+// Tests five hundred calls at the same moment on a balance that pays for a few: over HTTP, on two
 // processes, chats and batches of searches.
 
 import { expect, test } from "bun:test";
@@ -11,15 +11,15 @@ import { shared } from "../../support/shared.ts";
 
 const CALLS = 500;
 const ROUNDS = 5;
-/** Only output costs, and a call uses all that it may: each costs exactly what it holds. */
+/** Only output costs, and a call uses its maximum: each costs exactly its hold. */
 const MODEL = { id: "exact", mood: "ok", input: "0", output: "1000", freeEligible: false };
 const FREE_MODEL = { ...MODEL, id: "free", freeEligible: true };
 const TOKENS = 8;
 const COST = 8_000_000n;
-/** All that the Max plan lets through in a minute. */
+/** The calls that the Max plan lets through in a minute. */
 const PLAN_CALLS = 120;
 
-/** A batch of two searches of which each brings all that it may. */
+/** A batch of two searches, each of which returns its maximum. */
 const BATCH = [
   { query: "a", max_results: 3 },
   { query: "b", max_results: 5 },
@@ -123,7 +123,7 @@ test("the first calls of a month share one allowance, over all processes", async
       askChat(`${product.api(index % 2).url}/api`, account.key, { model: "free", maxTokens: 300 }),
     ),
   );
-  // Each may cost 30 cents and holds so much until it is answered; what it costs is 8 tenths.
+  // Each holds 30 cents until it is answered, and then costs 8 tenths of a cent.
   expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(3);
   const rows = await product.operator.database.sql`
     SELECT amount::text FROM operations o JOIN accounts a ON a.number = o.account

@@ -1,6 +1,7 @@
-// The programs of examples/ run as they stand against a started product. Python and Go run with
-// the packages that `npm run clients` installed. Without them they are skipped, so that `npm test`
-// needs no registry; in CI they are installed here, and a missing toolchain is a failure.
+// Tests that the programs of examples/ run as they stand against a started product. Python and Go
+// run with the packages that `npm run clients` installed. Without them they are skipped, so that
+// `npm test` needs no registry; in CI they are installed here, and a missing toolchain is a
+// failure.
 
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -127,7 +128,7 @@ describe("curl", () => {
   });
 });
 
-test("the examples ask for the SDKs that `npm run clients` proves", () => {
+test("the examples use the SDKs that `npm run clients` proves", () => {
   const text = (file: string) => readFileSync(join(PROJECT, file), "utf8");
   const packages = JSON.parse(text("package.json")) as { devDependencies: { openai: string } };
   const { openai } = packages.devDependencies;

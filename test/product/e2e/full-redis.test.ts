@@ -1,4 +1,4 @@
-// A Redis that is full: paid calls are refused, nothing is charged, and /readyz says why.
+// Tests a full Redis: paid calls are refused, nothing is charged, and /readyz gives the reason.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { Redis } from "ioredis";
@@ -7,7 +7,7 @@ import { startProduct } from "../../support/product/product.ts";
 
 setDefaultTimeout(120_000);
 
-test("/readyz says that Redis is full while it is, and calls cost nothing", async () => {
+test("/readyz reports that Redis is full while it is, and calls cost nothing", async () => {
   await using product = await startProduct({ apis: 1, workers: 1 });
   const { url } = product.api(0);
   const { key } = await product.account();

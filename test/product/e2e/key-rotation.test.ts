@@ -1,5 +1,5 @@
-// Replacing KEY_PEPPER on a running product: no key of a customer is lost on the way, and no wrong
-// step starts a process.
+// Tests replacing KEY_PEPPER on a running product: no customer's key is lost on the way, and no
+// wrong step starts a process.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ async function restart(pepper: string): Promise<void> {
   }
 }
 
-/** What the command-line tool prints, and how it ends. */
+/** The output of the command-line tool, and its end. */
 async function farebox(pepper: string, ...args: readonly string[]) {
   const child = Bun.spawn(
     [process.execPath, join(import.meta.dir, "../../../src/cli/main.ts"), ...args],
@@ -51,7 +51,7 @@ async function digests(): Promise<string[]> {
   return rows.map((row) => String(row.digest));
 }
 
-test("a pepper is replaced without a key that stops working", async () => {
+test("a pepper is replaced while every key keeps working", async () => {
   const [used, unused] = [await product.account(), await product.account()];
   expect(await statusOf(used.key)).toBe(200);
 
@@ -81,7 +81,7 @@ test("a pepper is replaced without a key that stops working", async () => {
   expect(await digests()).toContain(keyDigest(key, NEW));
   expect(await statusOf(key)).toBe(200);
 
-  // The old one is still needed, by a key that nobody has used since.
+  // The old pepper is still needed by a key that was not used since.
   await product.api(0).stop();
   const tooEarly = product.api(0).start({ env: { KEY_PEPPER: NEW } });
   await expect(tooEarly).rejects.toThrow(`1 API keys that are not revoked (${unused.keyId})`);

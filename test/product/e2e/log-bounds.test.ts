@@ -1,14 +1,14 @@
-// What repeats with every request while a store is away does not fill the log.
+// Tests that lines that repeat with every request while a store is away do not fill the log.
 
 import { expect, test } from "bun:test";
 import { eventually } from "../../support/eventually.ts";
 import { startProduct } from "../../support/product/product.ts";
 
 const REQUESTS = 300;
-/** Those of a few causes in a few seconds. */
+/** The lines of a few causes in a few seconds. */
 const LINES_MAX = 60;
 
-test("while Redis is away each failed request is in the log, or counted there", async () => {
+test("while Redis is away each failed request is logged, or counted in the log", async () => {
   await using product = await startProduct({ apis: 1, workers: 0 });
   const api = product.api(0);
   const { key } = await product.account();

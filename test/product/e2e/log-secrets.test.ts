@@ -1,4 +1,5 @@
-// Neither the passwords of the stores nor their URLs reach a log, whatever goes wrong with them.
+// Tests that neither the passwords of the stores nor their URLs reach a log, whatever goes wrong
+// with them.
 
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -15,7 +16,7 @@ import { createTestDatabase, startPrivateRedis } from "../../support/stores/serv
 const PROJECT = join(import.meta.dir, "../../..");
 const CANARY = "a-password-of-5f1c09aa77be3d20";
 
-/** The URL with the canary for its password. */
+/** The URL with the canary as its password. */
 function withCanary(url: string): string {
   const changed = new URL(url);
   changed.password = CANARY;
@@ -108,7 +109,7 @@ const FAULTS = {
 
 for (const file of ["src/main.ts", "workers/main.ts"]) {
   for (const [fault, { of, words }] of Object.entries(FAULTS)) {
-    test(`${file} ends at ${fault}, and says so in words, without the password`, async () => {
+    test(`${file} ends at ${fault}, and reports it in words, without the password`, async () => {
       const folder = temporaryFolder("farebox-test-log-");
       await using redis = await startPrivateRedis();
       await using database = await createTestDatabase();

@@ -1,4 +1,4 @@
-// What queued mail holds while no worker runs.
+// Tests the holds of queued mail while no worker runs.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { bucketKeys, holdsKey, MAIL_OWNER } from "../../../actors/records/keys.ts";

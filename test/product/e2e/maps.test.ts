@@ -1,5 +1,5 @@
-// Every maps action against the running product: by servers of the configuration, faked where they
-// cannot be run, and after a reload by what is built in.
+// Tests every maps action against the running product: by servers of the configuration, faked if
+// they cannot be run, and after a reload by the embedded provider.
 
 import { expect, test } from "bun:test";
 import { ACTIONS, type MapsAction } from "../../../src/services/maps/actions.ts";
@@ -14,7 +14,7 @@ const NAMES = Object.keys(ACTIONS) as MapsAction[];
 const STANDARD = 50_000n;
 const TILES = 5_000n;
 
-/** One case for each action; a template is no address that a path can be put behind. */
+/** One case for each action; a template is not an address that a path can be appended to. */
 const CASE_OF = new Map<string, Case>(
   CASES.filter(({ kind }) => kind !== "static-map").map((one) => [one.action, one]),
 );
@@ -35,7 +35,7 @@ const product = await shared(
 );
 const account = await product.account({ paid: "50", scopes: ["maps"], contract: "enterprise" });
 
-/** Answers what the server of the action that stands first in the path would. */
+/** Answers for the server of the action at the start of the path. */
 function answer(request: Request): Response {
   const action = new URL(request.url).pathname.split("/")[1] ?? "";
   const reply = CASE_OF.get(action)?.reply;
@@ -80,7 +80,7 @@ test("every action is served by its configured server, at its price in the ledge
   expect(await spent()).toBe(due);
 });
 
-test("what is built in serves as soon as the file names no servers any more", async () => {
+test("the embedded provider serves as soon as the file names no servers any more", async () => {
   product.writeCatalogue([{ id: "ok" }]);
   await eventually("the file was read again", async () => {
     const answers = await Promise.all([0, 1].map((api) => ask("action=weather&lat=1&lon=1", api)));

@@ -1,6 +1,6 @@
-// One request, followed by its id through everything that a running product says of it: the answer,
-// the log of the process, the trace, the request log, the ledger and the receipt; and what the
-// metrics count of it.
+// Tests that one request's id leads through all records of a running product: the answer, the log
+// of the process, the trace, the request log, the ledger and the receipt; and that the metrics
+// count the request.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ setDefaultTimeout(180_000);
 
 const WITHIN_MS = 60_000;
 
-/** What the collector was sent. */
+/** The requests that the collector received. */
 let traces = "";
 
 const collector = sharedServer(async (request) => {

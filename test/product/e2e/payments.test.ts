@@ -1,5 +1,5 @@
-// Top-ups through the whole product: the API takes the events, workers process them, and any of
-// them may be killed. PAYMENT_KILLS is how often one of the three processes is.
+// Tests top-ups through the whole product: the API takes the events, workers process them, and any
+// of them may be killed. PAYMENT_KILLS is the number of kills of the three processes.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
@@ -75,7 +75,7 @@ async function intentOf(
   return { intent: String(row?.intent) };
 }
 
-test("kill -9 of workers and API while events come in loses and doubles nothing", async () => {
+test("kill -9 of workers and API while events arrive loses and doubles nothing", async () => {
   await using started = await startPaidProduct({ workers: 2, apis: 1 });
   const { product } = started;
   const accounts = await Promise.all(Array.from({ length: KILLS }, () => product.account()));

@@ -1,5 +1,5 @@
-// The product behind PgBouncer in transaction mode. Skipped where PgBouncer is not there and cannot
-// be installed.
+// Tests the product behind PgBouncer in transaction mode. Skipped if PgBouncer is missing and
+// cannot be installed.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
@@ -53,7 +53,7 @@ describe.skipIf(!hasPooler())("behind PgBouncer in transaction mode", () => {
     expect(told.filter((status) => status === 200)).toHaveLength(CALLS);
     const adjust = ["account", "adjust", account.id, "--usd", "3", "--reason", "test"];
     expect((await farebox(product, env, ...adjust)).answer).toMatchObject({ applied: true });
-    // A notification, which only a connection of its own gets.
+    // A notification, which arrives only on a direct connection.
     await farebox(product, env, "service", "pause", "chat");
     await eventually("chat is paused", async () => (await call(0)) === 503, 9_000);
     const log = product.programs.flatMap((program) => program.log);
@@ -63,7 +63,7 @@ describe.skipIf(!hasPooler())("behind PgBouncer in transaction mode", () => {
     expect((await product.audit()).difference).toBeNull();
   });
 
-  test("of many statements at once each gets its own answer", async () => {
+  test("each of many statements at once gets its own answer", async () => {
     await using database = await createTestDatabase();
     await using pooler = await startPooler(database.url);
     const pools = Array.from({ length: 6 }, () =>
@@ -105,7 +105,7 @@ describe.skipIf(!hasPooler())("behind PgBouncer in transaction mode", () => {
     }
   });
 
-  test("a pooler that the settings do not name is refused in words, either way round", async () => {
+  test("a pooler that the settings do not name is refused in words, and the reverse", async () => {
     await using database = await createTestDatabase();
     await using pooler = await startPooler(database.url);
     await checkDirect(database.url, null);

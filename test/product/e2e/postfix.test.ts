@@ -1,4 +1,4 @@
-// Through a real Postfix: what it passes on is what was sent, and still signed.
+// Tests a real Postfix: it passes the message on unchanged, and the signature still holds.
 
 import { expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
@@ -13,7 +13,7 @@ import { verifyDkim } from "../../support/fakes/verify-dkim.ts";
 import { startProduct } from "../../support/product/product.ts";
 
 test.skipIf(!ensurePostfix())(
-  "a message passes a real Postfix unchanged, signed, and charged for whom it took",
+  "a message passes a real Postfix unchanged, signed, and charged for accepted recipients",
   async () => {
     const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     await using resources = new AsyncDisposableStack();

@@ -1,5 +1,5 @@
-// What callers say and who they are is in no store, no log and no queue. Each secret is a random
-// word that is then searched for in the raw bytes of everything that the product wrote.
+// Tests that callers' words and identities are in no store, no log and no queue. Each secret is a
+// random word that is then searched for in the raw bytes of everything that the product wrote.
 
 import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
@@ -11,7 +11,7 @@ import { ScriptedSmtp } from "../../support/fakes/scripted-smtp.ts";
 import { startProduct } from "../../support/product/product.ts";
 import { shared, sharedServer } from "../../support/shared.ts";
 
-/** A word that nothing else contains. */
+/** A word that occurs nowhere else. */
 function canary(name: string): string {
   return `canary${name}${randomBytes(9).toString("hex")}`;
 }
@@ -63,7 +63,7 @@ const SECRETS = {
 /** Documentation addresses, so that no log of a network can have them by chance. */
 const CLIENT = `198.51.100.${200 + ((randomBytes(1)[0] ?? 0) % 50)}`;
 const REFUSED_CLIENT = "2001:db8:77:4242::99aa";
-/** What may be kept, to show that the search finds what is there. */
+/** A word that may be kept, to show that the search finds existing words. */
 const KEPT = canary("email");
 
 const upstream = sharedServer(answerUpstream);
@@ -87,7 +87,7 @@ const product = await shared(
       },
       actions: { geocode: ["places"], reverse: ["places"] },
     },
-    // Nothing of what Redis writes is packed.
+    // Redis must not compress its files.
     redisSettings: { rdbcompression: "no", loglevel: "debug" },
     env: {
       TRUSTED_PROXIES: "127.0.0.1",
@@ -106,7 +106,7 @@ const account = await product.account({
   scopes: ["models", "search", "mail"],
 });
 
-/** An upstream that quotes what it was asked, in replies as in errors. */
+/** An upstream that quotes the request, in replies and in errors. */
 async function answerUpstream(request: Request): Promise<Response> {
   const asked = await request.text();
   const url = new URL(request.url);
@@ -132,7 +132,7 @@ async function answerUpstream(request: Request): Promise<Response> {
   return new Response(chunk + end, { headers: { "content-type": "text/event-stream" } });
 }
 
-/** Search services: one is down, one quotes what it was asked, one sends nonsense. */
+/** Search services: one is down, one quotes the request, one sends nonsense. */
 function answerSearch(path: string, asked: string): Response {
   const title = `${SECRETS.result} ${asked}`;
   if (path.startsWith("/brave/")) return Response.json({ error: title }, { status: 500 });
@@ -142,7 +142,7 @@ function answerSearch(path: string, asked: string): Response {
   return Response.json({ results: [{ title, url, content: title }] });
 }
 
-/** A geocoder that answers, refuses and fails with what it was asked. */
+/** A geocoder that answers, refuses and fails with the text of the request. */
 function answerMaps({ pathname, search }: URL): Response {
   const said = `${SECRETS.mapsAnswer} ${decodeURIComponent(search)}`;
   if (search.includes("fail")) return Response.json({ error: said }, { status: 500 });
@@ -224,7 +224,7 @@ async function speakOfMaps(): Promise<void> {
   expect(await askMaps(`action=geocode&query=${mapsQuery}`)).toBe(403);
 }
 
-/** Calls that are served, refused and that fail, each with its secrets. */
+/** Makes calls that are served, refused and that fail, each with its secrets. */
 async function speak(): Promise<void> {
   await speakOfMaps();
   for (const stream of [false, true]) {
@@ -263,7 +263,9 @@ async function search(): Promise<void> {
   expect(await post(Array(101).fill(one), {}, "/v1/search/batch")).toBe(400);
 }
 
-/** Messages that are sent, refused and put off by a server that quotes whom they are for. */
+/**
+ * Sends messages that are accepted, refused and put off by a server that quotes their recipients.
+ */
 async function sendMail(): Promise<void> {
   const to = `${SECRETS.mailAddress}@example.test`;
   const message = {
@@ -284,7 +286,7 @@ async function sendMail(): Promise<void> {
   expect(await post(message, {}, path)).toBe(422);
   smtp.script = { data: refuse(451) };
   expect(await post(message, {}, path)).toBe(202);
-  // One that waits, and one whose content is lost, so that it fails.
+  // One message that waits, and one whose content is lost, so that it fails.
   expect(await post(message, {}, path)).toBe(202);
   const redis = new Redis(product.redis.url);
   const [key] = await redis.keys("content-key:*");
@@ -302,7 +304,7 @@ async function sendMail(): Promise<void> {
   );
 }
 
-/** Calls while Redis dies: what is logged then has the command that failed. */
+/** Makes calls while Redis dies: the log lines then contain the failed command. */
 async function speakThroughOutage(): Promise<void> {
   const calls = Array.from({ length: 10 }, () => post(chat("echo")));
   await product.redis.kill9();
@@ -312,7 +314,7 @@ async function speakThroughOutage(): Promise<void> {
   await eventually("calls are served again", async () => (await post(chat("echo"))) === 200);
 }
 
-/** Has the stores write all that they hold to their files. */
+/** Makes the stores write all their data to their files. */
 async function persist(): Promise<void> {
   const redis = new Redis(product.redis.url);
   await redis.bgrewriteaof();
@@ -330,7 +332,7 @@ function filesBelow(folder: string): string[] {
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true);
 }
 
-/** Every row of every table as text; a data file may hold a long value packed. */
+/** Every row of every table as text; a data file may hold a long value compressed. */
 async function tables(): Promise<string> {
   const { sql } = product.operator.database;
   const names = await sql`SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
@@ -343,7 +345,7 @@ async function tables(): Promise<string> {
   return texts.join("");
 }
 
-test("nothing that a caller says, and no key or address, is kept anywhere", async () => {
+test("no word of a caller, and no key or address, is kept anywhere", async () => {
   await speak();
   await sendMail();
   await speakThroughOutage();

@@ -1,5 +1,5 @@
-// The Redis of the job queues is away: what does not need it goes on, also for processes that start
-// meanwhile, and what waits for it is done when it is back.
+// Tests that the Redis of the job queues is away: work that does not need it goes on, even in
+// processes that start meanwhile, and waiting work is done when it is back.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { bucketKeys, holdsKey, MAIL_OWNER } from "../../../actors/records/keys.ts";

@@ -1,5 +1,5 @@
-// The official OpenAI client against two API processes and a worker: what a customer sees, and that
-// it is what the books say.
+// Tests the official OpenAI client against two API processes and a worker: the customer's view, and
+// that the books agree with it.
 
 import { describe, expect, test } from "bun:test";
 import OpenAI from "openai";
@@ -13,7 +13,7 @@ import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 
 const SAID = "Fares are paid before the ride begins.";
-/** What the fake upstream says a reply took, at $1 and $2 a million. */
+/** The cost of the usage that the fake upstream reports, at $1 and $2 a million. */
 const PRICE = "0.000028";
 
 const product = await shared(
@@ -58,7 +58,7 @@ async function me(account: TestAccount, api = 1): Promise<Me> {
   return (await reply.json()) as Me;
 }
 
-/** All of an iteration. */
+/** All items of an iteration. */
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   const found: T[] = [];
   for await (const item of items) found.push(item);
@@ -89,7 +89,7 @@ describe("the OpenAI client", () => {
     });
   });
 
-  test("gets a whole reply and what it cost", async () => {
+  test("gets a whole reply and its cost", async () => {
     const account = await product.account();
     const reply = await client(account).chat.completions.create(PLAIN);
     expect(reply.choices[0]?.message).toMatchObject({ role: "assistant", content: SAID });
@@ -111,7 +111,7 @@ describe("the OpenAI client", () => {
     expect(chunks.slice(0, -1).every((chunk) => !("svc" in chunk))).toBe(true);
   });
 
-  test("is told errors as its own classes, with code and id, and pays nothing", async () => {
+  test("gets errors as its own classes, with code and id, and pays nothing", async () => {
     const account = await product.account();
     const create = (body: object, key = account.key) =>
       failure(client({ key }).chat.completions.create({ ...PLAIN, ...body }));
@@ -129,7 +129,7 @@ describe("the OpenAI client", () => {
     expect((await me(account)).month.spent_usd).toBe(0);
   });
 
-  test("waits as a 429 tells it, then is served", async () => {
+  test("waits as a 429 demands, then is served", async () => {
     const account = await product.account();
     const statuses: number[] = [];
     const recorded = async (url: string, init?: RequestInit) => {
@@ -158,7 +158,7 @@ describe("the OpenAI client", () => {
     expect(svcOf((await all(await third)).at(-1)).cost_usd).toBe(0.000028);
     expect(statuses[0]).toBe(429);
     expect(statuses.at(-1)).toBe(200);
-    // At least: the client itself would have come again after half a second.
+    // At least: without the header the client would have retried after half a second.
     expect(performance.now() - startMs).toBeGreaterThanOrEqual(1_000);
   });
 });
@@ -177,7 +177,7 @@ describe("a tool loop", () => {
     },
   ];
 
-  /** The question, the calls that the model made, and an answer to each. */
+  /** The question, the model's calls, and an answer to each. */
   function conversation(
     calls: readonly OpenAI.Chat.Completions.ChatCompletionMessageFunctionToolCall[],
   ): OpenAI.Chat.Completions.ChatCompletionMessageParam[] {
@@ -232,7 +232,7 @@ describe("a tool loop", () => {
   });
 });
 
-test("a stream that its caller leaves stops upstream at once and costs what was sent", async () => {
+test("a stream that its caller leaves stops upstream at once and costs the sent text", async () => {
   const account = await product.account({ contract: "enterprise" });
   let spentBefore = 0;
   for (let round = 0; round < 5; round += 1) {
@@ -260,7 +260,7 @@ test("a stream that its caller leaves stops upstream at once and costs what was 
   }
 });
 
-/** What one call cost, as everything that tells it says. */
+/** The cost of one call in each of its records. */
 interface Told {
   readonly request: string;
   readonly body: string;
@@ -306,7 +306,7 @@ async function exportedCosts(account: TestAccount): Promise<Map<string, string>>
   );
 }
 
-test("body, header, ledger, request log and CSV say the same of every call's cost", async () => {
+test("body, header, ledger, request log and CSV give the same cost of every call", async () => {
   const account = await product.account({ paid: "1" });
   const before = (await me(account)).balance;
   const told = await makeCalls(account);

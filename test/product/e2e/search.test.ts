@@ -1,4 +1,4 @@
-// Search as it comes out of the box: the product's processes, no provider configured, a plain HTTP
+// Tests search with its defaults: the product's processes, no provider configured, a plain HTTP
 // client.
 
 import { expect, test } from "bun:test";
@@ -15,7 +15,7 @@ const dataFolder = join(folder, "data");
 const product = await shared(
   startProduct({ search: "built in", env: { FAREBOX_DATA: dataFolder } }),
 );
-// It asks again and again until the index is built: more than a minute of the Starter tier.
+// It repeats its request until the index is built: more than a minute of the Starter tier.
 const account = await product.account({ paid: "5", scopes: ["search"], contract: "enterprise" });
 
 interface Result {
@@ -76,7 +76,7 @@ test("a batch is answered in its order and charged once", async () => {
   expect(body).toMatchObject([{ results_count: 1 }, { results_count: 0 }]);
 });
 
-test("what the command line adds is found by processes that run", async () => {
+test("documents added by the command line are found by running processes", async () => {
   expect(await resultsOf(0, "quokka")).toEqual([]);
   const file = join(folder, "zoo.jsonl");
   const quokka = { url: "https://zoo.example/quokka", title: "The quokka", text: "It smiles." };
@@ -92,7 +92,7 @@ test("what the command line adds is found by processes that run", async () => {
   }
 }, 120_000);
 
-test("an operator's pause is felt by every process, and costs nobody anything", async () => {
+test("an operator's pause affects every process, and costs no account anything", async () => {
   expect(await run("service", "pause", "search")).toBe(0);
   await eventually("both are paused", async () => {
     const answers = await Promise.all([0, 1].map((api) => post(api, "/v1/search", { query: "x" })));

@@ -1,5 +1,5 @@
-// Workers killed while they send mails of the service: each mail arrives, always with the same
-// bytes.
+// Tests workers killed while they send mails of the service: each mail arrives, always with the
+// same bytes.
 
 import { expect, test } from "bun:test";
 import { serviceMail } from "../../../src/core/service-mail.ts";
@@ -56,7 +56,9 @@ test("a mail of the service survives a worker that is killed at any stage", asyn
   }
 }, 120_000);
 
-/** Kills at a stage of the conversation; `accepted`: the server has it, the worker no answer. */
+/**
+ * Kills at a stage of the conversation; `accepted`: the server has the mail, the worker no answer.
+ */
 function scriptOf(stage: (typeof STAGES)[number], kill: () => Promise<void>): Script {
   const hang = (): Act => {
     void kill();

@@ -1,5 +1,5 @@
-// Documents that one machine adds are found by the others: two API processes, each with a data
-// directory of its own.
+// Tests that documents added on one machine are found by the others: two API processes, each with
+// its own data directory.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ for (const [index, api] of product.apis.entries()) {
   await api.start({ env: { FAREBOX_DATA: dataOf(`machine-${index}`) } });
 }
 
-/** A data directory of its own, with the shipped index that was built once for all tests. */
+/** A separate data directory, with the shipped index that was built once for all tests. */
 function dataOf(name: string): string {
   const directory = join(product.parts.home, name);
   mkdirSync(directory);
@@ -32,7 +32,7 @@ function dataOf(name: string): string {
   return directory;
 }
 
-/** `farebox index` on a third machine. */
+/** Runs `farebox index` on a third machine. */
 async function index(...args: readonly string[]) {
   const main = join(import.meta.dir, "../../../src/cli/main.ts");
   const data = join(product.parts.home, "machine-cli");

@@ -1,4 +1,4 @@
-// Changes while the product runs: a process that is told to stop, pauses, configuration, keys.
+// Tests changes while the product runs: a stopping process, pauses, configuration, keys.
 
 import { expect, test } from "bun:test";
 import { revokeKey } from "../../../src/accounts/administration.ts";
@@ -39,7 +39,7 @@ async function heldOf({ id, bucket }: TestAccount) {
   return { held: wallet.heldPaid + wallet.heldFree, streams: wallet.streams };
 }
 
-test("a process that is told to stop ends its streams, and loses none", async () => {
+test("a stopping process ends its streams, and loses none", async () => {
   const account = await product.account({ paid: "10", contract: "enterprise" });
   const leaving = product.api(0);
   const { answers } = await openStreams(leaving, account, 50);
@@ -70,7 +70,7 @@ test("a process that is told to stop ends its streams, and loses none", async ()
   await leaving.start();
 });
 
-test("a process that is told to stop settles the streams that their callers leave", async () => {
+test("a stopping process settles the streams that their callers leave", async () => {
   const account = await product.account({ paid: "10", contract: "enterprise" });
   const leaving = product.api(0);
   for (let round = 0; round < 3; round += 1) {
@@ -84,7 +84,7 @@ test("a process that is told to stop settles the streams that their callers leav
   }
 }, 60_000);
 
-test("a process that is told to stop says so, and interrupts what lasts too long", async () => {
+test("a stopping process reports it, and interrupts calls that last too long", async () => {
   const account = await product.account({ paid: "10", contract: "enterprise" });
   const leaving = product.api(0);
   await leaving.stop();
@@ -113,7 +113,7 @@ test("a process that is told to stop says so, and interrupts what lasts too long
   await leaving.start();
 }, 60_000);
 
-test("a process that is told to stop while Redis is away settles when it is back", async () => {
+test("a process stopped while Redis is away settles when it is back", async () => {
   const account = await product.account({ paid: "10", contract: "enterprise" });
   const leaving = product.api(0);
   const { answers } = await openStreams(leaving, account, 10);
@@ -128,7 +128,7 @@ test("a process that is told to stop while Redis is away settles when it is back
   await leaving.start();
 }, 60_000);
 
-test("a switch counts on every process, and costs nothing", async () => {
+test("a switch takes effect on every process, and costs nothing", async () => {
   const account = await product.account({ contract: "enterprise" });
   const { database } = product.operator;
   const pauses = new Pauses({ database, log: { warn: () => {} } });
@@ -151,7 +151,7 @@ test("a switch counts on every process, and costs nothing", async () => {
   }
 });
 
-test("a new configuration counts on every process without a restart", async () => {
+test("a new configuration takes effect on every process without a restart", async () => {
   const account = await product.account({ contract: "enterprise" });
   const born = product.apis.map(({ log }) => log.length);
   const askAll = () =>

@@ -1,6 +1,7 @@
-// Many calls at once over two API processes take a balance below its threshold, while the workers
-// that charge the card are killed at named points: one crossing, one charge. STORM_ROUNDS is how
-// often each point is played, STORM_CALLS how many calls there are in a round.
+// Tests that many calls at once over two API processes that take a balance below its threshold,
+// while the workers that charge the card are killed at named points, cause one charge for each
+// crossing. STORM_ROUNDS is the number of rounds for each point, STORM_CALLS the number of calls in
+// a round.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { ApiAnswer, ApiRequest } from "../../../src/annexes/stripe-sandbox/sandbox-keys.ts";
@@ -31,7 +32,10 @@ const isReading = ({ method, path }: ApiRequest) =>
   method === "GET" && /^\/v1\/payment_intents\/pi_/.test(path);
 const isLastReading = ({ path }: ApiRequest) => path === "/v1/radar/early_fraud_warnings";
 
-/** Where workers die, seen from the provider; whether it has done what it was asked by then. */
+/**
+ * The points at which workers die, as the provider sees them, and whether it has done the work by
+ * then.
+ */
 const POINTS = {
   "the charge is asked for": { at: isCharge, isDone: false },
   "the card is charged, and nobody told": { at: isCharge, isDone: true },
@@ -40,7 +44,7 @@ const POINTS = {
 } as const;
 type Point = keyof typeof POINTS;
 
-/** What is killed when a request comes; null: nothing is. */
+/** Kills this when a request comes; null: nothing is killed. */
 const armed: { point: Point | null; kill: () => Promise<void> } = {
   point: null,
   kill: () => Promise.resolve(),
@@ -50,7 +54,7 @@ async function intercept(request: ApiRequest, answer: () => ApiAnswer): Promise<
   const { point } = armed;
   if (point === null || !POINTS[point].at(request)) return null;
   armed.point = null;
-  // One that is being booked gets its answer, and dies right after it.
+  // An event that is being booked gets its answer, and the worker dies right after it.
   if (POINTS[point].at === isLastReading) {
     queueMicrotask(() => void armed.kill());
     return null;
@@ -140,7 +144,7 @@ async function round(point: Point): Promise<void> {
   expect(booked.map(({ amount }) => amount)).toEqual([usd("20"), usd("30")]);
 }
 
-/** The minute after which an attempt is asked for again is over at once. */
+/** Skips the minute after which an attempt is repeated. */
 async function isCredited({ number }: AccountRow): Promise<boolean> {
   await product.operator.database.sql`
     UPDATE top_ups SET next_attempt_at = now() - interval '1 second'

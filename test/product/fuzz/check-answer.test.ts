@@ -1,4 +1,5 @@
-// The checks of the fuzzer can fail: each wrong answer is refused, each right one passes.
+// Tests that the checks of the fuzzer can fail: each wrong answer is refused, each right one
+// passes.
 
 import { describe, expect, test } from "bun:test";
 import { checkAnswer } from "./check-answer.ts";
@@ -80,7 +81,7 @@ const CHUNK = {
 };
 const DONE = "data: [DONE]\n\n";
 
-describe("what is right passes", () => {
+describe("a right answer passes", () => {
   test("a success, with its cost", () => {
     const headers = { "x-svc-cost-usd": "0.0005" };
     const told = check({ headers, body: searchReply({}, { cost_usd: 0.0005 }) });
@@ -95,7 +96,7 @@ describe("what is right passes", () => {
     check({ status: 502, body, mayFail: true });
   });
 
-  test("a path that is none because of what follows a #, dots or not", () => {
+  test("a path without an endpoint because of the text after a #, dots or not", () => {
     for (const target of ["/api/v1/openapi.json#f/../models", "/v1/../v1/search#", "/v1/me#?x"]) {
       const surface = target.startsWith("/api/") ? { param: null } : {};
       const body = error({ code: "not_found", ...surface });
@@ -103,7 +104,7 @@ describe("what is right passes", () => {
     }
   });
 
-  test("what the server refuses by itself because it is no HTTP", () => {
+  test("bytes that the server itself refuses because they are not HTTP", () => {
     const bare = { headers: Object.fromEntries(Object.keys(HEADERS).map((name) => [name, null])) };
     expect(check({ ...bare, isHttp: false, status: 505, body: "" }).requestId).toBeNull();
     expect(() => check({ ...bare, isHttp: true, status: 505, body: "" })).toThrow("explains");
@@ -156,7 +157,7 @@ const WRONG: Readonly<Record<string, Wrong>> = {
   "without streams": { headers: STREAM, body: DONE },
 };
 
-describe("what is wrong is refused", () => {
+describe("a wrong answer is refused", () => {
   for (const [message, wrong] of Object.entries(WRONG)) {
     test(message, () => {
       expect(() => check(wrong)).toThrow(message);

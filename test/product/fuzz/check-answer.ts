@@ -1,5 +1,5 @@
-// What every answer must be, whatever was asked: documented, in the shape of its surface, no fault
-// of ours, and free of charge unless it is a success.
+// Checks every answer, to any request: documented, in the shape of its surface, no fault of ours,
+// and free of charge unless it is a success.
 
 import { ERRORS, isErrorCode } from "../../../src/core/errors.ts";
 import type { NanoUsd } from "../../../src/core/money/money.ts";
@@ -10,12 +10,12 @@ import { endpointOf, misfit, undocumented } from "../../support/api/contract.ts"
 import { type FuzzRequest, pathOf } from "./fuzz-request.ts";
 import { isNoHttp, type RawAnswer } from "./raw-client.ts";
 
-/** What the caller knows about the money after a request. */
+/** The facts about the money that the caller knows after a request. */
 export interface Outcome {
   readonly status: number;
   /** Null for an answer of the server itself, before any of our code ran. */
   readonly requestId: string | null;
-  /** Exact; null for a stream that broke off, and for mail that waits. */
+  /** The exact cost; null for a stream that broke off, and for mail that waits. */
   readonly cost: NanoUsd | null;
 }
 
@@ -30,9 +30,9 @@ const COMMON_HEADERS = [
   "x-ratelimit-remaining-requests",
   "x-ratelimit-reset-requests",
 ] as const;
-/** What belongs to no surface answers without the headers of one. */
+/** Paths of no surface, which answer without the headers of a surface. */
 const OF_THE_PROGRAM: ReadonlySet<string> = new Set(PROGRAM.map(({ path }) => path));
-/** The console, which dots in a path may lead to. It has a fuzzer of its own (check-console.ts). */
+/** The console, which dots in a path may lead to. It has its own fuzzer (check-console.ts). */
 const OF_THE_CONSOLE = /^\/console\/api\//i;
 const GATEWAY_FAILURES: ReadonlySet<number> = new Set([502, 503]);
 /** Codes of paths that have no endpoint; a malformed Host comes before them. */
@@ -42,7 +42,7 @@ const UNROUTED: ReadonlySet<string> = new Set([
   "invalid_parameter",
 ]);
 
-/** Throws an Error that says what is wrong with the answer. */
+/** Throws an Error that names the fault of the answer. */
 export function checkAnswer(
   request: FuzzRequest,
   answer: RawAnswer,
@@ -112,7 +112,7 @@ function checkDocumented(endpoint: DocumentedEndpoint | null, ok: boolean, value
   if (ok || !UNROUTED.has(code)) throw new Error("A path without an endpoint was served");
 }
 
-/** The shape of SPEC 7; that of OpenAI on the Application API. */
+/** Checks the shape of SPEC 7; on the Application API the shape of OpenAI. */
 function checkError(status: number, path: string, value: unknown): void {
   const { error } = value as { readonly error?: Readonly<Record<string, unknown>> };
   const { code, type, message, ...others } = error ?? {};
@@ -121,7 +121,7 @@ function checkError(status: number, path: string, value: unknown): void {
   if (row.status !== status || row.type !== type)
     throw new Error(`${code} is not ${type} ${status}`);
   if (typeof message !== "string" || message === "") throw new Error(`${code} has no message`);
-  // With a malformed Host the router takes another part of the URL for the path.
+  // With a malformed Host the router treats another part of the URL as the path.
   if (message.startsWith("The header Host")) return;
   const isApplication = path.startsWith("/api/");
   const names = Object.keys(others).join();
@@ -133,7 +133,7 @@ interface Svc {
   readonly cost_usd?: number;
 }
 
-/** Body and headers say the same. A repeat names the request that it repeats. */
+/** Requires that body and headers agree. A repeat names the request that it repeats. */
 function checkSvc(value: unknown, { requestId, cost }: Outcome, isRepeat: boolean): void {
   const { svc } = value as { readonly svc?: Svc };
   if (svc?.cost_usd === undefined) return;
@@ -142,7 +142,7 @@ function checkSvc(value: unknown, { requestId, cost }: Outcome, isRepeat: boolea
   if (!isRepeat && svc.request_id !== requestId) throw new Error("The body has another request id");
 }
 
-/** The cost that the last frame says; null if the stream broke off. */
+/** The cost in the last frame; null if the stream broke off. */
 function checkStream(endpoint: DocumentedEndpoint | null, body: Buffer): NanoUsd | null {
   const data = body
     .toString()

@@ -1,4 +1,4 @@
-// What the fuzzer of the console finds wrong: it must see each of these faults.
+// Tests that the fuzzer of the console finds each of these faults.
 
 import { expect, test } from "bun:test";
 import { checkConsole } from "./check-console.ts";
@@ -31,7 +31,7 @@ function answerOf(status: number, body: object | string): RawAnswer {
 const refusal = (status: number, code: string, message = "No") =>
   answerOf(status, { error: { code, message } });
 
-test("what is right passes", () => {
+test("a right answer passes", () => {
   expect(checkConsole(REQUEST, answerOf(200, { ok: true }))).toBe(200);
   expect(checkConsole(REQUEST, refusal(403, "role_required"))).toBe(403);
   const named = refusal(400, "invalid_parameter", "name must be a string");

@@ -1,5 +1,5 @@
-// What every answer of the console must be, whatever was asked: no fault of ours, and a documented
-// reply or refusal. Nobody is served without the role for it, or shown another organisation's data.
+// Checks every answer of the console, to any request: no fault of ours, and a documented reply or
+// refusal. No request is served without the role for it, or gets another organisation's data.
 
 import { mayAct, ROLES } from "../../../src/core/access/roles.ts";
 import { CONSOLE_ERRORS } from "../../../src/core/console-errors.ts";
@@ -19,10 +19,10 @@ const STATUSES: ReadonlyMap<string, number> = new Map(
 );
 /** These answer as the API does, whose errors have a type. */
 const THROUGH_API: ReadonlySet<string> = new Set(["callFromPlayground", "estimateFromPlayground"]);
-/** Words for what is no field. */
+/** Words for parts that are not fields. */
 const WHOLE = ["The body", "The query", "A field's name", "The path", "The header"] as const;
 
-/** Throws an Error that says what is wrong with the answer. Answers its status. */
+/** Throws an Error that names the fault of the answer. Returns its status. */
 export function checkConsole(request: ConsoleRequest, answer: RawAnswer): number {
   const { status, headers, body } = answer;
   if (isNoHttp(request, answer)) return status;
@@ -58,7 +58,7 @@ function endpointOf(request: ConsoleRequest): AnyEndpoint | null {
   return CONSOLE_FUZZED.find((one) => one.method === method && fits(one, path)) ?? null;
 }
 
-/** A changed path may be that of a page, or of the documentation. */
+/** A changed path may be the path of a page, or of the documentation. */
 function checkElsewhere(request: ConsoleRequest, status: number): number {
   const path = pathOf(request.target).toLowerCase();
   if (path.startsWith("/console") && request.method !== "OPTIONS") {
@@ -67,7 +67,7 @@ function checkElsewhere(request: ConsoleRequest, status: number): number {
   return status;
 }
 
-/** Whoever was served may be served. */
+/** Requires that a request that was served had the right to it. */
 function checkAllowed(endpoint: AnyEndpoint, request: ConsoleRequest): void {
   const { who, isOwnPage, isJsonType } = request;
   const isChange = endpoint.method !== "GET";
@@ -97,8 +97,8 @@ function checkRefusal(
   if (expected !== status) throw new Error(`${code} is ${expected}, not ${status}`);
   if (typeof message !== "string" || message === "") throw new Error(`${code} has no message`);
   const more = [...Object.keys(beside), ...Object.keys(others)];
-  // A changed path may be one of the API; what that says is the matter of another fuzzer. With a
-  // malformed Host the router takes another part of the URL for the path.
+  // A changed path may be one of the API; its answers belong to another fuzzer. With a malformed
+  // Host the router treats another part of the URL as the path.
   if (endpoint === null || THROUGH_API.has(endpoint.id)) return;
   if (message.startsWith("The header Host")) return;
   if (more.length > 0) throw new Error(`A refusal has fields '${more.join()}'`);
@@ -108,12 +108,12 @@ function checkRefusal(
   if (code === "invalid_parameter") checkNamed(endpoint, request, message);
 }
 
-/** A refusal of a value says which. */
+/** Requires that a refusal of a value names its field. */
 function checkNamed(endpoint: AnyEndpoint, request: ConsoleRequest, message: string): void {
   const names = [
     ...WHOLE,
     '""',
-    // Bytes that are no text stand so in the name of a field of the query.
+    // Bytes that are not text appear like this in the name of a field of the query.
     "\uFFFD",
     ...request.fields,
     ...propertiesOf(endpoint.body?.schema),
@@ -121,7 +121,7 @@ function checkNamed(endpoint: AnyEndpoint, request: ConsoleRequest, message: str
     ...[...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name),
   ];
   if (names.some((name) => name !== "" && message.includes(name))) return;
-  // A fault in the bytes of a body may have made a name of its own.
+  // A fault in the bytes of a body may have made a new name.
   if (message.includes("is not known: ")) return;
   throw new Error(`A refusal names no field: '${message}'`);
 }

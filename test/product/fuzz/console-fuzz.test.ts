@@ -1,6 +1,6 @@
 import { test } from "bun:test";
 import { KINDS, runChaos } from "../chaos/kinds.ts";
 
-test("no request to the console makes a fault, or reaches what is another's", async () => {
+test("no request to the console makes a fault, or reaches another's data", async () => {
   await runChaos("console", KINDS.console.quick);
 }, 300_000);

@@ -1,5 +1,5 @@
-// Requests to the console made from its own schemas, most of them with faults, by people of every
-// role: every answer is checked, then the rows of the other organisation, and then the books.
+// Sends requests to the console made from its own schemas, most of them with faults, by people of
+// every role: every answer is checked, then the rows of the other organisation, and then the books.
 
 import { must } from "../../support/product/product-checks.ts";
 import type { ChaosOptions } from "../chaos/gateway-kills.ts";
@@ -12,14 +12,14 @@ import { type RawAnswer, sendRaw } from "./raw-client.ts";
 import { labelOf } from "./request-maker.ts";
 
 const AT_ONCE = 24;
-/** After so many requests, sessions and roles that ended are given back. */
+/** After this many requests, ended sessions and roles are restored. */
 const BATCH = 96;
 const ANSWER_MS_MAX = 20_000;
 const SUCCESS_SHARE_MIN = 0.2;
 const FAILURES_SHOWN = 40;
 const KNOWN = /KNOWN_[a-z0-9_]+/g;
 
-/** Sends so many requests to the console, and checks what they left. */
+/** Sends this many requests to the console, and checks their effects. */
 export async function fuzzConsole({ times, random, say }: ChaosOptions): Promise<void> {
   say(`${times} requests to the console, seed ${random.seed}`);
   await using lab = await openConsoleLab();
@@ -117,10 +117,10 @@ class ConsoleRun {
   }
 }
 
-/** The request with the values that the names in its body stand for. */
+/** The request with real values in place of the names in its body. */
 function filled(request: ConsoleRequest, secrets: ReadonlyMap<string, string>): ConsoleRequest {
   if (request.body === null) return request;
-  // One byte a character: what is no UTF-8 stays as it is.
+  // Decodes one byte a character: bytes that are not UTF-8 stay unchanged.
   const text = Buffer.from(request.body).toString("latin1");
   const body = text.replaceAll(KNOWN, (name) => secrets.get(name) ?? name);
   return { ...request, body: Buffer.from(body, "latin1") };

@@ -1,5 +1,5 @@
-// The console that is fuzzed: people of every role in several accounts, operators, and another
-// organisation, whose rows must stay as they are and be shown to nobody else.
+// Opens the console for fuzzing: people of every role in several accounts, operators, and another
+// organisation, whose rows must stay unchanged and visible only to itself.
 
 import { audit } from "../../../src/accounts/audit.ts";
 import { ROLES, type Role } from "../../../src/core/access/roles.ts";
@@ -21,14 +21,14 @@ import { type BillingLab, openBillingLab } from "../../support/stores/billing-la
 import { PASSWORD, tokenIn, tokenOf, Visitor } from "../../unit/identity/people-lab.ts";
 import type { KnownValues } from "./schema-values.ts";
 
-/** What stands in every name of the other organisation, and in no request. */
+/** A word in every name of the other organisation, and in no request. */
 export const MARK = "otherorgsecret";
-/** Accounts by what they are for: all that people do, what operators change, and to be closed. */
+/** Accounts by their use: all that people do, the changes of operators, and closing. */
 const ACCOUNTS = { account: 4, operated: 4, doomed: 3 } as const;
-/** Each person's, but an operator has one: a second factor ends the others. */
+/** The sessions of each person; an operator has one, because a second factor ends the others. */
 export const SESSIONS = 2;
 
-/** Whose session a request carries. */
+/** The person whose session a request carries. */
 export type Who = Role | "stranger" | "operator" | "operator_without_factor";
 export const EVERYBODY: readonly Who[] = [
   ...ROLES,
@@ -40,22 +40,22 @@ export const EVERYBODY: readonly Who[] = [
 export interface ConsoleLab extends AsyncDisposable {
   readonly billing: BillingLab;
   readonly port: number;
-  /** What the names in requests stand for. */
+  /** The values behind the names in requests. */
   readonly secrets: ReadonlyMap<string, string>;
   /** Names of values by the field or part of a path that they are for: ours, and the others'. */
   readonly own: KnownValues;
   readonly others: KnownValues;
-  /** What belongs to an account of ours, by the account's name. */
+  /** The values that belong to an account of ours, by the account's name. */
   readonly belongings: ReadonlyMap<string, KnownValues>;
-  /** Gives everybody back the sessions, factors and roles that requests have ended. */
+  /** Restores the sessions, factors and roles that requests have ended. */
   heal(): Promise<void>;
   /** All rows of the other organisation. */
   otherRows(): Promise<string>;
-  /** Throws what an audit of all accounts finds. */
+  /** Throws if an audit of all accounts has a finding. */
   prove(): Promise<void>;
 }
 
-/** Whose names an account is filled with, and who notes the ids. */
+/** The domain of the names in an account, and the function that records the ids. */
 interface Filling {
   readonly domain: string;
   readonly keep: (field: string, value: string) => void;
@@ -63,7 +63,7 @@ interface Filling {
 
 const CALL = { model: "qwen/qwen3", messages: [{ role: "user", content: "Hi" }], max_tokens: 5 };
 
-/** Where what belongs to a person is stored, by the column that names the person. */
+/** The tables with a person's data, by the column that names the person. */
 const OF_PEOPLE = {
   people: "id",
   sessions: "person",
@@ -72,7 +72,7 @@ const OF_PEOPLE = {
   memberships: "person",
 } as const;
 
-/** A row without when it is due: operators have all waiting mails tried again at once. */
+/** A row without its due time: operators make all waiting mails due at once. */
 const ROW = "(to_jsonb(t) - 'next_attempt_at')::text";
 
 export async function openConsoleLab(): Promise<ConsoleLab> {
@@ -99,7 +99,7 @@ class OpenLab implements ConsoleLab {
   #other = 0;
 
   constructor(readonly billing: BillingLab) {
-    // A name: at an address of numbers there are no passkeys.
+    // A host name, because passkeys are impossible at an IP address.
     const host = `localhost:${billing.world.api.parts.port}`;
     this.secrets.set("KNOWN_origin", `http://${host}`);
     this.secrets.set("KNOWN_host", host);
@@ -154,7 +154,7 @@ class OpenLab implements ConsoleLab {
     return new Visitor(this.billing.world.api.parts.url, ip);
   }
 
-  /** In a session that began with a link of whoever runs the installation, as it must. */
+  /** In a session that began with a link from the command line, as is required. */
   async #addFactor(visitor: Visitor, email: string): Promise<void> {
     const { database } = this.billing.world.api.parts.stores;
     const person = await new PeopleStore(database).findByEmail(email);
@@ -171,7 +171,7 @@ class OpenLab implements ConsoleLab {
     this.secrets.set(name, [...cookies].map(([cookie, of]) => `${cookie}=${of}`).join("; "));
   }
 
-  /** Stores a value under a name of its own, which stands for it in requests; answers the name. */
+  /** Stores a value under its own name, which stands for it in requests; returns the name. */
   #know(values: Map<string, unknown[]>, field: string, value: string): string {
     const known = values.get(field) ?? [];
     const place = values === this.own ? "" : "other_";
@@ -181,7 +181,7 @@ class OpenLab implements ConsoleLab {
     return name;
   }
 
-  /** The same for what belongs to an account of ours. */
+  /** Stores a value of an account of ours in the same way. */
   #keep(account: string, field: string, value: string): void {
     const name = this.#know(this.own, field, value);
     const of = this.belongings.get(account) ?? new Map<string, unknown[]>();
@@ -265,7 +265,7 @@ class OpenLab implements ConsoleLab {
     for (const { id } of sessions) this.#know(this.others, "session", String(id));
   }
 
-  /** Keeps everybody as they are now, once everything begun has ended. */
+  /** Saves the present state of all people, once everything begun has ended. */
   async save(): Promise<void> {
     const { store } = this.billing.sandbox.actions;
     await eventually("every payment is booked, and every event of them delivered", async () => {

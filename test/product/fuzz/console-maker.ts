@@ -1,6 +1,6 @@
-// Makes requests to the console from the definitions of its endpoints: by somebody of some role, a
-// valid one first, then with faults in it. A new endpoint is fuzzed as soon as it stands in the
-// list of routes.
+// Makes requests to the console from the definitions of its endpoints: by a person of some role, a
+// valid one first, then with faults in it. A new endpoint is fuzzed as soon as it is in the list of
+// routes.
 
 import type { ConsoleEndpoint } from "../../../src/http/console/console-endpoint.ts";
 import type { TSchema } from "../../../src/http/schema.ts";
@@ -19,18 +19,21 @@ const OF_PEOPLE: readonly AnyEndpoint[] = CONSOLE;
 const OF_OPERATORS: readonly AnyEndpoint[] = OPERATOR;
 export const CONSOLE_FUZZED = [...OF_PEOPLE, ...OF_OPERATORS];
 
-/** They end what other requests need, or cost a password's hash: fewer of them are sent. */
+/**
+ * These requests end rows that other requests need, or cost a password's hash: fewer of them are
+ * sent.
+ */
 const RARE =
   /^(closeAccount|leaveAccount|removeMember|signOut|endOther|change|disableSecond|signUp|reset)/;
 const RARE_SHARE = 0.25;
 
 export interface ConsoleRequest extends FuzzRequest {
-  /** Whose session it carries; null if it carries none, or what is none. */
+  /** The owner of the session; null if it carries none, or an invalid one. */
   readonly who: Who | null;
-  /** True if it says that a page of the console sent it. */
+  /** True if its headers say that a page of the console sent it. */
   readonly isOwnPage: boolean;
   readonly isJsonType: boolean;
-  /** The names of all fields that its body or query has, whatever it is. */
+  /** The names of all fields that its body or query has, of any form. */
   readonly fields: readonly string[];
 }
 
@@ -41,7 +44,7 @@ export interface ConsoleMakerOptions {
   readonly belongings: ReadonlyMap<string, KnownValues>;
 }
 
-/** What nothing is called by. */
+/** Names that belong to nothing. */
 const HOSTILE = [
   "none",
   "%00",
@@ -151,7 +154,7 @@ export class ConsoleMaker {
     this.#own = new Map([...Object.entries(SENSIBLE), ...options.own]);
   }
 
-  /** The request with this number: the same for the same seed, whatever came before. */
+  /** Returns the request with this number: the same for the same seed, whatever came before. */
   make(number: number): ConsoleRequest {
     const random = new Random(Math.imul(number + 1, 0x9e3779b1) ^ this.options.seed);
     const endpoint = pickEndpoint(random);
@@ -187,11 +190,11 @@ export class ConsoleMaker {
     const isChange = endpoint.method !== "GET";
     const session = who === null ? [] : [["cookie", cookieOf(who, random)] as const];
     const account = this.#accountOf(endpoint, who, random);
-    // Mostly what belongs together: the rest is found by nobody.
+    // Mostly values that belong together: other requests would find nothing.
     const fitting = this.options.belongings.get(account) ?? new Map();
     const known = random.next() < 0.8 ? new Map([...this.#own, ...fitting]) : this.#own;
     const json = this.#bodyOf(endpoint, known, random);
-    // Each change of an operator has an id of its own, and some have that of another.
+    // Each change of an operator has its own id, and some have the id of another change.
     if (json !== undefined && "id" in json && random.next() < 0.9) json.id = `fuzzed-${number}`;
     return {
       method: endpoint.method,
@@ -212,9 +215,9 @@ export class ConsoleMaker {
     };
   }
 
-  /** An account of ours, of the other organisation, or none. */
+  /** Returns an account of ours, of the other organisation, or an unknown one. */
   #accountOf({ id }: AnyEndpoint, who: Who | null, random: Random): string {
-    // What operators did to the other organisation would be right.
+    // An operator's changes of the other organisation would be right.
     const [kind, others] = who === "operator" ? ["operated", []] : ["account", this.#others()];
     const own = id.startsWith("closeAccount") ? "doomed" : kind;
     const roll = random.next();
@@ -272,7 +275,7 @@ function pickEndpoint(random: Random): AnyEndpoint {
   }
 }
 
-/** Mostly somebody who may, and now and then anybody else. */
+/** Mostly a person with the right, and now and then any other. */
 function pickWho({ access, role }: AnyEndpoint, random: Random): Who | null {
   const roll = random.next();
   if (roll < 0.05) return null;
@@ -287,14 +290,14 @@ function cookieOf(who: Who, random: Random): string {
   return `KNOWN_session_${who}_${session}`;
 }
 
-/** Changes, doubles or drops the cookie; answers who the request still comes from. */
+/** Changes, doubles or drops the cookie; returns the person whom the request still comes from. */
 function faultyCookie(draft: Draft, who: Who | null, random: Random): Who | null {
   switch (random.between(0, 3)) {
     case 0:
       dropHeader(draft, "cookie");
       return null;
     case 1: {
-      // What was made for others may be about the other organisation.
+      // Values made for others may concern the other organisation.
       const other = random.pick(EVERYBODY.filter((one) => one !== "operator"));
       setHeader(draft, "cookie", cookieOf(other, random));
       return other;

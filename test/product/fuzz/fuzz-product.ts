@@ -1,5 +1,5 @@
-// The product that is fuzzed: processes of all services before fake servers, and keys of accounts
-// of every kind.
+// Starts the product for fuzzing: processes of all services before fake servers, and keys of
+// accounts of every kind.
 
 import { buildDashboard } from "../../../scripts/build-dashboard.ts";
 import { changeAccount, revokeKey } from "../../../src/accounts/administration.ts";
@@ -28,7 +28,7 @@ const GOOD_MOODS = [
   "cached-usage",
   "crlf-sse",
 ];
-/** Moods in which the upstream is of no use, or breaks off. */
+/** Moods in which the upstream is useless, or breaks off. */
 const BAD_MOODS = [
   "500",
   "503",
@@ -62,7 +62,7 @@ const PLAN_ACCOUNTS = 40;
 export interface FuzzedProduct extends AsyncDisposable {
   readonly product: Product;
   readonly maker: Omit<MakerOptions, "seed">;
-  /** What the names in requests stand for. */
+  /** The values behind the names in requests. */
   readonly secrets: ReadonlyMap<string, string>;
 }
 
@@ -137,7 +137,7 @@ export async function startFuzzedProduct(): Promise<FuzzedProduct> {
   };
 }
 
-/** All actions: built in where they can be, and otherwise by a fake server. */
+/** All actions: embedded if possible, and otherwise by a fake server. */
 function mapsSection(base: string): object {
   const embedded: readonly MapsAction[] = EMBEDDED_ACTIONS;
   const kinds = new Map(CASES.map(({ action, kind }) => [action, kind]));
@@ -158,7 +158,7 @@ function mapsSection(base: string): object {
   };
 }
 
-/** Answers what the server of the action that stands first in the path would. */
+/** Answers for the server of the action at the start of the path. */
 function answerMaps(request: Request): Response {
   const action = new URL(request.url).pathname.split("/")[1] ?? "";
   const reply = CASES.findLast((one) => one.action === action)?.reply;
@@ -218,7 +218,10 @@ async function openOtherKeys(product: Product, secrets: Map<string, string>): Pr
   return [...secrets.keys()].filter((name) => !names.includes(name));
 }
 
-/** The data of the built-in maps are made on first use, where no earlier run has made them. */
+/**
+ * Waits for the data of the embedded maps, which are built on first use unless an earlier run has
+ * built them.
+ */
 async function untilMapsAreBuilt(product: Product, key: string): Promise<void> {
   await eventually(
     "what is built in answers",

@@ -1,12 +1,12 @@
-// How the requests of a fuzzer ended, and what was wrong with them.
+// Counts how the requests of a fuzzer ended, and collects their faults.
 
 import { commandOf, type FuzzRequest } from "./fuzz-request.ts";
 import type { RawAnswer } from "./raw-client.ts";
 
 export class FuzzReport {
-  /** How often each endpoint's requests ended in each way. */
+  /** The number of each endpoint's requests by their end. */
   readonly counts = new Map<string, Map<string, number>>();
-  /** By what is wrong, so that one fault is reported once. */
+  /** The failures by their fault, so that one fault is reported once. */
   readonly #failures = new Map<string, string>();
 
   constructor(
@@ -20,7 +20,7 @@ export class FuzzReport {
     this.counts.set(endpoint, counts);
   }
 
-  /** `sender` says who sent the request, where that is more than one. */
+  /** `sender` names who sent the request, if there are several senders. */
   fail(request: FuzzRequest, answer: RawAnswer | null, error: unknown, sender = ""): void {
     const { endpoint, number } = request;
     this.count(endpoint, "failed");
@@ -32,14 +32,14 @@ export class FuzzReport {
     this.#failures.set(kind, `${title}\n  answered: ${came}\n  ${commandOf(request)}`);
   }
 
-  /** Throws if a request failed; `logged` is what the product said about it. */
+  /** Throws if a request failed; `logged` has the product's log lines about it. */
   throwFailures(logged: readonly string[] = []): void {
     if (this.#failures.size === 0) return;
     const shown = [...[...this.#failures.values()].slice(0, this.shownMax), ...logged];
     throw new Error(`${this.#failures.size} kinds of wrong answers:\n${shown.join("\n")}`);
   }
 
-  /** How the requests of each endpoint ended, a line for each. */
+  /** The ends of each endpoint's requests, a line for each. */
   table(endpoints: readonly string[]): string[] {
     const width = Math.max(...endpoints.map(({ length }) => length)) + 2;
     return endpoints.map((endpoint) => {

@@ -1,16 +1,17 @@
-// A request as bytes on the wire, so that it need not be one that a client library would send.
+// Describes a request as bytes on the wire, so that it can be one that no client library would
+// send.
 
-/** How the body is announced, and what of it is sent. */
+/** How the body is announced, and which part of it is sent. */
 export type Framing =
   | { readonly kind: "length" }
   | { readonly kind: "chunked" }
-  /** Announces so many bytes more than it sends, then ends its side. */
+  /** Announces this many bytes more than it sends, then ends its side. */
   | { readonly kind: "short"; readonly missing: number }
-  /** Says nothing about a length, or what stands here. */
+  /** Sends these lines in place of a length. */
   | { readonly kind: "headers"; readonly lines: readonly string[] };
 
 export interface FuzzRequest {
-  /** Which request of the run. */
+  /** The number of the request in the run. */
   readonly number: number;
   /** The method and path of the endpoint that it was made for. */
   readonly endpoint: string;
@@ -21,7 +22,7 @@ export interface FuzzRequest {
   readonly framing: Framing;
   /** False if it breaks the rules of HTTP: then the server may refuse it by itself, or hang up. */
   readonly isHttp: boolean;
-  /** Hangs up so long after it was sent; null if it waits for the answer. */
+  /** Hangs up this long after it was sent; null if it waits for the answer. */
   readonly hangUpMs: number | null;
 }
 
@@ -30,14 +31,14 @@ const KNOWN = /KNOWN_[a-z0-9_]+/g;
 const PRINTED_BYTES_MAX = 8_000;
 
 /**
- * The path of a target as the server reads it: without a host, and without its dots. What follows a
- * `#` belongs to it as it is.
+ * The path of a target as the server reads it: without a host, and without its dots. The text after
+ * a `#` is part of it unchanged.
  */
 export function pathOf(target: string): string {
   const [path = ""] = target.replace(/^http:\/\/[^/]*/, "").split("?");
   if (!path.startsWith("/")) return path.replaceAll("#", "%23");
   const [, dotted = "", rest = ""] = /^([^#]*)(.*)$/.exec(path) ?? [];
-  // A path that begins with two slashes would be taken for a host.
+  // A path that begins with two slashes would be read as a host.
   return new URL(`http://x/.${dotted}`).pathname + rest.replaceAll("#", "%23");
 }
 

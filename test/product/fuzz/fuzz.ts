@@ -1,4 +1,4 @@
-// Requests made from the endpoints' own schemas, most of them with faults, against the running
+// Sends requests made from the endpoints' own schemas, most of them with faults, to the running
 // product: every answer is checked, and then the books.
 
 import { usd } from "../../../src/core/money/money.ts";
@@ -19,13 +19,13 @@ const ANSWER_MS_MAX = 25_000;
 /** More than any of these calls can hold. */
 const COST_MAX = usd("1000");
 const SUCCESS_SHARE_MIN = 0.15;
-/** With so many requests an endpoint must have succeeded once. */
+/** After this many requests an endpoint must have succeeded once. */
 const TRIES_MAX = 500;
 const FAILURES_SHOWN = 5;
 /** The level of pino. */
 const ERROR = 50;
 
-/** Sends so many requests, checks every answer, and proves the books. */
+/** Sends this many requests, checks every answer, and proves the books. */
 export async function fuzz({ times, random, say }: ChaosOptions): Promise<void> {
   say(`${times} requests, seed ${random.seed}`);
   await using fuzzed = await startFuzzedProduct();
@@ -45,7 +45,10 @@ export async function fuzz({ times, random, say }: ChaosOptions): Promise<void> 
   );
 }
 
-/** By the request log, which the audit holds against the ledger, also of callers who left. */
+/**
+ * Checks calls by the request log, which the audit compares with the ledger, even those of callers
+ * who left.
+ */
 async function checkLoggedCalls({ operator }: Product): Promise<void> {
   const [row] = await operator.database.sql`
     SELECT request::text, status, cost, held FROM request_log
@@ -53,7 +56,7 @@ async function checkLoggedCalls({ operator }: Product): Promise<void> {
   must(row === undefined, () => `A call was charged wrongly: ${JSON.stringify(row)}`);
 }
 
-/** No program logged an error but those of the fake upstream. */
+/** Requires that programs logged no error except those of the fake upstream. */
 function checkLogs({ programs }: Product): void {
   const logged = programs.flatMap(({ log }) => log);
   const bad = logged.find(({ level, code }) => level >= ERROR && code !== "upstream_unreachable");

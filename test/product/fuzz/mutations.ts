@@ -1,8 +1,8 @@
-// Faults that are put into the JSON of a body: into its values, or into its text.
+// Puts faults into the JSON of a body: into its values, or into its text.
 
 import type { Random } from "../../support/random.ts";
 
-/** JSON that no value of JavaScript stands for; it is written as it is. */
+/** JSON without an equal value in JavaScript; it is written literally. */
 const RAW = [
   "1e400",
   "-1e400",
@@ -83,7 +83,7 @@ const KEYS = [
   "x".repeat(300),
 ] as const;
 
-/** Marks JSON in a value that is written as it is. */
+/** Marks JSON in a value that is written literally. */
 const RAW_MARK = "\u0001raw:";
 const RAW_TEXT = /"\\u0001raw:((?:[^"\\]|\\.)*)"/g;
 
@@ -179,7 +179,7 @@ export function mutateText(text: string, random: Random): Uint8Array {
         random.pick(["", " ", "null", "[]", "{}", "1", '"a"', "\ufeff", `\ufeff${text}`]),
       );
     case 5:
-      // Not UTF-8: half a character, too long a form, a surrogate, what no character begins with.
+      // Not UTF-8: half a character, an overlong form, a surrogate, an invalid first byte.
       return Buffer.concat([
         bytes(before),
         Buffer.from(random.pick(["c3", "c0af", "eda080", "ff", "f5808080"]), "hex"),

@@ -1,4 +1,4 @@
-// Sends bytes over a connection of their own, and reads one answer of HTTP/1.1.
+// Sends bytes over a separate connection, and reads one answer of HTTP/1.1.
 
 import { connect } from "node:net";
 
@@ -11,10 +11,10 @@ export interface RawAnswer {
   readonly isWhole: boolean;
 }
 
-/** What Bun's server refuses by itself, without a body; 505 for what follows a short length. */
+/** The statuses of Bun's own refusals, without a body; 505 for the bytes after a short length. */
 const NO_HTTP: ReadonlySet<number> = new Set([400, 413, 431, 505]);
 
-/** True if the server refused bytes that are no HTTP. */
+/** True if the server refused bytes that are not HTTP. */
 export function isNoHttp(
   { isHttp }: { readonly isHttp: boolean },
   { status, headers, body }: RawAnswer,
@@ -33,7 +33,7 @@ export interface SendOptions {
   readonly timeoutMs: number;
 }
 
-/** The answer; null if the connection ended without one. Rejects if none comes in time. */
+/** Returns the answer; null if the connection ended without one. Rejects if none comes in time. */
 export function sendRaw(bytes: Uint8Array, options: SendOptions): Promise<RawAnswer | null> {
   const { promise, resolve, reject } = Promise.withResolvers<RawAnswer | null>();
   const socket = connect({ port: options.port, host: "127.0.0.1", noDelay: true });
@@ -43,7 +43,7 @@ export function sendRaw(bytes: Uint8Array, options: SendOptions): Promise<RawAns
     for (const timer of timers) clearTimeout(timer);
     socket.destroy();
     const answer = readAnswer(Buffer.concat(pieces), options.method);
-    // Without a length, an answer goes on until the connection ends.
+    // Without a length, an answer continues until the connection ends.
     resolve(answer && { ...answer, isWhole: answer.isWhole || (isClosed && !hasLength(answer)) });
   };
   timers.push(

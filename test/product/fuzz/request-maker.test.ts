@@ -1,5 +1,5 @@
-// What the fuzzer sends: the same for the same seed, for every endpoint, and mostly of the right
-// shape.
+// Tests the requests of the fuzzer: the same for the same seed, for every endpoint, and mostly of
+// the right shape.
 
 import { expect, test } from "bun:test";
 import { APPLICATION, GATEWAY, PROGRAM } from "../../../src/routes.ts";
@@ -30,7 +30,7 @@ test("a seed makes the same requests again, in any order; another seed makes oth
   expect(same.length).toBeLessThan(SOME / 50);
 });
 
-test("every endpoint is asked, and what is documented is asked most", () => {
+test("every endpoint gets requests, and documented ones get most", () => {
   const counts = new Map<string, number>();
   for (const { endpoint } of requests(7)) counts.set(endpoint, (counts.get(endpoint) ?? 0) + 1);
   for (const endpoint of PROGRAM) expect(counts.get(labelOf(endpoint))).toBeGreaterThan(0);

@@ -1,5 +1,5 @@
 // Makes requests from the definitions of the endpoints: a valid one first, then with faults in it.
-// A new endpoint is fuzzed as soon as it stands in the list of routes.
+// A new endpoint is fuzzed as soon as it is in the list of routes.
 
 import type { DocumentedEndpoint } from "../../../src/http/endpoint-errors.ts";
 import type { Example, ParameterInfo } from "../../../src/http/endpoint-info.ts";
@@ -21,12 +21,12 @@ export function labelOf({ method, path }: Pick<DocumentedEndpoint, "method" | "p
 
 export const FUZZED: readonly DocumentedEndpoint[] = [...OWN, ...WHOLE];
 
-/** Where requests come from: names of keys, and values that only this product knows. */
+/** The sources of requests: names of keys, and values that only this product knows. */
 export interface MakerOptions {
   readonly seed: number;
   /** The names of keys that work, by surface. */
   readonly goodKeys: Readonly<Record<"gateway" | "application", readonly string[]>>;
-  /** The names of keys that do not, or not for all. */
+  /** The names of keys that do not work, or not everywhere. */
   readonly otherKeys: readonly string[];
   readonly known: Readonly<Record<string, readonly unknown[]>>;
 }
@@ -38,7 +38,7 @@ export class RequestMaker {
     this.#known = withExamples(options.known);
   }
 
-  /** The request with this number: the same for the same seed, whatever came before. */
+  /** Returns the request with this number: the same for the same seed, whatever came before. */
   make(number: number): FuzzRequest {
     const random = new Random(Math.imul(number + 1, 0x9e3779b1) ^ this.options.seed);
     const endpoint = random.pick(random.next() < 0.94 ? OWN : WHOLE);
@@ -102,7 +102,7 @@ export class RequestMaker {
     return { ...body, ...this.#ownValues(body, random) };
   }
 
-  /** For the fields of which only this product knows values: no example can have those. */
+  /** Fills the fields whose values only this product knows: no example can have those. */
   #ownValues(body: object, random: Random): Record<string, unknown> {
     const own = Object.entries(this.options.known).filter(([name]) => Object.hasOwn(body, name));
     return Object.fromEntries(own.map(([name, values]) => [name, random.pick(values)]));
@@ -127,7 +127,7 @@ export class RequestMaker {
     });
     const offered = parameters.filter((parameter) => parameter.in === "query");
     if (offered.length === 0 || random.next() < 0.4) return pairs;
-    // One of them with another value that fits, or one more.
+    // One of them with another valid value, or one more.
     const { name, schema } = random.pick(pairsOf(pairs, offered));
     const value = encodeURIComponent(this.#textOf(schema, name, random));
     return [...pairs.filter(([other]) => other !== name), [name, value]];
@@ -138,7 +138,7 @@ export class RequestMaker {
   }
 }
 
-/** The parameters that stand in the query, several times, and all others once. */
+/** The parameters in the query, several times, and all others once. */
 function pairsOf(
   query: Draft["query"],
   offered: readonly ParameterInfo[],
@@ -149,7 +149,7 @@ function pairsOf(
   return [...used, ...used, ...used, ...used, ...used, ...used, ...used, ...used, ...offered];
 }
 
-/** What the examples of all endpoints say, by the names of fields and parameters. */
+/** The values in the examples of all endpoints, by the names of fields and parameters. */
 function withExamples(own: MakerOptions["known"]): KnownValues {
   const known = new Map<string, unknown[]>();
   const add = (name: string, value: unknown) => {

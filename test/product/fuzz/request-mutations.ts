@@ -1,4 +1,4 @@
-// Faults of everything but the JSON of a body: method, path, query, headers, framing, bytes.
+// Puts faults into everything but the JSON of a body: method, path, query, headers, framing, bytes.
 
 import type { Random } from "../../support/random.ts";
 import type { Framing, FuzzRequest } from "./fuzz-request.ts";
@@ -13,7 +13,7 @@ export interface Draft {
   headers: (readonly [name: string, value: string])[];
   /** The value of the body; undefined if there is none. */
   json: unknown;
-  /** What becomes of the body's text. */
+  /** The change of the body's text. */
   body: ((text: Uint8Array | null) => Uint8Array | null) | null;
   framing: Framing;
   isHttp: boolean;
@@ -33,7 +33,7 @@ export function requestOf(draft: Draft, number: number, endpoint: string): FuzzR
 type Fault = (draft: Draft, random: Random, keys: readonly string[]) => void;
 
 const METHODS = ["GET", "POST", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "FOO", "get"];
-/** Those that the server does not read at all. */
+/** Methods that the server does not read at all. */
 const UNKNOWN_METHODS: ReadonlySet<string> = new Set(["FOO", "get"]);
 const QUERY_VALUES = [
   "",
@@ -245,7 +245,7 @@ const faultyFraming: Fault = (draft, random) => {
     { kind: "headers", lines: ["transfer-encoding: chunked"] },
   ]);
   if (draft.framing.kind === "headers" || draft.framing.kind === "short") draft.isHttp = false;
-  // A GET may have a body as well.
+  // A GET may have a body too.
   draft.body ??= (text) => text ?? Buffer.from('{"a":1}');
 };
 

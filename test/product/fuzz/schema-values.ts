@@ -1,4 +1,4 @@
-// Values that fit a JSON schema: small ones, and those at its limits.
+// Makes values that fit a JSON schema: small ones, and those at its limits.
 
 import type { TSchema } from "../../../src/http/schema.ts";
 import type { Random } from "../../support/random.ts";
@@ -25,17 +25,17 @@ const TEXTS = [
   "word ".repeat(60),
 ] as const;
 const KEYS = ["1", "42", "50256", "x"] as const;
-/** More items than this are the business of mutations. */
+/** Lists with more items than this are left to mutations. */
 const ITEMS_MORE = 3;
 
 export interface ValueOptions {
   readonly random: Random;
   readonly known: KnownValues;
-  /** How often an optional field is there, from 0 to 1. */
+  /** The probability of an optional field, from 0 to 1. */
   readonly optionalShare: number;
 }
 
-/** A value that fits the schema, as far as a schema says; undefined where nothing does. */
+/** A value that fits the schema, as far as the schema defines one; undefined if none fits. */
 export function valueFor(schema: TSchema, name: string, options: ValueOptions): unknown {
   const { random } = options;
   const known = knownFor(schema, name, options.known);
@@ -47,7 +47,7 @@ export function valueFor(schema: TSchema, name: string, options: ValueOptions): 
   }
   switch (schema.type) {
     case "string":
-      return textOf(schema, random);
+      return stringFor(schema, random);
     case "integer":
     case "number":
       return numberOf(schema, random);
@@ -97,7 +97,7 @@ function isOfType({ type }: TSchema, value: unknown): boolean {
   return type === typeof value && value !== null && !Array.isArray(value);
 }
 
-function textOf({ minLength = 0, maxLength, pattern }: TSchema, random: Random): string {
+function stringFor({ minLength = 0, maxLength, pattern }: TSchema, random: Random): string {
   const fits = (text: string) => {
     if (text.length < minLength || text.length > (maxLength ?? text.length)) return false;
     return pattern === undefined || new RegExp(pattern).test(text);

@@ -1,10 +1,10 @@
-// What can happen to a wallet, as data. A run is a list of commands; the same list always runs
-// alike.
+// Describes what can happen to a wallet, as data. A run is a list of commands; the same list always
+// runs alike.
 
 import fc from "fast-check";
 import type { PaymentCommand } from "./model-payments.ts";
 
-/** A change of a balance also says whether the process dies between Postgres and Redis. */
+/** A change of a balance; `dies` is true if the process dies between Postgres and Redis. */
 export type OperationCommand = PaymentCommand & { readonly dies: boolean };
 
 export type Command =

@@ -20,7 +20,7 @@ const LARGEST_LIMIT = 300;
 const UNMODELLED: ReadonlySet<string> = new Set(["refused", "summary"]);
 
 export class Inspector {
-  /** Up to where the journal was read; epoch 0 comes before every real one. */
+  /** The journal was read up to this place; epoch 0 comes before every real one. */
   #place = { epoch: 0, entry: 0 };
 
   constructor(

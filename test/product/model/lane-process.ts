@@ -17,7 +17,7 @@ import { silent } from "../../support/fakes/silent-log.ts";
 import { random } from "../../support/random.ts";
 import type { ModelAccount } from "./model-accounts.ts";
 
-/** What all lanes share. */
+/** The parts that all lanes share. */
 export interface LaneDeps {
   readonly redis: RedisClient;
   readonly database: Database;

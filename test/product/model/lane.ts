@@ -109,7 +109,7 @@ export class Lane {
   }
 
   async #do(command: Command): Promise<void> {
-    // A client repeats a script at once; after another command nobody repeats it.
+    // A client repeats a script at once; after another command it is not repeated.
     if (command.do !== "resend") this.#runner.again = null;
     if ("dies" in command) return await this.#operate(command);
     switch (command.do) {
@@ -194,7 +194,8 @@ export class Lane {
       const counted = await this.#try(command, { ...first, refusal: known });
       if (counted.verdict !== "short") return;
       if (!goesOn) {
-        // The answer was lost: who refuses the body does not know that the request was counted.
+        // The answer was lost: the code that refuses the body does not know that the request was
+        // counted.
         if (refusal !== null) await this.#try(command, call, false);
         return;
       }
@@ -350,7 +351,7 @@ export class Lane {
     );
     const rows = operations.map((operation) => rowOf(this.account.number, operation));
     if (rows.length > 0) await insertOperations(this.deps.database, rows);
-    // The process may die after it commits to Postgres and before it tells Redis.
+    // The process may die after it commits to Postgres and before it informs Redis.
     if (command.dies) return;
     this.model.applyOperations();
     await this.#actor(0).applyOperations();

@@ -101,7 +101,7 @@ async function play(commands: readonly Command[], run: number): Promise<void> {
   for (const { hold } of open) await hold.release(DONE);
 }
 
-test("limits per minute and per day admit what the model does, whatever is returned", async () => {
+test("limits per minute and per day admit the model's calls, whatever is returned", async () => {
   let run = 0;
   const commands = fc.array(command, { minLength: COMMANDS, maxLength: COMMANDS });
   const seed = process.env.MODEL_SEED === undefined ? {} : { seed: Number(process.env.MODEL_SEED) };

@@ -5,7 +5,7 @@ import type { Operation } from "../../../src/core/journal/journal.ts";
 import { least } from "./model-ledger.ts";
 import type { NewOperation } from "./model-types.ts";
 
-/** What an operator or a payment provider does. */
+/** The acts of an operator or a payment provider. */
 export type PaymentCommand =
   | { readonly do: "pay"; readonly nano: number; readonly bonus: boolean }
   | { readonly do: "refund"; readonly pick: number; readonly permille: number }
@@ -17,7 +17,7 @@ export type PaymentCommand =
   | { readonly do: "give"; readonly nano: number; readonly days: number };
 
 interface Payment {
-  /** Includes the bonus: whoever loses the payment loses the bonus too. */
+  /** Includes the bonus: an account that loses the payment loses the bonus too. */
   readonly credited: bigint;
   refunded: bigint;
   disputed: "never" | "open" | "won" | "lost";

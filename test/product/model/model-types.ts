@@ -47,9 +47,11 @@ export interface ModelCall {
   readonly isCounted: boolean;
   /** True if it comes before the body: it only counts. */
   readonly isAhead: boolean;
-  /** How long a hold that belongs to no process lives without an extension. */
+  /** The time that a detached hold lives without an extension. */
   readonly deadlineMs: number | null;
-  /** A refusal decided before Redis is asked, and whether it takes precedence over the window. */
+  /**
+   * A refusal decided before Redis is used; `first` is true if it takes precedence over the window.
+   */
   readonly refusal: { readonly code: string; readonly first: boolean } | null;
 }
 

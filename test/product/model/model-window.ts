@@ -35,7 +35,7 @@ export class ModelWindow {
     if (this.counted.length !== total) throw new Error("A window changed by being moved");
   }
 
-  /** How many requests count at `nowMs`, without moving the window. */
+  /** The number of requests that count at `nowMs`, without moving the window. */
   countedAt(nowMs: number): number {
     return this.#since(Math.max(secondOf(nowMs), this.last)).length;
   }

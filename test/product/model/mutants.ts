@@ -1,5 +1,5 @@
-// Scripts with one fault each, which the model test must find. `good` is text of the real scripts,
-// `bad` replaces it. Whoever changes a script also adapts its mutants.
+// Lists scripts with one fault each, which the model test must find. `good` is text of the real
+// scripts, `bad` replaces it. A change of a script must also adapt its mutants.
 
 import type { Fault } from "./model-run.ts";
 

@@ -51,7 +51,7 @@ class Table {
     this.model.settle(hold, usd(cost), this.nowMs);
   }
 
-  /** Available and held paid credit, free credit, and what is owed. */
+  /** Available and held paid credit, free credit, and the owed amount. */
   get state(): string {
     const { paidAvailable, heldPaid, freeAvailable, ledger } = this.model;
     return [paidAvailable, heldPaid, freeAvailable, ledger.owed].map(dollars).join(" ");
@@ -72,7 +72,7 @@ function dollars(amount: bigint): string {
   return String(Number(amount) / 1e9);
 }
 
-test("a reversal takes what is available, and the rest is owed", () => {
+test("a reversal takes the available balance, and the rest is owed", () => {
   const table = new Table();
   table.apply("credit", "10");
   table.apply("reversal", "-4");
@@ -83,7 +83,7 @@ test("a reversal takes what is available, and the rest is owed", () => {
   expect(table.verdict("0")).toBe("payment_required");
 });
 
-test("what a hold releases pays what is owed first", () => {
+test("credit that a hold releases pays the debt first", () => {
   const table = new Table();
   table.apply("credit", "10");
   const hold = table.hold("8");
@@ -109,7 +109,7 @@ test("a hold that is released whole repays in a row of its own", () => {
   expect(table.model.ledger.rows.at(-1)).toMatchObject({ kind: "repayment", request: hold.id });
 });
 
-test("paid credit pays what is owed, free credit never does", () => {
+test("paid credit pays a debt, free credit never does", () => {
   const table = new Table();
   table.apply("reversal", "-4");
   table.apply("credit", "9", "free");
@@ -131,7 +131,7 @@ test("an adjustment stops at zero and leaves no debt", () => {
   expect(table.state).toBe("0.5 2 0 0");
 });
 
-test("what is forgiven is no longer owed, and nothing else is", () => {
+test("a forgiven amount is no longer owed, and nothing else is forgiven", () => {
   const table = new Table();
   table.apply("reversal", "-4");
   table.apply("forgiven", "1");
@@ -188,7 +188,7 @@ test("a hold that a rebuild made void keeps the lease of its process until the s
   expect(table.model.leases.has("process")).toBe(false);
 });
 
-test("no more of a payment is taken back than was paid, whatever the order of disputes", () => {
+test("no more of a payment is taken back than was paid, in any order of disputes", () => {
   const change = fc.record({
     do: fc.constantFrom("refund", "failRefund", "dispute", "won", "lost"),
     permille: fc.nat(1000),

@@ -20,7 +20,7 @@ import { ModelWindow } from "./model-window.ts";
 const NO_MONEY = { held: 0n, writtenOff: 0n, overrun: 0n };
 
 export class WalletModel {
-  /** The ledger as Redis has written it; its balances include what is held. */
+  /** The ledger as Redis has written it; its balances include held amounts. */
   ledger = new ModelLedger();
   /** The part that Postgres has. */
   repository = new ModelLedger();
@@ -42,13 +42,14 @@ export class WalletModel {
   /** The last month whose allowance was granted. */
   allowanceMonth = 0;
   /**
-   * When the present free credit was granted. A hold from before does not return its free part.
+   * The time when the present free credit was granted. A hold from before does not return its free
+   * part.
    */
   freeSinceMs = 0;
   readonly holds = new Map<string, ModelHold>();
   /** Holds of an older epoch that Redis still lists: they keep the lease of their process. */
   readonly #void = new Map<string, ModelHold>();
-  /** When the lease of each process ends. */
+  /** The end of each process's lease. */
   readonly leases = new Map<string, number>();
   /** Every admitted call whose owner is alive, whatever became of its hold. */
   readonly calls = new Map<string, ModelHold>();
@@ -113,7 +114,7 @@ export class WalletModel {
     return isCounted ? this.spent(month, key) + this.held(month, key) : 0n;
   }
 
-  /** When a hold may be swept; null if its owner has no lease. */
+  /** The time when a hold may be swept; null if its owner has no lease. */
   endOf({ owner, deadlineMs }: ModelHold): number | null {
     return deadlineMs ?? this.leases.get(owner) ?? null;
   }
@@ -129,7 +130,7 @@ export class WalletModel {
     return this.terms.ownCap === null ? monthlyCap : least(monthlyCap, this.terms.ownCap);
   }
 
-  /** Redis is asked for the wallet, which is hydrated if it is missing. */
+  /** The wallet is used, and hydrated first if it is missing. */
   touch(): void {
     if (this.here) return;
     this.here = true;
@@ -143,7 +144,7 @@ export class WalletModel {
     for (const operation of this.operations.slice(0, this.ledger.operations)) {
       this.#extendFree(operation);
     }
-    // What was held is available again; it first pays what is owed.
+    // The held amounts are available again; they first pay the debt.
     this.#repay();
     this.#applyCommitted();
   }
@@ -353,7 +354,7 @@ export class WalletModel {
     return month < monthBefore(this.month) ? this.month : month;
   }
 
-  /** What is left of a limit on the month's spending; open holds count as spent. */
+  /** The rest of a limit on the month's spending; open holds count as spent. */
   #room(month: number, key: number | null, limit: bigint): bigint {
     return limit - this.used(month, key);
   }
@@ -450,7 +451,7 @@ export class WalletModel {
     };
   }
 
-  /** The most that a late settlement takes: what is available, within cap and budget. */
+  /** The most that a late settlement takes: the available balance, within cap and budget. */
   #takeLate({ hold, chargedFree }: Tombstone, missing: bigint, nowMs: number) {
     const { month, cap, budget, key } = hold;
     const keyRoom = budget === null ? missing : this.#room(month, key, budget);
@@ -460,7 +461,7 @@ export class WalletModel {
     return { free, paid: least(room - free, this.paidAvailable) };
   }
 
-  /** Returns what the sweep charged above the cost of the call, paid credit first. */
+  /** Returns the amount that the sweep charged above the cost of the call, paid credit first. */
   #giveBack({ charged, chargedFree }: Tombstone, surplus: bigint) {
     const paid = least(surplus, charged - chargedFree);
     return { paid: -paid, free: paid - surplus };

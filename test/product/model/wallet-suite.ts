@@ -20,7 +20,7 @@ export function walletModelSuite(usualRuns: number, usualTimeoutMs: number): voi
   const world = suiteWorld(() => openWorld());
 
   test(
-    `a wallet is what its model says after every command (seed ${seed})`,
+    `a wallet equals its model after every command (seed ${seed})`,
     async () => {
       console.info(`model test: seed ${seed}; MODEL_SEED=${seed} runs it again`);
       const model = new ModelRun(world);

@@ -1,6 +1,6 @@
-// What is watched during a soak, and how much each figure may grow.
+// Defines the figures of a soak, and how much each may grow.
 
-/** So much of its value, or so much at least. */
+/** The allowed share of the value, or at least this amount. */
 export interface Tolerance {
   readonly share: number;
   readonly least: number;
@@ -9,7 +9,7 @@ export interface Tolerance {
 export interface Figure {
   readonly title: string;
   readonly unit: "MB" | "" | "s" | "ms" | "calls/s";
-  /** Null for what is only shown. */
+  /** Null for a figure that is only shown. */
   readonly tolerance: Tolerance | null;
 }
 
@@ -49,7 +49,7 @@ export interface Sample {
   readonly values: Readonly<Record<FigureName, number>>;
 }
 
-/** A value as a person reads it. */
+/** A value in its readable form. */
 export function shown(name: FigureName, value: number): string {
   const { unit } = FIGURES[name];
   if (unit === "MB") return (value / MB).toFixed(1);

@@ -1,18 +1,19 @@
-// So many calls a second, whether or not those before have ended, and how they ended.
+// Makes a fixed number of calls a second, whether or not earlier ones have ended, and counts how
+// they ended.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Caller, pickKind } from "./traffic.ts";
 import { median } from "./verdict.ts";
 
 const TICK_MS = 10;
-/** The rate is reached step by step: each account that calls for the first time costs more. */
+/** The rate is reached step by step: an account's first call costs more. */
 const RAMP_MS = 30_000;
-/** With so many calls under way the product does not keep up: further ones are left out. */
+/** With this many open calls the product does not keep up: further calls are left out. */
 const UNDER_WAY_MAX = 1_000;
-/** Ways to end that are told apart. */
+/** The most ends that are distinguished. */
 const ENDS_MAX = 200;
 
-/** What happened since the last look. */
+/** The figures since the last look. */
 export interface Lap {
   readonly answered: number;
   readonly p50: number;
@@ -20,9 +21,9 @@ export interface Lap {
 }
 
 export class SoakLoad {
-  /** How often each kind ended in each way. */
+  /** The number of calls of each kind by their end. */
   readonly ends = new Map<string, number>();
-  /** Calls that ended as they must not, by how. */
+  /** The number of calls with a forbidden end, by that end. */
   readonly unexpected = new Map<string, number>();
   answered = 0;
   leftOut = 0;
@@ -38,13 +39,13 @@ export class SoakLoad {
     this.#loop = this.#run();
   }
 
-  /** The share of calls that ended as they must not. */
+  /** The share of calls with a forbidden end. */
   get unexpectedShare(): number {
     const count = [...this.unexpected.values()].reduce((sum, one) => sum + one, 0);
     return count / Math.max(1, this.answered);
   }
 
-  /** What was answered since the last lap. */
+  /** The answers since the last lap. */
   lap(): Lap {
     const latencies = this.#latencies;
     this.#latencies = [];
@@ -53,7 +54,7 @@ export class SoakLoad {
     return { answered: latencies.length, p50: median(latencies), p99 };
   }
 
-  /** Resolves when the calls under way have ended. */
+  /** Resolves when the open calls have ended. */
   async stop(): Promise<void> {
     this.#goesOn = false;
     await this.#loop;

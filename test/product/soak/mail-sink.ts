@@ -1,10 +1,10 @@
-// A mail server that takes every message and keeps none.
+// Serves as a mail server that takes every message and keeps none.
 
 import type { AddressInfo } from "node:net";
 import { SMTPServer } from "smtp-server";
 
 export interface SoakMailSink extends AsyncDisposable {
-  /** As MAIL_SMTP_URL wants it. */
+  /** The address in the form of MAIL_SMTP_URL. */
   readonly url: string;
   /** Messages so far. */
   readonly taken: number;

@@ -1,4 +1,4 @@
-// The samples of a soak as one picture: a small chart for each figure.
+// Draws the samples of a soak as one picture: a small chart for each figure.
 
 import { FIGURE_NAMES, FIGURES, type FigureName, type Sample, shown } from "./figures.ts";
 
@@ -8,7 +8,7 @@ const HEIGHT = 120;
 const LEFT = 10;
 const TOP = 24;
 
-/** An SVG; the line across marks the end of the warm-up. */
+/** Returns an SVG; the line across marks the end of the warm-up. */
 export function plotOf(samples: readonly Sample[], warmSeconds: number): string {
   const charts = FIGURE_NAMES.map((name, index) => {
     const x = (index % COLUMNS) * (WIDTH + 2 * LEFT) + LEFT;

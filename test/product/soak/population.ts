@@ -1,4 +1,5 @@
-// The accounts of a soak: most of them call all the time, some are new, some are always refused.
+// Makes the accounts of a soak: most of them call all the time, some are new, some are always
+// refused.
 
 import type { Product } from "../../support/product/product.ts";
 import type { Random } from "../../support/random.ts";
@@ -23,7 +24,7 @@ const CONTRACT = { contract: "enterprise", paid: "10000" } as const;
 export class Population {
   readonly #gateway: string[] = [];
   readonly #application: string[] = [];
-  /** Accounts that were ever made. */
+  /** The number of accounts made so far. */
   made = 0;
 
   private constructor(
@@ -53,7 +54,7 @@ export class Population {
     return this.random.pick(this.#application);
   }
 
-  /** A new account takes the place of the oldest, which is not used any more. */
+  /** Replaces the oldest account by a new one; the oldest is not used any more. */
   async replaceOne(): Promise<void> {
     await this.addGateway();
     this.#gateway.splice(0, KEYS_AN_ACCOUNT);

@@ -6,7 +6,9 @@ import { FIGURE_NAMES, type FigureName, type Sample } from "./figures.ts";
 import { soak } from "./soak.ts";
 import { judge, slope, warmMinutesOf } from "./verdict.ts";
 
-/** An hour of samples that are all 100 MB but for one figure, which is what `valueAt` says. */
+/**
+ * An hour of samples that are all 100 MB except for one figure, whose values come from `valueAt`.
+ */
 function hour(name: FigureName, valueAt: (minute: number) => number): Sample[] {
   const same = Object.fromEntries(FIGURE_NAMES.map((one) => [one, 100e6]));
   return Array.from({ length: 361 }, (_, at) => ({
@@ -18,7 +20,7 @@ function hour(name: FigureName, valueAt: (minute: number) => number): Sample[] {
 const grown = (samples: readonly Sample[]) =>
   judge(samples, 600).flatMap(({ name, hasGrown }) => (hasGrown ? [name] : []));
 
-test("a load of every service is answered and booked as it must be", async () => {
+test("a load of every service is answered and booked correctly", async () => {
   const folder = temporaryFolder("farebox-soak-test-");
   const said: string[] = [];
   try {
@@ -47,14 +49,14 @@ test("a load of every service is answered and booked as it must be", async () =>
   }
 }, 400_000);
 
-test("a figure that grows by a megabyte a minute after the warm-up is told", () => {
+test("a figure that grows by a megabyte a minute after the warm-up is reported", () => {
   const leak = hour("apiRss", (minute) => 100e6 + minute * 1e6);
   expect(grown(leak)).toEqual(["apiRss"]);
   const judged = judge(leak, 600).find(({ name }) => name === "apiRss");
   expect(judged?.perHour).toBeCloseTo(60e6, -3);
 });
 
-test("a soak that is judged has warmed up for more than what Redis keeps of idle accounts", () => {
+test("a judged soak has warmed up for longer than Redis keeps idle accounts", () => {
   expect([3, 21, 48, 60, 600].map(warmMinutesOf)).toEqual([1, 7, 8, 10, 10]);
 });
 
@@ -63,7 +65,7 @@ test("a figure that grows only while it warms up, or swings, has not grown", () 
   expect(grown(hour("apiHeap", (minute) => 100e6 + (minute % 3) * 20e6))).toEqual([]);
 });
 
-test("what is only shown is not judged", () => {
+test("a figure that is only shown is not judged", () => {
   expect(grown(hour("rows", (minute) => minute * 100e6))).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
-// A product under a steady load for a long time: what it uses must not grow, and its books must be
-// right at the end.
+// Runs a product under a steady load for a long time: its resources must not grow, and its books
+// must be right at the end.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,14 +22,14 @@ export interface SoakOptions {
   /** Calls a second. */
   readonly rate: number;
   readonly seed: number;
-  /** Where the CSV and the SVG go. */
+  /** The folder of the CSV and the SVG. */
   readonly folder: string;
   readonly say: (line: string) => void;
   /** A short soak is not judged. */
   readonly isJudged: boolean;
   readonly size?: PopulationSize;
   readonly sampleMs?: number;
-  /** A Postgres of its own, as `npm start` has. */
+  /** True for a separate Postgres, as `npm start` has. */
   readonly ownPostgres?: boolean;
 }
 
@@ -37,12 +37,12 @@ const SIZE: PopulationSize = { gateway: 240, application: 60 };
 const SAMPLE_MS = 10_000;
 const NEW_ACCOUNT_MS = 10_000;
 const UNEXPECTED_SHARE_MAX = 0.01;
-/** What is idle leaves Redis before the end of the warm-up. */
+/** Idle wallets leave Redis before the end of the warm-up. */
 const WALLET_IDLE_SECONDS = 300;
 const DATA_MS_MAX = 300_000;
 const MAIL_END_MS = 120_000;
 
-/** Runs a soak, and resolves with whether nothing grew and the books are right. */
+/** Runs a soak; resolves to true if nothing grew and the books are right. */
 export async function soak(options: SoakOptions): Promise<boolean> {
   const { say, folder, rate, seed, minutes } = options;
   mkdirSync(folder, { recursive: true });
@@ -66,7 +66,7 @@ export async function soak(options: SoakOptions): Promise<boolean> {
   const population = await Population.make(product, random, options.size ?? SIZE);
   say(`${population.made} accounts; ${rate} calls a second for ${minutes} minutes, seed ${seed}`);
   const caller = { url: product.api(0).url, random, population };
-  // Their data files may have to be built first.
+  // The data files of these services may have to be built first.
   await eventually(
     "search and maps are served",
     () => areServed(caller, ["search", "maps"]),
@@ -100,7 +100,7 @@ interface Running {
   readonly load: SoakLoad;
 }
 
-/** Samples until the time is over; a new account comes now and then. */
+/** Samples until the time is over; makes a new account now and then. */
 async function watch(options: SoakOptions, { product, population, load }: Running) {
   const { minutes, folder, sampleMs = SAMPLE_MS, say } = options;
   const sampler = new Sampler(product, load);
@@ -115,7 +115,7 @@ async function watch(options: SoakOptions, { product, population, load }: Runnin
       nextAccountMs += NEW_ACCOUNT_MS;
       await population.replaceOne();
     }
-    // What was seen so far outlives a run that is ended.
+    // Written at each sample, so that the figures outlive an interrupted run.
     writeFileSync(join(folder, "soak.csv"), toCsv(samples));
     if (samples.length % 6 === 1) say(line(sample, load));
   }
@@ -159,7 +159,7 @@ async function proveEnd(product: Product): Promise<number> {
   return Number(row?.calls);
 }
 
-/** Calls answered a second, after the warm-up. */
+/** The calls answered a second, after the warm-up. */
 function meanRate(samples: readonly Sample[], warmSeconds: number): number {
   const later = samples.filter(({ atSeconds }) => atSeconds >= warmSeconds);
   return later.reduce((sum, { values }) => sum + values.rate, 0) / Math.max(1, later.length);

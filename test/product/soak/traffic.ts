@@ -1,10 +1,10 @@
-// What the callers of a soak ask for, how often, and what they must be answered.
+// Defines the calls of a soak, their frequency, and their allowed answers.
 
 import { newKey } from "../../../src/core/access/keys.ts";
 import { type Random, random as randomBytes } from "../../support/random.ts";
 import type { Population } from "./population.ts";
 
-/** What a call needs to be made. */
+/** The parts that making a call needs. */
 export interface Caller {
   readonly url: string;
   readonly random: Random;
@@ -12,9 +12,9 @@ export interface Caller {
 }
 
 interface Kind {
-  /** Of all weights together, so often. */
+  /** The share of the sum of all weights. */
   readonly weight: number;
-  /** Statuses that are no mistake; null for a call that its caller left. */
+  /** Statuses that are allowed; null for a call that its caller left. */
   readonly expected: readonly (number | null)[];
   readonly run: (caller: Caller) => Promise<number | null>;
 }
@@ -23,7 +23,7 @@ const WORDS = ["grid", "layout", "flexbox", "promise", "fetch", "canvas", "heade
 const CITIES = ["köln", "berlin", "hamburg", "paris", "roma", "wien", "oslo", "porto", "lyon"];
 const LEAVE_MS = { least: 5, most: 60 } as const;
 
-/** By name. One in a hundred or so is refused, and one in fifty is left. */
+/** The kinds by name. One in a hundred or so is refused, and one in fifty is left. */
 export const KINDS: Readonly<Record<string, Kind>> = {
   chat: kind(22, [200], (caller) => chat(caller, "/v1", "ok")),
   stream: kind(15, [200], (caller) => chat(caller, "/v1", "stream")),
@@ -62,7 +62,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
 
 const TOTAL = Object.values(KINDS).reduce((sum, { weight }) => sum + weight, 0);
 
-/** A kind of call, as often as its weight says. */
+/** Picks a kind of call by the weights. */
 export function pickKind(random: Random): readonly [name: string, kind: Kind] {
   let left = random.next() * TOTAL;
   for (const entry of Object.entries(KINDS)) {
@@ -72,7 +72,7 @@ export function pickKind(random: Random): readonly [name: string, kind: Kind] {
   throw new RangeError("The weights do not add up");
 }
 
-/** Whether a call of each kind is answered as it must be now. */
+/** True if a call of each kind gets an allowed answer now. */
 export async function areServed(caller: Caller, names: readonly string[]): Promise<boolean> {
   const ends = names.map(async (name) => {
     const end = await KINDS[name]?.run(caller);
@@ -122,7 +122,10 @@ function post(
   return send(caller, path, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
-/** Reads the whole answer. Callers have many addresses, as the product believes of its proxy. */
+/**
+ * Reads the whole answer. Callers have many addresses, which the product takes from its proxy's
+ * header.
+ */
 async function send({ url, random }: Caller, path: string, init: RequestInit): Promise<number> {
   const headers = new Headers(init.headers);
   headers.set("x-forwarded-for", `10.${random.between(0, 31)}.${random.between(0, 255)}.7`);
@@ -131,7 +134,7 @@ async function send({ url, random }: Caller, path: string, init: RequestInit): P
   return response.status;
 }
 
-/** Leaves in the middle of the answer; null if it was not over by then. */
+/** Leaves in the middle of the answer; null if the answer was not complete by then. */
 async function leave(caller: Caller, body: object): Promise<number | null> {
   const leaving = new AbortController();
   const timer = setTimeout(

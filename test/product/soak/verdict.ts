@@ -1,4 +1,4 @@
-// Whether a figure grew: its end against its value once everything had warmed up.
+// Decides if a figure grew: compares its end with its value after the warm-up.
 
 import { FIGURE_NAMES, FIGURES, type FigureName, type Sample, shown } from "./figures.ts";
 
@@ -6,22 +6,22 @@ const WARM_MINUTES_MAX = 10;
 /** Redis keeps idle wallets, and the replies to mail requests, for five minutes. */
 const WARM_MINUTES_MIN = 7;
 
-/** The minutes before a soak of this length is judged: a sixth of it, between these limits. */
+/** The length of the warm-up of a soak in minutes: a sixth of the soak, between these limits. */
 export function warmMinutesOf(minutes: number): number {
   const least = Math.min(WARM_MINUTES_MIN, minutes / 3);
   return Math.min(WARM_MINUTES_MAX, Math.max(minutes / 6, least));
 }
 
-/** What is compared are medians over this share of the time that is judged. */
+/** The compared values are medians over this share of the judged time. */
 const WINDOW_SHARE = 0.05;
 
 export interface Judged {
   readonly name: FigureName;
   readonly warm: number;
   readonly end: number;
-  /** By Theil and Sen, over the samples after the warm-up. */
+  /** The growth by Theil and Sen, over the samples after the warm-up. */
   readonly perHour: number;
-  /** How much it may grow; null for what is only shown. */
+  /** The allowed growth; null for a figure that is only shown. */
   readonly mayGrow: number | null;
   readonly hasGrown: boolean;
 }
@@ -53,7 +53,7 @@ export function slope(points: readonly (readonly [at: number, value: number])[])
   return median(slopes);
 }
 
-/** Zero of nothing. */
+/** Zero for an empty list. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? 0;

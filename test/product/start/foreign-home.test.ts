@@ -1,4 +1,4 @@
-// The command-line tool beside a Farebox that another user has started.
+// Tests the command-line tool beside a Farebox that another user has started.
 
 import { expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
@@ -7,10 +7,10 @@ import { launcherHome } from "../../support/product/launcher.ts";
 
 const HOME = JSON.stringify(join(import.meta.dir, "../../../scripts/local/home.mjs"));
 
-test("a home that cannot be read is not taken for one where nothing runs", async () => {
+test("an unreadable home does not count as one where nothing runs", async () => {
   using home = launcherHome();
   chmodSync(home.path, 0o000);
-  // Nothing is closed to root, who may run the tests.
+  // Root can read everything, and may run the tests.
   const asSomebody = `
     import { readRuntime, whyNoneRuns } from ${HOME};
     if (process.getuid() === 0) process.setuid(65534);

@@ -1,4 +1,4 @@
-// One `npm start` at a time has a home, whatever the one before it left there.
+// Tests that one `npm start` at a time has a home, whatever an earlier one left there.
 
 import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -8,10 +8,10 @@ import { launcherHome } from "../../support/product/launcher.ts";
 
 const STARTS = 4;
 const HOMES = 150;
-/** Of a number that no process has. */
+/** A lock with a number that no process has. */
 const GONE = '{"pid": 4194305, "born": "a boot of before/1"}';
 
-test("of all that find the lock of a start that was killed, one gets the home", async () => {
+test("of all that find the lock of a killed start, one gets the home", async () => {
   using folder = launcherHome();
   const starts = Array.from({ length: STARTS }, startLocker);
   try {
@@ -19,7 +19,7 @@ test("of all that find the lock of a start that was killed, one gets the home", 
       const home = join(folder.path, `${number}`);
       mkdirSync(home);
       writeFileSync(join(home, "lock.json"), GONE);
-      // One that was killed while it removed such a lock.
+      // A start that was killed while it removed such a lock.
       if (number % 2 === 1) writeFileSync(join(home, "lock.json.removal"), GONE);
       const got = await Promise.all(starts.map(({ lock }) => lock(home)));
       const owner = readJson(join(home, "lock.json"))?.pid;
@@ -30,7 +30,7 @@ test("of all that find the lock of a start that was killed, one gets the home", 
   }
 });
 
-/** A process that locks homes; `lock` resolves with whether it has got one. */
+/** A process that locks homes; `lock` resolves to true if it got one. */
 function startLocker() {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "lock-process.ts")], {
     stdin: "pipe",

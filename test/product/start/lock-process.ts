@@ -1,4 +1,4 @@
-// A process that tries to lock the home that each line of its input names, and answers whose it is.
+// Tries to lock the home that each line of its input names, and prints the result.
 
 import { createInterface } from "node:readline";
 import { lockHome } from "../../../scripts/local/home.mjs";

@@ -1,4 +1,4 @@
-// A project of its own, whose packages are archives in its folder: npm asks no registry.
+// Tests a project whose packages are archives in its folder, so that npm needs no registry.
 
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -63,14 +63,14 @@ function installing(count: number) {
 }
 
 describe("packages are installed", () => {
-  test("for serving without those of tests, and without a word of npm's", () => {
+  test("for serving without those of tests, and without output of npm", () => {
     using project = newProject();
     expect(project.install("served")).toEqual(installing(1));
     expect(project.installed()).toEqual(["served"]);
     expect(project.install("served")).toEqual({ stdout: "", stderr: "", exitCode: 0 });
   });
 
-  test("for tests later, while those that serve stay where they are", () => {
+  test("for tests later, while those that serve stay unchanged", () => {
     using project = newProject();
     project.install("served");
     const kept = join(project.path, "node_modules", "served", "kept");
@@ -83,7 +83,7 @@ describe("packages are installed", () => {
     expect(Bun.file(join(project.path, "package-lock.json")).lastModified).toBe(lastModified);
   });
 
-  test("and when npm fails, what it says is shown", () => {
+  test("and if npm fails, its output is shown", () => {
     using project = newProject();
     rmSync(join(project.path, "served-1.0.0.tgz"));
     rmSync(join(project.path, "cache"), { recursive: true });

@@ -1,5 +1,5 @@
-// `farebox api` and `farebox worker`: the processes as production runs them, with the settings of
-// the environment alone.
+// Tests `farebox api` and `farebox worker`: the processes as production runs them, with only the
+// settings of the environment.
 
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ const children: Bun.Subprocess[] = [];
 const redis = await shared(startPrivateRedis());
 const world = await shared(openWorld());
 atEnd(async () => {
-  // What a failed test left running.
+  // Ends processes that a failed test left running.
   for (const child of children) child.kill("SIGTERM");
   await Promise.all(children.map(({ exited }) => exited));
 });
@@ -49,7 +49,10 @@ async function settings(): Promise<Record<string, string>> {
   };
 }
 
-/** Waits for the last line of its start; its log is read to the end, as a full pipe stops it. */
+/**
+ * Waits for the last line of its start; reads its log to the end, because a full pipe would stop
+ * the process.
+ */
 async function untilServes({ stdout }: ReturnType<typeof start>): Promise<void> {
   let log = "";
   const reading = stdout.pipeThrough(new TextDecoderStream()).pipeTo(
@@ -65,14 +68,14 @@ async function untilServes({ stdout }: ReturnType<typeof start>): Promise<void> 
   await eventually("it serves", () => log.includes("Metrics are served"), 90_000);
 }
 
-test("a command with --json says as JSON too that no Farebox runs", async () => {
+test("a command with --json reports as JSON too that no Farebox runs", async () => {
   const child = start(["audit", "--json"]);
   const [code, out] = await Promise.all([child.exited, new Response(child.stdout).text()]);
   const message = expect.stringContaining("No Farebox runs");
   expect([code, JSON.parse(out)]).toEqual([1, { error: { code: "config", message } }]);
 });
 
-test("without settings each process names every one that is missing", async () => {
+test("without settings each process names every missing one", async () => {
   for (const name of ["api", "worker"]) {
     const child = start([name]);
     const [code, err] = await Promise.all([child.exited, new Response(child.stderr).text()]);
@@ -83,7 +86,7 @@ test("without settings each process names every one that is missing", async () =
   }
 });
 
-test("no process starts on a schema of an earlier release, and it says what to do", async () => {
+test("no process starts on a schema of an earlier release, and it names the step", async () => {
   const { sql } = world.database;
   const [last] = await sql`
     DELETE FROM drizzle.__drizzle_migrations
@@ -104,7 +107,7 @@ test("no process starts on a schema of an earlier release, and it says what to d
   }
 }, 30_000);
 
-test("a signal ends a process in order that still waits for a store", async () => {
+test("a signal ends a process in order, even one that still waits for a store", async () => {
   for (const name of ["api", "worker"]) {
     const connected = Promise.withResolvers<void>();
     using silent = Bun.listen({
@@ -120,7 +123,7 @@ test("a signal ends a process in order that still waits for a store", async () =
   }
 }, 30_000);
 
-test("a .env of the folder that a process or command is started in is not read", async () => {
+test("a .env of the folder in which a process or command is started is not read", async () => {
   writeFileSync(join(home, ".env"), "KEY_PEPPER=short\nCONSOLE_URL=nothing\n");
   const INIT_CWD = home;
   const child = start(["api"], { INIT_CWD });
@@ -130,7 +133,7 @@ test("a .env of the folder that a process or command is started in is not read",
   expect([await command.exited, await new Response(command.stderr).text()]).toEqual([0, ""]);
 });
 
-test("a process takes no arguments, and says so", async () => {
+test("a process takes no arguments, and reports any", async () => {
   const child = start(["api", "--port", "80"]);
   const [code, err] = await Promise.all([child.exited, new Response(child.stderr).text()]);
   expect([code, err]).toEqual([1, expect.stringContaining("settings are environment variables")]);
@@ -147,7 +150,7 @@ test("two API processes share one port, and one goes on when the other stops", a
   };
   await Promise.all([untilServes(first), untilServes(second)]);
   expect(await isReady()).toBe(true);
-  // Nothing else builds the pages where production runs.
+  // In production, the process itself must build the pages.
   const page = await fetch(`http://127.0.0.1:${port}/dashboard`);
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining("<!doctype")]);
   first.kill("SIGTERM");

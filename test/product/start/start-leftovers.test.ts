@@ -1,4 +1,4 @@
-// What `npm start` says where a file of its home is not what it wrote.
+// Tests the messages of `npm start` about a damaged file in its home.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { launcherHome, launchFarebox } from "../../support/product/launcher.ts";
 
 setDefaultTimeout(120_000);
 
-test.each(['{"key": "cut', "[]"])("a lost demonstration account is told: %s", async (text) => {
+test.each(['{"key": "cut', "[]"])("a lost demonstration account is reported: %s", async (text) => {
   using home = launcherHome();
   const file = join(home.path, "demo.json");
   writeFileSync(file, text);
@@ -18,7 +18,7 @@ test.each(['{"key": "cut', "[]"])("a lost demonstration account is told: %s", as
   expect(JSON.parse(readFileSync(file, "utf8")).key).toStartWith("svc_");
 });
 
-test("a file of the sandbox that cannot be read is named, with what to do", async () => {
+test("an unreadable file of the sandbox is named, with the step that mends it", async () => {
   using home = launcherHome();
   const file = join(home.path, "sandbox.json");
   writeFileSync(file, "");

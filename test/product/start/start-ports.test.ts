@@ -3,11 +3,11 @@ import { choosePort, chooseSandboxPort, releasePorts } from "../../../scripts/lo
 import { isPortFree } from "../../../scripts/local/processes.mjs";
 import { launcherHome, launchFarebox } from "../../support/product/launcher.ts";
 
-test("npm start ends in words when a metrics port that was named is taken", async () => {
+test("npm start ends in words when a named metrics port is taken", async () => {
   using home = launcherHome();
   using other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("other") });
   const taken = other.port ?? 0;
-  // The worker's is the one after the API's.
+  // The worker's port is the one after the API's.
   for (const named of [taken, taken - 1]) {
     await using farebox = launchFarebox(home.path, { env: { METRICS_PORT: String(named) } });
     expect(await farebox.exited).toBe(1);

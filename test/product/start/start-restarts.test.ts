@@ -1,4 +1,4 @@
-// `npm start` with every one of its processes killed in turn: it goes on with the same data.
+// Tests `npm start` with every one of its processes killed in turn: it goes on with the same data.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -49,7 +49,7 @@ async function chat(url: string, key: string): Promise<Response> {
   });
 }
 
-/** What connections to Redis come from, as Redis itself names them. */
+/** The processes that connections to Redis come from, by the names in Redis. */
 async function redisPeers(home: string): Promise<Set<string | undefined>> {
   const { redis_url: url } = read<{ redis_url: string }>(home, "runtime.json");
   const redis = openRedis(url);

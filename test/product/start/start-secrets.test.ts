@@ -1,4 +1,4 @@
-// What `npm start` does about the secrets of a home: it never replaces those that data depends on.
+// Tests how `npm start` treats the secrets of a home: it never replaces those that data depends on.
 
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ test.each(["postgres", "redis"])(
   },
 );
 
-test("npm start refuses secrets that it cannot read, and leaves the file as it is", async () => {
+test("npm start refuses secrets that it cannot read, and leaves the file unchanged", async () => {
   using home = launcherHome();
   mkdirSync(join(home.path, "postgres"));
   const file = join(home.path, "secrets.json");

@@ -1,4 +1,4 @@
-// `npm start -- --stores`: the way to a restore where no stores but its own are there.
+// Tests `npm start -- --stores`: the way to a restore if the only stores are its own.
 
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
@@ -23,12 +23,12 @@ async function farebox(home: string, ...args: readonly string[]) {
   return { code, out, err };
 }
 
-test("a backup of npm start is put back while its stores run alone", async () => {
+test("a backup of npm start is restored while its stores run alone", async () => {
   using home = launcherHome();
   {
     await using running = launchFarebox(home.path);
     await eventually("it runs", () => running.output().includes("Farebox is running"), 60_000);
-    // That Redis is new is no problem of a first start.
+    // A new Redis is no problem of a first start.
     expect(running.output()).not.toContain("rebuilt");
     expect(await farebox(home.path, "backup", "copy")).toMatchObject({ code: 0 });
     const later = await farebox(home.path, "account", "create", "--email", "ada@example.org");
@@ -44,7 +44,7 @@ test("a backup of npm start is put back while its stores run alone", async () =>
   expect(found).toMatchObject({ code: 0, out: "There is nothing.\n" });
 }, 180_000);
 
-test("a store of one's own that is away is named in words, without a stack", async () => {
+test("an operator's own store that is away is named in words, without a stack", async () => {
   const nowhere = `127.0.0.1:${await freePort()}`;
   for (const [env, words] of [
     [{ DATABASE_URL: `postgres://${nowhere}/farebox` }, "Postgres cannot be reached: check its"],
@@ -59,7 +59,7 @@ test("a store of one's own that is away is named in words, without a stack", asy
   }
 }, 120_000);
 
-test("an argument that npm start does not know is named, and nothing starts", async () => {
+test("an unknown argument of npm start is named, and nothing starts", async () => {
   using home = launcherHome();
   await using refused = launchFarebox(home.path, { args: ["--store"] });
   expect(await refused.exited).toBe(2);
@@ -67,7 +67,7 @@ test("an argument that npm start does not know is named, and nothing starts", as
   expect(existsSync(join(home.path, "lock.json"))).toBe(false);
 });
 
-test("SIGTERM to npm stops all that npm start has started", async () => {
+test("SIGTERM to npm stops everything that npm start has started", async () => {
   using home = launcherHome();
   const lock = join(home.path, "lock.json");
   await using stores = launchFarebox(home.path, { args: ["--stores"], byNpm: true });

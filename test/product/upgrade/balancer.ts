@@ -1,11 +1,11 @@
-// What stands in front of several API processes in production, as small as it can be: one port,
+// Stands in for a load balancer in front of several API processes, as small as possible: one port,
 // and each new connection goes to the next process whose /readyz answers 200.
 
 import { connect, createServer, type Socket } from "node:net";
 
 export interface Balancer extends AsyncDisposable {
   readonly url: string;
-  /** Lets it send connections to a process as well, once that is ready. */
+  /** Adds a process, which gets connections once it is ready. */
   add(port: number): void;
   /** Connections that each process got, by its port. */
   readonly sent: ReadonlyMap<number, number>;

@@ -1,5 +1,5 @@
-// The first release as it was, from this repository's history, for tests that run it beside the
-// present one. Its packages are the present ones.
+// Opens the first release, from this repository's history, for tests that run it beside the present
+// one. Its packages are the present ones.
 
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ export function openEarlierRelease(commit: string): EarlierRelease {
   return { commit, folder, [Symbol.dispose]: () => place.remove() };
 }
 
-/** What git answers, without the end of its line; null if it refuses or is missing. */
+/** The answer of git, without its line end; null if git refuses or is missing. */
 function git(...args: readonly string[]): string | null {
   if (Bun.which("git") === null) return null;
   const { success, stdout } = Bun.spawnSync(["git", ...args], { cwd: PROJECT, stderr: "ignore" });

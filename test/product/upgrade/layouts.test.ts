@@ -1,4 +1,5 @@
-// A layout is raised while the service runs: until then release N and N+1 work side by side.
+// Tests that a layout is raised while the service runs: until then release N and N+1 work side by
+// side.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -83,7 +84,7 @@ async function admit(
   throw new Error(`The call was not admitted: ${admission.verdict}`);
 }
 
-/** Calls of both releases at once, each of one cent; what they cost together. */
+/** Makes calls of both releases at once, each of one cent; returns their total cost. */
 async function callBoth(account: TestAccount, calls: number): Promise<bigint> {
   const cost = usd("0.01");
   const settle = async (hold: Hold) => (await hold.settle(cost, DONE)).charged;
@@ -159,7 +160,7 @@ describe("two builds that differ in layout", () => {
     await retractProcess(world.redis, old.deps.processId);
     expect(await next.layouts.raiseLayouts(world.redis)).toBeGreaterThan(0);
     expect(await next.layouts.raiseLayouts(world.redis)).toBe(0);
-    // Idle wallets too.
+    // Idle wallets have the new layout too.
     const bytes = await walletBytes(account);
     expect([bytes.length, bytes.readDoubleLE(0)]).toEqual([WALLET_BYTES + 8, 3]);
     await expectClean();
@@ -168,7 +169,7 @@ describe("two builds that differ in layout", () => {
   test("once it is in force, N refuses in words and nothing is lost", async () => {
     const account = await openAccount(world, { paid: "20" });
     await callBoth(account, 10);
-    // A process that nobody knew of, with a call under way that has streamed seven cents' worth.
+    // An unknown process with an open call that has streamed seven cents' worth.
     const left = await admit(old, account, usd("1"), true);
     left.checkpoint(usd("0.07"));
     await old.renewLeases();
@@ -181,7 +182,7 @@ describe("two builds that differ in layout", () => {
     });
     expect(logged).toEqual([expect.stringContaining("Calls are refused: Redis is in layout 3")]);
 
-    // N+1 goes on in the new layout, also with what N had written.
+    // N+1 goes on in the new layout, even with data that N had written.
     const cost = usd("0.03");
     expect((await (await admit(young, account, usd("1"))).settle(cost, DONE)).charged).toBe(cost);
     const bytes = await walletBytes(account);
@@ -202,7 +203,7 @@ describe("two builds that differ in layout", () => {
     expect(await ledgerPaid(account)).toBe(usd("24.8"));
   });
 
-  test("/readyz of a process that does not know the layout says so", async () => {
+  test("/readyz of a process that does not know the layout reports it", async () => {
     const clock = { after: () => () => {} };
     await callBoth(await openAccount(world, { paid: "20" }), 2);
     const versions = () => ({ configuration: 0, documents: 0 });

@@ -1,5 +1,5 @@
-// The tree as a release N+1 would be: its wallets have one more field, in a layout of its own. Made
-// from the present one by replacing text, so that two builds can run beside each other.
+// Builds the tree of a release N+1: its wallets have one more field, in a layout of its own. Made
+// from the present tree by replacing text, so that two builds can run beside each other.
 
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ const PROJECT = join(import.meta.dir, "../../..");
 
 type Replacement = readonly [before: string, after: string];
 
-/** What N+1 changes; the rest of the mechanism is the same in all releases. */
+/** The changes of N+1; the rest of the mechanism is the same in all releases. */
 const CHANGES: Readonly<Record<string, readonly Replacement[]>> = {
   "actors/records/layouts.ts": [["LAYOUT_MAX = 2", "LAYOUT_MAX = 3"]],
   "actors/lua/records.lua": [

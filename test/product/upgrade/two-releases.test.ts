@@ -1,6 +1,6 @@
-// A deploy without a pause: a release serves under load, the stores are migrated, a later release
-// starts beside it, and the earlier one is told to stop. Every call is answered whole and charged
-// once.
+// Tests a deploy without a pause: a release serves under load, the stores are migrated, a later
+// release starts beside it, and the earlier one is stopped. Every call is answered whole and
+// charged once.
 
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
@@ -27,7 +27,7 @@ import { openNextBuild } from "./next-build.ts";
 setDefaultTimeout(180_000);
 
 const PROJECT = join(import.meta.dir, "../../..");
-/** Some 4 seconds long, so that streams are open whenever a process is told to stop. */
+/** Some 4 seconds long, so that streams are open whenever a process is stopped. */
 const STREAM = "tokens-40-every-100";
 const CALLERS = 6;
 const STREAMERS = 4;
@@ -129,7 +129,7 @@ interface Call {
   readonly isWhole: boolean;
 }
 
-/** Callers and streamers that go on until they are told to end. */
+/** Starts callers and streamers that go on until they are stopped. */
 function startLoad({ url }: Balancer, key: string) {
   const calls: Call[] = [];
   let isOver = false;
@@ -150,10 +150,10 @@ function startLoad({ url }: Balancer, key: string) {
     ...Array.from({ length: CALLERS }, caller),
     ...Array.from({ length: STREAMERS }, streamer),
   ];
-  // A caller that fails is told when the load ends, not before somebody waits for it.
+  // A failed caller is reported when the load ends, not before it is awaited.
   const ended = Promise.allSettled(all);
   return {
-    /** Waits for so many more answers. */
+    /** Waits for this many further answers. */
     more: async (count: number) => {
       const goal = calls.length + count;
       await eventually(`${goal} calls are answered`, () => calls.length >= goal, 60_000);
@@ -166,7 +166,7 @@ function startLoad({ url }: Balancer, key: string) {
   };
 }
 
-/** Each call has one charge in the ledger, as much as its caller was told; the books are right. */
+/** Requires one charge in the ledger for each call, equal to its caller's cost, and right books. */
 async function expectCharged(accountId: string, calls: readonly Call[]): Promise<void> {
   const operator = openOperator(env.REDIS_URL ?? "", env.DATABASE_URL ?? "");
   try {
@@ -183,7 +183,7 @@ async function expectCharged(accountId: string, calls: readonly Call[]): Promise
       WHERE a.id = ${accountId} AND kind = 'charge' GROUP BY request`;
     const charged = new Map(rows.map(({ request, cost }) => [request, BigInt(cost)]));
     expect(rows.filter(({ charges }) => charges !== 1)).toEqual([]);
-    // One more call found out that the earlier release serves.
+    // One more call showed that the earlier release serves.
     expect(charged.size).toBe(calls.length + 1);
     const wrong = calls.filter(({ requestId, cost }) => charged.get(toUuid(requestId)) !== cost);
     expect(wrong).toEqual([]);
@@ -229,8 +229,8 @@ async function farebox({ folder }: Release, ...args: readonly string[]): Promise
 }
 
 /**
- * Another release has an index of other documents. In the folder of all tests it would remove the
- * present one, and find its own removed.
+ * Another release has an index of other documents. In the folder of all tests each release would
+ * remove the index of the other.
  */
 function ownData(): string {
   const folder = join(logs, "data");

@@ -1,6 +1,6 @@
-// The walkthrough "Add a service" of CONTRIBUTING.md works as it stands: its blocks are applied to
-// a copy of the tree, which then compiles and passes its tests. Without any one file of it, the
-// compiler refuses the tree: so nobody can forget one.
+// Tests that the walkthrough "Add a service" of CONTRIBUTING.md works as it stands: its blocks are
+// applied to a copy of the tree, which then compiles and passes its tests. Without any one of its
+// files the tree does not compile, so no file can be forgotten.
 
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { applyStep, readSteps, type Step } from "../../unit/tree/walkthrough.ts"
 const SOURCES = ["src", "actors", "migrations", "workers", "dashboard"];
 const COPIED = [...SOURCES, "test", "scripts", "bench", "docs"];
 const ROOT_FILES = ["README.md", "package.json", "tsconfig.json", "biome.json", "bunfig.toml"];
-/** What belongs to the service alone. */
+/** The files that belong only to the service. */
 const OWN = ["src/services/echo/", "test/unit/services/echo/"];
 /** The product's own files that a service touches outside its folder. */
 const SHARED_FILES_MAX = 5;
@@ -39,7 +39,7 @@ beforeAll(() => {
   }
 });
 
-/** Makes the copy the tree again, with these steps applied. */
+/** Resets the copy to the tree, with these steps applied. */
 function apply(chosen: readonly Step[]): void {
   for (const file of files) {
     rmSync(join(folder, file), { force: true });
@@ -69,11 +69,13 @@ function testInCopy(files: readonly string[]): Promise<Run> {
   return run([process.execPath, "test", `--timeout=${STEP_MS_MAX}`, ...files]);
 }
 
-/** Compiles the copy, or what a service has to do with; unchanged files are not checked again. */
+/**
+ * Compiles the copy, or the parts that concern a service; unchanged files are not checked again.
+ */
 function compile(part: "everything" | "parts of a service"): Promise<Run> {
   const project = part === "everything" ? "tsconfig.json" : NARROW;
   const compiler = join("node_modules", ".bin", "tsc");
-  // More checkers would each read the same types: sooner done alone, but not beside other tests.
+  // More checkers would each read the same types: faster alone, but not beside other tests.
   const cheaply = ["--checkers", "1", "--incremental", "--tsBuildInfoFile", `${project}.cache`];
   return run([compiler, "--noEmit", "--project", project, ...cheaply]);
 }
@@ -119,7 +121,7 @@ test("its refusal while paused is the one of the error table", async () => {
   expect(output).toContain("1 pass");
 });
 
-test("a test fails until npm run docs has renewed what is made from the code", async () => {
+test("a test fails until npm run docs has renewed the generated files", async () => {
   apply(steps);
   const fresh = ["./test/unit/tree/docs.test.ts"];
   const { output } = await testInCopy(fresh);
@@ -131,7 +133,7 @@ test("a test fails until npm run docs has renewed what is made from the code", a
 });
 
 describe("the compiler refuses the tree", () => {
-  // The test of the service is the one file that nothing asks for.
+  // The test of the service is the one file that no other file requires.
   for (const file of files.filter((one) => !one.startsWith("test/unit/services/"))) {
     test(`without ${file}`, async () => {
       apply(steps.filter(({ path }) => path !== file));

@@ -11,7 +11,7 @@ const { database: other } = await shared(openTestDatabase());
 const TABLE = { name: "many", columns: ["text"] } as const;
 const ROW_BYTES = 100;
 
-test("after a table of any size has left Postgres, the next one follows", async () => {
+test("after a table of any size has left Postgres, the next statement follows", async () => {
   await database.sql.begin(async (tx) => {
     for (let rows = 0; rows <= 6_400; rows = rows * 2 + 25) {
       await tx.unsafe(`CREATE TEMP TABLE many AS
@@ -24,7 +24,7 @@ test("after a table of any size has left Postgres, the next one follows", async 
   });
 }, 30_000);
 
-test("a reader that gives up halfway does not keep the transaction", async () => {
+test("a reader that stops halfway does not keep the transaction open", async () => {
   const full = new Error("The disk is full");
   const reading = database.sql.begin(async (tx) => {
     await tx`

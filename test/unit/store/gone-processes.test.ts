@@ -1,5 +1,5 @@
-// What a process leaves in Postgres that stops with its connections open: its machine lost power,
-// or was cut off. Postgres notices that by itself after hours only.
+// Tests the transactions of a process that stops with its connections open: its machine lost power,
+// or was cut off. Postgres by itself notices that only after hours.
 
 import { expect, test } from "bun:test";
 import { WalletRepository } from "../../../src/store/accounts/wallet-repository.ts";
@@ -21,7 +21,7 @@ async function open(databaseUrl: string, options: { readonly abandonedMs?: numbe
   return { ...database, [Symbol.asyncDispose]: () => database.close() };
 }
 
-test("a worker that is gone in the middle of a flush keeps no journal from others", async () => {
+test("a worker that is gone in the middle of a flush blocks no journal", async () => {
   await using proxy = new TcpProxy(Number(new URL(own.url).port));
   await using gone = await open(proxy.urlOf(own.url), { abandonedMs: ABANDONED_MS });
   const flush = rejection(
@@ -38,7 +38,7 @@ test("a worker that is gone in the middle of a flush keeps no journal from other
   expect(isUnavailable(await flush)).toBeTrue();
 });
 
-test("a process that is gone in the middle of a recovery keeps no other from one", async () => {
+test("a process that is gone in the middle of a recovery blocks no other recovery", async () => {
   await using proxy = new TcpProxy(Number(new URL(own.url).port));
   await using gone = await open(proxy.urlOf(own.url), { abandonedMs: ABANDONED_MS });
   const nothing = { rebuild: () => Promise.resolve([]), writeDocuments: () => Promise.resolve() };

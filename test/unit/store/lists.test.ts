@@ -1,5 +1,5 @@
-// A list of values is one parameter: a statement has the same text for any number of them, so each
-// connection has it prepared once (D-336).
+// Tests that a list of values is one parameter: a statement has the same text for any number of
+// values, so each connection prepares it once (D-336).
 
 import { expect, test } from "bun:test";
 import { openDatabase } from "../../../src/store/servers/database.ts";

@@ -1,4 +1,4 @@
-// What the request log keeps of an entry is what the export shows, column by column.
+// Tests that the export shows all that the request log keeps of an entry, column by column.
 
 import { expect, test } from "bun:test";
 import { outcomeText } from "../../../src/core/journal/journal.ts";
@@ -19,7 +19,7 @@ async function exported({ database }: JournalLab, account: LabAccount): Promise<
   return csv.split("\r\n").slice(1, -1);
 }
 
-test("columns that programs know keep their place, new ones come after them", () => {
+test("columns that programs know keep their place, and new ones come after them", () => {
   expect(EXPORT_HEADINGS.join(" ")).toBe(
     "time request_id key_id key_name endpoint service model status error_code latency_ms " +
       "first_token_ms prompt_tokens cached_tokens completion_tokens requests cost_usd country " +
@@ -27,7 +27,7 @@ test("columns that programs know keep their place, new ones come after them", ()
   );
 });
 
-test("a call is exported with its route, its hold and what free credit paid of it", async () => {
+test("a call is exported with its route, its hold and the part that free credit paid", async () => {
   await using lab = await openJournalLab();
   const account = await lab.account(5);
   account.free = 0n;
@@ -68,7 +68,7 @@ test("a call that settles after its hold expired corrects its row, once", async 
   const request = "req_0000000000000000000007";
   const swept = outcomeText({ ...OUTCOME, status: 500, errorCode: "hold_expired", lane: "a" });
   await account.call(usd("0.01"), { type: "expired", request, outcome: swept });
-  // In the same flush, and in one that follows.
+  // In the same flush, and in a later one.
   const lateRequest = "req_0000000000000000000008";
   await account.call(usd("0.01"), { type: "expired", request: lateRequest, outcome: swept });
   await account.call(usd("0.02"), { type: "late", request });

@@ -1,5 +1,5 @@
-// What becomes of statements whose connection to Postgres is lost, and which of several servers
-// connections go to. The driver is changed for this (D-418).
+// Tests statements whose connection to Postgres is lost, and the choice between several servers.
+// The driver is changed for this (D-418).
 
 import { expect, test } from "bun:test";
 import { createServer } from "node:net";
@@ -26,7 +26,7 @@ function open(url: string, options: DatabaseOptions = { connectionsMax: 1 }) {
   return { ...database, [Symbol.asyncDispose]: () => database.close() };
 }
 
-/** The same database at several addresses, those of its own first. */
+/** The same database at several addresses, its own address first. */
 function severalHosts(url: string, ...more: readonly string[]): string {
   const { host } = new URL(url);
   return url.replace(host, [host, ...more].join());
@@ -78,12 +78,12 @@ test("a pool goes on after transactions that lose their connections", async () =
   }
 });
 
-test("a connection that ends while it is opened fails its statement and nothing else", async () => {
+test("a connection that ends while it is opened fails only its own statement", async () => {
   await using proxy = new TcpProxy(primary.port);
   const lost: unknown[] = [];
   const onLost = (error: unknown) => void lost.push(error);
   process.on("unhandledRejection", onLost);
-  // From the first byte of the greeting until the statement: each reply is the last one once.
+  // From the first byte of the greeting to the statement: each reply is the last one once.
   for (let replies = 1; replies <= 12; replies += 1) {
     await using database = open(proxy.urlOf(primary.url));
     proxy.hangUpAfter(replies);
@@ -124,7 +124,7 @@ test("the error of a server that broke is not the answer of the next", async () 
   expect([row?.name, proxy.connections]).toEqual(["second", 1]);
 });
 
-test("arrays are lists also if their types could not be read at first", async () => {
+test("arrays are lists even if their types could not be read at first", async () => {
   await using proxy = new TcpProxy(primary.port);
   await using database = open(proxy.urlOf(primary.url));
   const ready = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
@@ -133,7 +133,7 @@ test("arrays are lists also if their types could not be read at first", async ()
   expect(row?.list).toEqual(["a", "b"]);
 });
 
-test("who no longer listens is not called, also after the connection was lost", async () => {
+test("a removed listener is not called, even after the connection was lost", async () => {
   await using proxy = new TcpProxy(primary.port);
   await using database = open(proxy.urlOf(primary.url));
   let calls = 0;
@@ -156,14 +156,14 @@ test("who no longer listens is not called, also after the connection was lost", 
   expect(calls).toBe(known[0] ?? -1);
 });
 
-test("notifications that were refused after a lost connection are asked for again", async () => {
+test("notifications that were refused after a lost connection are requested again", async () => {
   await using proxy = new TcpProxy(primary.port);
   await using database = open(proxy.urlOf(primary.url));
   let calls = 0;
   const refusals: string[] = [];
   const onRefused = (error: unknown) => void refusals.push(codeOf(error));
   await database.listen("changes", { onChange: () => (calls += 1), onRefused });
-  // As a standby answers, and goes on serving the connection.
+  // As a standby answers, which then keeps the connection.
   const ready = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
   proxy.answerOnce("LISTEN", Buffer.concat([errorReply("25006"), ready]), false);
   const first = calls;
@@ -175,7 +175,7 @@ test("notifications that were refused after a lost connection are asked for agai
   await eventually("a notification is heard", () => calls > before);
 });
 
-test("notifications are asked for again after longer and longer, at most ten seconds", async () => {
+test("refused notifications are requested after growing waits, at most ten seconds", async () => {
   await using proxy = new TcpProxy(primary.port);
   let calls = 0;
   let refusals = 0;
@@ -233,7 +233,7 @@ test("Postgres is used soon after it is back, however often it was tried meanwhi
 }, 30_000);
 
 test("statements that wait for a connection do not wait for an attempt each", async () => {
-  // Nobody listens there.
+  // An address without a listener.
   const url = primary.url.replace(`:${primary.port}`, ":1");
   await using database = open(url, { connectionsMax: 1, timeoutMs: 100 });
   const waiting = Array.from({ length: 100 }, () => rejection(database.sql`SELECT 1`));
@@ -297,7 +297,7 @@ test("of several servers every connection is to the one that takes writes", asyn
   }
 }, 30_000);
 
-/** Which process of Postgres answers. */
+/** The process of Postgres that answers. */
 async function askPrimary({ sql }: Database): Promise<number> {
   const row = await answer(
     () => sql`SELECT pg_is_in_recovery() AS standby, pg_backend_pid() AS pid, pg_sleep(0.02)`,

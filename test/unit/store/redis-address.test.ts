@@ -1,5 +1,5 @@
-// The address of Redis leads to another server, as after a failover that nothing tells the clients
-// of: their connections stay open, to a server that is gone or that has become a replica.
+// Tests an address of Redis that leads to another server, as after a failover that does not inform
+// clients: their connections stay open, to a server that is gone or that has become a replica.
 
 import { expect, test } from "bun:test";
 import { Redis } from "ioredis";

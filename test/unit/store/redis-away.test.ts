@@ -1,5 +1,5 @@
-// What becomes of commands and connections while servers, Sentinels or nodes of a Cluster are away.
-// The client is changed for this (D-515).
+// Tests commands and connections while servers, Sentinels or nodes of a Cluster are away. The
+// client is changed for this (D-515).
 
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
@@ -22,19 +22,19 @@ function portOf(url: string): number {
   return Number(/:(\d+)/.exec(url)?.[1]);
 }
 
-test("a Sentinel that hangs is left for the next one", async () => {
+test("a Sentinel that hangs is given up for the next one", async () => {
   await using sentinels = await startSentinels();
   using hung = await listenOn(0, () => {});
   using client = open(sentinels.url.replace("//", `//127.0.0.1:${hung.port},`));
   await eventually("it answers", () => client.ping().then(Boolean, () => false), 20_000);
 }, 60_000);
 
-test("clients connect again where master and first Sentinel are lost together", async () => {
+test("clients connect again if master and first Sentinel are lost together", async () => {
   await using sentinels = await startSentinels();
   const first = portOf(sentinels.url);
   let isLost = false;
   using front = await listenOn(0, (socket) => {
-    // As an address that takes no connections: what was sent fails late.
+    // As an address that takes no connections: a sent command fails late.
     if (isLost) return hangUpLate(socket, 3_000);
     const server = connect(first, "127.0.0.1");
     server.on("error", () => {});
@@ -61,7 +61,7 @@ test("clients connect again where master and first Sentinel are lost together", 
   }
 }, 180_000);
 
-test("what was sent while no node of a Cluster was there fails, and never runs", async () => {
+test("commands sent while a Cluster had no node fail, and never run", async () => {
   const cluster = await startCluster();
   try {
     using client = open(cluster.urls.join(","));
@@ -80,7 +80,7 @@ test("what was sent while no node of a Cluster was there fails, and never runs",
   }
 }, 120_000);
 
-test("a client that listens does not connect without a pause while no node takes it", async () => {
+test("a listening client pauses between attempts while no node takes it", async () => {
   const cluster = await startCluster();
   using client = open(cluster.urls.join(","), "queue");
   await client.subscribe("notices");

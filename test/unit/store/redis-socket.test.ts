@@ -1,5 +1,5 @@
-// A Redis of the same machine over its Unix socket: all that Farebox sends it goes there, with the
-// password, and finds it again after a restart.
+// Tests a Redis of the same machine over its Unix socket: all that Farebox sends goes there, with
+// the password, and reconnects after a restart.
 
 import { afterEach, expect, test } from "bun:test";
 import { type ConnectionOptions, Queue, Worker } from "bullmq";
@@ -18,7 +18,7 @@ import { openWorld } from "../../support/stores/world.ts";
 const LIBRARY = `#!lua name=test
 redis.register_function('echo', function(_, ARGV) return ARGV[1] end)
 redis.register_function('peer', function() return redis.call('GET', 'peer') end)`;
-/** More than the kernel takes from a socket or gives to one at once. */
+/** More than the kernel moves through a socket at once. */
 const LARGE_BYTES = 4_000_000;
 
 const redis = await shared(startPrivateRedis());
@@ -48,7 +48,7 @@ function general(of: string, use: "scripts" | "queue" = "scripts") {
   return client;
 }
 
-/** A queue and its worker, each with a connection of its own; resolves with what was worked on. */
+/** A queue and its worker, each with its own connection; resolves with the data of the job. */
 function queue(): (text: string) => Promise<unknown> {
   const done = new Map<string, (data: unknown) => void>();
   const connect = () => general(url, "queue") as ConnectionOptions;
@@ -86,7 +86,7 @@ test("scripts, commands and jobs of a queue go over the socket, with its passwor
   expect(await queue()("a job")).toEqual({ text: "a job" });
 });
 
-test("the socket refuses who does not know the password", async () => {
+test("the socket refuses a client without the password", async () => {
   const open = withoutPassword();
   await expect(general(open).get("key")).rejects.toThrow("NOAUTH");
   const refused = await callFunction(scripts(open), "echo", [], ["x"]).catch(
@@ -95,7 +95,7 @@ test("the socket refuses who does not know the password", async () => {
   expect(String(refused)).toContain("NOAUTH");
 });
 
-test("a user and a database of the address count for every client", async () => {
+test("a user and a database in the address apply to every client", async () => {
   const admin = general(url);
   await admin.call("ACL", ["SETUSER", "me", "on", ">p@ss", "~*", "&*", "+@all"]);
   await admin.function("LOAD", "REPLACE", LIBRARY);

@@ -1,5 +1,6 @@
-// Every form of REDIS_URL reaches a Redis that speaks only TLS with its users: encrypted, under the
-// user's name, and only if its certificate is of an authority that the URL names.
+// Tests that every form of REDIS_URL reaches a Redis that speaks only TLS with its users:
+// encrypted, under the user's name, and only if its certificate is of an authority that the URL
+// names.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -23,7 +24,10 @@ setDefaultTimeout(120_000);
 const folder = sharedFolder("tls");
 const certificates = makeCertificates(folder);
 
-/** What makes a Redis speak TLS on a port; without a name and password nobody may do anything. */
+/**
+ * Settings that make a Redis speak TLS on a port; without a name and password no command is
+ * allowed.
+ */
 function tlsSettings(port: number): Record<string, string> {
   return {
     "tls-port": String(port),
@@ -38,7 +42,7 @@ function tlsSettings(port: number): Record<string, string> {
 const login = "farebox:letmein@";
 const ca = () => `?ca=${certificates.ca}`;
 
-/** The name that Redis knows a client by, and whether it came by TLS. */
+/** The name under which Redis knows a client, and whether it used TLS. */
 async function whoAmI(client: Redis | Cluster): Promise<unknown> {
   try {
     return await client.call("ACL", ["WHOAMI"]);
@@ -72,7 +76,7 @@ test("one server", async () => {
   expect(await whoAmI(openRedis(`${url}${ca()}`))).toBe("farebox");
   expect(await whoAmI(openRedis(`${url}/0${ca()}`, "queue"))).toBe("farebox");
   expect(await failureOf(openRedis(url))).toMatch(/certificate/i);
-  // Nothing but TLS is spoken there.
+  // This port speaks only TLS.
   expect(await failureOf(openRedis(`redis://${login}127.0.0.1:${port}`))).not.toBe("");
 
   const target = parseRedisUrl(`${url}${ca()}`);
@@ -159,7 +163,7 @@ test("the Sentinels of a master", async () => {
   expect(await whoAmI(client)).toBe("farebox");
 });
 
-/** A Sentinel that speaks only TLS and knows the master `money`. */
+/** Starts a Sentinel that speaks only TLS and knows the master `money`. */
 async function startSentinel(redis: PrivateRedis, masterPort: number) {
   const port = await freePort();
   const file = join(folder, "sentinel.conf");

@@ -1,5 +1,5 @@
-// What an operator has set for the server, the database or the role counts where a session says
-// nothing of it: how Postgres writes dates and bytes, and what a transaction sees of others.
+// Tests settings that an operator makes for the server, the database or the role, and that a
+// session does not override: the format of dates and bytes, and the isolation of transactions.
 
 import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { usd } from "../../../src/core/money/money.ts";
@@ -13,7 +13,7 @@ import { createTestDatabase } from "../../support/stores/services.ts";
 
 setDefaultTimeout(60_000);
 
-/** The fifth of November, or the eleventh of May where day and month change places. */
+/** The fifth of November, or the eleventh of May if day and month change places. */
 const NOW = new Date("2026-11-05T13:14:15.678Z");
 const STATEMENTS = 200;
 
@@ -34,7 +34,7 @@ function accountsOf(database: Database): Accounts {
   return new Accounts({ database, random, keyPepper: "a pepper of the test" });
 }
 
-/** A new account, as it is read again. */
+/** Makes a new account, and reads it again. */
 async function newAccount(accounts: Accounts): Promise<AccountRow> {
   const { id } = await accounts.create({ surface: "gateway", email: null }, NOW);
   const account = await accounts.find(id);
@@ -50,14 +50,14 @@ describe("a date is read as it was written", () => {
     "TimeZone = 'Asia/Kolkata'",
     "TimeZone = 'America/St_Johns'",
   ]) {
-    test(`where sessions begin with ${setting}`, async () => {
+    test(`if sessions begin with ${setting}`, async () => {
       await operator.sql.unsafe(`${ALTER} SET ${setting}`);
       await using database = open(url);
       expect((await newAccount(accountsOf(database))).createdAt).toEqual(NOW);
     });
   }
 
-  test.skipIf(!hasPooler())("also through a pooler", async () => {
+  test.skipIf(!hasPooler())("even through a pooler", async () => {
     await operator.sql.unsafe(`${ALTER} SET DateStyle = 'SQL, DMY'`);
     await using pooler = await startPooler(url);
     await using database = open(pooler.url, url);
@@ -70,7 +70,7 @@ test.skipIf(!hasPooler())("a pooler adds no statement of its own to each of ours
   await using database = open(pooler.url, url);
   let sent = 0;
   const transactions = async () => {
-    // Postgres counts them at the latest when it is told to.
+    // Postgres counts them when asked to, at the latest.
     await database.sql`SELECT pg_stat_force_next_flush()`;
     sent += 2;
     const [row] = await database.sql<{ count: number }[]>`
@@ -87,7 +87,7 @@ test.skipIf(!hasPooler())("a pooler adds no statement of its own to each of ours
   expect(counted).toBeLessThan(1.5 * sent);
 });
 
-test("bytes are read as they were written, in whatever form Postgres writes them", async () => {
+test("bytes are read as they were written, in every form that Postgres writes", async () => {
   await operator.sql.unsafe(`${ALTER} SET bytea_output = 'escape'`);
   await using database = open(url);
   const bytes = Buffer.from("\\x00ü\n");

@@ -1,5 +1,5 @@
-// A machine of Postgres that is gone without a word, or does not answer. Packets of a connection to
-// it are sent again for a quarter of an hour before the system gives it up.
+// Tests a machine of Postgres that is gone silently, or does not answer. The system sends packets
+// of a connection again for a quarter of an hour before it gives up.
 
 import { expect, test } from "bun:test";
 import {
@@ -31,7 +31,7 @@ function answers({ sql }: Database): Promise<boolean> {
   );
 }
 
-test("a long statement of a worker is not given up, however long nothing is heard", async () => {
+test("a long statement of a worker is not given up, however long it is silent", async () => {
   await using database = open(own.url);
   const [row] = await database.sql`SELECT 'done' AS said, pg_sleep(${(5 * SILENT_MS) / 1_000})`;
   expect(row?.said).toBe("done");
@@ -53,7 +53,7 @@ test("a statement of a worker fails soon after another machine took over", async
   await eventually("the next one answers", () => answers(database));
 });
 
-test("a statement of a worker fails if Postgres answers nowhere; the next works", async () => {
+test("a worker's statement fails if Postgres answers nowhere; the next one works", async () => {
   await using proxy = new TcpProxy(Number(new URL(own.url).port));
   await using database = open(proxy.urlOf(own.url));
   await database.sql`SELECT 1`;
@@ -63,7 +63,7 @@ test("a statement of a worker fails if Postgres answers nowhere; the next works"
   await eventually("it answers", () => answers(database));
 });
 
-test("a worker's statement goes on while Postgres has no connection left to ask on", async () => {
+test("a worker's statement goes on if Postgres has no connection left for the check", async () => {
   const role = "few_connections";
   const url = new URL(own.url);
   await operator.sql.unsafe(

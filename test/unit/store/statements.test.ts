@@ -1,5 +1,5 @@
-// Each statement gets its own answer, whole, whatever becomes of those before it on its connection.
-// The driver is changed for this (D-495).
+// Tests that each statement gets its own whole answer, whatever happens to earlier ones on its
+// connection. The driver is changed for this (D-495).
 
 import { expect, test } from "bun:test";
 import {
@@ -20,7 +20,7 @@ function open(options: DatabaseOptions = { connectionsMax: 1 }) {
   return { ...database, [Symbol.asyncDispose]: () => database.close() };
 }
 
-/** Says a word; `takes` seconds of Postgres. */
+/** Returns a word, after `takes` seconds in Postgres. */
 function say({ sql }: Database, word: string, takes = 0) {
   return sql<{ word: string }[]>`
     SELECT ${word}::text AS word FROM (SELECT pg_sleep(${takes})) slept`.execute();

@@ -1,5 +1,6 @@
-// What a transaction promises: its connection is its own, nothing runs in it after its end, and it
-// is resolved only if Postgres committed it. The driver is changed for this (D-494, D-495).
+// Tests the guarantees of a transaction: its connection is its own, no statement runs in it after
+// its end, and it resolves only if Postgres committed it. The driver is changed for this (D-494,
+// D-495).
 
 import { expect, test } from "bun:test";
 import {
@@ -22,13 +23,13 @@ function open(options: DatabaseOptions = { connectionsMax: 1 }) {
   return { ...database, [Symbol.asyncDispose]: () => database.close() };
 }
 
-/** Who has written since this was last asked. */
+/** The transactions that have written since the last call. */
 async function writers(): Promise<readonly string[]> {
   const rows = await operator.sql<{ by: string }[]>`DELETE FROM written RETURNING by`;
   return rows.map(({ by }) => by).toSorted();
 }
 
-/** The driver sends so many statements on a connection without waiting for an answer. */
+/** The number of statements that the driver sends on a connection without waiting for an answer. */
 const IN_LINE_MAX = 100;
 
 for (const connectionsMax of [1, 2]) {
@@ -54,7 +55,7 @@ function times<Value>(count: number, one: () => Value): readonly Value[] {
   return Array.from({ length: count }, one);
 }
 
-/** Opens each connection, and has it wait while others are sent behind. */
+/** Opens each connection, and keeps it busy while other statements are queued. */
 function keepBusy({ sql }: Database, connections: number) {
   return times(connections, () => sql.unsafe("SELECT pg_sleep(0.02)").execute());
 }
@@ -88,7 +89,7 @@ test("a statement of a transaction that has failed does not run in the next one"
   expect(await writers()).toEqual(["next"]);
 });
 
-test("a statement of a savepoint that was rolled back does not run behind it", async () => {
+test("a statement of a savepoint that was rolled back does not run after it", async () => {
   await using database = open();
   const gate = closedGate();
   const late = Promise.withResolvers<unknown>();
@@ -112,7 +113,7 @@ test("a transaction that Postgres rolled back at its COMMIT is rejected", async 
   await using database = open();
   const failed = database.sql.begin(async (tx) => {
     await tx`INSERT INTO written VALUES ('lost')`;
-    // Nobody waits for it.
+    // This promise is not awaited.
     tx`SELECT 1 / 0`.catch(() => {});
   });
   expect(await rejection(failed)).toHaveProperty("code", "22012");
@@ -120,7 +121,7 @@ test("a transaction that Postgres rolled back at its COMMIT is rejected", async 
   expect(await writers()).toEqual(["next"]);
 });
 
-test("a transaction commits also if its connection has lost all prepared statements", async () => {
+test("a transaction commits even if its connection has lost all prepared statements", async () => {
   await using database = open();
   const insert = (by: string) =>
     database.sql.begin(async (tx) => {
@@ -128,7 +129,7 @@ test("a transaction commits also if its connection has lost all prepared stateme
       await tx.unsafe("DEALLOCATE ALL");
     });
   await insert("first");
-  // The INSERT that the driver believes to be prepared is unknown to Postgres.
+  // Postgres does not know the INSERT that the driver believes to be prepared.
   const error = await rejection(insert("second"));
   expect([codeOf(error), isTemporary(error)]).toEqual(["26000", true]);
   await insert("third");

@@ -1,5 +1,5 @@
-// A year of an account with ten million calls is read from its sums: the query touches the hours
-// of the range and no more, whatever the zone.
+// Tests that a year of an account with ten million calls is read from its sums: the query reads
+// only the hours of the range, in any zone.
 
 import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { TransactionSql } from "postgres";
@@ -72,7 +72,7 @@ test.each([
   expect([choices.services, choices.models.length, choices.keys]).toEqual([["models"], 3, [1, 2]]);
 });
 
-test("a year of days in another zone reads no more rows when it is asked for again", async () => {
+test("a year of days in another zone reads no more rows when it is repeated", async () => {
   const rows = await database.sql.begin(async (tx) => {
     const read: number[] = [];
     // From the sixth time on, Postgres may use one plan for all values.
@@ -85,7 +85,7 @@ test("a year of days in another zone reads no more rows when it is asked for aga
   expect(Math.max(...rows)).toBe(rows[0] ?? 0);
 });
 
-test("a year in steps of days is read from rows of days alone", async () => {
+test("a year in steps of days reads only rows of days", async () => {
   const rows = await database.sql.begin(async (tx) => {
     await tx`SET LOCAL enable_seqscan = off`;
     return await rowsOf(tx, YEAR);
@@ -95,10 +95,10 @@ test("a year in steps of days is read from rows of days alone", async () => {
   expect(rows).toBeLessThanOrEqual(2 * DAYS * KINDS);
 });
 
-/** How many rows of the sums a year by model reads. */
+/** Counts the rows of the sums that a year by model reads. */
 async function rowsOf(tx: TransactionSql, range: Parameters<typeof zoneBorders>[1]) {
-  // Postgres keeps a connection's counts for up to a second after their transaction, so what the
-  // tests before read on this one may still be among them.
+  // Postgres keeps a connection's counts for up to a second after their transaction, so counts of
+  // earlier tests on this connection may still be among them.
   const before = await rowsRead(tx);
   const inner = await zoneBorders(database, range);
   const borders = [FROM_MS, ...inner, TO_MS];
@@ -109,7 +109,7 @@ async function rowsOf(tx: TransactionSql, range: Parameters<typeof zoneBorders>[
   return (await rowsRead(tx)) - before;
 }
 
-/** Rows of the sums that this connection read and has not told yet. */
+/** The rows of the sums that this connection read and has not reported yet. */
 async function rowsRead(tx: TransactionSql): Promise<number> {
   const [row] = await tx`
     SELECT coalesce(sum(seq_tup_read + idx_tup_fetch), 0)::float8 AS rows

@@ -1,5 +1,5 @@
-// The days and months of a usage query in every time zone: each has one begin, which is the first
-// moment of its date, also where the clock shows midnight twice, or skips it.
+// Tests the days and months of a usage query in every time zone: each has one start, the first
+// moment of its date, even if the clock shows midnight twice, or skips it.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { fromWall } from "../../../dashboard/src/time.ts";
@@ -15,14 +15,14 @@ const ZONES = Intl.supportedValuesOf("timeZone");
 
 async function begins(zone: string, year: number, unit: "day" | "month"): Promise<number[] | null> {
   const [fromMs, toMs] = [Date.UTC(year, 0, 1), Date.UTC(year + 1, 0, 1)];
-  // The names that Postgres knows may be fewer.
+  // Postgres may know fewer names.
   return await zoneBorders(database, { fromMs, toMs, zone, unit }).catch((error: unknown) => {
     if (error instanceof UnknownZone) return null;
     throw error;
   });
 }
 
-// Past years, of which every version of the tz database says the same. In 2011 Samoa skipped a day.
+// Past years, which are the same in every version of the tz database. In 2011 Samoa skipped a day.
 test.each([2011, 2024])("every date of %d has one begin in every zone", async (year) => {
   let zones = 0;
   for (const zone of ZONES) {

@@ -1,4 +1,5 @@
-// What deploy/ keeps apart: who reaches the stores, who must know a password, and what is pinned.
+// Tests the separation in deploy/: which services reach the stores, which need a password, and
+// which versions are pinned.
 
 import { describe, expect, test } from "bun:test";
 import {
@@ -49,7 +50,7 @@ const { services, networks } = Bun.YAML.parse(TEXT) as Compose;
 const OWN_IMAGE = "farebox";
 const STORES = ["redis", "postgres"];
 
-/** The networks of each service. One that is new here needs its row. */
+/** The networks of each service. A new service needs its row. */
 const NETWORKS = {
   migrate: ["stores", "upstreams"],
   api: ["edge", "stores", "upstreams", "metrics"],
@@ -74,7 +75,7 @@ function networksOf({ networks: named }: Service): string[] {
 }
 
 describe("the networks of the compose file", () => {
-  test("every service is in those that it needs, and in no other", () => {
+  test("every service is in the networks that it needs, and in no other", () => {
     const found = Object.entries(services).map(([name, service]) => [name, networksOf(service)]);
     expect(Object.fromEntries(found)).toEqual(NETWORKS);
   });
@@ -98,7 +99,7 @@ describe("the networks of the compose file", () => {
     }
   });
 
-  test("the one proxy that is believed has an address that no other container gets", () => {
+  test("the one trusted proxy has an address that no other container gets", () => {
     const { TRUSTED_PROXIES } = services.api?.environment ?? {};
     const edge = services.proxy?.networks as Record<string, { readonly ipv4_address: string }>;
     expect(TRUSTED_PROXIES).toBe(edge.edge?.ipv4_address);
@@ -113,7 +114,7 @@ describe("the passwords of the compose file", () => {
   const secrets = [...TEXT.matchAll(/\$\{(\w*(?:PASSWORD|SECRET)\w*)(:\?)?/g)];
   const names = [...new Set(secrets.map(([, name = ""]) => name))].sort();
 
-  test("are needed, and have no default", () => {
+  test("are required, and have no default", () => {
     expect(names).toEqual(["POSTGRES_PASSWORD", "REDIS_PASSWORD", "SEARXNG_SECRET"]);
     expect(secrets.filter(([, , isNeeded]) => isNeeded === undefined)).toEqual([]);
     for (const [name, { image, environment }] of Object.entries(services)) {
@@ -124,7 +125,7 @@ describe("the passwords of the compose file", () => {
     }
   });
 
-  test("are made once, each another one, in files of their owner", () => {
+  test("are made once, all different, in files of their owner", () => {
     using folder = launcherHome();
     for (const name of ["make-secrets", "farebox.env.example"]) {
       copyFileSync(join(PROJECT, "deploy", name), join(folder.path, name));
@@ -146,7 +147,7 @@ describe("the passwords of the compose file", () => {
   });
 });
 
-test("every image of another one has a version, with at least two numbers, or a digest", () => {
+test("every foreign image has a version, with at least two numbers, or a digest", () => {
   const based = [...read("deploy/Dockerfile").matchAll(/^FROM (\S+)/gm)].map(
     ([, name = ""]) => name,
   );
@@ -158,7 +159,7 @@ test("every image of another one has a version, with at least two numbers, or a 
 });
 
 describe("the Redis of the compose file", () => {
-  test("asks for its password, keeps what it takes, and repairs a file that was cut", async () => {
+  test("asks for its password, keeps accepted writes, and repairs a cut file", async () => {
     using folder = launcherHome();
     const at = (...path: string[]) => join(folder.path, ...path);
     mkdirSync(at("logs"));

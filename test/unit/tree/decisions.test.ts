@@ -1,4 +1,5 @@
-// Each decision has one entry, and the code, test or page that it explains names its id.
+// Checks that each decision has one entry, and that the code, test or page that it explains names
+// its id.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -10,7 +11,9 @@ const ID = /\bD-\d{3}\b/g;
 const KINDS = /\.(tsx?|mjs|lua|md|sql|ya?ml|patch)$/;
 const LINES_MAX = 150;
 
-/** Every text file that git knows or would add. The changelog may name decisions of any age. */
+/**
+ * Lists every text file that git knows or would add. The changelog may name decisions of any age.
+ */
 async function filesOf(project: string): Promise<string[]> {
   const listed = await $`git ls-files --cached --others --exclude-standard`.cwd(project).text();
   const names = listed.split("\n").filter((name) => KINDS.test(name));
@@ -28,17 +31,17 @@ const texts = new Map(
 );
 const topics = files.filter((name) => name.startsWith(FOLDER) && !name.endsWith("/README.md"));
 const entries = topics.flatMap((name) => {
-  return [...textOf(name).matchAll(/^## (D-\d{3}): /gm)].map(([, id = ""]) => id);
+  return [...decisionsText(name).matchAll(/^## (D-\d{3}): /gm)].map(([, id = ""]) => id);
 });
 
-function textOf(name: string): string {
+function decisionsText(name: string): string {
   return texts.get(name) ?? "";
 }
 
-/** The ids in all files, with a file that has each. */
+/** The ids in all files, each with a file that has it. */
 function idsIn(names: readonly string[]): ReadonlyMap<string, string> {
   return new Map(
-    names.flatMap((name) => (textOf(name).match(ID) ?? []).map((id) => [id, name] as const)),
+    names.flatMap((name) => (decisionsText(name).match(ID) ?? []).map((id) => [id, name] as const)),
   );
 }
 
@@ -55,23 +58,23 @@ test("every id in the code, the tests and the pages has an entry", () => {
   expect(unknown).toEqual([]);
 });
 
-test("every entry is named by something outside of the decisions", () => {
+test("every entry is named outside of the decisions", () => {
   const named = idsIn(files.filter((name) => !name.startsWith(FOLDER)));
   expect(entries.filter((id) => !named.has(id))).toEqual([]);
 });
 
 test("every entry names an alternative that lost", () => {
   const without = topics.flatMap((name) => {
-    const [, ...parts] = textOf(name).split(/^## /m);
+    const [, ...parts] = decisionsText(name).split(/^## /m);
     return parts.filter((part) => !part.includes("**Lost:**")).map((part) => part.slice(0, 5));
   });
   expect(without).toEqual([]);
 });
 
 test("no file of decisions is long, and the index names each", () => {
-  const long = topics.filter((name) => textOf(name).split("\n").length > LINES_MAX);
+  const long = topics.filter((name) => decisionsText(name).split("\n").length > LINES_MAX);
   expect(long).toEqual([]);
-  const index = textOf(`${FOLDER}README.md`);
+  const index = decisionsText(`${FOLDER}README.md`);
   const missing = topics.filter((name) => !index.includes(`(${name.slice(FOLDER.length)})`));
   expect(missing).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// The files of deploy/ and the pages that go with them: they name only what exists.
+// Checks that the files of deploy/ and their pages name only existing things.
 
 import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -34,7 +34,7 @@ test("every alert has its section in the runbook, and every section its alert", 
   expect([...named].sort()).toEqual(sections.sort());
 });
 
-test("a job of which no process is left has an alert", () => {
+test("a job without any process left has an alert", () => {
   const scraped = Bun.YAML.parse(read("deploy/prometheus/prometheus.yml")) as {
     readonly scrape_configs: readonly { readonly job_name: string }[];
   };
@@ -130,7 +130,7 @@ test("the chart sets only variables that Farebox reads, secrets as files", () =>
   expect(values.secret.keys.filter((name) => !secrets.includes(name))).toEqual([]);
 });
 
-test("a pod of the chart has the time that its calls may take", () => {
+test("a pod of the chart has as much time as its calls may take", () => {
   const api = read(join(CHART, "templates/api.yaml"));
   const schema = JSON.parse(read(join(CHART, "values.schema.json"))).properties.api.properties;
   const grace = Number(/terminationGracePeriodSeconds: (\d+)/.exec(api)?.[1]);

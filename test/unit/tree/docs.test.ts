@@ -1,4 +1,4 @@
-// The documentation that is made from the code is the one that is stored.
+// Checks that the documentation made from the code is the stored one.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// The linter's settings reach the files that they are for: what biome.json names by patterns of
-// paths, and our own rules in lint/, are shown to refuse bad samples and to pass good ones.
+// Checks that the linter's settings reach their files: the path patterns of biome.json, and our own
+// rules in lint/, are shown to refuse bad samples and to pass good ones.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -23,7 +23,7 @@ const STATUS = "Statuses belong in src/core/errors.ts and src/http.";
 const SLEEP = "Wait for a condition (test/support/eventually.ts).";
 const SPREAD = "Write the parts of the literal themselves.";
 
-/** Path, text, and the rule or message that must refuse it; null if none may. */
+/** Path, text, and the rule or message that must refuse it; null if none must. */
 const SAMPLES = [
   ["src/http/fetches.ts", FETCH, "noRestrictedGlobals"],
   ["workers/fetches.ts", FETCH, "noRestrictedGlobals"],
@@ -102,14 +102,14 @@ const SAMPLES = [
   ],
 ] as const;
 
-/** Rules that these samples are not about. */
+/** Rules that these samples do not test. */
 const OTHERS: ReadonlySet<string> = new Set([
   "noUselessEmptyExport",
   "noBarrelFile",
   "noUnusedVariables",
 ]);
 
-test("each rule holds where it should, and only there", async () => {
+test("each rule holds in its files, and only there", async () => {
   const folder = mkdtempSync(join(tmpdir(), "farebox-linter-"));
   try {
     cpSync(join(PROJECT, "biome.json"), join(folder, "biome.json"));
@@ -132,7 +132,10 @@ test("each rule holds where it should, and only there", async () => {
   }
 });
 
-/** Which rule refuses which file; for a rule of lint/ its message, because it has no name. */
+/**
+ * Lists the files and the rules that refuse them; for a rule of lint/ its message, because it has
+ * no name.
+ */
 async function lint(folder: string): Promise<(readonly [path: string, rule: string])[]> {
   const biome = join(PROJECT, "node_modules/@biomejs/biome/bin/biome");
   const child = Bun.spawn(

@@ -1,4 +1,5 @@
-// What a process remembers has a bound, and a row in the table of docs/operating.md.
+// Checks that everything that a process remembers has a bound, and a row in the table of
+// docs/operating.md.
 
 import { describe, expect, spyOn, test } from "bun:test";
 import { ACTORS_MAX } from "../../../actors/account-actors.ts";
@@ -30,7 +31,7 @@ describe("the table", () => {
     String.raw`^ {2}(?:readonly )?(#?\w+)(?:: (.+?))? = ${COLLECTION}`,
     "gm",
   );
-  /** They end with a call, a file or a document; or nobody adds to them. */
+  /** Collections that end with a call, a file or a document, or that never grow. */
   const SHORT_LIVED = [
     "actors/account-actors.ts #timers",
     "src/services/chat/protocols/chat-provider.ts #deltas",
@@ -60,7 +61,7 @@ describe("the table", () => {
     .flatMap((file) =>
       [MODULE, FIELD].flatMap((pattern) =>
         [...file.text.matchAll(pattern)]
-          // A constant that nobody can add to.
+          // Leaves out constants that cannot grow.
           .filter(([whole, , type = ""]) => whole.startsWith("  ") || !/^Readonly/.test(type))
           .map(([, name]) => `${file.path} ${name}`),
       ),
@@ -72,7 +73,7 @@ describe("the table", () => {
     expect(found.filter((one) => !known.has(one))).toEqual([]);
   });
 
-  test("names only what is there", () => {
+  test("names only existing collections", () => {
     const sources = new Map(readTree().map(({ path, text }) => [path, text]));
     const isThere = (holder: string) => {
       const [path = "", name = ""] = holder.split(" ");
@@ -82,7 +83,7 @@ describe("the table", () => {
   });
 });
 
-test("beyond so many actors the oldest is dropped, but none with an open call", async () => {
+test("beyond the bound of actors the oldest is dropped, but none with an open call", async () => {
   await using world = await openWorld();
   const busy = await openAccount(world, { paid: "5" });
   await busy.actor.admit(ask(busy.keyId, usd("1")));
@@ -92,7 +93,7 @@ test("beyond so many actors the oldest is dropped, but none with an open call", 
   expect(world.accounts.of(busy.row.id, busy.row.bucket)).toBe(busy.actor);
 });
 
-test("beyond so many refused keys the brake leaves further ones to Redis", () => {
+test("beyond the bound of refused keys the brake leaves further ones to Redis", () => {
   const deps = { clock: { now: () => 1_000 }, log: { warn: () => {} }, scripts: {}, owner: "one" };
   const brake = new RefusalBrake(deps as unknown as ConstructorParameters<typeof RefusalBrake>[0]);
   const rate = { limit: 0, remaining: 0, resetSeconds: 1 };
@@ -104,7 +105,7 @@ test("beyond so many refused keys the brake leaves further ones to Redis", () =>
   expect([isRefused("key_0"), isRefused("key_more")]).toEqual([true, false]);
 });
 
-test("beyond so many keys that left streams the oldest is forgotten", async () => {
+test("beyond the bound of keys that left streams the oldest is forgotten", async () => {
   const streams = new AbandonedStreams(new FakeClock());
   const signal = new AbortController().signal;
   // Each leaves two entries: of the key and of its account.
@@ -130,7 +131,7 @@ test("beyond so many keys that left streams the oldest is forgotten", async () =
   expect([await isSlow("first"), await isSlow("second")]).toEqual([false, true]);
 });
 
-test("beyond so many time zones the one used longest ago is made again", () => {
+test("beyond the bound of time zones the least recently used one is made again", () => {
   const made = spyOn(Intl, "DateTimeFormat");
   try {
     const spelt = (number: number) =>
@@ -150,7 +151,7 @@ test("beyond so many time zones the one used longest ago is made again", () => {
   }
 });
 
-test("numbers are read again beyond the bound, and a larger batch has all of its own", async () => {
+test("numbers are read again beyond the bound, and a larger batch has all its own", async () => {
   await using store = await createTestDatabase();
   const database = openDatabase(store.url);
   try {

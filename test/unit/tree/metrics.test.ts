@@ -1,5 +1,5 @@
-// Alerts and the board name only metrics and labels that processes have, and processes have only
-// the metrics of the list.
+// Checks that alerts and the board name only existing metrics and labels, and that processes have
+// exactly the metrics of the list.
 
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { parsePromql } from "../../support/product/promql.ts";
 
 const PROJECT = join(import.meta.dir, "../../..");
 const BOARDS = join(PROJECT, "deploy/grafana/dashboards");
-/** What Prometheus itself adds. */
+/** Labels that Prometheus itself adds. */
 const SCRAPED = ["job", "instance", "process"];
 
 interface Rules {
@@ -46,7 +46,7 @@ const expressions = [
   ),
 ];
 
-/** The labels of every series that can be asked for, by its name. */
+/** The labels of every series that can be queried, by its name. */
 async function series(): Promise<ReadonlyMap<string, readonly string[]>> {
   const all = new Map<string, readonly string[]>([["up", SCRAPED]]);
   for (const metric of await createRegistry("api").getMetricsAsJSON()) {
@@ -65,7 +65,7 @@ async function series(): Promise<ReadonlyMap<string, readonly string[]>> {
 
 const known = await series();
 
-/** What is wrong with an expression. */
+/** The faults of an expression. */
 function faultsOf(expr: string, legend = ""): string[] {
   const { selectors, grouping } = parsePromql(expr.replaceAll("$__rate_interval", "5m"));
   const shown = [...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = ""]) => label);
@@ -77,7 +77,7 @@ function faultsOf(expr: string, legend = ""): string[] {
       if (has !== undefined && !has.includes(label)) faults.push(`${metric}{${label}}`);
     }
   }
-  // A legend can show only what the expression keeps.
+  // A legend can show only labels that the expression keeps.
   return [...faults, ...shown.filter((label) => !grouping.includes(label))];
 }
 
@@ -90,7 +90,7 @@ test("every expression of alerts and boards names metrics and labels that exist"
   expect(faults.filter((one) => one.faults.length > 0)).toEqual([]);
 });
 
-test("an expression that names what does not exist is found", () => {
+test("an expression that names a missing metric or label is found", () => {
   expect(faultsOf("sum(rate(farebox_call_total[5m]))")).toEqual(["farebox_call_total"]);
   expect(faultsOf('farebox_calls_total{code="x"}')).toEqual(["farebox_calls_total{code}"]);
   const grouped = "sum by (account) (farebox_calls_total)";
@@ -112,7 +112,7 @@ test("every metric of ours is on the board, and its panels read our data source"
   }
 });
 
-test("processes register what the list says of them, with its labels", async () => {
+test("processes register each metric as the list describes it, with its labels", async () => {
   const api = createRegistry("api");
   apiMetrics(api).watch({
     accounts: { openCalls: 2, leases: { held: 1_500_000_000n } as never },
@@ -163,7 +163,7 @@ test("a provider counts as paused for each model or action that it is given up f
   expect(text).toMatch(/^farebox_provider_paused\{.*provider="two".*\} 0$/m);
 });
 
-test("durations are a histogram as Prometheus reads one", async () => {
+test("durations are a histogram in Prometheus's form", async () => {
   const registry = createRegistry("api");
   const { onScript, upstream, meter } = apiMetrics(registry);
   onScript("admit", 0.0004);
@@ -197,7 +197,7 @@ test("durations are a histogram as Prometheus reads one", async () => {
   expect(text).toContain('farebox_refused_total{code="rate_limit_exceeded",process="api"} 1');
 });
 
-test("label values beyond the bound are put together", () => {
+test("label values beyond the bound are combined", () => {
   const label = new BoundedLabel(2);
   expect(["a", "b", "c", "a", "d"].map((value) => label.of(value))).toEqual([
     "a",

@@ -1,4 +1,4 @@
-// What people expect around a repository is there, and no link in a page leads nowhere.
+// Checks that the usual parts of a repository exist, and that no link in a page is dead.
 
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
@@ -13,7 +13,7 @@ const PAGES = PLACES.flatMap((place) => [
 interface Locked {
   readonly version?: string;
   readonly integrity?: string;
-  /** An address of one registry's: npm asks the registry that is configured. */
+  /** The package's address at one registry; npm uses the registry that is configured. */
   readonly resolved?: string;
   readonly link?: boolean;
 }
@@ -35,7 +35,7 @@ test("every package of the lock file has a checksum, and only registries are ask
   expect(loose.map(([path]) => path)).toEqual([]);
 });
 
-/** The name that a link has for a heading. */
+/** The anchor of a heading in links. */
 function anchorOf(heading: string): string {
   const words = heading.toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, "");
   return words.trim().replaceAll(/\s/g, "-");
@@ -45,7 +45,7 @@ function anchorsOf(page: string): string[] {
   return [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => anchorOf(heading));
 }
 
-/** Links of a page to files of the project that are not there, or to headings that are not. */
+/** Links of a page to missing files of the project, or to missing headings. */
 function deadLinks(page: string): string[] {
   const prose = read(page).replaceAll(/^```[\s\S]*?^```$/gm, "");
   const targets = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);

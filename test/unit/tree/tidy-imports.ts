@@ -8,13 +8,13 @@ interface Layer<Name extends string> {
   readonly files: RegExp;
   /** The layers that it may import besides itself. */
   readonly imports: readonly NoInfer<Name>[];
-  /** The layers of which it may import types; whoever starts it passes their values in. */
+  /** The layers of which it may import types; the code that starts it passes their values in. */
   readonly types?: readonly NoInfer<Name>[];
   /** True if no folder of it may import another one, as no service imports another. */
   readonly apart?: true;
 }
 
-/** The rows as they are; the compiler then knows the names. */
+/** Returns the rows unchanged; the compiler then knows the names. */
 function layers<Name extends string>(rows: readonly Layer<Name>[]) {
   return rows;
 }
@@ -23,17 +23,20 @@ const FLOOR = ["actors", "upstream", "store", "core"] as const;
 const BELOW_SURFACE = ["readings", "domain", "atlas", "http", "calls", ...FLOOR] as const;
 const BELOW_APP = ["operator", "surface", "settings", ...BELOW_SURFACE] as const;
 const SURFACE = /^src\/(?:account|application|console)\//;
-/** What a call does not need. The drawn maps are apart, because the service of maps uses them. */
+/**
+ * The parts that a call does not need. The drawn maps are not among them, because the service of
+ * maps uses them.
+ */
 const ANNEX = /^src\/annexes\/(?:imports|stripe-sandbox)\//;
 const DOMAIN = /^src\/(?:services\/[^/]+|payments|identity|accounts)\//;
 
 const LAYERS = layers([
   { name: "main", files: /^src\/(?:main\.ts$|start\/)/, imports: ["app", ...BELOW_APP] },
   { name: "app", files: /^src\/(?:app|routes)\.ts$/, imports: BELOW_APP },
-  // Operators see of an account what its people see, in the same words.
+  // Operators see the same data of an account as its people, in the same words.
   { name: "operator", files: /^src\/operator\//, imports: ["surface", ...BELOW_SURFACE] },
   { name: "surface", files: SURFACE, imports: BELOW_SURFACE, apart: true },
-  // What is shown of an account or an installation.
+  // The data that is shown of an account or an installation.
   { name: "readings", files: /^src\/readings\//, imports: ["domain", "http", "calls", ...FLOOR] },
   { name: "domain", files: DOMAIN, imports: ["atlas", "http", "calls", ...FLOOR], apart: true },
   { name: "annexes", files: ANNEX, imports: ["domain", "http", ...FLOOR], apart: true },
@@ -74,7 +77,7 @@ interface Import {
   readonly target: string;
   /** True for `import type`, which does not exist at run time. */
   readonly typeOnly: boolean;
-  /** True for the file of a thread, which runs apart. */
+  /** True for the file of a thread, which runs separately. */
   readonly isThread: boolean;
 }
 
@@ -93,7 +96,7 @@ export function wrongArrows(files: readonly SourceFile[]): string[] {
 export function neverImported(files: readonly SourceFile[]): string[] {
   const graph = importGraph(files);
   const reached = new Set([...graph.keys()].filter((path) => ENTRY.test(path) || FREE.test(path)));
-  // What is added on the way is visited too.
+  // The loop also visits the paths that it adds.
   for (const path of reached) for (const { target } of graph.get(path) ?? []) reached.add(target);
   return files
     .map(({ path }) => path)
@@ -101,7 +104,7 @@ export function neverImported(files: readonly SourceFile[]): string[] {
     .map((path) => `${path} is never imported`);
 }
 
-/** Files that import each other, directly or through others, also where only types are imported. */
+/** Files that import each other, directly or through others, even if only types are imported. */
 export function importCircles(files: readonly SourceFile[]): string[] {
   const graph = importGraph(files);
   const reachable = (from: string) => {
@@ -141,7 +144,7 @@ function mayImport(path: string, { target, typeOnly }: Import): boolean {
   return from.imports.includes(to.name) || (typeOnly && from.types?.includes(to.name) === true);
 }
 
-/** What each script imports of these files. */
+/** The imports of each script among these files. */
 function importGraph(files: readonly SourceFile[]): Map<string, readonly Import[]> {
   const known = new Set(["package.json", ...files.map(({ path }) => path)]);
   const importsOf = ({ path, text }: SourceFile): Import[] =>

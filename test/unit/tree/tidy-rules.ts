@@ -1,4 +1,4 @@
-// Checks single files for what the linter does not read: names, lines, comments and Lua.
+// Checks single files for faults that the linter does not read: names, lines, comments and Lua.
 
 import type { SourceFile } from "./tidy-source.ts";
 
@@ -99,11 +99,11 @@ export const luaMoneyAsText: Rule = ({ path, text }) => {
   );
 };
 
-// It follows a blank or a bracket, so that no address and no pattern of files is taken for one.
+// A comment follows a blank or a bracket, so that no address and no pattern of files counts as one.
 const SCRIPT_COMMENT = /(?<=^|[\s{([])(?:\/\/.*|\/\*[\s\S]*?\*\/)/gm;
 const LUA_COMMENT = /--(?:\[\[[\s\S]*?\]\]|.*)/g;
 
-/** The lines of a file's comments without their marks, and where each is. */
+/** The lines of a file's comments without their marks, and the place of each. */
 function commentLines({ path, text }: SourceFile): { at: string; text: string }[] {
   if (path.endsWith(".md")) return [];
   const comments = text.matchAll(path.endsWith(".lua") ? LUA_COMMENT : SCRIPT_COMMENT);
@@ -132,7 +132,7 @@ export const mixedDialects: Rule = ({ path, text }) => {
 };
 
 const ROOM = /^(?:src|actors|workers|dashboard\/src)(?:\/|$)/;
-/** Some more than this is too much to see at once. */
+/** A folder with more files is hard to survey. */
 const FILES_MAX = 30;
 
 /** Folders without a line in ARCHITECTURE, lines without a folder, and folders that are full. */

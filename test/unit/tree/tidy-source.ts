@@ -1,4 +1,4 @@
-// The project's files for tidy.test.ts.
+// Reads the project's files for tidy.test.ts.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// The habits of this project that the linter cannot check. Each rule is shown to refuse bad
-// samples and to pass good ones, then it is held against the tree.
+// Checks habits of this project that the linter cannot check. Each rule is shown to refuse bad
+// samples and to pass good ones, then it is run on the tree.
 
 import { describe, expect, test } from "bun:test";
 import { importCircles, neverImported, wrongArrows } from "./tidy-imports.ts";
@@ -11,7 +11,7 @@ type Sample = Readonly<Record<string, string>>;
 
 const tree = readTree();
 
-/** Each bad sample must bring exactly one complaint, each good one and the tree none. */
+/** Each bad sample must cause exactly one complaint, each good one and the tree none. */
 function holds(
   name: string,
   rule: (files: readonly SourceFile[]) => string[],
@@ -33,7 +33,7 @@ function holds(
 const each = (rule: (file: SourceFile) => string[]) => (files: readonly SourceFile[]) =>
   files.flatMap(rule);
 
-/** Samples of one file each: the same one with each of these texts. */
+/** Samples of one file each: the same file with each of these texts. */
 const file = (path: string, texts: readonly string[]) => texts.map((text) => ({ [path]: text }));
 const lua = (...texts: readonly string[]) => file("actors/lua/a.lua", texts);
 const script = (...texts: readonly string[]) => file("src/core/a.ts", texts);

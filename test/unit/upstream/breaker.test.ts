@@ -5,7 +5,7 @@ function setUp() {
   const clock = { ms: 1_000 };
   const breaker = new Breaker(() => clock.ms);
   const begin = (account = "other") => breaker.begin(account);
-  /** Failures of so many accounts in turn. */
+  /** Makes failures of this number of accounts in turn. */
   const fail = (times: number, accounts = 3, ending: AttemptResult = "failed") => {
     for (let count = 0; count < times; count += 1) begin(`bad_${count % accounts}`)?.end(ending);
   };
@@ -20,7 +20,7 @@ const passes = ({ begin }: ReturnType<typeof setUp>, account: string) => {
 };
 
 describe("a server that answers with failures", () => {
-  test("is given up for the accounts that had one, and for no other", () => {
+  test("is given up for the accounts that had a failure, and for no other", () => {
     const state = setUp();
     state.fail(5);
     expect(["bad_0", "bad_1", "bad_2"].map((account) => passes(state, account))).toEqual(
@@ -46,7 +46,7 @@ describe("a server that answers with failures", () => {
     expect(passes(state, "bad_0")).toBe(false);
   });
 
-  test("is not given up within five seconds after it served anybody", () => {
+  test("is not given up within five seconds after it served any account", () => {
     const state = setUp();
     state.begin("good")?.end("ok");
     state.clock.ms += 4_999;
@@ -59,7 +59,7 @@ describe("a server that answers with failures", () => {
     expect(passes(state, "bad_0")).toBe(true);
   });
 
-  test("is not given up where more accounts were served in the last twenty seconds", () => {
+  test("is not given up if more accounts were served in the last twenty seconds", () => {
     const state = setUp();
     state.fail(1);
     for (const account of ["a", "b", "c", "d"]) state.begin(account)?.end("ok");
@@ -80,7 +80,7 @@ describe("a server that answers with failures", () => {
     expect(passes(state, "bad_2")).toBe(true);
   });
 
-  test.each(["refused", "ignored"] as const)("does not count what was %s", (result) => {
+  test.each(["refused", "ignored"] as const)("does not count requests that were %s", (result) => {
     const state = setUp();
     state.fail(500, 3, result);
     state.fail(4);
@@ -96,7 +96,7 @@ describe("a server that answers with failures", () => {
     state.clock.ms += 1;
     const trial = state.begin("bad_0");
     expect(trial?.isTrial).toBe(true);
-    // Its own trial is the one that an account waits for.
+    // An account waits only for its own trial.
     expect(passes(state, "bad_0")).toBe(false);
     expect(passes(state, "bad_1")).toBe(true);
     state.begin("bad_2")?.end("failed");
@@ -117,7 +117,7 @@ describe("a server that answers with failures", () => {
     expect(passes(state, "bad_0")).toBe(true);
   });
 
-  test("is given up for twice as long by each failed trial, up to a minute, then anew", () => {
+  test("is given up twice as long after each failed trial, to a minute; success resets it", () => {
     const state = setUp();
     state.fail(5);
     for (const backOffMs of [10_000, 20_000, 40_000, 60_000, 60_000]) {
@@ -134,7 +134,7 @@ describe("a server that answers with failures", () => {
     expect(passes(state, "bad_0")).toBe(true);
   });
 
-  test("is there for all again as soon as a trial is answered, though its stream goes on", () => {
+  test("is open to all again once a trial is answered, though its stream goes on", () => {
     const state = setUp();
     state.fail(5);
     state.clock.ms += 5_000;
@@ -144,7 +144,7 @@ describe("a server that answers with failures", () => {
     expect(passes(state, "late")).toBe(false);
     trial?.answered();
     expect(passes(state, "late")).toBe(true);
-    // It is on probation.
+    // The server is on probation.
     trial?.end("failed");
     expect(passes(state, "bad_0")).toBe(false);
   });
@@ -172,7 +172,7 @@ describe("a server that answers with failures", () => {
 });
 
 describe("a server that cannot be reached", () => {
-  test("is given up for all after five requests in a row, whoever made them", () => {
+  test("is given up for all after five requests in a row, of any accounts", () => {
     const state = setUp();
     state.fail(4, 1, "unreachable");
     expect(passes(state, "good")).toBe(true);
@@ -180,19 +180,22 @@ describe("a server that cannot be reached", () => {
     expect(passes(state, "good")).toBe(false);
   });
 
-  test.each(["ok", "failed", "refused"] as const)("is there again once one is %s", (result) => {
-    const state = setUp();
-    state.fail(5, 1, "unreachable");
-    state.clock.ms += 10_000;
-    const trial = state.begin("a");
-    expect(passes(state, "a")).toBe(false);
-    trial?.end(result);
-    expect(passes(state, "a")).toBe(true);
-    state.fail(4, 1, "unreachable");
-    expect(passes(state, "good")).toBe(true);
-  });
+  test.each(["ok", "failed", "refused"] as const)(
+    "is open again once a request is %s",
+    (result) => {
+      const state = setUp();
+      state.fail(5, 1, "unreachable");
+      state.clock.ms += 10_000;
+      const trial = state.begin("a");
+      expect(passes(state, "a")).toBe(false);
+      trial?.end(result);
+      expect(passes(state, "a")).toBe(true);
+      state.fail(4, 1, "unreachable");
+      expect(passes(state, "good")).toBe(true);
+    },
+  );
 
-  test("is tried by each account by itself: nobody waits for the trial of another", () => {
+  test("is tried by each account by itself: no account waits for the trial of another", () => {
     const state = setUp();
     state.fail(5, 1, "unreachable");
     state.clock.ms += 10_000;

@@ -47,7 +47,7 @@ async function countOf(file: DataFile): Promise<unknown> {
   return db.query("SELECT count(*) AS n FROM numbers").get();
 }
 
-test("openDataFile() builds once, and later opens what is there", async () => {
+test("openDataFile() builds once, and later opens the existing file", async () => {
   const file = dataFile();
   expect(await countOf(file)).toEqual({ n: ROWS });
   const build = () => Promise.reject(new Error("It was built twice"));
@@ -56,7 +56,7 @@ test("openDataFile() builds once, and later opens what is there", async () => {
 });
 
 test.each([0, 50, 4_096])(
-  "a file that was cut to %d bytes is built again, and is told",
+  "a file that was cut to %d bytes is built again, and is logged",
   async (bytes) => {
     const file = dataFile();
     await countOf(file);
@@ -69,7 +69,7 @@ test.each([0, 50, 4_096])(
   },
 );
 
-test("openDataFile() tells of a build in a few lines", async () => {
+test("openDataFile() logs a build in a few lines", async () => {
   const file = dataFile();
   await countOf(file);
   expect(file.lines.length).toBeGreaterThanOrEqual(4);
@@ -81,7 +81,7 @@ test("openDataFile() opens read-only", async () => {
   expect(() => db.run("INSERT INTO numbers VALUES (1)")).toThrow("readonly");
 });
 
-test("a build that fails leaves nothing, and the next one starts anew", async () => {
+test("a build that fails leaves nothing, and the next one starts from the beginning", async () => {
   const file = dataFile();
   const build: DataFile["build"] = (db, progress) => {
     numbers(db, progress);
@@ -92,7 +92,7 @@ test("a build that fails leaves nothing, and the next one starts anew", async ()
   expect(await countOf(file)).toEqual({ n: ROWS });
 });
 
-test("a build that is killed leaves nothing that is opened", async () => {
+test("a build that is killed leaves no file that is opened", async () => {
   const file = dataFile();
   const module = join(import.meta.dir, "../../../src/upstream/data-file.ts");
   const script = `
@@ -109,7 +109,7 @@ test("a build that is killed leaves nothing that is opened", async () => {
   expect(await countOf(file)).toEqual({ n: ROWS });
 });
 
-test("what a killed build left is removed after an hour, what another builds is not", async () => {
+test("leftovers of a killed build go after an hour, those of a running one stay", async () => {
   const file = dataFile();
   const stale = join(file.directory, "numbers-1.0.draft-stale1");
   const fresh = join(file.directory, "numbers-1.0.draft-fresh1");
@@ -149,7 +149,7 @@ test("a new version removes the older ones of its name, and nothing else", async
     "numbers-own-1.0.sqlite",
     "numbers-own.notes",
   ]);
-  // Who has the older one open reads on.
+  // A process that has the older one open keeps reading it.
   expect(before.query("SELECT count(*) AS n FROM numbers").get()).toEqual({ n: ROWS });
 });
 

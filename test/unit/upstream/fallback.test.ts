@@ -14,7 +14,7 @@ const idle = new AbortController().signal;
 interface Asked {
   readonly account: string;
   readonly subject?: string;
-  /** What each server does, by its name. */
+  /** The behaviour of each server, by its name. */
   readonly servers?: Readonly<Record<string, () => Promise<string>>>;
   readonly signal?: CancelSignal;
   readonly watch?: RequestWatch;
@@ -42,7 +42,7 @@ function setUp(concurrencyMax = 100) {
   });
   const first = (asked: Asked) =>
     fallback.first({ ...question(asked), take: (served: Served<unknown, string>) => served });
-  /** The code of the error, or what was served. */
+  /** The code of the error, or the served result. */
   const outcome = async (asked: Asked) => {
     try {
       const served = await first(asked);
@@ -52,7 +52,7 @@ function setUp(concurrencyMax = 100) {
       return error instanceof ApiError ? error.code : String(error);
     }
   };
-  /** Slots that are held until the test gives them back. */
+  /** Takes slots, which are held until the test gives them back. */
   const hold = async (account: string, count: number) => {
     const held: Served<unknown, string>[] = [];
     for (let taken = 0; taken < count; taken += 1) held.push(await first({ account }));
@@ -72,7 +72,7 @@ describe("one account's failing requests", () => {
     expect(await outcome({ account: "good" })).toBe("served");
   });
 
-  test("of one model do not take other models of the server away, whoever makes them", async () => {
+  test("of one model do not take other models of the server away, of any account", async () => {
     const { outcome } = setUp();
     for (let times = 0; times < 9; times += 1) {
       await outcome({ account: `a${times}`, subject: "broken", servers: { one: fails } });
@@ -86,7 +86,7 @@ describe("one account's failing requests", () => {
     const servers = { one: fails, two: fails };
     for (let times = 0; times < 30; times += 1) await outcome({ account: `a${times}`, servers });
     expect(await outcome({ account: "good" })).toBe("served");
-    // Where another server serves it, the first one is to blame.
+    // If another server serves the request, the first one is to blame.
     const stoodIn = { one: fails, two: works };
     for (let times = 0; times < 5; times += 1) {
       expect(await outcome({ account: `a${times}`, servers: stoodIn })).toBe("served");
@@ -98,7 +98,7 @@ describe("one account's failing requests", () => {
   });
 });
 
-test("a server that cannot be reached is given up, whoever asked", async () => {
+test("a server that cannot be reached is given up, whichever account called it", async () => {
   const { outcome } = setUp();
   for (let times = 0; times < 5; times += 1) {
     await outcome({ account: "one", servers: { one: isAway } });
@@ -127,13 +127,13 @@ describe("the slots of a server", () => {
     expect(await late).toBe("upstream_unreachable");
   });
 
-  test("go to another server before anybody waits", async () => {
+  test("move a request to another server before it waits", async () => {
     const { hold, outcome } = setUp(1);
     await hold("a", 1);
     expect(await outcome({ account: "b", servers: { one: fails, two: works } })).toBe("served");
   });
 
-  test("are given back once, however often an end is told", async () => {
+  test("are given back once, however often the end is reported", async () => {
     const { hold, outcome } = setUp(1);
     const [held] = await hold("a", 1);
     held?.use.end("ok");
@@ -257,7 +257,7 @@ describe("a request to a server", () => {
     expect(await outcome({ account: "b" })).toBe("upstream_unreachable");
   });
 
-  test("is watched from before it is sent until it is over, whatever becomes of it", async () => {
+  test("is watched from before it is sent until it is over, however it ends", async () => {
     const { first, outcome } = setUp(1);
     const seen: string[] = [];
     const watch = { begin: () => void seen.push("begin"), end: () => void seen.push("end") };
@@ -276,7 +276,7 @@ describe("a request to a server", () => {
     expect(await outcome({ account: "b" })).toBe("served");
   });
 
-  test("that serves leaves the blame to others, even if no answer can be made of it", async () => {
+  test("that serves leaves the blame to others, even if its answer is unusable", async () => {
     const { fallback, question, outcome } = setUp(1);
     const broken = new TypeError("The answer is odd");
     const take = ({ use }: Served<unknown, string>): never => {
@@ -303,7 +303,7 @@ describe("what is remembered of servers", () => {
     }
   };
 
-  test("ends with the failures used longest ago, beyond so many subjects", async () => {
+  test("ends with the least recently used failures, beyond the bound of subjects", async () => {
     const { outcome } = setUp();
     for (let asked = 0; asked < 5; asked += 1) {
       await outcome({ account: "a", servers: { one: isAway } });
@@ -313,7 +313,7 @@ describe("what is remembered of servers", () => {
     expect(await outcome({ account: "a" })).toBe("served");
   });
 
-  test("ends with the slots used longest ago, beyond so many servers", async () => {
+  test("ends with the least recently used slots, beyond the bound of servers", async () => {
     const { hold, outcome } = setUp(1);
     await hold("a", 1);
     await askOthers(outcome, SERVERS_MAX, (number) => ({ servers: { [`${number}`]: works } }));

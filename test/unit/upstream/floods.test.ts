@@ -1,6 +1,6 @@
-// Three accounts flood a server with whatever makes it fail, wait or answer otherwise. Another
-// account, for whose requests the server works, must hardly notice: everything that is kept about
-// a server is shared, and a caller's input must not move it for others.
+// Tests that three accounts that flood a server, by any way to make it fail, wait or misbehave,
+// hardly affect another account whose requests the server serves: everything that is remembered
+// about a server is shared, and one caller's input must not change it for others.
 
 import { describe, expect, test } from "bun:test";
 import { Cancellation, type CancelSignal } from "../../../src/core/cancellation.ts";
@@ -22,11 +22,11 @@ const never = new Cancellation().signal;
 type Take = (served: Served<unknown, string>) => void;
 
 interface Flood {
-  /** What the server does with one of their requests, by its number. */
+  /** The server's reaction to one of their requests, by its number. */
   readonly attempt: (clock: FakeClock, number: number) => Promise<string>;
-  /** What becomes of their answers. */
+  /** Their handling of the answers. */
   readonly take?: Take;
-  /** When they leave. */
+  /** The time when they leave. */
   readonly signal?: (clock: FakeClock) => CancelSignal;
 }
 
@@ -149,7 +149,7 @@ describe("an account loses at most 2 % of its calls while those of three others"
   }
 });
 
-test("a server that is back is there for who asks it, whatever trials of others hang", async () => {
+test("a server that is back serves its callers, whatever trials of others hang", async () => {
   const { clock, ask } = setUp();
   const away = () => Promise.reject(new RouteFailure("ECONNREFUSED", "connection"));
   for (let times = 0; times < 5; times += 1) {

@@ -1,4 +1,4 @@
-// The HTTP client: requests that are given up.
+// Tests requests that the HTTP client gives up.
 
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
@@ -117,7 +117,7 @@ describe.each(aborters)("a request that is aborted by %s", (_, newAborter) => {
     expect(server.opened).toBe(2);
   });
 
-  test("within a body that nobody reads yet fails when it is read", async () => {
+  test("within a body that is not read yet fails when it is read", async () => {
     using server = await ByteServer.start(({ socket }) => {
       socket.write(`${HEAD}content-length: 9\r\n\r\nhalf`);
     });
@@ -147,7 +147,7 @@ describe.each(aborters)("a request that is aborted by %s", (_, newAborter) => {
     await eventually("the connection is closed", () => server.open === 0);
   });
 
-  test("after the end of its response leaves that and its connection as they are", async () => {
+  test("after the end of its response leaves the response and connection unchanged", async () => {
     using server = await ByteServer.start(({ socket }) => socket.write(reply("done")));
     const client = newClient();
     const aborter = newAborter();

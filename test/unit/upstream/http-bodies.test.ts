@@ -1,4 +1,4 @@
-// The HTTP client: bodies of requests and responses on their way.
+// Tests the HTTP client's bodies of requests and responses.
 
 import { describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
@@ -122,7 +122,7 @@ describe("a body that breaks off is a failure", () => {
     expect(await next).toMatchObject({ name: "HttpError", code: "ECONNRESET" });
   });
 
-  test("if the connection is reset while nobody reads", async () => {
+  test("if the connection is reset while the body is not read", async () => {
     using server = await ByteServer.start(({ socket }) => {
       socket.write(`${HEAD}\r\n`);
       socket.write(Buffer.alloc(20 * MB));
@@ -161,16 +161,16 @@ describe("a large request arrives whole", () => {
     const received = Buffer.concat(parts);
     const start = received.indexOf("\r\n\r\n") + 4;
     expect(received.subarray(start).equals(Buffer.from(init.body ?? ""))).toBe(true);
-    // All of it was sent, so the connection can be used again.
+    // The whole body was sent, so the connection can be used again.
     expect(server.open).toBe(1);
   });
 });
 
-describe("a server that floods is stopped while nobody reads", () => {
+describe("a server that floods is stopped while the body is not read", () => {
   const SENT_MAX = 16 * MB;
   const CHUNK = Buffer.alloc(65_536, "x");
 
-  /** Writes so much as fast as it can, and ends the connection. */
+  /** Writes this many bytes as fast as it can, and ends the connection. */
   function flood(socket: Socket, total: number): () => number {
     let written = 0;
     const go = () => {
@@ -185,7 +185,7 @@ describe("a server that floods is stopped while nobody reads", () => {
     return () => written;
   }
 
-  test("and goes on when somebody does", async () => {
+  test("and continues when it is read", async () => {
     const total = 800 * CHUNK.length;
     let written = () => 0;
     using server = await ByteServer.start(({ socket }) => {
@@ -199,7 +199,7 @@ describe("a server that floods is stopped while nobody reads", () => {
   });
 
   test("but not longer than until its last byte has come", async () => {
-    // The last byte is the first that is too many.
+    // The last byte is the first one too many.
     const body = "x".repeat(256 * 1_024 + 1);
     using server = await ByteServer.start(({ socket }) => socket.write(reply(body)));
     const client = newClient();
@@ -218,7 +218,7 @@ describe("a server that floods is stopped while nobody reads", () => {
       socket.once("data", () => {
         written = flood(socket, 800 * CHUNK.length);
       });
-      // Reads a little now and then, so that the client goes on to write.
+      // Reads a little now and then, so that the client keeps writing.
       socket.on("data", (bytes) => {
         read += bytes.length;
         socket.pause();
@@ -304,7 +304,7 @@ describe("a packed body", () => {
     expect(String(failure)).toContain("The reply broke off (ECONNRESET)");
   });
 
-  test("that is much larger than it came is stopped by the reader's limit", async () => {
+  test("that is much larger when unpacked is stopped by the reader's limit", async () => {
     const bomb = gzipSync(Buffer.alloc(200 * MB));
     using server = await packing("gzip", bomb);
     const rssBefore = process.memoryUsage.rss();

@@ -1,4 +1,4 @@
-// The HTTP client: requests that are given up while their server takes no connection.
+// Tests requests that the HTTP client gives up while their server takes no connection.
 
 import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
@@ -7,7 +7,7 @@ import { rejection } from "../../support/api/rejection.ts";
 import { eventually } from "../../support/eventually.ts";
 import { newClient, upstreamInit } from "../../support/fakes/byte-server.ts";
 
-/** Listens with the shortest queue of connections that the kernel has, and says its port. */
+/** Listens with the shortest queue of connections that the kernel has, and prints its port. */
 const SHORT_QUEUE = `
   const server = require("node:net").createServer();
   server.listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => {
@@ -18,14 +18,14 @@ const QUEUED = 8;
 const BODY_BYTES = 2_000_000;
 const REQUESTS = 32;
 
-/** A server that is stopped and whose queue is full: the kernel drops what asks to connect. */
+/** Starts a stopped server with a full queue: the kernel drops further connections. */
 async function startFullServer() {
   const child = Bun.spawn(["node", "-e", SHORT_QUEUE], { stdout: "pipe" });
   const { value } = await child.stdout.getReader().read();
   const port = Number(Buffer.from(value ?? []).toString());
   child.kill("SIGSTOP");
   const queued = Array.from({ length: QUEUED }, () => connect(port, "127.0.0.1"));
-  // Those that waited are refused at the end.
+  // The waiting connections are refused at the end.
   for (const socket of queued) socket.on("error", () => {});
   return {
     url: `http://127.0.0.1:${port}/`,

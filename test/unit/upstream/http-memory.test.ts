@@ -1,4 +1,4 @@
-// The HTTP client: what of a request stays in memory while its server works on it.
+// Tests which parts of a request the HTTP client keeps in memory while its server works on it.
 
 import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";

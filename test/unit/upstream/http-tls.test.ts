@@ -1,5 +1,5 @@
-// The HTTP client over TLS, and as a part of a program. Certificates are trusted when a process
-// starts, so the requests are sent by processes of their own.
+// Tests the HTTP client over TLS, and as a part of a program. A process reads trusted certificates
+// when it starts, so separate processes send the requests.
 
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
@@ -15,7 +15,7 @@ const certificates = makeCertificates(sharedFolder("tls"));
 const TRUST = { NODE_EXTRA_CA_CERTS: certificates.ca };
 const hashOf = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex");
 
-/** Says on which connection a request came, for which host, and what its body was. */
+/** Answers with the number of the connection, the host, and the body of a request. */
 const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
@@ -44,10 +44,10 @@ describe("TLS", () => {
       ],
       TRUST,
     );
-    const one = textOf(second);
+    const one = answered(second);
     expect(one).toMatchObject({ host: `127.0.0.1:${server.port}`, hash: hashOf("") });
-    expect(textOf(first)).toEqual({ ...one, hash: hashOf("ü".repeat(10_000_000)) });
-    expect(textOf(third)).toEqual(one);
+    expect(answered(first)).toEqual({ ...one, hash: hashOf("ü".repeat(10_000_000)) });
+    expect(answered(third)).toEqual(one);
   });
 
   test("a certificate of an unknown authority is refused", async () => {
@@ -68,9 +68,9 @@ describe("TLS", () => {
     expect(await runHttpProgram(requests, TRUST)).toEqual([refused, refused, refused]);
   });
 
-  test("a certificate is held against the name that the request gives", async () => {
+  test("a certificate is checked against the name that the request gives", async () => {
     const [outcome] = await runHttpProgram([{ url: URL_BY_NAME, serverName: "127.0.0.1" }], TRUST);
-    expect(textOf(outcome)).toMatchObject({ host: `localhost:${server.port}` });
+    expect(answered(outcome)).toMatchObject({ host: `localhost:${server.port}` });
   });
 
   test.each([
@@ -150,7 +150,7 @@ describe("TLS", () => {
 });
 
 describe("a program", () => {
-  test("is not kept by an idle connection", async () => {
+  test("is not kept running by an idle connection", async () => {
     using plain = await ByteServer.start(({ socket }) => socket.write(reply("done")));
     expect(await runHttpProgram([{ url: plain.url }])).toEqual([{ status: 200, text: "done" }]);
     await eventually("the connection is closed", () => plain.open === 0);
@@ -169,7 +169,7 @@ describe("a program", () => {
   });
 });
 
-function textOf(outcome: Awaited<ReturnType<typeof runHttpProgram>>[number] | undefined): object {
+function answered(outcome: Awaited<ReturnType<typeof runHttpProgram>>[number] | undefined): object {
   if (outcome === undefined || !("text" in outcome)) throw new Error("No response came");
   return JSON.parse(outcome.text);
 }

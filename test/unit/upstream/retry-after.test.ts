@@ -32,7 +32,7 @@ describe("retryAfterOf()", () => {
   });
 });
 
-describe("when no server answers, the caller is told the soonest time that one named", () => {
+describe("when no server answers, the refusal has the soonest time that one of them named", () => {
   const failures = (seconds: readonly (number | null)[]) => {
     const candidates = seconds.map((retryAfter, at) => ({
       server: { name: `s${at}`, baseUrl: "", concurrencyMax: 1 },

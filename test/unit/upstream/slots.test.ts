@@ -15,7 +15,7 @@ function setUp(max: number) {
 }
 
 describe("the slots of a server", () => {
-  test("leave a third of what is free for others, however many an account wants", () => {
+  test("leave a third of the free ones for others, however many an account wants", () => {
     const { take } = setUp(99);
     const wanting = ["greedy", "other", "third", "fourth", "fifth"];
     expect(wanting.map((account) => take(account, 200))).toEqual([66, 22, 8, 2, 1]);
@@ -29,12 +29,12 @@ describe("the slots of a server", () => {
     }
   });
 
-  test("are all there for one account where there are too few to share", () => {
+  test("can all go to one account if there are too few to share", () => {
     expect(setUp(1).take("one", 5)).toBe(1);
     expect(setUp(2).take("one", 5)).toBe(2);
   });
 
-  test("go to who waits and has the fewest, in the order of arrival among equals", async () => {
+  test("go to the waiting account with the fewest, among equals by arrival", async () => {
     const { slots, take, wait } = setUp(3);
     take("a", 2);
     take("b", 1);
@@ -49,7 +49,7 @@ describe("the slots of a server", () => {
     expect(order).toEqual(["c", "d", "a"]);
   });
 
-  test("are not taken by a newcomer while another waits who has no more", async () => {
+  test("are not taken by a newcomer while another waits with no more slots", async () => {
     const { slots, take, wait } = setUp(3);
     take("a", 2);
     take("b", 1);
@@ -60,7 +60,7 @@ describe("the slots of a server", () => {
     expect(slots.take("d")).toBe(false);
   });
 
-  test("are waited for only so long, and not by who is gone", async () => {
+  test("are waited for only a limited time, and not by a caller who has left", async () => {
     const { clock, slots, take, wait } = setUp(1);
     take("a", 1);
     const late = wait("b", 2_000);
@@ -88,13 +88,13 @@ describe("the slots of a server", () => {
     take("busy", 1);
     const waiting = Array.from({ length: 12 }, () => wait("greedy"));
     const other = wait("other");
-    // The last that came gives its place up.
+    // The last request of the busy account gives its place up.
     expect(await waiting.at(-1)).toBe(false);
     slots.giveBack("busy");
     expect(await other).toBe(true);
   });
 
-  test("can become fewer or more while requests are under way", async () => {
+  test("can become fewer or more while requests are in progress", async () => {
     const { slots, take, wait } = setUp(3);
     take("a", 2);
     take("b", 1);

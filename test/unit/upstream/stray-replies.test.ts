@@ -1,5 +1,5 @@
-// Servers, and proxies before them, that answer a request twice or send more than they declare.
-// Whatever they send and whenever: an account gets no part of the reply to another one.
+// Tests servers, and proxies before them, that answer a request twice or send more than they
+// declare. Whatever they send and whenever: no account gets a part of the reply to another account.
 
 import { describe, expect, test } from "bun:test";
 import { eventually } from "../../support/eventually.ts";
@@ -13,7 +13,7 @@ const ACCOUNTS = ["acct_a", "acct_b", "acct_c"];
 
 const secretOf = (account: string) => `secret of ${account}`;
 
-/** What a request of this account, that the server sees, must be answered with. */
+/** The answer that the server must give a request of this account. */
 function secretIn(text: string): string {
   return secretOf(/\r\nx-for: (\w+)/.exec(text)?.[1] ?? "nobody");
 }
@@ -36,7 +36,7 @@ interface Turn {
   readonly write: (text: string) => void;
   /** The reply to this request. */
   readonly own: string;
-  /** The reply to the request before it on the connection; empty for the first. */
+  /** The reply to the previous request on the connection; empty for the first. */
   readonly before: string;
   readonly body: string;
 }
@@ -89,14 +89,14 @@ function start(answer: (turn: Turn) => void): Promise<ByteServer> {
   });
 }
 
-describe("no account gets a reply to another one from a server that sends", () => {
+describe("no account gets a reply to another account from a server that sends", () => {
   for (const [name, answer] of Object.entries(SERVERS)) {
     test(name, async () => {
       using server = await start(answer);
       const client = newClient();
       const own = ACCOUNTS.map(secretOf);
       for (let round = 0; round < ROUNDS; round += 1) {
-        // One after the other, each as soon as the one before has its reply.
+        // One request after the other, each as soon as the previous one has its reply.
         for (const [at, account] of ACCOUNTS.entries()) {
           const text = await textFor(client, server.url, account).catch(() => "");
           expect([own[at], "", NEVER_ASKED, "the reply before"]).toContain(text);
@@ -135,7 +135,7 @@ describe("connections", () => {
   );
 });
 
-describe("a server that gave up an idle connection, and says so with 408", () => {
+describe("a server that gave up an idle connection, and reports that with 408", () => {
   const timedOut = "HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
   /** Answers the first request of a connection, and the next ones with 408. */
   const startTimingOut = (answersMax: number, beforeEach = () => {}) =>
@@ -154,13 +154,13 @@ describe("a server that gave up an idle connection, and says so with 408", () =>
     expect([server.requests.length, server.opened]).toEqual([5, 3]);
   });
 
-  test("does not get it again where the connection is new", async () => {
+  test("does not get it again if the connection is new", async () => {
     using server = await startTimingOut(0);
     expect((await newClient().fetch(server.url, upstreamInit())).status).toBe(408);
     expect(server.requests).toHaveLength(1);
   });
 
-  test("does not get it again where it had the request for a second", async () => {
+  test("does not get it again if it had the request for a second", async () => {
     let nowMs = 0;
     using server = await startTimingOut(1, () => {
       nowMs += 1_000;

@@ -1,4 +1,5 @@
-// What whoever asks a worker thread can rely on: a reply or an error, in bounded time and memory.
+// Tests the guarantees for requests to a worker thread: a reply or an error, in bounded time and
+// memory.
 
 import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -83,7 +84,7 @@ test("events and log lines of the thread arrive", async () => {
   expect(lines).toEqual([["A line of the thread", { text: "words" }]]);
 });
 
-test("an error fails its request alone, and its message stays in the thread", async () => {
+test("an error fails only its request, and its message stays in the thread", async () => {
   const { client, starts } = clientOf();
   const failed = outcomeOf(client.request({ fail: "what was asked" }));
   expect(await client.request({ echo: "after" })).toBe("after");
@@ -104,7 +105,7 @@ test("accounts take turns, however many requests of one of them wait", async () 
   expect(replies).toEqual(inTurn);
 });
 
-test("a request that was given up before its turn is never done, and keeps no place", async () => {
+test("a request given up before its turn is never done, and keeps no place", async () => {
   const { client, events } = clientOf();
   const first = client.request({ echo: "first" });
   const caller = new AbortController();
@@ -117,7 +118,7 @@ test("a request that was given up before its turn is never done, and keeps no pl
   expect(events).toEqual(["c", "d"]);
 });
 
-test("more requests than may wait are refused at once, and blame nobody", async () => {
+test("more requests than may wait are refused at once, and blame no server", async () => {
   const { client } = clientOf({ thread: "silent-thread" });
   for (let count = 0; count < 3; count += 1) void outcomeOf(client.request({ echo: "x" }));
   const refused = client.request({ echo: "one too many" });
@@ -127,7 +128,7 @@ test("more requests than may wait are refused at once, and blame nobody", async 
   });
 });
 
-test("what waits for a thread that dies fails; after a pause another one starts", async () => {
+test("requests that wait for a thread that dies fail; later another thread starts", async () => {
   const clock = new FakeClock();
   const { client, lines, starts } = clientOf({ clock });
   const dying = outcomeOf(client.request({ die: true }));
@@ -141,7 +142,7 @@ test("what waits for a thread that dies fails; after a pause another one starts"
   expect(starts).toHaveLength(2);
 });
 
-test("a thread that dies blames what it was at work on, and none of what waited", async () => {
+test("a thread that dies blames only the request that it worked on", async () => {
   const { client } = clientOf();
   const dying = rejection(client.request({ die: true }));
   const behind = rejection(client.request({ echo: "behind" }));
@@ -150,7 +151,7 @@ test("a thread that dies blames what it was at work on, and none of what waited"
   expect(await rejection(client.request({ echo: "x" }))).toMatchObject({ blames: "nobody" });
 });
 
-test("a thread that cannot open fails those who wait for it, and says why in the log", async () => {
+test("a thread that cannot open fails the waiting requests, and logs the reason", async () => {
   const { client, lines } = clientOf({ setup: { isBroken: true } });
   const opening = client.open().catch(String);
   const asking = outcomeOf(client.request({ echo: "x" }));
@@ -178,7 +179,7 @@ test("a request ends at its time limit and by its signal; the thread goes on", a
   expect(starts).toHaveLength(1);
 });
 
-test("a thread that hangs is ended, even if nobody waits for its reply any more", async () => {
+test("a thread that hangs is ended, even if no reply is needed any more", async () => {
   const clock = new FakeClock();
   const { client, lines } = clientOf({ clock });
   await client.open();
@@ -214,7 +215,7 @@ test("after close() nothing waits, and nothing starts", async () => {
   expect([starts.length, lines.length, clock.pending]).toEqual([1, 0, 0]);
 });
 
-test("a thread that has no files to open is not started; the process goes on", async () => {
+test("without free files a thread is not started; the process goes on", async () => {
   const program = join(import.meta.dir, "../../support/fakes/full-files.ts");
   const command = `ulimit -n 200 && exec "${process.execPath}" "${program}"`;
   const child = Bun.spawn(["sh", "-c", command], { stdout: "pipe", stderr: "ignore" });

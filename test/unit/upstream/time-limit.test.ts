@@ -1,4 +1,4 @@
-// The one signal of a time limit and of a caller who may leave.
+// Tests the one signal of a time limit and of a caller who may leave.
 
 import { expect, test } from "bun:test";
 import { RouteFailure } from "../../../src/upstream/route-failure.ts";
@@ -13,7 +13,7 @@ test("a time that passes aborts with a failure of the server", async () => {
   expect(signal.reason).toBeInstanceOf(RouteFailure);
 });
 
-test("a caller who leaves, or has left, aborts with a reason of their own", () => {
+test("a caller who leaves, or has left, aborts with their own reason", () => {
   const caller = new AbortController();
   const before = new TimeLimit(LONG_MS, caller.signal);
   const reason = new Error("the caller left");

@@ -1,4 +1,4 @@
-// One request to an upstream: what comes of it, and who is to blame where nothing does.
+// Tests one request to an upstream: its result, and which side is to blame for a failure.
 
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
@@ -55,12 +55,12 @@ async function failureOf(sent: Promise<unknown>): Promise<RouteFailure> {
   return error;
 }
 
-test("a request and its reply arrive as they are", async () => {
+test("a request and its reply arrive unchanged", async () => {
   expect(await send("/reply", { method: "POST", body: "asked" })).toBe("said");
   expect(seen.at(-1)).toBe("POST /reply asked");
 });
 
-/** Answers so many requests of each connection, and closes it at the next one. */
+/** Answers this many requests of each connection, and closes it at the next one. */
 async function startClosing(answersMax: number) {
   let requests = 0;
   const closing = createServer((socket) => {
@@ -110,7 +110,7 @@ describe("through a proxy", () => {
     expect(closing.requests).toBe(1);
   });
 
-  test("each request of an account has a connection of its own", async () => {
+  test("each request of an account has its own connection", async () => {
     using closing = await startClosing(1);
     for (let count = 1; count <= 3; count += 1) {
       expect(await send(closing.url, { fetch: platformFetch, account: "acct_1" })).toBe("said");
@@ -178,7 +178,7 @@ test("a redirect is a failure, and is not followed", async () => {
   expect(seen.join()).not.toContain("/elsewhere");
 });
 
-test("a reply that is too large is given up while it comes", async () => {
+test("a reply that is too large is given up while it arrives", async () => {
   expect((await failureOf(send("/large"))).message).toContain("larger than any reply may be");
   const url = new URL("/large", server.url).href;
   const request = { fetch: upstreamFetch, url, method: "GET", headers: {} } as const;
@@ -208,7 +208,7 @@ test("the time limit is the server's fault", async () => {
   expect(failure).toMatchObject({ message: "The server did not answer in time", blames: "server" });
 });
 
-test("a reply is waited for as long as its limit says, not six minutes", async () => {
+test("a reply is waited for as long as its limit allows, not six minutes", async () => {
   const waits: unknown[] = [];
   const noting: Fetch = async (_url, init) => {
     // The platform's own limit, which only this option removes.
@@ -219,7 +219,7 @@ test("a reply is waited for as long as its limit says, not six minutes", async (
   expect(waits).toEqual([false]);
 });
 
-test("a caller who leaves blames nobody: their own reason is thrown", async () => {
+test("a caller who leaves blames no server: their own reason is thrown", async () => {
   const caller = new AbortController();
   const limit = new TimeLimit(60_000, caller.signal);
   const sent = send("/hang", { signal: limit.signal });
@@ -229,7 +229,7 @@ test("a caller who leaves blames nobody: their own reason is thrown", async () =
   limit.end();
 });
 
-test("a server that nobody can connect to blames the connection, without its address", async () => {
+test("an unreachable server blames the connection, without its address", async () => {
   const url = `http://127.0.0.1:1/?key=${SECRET}`;
   const failure = await failureOf(send("/", { url }));
   expect(failure.blames).toBe("connection");

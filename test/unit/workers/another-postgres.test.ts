@@ -1,5 +1,5 @@
-// A worker that goes on while another server of Postgres takes over, one without the last commits:
-// what it remembers of the first one may there be somebody else's.
+// Tests a worker that goes on while another server of Postgres takes over, one without the last
+// commits: numbers that the worker remembers may belong to other rows there.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { newId } from "../../../src/core/ids.ts";
@@ -38,7 +38,7 @@ test("no charge is booked on a key that got the number of a lost one", async () 
   const [key] = await sql`SELECT number FROM keys WHERE id = ${account.keyId}`;
 
   await restart(postgres, lab);
-  // The key was made in commits that this server lacks, and its number went to another one's.
+  // The key was made in commits that this server lacks, and another key got its number.
   await sql`DELETE FROM keys WHERE id = ${account.keyId}`;
   const id = newId("key", random);
   await sql`
@@ -54,7 +54,7 @@ test("no charge is booked on a key that got the number of a lost one", async () 
   ]);
 });
 
-test("what was prepared for one server is not written to another", async () => {
+test("data that was prepared for one server is not written to another", async () => {
   await using postgres = await startPrivatePostgres();
   await migrate(postgres.url);
   await using lab = await openJournalLab({ databaseUrl: postgres.url });

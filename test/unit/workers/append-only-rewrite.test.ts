@@ -11,16 +11,16 @@ import { startPrivateRedis } from "../../support/stores/services.ts";
 const SECRET = "a-key-that-nobody-may-find-again";
 const KEPT = "a-key-of-a-message-that-waits---";
 
-/** Everything in the files that Redis writes. */
+/** The text of all files that Redis writes. */
 function filesOf(dir: string): string {
   const folder = join(dir, "appendonlydir");
   return readdirSync(folder)
-    .map((file) => textOf(join(folder, file)))
+    .map((file) => latin1Text(join(folder, file)))
     .join("");
 }
 
-/** Nothing if Redis has removed the file since it was listed. */
-function textOf(file: string): string {
+/** Empty if Redis has removed the file since it was listed. */
+function latin1Text(file: string): string {
   try {
     return readFileSync(file, "latin1");
   } catch (error) {
@@ -29,7 +29,7 @@ function textOf(file: string): string {
   }
 }
 
-test("a destroyed content key leaves the append-only file, one that is needed stays", async () => {
+test("a destroyed content key leaves the append-only file, a needed one stays", async () => {
   await using store = await startPrivateRedis();
   const redis = openRedis(store.url);
   try {
@@ -42,7 +42,7 @@ test("a destroyed content key leaves the append-only file, one that is needed st
     expect(await rewriteAppendOnlyFiles({ redis, keys, log: silent })).toBe(true);
     await eventually("the file is rewritten", () => !filesOf(store.dir).includes(SECRET));
     expect(String(await keys.find("msg_2"))).toBe(KEPT);
-    // Nothing was destroyed since.
+    // No key was destroyed since.
     expect(await rewriteAppendOnlyFiles({ redis, keys, log: silent })).toBe(false);
   } finally {
     redis.disconnect();

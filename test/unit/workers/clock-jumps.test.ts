@@ -1,4 +1,5 @@
-// Jobs that delete what cannot be restored, when Redis's clock is months ahead for a moment.
+// Tests jobs that delete data that cannot be restored, when Redis's clock is months ahead for a
+// moment.
 
 import { expect, test } from "bun:test";
 import { DAY_MS } from "../../../src/core/access/limits.ts";

@@ -17,7 +17,7 @@ import {
   verdict,
 } from "../../support/stores/world.ts";
 
-/** How far the time of the scripts is ahead. */
+/** The scripts' clock is ahead by this time. */
 let aheadMs = 0;
 const now = () => Date.now() + aheadMs;
 
@@ -37,11 +37,11 @@ function complete(accounts: Parameters<typeof completeChanges>[0]["accounts"] = 
   });
 }
 
-test("what a process committed before it died reaches Redis, each operation once", async () => {
+test("changes that a process committed before it died reach Redis, each once", async () => {
   const account = await openAccount(world);
   expect(await complete()).toMatchObject({ failed: 0 });
   expect(await balances(account)).toMatchObject({ paid: nano(0n), free: usd("5") });
-  // Committed, and then nobody told Redis: a payment, a suspension, a revocation.
+  // Committed, and Redis was not informed: a payment, a suspension, a revocation.
   await world.payments.record(account.row, { amount: usd("7"), paidAt: new Date() });
   await world.store.revokeKey(account.keyId, new Date());
   expect((await balances(account)).paid).toBe(nano(0n));
@@ -54,7 +54,7 @@ test("what a process committed before it died reaches Redis, each operation once
   expect(await found(world, account)).toBe("");
 });
 
-test("a change that is being made at this moment is left to who makes it", async () => {
+test("a change that is in progress is left to the process that makes it", async () => {
   const account = await openAccount(world);
   await account.actor.configure();
   await world.flush();
@@ -104,7 +104,7 @@ test("free credit that a late settlement gives back after its time goes too", as
   aheadMs = LEASE_MS;
   await sweepOne(world, account, open.id);
   await world.flush();
-  // Nothing is left when its time is over.
+  // Nothing of it is left when its time is over.
   aheadMs = 3 * LEASE_MS;
   await complete();
   await open.settle(usd("2"), DONE);
@@ -115,7 +115,7 @@ test("free credit that a late settlement gives back after its time goes too", as
   expect(await found(world, account)).toBe("");
 });
 
-test("one account that fails does not keep the others waiting", async () => {
+test("one account that fails does not delay the others", async () => {
   const bad = await openAccount(world, { paid: "1" });
   const good = await openAccount(world, { paid: "2" });
   const broken = () => Promise.reject(new Error("no"));

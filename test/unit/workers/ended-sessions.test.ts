@@ -1,4 +1,4 @@
-// Sessions that have ended are deleted, also those of people who never return.
+// Tests that ended sessions are deleted, even those of people who never return.
 
 import { expect, test } from "bun:test";
 import { DAY_MS } from "../../../src/core/access/limits.ts";

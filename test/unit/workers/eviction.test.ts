@@ -20,7 +20,7 @@ import {
 const world = await shared(openWorld());
 
 const HOUR_MS = 3_600_000;
-/** Where the window begins in a key's state: after seven doubles. */
+/** The window begins here in a key's state: after seven doubles. */
 const WINDOW_AT = 56;
 
 function evict(idleMs = HOUR_MS): Promise<number> {
@@ -63,7 +63,7 @@ test("a wallet stays while its journal is not flushed or a call is open", async 
   expect([await isInRedis(unflushed), await isInRedis(busy)]).toEqual([false, true]);
 });
 
-test("a wallet of an older epoch goes when nobody comes for it", async () => {
+test("a wallet of an older epoch is evicted if it is never used", async () => {
   const account = await openAccount(world, { paid: "3" });
   await hold(account, usd("1"));
   await world.flush();
@@ -130,7 +130,7 @@ test("an eviction under calls and flushes loses and doubles nothing", async () =
   expect(await found(world, account)).toBe("");
 }, 30_000);
 
-test("many wallets are gone through page by page", async () => {
+test("many wallets are read page by page", async () => {
   const accounts = [];
   for (let n = 0; n < 60; n += 1) accounts.push(await openAccount(world));
   await Promise.all(accounts.map(({ actor }) => actor.applyOperations()));

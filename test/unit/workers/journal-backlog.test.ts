@@ -1,4 +1,5 @@
-// A backlog of more than one page in several buckets is moved by two transactions at a time.
+// Tests that a backlog of more than one page in several buckets is moved by two transactions at a
+// time.
 
 import { expect, test } from "bun:test";
 import { usd } from "../../../src/core/money/money.ts";
@@ -9,7 +10,7 @@ import { type LabAccount, openJournalLab } from "../../support/stores/journal-la
 
 const lab = await shared(openJournalLab());
 const CENT = usd("0.01");
-/** Two pages and a bit. */
+/** A little more than two pages. */
 const CALLS = 2_100;
 const AWAY = new Error("Postgres is away");
 
@@ -61,7 +62,7 @@ test("a flush that fails has ended only when all of its transactions have", asyn
   const released = closedGate();
   class HalfAway extends Ledger {
     override async write(batches: readonly BucketBatch[]): Promise<WriteOutcome> {
-      // The first page of both is one transaction.
+      // The first page of both buckets is one transaction.
       if (batches.length === 2) return await super.write(batches);
       if (batches[0]?.bucket === failing?.bucket) {
         await writing.pass();

@@ -1,5 +1,5 @@
-// The journal reaches Postgres exactly once, whoever dies or works at the same time, and a journal
-// that is not the ledger's own is never taken.
+// Tests that the journal reaches Postgres exactly once, whichever process dies or works at the same
+// time, and that a journal that contradicts the ledger is never written.
 
 import { beforeEach, expect, test } from "bun:test";
 import { bucketKeys } from "../../../actors/records/keys.ts";
@@ -34,7 +34,7 @@ async function expectBooked(account: LabAccount, calls: number): Promise<void> {
   expect(await account.spent()).toBe(BigInt(calls) * CENT);
 }
 
-test("a flusher that dies after its commit leaves nothing to be written twice", async () => {
+test("a flusher that dies after its commit leaves nothing to write twice", async () => {
   const account = await nextAccount();
   class DyingLedger extends Ledger {
     override async write(batches: readonly BucketBatch[]): Promise<never> {
@@ -84,7 +84,7 @@ test("entries leave Redis once they have been in Postgres for long enough", asyn
   await spend(account, 250);
   await lab.flush({ keepMs: Number.POSITIVE_INFINITY });
   expect(await lab.redis.xlen(events)).toBe(251);
-  // The first flush without time to keep notes what is there, the second removes it.
+  // The first flush with no time to keep notes the entries, the second removes them.
   await lab.flush({ keepMs: 0 });
   expect(await lab.redis.xlen(events)).toBe(251);
   await spend(account, 1);
@@ -106,7 +106,7 @@ test("entries leave Redis although another bucket cannot be flushed", async () =
   await lab.redis.set(lost, "no journal");
   await expect(lab.flush({ keepMs: 0 })).rejects.toThrow("Buckets could not be flushed");
   expect(await lab.redis.xlen(events)).toBeLessThan(151);
-  // What was there at the first of these flushes may leave at the second.
+  // Entries present at the first of these flushes may leave at the second.
   await spend(account, 250);
   await expect(lab.flush({ keepMs: 0 })).rejects.toThrow("Buckets could not be flushed");
   await expect(lab.flush({ keepMs: 0 })).rejects.toThrow("Buckets could not be flushed");
@@ -117,7 +117,7 @@ test("entries leave Redis although another bucket cannot be flushed", async () =
   await expectBooked(broken, 150);
 });
 
-test("what is not in Postgres is never trimmed, and who only looks trims nothing", async () => {
+test("unflushed entries are never trimmed, and a mere reader trims nothing", async () => {
   const account = await nextAccount();
   const { events } = bucketKeys(account.bucket);
   await spend(account, 150);
@@ -143,7 +143,7 @@ test("a journal of the same ids and other content is void: the bucket is rebuilt
   const [seq, paid] = [account.seq, account.paid];
   await spend(account, 2);
   await lab.flush();
-  // A Redis that is two entries older is promoted, and writes on: the ids repeat cleanly.
+  // A Redis that is two entries older is promoted, and keeps writing: the ids repeat cleanly.
   await lab.redis.restore(events, 0, before, "REPLACE");
   [account.seq, account.paid] = [seq, paid];
   for (let call = 0; call < 4; call++) await account.call(usd("0.5"));
@@ -207,7 +207,7 @@ for (const [name, contradict] of Object.entries(CONTRADICTIONS)) {
   });
 }
 
-test("a journal shorter than what Postgres has of it is compared before it is read", async () => {
+test("a journal shorter than Postgres's part of it is compared before it is read", async () => {
   const account = await nextAccount();
   await spend(account, 3);
   await lab.flush();
@@ -222,7 +222,7 @@ test("a journal shorter than what Postgres has of it is compared before it is re
   expect(await account.ledger()).toHaveLength(4);
 });
 
-test("entries of the epoch after are left for when the cursor is in it", async () => {
+test("entries of a later epoch wait until the cursor is in it", async () => {
   const account = await nextAccount();
   await spend(account, 1);
   await lab.redis.xadd(bucketKeys(account.bucket).events, "2-0", "e", "later");

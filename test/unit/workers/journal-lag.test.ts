@@ -22,7 +22,7 @@ function metricsOf({ rejected }: Lab, lag: Lag | null = null) {
   return { registry, metrics };
 }
 
-test("the lag counts what waits and its age, also while Postgres does not answer", async () => {
+test("the lag counts waiting entries and their age, even while Postgres is silent", async () => {
   await using lab = await openJournalLab();
   let nowMs = AT_MS;
   let isAway = false;
@@ -37,7 +37,7 @@ test("the lag counts what waits and its age, also while Postgres does not answer
   const account = await lab.account(7);
   await lab.flush();
   expect(await lag.measure()).toEqual({ entries: 0, oldestSeconds: 0 });
-  // A call is named by its beginning; it was written 12 ms later.
+  // An entry names the start of its call; it was written 12 ms later.
   await account.call(CENT);
   await account.call(CENT, { atMs: AT_MS - 900 });
   nowMs += 5_012;
@@ -48,7 +48,7 @@ test("the lag counts what waits and its age, also while Postgres does not answer
   expect(await lag.measure()).toEqual({ entries: 0, oldestSeconds: 0 });
 });
 
-test("an entry that does not say when it was written is as old as it has been seen", async () => {
+test("an entry without a time of writing is as old as it has been seen", async () => {
   await using lab = await openJournalLab();
   let nowMs = AT_MS + 90_000;
   const ledger = new Ledger(lab.database);
@@ -87,7 +87,7 @@ test("metrics name rejections, negative balances and the lag", async () => {
   expect(metric("calls_total")).toBe(1);
 });
 
-test("what a late settlement gives back lets the others of its flush be counted", async () => {
+test("an amount that a late settlement gives back lets the others of its flush count", async () => {
   await using lab = await openJournalLab();
   const { registry, metrics } = metricsOf(lab);
   const account = await lab.account(7);
@@ -100,12 +100,12 @@ test("what a late settlement gives back lets the others of its flush be counted"
   const costs = new Set((await account.log()).map(({ cost }) => cost));
   expect(costs).toEqual(new Set([usd("0.006"), CENT]));
   const text = await registry.metrics();
-  // Prometheus takes a counter that goes back for one that began anew.
+  // Prometheus treats a counter that goes back as one that started again.
   expect(text).toMatch(/^farebox_charged_usd_total\{.*\} 0\.02$/m);
   expect(text).toMatch(/^farebox_journal_rejected_total\{.*\} 1$/m);
 });
 
-test("entries of one flush are counted by service and status, each with what it has", async () => {
+test("entries of one flush are counted by service and status, each with its amounts", async () => {
   await using lab = await openJournalLab();
   const { registry, metrics } = metricsOf(lab);
   const account = await lab.account(7);

@@ -1,5 +1,5 @@
-// No entry of a journal stops those after it: what Postgres cannot take is put aside, with its
-// reason, and everything else is written.
+// Tests that no entry of a journal stops later ones: an entry that Postgres cannot take is put
+// aside, with its reason, and everything else is written.
 
 import { expect, test } from "bun:test";
 import { streamEntry } from "../../../actors/journal.ts";
@@ -14,7 +14,7 @@ import { METADATA, OUTCOME, openJournalLab } from "../../support/stores/journal-
 const lab = await shared(openJournalLab());
 
 const CENT = usd("0.01");
-/** What `ensure_request_log_partition` locks. */
+/** The lock of `ensure_request_log_partition`. */
 const PARTITION_LOCK = 720_314_003;
 let bucket = 0;
 const nextAccount = () => lab.account(bucket++);
@@ -23,7 +23,7 @@ async function rejectionsOf(accountBucket: number) {
   return (await lab.rejected.openRejections()).filter((row) => row.bucket === accountBucket);
 }
 
-test("an endpoint that this release does not know is logged as it is", async () => {
+test("an endpoint that this release does not know is logged unchanged", async () => {
   const account = await nextAccount();
   const metadata = metadataText({ ...METADATA, endpoint: "/v9/new" });
   await account.call(CENT, { metadata });
@@ -134,7 +134,7 @@ for (const [name, bad] of Object.entries(BAD_MONEY)) {
   });
 }
 
-test("an account that Postgres does not have keeps nobody waiting", async () => {
+test("an account that Postgres does not have delays no other", async () => {
   const account = await nextAccount();
   await account.call(CENT, { account: "acct_\0", seq: 1 });
   account.seq -= 1;
@@ -199,7 +199,7 @@ test("a thousand good entries around a bad one are written in one flush", async 
   expect(await other.log()).toHaveLength(20);
 });
 
-test("what nobody can explain stops only its own bucket, and only while it lasts", async () => {
+test("an unexplained failure stops only its own bucket, and only while it lasts", async () => {
   const [account, other] = [await nextAccount(), await nextAccount()];
   await lab.flush();
   const { sql } = lab.database;

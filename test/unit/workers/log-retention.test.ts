@@ -1,4 +1,5 @@
-// Months of the request log go as a whole, and only those that nothing can be added to any more.
+// Tests that months of the request log are dropped as a whole, and only if no row can be added to
+// them any more.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { bucketKeys, holdsKey } from "../../../actors/records/keys.ts";
@@ -62,14 +63,14 @@ test("the months before one are dropped, detached ones too, and the ledger stays
   expect(await dropLogBefore(deps(), "2026-09")).toEqual([]);
 });
 
-test("what is dropped is no difference for the audit", async () => {
+test("a dropped month is no audit finding", async () => {
   const { id } = await withCalls(8, 11);
   const repository = new AuditRepository(lab.database);
   const mismatch = () => repository.snapshot({ id, bucket: 1 }, (read) => read.logMismatch());
   expect(await mismatch()).toBeNull();
   await dropLogBefore(deps(), "2026-10");
   expect(await mismatch()).toBeNull();
-  // The months that are kept are still compared.
+  // The kept months are still compared.
   await lab.database.sql`DELETE FROM request_log`;
   expect(await mismatch()).toMatchObject({ logged: null });
 });
@@ -92,7 +93,7 @@ test("nothing is dropped while mail of these months waits", async () => {
   expect(await months()).toEqual(["202608"]);
 });
 
-test("nothing is dropped while calls of a process that died then are not settled", async () => {
+test("nothing is dropped while calls of a process that died then are unsettled", async () => {
   await withCalls(8);
   const { leases } = bucketKeys(7);
   await lab.redis.hset(leases, "proc_dead", String(Date.UTC(2026, 7, 31, 23)));
@@ -111,7 +112,7 @@ test("nothing is dropped while the journal does not fit or entries were rejected
   expect(await months()).toEqual(["202608"]);
 });
 
-test("who reads the log is not waited for long, and nothing is dropped", async () => {
+test("a reader of the log is waited for only briefly, and nothing is dropped", async () => {
   await withCalls(7, 8);
   await lab.database.sql.begin(async (tx) => {
     await tx`SELECT count(*) FROM request_log`;
@@ -120,7 +121,7 @@ test("who reads the log is not waited for long, and nothing is dropped", async (
   expect(await months()).toEqual(["202607", "202608"]);
 });
 
-test("the worker keeps so many months, and all of them without the setting", async () => {
+test("the worker keeps the configured months, and all of them without the setting", async () => {
   await withCalls(7, 8, 9, 10, 11);
   expect(await keepLogMonths(deps({ keepMonths: 0 }))).toEqual([]);
   expect(await keepLogMonths(deps({ keepMonths: 2 }))).toEqual(["2026-07", "2026-08"]);

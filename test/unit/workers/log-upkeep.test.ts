@@ -34,7 +34,7 @@ test("IP hashes go when they are 90 days old, in every month, and nothing else d
   const times = [Date.UTC(2026, 4, 3), limit - 1, limit, nowMs].map((ms) =>
     new Date(ms).toISOString(),
   );
-  // So many that a partition has more pages than one statement clears.
+  // Enough rows that a partition has more pages than one statement clears.
   for (const at of times) {
     await database.sql`
       INSERT INTO request_log (at, account, key, request, cost, latency_ms, first_token_ms,
@@ -55,8 +55,8 @@ test("IP hashes go when they are 90 days old, in every month, and nothing else d
     [25_000, 25_000, 25_000],
   ]);
   expect(await expireIpHashes({ upkeep, now })).toBe(0);
-  // The next hour clears what aged since. A worker that starts goes on where that stopped: it does
-  // not look at a month that is done.
+  // The next hour clears the hashes that aged since. A worker that starts continues from there: it
+  // does not read a finished month.
   expect(await expireIpHashes({ upkeep, now: () => nowMs + 1 })).toBe(25_000);
   await database.sql`
     UPDATE request_log SET ip_hash = '\\x01' WHERE at < '2026-06-01' AND account = 2`;
@@ -65,7 +65,7 @@ test("IP hashes go when they are 90 days old, in every month, and nothing else d
   expect(await expireIpHashes({ upkeep: fresh, now: () => nowMs + 2 * DAY_MS })).toBe(0);
 }, 30_000);
 
-test("IP hashes of what people did go when they are 90 days old, too", async () => {
+test("IP hashes of people's actions are cleared when they are 90 days old, too", async () => {
   const { sql } = database;
   const [account] = await sql`
     INSERT INTO accounts (id, surface, bucket) VALUES ('acct_hashes', 'gateway', 1)

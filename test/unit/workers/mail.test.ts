@@ -1,4 +1,4 @@
-// What the workers owe a message when its own process, its job or its worker is gone; and bounces.
+// Tests what workers do for a message when its process, its job or its worker is gone; and bounces.
 
 import { beforeEach, expect, test } from "bun:test";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
@@ -94,7 +94,7 @@ test("a worker that dies between the mail server and the account is completed, o
   expect(entry?.end?.upstreamCost).toBe(usd("0.0002"));
 });
 
-test("a debt that a message's hold paid is not taken for the charge of the message", async () => {
+test("a debt that a message's hold paid is not counted as the message's charge", async () => {
   const { database, actors, mail } = world.api.parts.stores;
   const { sql } = database;
   const deliveries = new MailDeliveries(database);
@@ -113,12 +113,12 @@ test("a debt that a message's hold paid is not taken for the charge of the messa
   const { keys, queue } = mail;
   const deps = { deliveries, accounts: actors, keys, queue, log: silent };
   await completeMail({ ...deps, buying: null, graceMs: -1 });
-  // The debt took all there was, so the message is written off.
+  // The debt took the whole balance, so the message is written off.
   expect((await world.stored(id)).cost).toBe(usd("0"));
   expect((await world.api.journal(account)).map(({ type }) => type)).toContain("late");
 });
 
-test("what a server took is recorded once Postgres takes it, and not repeated", async () => {
+test("a delivery is recorded once Postgres takes it, and not repeated", async () => {
   const { sql } = world.api.parts.stores.database;
   world.smtp.script = {
     data: async () => {
@@ -151,7 +151,7 @@ test("a worker whose claim is over can neither send a message nor fail it", asyn
   expect((await world.stored(id)).status).toBe("queued");
 });
 
-test("no message's end is told to a server a third time", async () => {
+test("the end of a message is not sent to a server a third time", async () => {
   const { database } = world.api.parts.stores;
   const deliveries = new MailDeliveries(database);
   const id = await queued();
@@ -168,7 +168,7 @@ test("no message's end is told to a server a third time", async () => {
   }
 });
 
-test("a retry that is due is made, also where a clock that was ahead delayed its job", async () => {
+test("a retry that is due is made, even if a wrong clock delayed its job", async () => {
   const { sql } = world.api.parts.stores.database;
   const id = await queued();
   const rows = await sql`UPDATE mail_messages SET next_attempt_at = now() - interval '1 minute'
@@ -180,7 +180,7 @@ test("a retry that is due is made, also where a clock that was ahead delayed its
   expect(await world.status(account, id)).toMatchObject({ status: "sent" });
 });
 
-test("the key of a message that was sent goes, also while the queue does not answer", async () => {
+test("the key of a sent message is destroyed, even while the queue does not answer", async () => {
   await using queue = await startPrivateRedis();
   await using own = await startMailWorld({ queueUrl: queue.url, waitMs: 100 });
   const { id } = await resultOf(await own.send(await mailAccount(own.api), mailBody()));
@@ -200,7 +200,7 @@ test("the key of a message that was sent goes, also while the queue does not ans
   }
 });
 
-test("a bounce that overtakes the end of its message comes again", async () => {
+test("a bounce that overtakes the end of its message is accepted when repeated", async () => {
   const id = await queued();
   const { database } = world.api.parts.stores;
   const deliveries = new MailDeliveries(database);
@@ -215,7 +215,7 @@ test("a bounce that overtakes the end of its message comes again", async () => {
   expect((await world.stored(id)).status).toBe("bounced");
 });
 
-test("a bounce marks its message, and nothing else is taken", async () => {
+test("a bounce marks its message, and other mail is ignored", async () => {
   const { id } = await resultOf(await world.send(account, mailBody()));
   await using listener = await bounceListener();
   const address = bounceAddress(id, "secret", "b.test");

@@ -1,5 +1,5 @@
-// The service's own mails: added in a transaction, sent once it is committed, and read at a mail
-// server.
+// Tests the service's own mails: added in a transaction, sent once it is committed, and read at a
+// mail server.
 
 import { beforeEach, expect, test } from "bun:test";
 import { Registry } from "prom-client";
@@ -41,7 +41,7 @@ beforeEach(async () => {
   deps = workerDeps(registry);
 });
 
-/** A worker of its own: with its own connections to the mail server. */
+/** A worker with its own connections to the mail server. */
 function workerDeps(own = new Registry(), connectionsMax = 10): OutboxDeps {
   const relay = { ...parseRelay(`${smtp.url}?tls=none`), name: DOMAIN, timeoutMs: 1_000 };
   const transport = new SmtpTransport({ relay, connectionsMax, clock: realClock });
@@ -138,7 +138,7 @@ test("a unique key sends one mail, however many transactions add it at once", as
   expect(smtp.accepted).toHaveLength(1);
 });
 
-test("an inbox gets so many mails an hour of a kind that strangers can cause", async () => {
+test("mails that strangers can cause are limited for each inbox and hour", async () => {
   const kind = "verification";
   const added = await Promise.all(
     Array.from({ length: 8 }, (_, at) => add({ kind, to: at % 2 === 0 ? TO : TO.toUpperCase() })),
@@ -199,7 +199,7 @@ test("a worker that lost its claim does not send the end of the mail", async () 
 test("no mail loses its claim while others take the only connection", async () => {
   await Promise.all(Array.from({ length: 3 }, () => add()));
   smtp.script = {
-    // By the time that a mail was taken, every claim of before has ended.
+    // When a mail was accepted, every earlier claim has ended.
     data: async () => {
       await database.sql`
         UPDATE outbox SET claimed_until = now() - interval '1 second' WHERE status = 'waiting'`;
@@ -226,7 +226,7 @@ test("a lost answer sends the same bytes again, which the server can recognise",
   expect((await rows())[0]).toMatchObject({ status: "sent", attempts: 2 });
 });
 
-test("a server that is away is tried at growing intervals, for 24 hours", async () => {
+test("a server that is away is retried at growing intervals, for 24 hours", async () => {
   await add();
   smtp.script = { from: () => ({ code: 451 }) };
   for (const seconds of [15, 60, 300]) {
@@ -267,7 +267,7 @@ async function failed(kind: ServiceMailKind) {
 
 const nothingMore = () => Promise.resolve();
 
-test("a mail that failed is sent again once asked for, as the same mail", async () => {
+test("a mail that failed is sent again on request, as the same mail", async () => {
   const { id, status, hasContent } = await failed("receipt");
   expect([status, hasContent]).toEqual(["failed", true]);
   await sendOutbox(deps);
@@ -304,7 +304,7 @@ test("a mail that failed loses its content after seven days", async () => {
   expect(await resendMail(database, id, nothingMore)).toBe(false);
 });
 
-test("where the change beside it fails, the mail is not sent again", async () => {
+test("if the change beside it fails, the mail is not sent again", async () => {
   const { id } = await failed("receipt");
   const breaks = () => Promise.reject(new Error("no line"));
   await expect(resendMail(database, id, breaks)).rejects.toThrow("no line");

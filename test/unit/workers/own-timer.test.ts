@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { runOnTimer } from "../../../workers/own-timer.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
 
-/** A clock whose timers the test lets end. */
+/** A clock whose timers the test ends. */
 function manualTimers() {
   const due: (() => void)[] = [];
   const after = (_: number, run: () => void) => {
@@ -14,7 +14,7 @@ function manualTimers() {
   return { after, due };
 }
 
-test("two runs of a job never overlap, and a failed one is followed by the next", async () => {
+test("two runs of a job never overlap, and a failed run is followed by the next", async () => {
   const { after, due } = manualTimers();
   const errors: object[] = [];
   const log = { ...silent, error: (fields: object) => errors.push(fields) };

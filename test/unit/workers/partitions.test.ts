@@ -1,4 +1,4 @@
-// The log has a place for every row, in whatever month it belongs.
+// Tests that the log has a place for every row, whatever its month.
 
 import { expect, test } from "bun:test";
 import { usd } from "../../../src/core/money/money.ts";

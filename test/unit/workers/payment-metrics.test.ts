@@ -1,4 +1,4 @@
-// What a scrape tells of payments is true at that moment.
+// Tests that a scrape of payments shows the state of its moment.
 
 import { expect, test } from "bun:test";
 import { Registry } from "prom-client";
@@ -31,7 +31,7 @@ test("a scrape has the disputes, the debts and the events of its own moment", as
   const { id } = await lab.pay(account, "20", CARDS.ok);
   await lab.delivered();
   expect(await scrape("farebox_payment_events_waiting")).toBeGreaterThan(0);
-  // No worker of this installation processes it, so nothing may alarm of it.
+  // No worker of this installation processes it, so no alarm must come of it.
   const other = { provider: "stripe", id: "evt_of_another", type: "charge.refunded" };
   const object = { object: "charge", objectId: "ch_1", occurredAt: new Date() };
   await lab.payments.events.receive({ ...other, ...object });

@@ -1,6 +1,6 @@
-// Credits and charges whose ledger row Postgres refused. The balances of later entries include
-// them, so a wallet that is built anew must not get the credits a second time, and its key has
-// spent the charges.
+// Tests credits and charges whose ledger row Postgres refused. The balances of later entries
+// include them, so a rebuilt wallet must not get the credits a second time, and its key has spent
+// the charges.
 
 import { expect, test } from "bun:test";
 import { retryAll } from "../../../src/operator/queues.ts";
@@ -34,7 +34,9 @@ async function evict({ actor }: TestAccount): Promise<void> {
   expect(await world.redis.exists(actor.keys.wallet)).toBe(0);
 }
 
-/** An account whose second operation, a gift of $3, the ledger lacks before its last row. */
+/**
+ * An account whose second operation, a gift of $3, is missing in the ledger before its last row.
+ */
 async function withGift(): Promise<TestAccount> {
   const account = await openAccountAlone(world);
   await spend(account);
@@ -60,7 +62,7 @@ test("a credit that the ledger lacks is not given again when its wallet comes ba
   expect(await found(world, account)).toBe("");
 });
 
-test("nor when its bucket is rebuilt, and what is booked after it is given once", async () => {
+test("nor when its bucket is rebuilt, and later operations are given once", async () => {
   const account = await withGift();
   await world.accounts.rebuild([{ bucket: account.row.bucket }]);
   const terms = { kind: "adjustment", amount: usd("2"), reason: "more", reference: null } as const;
@@ -70,7 +72,7 @@ test("nor when its bucket is rebuilt, and what is booked after it is given once"
   expect(await balances(account)).toMatchObject({ paid: usd("5") });
 });
 
-test("nor if its kind is one that only a later release knows", async () => {
+test("nor if only a later release knows its kind", async () => {
   const account = await withGift();
   const [row] = await sql`
     SELECT content FROM rejected_entries WHERE account = ${account.row.id}`;
@@ -81,7 +83,7 @@ test("nor if its kind is one that only a later release knows", async () => {
   expect(await balances(account)).toMatchObject({ paid: usd("3") });
 });
 
-test("what the ledger lacks of a key's spending counts when its wallet comes back", async () => {
+test("spending that the ledger lacks counts for its key when the wallet comes back", async () => {
   const account = await openAccountAlone(world, { paid: "10", monthlyLimit: "5" });
   for (const cost of ["3", "1", "0.5"]) {
     await (await hold(account, usd(cost))).settle(usd(cost), DONE);
@@ -109,10 +111,10 @@ test("free credit that the ledger lacks still ends when it must", async () => {
   expect(await walletOf(account)).toMatchObject({ free: usd("4.99"), freeExpiresMs });
 });
 
-test("a refused credit after which nothing came is given by the rebuild", async () => {
+test("a refused credit without later entries is given by the rebuild", async () => {
   const account = await rebuiltWithoutGift(world);
   expect(await balances(account)).toMatchObject({ paid: usd("3"), free: usd("4.99") });
-  // The rebuilt wallet gives the refused entry's number to its own.
+  // The rebuilt wallet gives the refused entry's number to its own entry.
   await spend(account);
   await world.flush();
   await evict(account);

@@ -1,5 +1,5 @@
-// `farebox journal rejected --retry` writes what was refused once nothing contradicts it, and never
-// puts money where the ledger has no place for it.
+// Tests that `farebox journal rejected --retry` writes refused entries once nothing contradicts
+// them, and never puts money where the ledger has no place for it.
 
 import { beforeEach, expect, test } from "bun:test";
 import { journalCommands } from "../../../src/cli/operation/journal-commands.ts";
@@ -43,7 +43,7 @@ async function run(...flags: readonly "retry"[]) {
   return await start({ database: lab.database } as Stores);
 }
 
-/** Lets Postgres refuse the rows of a table for which a condition holds, until it is undone. */
+/** Makes Postgres refuse the rows of a table for which a condition holds, until it is undone. */
 async function refuseRows(table: string, condition: string): Promise<() => Promise<unknown>> {
   const { sql } = lab.database;
   await sql.unsafe(`ALTER TABLE ${table} ADD CONSTRAINT odd CHECK (NOT (${condition})) NOT VALID`);
@@ -88,7 +88,7 @@ test("a refused ledger row takes exactly its place once Postgres takes it", asyn
   expect(await run("retry")).toMatchObject({ failed: false, json: { resolved: [], open: [] } });
 });
 
-test("a log row alone is written without touching the money, in whatever epoch", async () => {
+test("a log row alone is written without changing the money, in any epoch", async () => {
   const account = await nextAccount();
   const undo = await refuseRows("request_log", "model = 'odd'");
   await account.call(CENT, { metadata: metadataText({ ...METADATA, model: "odd" }) });
@@ -102,7 +102,7 @@ test("a log row alone is written without touching the money, in whatever epoch",
   expect(await account.spent()).toBe(BigInt(CENT));
 });
 
-/** Ledger, log, and the sums of the log agree. */
+/** Requires that ledger, log, and the sums of the log agree. */
 async function expectRight({ number, id }: LabAccount): Promise<void> {
   const { database } = lab;
   expect(await readLogMismatch(database.db, number, id)).toBeNull();
@@ -167,7 +167,7 @@ test("money whose place another entry took is not written", async () => {
   await account.call(nano(7n));
   await lab.flush();
   await undo();
-  // The wallet left Redis and was built anew from the ledger.
+  // The wallet left Redis and was rebuilt from the ledger.
   account.seq -= 1;
   account.paid += 7n;
   await account.call(CENT);
@@ -178,7 +178,7 @@ test("money whose place another entry took is not written", async () => {
   expect(lab.rebuilt).toEqual([]);
 });
 
-test("a balance below zero stays open whatever is tried", async () => {
+test("a balance below zero stays open after every retry", async () => {
   const account = await nextAccount();
   await account.call(CENT, { paidAfter: nano(-5n) });
   await lab.flush();
@@ -196,7 +196,7 @@ test.each([
   expect(() => journalCommands[1]?.prepare(input)).toThrow(message);
 });
 
-test("a log row that is written after its hashes were cleared keeps none", async () => {
+test("a log row that is written after its hashes were cleared has none", async () => {
   const account = await nextAccount();
   const undo = await refuseRows("request_log", "model = 'odd'");
   const metadata = metadataText({ ...METADATA, model: "odd" });

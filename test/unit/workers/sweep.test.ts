@@ -73,7 +73,7 @@ test("an owner that comes back after the sweep pays what it still owes, once", a
   expect(await found(world, account)).toBe("");
 });
 
-test("an owner that comes back after its wallet was evicted pays all the same", async () => {
+test("an owner that comes back after its wallet was evicted pays too", async () => {
   const account = await openAccount(world, { paid: "10" });
   const open = await hold(account, usd("5"), { freeEligible: false });
   const cheap = await hold(account, usd("3"), { freeEligible: false });

@@ -1,4 +1,4 @@
-// The AI SDK, with its provider for servers that are compatible with OpenAI.
+// Checks the AI SDK, with its provider for servers that are compatible with OpenAI.
 
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { APICallError, generateText, stepCountIs, streamText, tool as toolOf } from "ai";

@@ -1,6 +1,6 @@
-// What the JavaScript clients share: where the product is, and how a check reports its end.
+// Shares the settings of the JavaScript clients, and the report of a check's end.
 
-/** Where the client is sent, and what it is told to expect. */
+/** The address of the product, and the answers that a client must expect. */
 export const SETTINGS = {
   baseURL: setting("CLIENT_BASE_URL"),
   key: setting("CLIENT_KEY"),
@@ -28,7 +28,7 @@ export function expectEqual(actual: unknown, expected: unknown): void {
   if (is !== want) throw new Error(`${is} instead of ${want}`);
 }
 
-/** What the call fails with; a call that succeeds fails the check. */
+/** Returns the error of a call; a call that succeeds fails the check. */
 export async function failureOf(call: PromiseLike<unknown>): Promise<unknown> {
   try {
     await call;

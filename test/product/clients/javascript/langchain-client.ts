@@ -1,4 +1,4 @@
-// LangChain's chat model for OpenAI in JavaScript, as an application uses it.
+// Checks LangChain's chat model for OpenAI in JavaScript, as an application uses it.
 
 import { ChatOpenAI } from "@langchain/openai";
 import { z } from "zod";
@@ -37,7 +37,7 @@ async function tool(): Promise<void> {
   expectEqual(calls, [[TOOL_NAME, { stops: 3 }]]);
 }
 
-/** The error of the SDK beneath, of which LangChain has a copy of its own. */
+/** The error of the underlying SDK, of which LangChain has its own copy. */
 async function expectError(model: ChatOpenAI, status: number, code: string): Promise<void> {
   const error = await failureOf(model.invoke(QUESTION));
   if (!(error instanceof Error && "status" in error && "code" in error)) throw error;

@@ -1,4 +1,4 @@
-// The official JavaScript SDK.
+// Checks the official JavaScript SDK.
 
 import OpenAI from "openai";
 import {
@@ -35,7 +35,7 @@ const tools: OpenAI.ChatCompletionTool[] = [
   },
 ];
 
-/** A choice or an object that must be there; the naive programs of others take it for granted. */
+/** A choice or an object that must exist; naive programs take it for granted. */
 function present<T>(value: T | undefined): T {
   if (value === undefined) throw new TypeError("Cannot read a choice that is not there");
   return value;

@@ -1,4 +1,4 @@
-// Pending work is found by an index of it, however many accounts have none.
+// Tests that pending work is found by its own index, however many accounts have none.
 
 import { beforeAll, expect, test } from "bun:test";
 import { nano } from "../../../../src/core/money/money.ts";
@@ -23,7 +23,7 @@ const NOW = new Date("2031-03-15T12:00:00.000Z");
 const { database } = await shared(openTestDatabase());
 beforeAll(async () => {
   const { sql } = database;
-  // Each has free credit that is over, wholly spent, and a payment; Redis has been given all.
+  // Each account has ended free credit, wholly spent, and a payment; Redis has got all of it.
   await sql`
     INSERT INTO accounts (id, surface, bucket, version, applied_version)
     SELECT 'acct_' || n, 'gateway', n % 64, 3, 3 FROM generate_series(1, ${ACCOUNTS}) n`;
@@ -57,7 +57,7 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** Every node of the plan that a statement runs by. */
+/** Every node of a statement's plan. */
 async function planOf(statement: ReturnType<typeof unappliedAccounts>): Promise<Plan[]> {
   const { sql } = database;
   const [row] = await sql`EXPLAIN (ANALYZE, FORMAT JSON) ${statement}`;
@@ -88,7 +88,7 @@ async function expectIndexed(rowsMax: number): Promise<void> {
   }
 }
 
-test("nothing unfinished among 100,000 accounts is found without looking at them", async () => {
+test("no unfinished work among 100,000 accounts is found without reading them", async () => {
   await expectIndexed(0);
   const pendingWork = new PendingWork(database);
   expect(await pendingWork.unapplied(NOW)).toEqual([]);
@@ -100,7 +100,7 @@ test("a few unfinished accounts among 100,000 accounts are found by their indexe
   await sql`UPDATE accounts SET version = 4 WHERE number <= 20`;
   await sql`UPDATE operations SET booked = false WHERE account BETWEEN 11 AND 30 AND number = 2`;
   await sql`UPDATE operations SET ended = false WHERE account BETWEEN 31 AND 60 AND number = 1`;
-  // Of ten of these something is left, and ten have free credit that is not over.
+  // Ten of these have an unspent rest, and ten have free credit that has not ended.
   await sql`
     INSERT INTO ledger_entries (account, seq, kind, paid_delta, free_delta, paid_after, free_after,
       at)
@@ -122,7 +122,7 @@ test("a few unfinished accounts among 100,000 accounts are found by their indexe
   expect(running).toHaveLength(20);
 });
 
-test("the metrics of disputes and debts look at no other of 100,000 payments", async () => {
+test("the metrics of disputes and debts read no other of 100,000 payments", async () => {
   const { sql } = database;
   await sql`
     INSERT INTO payments (id, account, amount, paid_at, refunded, dispute)

@@ -1,5 +1,5 @@
-// Nothing is booked that Redis could not count: each kind of change of a balance, at the edges of
-// what Redis counts exactly.
+// Tests that nothing is booked that Redis could not count: each kind of change of a balance, at the
+// edges of the exact numbers.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { AMOUNT_MAX, type NanoUsd, nano } from "../../../../src/core/money/money.ts";
@@ -14,15 +14,15 @@ setDefaultTimeout(120_000);
 
 const world = await shared(openWorld());
 
-/** Where the account stands before the change. */
+/** The state of the account before the change. */
 type Standing = "empty" | "full" | "owing";
 
 interface Case {
   readonly kind: string;
-  /** How far the account's sum is below the most, after it has `standing`. */
+  /** The account's sum below the most, after it has `standing`. */
   readonly standing: Standing;
   readonly change: (account: TestAccount, amount: NanoUsd) => Promise<unknown>;
-  /** What the change adds to the sum that Redis counts. */
+  /** The amounts that the change adds to the sum that Redis counts. */
   readonly amounts: readonly (readonly [amount: bigint, fits: boolean])[];
 }
 
@@ -44,7 +44,7 @@ function adjust(account: TestAccount, kind: "adjustment" | "forgiven", amount: b
   return world.store.adjust(account.row, { kind, amount: nano(amount), reason, reference });
 }
 
-/** A payment of the amount, of which something is taken back and given again. */
+/** A payment of the amount, of which a part is taken back and given again. */
 async function takenBack(
   account: TestAccount,
   amount: bigint,
@@ -161,7 +161,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-/** The ledger has all that was booked. */
+/** Requires that the ledger has all booked operations. */
 async function settled({ actor }: TestAccount): Promise<void> {
   await actor.applyOperations();
   await world.flush();

@@ -11,7 +11,7 @@ const { database } = await shared(openTestDatabase());
 
 const log = { warn: () => {} };
 
-test("a pause and a resume reach every process at once, also one that starts later", async () => {
+test("a pause and a resume reach every process at once, even one that starts later", async () => {
   const one = new Pauses({ database, log });
   await one.start();
   expect(one.isPaused("chat")).toBe(false);
@@ -55,11 +55,11 @@ test("a change that was not announced is found by reading again", async () => {
   await one.stop();
 });
 
-test("without Postgres the last set stays in force; then changes are heard again", async () => {
+test("without Postgres the last set stays in force; later changes arrive again", async () => {
   await using server = await startPrivatePostgres();
   await migrate(server.url);
   const away = openDatabase(server.url);
-  // Only announcements count here: the next reading of its own is an hour off.
+  // Only announcements count here: the next regular reading is an hour away.
   const one = new Pauses({ database: away, log, reloadMs: 3_600_000 });
   await one.start();
   await one.pause("model:a");
@@ -71,7 +71,7 @@ test("without Postgres the last set stays in force; then changes are heard again
   const other = new Pauses({ database: operator, log });
   await other.pause("search");
   await eventually("the pause is known", () => one.isPaused("search"), 20_000);
-  // What comes after the reconnection is announced on the new connection.
+  // A change after the reconnection is announced on the new connection.
   await other.pause("mail");
   await eventually("the next pause is known", () => one.isPaused("mail"));
   await one.stop();

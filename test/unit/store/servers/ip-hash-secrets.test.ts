@@ -1,4 +1,4 @@
-// The monthly secret of IP hashes: one for all processes, and gone when its hashes are.
+// Tests the monthly secret of IP hashes: one for all processes, destroyed when its hashes are.
 
 import { beforeEach, expect, test } from "bun:test";
 import { DAY_MS } from "../../../../src/core/access/limits.ts";
@@ -26,20 +26,20 @@ async function months(): Promise<string[]> {
   return rows.map(({ month }) => String(month));
 }
 
-test("all processes have the same secret, and another one each month", async () => {
+test("all processes have the same secret, and a new one each month", async () => {
   const processes = Array.from({ length: 8 }, () => processOf());
   await Promise.all(processes.map((one) => one.load()));
   const secrets = () => [...new Set(processes.map((one) => one.current()))];
   const [november, ...others] = secrets();
   expect(others).toEqual([]);
-  // The next month is known before it comes, also without Postgres.
+  // The next month's secret is known early, even without Postgres.
   nowMs = DECEMBER;
   const [december, ...more] = secrets();
   expect(more).toEqual([]);
   expect(december).not.toBe(november);
 });
 
-test("what is in Postgres hashes nothing without IP_HASH_SECRET", async () => {
+test("the data in Postgres hashes nothing without IP_HASH_SECRET", async () => {
   const [one, other] = [processOf(), processOf("another pepper")];
   await Promise.all([one.load(), other.load()]);
   expect(one.current()).not.toBe(other.current());

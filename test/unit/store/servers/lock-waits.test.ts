@@ -1,4 +1,5 @@
-// While the flush waits for a lock, the worker's log and the doctor say who has it.
+// Tests that the worker's log and the doctor name the session that keeps a flush waiting for a
+// lock.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readLockWaits } from "../../../../src/store/servers/lock-waits.ts";
@@ -19,7 +20,7 @@ setDefaultTimeout(60_000);
 
 const world = await shared(openWorld());
 
-/** Runs `meanwhile` while somebody has the ledger locked and a charge waits to be flushed. */
+/** Runs `meanwhile` while a session has the ledger locked and a charge waits to be flushed. */
 async function whileLocked(meanwhile: (blocker: number) => Promise<void>): Promise<void> {
   const account = await openAccount(world, { paid: "5" });
   await (await hold(account, usd("1"))).settle(usd("1"), DONE);
@@ -65,11 +66,11 @@ test("the log of a worker names the session that has the lock", async () => {
   await flushing;
 });
 
-test("a flush that does not wait long says nothing", async () => {
+test("a flush that waits only briefly reports nothing", async () => {
   expect(await readLockWaits(world.database, 0)).toEqual([]);
 });
 
-test("the doctor names it too", async () => {
+test("the doctor names that session too", async () => {
   let flushing: Promise<unknown> = Promise.resolve();
   await whileLocked(async (blocker) => {
     flushing = world.flush();

@@ -12,7 +12,7 @@ test("a migration that Postgres ends to resolve a deadlock is run again", async 
   await sql`CREATE TABLE two (number int)`;
   const holdsTwo = Promise.withResolvers<void>();
   const holdsOne = Promise.withResolvers<void>();
-  // It works with the tables in the other order, and lets the migration find the deadlock.
+  // Works with the tables in the other order, and lets the migration find the deadlock.
   const serving = sql.begin(async (tx) => {
     await tx`SET LOCAL deadlock_timeout = '1min'`;
     await tx`INSERT INTO two VALUES (1)`;
@@ -37,7 +37,7 @@ test("a migration that Postgres ends to resolve a deadlock is run again", async 
   expect([...(await sql`SELECT more FROM one JOIN two USING (more)`)]).toEqual([]);
 });
 
-test("an error of another kind is told at once", async () => {
+test("an error of another kind is reported at once", async () => {
   let runs = 0;
   const failing = despiteDeadlocks(() => {
     runs += 1;
@@ -47,7 +47,7 @@ test("an error of another kind is told at once", async () => {
   expect(runs).toBe(1);
 });
 
-/** How many wait for a lock. */
+/** The number of sessions that wait for a lock. */
 async function waiting(): Promise<number> {
   const [row] = await database.sql`
     SELECT count(*)::int AS count FROM pg_locks WHERE NOT granted AND relation = 'one'::regclass`;

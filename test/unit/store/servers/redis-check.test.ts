@@ -1,4 +1,4 @@
-// What a Redis must be to hold money, and what it says when it takes no write.
+// Tests the requirements on a Redis that holds money, and its message when it takes no write.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { Redis } from "ioredis";
@@ -36,21 +36,21 @@ test("a Redis with a limit of memory brings no warning, one without brings one",
   expect(more).toEqual([]);
 });
 
-test("the proof that Redis takes a write leaves nothing there, in memory or on disk", async () => {
+test("the proof that Redis takes a write leaves no trace, in memory or on disk", async () => {
   const before = store.aofBytes();
   await checkWrites(redis, probeKeys());
   expect(await redis.dbsize()).toBe(0);
   expect(store.aofBytes()).toBe(before);
 });
 
-test("a Redis that is full says so, and is well again once it has room", async () => {
+test("a Redis that is full reports it, and recovers once it has room", async () => {
   await redis.config("SET", "maxmemory", "1mb");
   await expect(checkWrites(redis, probeKeys())).rejects.toThrow("Redis is full");
   await redis.config("SET", "maxmemory", "0");
   await checkWrites(redis, probeKeys());
 });
 
-test("a replica that takes no writes says so", async () => {
+test("a replica that takes no writes reports it", async () => {
   await using primary = await startPrivateRedis({ password: false });
   await redis.config("SET", "masterauth", "");
   await redis.replicaof("127.0.0.1", primary.port);
@@ -72,7 +72,7 @@ test("each server of a cluster must take writes", async () => {
   }
 }, 30_000);
 
-test("settings that make a failover lose more than it must are warned of", async () => {
+test("settings that make a failover lose more than necessary cause warnings", async () => {
   await using master = await startPrivateRedis({ password: false });
   const client = new Redis(master.url);
   const check = () => checkReplication(client, "sentinel");

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { parseRedisUrl, WrongRedisUrl } from "../../../../src/store/servers/redis-url.ts";
 
-test("one server is handed on as it is", () => {
+test("the address of one server is passed on unchanged", () => {
   const url = "redis://:secret@127.0.0.1:6379/2";
   expect(parseRedisUrl(url)).toEqual({ kind: "server", url, tls: undefined });
   expect(parseRedisUrl("rediss://h:1")).toEqual({ kind: "server", url: "rediss://h:1", tls: {} });
@@ -37,7 +37,7 @@ test("the seeds of a cluster have the user, password and TLS of the first one", 
   });
 });
 
-test("Sentinels have a master and a login of their own", () => {
+test("Sentinels have a master and their own login", () => {
   const url = "redis+sentinel://me:secret@one,two:1/money/3?sentinel-password=other";
   expect(parseRedisUrl(url)).toEqual({
     kind: "sentinel",

@@ -1,4 +1,4 @@
-// The secrets that Postgres was used with, and keys that move from one pepper to the next.
+// Tests the secrets that Postgres was used with, and keys that move from one pepper to the next.
 
 import { describe, expect, test } from "bun:test";
 import { keyDigest, keyDigests } from "../../../../src/core/access/keys.ts";
@@ -51,12 +51,12 @@ test("consoles have one secret of sessions, which is replaced in two steps", asy
   await adoptSession(NEW, OLD);
   await expect(adoptSession(OLD)).rejects.toThrow("SESSION_SECRET is not the secret");
   await adoptSession(NEW);
-  // A process without a console has none, and is not asked for it.
+  // A process without a console has no such secret, and needs none.
   await adopt([OLD]);
 });
 
 describe("a serving process", () => {
-  test("with another secret than the one before is refused by the variable's name", async () => {
+  test("with a secret other than the stored one is refused by the variable's name", async () => {
     await adopt([OLD]);
     await expect(adopt([OTHER])).rejects.toThrow("KEY_PEPPER is not the secret");
     await expect(adopt([OLD], [OTHER])).rejects.toThrow("IP_HASH_SECRET is not the secret");
@@ -72,7 +72,7 @@ describe("a serving process", () => {
     await adopt([OLD], [NEW]);
   });
 
-  test("is refused without the pepper of a live key, and is told which key", async () => {
+  test("is refused without the pepper of a live key, and learns which key", async () => {
     await adopt([OLD]);
     const key = await makeKey(OLD);
     await adopt([NEW, OLD]);
@@ -83,7 +83,7 @@ describe("a serving process", () => {
     await adopt([NEW]);
   });
 
-  test("finds keys of a release that named no pepper to be of the secret until then", async () => {
+  test("takes keys of a release without named peppers for keys of the old secret", async () => {
     const key = await makeKey(OLD);
     await own.database.sql`UPDATE keys SET pepper = NULL`;
     await expect(adopt([NEW, OLD])).rejects.toThrow("Start once with only that secret");
@@ -105,7 +105,7 @@ describe("a serving process", () => {
 });
 
 describe("a tool", () => {
-  test("is refused with another secret, and stores none itself", async () => {
+  test("is refused with another secret, and stores no secret itself", async () => {
     await compare([OLD]);
     expect(await own.database.sql`SELECT FROM secrets`).toHaveLength(0);
     await adopt([OLD]);
@@ -140,7 +140,7 @@ describe("a key of the previous pepper", () => {
     expect(await directory().find(keyDigests(key.secret, [NEW]), turn)).toEqual(found);
   });
 
-  test("stays where it is once it is revoked", async () => {
+  test("keeps its digest once it is revoked", async () => {
     const key = await makeKey(OLD);
     await new Accounts({ ...own, random, keyPepper: NEW }).revokeKey(key.id, new Date());
     const before = await storedKey(key.id);
@@ -154,7 +154,7 @@ describe("a key of the previous pepper", () => {
     expect(await storedKey(key.id)).toEqual(before);
   });
 
-  test("costs one statement, as one that nobody has", async () => {
+  test("costs one statement, like an unknown key", async () => {
     const key = await makeKey(OLD);
     const statements: string[] = [];
     const select = own.database.db.select.bind(own.database.db) as (fields?: object) => unknown;
@@ -183,13 +183,13 @@ test("an idempotency key of the previous secret leads to the message that it mad
   });
   const [before, now] = [keyUnder(OLD), keyUnder(NEW)];
   expect((await idempotencyKeys.begin(before, crypto.randomUUID())).kind).toBe("mine");
-  // While its message is being made, nobody else makes one.
+  // While its message is being made, no other request makes one.
   expect((await idempotencyKeys.begin(now, crypto.randomUUID(), [before])).kind).toBe("pending");
   const message = crypto.randomUUID();
   await own.database.sql`UPDATE mail_repeats SET message = ${message}`;
   const found = await idempotencyKeys.begin(now, crypto.randomUUID(), [before]);
   expect(found).toMatchObject({ kind: "message" });
-  // It has moved: without the previous secret it is found, too, and another body is refused.
+  // The key has moved: it is found without the previous secret too, and another body is refused.
   expect(await idempotencyKeys.begin(now, crypto.randomUUID())).toEqual(found);
   const otherBody = { ...now, fingerprint: Buffer.from("another body") };
   expect((await idempotencyKeys.begin(otherBody, crypto.randomUUID())).kind).toBe("reused");

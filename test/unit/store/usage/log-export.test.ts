@@ -16,7 +16,7 @@ import { atEnd, shared } from "../../../support/shared.ts";
 import type { TestAccount } from "../../../support/stores/accounts.ts";
 import { ask, DONE, hold, openAccount, openWorld, usd } from "../../../support/stores/world.ts";
 
-// Each step is a process of its own.
+// Each step starts a process.
 setDefaultTimeout(30_000);
 
 const folder = mkdtempSync(join(tmpdir(), "farebox-export-"));
@@ -116,7 +116,7 @@ test("only that account's rows of that time, in order, over many pages", async (
   ]);
 });
 
-test("an export that nobody reads on keeps no connection of the pool", async () => {
+test("an export that is not read to its end keeps no connection of the pool", async () => {
   const account = await openAccount(world);
   const { number } = account.row;
   await world.database.sql`SELECT ensure_request_log_partition('2026-03-01')`;
@@ -142,7 +142,7 @@ function linesIn(csv: string): string[] {
   return csv.slice(0, -2).split("\r\n");
 }
 
-test("the command writes what was called a moment ago, to stdout or into a file", async () => {
+test("the command writes calls of a moment ago, to stdout or into a file", async () => {
   const account = await openAccount(world, { paid: "5" });
   await (await hold(account, usd("1"))).settle(usd("0.25"), DONE);
   const words = ["log", "export", account.row.id, "--from", "2026-01-01", "--to", "2100-01-01"];
@@ -162,7 +162,7 @@ test("the command writes what was called a moment ago, to stdout or into a file"
   ]);
 }, 20_000);
 
-test("a reader of stdout that goes away early ends the export quietly", async () => {
+test("a reader of stdout that closes early ends the export quietly", async () => {
   const account = await openAccount(world);
   const { number } = account.row;
   await world.database.sql`SELECT ensure_request_log_partition('2026-03-01')`;

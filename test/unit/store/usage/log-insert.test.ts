@@ -1,4 +1,4 @@
-// What the flush inserts into the request log is what the journal has of each call.
+// Tests that the flush inserts into the request log exactly the journal's data of each call.
 
 import { expect, test } from "bun:test";
 import { metadataText, outcomeText } from "../../../../src/core/journal/journal.ts";
@@ -10,7 +10,7 @@ const lab = await shared(openJournalLab());
 
 const CENT = usd("0.01");
 
-test("each call of a flush keeps its own values, whatever the others have", async () => {
+test("each call of a flush keeps its own values, whatever other calls have", async () => {
   const account = await lab.account(1);
   const models = ["null", "NULL", "", 'a"b', "c\\d", "{e,f}", "m", null, "m"];
   for (const [index, model] of models.entries()) {
@@ -31,7 +31,7 @@ test("each call of a flush keeps its own values, whatever the others have", asyn
   );
 });
 
-test("a row that the log has stays as it is, and the rows beside it are written", async () => {
+test("a row that the log has stays unchanged, and the rows beside it are written", async () => {
   const account = await lab.account(2);
   const request = "req_0000000000000000000001";
   const again = "req_0000000000000000000002";

@@ -1,4 +1,5 @@
-// What calls cost the operator: from the journal to the log, the sums, the report and the export.
+// Tests the operator's cost of calls: from the journal to the log, the sums, the report and the
+// export.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { marginReport } from "../../../../src/accounts/margin-report.ts";
@@ -22,13 +23,13 @@ const costing = (amount: string) => outcomeText({ ...OUTCOME, upstreamCost: usd(
 
 const lab = await shared(openJournalLab());
 
-/** Sums of earlier tests must not be among those of the next one. */
+/** Removes the sums of earlier tests. */
 async function emptied(): Promise<JournalLab> {
   await lab.database.sql`TRUNCATE margin_days, request_log`;
   return lab;
 }
 
-test("an outcome without a cost has the text that earlier releases write and read", () => {
+test("an outcome without a cost has the text of earlier releases", () => {
   const before = '[200,null,12,null,3,0,4,1,null,"main"]';
   expect(outcomeText(OUTCOME)).toBe(before);
   expect(parseOutcome(before)).toEqual(OUTCOME);
@@ -40,7 +41,7 @@ test("an outcome without a cost has the text that earlier releases write and rea
   expect(() => parseOutcome('[200,null,12,null,3,0,4,1,null,"main",0.5]')).toThrow(RangeError);
 });
 
-test("margin is summed over calls of known cost; others are apart, and never 0", async () => {
+test("margin is summed over calls of known cost; the rest is apart, and never 0", async () => {
   const { database, flush } = await emptied();
   const account = await lab.account(5);
   await account.call(usd("0.01"), { outcome: costing("0.004") });
@@ -106,7 +107,7 @@ test("a call that settles after its hold expired moves to its route, with its co
   expect(await repairMargins(database)).toBe(0);
 });
 
-test("sums that an earlier release did not write are computed again from the log", async () => {
+test("sums that an earlier release did not write are recomputed from the log", async () => {
   const { database, flush } = await emptied();
   const account = await lab.account(8);
   const other = await lab.account(9);
@@ -125,7 +126,7 @@ test("sums that an earlier release did not write are computed again from the log
   expect(await repairMargins(database)).toBe(0);
 });
 
-test("an entry with a cost that is no amount loses its log row, not its money", async () => {
+test("an entry with an invalid cost loses its log row, not its money", async () => {
   const { database, flush, rejected } = await emptied();
   const account = await lab.account(10);
   await account.call(usd("0.01"), { outcome: '[200,null,12,null,3,0,4,1,null,"main",0.5]' });
@@ -135,7 +136,7 @@ test("an entry with a cost that is no amount loses its log row, not its money", 
   expect((await marginReport(database, { ...MONTH, by: "route" })).rows).toEqual([]);
 });
 
-test("only the operator's export says what a call cost upstream", async () => {
+test("only the operator's export shows the upstream cost of a call", async () => {
   const { database, flush } = await emptied();
   const account = await lab.account(11);
   await account.call(usd("0.01"), { outcome: costing("0.004") });

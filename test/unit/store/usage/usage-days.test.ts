@@ -1,5 +1,5 @@
-// Usage by days of a zone is the sum of its own calls to the last one, also on the two days of a
-// year that have 23 and 25 hours, and wherever a range begins.
+// Tests that usage by days of a zone is the sum of its own calls to the last one, even on the two
+// days of a year that have 23 and 25 hours, and at any start of a range.
 
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { LatencyCounts } from "../../../../src/core/latency-bands.ts";
@@ -16,7 +16,10 @@ const NO_FILTER = { service: null, model: null, key: null, status: null };
 const SPRING = [Date.parse("2026-03-05T00:00:00Z"), Date.parse("2026-04-02T00:00:00Z")] as const;
 const AUTUMN = [Date.parse("2026-10-20T00:00:00Z"), Date.parse("2026-11-08T00:00:00Z")] as const;
 
-/** Every quarter has calls of its own number, cost and latency, so no mistake cancels another. */
+/**
+ * Every quarter of an hour has its own number of calls, cost and latency, so no mistake cancels
+ * another.
+ */
 const callsOf = (ms: number) => ((ms / QUARTER_MS) % 7) + 1;
 const costOf = (ms: number) => (ms / QUARTER_MS) % 1_009;
 const modelOf = (ms: number) => `model-${(ms / QUARTER_MS) % 3}`;
@@ -71,7 +74,7 @@ function rowsOf(minutes: number, from: number, to: number) {
   }));
 }
 
-/** The same, from the quarters alone. */
+/** Computes the sums from the quarters alone. */
 function expected(fromMs: number, toMs: number, model: string) {
   const sums = { calls: 0, cost: 0n, latencies: new LatencyCounts() };
   for (let ms = fromMs; ms < toMs; ms += QUARTER_MS) {
@@ -117,7 +120,7 @@ const ZONES = [
   "Asia/Kolkata",
   "Pacific/Auckland",
   "UTC",
-  // Whose midnight occurs twice or not at all, and with offsets of half and quarter hours.
+  // Zones whose midnight occurs twice or not at all, and with offsets of half and quarter hours.
   "Atlantic/Azores",
   "America/Havana",
   "Africa/Cairo",
@@ -133,7 +136,7 @@ describe.each(ZONES)("in %s", (zone) => {
     ["spring", SPRING],
     ["autumn", AUTUMN],
   ] as const)("days of %s have their own calls, however long they are", async (_, [from, to]) => {
-    // Begins and ends within a day, and within an hour.
+    // Starts and ends within a day, and within an hour.
     const range = [from + 29 * HOUR_MS + QUARTER_MS, to - 31 * HOUR_MS - 2 * QUARTER_MS] as const;
     const { borders, cells } = await days(zone, ...range);
     check(cells, borders);

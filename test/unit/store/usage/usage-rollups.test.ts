@@ -1,5 +1,5 @@
-// The sums of the request log: they are those of log and ledger whatever happens to an entry, and
-// SQL computes the same sums from the log as the flush.
+// Tests the sums of the request log: they equal those of log and ledger whatever happens to an
+// entry, and SQL computes the same sums from the log as the flush.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { streamEntry } from "../../../../actors/journal.ts";
@@ -41,7 +41,7 @@ function account(): Promise<TestAccount> {
   return openAccount(world, { ...surface, ...paid, createdAt: clock.daysAgo(100) });
 }
 
-/** The rows of an account that have something in them. */
+/** The rows of an account that are not empty. */
 async function rollups({ sql }: Database, number: number, minutes = 15) {
   return await sql`
     SELECT at::text, key::text, service, model, status, calls, prompt_tokens::int AS prompt,
@@ -52,7 +52,7 @@ async function rollups({ sql }: Database, number: number, minutes = 15) {
     ORDER BY at, key, service, model, status`;
 }
 
-/** Compares with ledger and log, and with what SQL makes of the log. */
+/** Compares them with ledger and log, and with the sums that SQL computes from the log. */
 async function expectRight(
   database: Database,
   account: { readonly id: string; readonly number: number },
@@ -68,7 +68,7 @@ async function expectRight(
   expect(await repairUsage(database, null)).toBe(0);
 }
 
-test("calls are summed by what happened to them, with money, tokens and latency", async () => {
+test("calls are summed by their end, with money, tokens and latency", async () => {
   const mine = await account();
   await (await hold(mine, usd("1"))).settle(usd("0.25"), { ...DONE, latencyMs: 90 });
   await (await hold(mine, usd("1"))).settle(usd("0.5"), { ...DONE, latencyMs: 5_000 });
@@ -139,7 +139,7 @@ test("a row that stands for many refused requests counts as that many", async ()
   await expectRight(world.database, mine.row);
 });
 
-test("a flush that is stopped before it ends counts nothing, the next one all of it", async () => {
+test("a flush that is stopped before its end counts nothing, the next one all of it", async () => {
   const mine = await account();
   await (await hold(mine, usd("1"))).settle(usd("0.25"), DONE);
   await world.flush();
@@ -181,7 +181,7 @@ test("months that the log has dropped stay in the sums", async () => {
   expect([...(await rollups(world.database, number))]).toEqual(before);
 });
 
-test("money from before there were sums is there without its calls", async () => {
+test("money from before the first sums appears without its calls", async () => {
   const mine = await account();
   await (await hold(mine, usd("1"))).settle(usd("0.25"), DONE);
   await world.flush();
@@ -194,7 +194,7 @@ test("money from before there were sums is there without its calls", async () =>
   expect(await repairUsage(world.database, mine.id)).toBe(0);
 });
 
-test("sums that moved between services are computed again", async () => {
+test("sums that moved between services are recomputed", async () => {
   const mine = await account();
   await (await hold(mine, usd("1"))).settle(usd("0.25"), DONE);
   await world.flush();
@@ -209,7 +209,7 @@ test("sums that moved between services are computed again", async () => {
   expect(await repairUsage(world.database, mine.id)).toBe(0);
 });
 
-test("money whose log row is refused is summed apart until the row is written", async () => {
+test("money whose log row is refused is summed separately until the row is written", async () => {
   await using lab: JournalLab = await openJournalLab({ redisUrl: await testRedisUrl() });
   const { sql } = lab.database;
   const mine = await lab.account(5);

@@ -1,4 +1,4 @@
-// The HTTP client: which connection a request goes over, and what is sent on it.
+// Tests which connection a request of the HTTP client uses, and the bytes that it sends.
 
 import { describe, expect, test } from "bun:test";
 import { rejection } from "../../../support/api/rejection.ts";
@@ -8,7 +8,7 @@ import { ByteServer, newClient, reply, upstreamInit } from "../../../support/fak
 const post = (body: string) => upstreamInit({ method: "POST", body });
 
 /** Sends a request, and reads the body of the response. */
-async function textOf(client: ReturnType<typeof newClient>, url: string): Promise<string> {
+async function fetchText(client: ReturnType<typeof newClient>, url: string): Promise<string> {
   const response = await client.fetch(url, upstreamInit());
   return await response.text();
 }
@@ -20,7 +20,7 @@ describe("a connection", () => {
     });
     const client = newClient();
     for (const number of [1, 2, 3]) {
-      expect(await textOf(client, server.url)).toBe(`reply ${number}`);
+      expect(await fetchText(client, server.url)).toBe(`reply ${number}`);
     }
     expect(server.opened).toBe(1);
   });
@@ -30,24 +30,24 @@ describe("a connection", () => {
       socket.write(reply(`reply ${number}`));
     });
     const client = newClient();
-    await textOf(client, server.url);
+    await fetchText(client, server.url);
     const response = await client.fetch(server.url, post("x".repeat(1_100_000)));
     expect(await response.text()).toBe("reply 2");
     expect(server.opened).toBe(2);
     await eventually("the idle one is closed", () => server.open === 1);
-    expect(await textOf(client, server.url)).toBe("reply 3");
+    expect(await fetchText(client, server.url)).toBe("reply 3");
     expect(server.opened).toBe(2);
   });
 
   test("has one request at a time", async () => {
     using server = await ByteServer.start(({ socket }) => {
-      // Answers when all are there.
+      // Answers once all requests have arrived.
       if (server.requests.length < 3) return waiting.push(socket);
       for (const each of [...waiting, socket]) each.write(reply("done"));
     });
     const waiting: { write(text: string): void }[] = [];
     const client = newClient();
-    const replies = [1, 2, 3].map(() => textOf(client, server.url));
+    const replies = [1, 2, 3].map(() => fetchText(client, server.url));
     expect(await Promise.all(replies)).toEqual(["done", "done", "done"]);
     expect(server.opened).toBe(3);
   });
@@ -56,8 +56,8 @@ describe("a connection", () => {
     using one = await ByteServer.start(({ socket }) => socket.write(reply("one")));
     using other = await ByteServer.start(({ socket }) => socket.write(reply("other")));
     const client = newClient();
-    expect(await textOf(client, one.url)).toBe("one");
-    expect(await textOf(client, other.url)).toBe("other");
+    expect(await fetchText(client, one.url)).toBe("one");
+    expect(await fetchText(client, other.url)).toBe("other");
     await client.fetch(one.url, upstreamInit({ tls: { servername: "another" } }));
     expect([one.opened, other.opened]).toEqual([2, 1]);
   });
@@ -79,10 +79,10 @@ describe("a connection", () => {
       socket.write(response);
     });
     const client = newClient();
-    expect(await textOf(client, server.url)).toBe("done");
+    expect(await fetchText(client, server.url)).toBe("done");
     await eventually("the connection is closed", () => server.open === 0);
     expect(ends).toEqual([false]);
-    expect(await textOf(client, server.url)).toBe("done");
+    expect(await fetchText(client, server.url)).toBe("done");
     expect(server.opened).toBe(2);
   });
 
@@ -90,7 +90,7 @@ describe("a connection", () => {
     using server = await ByteServer.start(({ socket }) => socket.write(reply("done")));
     const client = newClient();
     for (const count of [1, 2, 3]) {
-      expect(await textOf(client, server.url)).toBe("done");
+      expect(await fetchText(client, server.url)).toBe("done");
       for (const socket of server.sockets) socket.end();
       await eventually("the connection is closed", () => server.open === 0);
       await eventLoopTurns(10);
@@ -98,15 +98,15 @@ describe("a connection", () => {
     }
   });
 
-  test("is closed if its server sends something while it is idle", async () => {
+  test("is closed if its server sends a byte while it is idle", async () => {
     using server = await ByteServer.start(({ socket, number }) => {
       socket.write(reply(`reply ${number}`));
     });
     const client = newClient();
-    expect(await textOf(client, server.url)).toBe("reply 1");
+    expect(await fetchText(client, server.url)).toBe("reply 1");
     for (const socket of server.sockets) socket.write(reply("for nobody"));
     await eventually("the connection is closed", () => server.open === 0);
-    expect(await textOf(client, server.url)).toBe("reply 2");
+    expect(await fetchText(client, server.url)).toBe("reply 2");
   });
 
   test("is closed if the response is complete before the request was sent", async () => {
@@ -132,12 +132,12 @@ describe("a connection", () => {
       socket.write(reply("done", "keep-alive: timeout=5\r\n"));
     });
     const client = newClient(() => nowMs);
-    await textOf(client, server.url);
+    await fetchText(client, server.url);
     nowMs = 3_999;
-    await textOf(client, server.url);
+    await fetchText(client, server.url);
     expect(server.opened).toBe(1);
     nowMs += 4_000;
-    await textOf(client, server.url);
+    await fetchText(client, server.url);
     expect(server.opened).toBe(2);
     nowMs += 4_000;
     await eventually("the connection is closed", () => server.open === 0);
@@ -150,33 +150,33 @@ describe("a connection", () => {
       if (sockets.length === 300) for (const each of sockets) each.write(reply("done"));
     });
     const client = newClient();
-    await Promise.all(Array.from({ length: 300 }, () => textOf(client, server.url)));
+    await Promise.all(Array.from({ length: 300 }, () => fetchText(client, server.url)));
     await eventually("44 are closed", () => server.open === 256);
     client.close();
     await eventually("all are closed", () => server.open === 0);
   });
 });
 
-test("close() closes the connections that are idle, and lets requests under way end", async () => {
+test("close() closes idle connections, and lets requests in progress end", async () => {
   let answer = () => {};
   using server = await ByteServer.start(({ socket, number }) => {
     answer = () => socket.write(reply(`reply ${number}`));
     if (number !== 2) answer();
   });
   const client = newClient();
-  await textOf(client, server.url);
-  const late = textOf(client, server.url);
+  await fetchText(client, server.url);
+  const late = fetchText(client, server.url);
   await eventually("the second request is there", () => server.requests.length === 2);
   client.close();
   expect(server.open).toBe(1);
   answer();
   expect(await late).toBe("reply 2");
-  // It can still be used, and keeps its connections apart from those of before.
+  // The client can still be used, and keeps its new connections apart from the old ones.
   const [before] = server.sockets;
-  expect(await textOf(client, server.url)).toBe("reply 3");
+  expect(await fetchText(client, server.url)).toBe("reply 3");
   before?.end();
   await eventually("the old connection is closed", () => server.open === 1);
-  expect(await textOf(client, server.url)).toBe("reply 4");
+  expect(await fetchText(client, server.url)).toBe("reply 4");
   expect(server.opened).toBe(2);
 });
 
@@ -193,7 +193,7 @@ describe("a request that was lost", () => {
     async (close) => {
       using server = await startClosing(close);
       const client = newClient();
-      await textOf(client, server.url);
+      await fetchText(client, server.url);
       const response = await client.fetch(server.url, post("words"));
       expect(await response.text()).toBe("done");
       expect(server.opened).toBe(2);
@@ -217,7 +217,7 @@ describe("a request that was lost", () => {
       else socket.end();
     });
     const client = newClient();
-    await textOf(client, server.url);
+    await fetchText(client, server.url);
     expect(await rejection(client.fetch(server.url, post("words")))).toMatchObject({
       code: "ECONNRESET",
     });
@@ -232,7 +232,7 @@ describe("a request that was lost", () => {
       return socket.end();
     });
     const client = newClient(() => nowMs);
-    await textOf(client, server.url);
+    await fetchText(client, server.url);
     expect(await rejection(client.fetch(server.url, post("words")))).toMatchObject({
       code: "ECONNRESET",
     });
@@ -249,8 +249,8 @@ describe("a request that was lost", () => {
       else socket.end(begun);
     });
     const client = newClient();
-    await textOf(client, server.url);
-    expect(await rejection(textOf(client, server.url))).toMatchObject({ code: "ECONNRESET" });
+    await fetchText(client, server.url);
+    expect(await rejection(fetchText(client, server.url))).toMatchObject({ code: "ECONNRESET" });
     expect(server.requests).toHaveLength(2);
   });
 
@@ -262,7 +262,7 @@ describe("a request that was lost", () => {
       return socket.end();
     });
     const client = newClient();
-    await textOf(client, server.url);
+    await fetchText(client, server.url);
     const lost = client.fetch(server.url, upstreamInit({ signal: caller.signal }));
     expect(await rejection(lost)).toBe(caller.signal.reason);
     await eventually("the connection is closed", () => server.open === 0);
@@ -270,7 +270,7 @@ describe("a request that was lost", () => {
   });
 });
 
-describe("what is sent", () => {
+describe("the bytes of a request", () => {
   async function sent(path: string, init = upstreamInit()): Promise<string> {
     using server = await ByteServer.start(({ socket }) => socket.end(reply("done")));
     await newClient().fetch(`http://127.0.0.1:${server.port}${path}`, init);
@@ -354,7 +354,7 @@ describe("addresses", () => {
     ["127.0.0.1", "localhost"],
   ])("a server at %s is reached as %s", async (address, host) => {
     using server = await ByteServer.start(({ socket }) => socket.end(reply("done")), address);
-    expect(await textOf(newClient(), `http://${host}:${server.port}/`)).toBe("done");
+    expect(await fetchText(newClient(), `http://${host}:${server.port}/`)).toBe("done");
     expect(server.requests[0]).toContain(`\r\nhost: ${host}:${server.port}\r\n`);
   });
 

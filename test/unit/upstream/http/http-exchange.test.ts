@@ -1,4 +1,4 @@
-// How a response is read from the pieces in which it comes.
+// Tests that a response is read from any pieces in which it comes.
 
 import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
@@ -11,7 +11,7 @@ interface Sent {
   readonly status: number;
   readonly headers: readonly (readonly [string, string])[];
   readonly body: string;
-  /** Whether it ends with its last byte, not with the connection. */
+  /** True if it ends with its last byte, not with the connection. */
   readonly hasEnd: boolean;
 }
 
@@ -52,7 +52,7 @@ const response: fc.Arbitrary<Sent> = fc
     return { bytes, status, headers, body, hasEnd: kind !== "close" };
   });
 
-/** Gives an exchange the pieces; resolves with the response, and what became of the connection. */
+/** Gives an exchange the pieces; resolves with the response, and the state of the connection. */
 async function receive(pieces: readonly Buffer[], hasEnd: boolean) {
   const { promise, resolve, reject } = Promise.withResolvers<UpstreamResponse>();
   const exchange = new HttpExchange(null, { resolve, reject });
@@ -67,7 +67,7 @@ async function receive(pieces: readonly Buffer[], hasEnd: boolean) {
   });
   for (const piece of pieces) {
     expect(released).toBe(-1);
-    // A copy, because its memory belongs to who receives it.
+    // A copy, because its memory belongs to the receiver.
     exchange.receive(Buffer.from(piece));
   }
   if (!hasEnd) {
@@ -132,7 +132,7 @@ class Notes implements BytesTaker {
   }
 }
 
-/** An exchange whose head has come, its connection, and what pulls its body. */
+/** An exchange whose head has come, its connection, and a puller of its body. */
 function begun(signal: Cancellation | null = null) {
   const exchange = new HttpExchange(signal, { resolve: () => {}, reject: () => {} });
   const connection = { released: false, abandoned: false };
@@ -151,13 +151,13 @@ function begun(signal: Cancellation | null = null) {
   return { exchange, connection, give, notes: new Notes(exchange) };
 }
 
-/** Notes what is rejected and nobody handles: a program logs that. */
+/** Records rejections that are not handled: a program logs them. */
 function watchLostPromises() {
   return spyOn(Promise, "reject").mockImplementation(() => new Promise(() => {}));
 }
 
 describe("a body that is pulled", () => {
-  test("gives at once what waits, then each piece as it comes, then its end", async () => {
+  test("gives waiting bytes at once, then each piece as it comes, then its end", async () => {
     const { exchange, connection, give, notes } = begun();
     exchange.pull(notes);
     expect(notes.seen).toEqual(["ab"]);
@@ -172,7 +172,7 @@ describe("a body that is pulled", () => {
     expect(notes.seen).toEqual(["ab", "cdef", "end", "end"]);
   });
 
-  test("tells of an abort once whoever aborts has gone on, and then again", async () => {
+  test("reports an abort after the aborting code has gone on, and then again", async () => {
     const caller = new Cancellation();
     const { exchange, connection, notes } = begun(caller);
     exchange.pull(notes);
@@ -186,7 +186,7 @@ describe("a body that is pulled", () => {
     expect(notes.seen).toEqual(["ab", "failure: gone", "failure: gone"]);
   });
 
-  test("fails for a taker that throws, which is told so; its fault is a lost promise", async () => {
+  test("fails for a taker that throws; the taker's fault is an unhandled rejection", async () => {
     for (const isWaiting of [true, false]) {
       const { exchange, connection, give, notes } = begun();
       const fault = new Error("a fault");
@@ -205,7 +205,7 @@ describe("a body that is pulled", () => {
     }
   });
 
-  test("has the fault of a taker that gave it up as a lost promise", async () => {
+  test("reports the fault of a taker that gave it up as an unhandled rejection", async () => {
     const caller = new Cancellation();
     const { exchange, notes } = begun(caller);
     const fault = new Error("a fault");

@@ -1,4 +1,4 @@
-// Where the body of a response begins and ends.
+// Tests where the body of a response begins and ends.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -24,13 +24,13 @@ function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
   return [0, ...at].map((start, index) => bytes.subarray(start, at[index] ?? bytes.length));
 }
 
-/** Gives it the pieces, after a head in the first; checks that the end is seen at the last byte. */
+/** Pushes the pieces, after a head in the first; checks that the end is seen at the last byte. */
 function bodyOf(framed: Framing, pieces: readonly Buffer[], endsAt: number): Buffer {
   const parts: Buffer[] = [];
   let given = 0;
   for (const piece of pieces) {
     const head = Buffer.from(given === 0 ? "the head" : "");
-    // A copy of each, because the memory of a piece may be changed.
+    // A copy of each piece, because its memory may be changed.
     parts.push(partOf(framed, Buffer.concat([head, piece]), head.length));
     given += piece.length;
     expect(framed.isDone).toBe(given >= endsAt);
@@ -113,7 +113,7 @@ describe("a body is the same, and ends at its last byte, however it is cut into 
   });
 });
 
-describe("bytes after the end are no part of the body, and no response can follow them", () => {
+describe("bytes after the end are not part of the body, and no response can follow them", () => {
   test("with a Content-Length", () => {
     fc.assert(
       fc.property(bytes, someBytes, places, (body, excess, at) => {
@@ -168,7 +168,7 @@ test.each([
   ["endless trailers", `0\r\n${"x: y\r\n".repeat(4_000)}`],
 ])("a chunk with %s is refused", (_, text) => {
   expect(() => chunked().push(Buffer.from(text), 0)).toThrow(/^A chunk /);
-  // As well if it comes byte by byte.
+  // The same if it comes byte by byte.
   const framed = chunked();
   expect(() => {
     for (const byte of Buffer.from(text)) framed.push(Buffer.from([byte]), 0);

@@ -1,4 +1,4 @@
-// What the head of a response says.
+// Tests the reading of a response's head.
 
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -29,7 +29,7 @@ describe("the end of a head", () => {
     );
   });
 
-  test("is not found before it has come", () => {
+  test("is not found before it has arrived", () => {
     fc.assert(
       fc.property(head, fc.nat(), (lines, length) => {
         expect(endOfHead(lines.subarray(0, length % lines.length))).toBe(-1);
@@ -146,7 +146,7 @@ describe("a connection is kept", () => {
   });
 });
 
-/** A response whose head, up to its empty line, has so many bytes. */
+/** A response whose head, up to its empty line, has this many bytes. */
 function withHead(length: number): string {
   const start = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\nx: ";
   return `${start}${"x".repeat(length - start.length - 4)}\r\n\r\nhello`;

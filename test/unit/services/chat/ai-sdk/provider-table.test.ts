@@ -32,7 +32,7 @@ const TOOL = { type: "function", function: { name: "find_fare", parameters: SCHE
 
 beforeEach(() => server.reset());
 
-interface Row {
+interface WireCase {
   readonly answer: WireAnswer;
   readonly parameters?: UpstreamCall["request"]["parameters"];
   readonly showsReasoning?: boolean;
@@ -41,7 +41,7 @@ interface Row {
 
 const PLAIN: WireAnswer = { text: ["Fares are ", "paid."], end: "stop", usage: USAGE };
 
-const ROWS: Readonly<Record<string, Row>> = {
+const ROWS: Readonly<Record<string, WireCase>> = {
   plain: { answer: PLAIN, expected: { text: "Fares are paid.", finish: "stop" } },
   "cut by its limit": {
     answer: { ...PLAIN, end: "length" },
