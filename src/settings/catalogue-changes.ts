@@ -67,21 +67,22 @@ function catalogueChanges(before: Catalogue, after: Catalogue): string[] {
         one.baseUrl === other.baseUrl ? "changed" : `${one.baseUrl} -> ${other.baseUrl}`,
       ],
     }),
-    ...(["search", "maps", "auto"] as const)
-      .filter((section) => !isSame(section, before, after))
-      .map((section) => `${section}: changed`),
+    ...Object.entries(SECTIONS)
+      .filter(([, settings]) => !Bun.deepEquals(settings(before), settings(after)))
+      .map(([section]) => `${section}: changed`),
   ];
 }
 
-function isSame(section: "search" | "maps" | "auto", before: Catalogue, after: Catalogue): boolean {
-  if (section !== "auto") return Bun.deepEquals(before[section], after[section]);
-  // The built-in guide's own values follow from whether other models exist.
-  const own = ({ auto }: Catalogue) => [
-    auto.policy,
-    [...auto.models].filter(([id]) => id !== GUIDE_MODEL),
-  ];
-  return Bun.deepEquals(own(before), own(after));
-}
+/** The other parts of a catalogue, as an operator configures them. */
+const SECTIONS = {
+  search: ({ search }) => search,
+  maps: ({ maps }) => maps,
+  // The rules of the built-in guide follow from whether other models exist.
+  auto: ({ auto }) => [auto.policy, [...auto.models].filter(([id]) => id !== GUIDE_MODEL)],
+} satisfies Record<
+  Exclude<keyof Catalogue, "models" | "providers">,
+  (catalogue: Catalogue) => unknown
+>;
 
 interface Words<Entry> {
   readonly of: string;

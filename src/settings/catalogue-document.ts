@@ -2,26 +2,16 @@
 
 import { type TProperties, Type } from "@sinclair/typebox";
 import type { ServiceName } from "../core/access/services.ts";
-import { Auto, Maps, Model, Provider, Search } from "./catalogue-schema.ts";
+import { closed } from "../core/configuration/fields.ts";
+import { CHAT_SECTION } from "../services/chat/settings/catalogue-section.ts";
+import { MAPS_SECTION } from "../services/maps/catalogue-section.ts";
+import { SEARCH_SECTION } from "../services/search/catalogue-section.ts";
 
-const closed = { additionalProperties: false };
-
-/** The sections of each service in the file. Mail is configured by the environment. */
+/** The section of each service (D-635). Mail is configured by the environment. */
 const SECTIONS = {
-  chat: {
-    providers: Type.Record(
-      Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }),
-      Provider,
-      {
-        ...closed,
-        description: "Upstream servers by name",
-      },
-    ),
-    models: Type.Array(Model, { maxItems: 2_000, errorMessage: "must be a list of models" }),
-    auto: Type.Optional(Auto),
-  },
-  search: { search: Type.Optional(Search) },
-  maps: { maps: Type.Optional(Maps) },
+  chat: CHAT_SECTION,
+  search: SEARCH_SECTION,
+  maps: MAPS_SECTION,
   mail: {},
 } satisfies Record<ServiceName, TProperties>;
 

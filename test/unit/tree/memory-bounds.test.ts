@@ -51,8 +51,8 @@ describe("the table", () => {
     "src/services/chat/chat-stream.ts #unread",
     "src/services/chat/served-model.ts tried",
     "src/annexes/atlas/label-space.ts #taken",
-    "src/settings/located-json.ts numbers",
-    "src/settings/located-json.ts offsets",
+    "src/core/configuration/located-json.ts numbers",
+    "src/core/configuration/located-json.ts offsets",
   ];
 
   const found = readTree()

@@ -5,7 +5,7 @@ import {
   parseLocatedJson,
   pointerTo,
   readablePath,
-} from "../../../src/settings/located-json.ts";
+} from "../../../../src/core/configuration/located-json.ts";
 
 function faultOf(text: string): JsonSyntaxError {
   try {

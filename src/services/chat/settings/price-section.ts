@@ -1,24 +1,29 @@
 // Reads the prices of a model or a route from the configuration file.
 
 import type { Static } from "@sinclair/typebox";
-import { type Prices, pricesOf } from "../core/money/call-cost.ts";
-import { type PicoUsd, price } from "../core/money/money.ts";
-import { OTHER_PARTS, WEEKDAYS } from "../core/money/price-fields.ts";
-import type { FeePrice, OtherPart, RowConditions, RowPrices } from "../core/money/price-rows.ts";
-import type { Fee } from "../core/money/usage.ts";
-import { type BandPrices, bandPrices } from "../services/chat/models/catalogue.ts";
-import { priceDigits, pricePerThousand, type Refuse } from "./catalogue-values.ts";
-import type { LocatedJson } from "./located-json.ts";
+import {
+  priceDigits,
+  pricePerThousand,
+  type SectionContext,
+} from "../../../core/configuration/section.ts";
+import { type Prices, pricesOf } from "../../../core/money/call-cost.ts";
+import { type PicoUsd, price } from "../../../core/money/money.ts";
+import { OTHER_PARTS, WEEKDAYS } from "../../../core/money/price-fields.ts";
+import type {
+  FeePrice,
+  OtherPart,
+  RowConditions,
+  RowPrices,
+} from "../../../core/money/price-rows.ts";
+import type { Fee } from "../../../core/money/usage.ts";
+import { type BandPrices, bandPrices } from "../models/catalogue.ts";
 import type { Band, Row } from "./price-schema.ts";
 
 /** Sanity limit in USD per million tokens: a higher price is rejected as a typo. */
 const PRICE_MAX = 10_000;
 const TOKENS = 1_000_000;
 
-interface FileContext {
-  readonly json: LocatedJson;
-  readonly refuse: Refuse;
-}
+type PriceContext = Pick<SectionContext, "json" | "refuse">;
 
 /** The two forms of prices, and where each of them stands. */
 export interface PricesInFile {
@@ -31,7 +36,7 @@ export interface PricesInFile {
 /** The prices in either form; undefined if the file has neither, and refused if it has both. */
 export function toPrices(
   { bands, bandsAt, rows, rowsAt }: PricesInFile,
-  context: FileContext,
+  context: PriceContext,
 ): Prices | undefined {
   if (bands !== undefined && rows !== undefined) {
     context.refuse(rowsAt, `must not stand beside ${bandsAt.split("/").at(-1)}`);
@@ -43,7 +48,7 @@ export function toPrices(
 function toBands(
   bands: readonly Static<typeof Band>[],
   pointer: string,
-  { json, refuse }: FileContext,
+  { json, refuse }: PriceContext,
 ): BandPrices[] {
   let promptTokensMax = 0;
   return bands.map((band, index) => {
@@ -74,7 +79,7 @@ function toBands(
 function toRows(
   rows: readonly Static<typeof Row>[],
   pointer: string,
-  context: FileContext,
+  context: PriceContext,
 ): RowPrices[] {
   return rows.map((row, index): RowPrices => {
     const here = `${pointer}/${index}`;
@@ -105,7 +110,7 @@ function toRows(
 function toConditions(
   when: NonNullable<Static<typeof Row>["when"]>,
   pointer: string,
-  { refuse }: FileContext,
+  { refuse }: PriceContext,
 ): RowConditions {
   when.utc_hours?.forEach(([from, to], index) => {
     if (from >= to) refuse(`${pointer}/utc_hours/${index}`, "must be an hour and a later one");
@@ -129,7 +134,7 @@ function toConditions(
 function toFees(
   fees: NonNullable<Static<typeof Row>["fees"]>,
   pointer: string,
-  context: FileContext,
+  context: PriceContext,
 ): Record<Fee, FeePrice> {
   const entries = Object.entries(fees).map(([name, fee]) => {
     const at = `${pointer}/${name}/usd_per_k`;
@@ -143,7 +148,7 @@ function toFees(
 function digitsIn<Entry extends object>(
   entry: Entry,
   pointer: string,
-  { json, refuse }: FileContext,
+  { json, refuse }: PriceContext,
 ): (field: keyof Entry & string) => string {
   return (field) => {
     const at = `${pointer}/${field}`;

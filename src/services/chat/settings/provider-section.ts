@@ -1,25 +1,21 @@
 // Reads an entry of `providers` in the configuration file.
 
-import {
-  GUIDE_PROVIDER,
-  PROVIDER_DEFAULTS,
-  type ProviderEntry,
-} from "../services/chat/models/catalogue.ts";
+import { pointerTo } from "../../../core/configuration/located-json.ts";
+import { baseUrlOf, type SectionContext } from "../../../core/configuration/section.ts";
+import { GUIDE_PROVIDER, PROVIDER_DEFAULTS, type ProviderEntry } from "../models/catalogue.ts";
 import {
   DEFAULT_PRESET,
   PROVIDER_PRESETS,
   type ProviderPreset,
-} from "../services/chat/models/provider-presets.ts";
-import type { ProviderFile } from "./catalogue-schema.ts";
-import { baseUrlOf, type ValueContext } from "./catalogue-values.ts";
-import { pointerTo } from "./located-json.ts";
+} from "../models/provider-presets.ts";
 import { cloudAddress, cloudOf } from "./provider-cloud.ts";
+import type { ProviderFile } from "./provider-schema.ts";
 
 /** The provider of this name; what it leaves out is its preset's. */
 export function toProvider(
   name: string,
   file: ProviderFile,
-  { keys, refuse }: ValueContext,
+  { keys, refuse }: Pick<SectionContext, "keys" | "refuse">,
 ): ProviderEntry {
   const pointer = pointerTo("/providers", name);
   if (name === GUIDE_PROVIDER) refuse(pointer, "is reserved for Farebox itself");

@@ -1,9 +1,9 @@
 // Reads the credentials of a cloud in an entry of `providers`.
 
 import { createPrivateKey } from "node:crypto";
-import type { CloudAccess, ServiceAccount } from "../services/chat/models/catalogue.ts";
-import type { ProviderFile } from "./catalogue-schema.ts";
-import type { ValueContext } from "./catalogue-values.ts";
+import type { SectionContext } from "../../../core/configuration/section.ts";
+import type { CloudAccess, ServiceAccount } from "../models/catalogue.ts";
+import type { ProviderFile } from "./provider-schema.ts";
 
 const TOKEN_URI = "https://oauth2.googleapis.com/token";
 /** Places of Google that stand for several regions. */
@@ -17,7 +17,7 @@ const GOOGLE_HOSTS: Readonly<Record<string, string>> = {
 export function cloudOf(
   file: ProviderFile,
   pointer: string,
-  { keys, refuse }: ValueContext,
+  { keys, refuse }: Pick<SectionContext, "keys" | "refuse">,
 ): CloudAccess {
   const required = (field: "region" | "project" | "service_account_env") =>
     file[field] ?? refuse(`${pointer}/${field}`, `is missing: ${file.provider} needs it`);
@@ -37,7 +37,7 @@ export function cloudOf(
 function awsKeysOf(
   file: ProviderFile,
   pointer: string,
-  { keys, refuse }: ValueContext,
+  { keys, refuse }: Pick<SectionContext, "keys" | "refuse">,
 ): Pick<CloudAccess, "awsKeys"> {
   const { access_key_id_env: id, secret_access_key_env: secret, session_token_env: token } = file;
   if (file.api_key_env !== undefined) return {};

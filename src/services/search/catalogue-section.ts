@@ -1,39 +1,83 @@
-// Reads the section `search` of the configuration file.
+// Defines and reads search in the configuration file.
 
-import type { Static } from "@sinclair/typebox";
-import { price } from "../core/money/money.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import {
+  apiKeyEnv,
+  baseUrl,
+  closed,
+  name,
+  usdAmount,
+  whole,
+} from "../../core/configuration/fields.ts";
+import {
+  baseUrlOf,
+  priceDigits,
+  pricePerThousand,
+  type SectionContext,
+} from "../../core/configuration/section.ts";
+import { price } from "../../core/money/money.ts";
 import {
   EMBEDDED_SEARCH,
   SEARCH_BASE_URLS,
+  SEARCH_KINDS,
   SEARCH_SERVER_DEFAULTS,
   type SearchKind,
   type SearchOffer,
   type SearchServer,
-} from "../services/search/search-catalogue.ts";
-import type { Search, SearchServerFile } from "./catalogue-schema.ts";
-import {
-  type ApiKeys,
-  baseUrlOf,
-  priceDigits,
-  pricePerThousand,
-  type Refuse,
-} from "./catalogue-values.ts";
-import type { LocatedJson } from "./located-json.ts";
+} from "./search-catalogue.ts";
 
-interface FileContext {
-  readonly keys: ApiKeys;
-  readonly json: LocatedJson;
-  readonly refuse: Refuse;
-}
+/** An entry of `search.providers`. */
+const SearchServerFile = Type.Object(
+  {
+    kind: Type.Union(
+      SEARCH_KINDS.map((kind) => Type.Literal(kind)),
+      {
+        description: "How the server is asked",
+        errorMessage: `must be one of ${SEARCH_KINDS.join(", ")}`,
+      },
+    ),
+    name: Type.Optional(name("What the log calls it; left out: its kind")),
+    base_url: Type.Optional(
+      baseUrl("Address of the API; needed for searxng, known for the hosted services"),
+    ),
+    api_key_env: Type.Optional(apiKeyEnv("Environment variable that holds the API key")),
+    timeout_ms: Type.Optional(whole(10, 60_000, "For one query; default 10000")),
+    buying_usd_per_k: Type.Optional(
+      usdAmount("What you pay there for 1,000 queries; left out: not known"),
+    ),
+    concurrency: Type.Optional(
+      whole(1, 10_000, "Queries under way at once; more go to the next provider; default 64"),
+    ),
+  },
+  { ...closed, description: "A server that finds results" },
+);
+
+/** The section `search`. */
+const Search = Type.Object(
+  {
+    usd_per_result: Type.Optional(usdAmount("USD per result returned; default 0.0005")),
+    providers: Type.Optional(
+      Type.Array(SearchServerFile, {
+        minItems: 1,
+        maxItems: 16,
+        description: "Asked in order until one answers; left out: the embedded index",
+        errorMessage: "must be a list of 1 to 16 search providers",
+      }),
+    ),
+  },
+  { ...closed, description: "Web search; left out: the embedded index" },
+);
+
+export const SEARCH_SECTION = { search: Type.Optional(Search) };
 
 /** Sanity limit in USD for one result: a higher price is rejected as a typo. */
 const RESULT_PRICE_MAX = 1;
 const NEEDS_KEY: ReadonlySet<SearchKind> = new Set(["brave", "tavily", "serper", "exa"]);
 
 /** Returns the offer of the section `search`; without the section, the embedded index. */
-export function toSearchOffer(
+export function readSearch(
   file: Static<typeof Search> | undefined,
-  context: FileContext,
+  context: SectionContext,
 ): SearchOffer {
   if (file === undefined) return EMBEDDED_SEARCH;
   const names = new Set<string>();
@@ -50,7 +94,7 @@ export function toSearchOffer(
   };
 }
 
-function priceOf(value: unknown, { json, refuse }: FileContext): SearchOffer["pricePerResult"] {
+function priceOf(value: unknown, { json, refuse }: SectionContext): SearchOffer["pricePerResult"] {
   if (value === undefined) return EMBEDDED_SEARCH.pricePerResult;
   const pointer = "/search/usd_per_result";
   const digits = typeof value === "string" ? value : json.numberAt(pointer);
@@ -63,7 +107,7 @@ function priceOf(value: unknown, { json, refuse }: FileContext): SearchOffer["pr
 function toServer(
   file: Static<typeof SearchServerFile>,
   pointer: string,
-  context: FileContext,
+  context: SectionContext,
 ): SearchServer {
   const { keys, refuse } = context;
   const { buying_usd_per_k: buying } = file;

@@ -1,10 +1,10 @@
 // The fields of prices in the configuration file: bands, and rows with conditions.
 
 import { type TOptional, type TSchema, Type } from "@sinclair/typebox";
-import { COMMON_FIELDS, OTHER_PARTS, WEEKDAYS } from "../core/money/price-fields.ts";
-import { FEE_UNITS, type OtherPart } from "../core/money/price-rows.ts";
-import { FEES, type Fee, SPEEDS, TIERS } from "../core/money/usage.ts";
-import { closed, line, usdAmount, whole } from "./catalogue-fields.ts";
+import { closed, line, usdAmount, whole } from "../../../core/configuration/fields.ts";
+import { COMMON_FIELDS, OTHER_PARTS, WEEKDAYS } from "../../../core/money/price-fields.ts";
+import { FEE_UNITS, type OtherPart } from "../../../core/money/price-rows.ts";
+import { FEES, type Fee, SPEEDS, TIERS } from "../../../core/money/usage.ts";
 
 const oneOf = <Word extends string>(words: readonly Word[], description: string) =>
   Type.Union(

@@ -1,31 +1,96 @@
-// Reads the section `maps` of the configuration file.
+// Defines and reads maps in the configuration file.
 
-import type { Static } from "@sinclair/typebox";
-import type { PicoUsd } from "../core/money/money.ts";
-import type { MapsAction } from "../services/maps/actions.ts";
-import { MAPS_PRICES } from "../services/maps/prices.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import {
+  apiKeyEnv,
+  baseUrl,
+  closed,
+  name,
+  usdAmount,
+  whole,
+} from "../../core/configuration/fields.ts";
+import { pointerTo } from "../../core/configuration/located-json.ts";
+import {
+  baseUrlOf,
+  pricePerThousand,
+  type SectionContext,
+} from "../../core/configuration/section.ts";
+import type { PicoUsd } from "../../core/money/money.ts";
+import { ACTIONS, type MapsAction } from "./actions.ts";
+import { MAPS_PRICES } from "./prices.ts";
 import {
   canServe,
   DEFAULT_MAPS,
   EMBEDDED,
+  MAPS_KINDS,
   MAPS_SERVER_DEFAULTS,
   type MapsConfig,
   type MapsServer,
-} from "../services/maps/servers.ts";
-import type { Maps, MapsServerFile } from "./catalogue-schema.ts";
-import { type ApiKeys, baseUrlOf, pricePerThousand, type Refuse } from "./catalogue-values.ts";
-import { type LocatedJson, pointerTo } from "./located-json.ts";
+} from "./servers.ts";
 
-interface FileContext {
-  readonly keys: ApiKeys;
-  readonly json: LocatedJson;
-  readonly refuse: Refuse;
-}
+/** An entry of `maps.providers`. */
+const MapsServerFile = Type.Object(
+  {
+    kind: Type.Union(
+      MAPS_KINDS.map((kind) => Type.Literal(kind)),
+      {
+        description: "How the server is asked",
+        errorMessage: `must be one of ${MAPS_KINDS.join(", ")}`,
+      },
+    ),
+    base_url: baseUrl("Address of the API; of a static-map a template: see docs/maps.md"),
+    api_key_env: Type.Optional(apiKeyEnv("Environment variable that holds the API key")),
+    timeout_ms: Type.Optional(whole(10, 60_000, "For a whole reply; default 10000")),
+    buying_usd_per_k: Type.Optional(
+      usdAmount("What you pay there for 1,000 calls; left out: not known"),
+    ),
+    concurrency: Type.Optional(
+      whole(1, 10_000, "Requests under way at once; more go to the next provider; default 32"),
+    ),
+  },
+  { ...closed, description: "A server that serves maps" },
+);
+
+const mapsProviders = (action: string) =>
+  Type.Optional(
+    Type.Array(name(`A name under maps.providers, or ${EMBEDDED}`), {
+      maxItems: 16,
+      description: `Asked in order for ${action}; empty: the action is not offered`,
+      errorMessage: "must be a list of at most 16 names of maps providers",
+    }),
+  );
+
+/** The section `maps`. */
+const Maps = Type.Object(
+  {
+    providers: Type.Optional(
+      Type.Record(Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }), MapsServerFile, {
+        ...closed,
+        description: "Maps servers by name",
+      }),
+    ),
+    actions: Type.Optional(
+      Type.Object(
+        Object.fromEntries(Object.keys(ACTIONS).map((action) => [action, mapsProviders(action)])),
+        { ...closed, description: "Who serves each action; left out: what is built in, if it can" },
+      ),
+    ),
+    standard_usd_per_k: Type.Optional(
+      usdAmount("USD per 1,000 calls of the standard actions; default 0.05"),
+    ),
+    tiles_usd_per_k: Type.Optional(
+      usdAmount("USD per 1,000 calls of site_image and site_images; default 0.005"),
+    ),
+  },
+  { ...closed, description: "Maps; left out: what is built in" },
+);
+
+export const MAPS_SECTION = { maps: Type.Optional(Maps) };
 
 /** Returns the offer of the section `maps`; without the section, the built-in offer. */
-export function toMapsConfig(
+export function readMaps(
   file: Static<typeof Maps> | undefined,
-  context: FileContext,
+  context: SectionContext,
 ): MapsConfig {
   if (file === undefined) return DEFAULT_MAPS;
   const servers = new Map(
@@ -59,7 +124,7 @@ export function toMapsConfig(
 function priceAt(
   field: "standard_usd_per_k" | "tiles_usd_per_k",
   file: Static<typeof Maps>,
-  context: FileContext,
+  context: SectionContext,
 ): PicoUsd | null {
   const value = file[field];
   return value === undefined ? null : pricePerThousand(value, `/maps/${field}`, context);
@@ -68,7 +133,7 @@ function priceAt(
 function toServer(
   name: string,
   file: Static<typeof MapsServerFile>,
-  context: FileContext,
+  context: SectionContext,
 ): MapsServer {
   const { keys, refuse } = context;
   const { buying_usd_per_k: buying } = file;

@@ -1,0 +1,56 @@
+// Defines and reads chat in the configuration file: its servers, its models, and the choice of
+// `auto`.
+
+import { type Static, type TObject, Type } from "@sinclair/typebox";
+import { closed } from "../../../core/configuration/fields.ts";
+import { pointerTo } from "../../../core/configuration/located-json.ts";
+import type { SectionContext } from "../../../core/configuration/section.ts";
+import {
+  type AutoRules,
+  type ModelEntry,
+  type ProviderEntry,
+  RESERVED_MODELS,
+} from "../models/catalogue.ts";
+import { Auto, toAutoRules } from "./auto-section.ts";
+import { Model, toModel } from "./model-section.ts";
+import { Provider } from "./provider-schema.ts";
+import { toProvider } from "./provider-section.ts";
+
+export const CHAT_SECTION = {
+  providers: Type.Record(Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }), Provider, {
+    ...closed,
+    description: "Upstream servers by name",
+  }),
+  models: Type.Array(Model, { maxItems: 2_000, errorMessage: "must be a list of models" }),
+  auto: Type.Optional(Auto),
+};
+
+/** The models, servers and rules of the file, without the built-in guide. */
+export interface ConfiguredChat {
+  readonly providers: readonly ProviderEntry[];
+  readonly models: readonly ModelEntry[];
+  readonly auto: AutoRules;
+}
+
+/** Reads the section. */
+export function readChat(
+  file: Static<TObject<typeof CHAT_SECTION>>,
+  context: SectionContext,
+): ConfiguredChat {
+  const { json, refuse } = context;
+  const providers = Object.entries(file.providers).map(([name, one]) =>
+    toProvider(name, one, context),
+  );
+  const known = new Set(providers.map(({ name }) => name));
+  const ids = new Set<string>();
+  const models = file.models.map((model, index) => {
+    const pointer = pointerTo("/models", index);
+    if (RESERVED_MODELS.includes(model.id)) {
+      return refuse(`${pointer}/id`, `'${model.id}' is reserved for Farebox itself`);
+    }
+    if (ids.has(model.id)) return refuse(`${pointer}/id`, `'${model.id}' stands twice`);
+    ids.add(model.id);
+    return toModel(model, { pointer, known, json, refuse });
+  });
+  return { providers, models, auto: toAutoRules(file.auto ?? {}, { models, refuse }) };
+}

@@ -1,0 +1,137 @@
+// Defines and reads the entries of `models` in the configuration file.
+
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, line, name, whole } from "../../../core/configuration/fields.ts";
+import type { SectionContext } from "../../../core/configuration/section.ts";
+import { COSTLY_PARAMETERS, OWN_PARAMETERS } from "../doors/completions/chat-body.ts";
+import { MODEL_USE_NAMES, type ModelEntry } from "../models/catalogue.ts";
+import { bands, rows } from "./price-schema.ts";
+import { toPrices } from "./price-section.ts";
+
+/** An entry of `models`. */
+export const Model = Type.Object(
+  {
+    id: Type.String({
+      pattern: "^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$",
+      description: "What callers send as model",
+      errorMessage: "must be an id of letters, digits and '._:/@+-'",
+    }),
+    serves: Type.Optional(
+      Type.Union(
+        MODEL_USE_NAMES.map((use) => Type.Literal(use)),
+        {
+          description: "What callers can ask it for; default chat",
+          errorMessage: `must be one of ${MODEL_USE_NAMES.join(", ")}`,
+        },
+      ),
+    ),
+    label: line("Display name"),
+    family: line("Model family"),
+    owned_by: line("Owner"),
+    context_length: whole(256, 100_000_000, "Tokens of prompt and reply together"),
+    created: Type.Optional(
+      Type.String({
+        pattern: "^\\d{4}-\\d{2}-\\d{2}$",
+        description: "The day when the model came out, such as 2026-05-01",
+        errorMessage: "must be a date such as 2026-05-01",
+      }),
+    ),
+    free_credit_eligible: Type.Optional(
+      Type.Boolean({
+        description: "Whether free credit can pay for it; default false",
+        errorMessage: "must be true or false",
+      }),
+    ),
+    extra_parameters: Type.Optional(
+      Type.Array(
+        Type.String({
+          pattern: "^[A-Za-z][A-Za-z0-9_]{0,63}$",
+          errorMessage: "must be the name of a parameter",
+        }),
+        {
+          maxItems: 64,
+          description: "Parameters that it takes besides OpenAI's, such as top_k; default none",
+          errorMessage: "must be a list of at most 64 names of parameters",
+        },
+      ),
+    ),
+    reasoning: Type.Optional(
+      Type.Union([Type.Literal("hide"), Type.Literal("show")], {
+        description: "Whether callers get the text of its reasoning; default hide",
+        errorMessage: 'must be "hide" or "show"',
+      }),
+    ),
+    pricing: bands("Price bands, shortest prompts first; the last one has no prompt_tokens_max"),
+    prices: rows("Price rows, in place of pricing; the first one has no conditions"),
+    routes: Type.Array(
+      Type.Object(
+        {
+          provider: name("A name under providers"),
+          model: line("The model's name there"),
+          buying: bands("What you pay there, as price bands; left out: not known"),
+          buying_prices: rows("What you pay there, as price rows, in place of buying"),
+        },
+        closed,
+      ),
+      {
+        minItems: 1,
+        maxItems: 16,
+        description: "Tried in order until one answers",
+        errorMessage: "must be a list of 1 to 16 routes",
+      },
+    ),
+  },
+  { ...closed, description: "A model that callers can ask for" },
+);
+
+interface ModelContext extends Pick<SectionContext, "json" | "refuse"> {
+  readonly pointer: string;
+  /** The names of the providers. */
+  readonly known: ReadonlySet<string>;
+}
+
+/** The model of an entry. */
+export function toModel(file: Static<typeof Model>, context: ModelContext): ModelEntry {
+  const { pointer, known, refuse } = context;
+  file.routes.forEach((route, index) => {
+    if (known.has(route.provider)) return;
+    refuse(`${pointer}/routes/${index}/provider`, `'${route.provider}' is not a provider`);
+  });
+  file.extra_parameters?.forEach((name, index) => {
+    const at = `${pointer}/extra_parameters/${index}`;
+    if (OWN_PARAMETERS.has(name)) refuse(at, `'${name}' is read by Farebox itself`);
+    if (COSTLY_PARAMETERS.has(name)) refuse(at, `'${name}' could cost more than is reserved`);
+  });
+  const prices =
+    toPrices(
+      {
+        bands: file.pricing,
+        bandsAt: `${pointer}/pricing`,
+        rows: file.prices,
+        rowsAt: `${pointer}/prices`,
+      },
+      context,
+    ) ?? refuse(`${pointer}/pricing`, "is missing, and so is prices");
+  const createdMs = Date.parse(file.created ?? "1970-01-01");
+  if (Number.isNaN(createdMs)) refuse(`${pointer}/created`, "must be a date such as 2026-05-01");
+  return {
+    id: file.id,
+    created: createdMs / 1000,
+    label: file.label,
+    family: file.family,
+    ownedBy: file.owned_by,
+    prices,
+    contextTokens: file.context_length,
+    freeCreditEligible: file.free_credit_eligible ?? false,
+    routes: file.routes.map(({ provider, model, ...route }, index) => {
+      const at = `${pointer}/routes/${index}`;
+      const { buying: bands, buying_prices: rows } = route;
+      const where = { bandsAt: `${at}/buying`, rowsAt: `${at}/buying_prices` };
+      const buying = toPrices({ bands, rows, ...where }, context);
+      return buying === undefined ? { provider, model } : { provider, model, buying };
+    }),
+    showsReasoning: file.reasoning === "show",
+    ...(file.extra_parameters !== undefined && { extraParameters: file.extra_parameters }),
+    ...(file.serves !== undefined && { serves: file.serves }),
+  };
+}

@@ -1,0 +1,70 @@
+// The schema of an entry of `providers` in the configuration file.
+
+import { type Static, Type } from "@sinclair/typebox";
+import { apiKeyEnv, baseUrl, closed, name, whole } from "../../../core/configuration/fields.ts";
+import { DEFAULT_PRESET, PRESET_NAMES } from "../models/provider-presets.ts";
+
+/** An entry under `providers`. */
+export const Provider = Type.Object(
+  {
+    provider: Type.Optional(
+      Type.Union(
+        PRESET_NAMES.map((preset) => Type.Literal(preset)),
+        {
+          description: `Who runs the server, which decides its form; default ${DEFAULT_PRESET}`,
+          errorMessage: `must be one of ${PRESET_NAMES.join(", ")}`,
+        },
+      ),
+    ),
+    base_url: Type.Optional(
+      baseUrl("Address of the API, without /chat/completions; left out: the provider's own"),
+    ),
+    api_key_env: Type.Optional(
+      apiKeyEnv("Environment variable that holds the API key; left out: no key is sent"),
+    ),
+    region: Type.Optional(
+      name("Region of amazon-bedrock, or location of google-vertex, such as eu-west-1 or global"),
+    ),
+    project: Type.Optional(name("Project of google-vertex")),
+    service_account_env: Type.Optional(
+      apiKeyEnv("Environment variable that holds the key file of a Google service account"),
+    ),
+    access_key_id_env: Type.Optional(
+      apiKeyEnv("Environment variable that holds the id of an AWS access key"),
+    ),
+    secret_access_key_env: Type.Optional(
+      apiKeyEnv("Environment variable that holds the secret of the AWS access key"),
+    ),
+    session_token_env: Type.Optional(
+      apiKeyEnv("Environment variable that holds the session token of a temporary AWS access key"),
+    ),
+    timeouts: Type.Optional(
+      Type.Object(
+        {
+          first_byte_ms: Type.Optional(
+            whole(10, 900_000, "Until the first event of a streamed reply; default 60000"),
+          ),
+          reply_ms: Type.Optional(
+            whole(10, 900_000, "For a whole reply that is not streamed; default 300000"),
+          ),
+          idle_ms: Type.Optional(
+            whole(10, 900_000, "Between two events of a streamed reply; default 90000"),
+          ),
+        },
+        { ...closed, description: "In milliseconds" },
+      ),
+    ),
+    concurrency: Type.Optional(
+      whole(1, 100_000, "Requests under way at once; more go to the next route; default 256"),
+    ),
+    max_tokens_field: Type.Optional(
+      Type.Union([Type.Literal("max_tokens"), Type.Literal("max_completion_tokens")], {
+        description: "Field that carries the output limit; default max_tokens",
+        errorMessage: 'must be "max_tokens" or "max_completion_tokens"',
+      }),
+    ),
+  },
+  { ...closed, description: "An upstream server" },
+);
+
+export type ProviderFile = Static<typeof Provider>;
