@@ -33,7 +33,7 @@ export interface MoneyParts {
   readonly fine: string;
 }
 
-/** How an amount is written: at least two decimals, the fifth and later ones apart. */
+/** The parts of a written amount: at least two decimals, the fifth and later ones apart. */
 export function moneyParts(usd: string, signed = false): MoneyParts {
   const isNegative = usd.startsWith("-");
   const [whole = "0", decimals = ""] = usd.replace("-", "").split(".");

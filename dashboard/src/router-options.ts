@@ -1,4 +1,4 @@
-// How the routers of the dashboard and of the operators' pages read and write addresses.
+// The rules by which the routers of both apps read and write addresses.
 
 /** Fields of an address are plain text; those without a value are left out. */
 export const ROUTER_OPTIONS = {

@@ -4,7 +4,7 @@ import { SERVICE_NAMES } from "../../src/core/access/services.ts";
 
 const SERVICES: readonly string[] = SERVICE_NAMES;
 
-/** How many groups can be told apart; a chart puts the others together in the last colour. */
+/** The number of colours. A chart puts further groups together in the last colour. */
 export const COLOURS_MAX = 8;
 
 /** The colour of the group at this place of a chart, the first one at 0. */

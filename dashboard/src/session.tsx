@@ -1,4 +1,4 @@
-// Who is signed in, which of their accounts is open, and what their role lets them do there.
+// The signed-in person, their open account, and the values that the browser remembers.
 
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
@@ -33,7 +33,7 @@ export function rememberAccount(id: string): void {
   remember(LAST_ACCOUNT, id);
 }
 
-/** What this browser keeps; a browser that keeps nothing is no fault. */
+/** Reads a value that this browser keeps; null if the browser keeps nothing. */
 export function remembered(name: string): string | null {
   try {
     return localStorage.getItem(name);

@@ -11,7 +11,7 @@ interface SnippetTerms {
   readonly model: string;
 }
 
-/** What SDKs take as their base address. */
+/** The base address that SDKs take. */
 export function sdkBase(baseUrl: string, surface: SnippetTerms["surface"]): string {
   return surface === "gateway" ? `${baseUrl}/v1` : `${baseUrl}/api/v1`;
 }

@@ -1,4 +1,4 @@
-// What steps of time are called.
+// Names of the steps of time.
 
 import type { UsageStep } from "../../src/core/usage-query.ts";
 import { clockTime, isoOf, shortDay, zoneLabel } from "./time.ts";

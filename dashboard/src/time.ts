@@ -73,7 +73,7 @@ export function duration(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(2)} s`;
 }
 
-/** How far the wall clock of a zone is ahead of UTC at a time. */
+/** The milliseconds by which the wall clock of a zone is ahead of UTC at a time. */
 export function zoneOffsetMs(atMs: number, zone: string): number {
   if (zone === UTC) return 0;
   const parts = format(zone, {

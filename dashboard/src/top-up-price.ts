@@ -1,5 +1,5 @@
-// What a top-up costs besides its credit, and what is given on top of it: computed as the server
-// does, to be shown before anything is charged. A tax is known to the payment provider alone.
+// The fee and the bonus of a top-up, computed as the server computes them, so that a page can show
+// them before the payment. Only the payment provider knows the tax.
 
 import type { BillingReply } from "../../src/readings/billing.ts";
 import { nanoOf, usdOf } from "./money.ts";

@@ -1,5 +1,5 @@
-// What of a usage reply the chart and its tables show: one metric by group and step, with exact
-// texts beside the numbers that are only drawn.
+// Turns a usage reply into one metric by group and step, for the chart and its tables: numbers to
+// draw, and exact texts beside them.
 
 import { MEASURE_NAMES, MEASURES, OTHERS, type UsageGroup } from "../../src/core/usage-query.ts";
 import type { UsageReply } from "../../src/readings/usage.ts";

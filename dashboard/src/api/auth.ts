@@ -5,7 +5,7 @@ import { post } from "./client.ts";
 
 const AUTH = "/console/auth";
 
-/** What an answer to a sign-in says. */
+/** The answer to a sign-in. */
 export interface SignInReply {
   /** True if a code of the second factor is needed now. */
   readonly twoFactorRedirect?: boolean;
@@ -22,7 +22,7 @@ export async function signIn({ email, password }: Credentials): Promise<SignInRe
   return await post<SignInReply>(`${AUTH}/sign-in/email`, { email, password });
 }
 
-/** What was mailed; only where no mail is delivered, in development. */
+/** The mailed link or code; only in development, which delivers no mail. */
 export interface MailedReply {
   readonly development?: { readonly link?: string; readonly code?: string };
 }
@@ -35,7 +35,7 @@ export async function signOut(): Promise<void> {
   await post(`${AUTH}/sign-out`);
 }
 
-/** What became of a sign-up once its inbox is verified. */
+/** The outcome of a sign-up whose inbox is verified. */
 export interface VerifiedSignUp {
   /** False if the address had an account already. */
   readonly signed_in: boolean;

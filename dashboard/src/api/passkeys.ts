@@ -15,7 +15,7 @@ const SIGN_IN = "/console/auth/sign-in/passkey";
 const PASSKEYS = `${ME}/passkeys`;
 const ADDRESS_OF_NUMBERS = /^(\[.*\]|[\d.]+)$/;
 
-/** Whether this browser has passkeys for this page: none for an address of numbers. */
+/** True if this browser has passkeys for this page: it has none for an address of numbers. */
 export function canUsePasskeys(): boolean {
   return "PublicKeyCredential" in window && !ADDRESS_OF_NUMBERS.test(window.location.hostname);
 }
@@ -47,7 +47,7 @@ export async function removePasskey(id: string): Promise<void> {
   await post(`${PASSKEYS}/${id}/remove`);
 }
 
-/** What a device refuses, or what the person ended, in our words. */
+/** Puts the refusal of a device, or of its person, into our words. */
 async function asked<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

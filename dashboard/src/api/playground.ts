@@ -14,12 +14,12 @@ export interface CallEstimate {
   readonly spendable_usd: string;
 }
 
-/** What such a call would hold. */
+/** The amount that such a call would hold. */
 export async function estimate(account: string, call: ApiCall): Promise<CallEstimate> {
   return await post<CallEstimate>(ofAccount(account, "playground/estimate"), call);
 }
 
-/** What a call gave, with its exact cost. */
+/** The reply of a call, with its exact cost. */
 export interface ApiAnswer<T> {
   readonly body: T;
   readonly costUsd: string;
@@ -83,13 +83,13 @@ export async function streamChat(
       if (svc?.cost_usd !== undefined) costUsd = svc.cost_usd.toFixed(NANO_DIGITS);
     }
   } catch (error) {
-    // The browser's own words for a connection that broke tell nobody anything.
+    // A browser's own words for a broken connection do not help people.
     broken.cause = error;
   }
   return { requestId, costUsd, problem: signal.aborted ? null : broken };
 }
 
-/** What the events of a stream carry, until it ends or breaks. */
+/** Yields the data of each event of a stream, until the stream ends or breaks. */
 async function* eventsOf({ body }: Response): AsyncGenerator<string> {
   if (body === null) return;
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();

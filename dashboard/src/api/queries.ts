@@ -1,4 +1,4 @@
-// What the pages read, one query for each endpoint of the console. Changes name what they outdate.
+// One query for each endpoint of the console. A change names the queries that it outdates.
 
 import { QueryClient, queryOptions } from "@tanstack/react-query";
 import type { StartedTopUpReply } from "../../../src/console/money/top-ups.ts";
@@ -130,7 +130,7 @@ export async function outdateAccount(account: string): Promise<void> {
   await queryClient.invalidateQueries({ queryKey: [account] });
 }
 
-/** What shows the balance of an account besides the page that has just read it. */
+/** Outdates the queries that show a balance, besides the one that has just read it. */
 export async function outdateBalance(account: string): Promise<void> {
   await Promise.all(
     ["overview", "ledger"].map((name) =>

@@ -5,7 +5,7 @@ import { get, post } from "./client.ts";
 
 const SSO = "/console/auth/sign-in/sso";
 
-/** Whether this installation has a provider of single sign-on. */
+/** Reads if this installation has a provider of single sign-on. */
 export const ssoQuery = queryOptions({
   queryKey: ["sso"],
   queryFn: ({ signal }) => get<{ readonly is_offered: boolean }>(SSO, {}, signal),

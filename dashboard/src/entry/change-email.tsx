@@ -12,7 +12,7 @@ export function ChangeEmail() {
   const token = useToken();
   const navigate = useNavigate();
   const foot = <Link to="/">{t.states.toOverview}</Link>;
-  // It ends with the address, which the server binds to it.
+  // The token ends with the address, which the server binds to it.
   const [, email = ""] = /^[^.]+\.(.+)$/.exec(token) ?? [];
   if (email === "") {
     return <EntryCard title={t.people.email} about={t.entry.brokenLink} foot={foot} />;

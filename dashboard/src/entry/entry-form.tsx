@@ -29,7 +29,7 @@ export function EntryForm({ action, run, children }: EntryFormProps) {
   );
 }
 
-/** What was refused, in our own words where we have some. */
+/** Shows a refusal, in our own words if we have some. */
 export function Refusal({ error }: { readonly error: Error | null }) {
   if (error === null) return null;
   return (
@@ -56,7 +56,7 @@ export function useAddressField(name: string): string {
   return typeof value === "string" ? value : "";
 }
 
-/** What is behind the `#`, which no server is sent. On the way to sign-in it stays there. */
+/** The text behind the `#`, which browsers send to no server. Sign-in keeps it. */
 function useHash(): string {
   return useRouterState({ select: ({ location }) => location.hash });
 }
@@ -67,7 +67,7 @@ export function useToken(): string {
   return new URLSearchParams(hash).get("token") ?? "";
 }
 
-/** Whether an address is one of the operators' pages, which are apart from the dashboard. */
+/** True for an address of the operators' pages, which are an app of their own. */
 export function isOperatorPage(address: string): boolean {
   if (!/^\/operator(?=[/?]|$)[^\s\\#]*$/.test(address)) return false;
   // A part `.` or `..` may lead out of /operator.

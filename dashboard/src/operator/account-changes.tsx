@@ -1,4 +1,4 @@
-// What can be changed of an account, as buttons that each ask before.
+// A button for each change of an account. Each asks a question before it changes anything.
 
 import { SegmentedControl } from "@mantine/core";
 import { useState } from "react";

@@ -17,12 +17,12 @@ interface ActProps {
   readonly name: ActName;
   /** The address below the operators' API. */
   readonly path: string;
-  /** What is sent besides id, reason and amount. */
+  /** The fields of the body besides id, reason and amount. */
   readonly body?: object;
   readonly amount?: "needed" | "signed" | "optional";
-  /** What must be typed; an amount is typed again by itself. */
+  /** The text that must be typed. An amount must be typed twice without it. */
   readonly confirm?: string;
-  /** True for what is easily taken back. */
+  /** True for a change that is easily taken back. */
   readonly calm?: boolean;
   readonly children?: ReactNode;
   readonly disabled?: boolean;
@@ -85,7 +85,7 @@ export function ActDialog(props: ActProps) {
   );
 }
 
-/** What came of a change, in words. */
+/** The outcome of a change, in words. */
 function outcomeOf({ done, applied }: ActionReply): string {
   if (done.outcome === "unchanged") return ot.unchanged;
   return applied === false ? ot.doneSoon : ot.done;

@@ -1,4 +1,4 @@
-// How the installation does: what waits, who serves, which servers are given up; and the switches.
+// Shows the health of the installation: queues, processes, servers that are given up, and pauses.
 
 import { Button, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

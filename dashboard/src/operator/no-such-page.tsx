@@ -1,4 +1,4 @@
-// What everybody sees here who is no operator, and operators at an address that leads nowhere.
+// Says that there is no such page: to operators at an unknown address, and to all other people.
 
 import { Empty } from "../parts/loaded.tsx";
 import { Panel } from "../parts/panel.tsx";

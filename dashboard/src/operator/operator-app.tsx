@@ -1,5 +1,5 @@
-// The pages of operators, with a router of their own below /operator. Whoever is no operator sees
-// that there is no such page; the server decides the same for itself.
+// The pages of operators, with a router of their own below /operator. All other people read
+// that there is no such page. The server checks the same on each request.
 
 import {
   createRootRoute,

@@ -1,4 +1,4 @@
-// What the pages of operators read, and the one way in which they change something.
+// Queries of the operators' pages, and the one function by which these pages change something.
 
 import { queryOptions } from "@tanstack/react-query";
 import type { ActionReply } from "../../../src/operator/act.ts";

@@ -1,4 +1,4 @@
-// What waits or failed: mails, events of payment providers, and rejected journal entries.
+// Lists mails, events of payment providers and journal entries that wait or have failed.
 
 import { useQuery } from "@tanstack/react-query";
 import type { EventsReply } from "../../../src/readings/events.ts";

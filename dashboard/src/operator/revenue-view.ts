@@ -7,7 +7,7 @@ import { COLOURS_MAX, OTHERS_COLOUR, seriesColour, serviceColour } from "../seri
 import { ot } from "../texts/operator.ts";
 import type { ShownGroup, UsageView } from "../usage-view.ts";
 
-/** What was charged on each day; the groups beyond the colours are put together. */
+/** The charges of each day; groups beyond the number of colours are put together. */
 export function chargedView(
   { days, groups }: RevenueReply,
   by: "service" | "model" | "route",
@@ -25,7 +25,7 @@ export function chargedView(
   return { times: timesOf(days), groups: drawn };
 }
 
-/** What was received on each day. */
+/** The payments received on each day. */
 export function receivedView({ days, received: sums }: RevenueReply): UsageView {
   const { by_day: texts, amount_usd: total } = sums;
   const received = { id: "received", label: ot.received, color: "var(--fb-paid)" };
@@ -34,7 +34,7 @@ export function receivedView({ days, received: sums }: RevenueReply): UsageView 
 }
 
 interface GroupTerms extends Pick<ShownGroup, "id" | "label" | "color"> {
-  /** What was moved on each day, in USD. */
+  /** The amount of each day in USD. */
   readonly texts: readonly string[];
   readonly total: string;
 }

@@ -11,7 +11,7 @@ import { useOpenRequest } from "./usage/requests-open.ts";
 
 const SHOWN = 6;
 const RENEW_MS = 5_000;
-/** How often to ask while the balance shows a call that the log does not have yet. */
+/** The interval of queries while the balance shows a call that the log lacks. */
 const AWAITED_MS = 1_000;
 
 interface LastCallsProps {

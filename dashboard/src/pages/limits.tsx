@@ -1,4 +1,4 @@
-// What limits an account: what binds now, its month and its own cap, windows, keys and tiers.
+// The limits of an account: balance, month and own cap, windows, keys and tiers.
 
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

@@ -20,7 +20,7 @@ const HEIGHT = 210;
 
 interface OverviewChartProps {
   readonly account: string;
-  /** What was charged today: when it changes, the chart is read again at once. */
+  /** The charges of today: when they change, the chart is read again at once. */
   readonly today: string;
 }
 

@@ -1,4 +1,4 @@
-// What can be spent now, what it lasts, what happened, and what to do next.
+// The balance, how long it lasts, the last calls, and the first steps.
 
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
@@ -20,7 +20,7 @@ import { LastCalls } from "./last-calls.tsx";
 import { OverviewChart } from "./overview-chart.tsx";
 
 const RENEW_MS = 5_000;
-/** How often to ask while the log lacks calls that the balance shows already. */
+/** The interval of queries while the log lacks calls that the balance shows already. */
 const BEHIND_MS = 1_000;
 
 export function OverviewPage() {
@@ -96,7 +96,7 @@ function Figures({ overview, account }: FiguresProps) {
   );
 }
 
-/** Why there is no free credit, where somebody may wonder. */
+/** Says why the account has no free credit, unless that is plain. */
 function FreeCredit({ overview }: { readonly overview: OverviewReply }) {
   const { free_credit: free, first_steps: steps } = overview;
   if (free === "granted" || free === "none" || steps.has_paid) return null;
@@ -138,7 +138,7 @@ function Lasts({ overview, account }: FiguresProps) {
   );
 }
 
-/** The rate is a mean of whole days: on the first day of an account there is none yet. */
+/** The rate is a mean of whole days, so an account has none on its first day. */
 function lastsText(overview: OverviewReply): string {
   if (overview.burn.lasts_days !== null) return t.work.days(overview.burn.lasts_days);
   return hasSpent(overview) ? t.work.notEnoughSpending : t.work.noSpending;

@@ -12,7 +12,7 @@ interface AskProps {
   readonly close: () => void;
   readonly title: string;
   readonly children: ReactNode;
-  /** What the button does, as a verb. */
+  /** The function of the button, as a verb. */
   readonly action: string;
   readonly run: () => Promise<unknown>;
   readonly done?: string;
@@ -20,7 +20,7 @@ interface AskProps {
   readonly calm?: boolean;
 }
 
-/** Asks, runs, and says what went wrong where it was asked. */
+/** Asks, runs the change, and shows its error in the dialog. */
 export function Ask(props: AskProps) {
   const {
     opened,
@@ -51,7 +51,7 @@ export function Ask(props: AskProps) {
 interface DialogFootProps {
   readonly change: Pick<Change, "busy" | "error">;
   readonly close: () => void;
-  /** What the button does, as a verb. */
+  /** The function of the button, as a verb. */
   readonly action: string;
   readonly disabled?: boolean;
   /** False for what cannot be taken back. */
@@ -87,14 +87,14 @@ export interface Change<Order extends readonly unknown[] = []> {
   readonly clear: () => void;
 }
 
-/** Closes a dialog, unless what was begun in it is under way: closing would not stop that. */
+/** Closes a dialog, unless its change is under way: closing the dialog would not stop it. */
 export function whenIdle({ busy }: Pick<Change, "busy">, close: () => void): () => void {
   return () => {
     if (!busy) close();
   };
 }
 
-/** Runs something once at a time and keeps what it failed with. */
+/** Runs a change once at a time, and keeps its error. */
 export function useChange<Order extends readonly unknown[] = []>(
   run: (...order: Order) => Promise<unknown>,
 ): Change<Order> {
@@ -115,7 +115,7 @@ export function useChange<Order extends readonly unknown[] = []>(
   return { busy, error, start, clear: () => setError(null) };
 }
 
-/** What went wrong with a change, in the words of the server, or that this is not known. */
+/** Shows the error of a change, in the words of the server. */
 export function Problem({ error }: { readonly error: Error | null }) {
   if (error === null) return null;
   return (

@@ -1,4 +1,4 @@
-// The price of a call of the playground: what it would hold before it is made, and what it cost.
+// The price of a call of the playground: the hold before the call, and the cost after it.
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -8,11 +8,11 @@ import { Money } from "./money.tsx";
 
 interface HoldProps {
   readonly account: string;
-  /** Null as long as it is not complete. */
+  /** Null while the call is not complete. */
   readonly call: ApiCall | null;
 }
 
-/** What the call would hold, or why it would be refused. */
+/** Shows the amount that the call would hold, or the reason of its refusal. */
 export function Hold({ account, call }: HoldProps) {
   const query = useQuery({
     queryKey: [account, "estimate", JSON.stringify(call)],
@@ -35,12 +35,12 @@ export function Hold({ account, call }: HoldProps) {
 
 interface CostProps {
   readonly account: string;
-  /** Null if it is not known; the receipt has it. */
+  /** Null if the page does not know the cost; the receipt has it. */
   readonly usd: string | null;
   readonly requestId: string | null;
 }
 
-/** What a call cost, with the way to its receipt. */
+/** Shows the cost of a call, and links to its receipt. */
 export function Cost({ account, usd, requestId }: CostProps) {
   return (
     <p className="small dim">

@@ -5,7 +5,7 @@ import { t } from "../texts.ts";
 
 interface CodeProps {
   readonly text: string;
-  /** What it is, for readers of the screen. */
+  /** The name of the text, for readers of the screen. */
   readonly label: string;
   /** True for a value, which is broken over lines rather than scrolled. */
   readonly wrap?: boolean;
@@ -29,7 +29,7 @@ export function Code({ text, label, wrap = false }: CodeProps) {
 interface CopyProps {
   readonly text: string;
   readonly label: string;
-  /** What the button says. */
+  /** The words on the button. */
   readonly name?: string;
 }
 

@@ -34,7 +34,7 @@ type Shown<Row> =
   | { readonly words: (row: Row) => ReactNode }
   | ((row: Row) => ReactNode);
 
-/** How the columns with these titles are filled. */
+/** The cells of the columns with these titles. */
 export type ShownOf<Row, Titles> = { readonly [Name in keyof Titles]?: Shown<Row> };
 
 /** The buttons of each row. Their column has a title only if one is given. */

@@ -1,5 +1,5 @@
-// What a page shows while its figures load, when they cannot be loaded, and when they are old.
-// There is never a zero that means "not loaded".
+// Shows that figures are loading, that they cannot be loaded, or that they are old. A zero never
+// means "not loaded".
 
 import { Button, Skeleton } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
@@ -12,7 +12,7 @@ import { Notice, Panel } from "./panel.tsx";
 interface LoadedProps<T> {
   readonly query: UseQueryResult<T>;
   readonly children: (data: T) => ReactNode;
-  /** How high the area will be about. */
+  /** The height that the area will have, roughly. */
   readonly height?: number;
 }
 
@@ -83,7 +83,7 @@ interface EmptyProps {
   readonly children: ReactNode;
 }
 
-/** What an empty list says: what to do. */
+/** Shown in place of an empty list: it says how to fill the list. */
 export function Empty({ title, children }: EmptyProps) {
   return (
     <div className="empty">

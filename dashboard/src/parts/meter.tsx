@@ -1,4 +1,4 @@
-// How much of a limit is used.
+// Shows the used part of a limit.
 
 import { countText } from "../numbers.ts";
 

@@ -4,9 +4,9 @@ import { Button } from "@mantine/core";
 import { t } from "../texts.ts";
 
 interface PagerProps {
-  /** Where this page begins; undefined on the newest. */
+  /** The place at which this page begins; undefined on the newest page. */
   readonly before: string | undefined;
-  /** Where the next one begins; null on the last. */
+  /** The place at which the next page begins; null on the last page. */
   readonly next: string | null;
   readonly go: (before: string | undefined) => void;
 }

@@ -1,5 +1,4 @@
-// Who is signed in proves it again: by the password, or by a code that is mailed to them, for
-// those who have no password.
+// Asks the signed-in person for the password again, or for a mailed code if they have none.
 
 import { Button } from "@mantine/core";
 import { useState } from "react";

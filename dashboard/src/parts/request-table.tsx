@@ -68,7 +68,7 @@ function OpenButton({ request: { id, at }, zone }: OpenButtonProps) {
   );
 }
 
-/** What was called, in a few words. */
+/** The name of the called model, action or service. */
 export function callName({ service, model, endpoint }: RequestRow): string {
   if (model !== null) return service === "maps" ? `${t.services.maps} · ${model}` : model;
   return t.services[service as keyof typeof t.services] === undefined

@@ -3,7 +3,7 @@
 import { Button } from "@mantine/core";
 
 interface RowButtonProps {
-  /** What it does, as a verb. */
+  /** The function of the button, as a verb. */
   readonly children: string;
   /** The row that it is for, which readers of the screen hear after the verb. */
   readonly of?: string;

@@ -15,9 +15,9 @@ export interface Typed {
   readonly rule: FormField | null;
   readonly text: string;
   readonly type: (text: string) => void;
-  /** What is sent; null as long as the text cannot be sent. */
+  /** The text as the server takes it; null while it breaks the rule. */
   readonly value: string | null;
-  /** What is wrong with the text, in words; null if nothing is, or if nothing was typed. */
+  /** The fault of the text in words; null for a right text, and for an empty one. */
   readonly problem: string | null;
 }
 

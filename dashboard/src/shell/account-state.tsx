@@ -1,4 +1,4 @@
-// What every page says about an account that cannot be used as it is.
+// Says on every page why an account cannot be used as it is.
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";

@@ -1,5 +1,5 @@
-// What is shown where a page fails. A file that is missing means that the pages were updated while
-// this one was open.
+// Shown in place of a page that fails. If a file is missing, the pages were updated while this page
+// was open.
 
 import { Button } from "@mantine/core";
 import type { ErrorComponentProps } from "@tanstack/react-router";

@@ -1,4 +1,4 @@
-// The keyboard of a frame: keys that do something wherever nobody types.
+// The keyboard of a frame: keys that run a function, except in fields and dialogs.
 
 import { useEffect, useRef } from "react";
 
@@ -6,9 +6,9 @@ import { useEffect, useRef } from "react";
 const LETTER_MS = 1_200;
 
 interface Keys {
-  /** What each key does. */
+  /** The function of each key. */
   readonly keys: Readonly<Record<string, () => void>>;
-  /** What each letter after `g` does. */
+  /** The function of each letter after `g`. */
   readonly afterG?: Readonly<Record<string, () => void>>;
 }
 

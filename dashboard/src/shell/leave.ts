@@ -1,6 +1,6 @@
 // The ways out: the person leaves, or the server says that the session has ended or that the
-// account is no longer theirs. The page is then loaded anew, so that its memory keeps nothing of
-// what it has shown, such as figures and new keys.
+// account is no longer theirs. The page is then loaded again, so that its memory forgets
+// the figures and new keys that it has shown.
 
 import { useEffect } from "react";
 import { signOut } from "../api/auth.ts";
@@ -68,7 +68,7 @@ function hasEnded(error: unknown): boolean {
   return error instanceof RequestError && error.code === "not_signed_in";
 }
 
-/** Calls back with what any query of this page fails with. */
+/** Calls back with the error of each query of this page that fails. */
 function useRefusals(onError: (error: unknown) => void): void {
   useEffect(() =>
     queryClient.getQueryCache().subscribe((event) => {

@@ -1,4 +1,4 @@
-// What a person sees who belongs to no account.
+// The page of a person without an account.
 
 import { Button } from "@mantine/core";
 import { EntryCard } from "../entry/entry-card.tsx";

@@ -1,4 +1,4 @@
-// What operators can change: the question before each change, and the name of its button.
+// Texts of the changes of operators: the question before each change, and the name of its button.
 
 export const acts = {
   credit: {

@@ -26,7 +26,7 @@ interface AddCreditProps {
 const AMOUNTS = ["10", "25", "50", "100"] as const;
 const PAGE = "page";
 
-/** What is wrong with an amount, in words; null if nothing is. */
+/** The fault of an amount in words; null for an amount that can be paid. */
 function amountProblem(usd: string, { caps }: BillingReply): string | null {
   if (nanoOf(usd) < nanoOf(caps.min_usd)) return t.billing.tooSmall(moneyText(caps.min_usd));
   if (nanoOf(usd) > nanoOf(caps.now_usd)) return t.billing.tooLarge(moneyText(caps.now_usd));
@@ -98,7 +98,7 @@ function useCharge(account: string): (usd: string, card: string) => Promise<Stat
   return async (usd, card) => {
     try {
       const { top_up: charged } = await chargeCard(account, { usd, card, request });
-      // It is known what became of it: the next one is another order.
+      // The outcome of this order is known: the next charge is another order.
       setRequest(crypto.randomUUID());
       if (charged.status === "failed") throw new Error(t.billing.declined(charged.failure));
       return charged.status;
@@ -148,7 +148,7 @@ interface PayAndGetProps {
   readonly billing: BillingReply;
 }
 
-/** What is paid for an amount of credit, as far as it is known before. */
+/** Shows the price of an amount of credit, as far as it is known before the payment. */
 export function Price({ usd, billing }: PayAndGetProps) {
   return (
     <>
@@ -158,7 +158,7 @@ export function Price({ usd, billing }: PayAndGetProps) {
   );
 }
 
-/** What is paid for an amount of credit, and what comes of it. */
+/** Shows the price of an amount of credit, and the credit that the account gets. */
 function PayAndGet({ usd, billing }: PayAndGetProps) {
   const [fee, bonus] = [feeOf(usd, billing), bonusOf(usd, billing)];
   const owed = billing.balance.owed_usd;

@@ -58,7 +58,7 @@ export function AutoTopUp({ account, billing, canPay }: AutoProps) {
   );
 }
 
-/** What an automatic top-up needs and the account does not have. */
+/** Says which needs of an automatic top-up the account does not meet. */
 function Missing({ billing: { cards, caps } }: Pick<AutoProps, "billing">) {
   return (
     <>

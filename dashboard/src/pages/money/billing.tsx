@@ -72,7 +72,7 @@ export function BillingPage() {
   );
 }
 
-/** What became of the top-up that the reader comes back from. */
+/** Shows the outcome of the top-up from whose page the reader comes back. */
 function Returned({ account, id }: { readonly account: string; readonly id: string }) {
   const query = useQuery({
     ...topUpQuery(account, id),

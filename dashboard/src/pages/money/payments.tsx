@@ -89,7 +89,7 @@ function topUpRow(one: BillingReply["top_ups"][number]): PaymentRow {
   };
 }
 
-/** What was paid besides the credit. */
+/** The amounts that were paid besides the credit. */
 function onTopOf({ fee_usd: fee, tax_usd: tax }: BillingReply["payments"][number]): string[] {
   return [
     ...(isZero(fee) ? [] : [t.billing.plusFee(moneyText(fee))]),

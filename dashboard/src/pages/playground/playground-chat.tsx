@@ -30,8 +30,8 @@ const TYPING_MS = 400;
 interface Chat {
   readonly lines: readonly Line[];
   /**
-   * Sends what was said; throws if it was refused. `onNothing` is called if nothing of an answer
-   * came, so that the conversation is as before.
+   * Sends a message; throws if the call was refused. Calls `onNothing` if no part of an answer
+   * came, which leaves the conversation as it was.
    */
   readonly send: (said: string, call: ApiCall, onNothing: () => void) => Promise<void>;
   readonly stop: () => void;
@@ -40,7 +40,7 @@ interface Chat {
 function useChat(account: string): Chat {
   const [lines, setLines] = useState<readonly Line[]>([]);
   const abort = useRef<AbortController | null>(null);
-  // An answer that is not seen any more would still be paid for.
+  // The account would still pay for an answer that the page no longer shows.
   useEffect(() => () => abort.current?.abort(), []);
   const send: Chat["send"] = async (said, call, onNothing) => {
     const id = lines.length;
@@ -90,7 +90,7 @@ export function PlaygroundChat({ account }: { readonly account: Account }) {
 
 interface ConversationProps {
   readonly account: Account;
-  /** What can be asked. */
+  /** The ids of the models to choose from. */
   readonly ids: readonly string[];
 }
 

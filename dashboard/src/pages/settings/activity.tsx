@@ -1,4 +1,4 @@
-// Who did what in this account.
+// Lists the actions of people in this account.
 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

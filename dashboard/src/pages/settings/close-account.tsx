@@ -1,4 +1,4 @@
-// Closes an account: what it means, what is left, and a password that was just given.
+// Closes an account, after the reader typed its name and gave a proof.
 
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

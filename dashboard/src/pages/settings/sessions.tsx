@@ -1,4 +1,4 @@
-// Where a person is signed in, and ending it there.
+// Lists the sessions of a person, and ends them.
 
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

@@ -1,4 +1,4 @@
-// The filters of the request log. What is typed counts when it is confirmed with Enter, or left.
+// The filters of the request log. A typed filter counts after Enter, or when its field is left.
 
 import { Button, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
@@ -25,7 +25,7 @@ export const FILTERS = [
   "to",
 ] as const;
 
-/** Those that are shown when they are asked for. */
+/** The filters that are hidden at first. */
 const MORE = ["model", "code", "min_cost_usd", "from", "to"] as const;
 
 interface FiltersProps {

@@ -86,7 +86,7 @@ export function RequestsPage() {
   );
 }
 
-/** Whether the screen is narrow. Paper is, but while a page is printed it must not be rebuilt. */
+/** True on a narrow screen. Paper is narrow, but a page must not be rebuilt while it is printed. */
 function useIsNarrow(): boolean {
   const [isNarrow, setNarrow] = useState(() => window.matchMedia(NARROW).matches);
   useEffect(() => {

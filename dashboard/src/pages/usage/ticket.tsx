@@ -163,7 +163,7 @@ function TimingRows({ receipt: { request } }: { readonly receipt: ReceiptReply }
   return <Facts rows={rows} />;
 }
 
-/** Which code is mended where. */
+/** The page on which the cause of each code is mended. */
 const MENDED_BY: Readonly<Record<string, keyof typeof t.usage.ticket.mend>> = {
   insufficient_credits: "balance",
   payment_required: "balance",

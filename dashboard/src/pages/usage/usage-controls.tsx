@@ -1,4 +1,4 @@
-// What is chosen on the usage page: range, zone, figure, grouping, filters, and the CSV of it.
+// The controls of the usage page: range, zone, figure, grouping, filters, and CSV.
 
 import { Button, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { useState } from "react";
@@ -22,7 +22,7 @@ export interface ControlProps {
 
 const CUSTOM = "custom";
 
-/** Presets, a range of one's own, and the zone. */
+/** Chooses a preset or a custom range, and the zone. */
 export function RangePicker({ fields, change, range }: ControlProps & { readonly range: Range }) {
   const isCustom = fields.from !== undefined && fields.to !== undefined;
   const value = isCustom ? CUSTOM : oneOf(["7d", ...PRESETS], fields.range);
@@ -124,7 +124,7 @@ function wallTime(text: string, zone: string): string {
   return isoOf(fromWall(Date.parse(`${text.slice(0, MINUTES_LENGTH)}:00Z`), zone));
 }
 
-/** Which figure, by which group. */
+/** Chooses the figure and the grouping. */
 export function UsageSwitches({ fields, change }: ControlProps) {
   return (
     <div className="row">
@@ -197,7 +197,7 @@ export function UsageFilters({ fields, change, choices }: FilterProps) {
   );
 }
 
-/** What the address filters by stays a choice where nothing of it is in the range. */
+/** Adds the chosen value to a list of choices that lacks it, as outside of the range. */
 function withChosen(list: readonly { value: string; label: string }[], chosen: string | undefined) {
   if (chosen === undefined || list.some(({ value }) => value === chosen)) return [...list];
   return [...list, { value: chosen, label: chosen }];

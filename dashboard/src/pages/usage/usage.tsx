@@ -56,7 +56,7 @@ export function UsagePage() {
   );
 }
 
-/** What the address asks for: a range of one's own, or a preset. */
+/** The range in the address: a custom one, or a preset. */
 export function rangeOf({ from, to, range }: Fields, zone: string): Range {
   const custom = from === undefined || to === undefined ? null : customRange(from, to);
   return custom ?? presetRange(oneOf(["7d", ...PRESETS], range), serverTime(), zone);
