@@ -23,7 +23,7 @@ export const CHAT_REPLIES: Some<Buffer> = manyOf(REPLIES, chatReply);
 /** Replies of a SearXNG server with ten results. */
 export const SEARCH_REPLIES: Some<Buffer> = manyOf(REPLIES, searchReply);
 
-/** A stream: its head with the first chunk, the chunks that follow, and its end. */
+/** A stream: its head with the role and the first word, the chunks that follow, and its end. */
 export interface StreamScript {
   readonly beginning: Buffer;
   readonly chunks: readonly Buffer[];
@@ -76,15 +76,14 @@ function script(): StreamScript {
     usage: null,
   });
   const first = { role: "assistant", content: "", refusal: null };
+  const oneWord = () => data(delta({ content: ` ${wordsOf(1)}` }));
   const last = data(delta({}, "stop"));
   return {
     beginning: Buffer.from(
       `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n${headers()}` +
-        `transfer-encoding: chunked\r\n\r\n${chunked(data(delta(first)))}`,
+        `transfer-encoding: chunked\r\n\r\n${chunked(data(delta(first)) + oneWord())}`,
     ),
-    chunks: Array.from({ length: CHUNKS }, () =>
-      Buffer.from(chunked(data(delta({ content: ` ${wordsOf(1)}` })))),
-    ),
+    chunks: Array.from({ length: CHUNKS }, () => Buffer.from(chunked(oneWord()))),
     end(chunks) {
       const counted = data({ choices: [], usage: usage(chunks) });
       return Buffer.from(`${chunked(last)}${chunked(`${counted}data: [DONE]\n\n`)}0\r\n\r\n`);
