@@ -199,11 +199,12 @@ function checkMonths(
         holds.filter((hold) => hold.key === key),
         month,
       );
-      const finding = checkMonth(replay, key, month, { spent, held }, inForce(key));
+      const expected = { name: key, month, spent, held };
+      const finding = checkMonth(replay, expected, inForce(key));
       if (finding !== null) return finding;
     }
-    const expected = { spent: total, held: heldIn(holds, month) };
-    const finding = checkMonth(replay, "all keys", month, expected, wallet);
+    const expected = { name: "all keys", month, spent: total, held: heldIn(holds, month) };
+    const finding = checkMonth(replay, expected, wallet);
     if (finding !== null) return finding;
   }
   return null;
@@ -216,13 +217,20 @@ function heldIn(holds: readonly HoldRecord[], month: number): bigint {
   );
 }
 
+/** What a key, or all keys, must have spent and hold in a month. */
+interface ExpectedMonth {
+  readonly name: string;
+  readonly month: number;
+  readonly spent: bigint;
+  readonly held: bigint;
+}
+
 function checkMonth(
   replay: LedgerReplay,
-  name: string,
-  month: number,
-  expected: { readonly spent: bigint; readonly held: bigint },
+  expected: ExpectedMonth,
   record: Wallet | KeyState | undefined,
 ): AuditFinding | null {
+  const { name, month } = expected;
   const found = monthOfRecord(record, month);
   const say = saying(replay.account);
   if (found.held !== expected.held) {

@@ -38,21 +38,15 @@ import { accounts, payments } from "../tables/account-schema.ts";
 /** The provider of payments that an operator records. */
 export const MANUAL = "manual";
 
-export interface Payment extends PaymentStanding {
-  readonly number: number;
-  readonly id: string;
-  /** The account's number. */
-  readonly account: number;
-  readonly provider: string;
-  readonly providerRef: string | null;
-  readonly purpose: PaymentPurpose;
-  readonly status: "pending" | "succeeded" | "failed";
+type PaymentRow = Readonly<typeof payments.$inferSelect>;
+
+/** A payment without its currency and the time of its row. */
+export interface Payment
+  extends PaymentStanding,
+    Omit<PaymentRow, keyof PaymentStanding | "fee" | "tax" | "currency" | "createdAt"> {
   /** What the payer paid on top of the amount. */
   readonly fee: NanoUsd;
   readonly tax: NanoUsd;
-  /** The provider's page with the receipt. */
-  readonly receiptUrl: string | null;
-  readonly paidAt: Date;
 }
 
 export interface NewPayment {
@@ -343,7 +337,7 @@ async function readPayment(tx: Transaction, id: string): Promise<Payment | null>
 }
 
 /** The payment of a row. */
-function paymentOf(row: typeof payments.$inferSelect): Payment {
+function paymentOf(row: PaymentRow): Payment {
   return {
     ...row,
     amount: nano(row.amount),

@@ -7,14 +7,13 @@ import type { Transaction } from "../servers/transaction.ts";
 import { accounts } from "../tables/account-schema.ts";
 import { providerCustomers, savedCards } from "../tables/payment-schema.ts";
 
-export interface CardDetails {
-  /** The provider's own id of it. */
-  readonly ref: string;
-  readonly brand: string;
-  readonly lastFour: string;
-  readonly expiryMonth: number;
-  readonly expiryYear: number;
-}
+type CardRow = Readonly<typeof savedCards.$inferSelect>;
+
+/** What a provider tells of a card; `ref` is the provider's own id of it. */
+export type CardDetails = Pick<
+  CardRow,
+  "ref" | "brand" | "lastFour" | "expiryMonth" | "expiryYear"
+>;
 
 export interface Consent {
   /** Of the text that the holder agreed to. */
@@ -22,15 +21,7 @@ export interface Consent {
   readonly at: Date;
 }
 
-export interface SavedCard extends CardDetails {
-  readonly number: number;
-  readonly id: string;
-  readonly account: number;
-  readonly provider: string;
-  readonly consentVersion: string;
-  readonly consentAt: Date;
-  readonly removedAt: Date | null;
-}
+export type SavedCard = Omit<CardRow, "createdAt">;
 
 export class SavedCards {
   constructor(readonly database: Database) {}
