@@ -39,9 +39,9 @@ export interface ActorDeps extends UpkeepDeps {
   readonly onSettleRetry: (requestId: string, error: unknown) => void;
   /** Called if Postgres does not take a settlement that Redis did not take. */
   readonly onNotKept: (requestId: string, error: unknown) => void;
-  /** Has automatic top-ups checked; without it nothing is topped up. */
+  /** Checks automatic top-ups; without it no account is topped up. */
   readonly topUps?: TopUpListener;
-  /** What the Free plan grants each month; zero turns the grant off. */
+  /** The monthly grant of the Free plan; zero turns the grant off. */
   readonly allowance: NanoUsd;
 }
 
@@ -160,7 +160,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     return viewOf(this.accountId, await this.state(keyId), keyId);
   }
 
-  /** What the account and these keys use of their limits now. */
+  /** Returns the use that the account and these keys make of their limits now. */
   async use(keyIds: readonly string[]): Promise<AccountUse> {
     const { accountId: account, bucket } = this;
     return await readUse(this.scripts.redis, await this.state(), { account, bucket, keyIds });

@@ -1,4 +1,4 @@
-// All account actors of this process: created on first use, dropped when idle.
+// Keeps all account actors of this process: they are created on first use, and dropped when idle.
 
 import { CHECKPOINT_MS, FREE_PLAN_ALLOWANCE, LEASE_RENEWAL_MS } from "../src/core/access/limits.ts";
 import type { Log } from "../src/core/log.ts";
@@ -34,11 +34,11 @@ export interface AccountActorsDeps {
    * Sentinel need that.
    */
   readonly openScripts?: OpenScriptClient;
-  /** Has automatic top-ups checked; without it nothing is topped up. */
+  /** Checks automatic top-ups; without it no account is topped up. */
   readonly topUps?: TopUpListener;
-  /** What the Free plan grants each month; needed only by a process that admits calls. */
+  /** The monthly grant of the Free plan; needed only by a process that admits calls. */
   readonly allowance?: NanoUsd;
-  /** Told how long each script took. */
+  /** Receives the duration of each script. */
   readonly timing?: ScriptTiming;
   /** Only tests set it; scripts then use this time instead of Redis's. */
   readonly scriptTime?: () => ScriptTime;

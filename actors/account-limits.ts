@@ -1,5 +1,5 @@
-// The limits of a call: from the account's tier or plan, from the account holder's own cap, and
-// from the call itself.
+// Collects the limits of a call: from the account's tier or plan, from the account holder's own
+// cap, and from the call itself.
 
 import type { AccessDocument } from "../src/core/access/access.ts";
 import type { Tier } from "../src/core/access/limits.ts";

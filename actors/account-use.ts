@@ -1,5 +1,5 @@
-// What an account and its keys use of their limits now, for pages that show them. It only reads, so
-// the wallet and the counts may be from instants a few milliseconds apart.
+// Reads the use that an account and its keys make of their limits now, for pages that show it. It
+// only reads, so the wallet and the counts may be from instants a few milliseconds apart.
 
 import { DAY_MS, MAIL_COUNTS } from "../src/core/access/limits.ts";
 import { type NanoUsd, ZERO } from "../src/core/money/money.ts";
@@ -87,10 +87,10 @@ function dayCount(bytes: Buffer | null | undefined, nowMs: number): number {
   return day >= Math.floor(nowMs / DAY_MS) ? used : 0;
 }
 
-/** What a window counts at a time: each slot that is not older than the window. */
+/** The count of a window at a time: the sum of the slots that are not older than the window. */
 function countAt({ lastSecond, total, counts }: WindowRecord, nowMs: number): number {
   const second = Math.floor(nowMs / 1_000);
-  // The clock went back: all of it counts, as in `open_window`.
+  // The clock went back: the whole count is valid, as in `open_window`.
   if (second <= lastSecond) return total;
   if (second - lastSecond >= WINDOW_SLOTS) return 0;
   let left = total;

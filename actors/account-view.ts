@@ -1,4 +1,4 @@
-// What a key may read of its account.
+// Shows a key the part of its account that it may read.
 
 import { parseDocument } from "../src/core/access/access.ts";
 import { invalidKey } from "../src/core/access/keys.ts";

@@ -1,4 +1,5 @@
-// What the rest of the program can do with an account: admit a call, and resolve its hold.
+// The interface of an account for the rest of the program: it admits a call, and resolves the hold
+// of the call.
 
 import type { Scope, Tier, TierInputs } from "../src/core/access/limits.ts";
 import type { CancelSignal } from "../src/core/cancellation.ts";
@@ -35,7 +36,7 @@ export interface AdmissionRequest {
   /** The upper bound of the cost. */
   readonly bound: NanoUsd;
   readonly freeEligible: boolean;
-  /** Whether the call takes one of the account's stream slots. */
+  /** True if the call takes one of the account's stream slots. */
   readonly stream: boolean;
   /** The call uses no upstream and ends at once: it does not count as an open call. */
   readonly isBrief?: boolean | undefined;
@@ -79,13 +80,13 @@ export interface RateLimits {
   readonly resetSeconds: number;
 }
 
-/** What the caller may learn from a refusal for money. */
+/** The amounts that the caller may learn from a refusal for money. */
 export interface Funds {
   /** The most that the call could have held, given balances, cap and budget. */
   readonly spendable: NanoUsd;
 }
 
-/** What the account decided on a request for admission. */
+/** The account's decision on a request for admission. */
 export type Decision =
   | { readonly verdict: "admitted"; readonly hold: Hold; readonly rate: RateLimits }
   | {
@@ -113,8 +114,8 @@ export interface Settlement {
 }
 
 /**
- * What another process needs to settle a hold. Plain data, stored next to the work that it pays
- * for.
+ * The terms that another process needs to settle a hold. Plain data, stored next to the work that
+ * it pays for.
  */
 export interface DetachedHold {
   readonly requestId: string;
@@ -133,13 +134,16 @@ export interface CostSource {
   costSoFar(): Promise<NanoUsd> | null;
 }
 
-/** A reserved upper bound. Whoever takes it settles or releases it, or hands it over. */
+/** A reserved upper bound. Its holder settles it, releases it, or hands it over. */
 export interface Hold {
   readonly id: string;
   readonly amount: NanoUsd;
   /** The part that free credit pays. */
   readonly free: NanoUsd;
-  /** What a settlement to this cost brings, unless the hold has ended: free credit pays first. */
+  /**
+   * Returns the settlement that this cost would bring, unless the hold has ended: free credit pays
+   * first.
+   */
   expected(cost: NanoUsd): Settlement;
   /**
    * Aborted when the key was revoked, the account was suspended or closed, or the lease was lost.
@@ -152,9 +156,9 @@ export interface Hold {
   /** Stores the cost so far at once, because much was streamed since the last checkpoint. */
   saveCost(): void;
   /**
-   * Takes min(cost, hold), returns the rest, and writes the log row. Idempotent. `unused` says, by
-   * the name of a minute or day limit, how much to give back. Never rejects: what Redis does not
-   * take is delivered later.
+   * Takes min(cost, hold), returns the rest, and writes the log row. Idempotent. `unused` has, by
+   * the name of a minute or day limit, the amount to give back. Never rejects: a settlement that
+   * Redis does not take is delivered later.
    */
   settle(
     cost: NanoUsd,
@@ -184,7 +188,7 @@ export interface AccountView {
   readonly freeExpiresAtMs: number | null;
   readonly heldPaid: NanoUsd;
   readonly heldFree: NanoUsd;
-  /** What reversed payments left unpaid. */
+  /** The debt that reversed payments left. */
   readonly owed: NanoUsd;
   readonly openStreams: number;
   /** Open calls, streams included. */

@@ -1,4 +1,4 @@
-// What Postgres has changed of an account reaches Redis by this one way, whoever changed it.
+// Brings every change of an account from Postgres to Redis, whichever program made it.
 
 /** An account's actor, reduced to what a change needs. */
 export interface ChangedAccount {
@@ -13,8 +13,8 @@ export async function applyChanges(account: ChangedAccount): Promise<void> {
 }
 
 /**
- * `applyChanges` right after a change. Postgres keeps the change in any case, so a failure is only
- * reported: workers/completer.ts applies what waits. False after a failure.
+ * Runs `applyChanges` right after a change. Postgres keeps the change in any case, so a failure is
+ * only reported: workers/completer.ts applies what waits. False after a failure.
  */
 export async function applyChangesNow(
   account: () => ChangedAccount,

@@ -11,13 +11,14 @@ import { type AccountKeys, MAIL_OWNER } from "./records/keys.ts";
 import { extend, type HoldRef } from "./scripts/call-scripts.ts";
 
 /**
- * How long a detached hold lives after an extension: long enough to miss several rounds of them.
+ * The time that a detached hold lives after an extension: long enough to miss several rounds of
+ * extensions.
  */
 export const DETACHED_LEASE_MS = 300_000;
 /** Extending more in one script would block Redis for too long. */
 const RENEWED_AT_ONCE = 500;
 
-/** What a settlement by terms needs of an actor. */
+/** The parts of an actor that a settlement by terms needs. */
 export interface DetachedAccount extends SettlingAccount {
   readonly accountId: string;
   readonly keys: AccountKeys;
@@ -26,7 +27,7 @@ export interface DetachedAccount extends SettlingAccount {
 export interface DetachedEnding {
   readonly cost: NanoUsd;
   readonly outcome: Outcome;
-  /** How much to give back to each limit of the call, by name; everything by default. */
+  /** The amount to give back to each limit of the call, by name; everything by default. */
   readonly unused?: Readonly<Record<string, number>>;
 }
 

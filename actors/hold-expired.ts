@@ -1,5 +1,5 @@
-// How the log shows a call whose hold the sweep ended, mostly because its process died: the real
-// outcome is unknown.
+// Describes, for the log, a call whose hold the sweep ended, mostly because its process died: the
+// real outcome is unknown.
 
 import { ERRORS } from "../src/core/errors.ts";
 import { NOTHING_COUNTED, outcomeText } from "../src/core/journal/journal.ts";

@@ -1,4 +1,4 @@
-// Reads what Redis has, for an audit. Nothing here changes a record or builds a wallet.
+// Reads the records of Redis for an audit. Nothing here changes a record or builds a wallet.
 
 import { BUCKETS } from "../src/core/access/limits.ts";
 import { type JournalPlace, type StreamEntry, streamEntry, writtenUntil } from "./journal.ts";
@@ -30,7 +30,7 @@ import { withShared } from "./scripts/shared-lua.ts";
 export interface InspectedHold {
   readonly request: string;
   readonly owner: string;
-  /** When its process's lease ends, or the hold's own deadline; null if it has neither. */
+  /** The end of its process's lease, or the hold's own deadline; null if it has neither. */
   readonly leaseMs: number | null;
   /** Null when the record cannot be read. */
   readonly record: HoldRecord | null;
@@ -40,9 +40,9 @@ export interface AccountInspection {
   readonly nowMs: number;
   /** Null when the bucket is not set up. */
   readonly bucket: BucketRecord | null;
-  /** How many journal entries were ever written in the bucket's epoch. */
+  /** The number of journal entries that were ever written in the bucket's epoch. */
   readonly written: number;
-  /** Of any epoch; null if there is none. */
+  /** A wallet of any epoch; null if Redis has no wallet of the account. */
   readonly wallet: Wallet | null;
   readonly document: string | null;
   /** By key id; a key without a call is missing. */
@@ -82,7 +82,7 @@ const SOURCE = withShared(inspectLua);
 /** How often to start again because a new owner of holds appeared during the read. */
 const TRIES_MAX = 10;
 
-/** Everything about an account at one instant, with the journal entries from a place on. */
+/** Reads everything about an account at one instant, with the journal entries from a place on. */
 export async function inspectAccount(
   redis: RedisClient,
   question: InspectionQuestion,

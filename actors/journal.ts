@@ -1,4 +1,5 @@
-// Reading the journal that the scripts write: what happened to the accounts of a bucket, in order.
+// Reads the journal that the scripts write: all that happened to the accounts of a bucket, in
+// order.
 
 import { type JournalEntry, parseOutcome } from "../src/core/journal/journal.ts";
 import { bucketKeys } from "./records/keys.ts";
@@ -13,14 +14,14 @@ export interface StreamEntry {
   readonly content: Buffer;
   /** Null if this release cannot read it. */
   readonly entry: JournalEntry | null;
-  /** Why it could not be read. */
+  /** The reason why this release cannot read the entry; null if it can. */
   readonly fault: string | null;
 }
 
 export interface JournalPage {
   /** Null when the bucket is not set up. */
   readonly bucket: BucketRecord | null;
-  /** How many entries were ever written in the bucket's epoch. */
+  /** The number of entries that were ever written in the bucket's epoch. */
   readonly written: number;
   readonly entries: readonly StreamEntry[];
 }
@@ -88,7 +89,7 @@ export function streamEntry(id: string, content: Buffer | undefined): StreamEntr
   }
 }
 
-/** How many entries of the journal are not in Postgres: all, if Postgres lost their epoch. */
+/** The number of journal entries that are not in Postgres: all, if Postgres lost their epoch. */
 export function entriesBehind({ bucket, written }: JournalPage, cursor: JournalPlace): number {
   if (bucket === null || bucket.epoch < cursor.epoch) return 0;
   return bucket.epoch > cursor.epoch ? written : Math.max(0, written - cursor.entry);
@@ -104,7 +105,7 @@ export function writtenAtMs({ type, atMs, outcome }: JournalEntry, nowMs: number
   try {
     return atMs + (Number(parseOutcome(outcome).latencyMs) || 0);
   } catch {
-    // The flush reports what is wrong with the entry.
+    // The flush reports the fault of the entry.
     return nowMs;
   }
 }

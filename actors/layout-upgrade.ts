@@ -88,7 +88,7 @@ export async function announceProcess(
 export interface RunningProcess {
   readonly id: string;
   readonly layouts: { readonly min: number; readonly max: number };
-  /** Null for a release that did not say. */
+  /** Null for a release that did not announce its version. */
   readonly version: string | null;
   /** The version of the configuration that it runs, 0 for its own file; null if it uses none. */
   readonly configuration: number | null;

@@ -1,4 +1,4 @@
-// Reads from the journal of a bucket which operations Postgres has lost.
+// Reads, in the journal of a bucket, the operations that Postgres has lost.
 
 import type { EpochInRedis } from "../src/store/accounts/wallet-repository.ts";
 import type { AppliedOperation } from "../src/store/ledger/lost-operations.ts";
@@ -8,7 +8,7 @@ import type { RedisClient } from "./scripts/script.ts";
 /** The operations among these entries that Postgres does not have. */
 export type Lacking = (entries: readonly StreamEntry[]) => Promise<readonly AppliedOperation[]>;
 
-/** What the journal of an epoch says of what Postgres lost. */
+/** The operations that Postgres lost, as far as the journal of an epoch shows them. */
 export interface LostInBucket {
   readonly operations: readonly AppliedOperation[];
   /** The number of the oldest entry that is still there; those before it were trimmed. */
@@ -20,7 +20,7 @@ export interface LostInBucket {
 
 const ENTRIES_A_PAGE = 1_000;
 
-/** Where to read, and at most how many pages of a thousand entries. */
+/** The place to read from, and the most pages of a thousand entries. */
 interface Reading extends EpochInRedis {
   readonly from?: number;
   readonly pagesMax?: number;

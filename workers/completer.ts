@@ -16,7 +16,7 @@ export interface CompleterDeps {
   readonly pendingWork: PendingWork;
   readonly accounts: { of(accountId: string, bucket: number): PendingAccount };
   readonly log: Pick<Log, "error">;
-  /** The time of Postgres: one wrong clock must not end anybody's free credit. */
+  /** The time of Postgres: one wrong clock must not end the free credit of an account. */
   readonly now: () => Promise<number>;
   /** Younger operations are left to the process that recorded them. */
   readonly graceMs: number;

@@ -39,7 +39,7 @@ export async function evictIdle(deps: EvictionDeps): Promise<number> {
   return evicted;
 }
 
-/** Returns whether the wallet was removed. */
+/** Removes the wallet if it is idle; returns true if it did. */
 async function evict(deps: EvictionDeps, { accountId, bucket }: ScannedWallet): Promise<boolean> {
   try {
     return await deps.accounts.of(accountId, bucket).evict(deps.idleMs);

@@ -63,7 +63,8 @@ async function keepSchedules(queue: Queue, jobs: Jobs, nowMs: number): Promise<v
   for (const name of ON_TIMERS) await queue.removeJobScheduler(name);
   for (const [name, { everyMs }] of Object.entries(jobs)) {
     const next = (await queue.getJobScheduler(name))?.next ?? nowMs;
-    // A worker's clock was ahead. BullMQ would keep the time of the next run, which it made by it.
+    // A worker's clock was ahead. BullMQ would keep the time of the next run, which it computed by
+    // that clock.
     if (next > nowMs + 2 * everyMs) await queue.removeJobScheduler(name);
     await queue.upsertJobScheduler(name, { every: everyMs }, { name, opts });
   }
@@ -71,8 +72,8 @@ async function keepSchedules(queue: Queue, jobs: Jobs, nowMs: number): Promise<v
 
 async function runJob(jobs: Jobs, name: string, running: Set<string>): Promise<void> {
   const job = Object.hasOwn(jobs, name) ? jobs[name] : undefined;
-  // A newer release may have scheduled a job that this one does not know. The next run of a job is
-  // made when one starts, so a slow job would take the turns of all others.
+  // A newer release may have scheduled a job that this release does not know. BullMQ makes the next
+  // run of a job when a run starts, so a slow job would take the turns of all others.
   if (job === undefined || running.has(name)) return;
   running.add(name);
   try {

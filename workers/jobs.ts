@@ -61,7 +61,7 @@ export function timedJobs({ metrics, ...parts }: JobParts & { readonly metrics: 
   } satisfies Readonly<Partial<Record<(typeof ON_TIMERS)[number], ScheduledJob>>>;
 }
 
-/** Has the journal measured for the metrics. */
+/** Measures the journal for the metrics. */
 export function measureJournal(
   { log, accounts, database, after }: JobParts,
   registry: Registry,
@@ -82,7 +82,7 @@ export function measureJournal(
   });
 }
 
-/** What the flush of the workers works with. */
+/** The dependencies of the workers' flush. */
 function flushDeps({ config, log, accounts, database }: FlushParts) {
   return {
     scripts: accounts.scripts,
@@ -95,7 +95,7 @@ function flushDeps({ config, log, accounts, database }: FlushParts) {
 
 type FlushParts = Pick<JobParts, "config" | "log" | "accounts" | "database">;
 
-/** Moves the journal; answers how many buckets did not fit. */
+/** Moves the journal; returns the number of buckets whose journal contradicts the ledger. */
 async function flushOnce(parts: FlushParts): Promise<number> {
   let conflicts = 0;
   await flushJournal({
@@ -114,7 +114,8 @@ export function queueJobs({ config, log, accounts, database, ...time }: JobParts
   const upkeep = new LogUpkeep(database);
   const now = () => accounts.clock.now();
   const readNow = () => pendingWork.nowMs();
-  // A clock that jumped ahead must not delete what cannot be restored.
+  // The earlier of both clocks counts: a clock that jumped ahead must not delete data that cannot
+  // be restored.
   const readEarliest = async () => {
     const nowMs = Math.min(now(), await readNow());
     return () => nowMs;

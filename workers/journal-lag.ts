@@ -1,5 +1,5 @@
-// Measures how far Postgres is behind the journals: how many entries wait, and for how long the
-// oldest has waited.
+// Measures the distance of Postgres from the journals: the number of waiting entries, and the age
+// of the oldest one.
 
 import { entriesBehind, type JournalPage, readJournal, writtenAtMs } from "../actors/journal.ts";
 import type { RedisClient } from "../actors/scripts/script.ts";
@@ -23,7 +23,7 @@ const CURSORS_MS_MAX = 2_000;
 
 export class JournalLag {
   #cursors: readonly BucketCursor[] = [];
-  /** Since when this process has seen the next entry of each bucket wait. */
+  /** The time since which this process has seen the next entry of each bucket wait. */
   readonly #waiting = new Map<number, { readonly place: string; readonly sinceMs: number }>();
 
   constructor(readonly deps: JournalLagDeps) {}

@@ -48,12 +48,12 @@ export function journalMetrics(deps: JournalMetricsDeps): JournalMetrics {
     if (log === null) return;
     const service = String(log.service);
     const ofService = sumsOf(sums.services, service);
-    // A late settlement may give back what the sweep took too much, and no counter can go back.
+    // A late settlement may return money that the sweep took too much, and no counter can go back.
     ofService.charged += Math.max(0, Number(log.cost));
     if (log.upstream_cost !== null) {
       ofService.upstream = (ofService.upstream ?? 0) + Number(log.upstream_cost);
     }
-    // The sweep counted the tokens of this call as none, but the call itself.
+    // The sweep counted this call, but no tokens for it.
     if (log.error_code === null && log.lane !== null && service === "models") {
       sums.tokens ??= { input: 0, cached: 0, output: 0 };
       sums.tokens.input += Number(log.prompt_tokens);
@@ -83,7 +83,10 @@ export function journalMetrics(deps: JournalMetricsDeps): JournalMetrics {
   };
 }
 
-/** What counters grow by for a batch: to find one by its labels takes a third of a microsecond. */
+/**
+ * The growth of the counters by one batch: to find a counter by its labels takes a third of a
+ * microsecond.
+ */
 interface EntrySums {
   overrun: bigint;
   writtenOff: bigint;
@@ -93,11 +96,11 @@ interface EntrySums {
 }
 
 interface ServiceSums {
-  /** In nano-USD, as the next. */
+  /** The amount in nano-USD, as the next field. */
   charged: number;
   /** Null if no call has a known cost. */
   upstream: number | null;
-  /** By status. */
+  /** The numbers of calls by status. */
   readonly calls: Map<Cell, number>;
 }
 
@@ -133,7 +136,7 @@ function countSums(registry: Registry): (sums: EntrySums) => void {
   };
 }
 
-/** What is measured of a chat call that was answered. */
+/** Measures each chat call that was answered. */
 function chatMetrics(registry: Registry): (log: LogRow) => void {
   const firstToken = histogram(registry, "farebox_ttft_seconds");
   const usage = histogram(registry, "gen_ai_client_token_usage");

@@ -1,4 +1,4 @@
-// Logs which session of Postgres holds a lock that a flush waits for.
+// Logs the session of Postgres that holds a lock for which a flush waits.
 
 import type { Clock } from "../src/core/clock.ts";
 import type { Log } from "../src/core/log.ts";
@@ -15,7 +15,7 @@ export interface LockWatchDeps {
 const LOOK_MS = 5_000;
 const WAITED_SECONDS = 2;
 
-/** Returns the result of `work`. While `work` takes long, logs the sessions that hold it up. */
+/** Returns the result of `work`. While `work` takes long, logs the sessions that block it. */
 export async function watchLocks<Value>(
   deps: LockWatchDeps,
   work: () => Promise<Value>,

@@ -23,7 +23,7 @@ export interface FlushDeps {
   readonly ledger: Ledger;
   readonly log: Log;
   /**
-   * How long entries stay in Redis after they are in Postgres, in case an older Postgres is
+   * The time that entries stay in Redis after they are in Postgres, in case an older Postgres is
    * restored.
    */
   readonly keepMs: number;
@@ -61,7 +61,8 @@ export async function flushJournal(deps: FlushDeps): Promise<number> {
   const lanes = Array.from({ length: LANES }, (_, lane) => {
     return first.behind.filter((_, index) => index % LANES === lane);
   });
-  // Every lane must have ended before this does, because who calls it may close the stores then.
+  // Every lane must have ended before this function does, because its caller may close the stores
+  // then.
   const ends = await Promise.allSettled(lanes.map((lane) => moveAll(deps, failures, lane)));
   for (const end of ends) {
     if (end.status === "rejected") throw end.reason;
@@ -90,11 +91,11 @@ async function moveAll(
 
 interface Pass {
   readonly moved: number;
-  /** The buckets that have more; none after a failure. */
+  /** The buckets that have more entries; the list is empty after a failure. */
   readonly behind: readonly number[];
 }
 
-/** Moves a page of each of these buckets; null means all. Adds what failed to `failures`. */
+/** Moves a page of each of these buckets; null means all. Adds errors to `failures`. */
 async function movePages(
   deps: FlushDeps,
   failures: unknown[],
@@ -107,8 +108,8 @@ async function movePages(
   const outcome = await deps.ledger.write(batches);
   await report(deps, outcome, failures);
   if (failures.length > 0 || outcome.moved === 0) return { moved: outcome.moved, behind: [] };
-  // A page that was not full reached the end of its bucket. Under load there is always something
-  // new.
+  // A page that was not full reached the end of its bucket. Under load every bucket always has a
+  // new entry.
   const full = batches.filter(({ entries }) => entries.length === ENTRIES_A_BUCKET);
   return { moved: outcome.moved, behind: full.map(({ bucket }) => bucket) };
 }
@@ -131,8 +132,8 @@ export async function flushForAudit(
   await flushJournal({
     ledger,
     keepMs: Number.POSITIVE_INFINITY,
-    // To make Redis agree would rebuild the buckets of which Postgres was put back, and their
-    // journals are all that tells what it lost.
+    // A rebuild would make Redis agree with a Postgres that was restored, and would destroy the
+    // journals, which alone show the entries that Postgres lost.
     scripts: { redis: scripts.redis, prepare: () => Promise.resolve() },
     log: { info: () => {}, warn: () => {}, error: addReason },
     rebuild: () => Promise.resolve(),
@@ -181,7 +182,7 @@ interface OutOfStep {
 }
 
 /**
- * Has these buckets rebuilt. One waits if Postgres lost its epoch, and perhaps an operation with
+ * Rebuilds these buckets. A bucket waits if Postgres lost its epoch, and perhaps an operation with
  * it: its journal is the last witness of that (D-492).
  */
 async function makeAgree(
@@ -220,7 +221,7 @@ function batchOf({ entries }: JournalPage, { bucket, epoch, entry }: BucketCurso
   };
 }
 
-/** False if the journal is of another epoch, or shorter than what Postgres has of it. */
+/** False if the journal is of another epoch, or shorter than the part of it in Postgres. */
 function agrees({ bucket, written }: JournalPage, cursor: BucketCursor): boolean {
   return bucket?.epoch === cursor.epoch && written >= cursor.entry;
 }
@@ -268,7 +269,8 @@ async function handleConflict(
   { bucket, epoch, error }: BucketConflict,
 ): Promise<void> {
   deps.onFork(bucket);
-  // Postgres was put back. Only a person can decide what counts, so the bucket waits (D-297).
+  // Postgres was restored to an earlier time. Only a person can decide which entries count, so the
+  // bucket waits (D-297).
   if (error instanceof JournalGap) {
     deps.log.error({ bucket, err: error }, "Postgres is older than the journal goes back");
     return;
@@ -288,7 +290,10 @@ async function handleConflict(
 
 type TrimDeps = Pick<FlushDeps, "scripts" | "ledger" | "keepMs">;
 
-/** How far this process trimmed each Redis, because an idle bucket does not need it twice. */
+/**
+ * The position to which this process trimmed each Redis, because an idle bucket does not need it
+ * twice.
+ */
 const trimmed = new WeakMap<object, Map<number, string>>();
 
 /**

@@ -1,4 +1,4 @@
-// Lets whole months of the request log go. The ledger stays: balances are proven by it alone.
+// Drops whole months of the request log. The ledger stays: it alone proves the balances.
 
 import { findOverdueLease } from "../actors/inspection.ts";
 import type { RedisClient } from "../actors/scripts/script.ts";
@@ -13,16 +13,16 @@ export interface DropDeps {
   readonly rejected: Pick<RejectedEntries, "countOpen">;
   readonly redis: RedisClient;
   readonly now: () => number;
-  /** Moves the journal to Postgres; answers how many buckets could not be moved. */
+  /** Moves the journal to Postgres; returns the number of buckets that could not be moved. */
   readonly flush: () => Promise<number>;
 }
 
 export interface RetentionDeps extends DropDeps {
-  /** How many whole months are kept besides this one; 0 keeps all. */
+  /** The number of whole months that are kept besides this one; 0 keeps all. */
   readonly keepMonths: number;
 }
 
-/** No call lasts so long: of a month that ended earlier, only what crashed is still open. */
+/** No call lasts so long: of a month that ended earlier, only crashed calls are still open. */
 const CALL_MS_MAX = DAY_MS;
 
 /**
@@ -52,7 +52,7 @@ export async function dropLogBefore(deps: DropDeps, before: string): Promise<rea
   return await deps.upkeep.dropMonths(before);
 }
 
-/** Drops what is older than is kept. */
+/** Drops the months that are older than the kept ones. */
 export async function keepLogMonths(deps: RetentionDeps): Promise<readonly string[]> {
   if (deps.keepMonths === 0) return [];
   return await dropLogBefore(deps, addMonths(monthText(deps.now()), -deps.keepMonths));

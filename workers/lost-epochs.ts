@@ -1,5 +1,5 @@
-// Looks through the journal of an epoch that Postgres lost, in a failover or by a restore: may its
-// bucket be rebuilt, or is it the last witness of an operation?
+// Reads the journal of an epoch that Postgres lost, in a failover or by a restore, to decide if its
+// bucket may be rebuilt, or if the journal is the last witness of an operation.
 
 import { type Lacking, lostInBucket } from "../actors/lost-in-bucket.ts";
 import type { RedisClient } from "../actors/scripts/script.ts";
@@ -13,7 +13,9 @@ import {
 } from "../src/store/ledger/lost-operations.ts";
 import type { Database } from "../src/store/servers/database.ts";
 
-/** What was read of an epoch so far: its bucket waits for long, and each flush looks at it. */
+/**
+ * The part of an epoch that was read so far: its bucket waits for long, and each flush reads on.
+ */
 interface Read {
   readonly epoch: number;
   readonly first: number;
@@ -26,8 +28,9 @@ const PAGES_A_FLUSH = 20;
 const readOf = new WeakMap<object, Map<number, Read>>();
 
 /**
- * Why a bucket must not be rebuilt: what Postgres lacks; a gap, because some of its journal was
- * trimmed; or `unread` while there is more to read. Null if nothing was lost.
+ * The reason why a bucket must not be rebuilt: the operations that Postgres lacks; a gap, because
+ * some of its journal was trimmed; or `unread` while there is more to read. Null if nothing was
+ * lost.
  */
 export async function reasonToWait(
   redis: RedisClient,

@@ -1,5 +1,5 @@
-// Finds messages that nobody works on: the job is gone, the worker died between the mail server and
-// the account, or the hold would expire while the message waits.
+// Finds messages without a worker: the job is gone, the worker died between the mail server and the
+// account, or the hold would expire while the message waits.
 
 import { renewDetached } from "../actors/detached-hold.ts";
 import type { Log } from "../src/core/log.ts";
@@ -24,7 +24,7 @@ export async function completeMail(deps: MailCompleterDeps): Promise<void> {
   }
   for (const { ended, charged } of await deliveries.unsettled(graceMs)) {
     try {
-      // First: a message that is settled does not come here again.
+      // The key is destroyed first: a message that is settled does not come here again.
       await deps.keys.destroy(ended.id);
       if (charged === null) await settleEnded(deps, ended);
       else await deliveries.markSettled(ended.id, charged);

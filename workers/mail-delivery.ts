@@ -1,4 +1,4 @@
-// One attempt to deliver a message, and what follows from its result.
+// Makes one attempt to deliver a message, and acts on its result.
 
 import type { Outcome } from "../actors/account.ts";
 import type { AccountActor } from "../actors/account-actor.ts";
@@ -29,11 +29,11 @@ export interface DeliveryDeps {
   readonly build: BuildMime;
   readonly accounts: { of(accountId: string, bucket: number): AccountActor };
   readonly mailDomain: string;
-  /** What the operator pays for one accepted recipient; null if that is not known. */
+  /** The price that the operator pays for one accepted recipient; null if that is not known. */
   readonly buying: PicoUsd | null;
   /** The envelope sender: the address that receives a bounce of this message. */
   readonly returnPath: (messageId: string, sender: string) => string;
-  /** How long a worker claims a message; longer than any conversation with the server. */
+  /** The time for which a worker claims a message; longer than any conversation with the server. */
   readonly claimMs: number;
   readonly retryDelayMs: (attempts: number) => number;
   /** Called with the result of each attempt. */
@@ -43,7 +43,7 @@ export interface DeliveryDeps {
 
 const RECORD_AGAIN_MS = 250;
 
-/** Makes the attempt that is due, unless there is none or another worker makes it. */
+/** Makes the attempt that is due, unless no attempt is due or another worker makes it. */
 export async function deliver(deps: DeliveryDeps, id: string): Promise<void> {
   const claim = await deps.deliveries.claim(id, deps.claimMs);
   if (claim === null) return;
@@ -111,15 +111,15 @@ async function putOff(
 
 async function end(deps: DeliveryDeps, claim: Claim, ending: DeliveryResult): Promise<void> {
   const ended = await record(deps, claim, ending);
-  // If another worker continues with it, its key is still needed.
+  // If another worker continues with the message, its key is still needed.
   if (ended === null) return;
   await deps.keys.destroy(claim.id);
   await settleEnded(deps, ended);
 }
 
 /**
- * Records how a message ended, while this worker has claimed it. Retries if Postgres is away: a
- * message that a mail server accepted must not be sent twice.
+ * Records the end of a message that this worker has claimed. Retries if Postgres is away: a message
+ * that a mail server accepted must not be sent twice.
  */
 async function record(
   deps: DeliveryDeps,

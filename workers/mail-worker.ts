@@ -1,5 +1,5 @@
-// The mail part of the worker process: the mail server or the sink, the queue's worker, the jobs
-// that complete forgotten messages, the service's own mails, and the listener for bounces.
+// Runs the mail part of the worker process: the mail server or the sink, the queue's worker, the
+// jobs that complete forgotten messages, the service's own mails, and the listener for bounces.
 
 import { type ConnectionOptions, Worker } from "bullmq";
 import type { Cluster, Redis } from "ioredis";
@@ -56,7 +56,7 @@ export interface MailWorker {
     readonly "outbox-expiry": ScheduledJob;
     readonly "balance-mails": ScheduledJob;
   };
-  /** What every worker runs by itself. */
+  /** The jobs that every worker runs by itself. */
   readonly timers: { readonly outbox: ScheduledJob; readonly "mail-holds": ScheduledJob };
   stop(): Promise<void>;
 }
@@ -64,7 +64,7 @@ export interface MailWorker {
 const COMPLETE_EVERY_MS = 5_000;
 /** Three times within the lease that an admission gives. */
 const RENEW_EVERY_MS = 20_000;
-/** People wait for codes. */
+/** People wait for the codes in these mails. */
 const OUTBOX_EVERY_MS = 1_000;
 const BALANCES_EVERY_MS = 300_000;
 const EXPIRE_EVERY_MS = 3_600_000;
@@ -116,7 +116,8 @@ export async function startMailWorker(parts: MailWorkerParts): Promise<MailWorke
     },
     timers: {
       outbox: { everyMs: OUTBOX_EVERY_MS, run: () => sendOutbox(outbox) },
-      // As the sweep, which gives back what is not renewed, this must not depend on the queue.
+      // Like the sweep, which settles holds that are not renewed, this must not depend on the
+      // queue.
       "mail-holds": {
         everyMs: RENEW_EVERY_MS,
         run: () => renewMailHolds({ ...completer, graceMs }),

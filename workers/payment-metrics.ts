@@ -1,5 +1,5 @@
-// Metrics of payments: what top-ups ended in, what events did, how far the inbox is behind, and
-// what is disputed and owed.
+// Counts payments for the metrics: the ends of top-ups, the results of events, the lag of the
+// inbox, and the disputed and owed amounts.
 
 import type { Registry } from "prom-client";
 import type { Log } from "../src/core/log.ts";

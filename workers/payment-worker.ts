@@ -1,5 +1,5 @@
-// The payments part of the worker process: the queue's worker, and the jobs that find what no event
-// told us of. Without a payment provider there is none.
+// Runs the payments part of the worker process: the queue's worker, and the jobs that find payments
+// without an event. It does not run without a payment provider.
 
 import { type ConnectionOptions, Worker } from "bullmq";
 import type { Registry } from "prom-client";
@@ -122,7 +122,7 @@ async function runJob(
   { onProcessed }: PaymentMetrics,
 ): Promise<void> {
   if (job.kind === "auto") return void (await topUpAutomatically(payments, needOf(job)));
-  // A newer release may have added a kind of job that this one does not know.
+  // A newer release may have added a kind of job that this release does not know.
   if (job.kind !== "event") return;
   try {
     await processEvent(payments, job.event);

@@ -1,5 +1,5 @@
 // Revokes keys of the playground that have ended. A process that dies takes the only copy of its
-// keys with it, so nobody else could revoke them.
+// keys with it, so no other process could revoke them.
 
 import type { Log } from "../src/core/log.ts";
 import { revokeEndedKeys } from "../src/store/accounts/playground-keys.ts";
@@ -13,7 +13,7 @@ export interface PlaygroundKeysDeps {
   readonly log: Pick<Log, "warn">;
 }
 
-/** Returns of how many accounts keys were revoked. */
+/** Returns the number of accounts whose keys were revoked. */
 export async function revokePlaygroundKeys(deps: PlaygroundKeysDeps): Promise<number> {
   const revoked = await revokeEndedKeys(deps.database, new Date(await deps.now()));
   for (const { id, bucket } of revoked) {

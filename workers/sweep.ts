@@ -40,9 +40,9 @@ export interface SettlementDeps {
 }
 
 /**
- * Delivers what waits, and then sweeps: a hold without an owner is settled to the cost that its
- * call had, if Postgres has it, and else to its checkpoint (D-614). Without Postgres, or if a
- * settlement could not be delivered, it still sweeps; then it throws.
+ * Delivers the stored settlements, and then sweeps: a hold without an owner is settled to the cost
+ * that its call had, if Postgres has it, and else to its checkpoint (D-614). Without Postgres, or
+ * if a settlement could not be delivered, it still sweeps; then it throws.
  */
 export async function deliverAndSweep(deps: SettlementDeps & SweepDeps): Promise<void> {
   const [delivery] = await Promise.allSettled([deliverSettlements(deps)]);
@@ -115,7 +115,7 @@ async function sweepBucket(deps: SweepDeps, bucket: number): Promise<Swept> {
   return { expired, summaries };
 }
 
-/** Resolves the holds of one owner that are due, page by page. Returns how many it settled. */
+/** Resolves the due holds of one owner, page by page. Returns the number of settled holds. */
 async function sweepOwner(run: BucketSweep, owner: string, isDue: IsDue): Promise<number> {
   const { redis } = run.scripts;
   const name = holdsKey(run.keys.number, owner);
@@ -135,14 +135,14 @@ async function sweepOwner(run: BucketSweep, owner: string, isDue: IsDue): Promis
   return settled;
 }
 
-/** Removes what calls that were settled have left. */
+/** Removes the records that settled calls have left. */
 async function removeEnded(
   { scripts, keys }: BucketSweep,
   owner: string,
   found: readonly FoundHold[],
 ): Promise<void> {
   const ended = found.filter(({ bytes }) => isEnded(bytes)).map(({ requestId }) => requestId);
-  // Redis may send more at once than it was asked for.
+  // Redis may return more records at once than were requested.
   for (let start = 0; start < ended.length; start += ENDED_AT_ONCE) {
     const requestIds = ended.slice(start, start + ENDED_AT_ONCE);
     await scripts.run(forgetEnded, { keys, owner, requestIds, ownerMayReturn: true });
@@ -165,7 +165,7 @@ function holdsOf(flat: readonly Buffer[]): FoundHold[] {
   return holds;
 }
 
-/** Resolves a hold if it is due; returns whether it settled it. */
+/** Resolves a hold if it is due; returns true if it settled the hold. */
 async function sweepOne(
   run: BucketSweep,
   { owner, requestId, bytes }: FoundHold & { readonly owner: string },
@@ -185,7 +185,7 @@ async function sweepOne(
     });
     return verdict === "ok";
   } catch (cause) {
-    // One record that cannot be read must not keep the holds of everybody else.
+    // One record that cannot be read must not keep the holds of all other calls.
     run.failures.push(new Error(`The hold of ${requestId} could not be settled`, { cause }));
     return false;
   }

@@ -1,4 +1,4 @@
-// The request and replies of mail (SPEC 2.5, 4.6, 4.7).
+// Defines the request and the replies of mail (SPEC 2.5, 4.6, 4.7).
 
 import { MAIL } from "../../core/access/limits.ts";
 import { PlainCost } from "../../http/reply-schema.ts";

@@ -1,4 +1,4 @@
-// POST /v1/mail/send and GET /v1/mail/messages/{id} (SPEC 4.6, 4.7).
+// Serves POST /v1/mail/send and GET /v1/mail/messages/{id} (SPEC 4.6, 4.7).
 
 import { MAIL } from "../../core/access/limits.ts";
 import { ACCEPTED, OK } from "../../core/errors.ts";
@@ -20,7 +20,7 @@ import type { MailCallDeps } from "./mail-services.ts";
 import { viewMessage } from "./mail-status.ts";
 import { sendMail } from "./send-mail.ts";
 
-/** What the mail endpoints need. */
+/** The dependencies of the mail endpoints. */
 export interface MailDeps extends FrameDeps, MailCallDeps {}
 
 export const sendMessage = endpoint({

@@ -1,4 +1,4 @@
-// A message for the caller (SPEC 2.5).
+// Writes a message as JSON for the caller (SPEC 2.5).
 
 import { senderAddress } from "../../core/mail.ts";
 import { toJsonNumber } from "../../core/money/money.ts";
@@ -7,7 +7,7 @@ import type { MailResult } from "./mail-result.ts";
 
 const OBJECT = "mail.message";
 
-/** The reply to a send; a repeat gets that of the first request. */
+/** The reply to a send; a repeated request gets the reply of the first one. */
 export function resultJson(
   { message, status, cost }: MailResult,
   accountId: string,

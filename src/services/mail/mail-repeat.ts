@@ -1,6 +1,6 @@
-// Idempotency keys (SPEC 4.6.2). Of all requests with the same key, even simultaneous ones, one
-// creates the message; the others wait and receive its result. They are counted and logged, and
-// cost nothing.
+// Handles idempotency keys (SPEC 4.6.2). Of all requests with the same key, even simultaneous ones,
+// one creates the message; the other requests wait and receive its result. They are counted and
+// logged, and cost nothing.
 
 import { refuse, takeHold } from "../../calls/admission.ts";
 import { type Call, type CallDeps, NO_COST, outcomeOf } from "../../calls/call.ts";
@@ -98,7 +98,7 @@ function reused(): ApiError {
   return new ApiError("idempotency_key_reused", message);
 }
 
-/** What is stored of an idempotency key and of the body that came with it. */
+/** The idempotency key, and the digest of the body that came with it, as they are stored. */
 function idempotencyKeyOf(
   secret: string,
   accountId: string,

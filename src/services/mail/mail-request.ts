@@ -22,7 +22,7 @@ import type { MailCall } from "./send-mail.ts";
  */
 const NOT_IN_NAMES = /[<>@":,;\\]|=\?/;
 const PRINTABLE = /^[\x20-\x7e]+$/;
-/** The most that any tier allows: more need not be read. */
+/** The most recipients that any tier allows: further ones need not be read. */
 const RECIPIENTS_MAX = Math.max(...TIERS.map(({ mail }) => mail?.recipientsPerMessage ?? 0));
 
 /** `mailDomain` is the service's own domain: mail to it is refused. */

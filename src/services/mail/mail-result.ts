@@ -1,4 +1,4 @@
-// What the caller of a message receives, derived from the state of the message.
+// Derives the caller's result from the state of a message.
 
 import { ApiError } from "../../core/errors.ts";
 import { mailCost, type RejectReason } from "../../core/mail.ts";
@@ -9,7 +9,7 @@ export interface MailResult {
   readonly message: MailMessage;
   /** `sent`, or `queued` if the mail server did not accept it in time. */
   readonly status: "sent" | "queued";
-  /** What was charged so far. */
+  /** The amount charged so far. */
   readonly cost: NanoUsd;
   /** True if an earlier request with the same Idempotency-Key created the message. */
   readonly isRepeat: boolean;
@@ -29,7 +29,7 @@ export function resultOf(message: MailMessage): MailResult | ApiError {
     return { message, status: "queued", cost: ZERO, isRepeat: false };
   }
   if (message.status === "failed") return failureOf(message);
-  // If Redis is away, it is not settled yet, and will be charged exactly this.
+  // If Redis is away, the message is not settled yet, and will be charged exactly this amount.
   const cost = message.cost ?? mailCost(message.accepted);
   return { message, status: "sent", cost, isRepeat: false };
 }

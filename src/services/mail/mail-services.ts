@@ -1,4 +1,5 @@
-// What the mail use cases share: the stores that hold a message, and waiting for its result.
+// Holds the stores of messages that all mail use cases share, and waits for the result of a
+// message.
 
 import type { CallDeps } from "../../calls/call.ts";
 import type { Clock } from "../../core/clock.ts";
@@ -21,15 +22,15 @@ export interface MailServices {
   readonly domain: string;
   /** How long a request waits for the mail server. */
   readonly waitMs: number;
-  /** Keys the digests of what callers give. */
+  /** Keys the digests of the callers' idempotency keys and bodies. */
   readonly secrets: SecretList;
   readonly random: RandomBytes;
 }
 
-/** What every mail request requests from an account, except its price. */
+/** The terms of every mail request to an account, except its price. */
 export const MAIL_TERMS = { scope: "mail", service: "mail", model: null } as const;
 
-/** What the mail use cases need. */
+/** The dependencies of the mail use cases. */
 export interface MailCallDeps {
   readonly calls: CallDeps;
   readonly mail: MailServices;
@@ -42,8 +43,8 @@ const LOOK_MS = 1_000;
  * Waits until the message has ended and is settled, until an attempt failed temporarily, or until
  * the time is over. If the message is still under way then, records that its caller received
  * `queued`. `announce` gives the message to the workers; it is called when no notification can be
- * missed any more, and nobody waits for it: it ends only once the queue is there. Without it, the
- * workers have the message already.
+ * missed any more, and is not waited for, because it ends only once the queue is reachable. Without
+ * it, the workers have the message already.
  */
 export async function awaitMessage(
   services: MailServices,

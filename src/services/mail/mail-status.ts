@@ -1,4 +1,4 @@
-// The look-up of a message, which is a call of its own.
+// Looks a message up; a look-up is a call of its own.
 
 import { takeHold } from "../../calls/admission.ts";
 import { type Call, NO_COST, outcomeOf } from "../../calls/call.ts";

@@ -1,15 +1,15 @@
-// A caller's text for a message: how long it is, and the footer.
+// Measures a caller's text for a message, and adds the footer to it.
 
 import { escapeHtml } from "../../core/text/html.ts";
 
-/** The size in UTF-8. */
+/** The size of the text in UTF-8. */
 export function utf8Bytes(text: string): number {
   return Buffer.byteLength(text, "utf8");
 }
 
 /** The text, followed by the footer after the usual signature mark (RFC 3676 4.3). */
 export function withTextFooter(text: string, footer: string): string {
-  // A regular expression would begin anew at every line break of the text.
+  // A regular expression would start a new search at every line break of the text.
   let end = text.length;
   while (isLineBreak(text.charCodeAt(end - 1))) end -= 1;
   return `${text.slice(0, end)}\n\n-- \n${footer}\n`;
@@ -23,8 +23,8 @@ function isLineBreak(code: number): boolean {
 }
 
 /**
- * The HTML with the footer before the last `</body>`, or at the end if there is none. The original
- * stays unchanged, byte for byte.
+ * The HTML with the footer before the last `</body>`, or at the end of an HTML text without that
+ * tag. The original stays unchanged, byte for byte.
  */
 export function withHtmlFooter(html: string, footer: string): string {
   const block = `<p style="font-size:12px;color:#666">${escapeHtml(footer)}</p>`;
@@ -35,7 +35,7 @@ export function withHtmlFooter(html: string, footer: string): string {
 /** A relevant tag, or the start of something that is not markup until its own end. */
 const MARKS = /<!--|<\/body\s{0,9}>|<(script|style|textarea|title)\b/gi;
 
-/** The position of the document's `</body>`; one inside a comment or a script is only text. */
+/** The position of the document's `</body>`; a tag inside a comment or a script is only text. */
 function closingBody(html: string): number | null {
   let found: number | null = null;
   MARKS.lastIndex = 0;
@@ -46,7 +46,7 @@ function closingBody(html: string): number | null {
     }
     const end = mark[1] === undefined ? /-->/g : new RegExp(`</${mark[1]}\\b`, "gi");
     end.lastIndex = MARKS.lastIndex;
-    // Without an end it continues to the end of the document.
+    // A comment or script without an end continues to the end of the document.
     if (end.exec(html) === null) break;
     MARKS.lastIndex = end.lastIndex;
   }

@@ -24,7 +24,7 @@ import { seal } from "./sealed.ts";
 /** A checked request. */
 export interface MailCall {
   readonly content: MailContent;
-  /** Distinct. */
+  /** Distinct addresses. */
   readonly recipients: readonly MailAddress[];
   readonly idempotencyKey: string | null;
 }
@@ -76,9 +76,9 @@ async function createMessage(
     if (claim !== null) await freed(calls, services.idempotencyKeys.release(claim));
     throw error;
   }
-  // With a slow mail server, others would wait behind all messages of one account (D-546).
+  // With a slow mail server, other accounts would wait behind all messages of one account (D-546).
   const rank = services.turns.begin(call.identity.accountId);
-  // Give the message to the workers. If that fails, the completer finds it in Postgres.
+  // Gives the message to the workers. If that fails, the completer finds it in Postgres.
   const announce = async () => {
     await services.queue.add(id, 0, { rank }).catch((error) => {
       calls.log.warn({ messageId: id, err: error }, "A message waits for the completer");
@@ -91,7 +91,7 @@ async function createMessage(
     return await concluded(deps, claim, message);
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    // The message is stored and will be sent: after an error, its caller would send another.
+    // The message is stored and will be sent: after an error, its caller would send a second one.
     calls.log.warn({ messageId: id, err: error }, "A message could not be waited for");
     const { requestId } = call;
     const createdAt = new Date(calls.clock.now());
@@ -156,8 +156,8 @@ async function storeMessage(
     return await giveBack(calls, call, hold, notStored(cause));
   }
   const stored = await insert(services, held, sealed.box).catch((cause) => {
-    // It may have been stored all the same, and may be sent: then a worker settles the hold. If
-    // not, the hold ends with its lease.
+    // The message may have been stored all the same, and may be sent: then a worker settles the
+    // hold. If not, the hold ends with its lease.
     hold.detach();
     throw notStored(cause);
   });

@@ -1,8 +1,8 @@
-// A mail server as the operator configures it.
+// Reads the mail server that the operator configures.
 
 import { isLoopback } from "../../core/loopback.ts";
 
-/** What the URL of a mail server says. */
+/** The parts of a mail server's URL. */
 export interface RelayAddress {
   readonly host: string;
   readonly port: number;
@@ -43,7 +43,7 @@ export function parseRelay(text: string): RelayAddress {
     throw new RangeError(`takes tls=${TLS_CHOICES.join(", tls=")}, and only with smtp://`);
   }
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
-  // Whoever is on the way can make encryption fail, and read the password then.
+  // An attacker between us and the server can make encryption fail, and then read the password.
   if (chosen === "optional" && url.username !== "" && !isLoopback(host)) {
     throw new RangeError("has a user, which tls=optional takes only for a server on this machine");
   }

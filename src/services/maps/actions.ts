@@ -30,14 +30,14 @@ export type Category = (typeof CATEGORIES)[number];
 
 /** Rules for several parameters together. */
 export type Together =
-  /** All of them, or none. */
+  /** The call has all of them, or none of them. */
   | { readonly rule: "all_or_none"; readonly names: readonly string[] }
   /** An area: either `bbox`, or `lat` and `lon`, with or without `radius`. */
   | { readonly rule: "area" };
 
 interface Action {
   readonly category: Category;
-  /** What the action returns, in half a sentence. */
+  /** The answer of the action, in half a sentence. */
   readonly about: string;
   readonly parameters: Readonly<Record<string, Parameter<unknown>>>;
   readonly together?: Together;

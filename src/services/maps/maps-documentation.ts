@@ -8,7 +8,7 @@ import type { Parameter } from "./parameters.ts";
 
 const NAMES = Object.keys(ACTIONS) as MapsAction[];
 
-/** How one action uses a parameter. */
+/** The use of a parameter by one action. */
 interface Use {
   readonly action: MapsAction;
   readonly parameter: Parameter<unknown>;

@@ -16,7 +16,7 @@ import type { MapsConfig } from "./servers.ts";
 const PNG = "image/png";
 const PNG_URL = `data:${PNG};base64,`;
 
-/** What the maps endpoint needs. */
+/** The dependencies of the maps endpoint. */
 export interface MapsDeps extends FrameDeps {
   readonly calls: MapsCallDeps;
   readonly catalogue: () => { readonly maps: MapsConfig };
@@ -43,7 +43,7 @@ does not have is refused. Nothing found is an answer, and costs what any answer 
     const { deps, request } = context;
     const query = readAction(readQuery(request.url));
     const { action } = query;
-    // The log names only actions that exist, never what a caller made up.
+    // The log names only actions that exist, never a name that a caller made up.
     context.model = action;
     const parameters = readParameters(action, query.parameters);
     if (!deps.pauses.isPaused("maps")) deps.calls.maps.check(action, parameters);

@@ -10,7 +10,7 @@ import { charge, type NanoUsd } from "../../core/money/money.ts";
 import type { MapsAction, ParametersOf } from "./actions.ts";
 import type { MapsProvider, MapsReply } from "./providers/provider.ts";
 
-/** What the maps use case needs. */
+/** The dependencies of the maps use case. */
 export interface MapsCallDeps extends CallDeps {
   readonly maps: MapsProvider;
 }
@@ -23,7 +23,7 @@ export interface MapsCall<A extends MapsAction> {
   readonly priceVersion: string;
 }
 
-/** A call, and how its answer is written for the caller. */
+/** A call, and the function that writes its answer for the caller. */
 export interface AnsweredMaps<A extends MapsAction, Answer> extends MapsCall<A> {
   readonly write: (reply: MapsReply<A>, paid: Settlement) => Answer;
 }

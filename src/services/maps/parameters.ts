@@ -1,5 +1,5 @@
-// The kinds of parameters of maps actions, each with its check and its unit. Values arrive as text
-// in the query string.
+// Defines the kinds of parameters of maps actions, each with its check and its unit. Values arrive
+// as text in the query string.
 
 import type { Box, Position } from "../../annexes/atlas/geography.ts";
 import {
@@ -185,7 +185,7 @@ export const language: Kind<string> = {
     try {
       return Intl.getCanonicalLocales(text)[0];
     } catch (error) {
-      // A variant that stands twice.
+      // A variant stands twice in the tag.
       if (error instanceof RangeError) return undefined;
       throw error;
     }

@@ -1,4 +1,4 @@
-// The price of a maps call (SPEC 4.5): one for each category, known before the call is made.
+// Prices a maps call (SPEC 4.5): each category has one price, known before the call is made.
 
 import { charge, type NanoUsd, type PicoUsd, price } from "../../core/money/money.ts";
 import { ACTIONS, type Category, type MapsAction } from "./actions.ts";

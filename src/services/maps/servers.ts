@@ -45,7 +45,7 @@ export interface MapsServer {
   readonly timeoutMs: number;
   /** The maximum of simultaneous requests; further ones go to the next server. */
   readonly concurrencyMax: number;
-  /** What the operator pays for one call; omitted if the operator did not say. */
+  /** The price that the operator pays for one call; omitted if the operator did not say. */
   readonly buying?: PicoUsd;
 }
 

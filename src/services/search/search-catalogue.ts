@@ -1,4 +1,5 @@
-// What the gateway sells as search: the price of a result, and the servers that find results.
+// Describes the search that the gateway sells: the price of a result, and the servers that find
+// results.
 
 import { type PicoUsd, price } from "../../core/money/money.ts";
 
@@ -12,11 +13,11 @@ export interface SearchServer {
   /** Without a slash at the end; empty for the embedded index. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
-  /** For one query, however many requests it takes. */
+  /** The time limit for one query, with all requests that it takes. */
   readonly timeoutMs: number;
   /** The maximum of simultaneous queries; further ones go to the next server. */
   readonly concurrencyMax: number;
-  /** What the operator pays for one call; omitted if the operator did not say. */
+  /** The price that the operator pays for one call; omitted if the operator did not say. */
   readonly buying?: PicoUsd;
 }
 
@@ -40,7 +41,7 @@ export const SEARCH_BASE_URLS: Readonly<Partial<Record<SearchKind, string>>> = {
 
 const SEARCH_PRICE_DEFAULT = "0.0005";
 
-/** What is offered without any configuration. */
+/** The search that an installation without any configuration offers. */
 export const EMBEDDED_SEARCH: SearchOffer = {
   pricePerResult: price(SEARCH_PRICE_DEFAULT, 1),
   servers: [

@@ -1,4 +1,4 @@
-// POST /v1/search and /v1/search/batch (SPEC 4.3, 4.4).
+// Serves POST /v1/search and /v1/search/batch (SPEC 4.3, 4.4).
 
 import { SEARCH } from "../../core/access/limits.ts";
 import { ApiError } from "../../core/errors.ts";
@@ -9,7 +9,7 @@ import { type EndpointContext, endpoint } from "../../http/endpoint.ts";
 import type { FrameDeps } from "../../http/frame.ts";
 import {
   checkBatchSize,
-  type Found,
+  type QueryResult,
   type SearchCallDeps,
   searchBatch,
   searchOnce,
@@ -20,13 +20,13 @@ import { batchJson, replyJson } from "./search-json.ts";
 import { toSearchRequest, toSearchRequests } from "./search-request.ts";
 import { BatchAnswer, BatchBody, SearchAnswer, SearchBody } from "./search-schema.ts";
 
-/** What the search endpoints need. */
+/** The dependencies of the search endpoints. */
 export interface SearchDeps extends FrameDeps {
   readonly calls: SearchCallDeps;
   readonly catalogue: () => { readonly search: SearchOffer };
 }
 
-type Context = EndpointContext<SearchDeps>;
+type SearchContext = EndpointContext<SearchDeps>;
 
 export const search = endpoint({
   id: "search",
@@ -42,7 +42,7 @@ export const search = endpoint({
   reply: SearchAnswer,
   errors: ["upstream_unreachable"],
   examples: SEARCH_EXAMPLES,
-  prepare(fields, { deps }: Context) {
+  prepare(fields, { deps }: SearchContext) {
     const request = toSearchRequest(fields);
     const refusal = deps.calls.search.unsupportedError(request);
     if (refusal !== null) refuseUnserved(deps, [refusal], () => "");
@@ -74,10 +74,10 @@ export const batchSearch = endpoint({
   reply: BatchAnswer,
   errors: ["batch_too_large"],
   examples: BATCH_EXAMPLES,
-  async precheck(body, { deps, call }: Context) {
+  async precheck(body, { deps, call }: SearchContext) {
     if (Array.isArray(body)) await checkBatchSize(deps.calls, call, body.length);
   },
-  prepare(items, { deps }: Context) {
+  prepare(items, { deps }: SearchContext) {
     const requests = toSearchRequests(items);
     const refusals = requests.map((request) => deps.calls.search.unsupportedError(request));
     refuseUnserved(deps, refusals, (index) => `[${index}]: `);
@@ -85,7 +85,7 @@ export const batchSearch = endpoint({
   },
   run({ deps, call }, requests) {
     const { requestId } = call;
-    const itemOf = (found: Found, index: number) => {
+    const itemOf = (found: QueryResult, index: number) => {
       const query = requests[index]?.query ?? "";
       return { facts: { id: newId("search", deps.random), requestId, query }, found };
     };
@@ -99,8 +99,8 @@ export const batchSearch = endpoint({
 });
 
 /**
- * Throws if well-formed searches cannot be served. What no provider supports comes before what none
- * is ready for, as in the error table.
+ * Throws if well-formed searches cannot be served. A field that no provider supports is refused
+ * before a search that no provider is ready for, as in the error table.
  */
 function refuseUnserved(
   { pauses }: Pick<SearchDeps, "pauses">,
@@ -111,6 +111,6 @@ function refuseUnserved(
   const unable = refusals[at];
   if (unable) throw new ApiError(unable.code, labelOf(at) + unable.message);
   const unready = refusals.find((refusal) => refusal !== null);
-  // While search is paused, that is the refusal, ready or not.
+  // While search is paused, the refusal is that of the pause, even if no provider is ready.
   if (unready && !pauses.isPaused("search")) throw unready;
 }

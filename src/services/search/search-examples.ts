@@ -1,4 +1,4 @@
-// Example searches that work as written, for documentation and tests.
+// Has example searches that work as written, for documentation and tests.
 
 import type { Example } from "../../http/endpoint-info.ts";
 

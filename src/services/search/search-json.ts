@@ -1,11 +1,11 @@
-// Search results for the caller: the fields of Perplexity's search, and the cost.
+// Writes search results for the caller: the fields of Perplexity's search, and the cost.
 
 import type { ApiError } from "../../core/errors.ts";
 import { ZERO } from "../../core/money/money.ts";
 import { errorShape } from "../../http/respond.ts";
 import { type Paid, svcOf } from "../../http/svc.ts";
 import type { SearchReply } from "./providers/provider.ts";
-import type { Found } from "./search.ts";
+import type { QueryResult } from "./search.ts";
 
 export interface SearchFacts {
   readonly id: string;
@@ -15,7 +15,7 @@ export interface SearchFacts {
 
 /** The body of a batch: an array in the order of its queries. */
 export function batchJson(
-  items: readonly { readonly facts: SearchFacts; readonly found: Found }[],
+  items: readonly { readonly facts: SearchFacts; readonly found: QueryResult }[],
 ): string {
   const bodies = items.map(({ facts, found }) =>
     "error" in found
@@ -25,7 +25,7 @@ export function batchJson(
   return `[${bodies.join(",")}]`;
 }
 
-/** The results of a query, and what they cost. */
+/** The results of a query, and their cost. */
 export function replyJson(
   { id, requestId, query }: SearchFacts,
   { results, provider }: SearchReply,

@@ -1,5 +1,5 @@
-// Requests and replies of web search. Fields that clients of Perplexity and LiteLLM send under
-// other names are accepted under those too.
+// Defines requests and replies of web search. Fields that clients of Perplexity and LiteLLM send
+// under other names are accepted under those too.
 
 import { SEARCH, TIERS } from "../../core/access/limits.ts";
 import { costUsd, requestId } from "../../http/reply-schema.ts";

@@ -1,4 +1,5 @@
-// The life of a search: admit with the upper bound, ask the providers, settle to the results.
+// Runs a search from admission to settlement: it admits with the upper bound, asks the providers,
+// and settles to the results.
 
 import type { Outcome } from "../../../actors/account.ts";
 import { Admission, takeHold } from "../../calls/admission.ts";
@@ -13,12 +14,12 @@ import { priceVersionOfUnit } from "../../core/money/price-version.ts";
 import type { Paid } from "../../http/svc.ts";
 import type { SearchProvider, SearchReply, SearchRequest } from "./providers/provider.ts";
 
-/** What the search use cases need. */
+/** The dependencies of the search use cases. */
 export interface SearchCallDeps extends CallDeps {
   readonly search: SearchProvider;
 }
 
-/** What every search requests from an account; free credit never pays for it (SPEC 8.7.2). */
+/** The terms of every search request to an account; free credit never pays for it (SPEC 8.7.2). */
 const SEARCH_TERMS = {
   scope: "search",
   service: "search",
@@ -27,12 +28,12 @@ const SEARCH_TERMS = {
   stream: false,
 } as const satisfies Partial<CallTerms>;
 
-/** The result of one query: results and their cost, or why there are none. */
-export type Found =
+/** The result of one query: its results and their cost, or the error that stopped it. */
+export type QueryResult =
   | { readonly reply: SearchReply; readonly cost: NanoUsd }
   | { readonly error: ApiError };
 
-/** One query, and how it is paid and answered. */
+/** One query, with its price and the function that writes its reply. */
 export interface OneSearch {
   readonly request: SearchRequest;
   readonly pricePerResult: PicoUsd;
@@ -40,16 +41,16 @@ export interface OneSearch {
   readonly write: (reply: SearchReply, paid: Paid) => string;
 }
 
-/** The same for several. */
+/** Several queries, with their price and the function that writes their reply. */
 export interface SearchBatch {
   readonly requests: readonly SearchRequest[];
   readonly pricePerResult: PicoUsd;
-  readonly write: (found: readonly Found[]) => string;
+  readonly write: (found: readonly QueryResult[]) => string;
 }
 
 /**
- * One query. Zero results cost nothing. If the caller disconnects before the results are there, the
- * call costs nothing; after that it is charged, delivered or not.
+ * Runs one query. Zero results cost nothing. If the caller disconnects before the results are
+ * there, the call costs nothing; after that it is charged, delivered or not.
  */
 export async function searchOnce(
   deps: SearchCallDeps,
@@ -86,9 +87,9 @@ export async function searchOnce(
 }
 
 /**
- * Several queries under one hold, a few at a time, with the replies in their order. A query that
- * fails costs nothing and does not affect the others. The costs add up exactly to the charge. If
- * the caller disconnects, the queries answered by then are charged.
+ * Runs several queries under one hold, a few at a time, with the replies in their order. A query
+ * that fails costs nothing and does not affect the others. The costs add up exactly to the charge.
+ * If the caller disconnects, the queries answered by then are charged.
  */
 export async function searchBatch(
   deps: SearchCallDeps,
@@ -122,11 +123,13 @@ export async function searchBatch(
   return settled;
 }
 
-/** What was found, and what it costs: each part to the digit, and their sum in one charge. */
+/**
+ * The results of all replies, and their cost: each part to the digit, and their sum in one charge.
+ */
 function foundIn(replies: readonly (SearchReply | ApiError)[], pricePerResult: PicoUsd) {
   let results = 0;
   let cost = ZERO;
-  const found = replies.map((reply): Found => {
+  const found = replies.map((reply): QueryResult => {
     if (reply instanceof ApiError) return { error: reply };
     results += reply.results.length;
     const before = cost;
@@ -142,7 +145,10 @@ function lanesOf(replies: readonly SearchReply[]): { readonly lane?: string } {
   return providers.length === 0 ? {} : { lane: [...new Set(providers)].join(",") };
 }
 
-/** What the operator pays for the queries; not known if the price of one is not known. */
+/**
+ * The price that the operator pays for the queries; not known if the price of one query is not
+ * known.
+ */
 function upstreamCost(replies: readonly SearchReply[]): Pick<Outcome, "upstreamCost"> {
   const prices = replies.flatMap(({ buying }) => buying ?? []);
   if (prices.length === 0 || prices.length < replies.length) return {};
@@ -178,7 +184,7 @@ async function askAll(
     for (const [index, request] of left) {
       if (call.signal.aborted) return;
       const options = { account: call.identity.accountId, signal: call.signal };
-      // Also what is thrown at once concerns only this query.
+      // An error that is thrown at once also concerns only this query.
       try {
         replies[index] = await deps.search.search(request, options);
       } catch (error) {

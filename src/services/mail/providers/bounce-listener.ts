@@ -12,7 +12,7 @@ export interface BounceListenerOptions {
   readonly domain: string;
   readonly host: string;
   readonly port: number;
-  /** What the return paths were signed with; bounces come days later. */
+  /** The secrets that the return paths were signed with; bounces come days later. */
   readonly secrets: SecretList;
   /** `bounce` resolves to false if the bounce must come again. */
   readonly messages: { bounce(messageId: string): Promise<boolean> };

@@ -1,7 +1,7 @@
 // Reads whether a mail reports that a message was not delivered: in the form of RFC 3464, or in one
 // of two older forms, which some relays still use.
 
-/** So much of a mail is read: the report comes after a text for people. */
+/** This much of a mail is read: the report comes after a text for people. */
 export const REPORT_BYTES_MAX = 256 * 1024;
 /** The most levels of mails around a report: gateways wrap reports. */
 const DEPTH_MAX = 3;

@@ -8,7 +8,7 @@ export type RelayCheck =
   | { readonly ok: true; readonly encrypted: boolean; readonly response: string }
   | { readonly ok: false; readonly problem: string };
 
-/** What each kind of failure means for the operator who configures the server. */
+/** The meaning of each kind of failure for the operator who configures the server. */
 const MEANINGS: Readonly<Record<string, string>> = {
   EDNS: "the name of the server is not known",
   ESOCKET: "the server cannot be reached: check its address, its port and firewalls",
@@ -22,7 +22,10 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EPROTOCOL: "what answers is no mail server",
 };
 
-/** What a failed handshake is called inside; the library calls it ESOCKET like any other fault. */
+/**
+ * The words in the inner code of a failed handshake; the library reports such a handshake as
+ * ESOCKET, like any other fault.
+ */
 const TLS_FAULT = /CERT|SIGNATURE|TLS|SSL/;
 
 /** Connects and logs in, sends nothing, and quits. Never rejects. */

@@ -1,4 +1,5 @@
-// The mail server of an installation without one: it accepts every message and delivers nothing.
+// Runs the mail server of an installation without a relay: it accepts every message and delivers
+// nothing.
 
 import type { AddressInfo } from "node:net";
 import { SMTPServer } from "smtp-server";

@@ -22,7 +22,7 @@ export function connectSmtp(relay: SmtpRelay): Promise<SMTPConnection> {
     requireTLS: tls === "required",
     ignoreTLS: tls === "none",
     opportunisticTLS: tls === "optional",
-    // Whoever takes mail without TLS need not show who they are with it.
+    // A server that takes mail without TLS need not prove its identity with TLS.
     ...(tls === "optional" && { tls: { rejectUnauthorized: false } }),
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
@@ -43,7 +43,7 @@ export function connectSmtp(relay: SmtpRelay): Promise<SMTPConnection> {
   connection.connect((error) => {
     if (error) reject(error);
     else if (relay.user === null) resolve(connection);
-    // The library would send the password all the same, also after STARTTLS was refused.
+    // The library would send the password all the same, also after the server refused STARTTLS.
     else if (!connection.allowsAuth) reject(failure("ENOAUTH", "The server offers no login"));
     else logIn(connection, relay, { resolve, reject });
   });

@@ -32,7 +32,7 @@ export function deliveryOf(error: NodemailerError, committed: boolean): NotAccep
   if (replies === null || !replies.every(({ permanent }) => permanent === true)) {
     return { kind: "deferred", why, answered: committed };
   }
-  return { kind: "rejected", reason: reasonOf(replies[0]?.response ?? "") };
+  return { kind: "rejected", reason: rejectReason(replies[0]?.response ?? "") };
 }
 
 /** The part of an error that may be logged: `EENVELOPE 450`. */
@@ -56,6 +56,6 @@ function repliesOf(error: NodemailerError): readonly Reply[] | null {
 
 type Reply = Pick<NodemailerError, "permanent" | "response">;
 
-function reasonOf(response: string): RejectReason {
+function rejectReason(response: string): RejectReason {
   return REASONS.find(([pattern]) => pattern.test(response))?.[1] ?? "other";
 }

@@ -31,7 +31,7 @@ export function sendMsMax(relay: Pick<SmtpRelay, "timeoutMs">): number {
   return relay.timeoutMs * STEPS;
 }
 
-/** What a stream buffers before it asks for no more. */
+/** The bytes that a stream buffers before it asks for no more. */
 const SLICE_BYTES = 16 * 1024;
 
 const BROKEN = { kind: "deferred", why: "ECONNECTION", answered: false } as const;
@@ -41,7 +41,7 @@ const PERMANENT_FROM = 500;
 /** Asks for reports of failures only, and without a copy of the mail (RFC 3461). */
 const REPORTS = { notify: "FAILURE", ret: "HDRS" } as const;
 
-/** How a connection fails that the server closed while it was idle. */
+/** The errors of a connection that the server closed while it was idle. */
 const STALE = /^(?:ECONNECTION|ESOCKET)| 421$/;
 
 /** The result of a transaction. The server refused the recipients in `later` for now. */
@@ -98,7 +98,8 @@ export class SmtpTransport implements MailTransport {
     if (line !== undefined) {
       line.endIdle();
       const delivery = await this.#converse(line, mail, commit);
-      // If stale, the server had closed the idle connection and accepted nothing: try a new one.
+      // If the delivery is stale, the server had closed the idle connection and accepted nothing: a
+      // new connection is tried.
       if (delivery !== "stale") return delivery;
     }
     const fresh = await this.#open();
@@ -140,7 +141,7 @@ export class SmtpTransport implements MailTransport {
     await this.#putBack(line, delivery.kind === "accepted");
     callOff();
     if (body.stage === "withdrawn") return { kind: "withdrawn" };
-    // What the server answers to a whole message is never about the connection alone.
+    // A server's answer to a whole message is never about the connection alone.
     const mayBeStale = line.used > 1 && !body.mayBeTaken && delivery.kind === "deferred";
     return mayBeStale && STALE.test(delivery.why) ? "stale" : delivery;
   }
@@ -180,12 +181,12 @@ class Body {
     return this.stage === "asked" || this.stage === "ended";
   }
 
-  /** Whatever else is sent now becomes part of the message. */
+  /** Any other bytes that are sent now become part of the message. */
   get isUnderWay(): boolean {
     return this.stage !== "before" && this.stage !== "ended";
   }
 
-  /** All bytes of the message, but its end only after `commit` agrees. */
+  /** Yields all bytes of the message, but its end only after `commit` agrees. */
   async *#gated(mime: Buffer, commit: () => Promise<boolean>): AsyncGenerator<Buffer> {
     this.stage = "begun";
     // A slice is asked for when there is room for it, so `commit` is, when there is for the end.

@@ -1,4 +1,4 @@
-// The interface to whatever delivers messages, such as a mail server.
+// The interface of everything that delivers messages, such as a mail server.
 
 import type { RejectReason } from "../../../core/mail.ts";
 
@@ -21,7 +21,7 @@ export type Delivery =
    * after `commit`.
    */
   | { readonly kind: "deferred"; readonly why: string; readonly answered: boolean }
-  /** All of it was sent, but no answer arrived: the server may have it or not. */
+  /** The whole message was sent, but no answer arrived: the server may have it or not. */
   | { readonly kind: "unanswered"; readonly why: string; readonly answered: false }
   /** `commit` returned false: no recipient has the message. */
   | { readonly kind: "withdrawn" };

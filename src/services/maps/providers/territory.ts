@@ -1,4 +1,4 @@
-// What is known about a position without any data file: its country and its time zone.
+// Finds the country and the time zone of a position without any data file.
 
 import tzLookup from "@photostructure/tz-lookup";
 import { callingCodes, driveSide, iso1A2Code } from "@rapideditor/country-coder";
@@ -56,7 +56,7 @@ export function timezoneAt(position: Position): string {
   return tzLookup(lat, lon);
 }
 
-/** How far a time zone is ahead of UTC at an instant, in seconds. */
+/** The seconds by which a time zone is ahead of UTC at an instant. */
 export function utcOffset(timezone: string, nowMs: number): number {
   const format =
     offsets.get(timezone) ??

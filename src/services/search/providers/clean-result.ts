@@ -66,7 +66,9 @@ const titleOf = ({ found }: Candidate) => found.title;
  */
 const NORMAL = /^https?:\/\/(?:[a-z0-9]+[.-])+[a-z]{2,}(?:\/(?!\.)[\w~!$&()*+,;=:@?.-]*)+$/;
 
-/** As `pageUrl`, without parsing most URLs: that took half of the time of a result. */
+/**
+ * Does the same as `pageUrl`, without parsing most URLs: parsing took half of the time of a result.
+ */
 export function pageAt(value: unknown): Page | null {
   if (typeof value !== "string" || value.length > URL_LENGTH_MAX) return null;
   if (!NORMAL.test(value)) return pageUrl(value);

@@ -1,4 +1,4 @@
-// Dates of results: servers write them in many formats, callers get one.
+// Reads dates of results: servers write them in many formats, callers get one.
 
 import type { Freshness } from "./provider.ts";
 

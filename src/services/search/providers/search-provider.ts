@@ -42,7 +42,7 @@ export interface SearchProviderDeps {
   readonly clock: FallbackDeps["clock"];
   readonly log: Log;
   readonly meter?: FallbackDeps["meter"];
-  /** Shows operators how the servers do. */
+  /** Shows operators the state of the servers. */
   readonly board?: UpstreamBoard;
 }
 

@@ -17,7 +17,7 @@ import {
   lookUp,
   objectOf,
   positionOf,
-  textOf,
+  textOrNull,
   timeOf,
   wholeOf,
 } from "./read.ts";
@@ -36,11 +36,11 @@ export function toDeparture(item: Json): DepartureAnswer | null {
     departure,
     line,
     mode: lookUp(MOTIS_MODES, item.mode) ?? "other",
-    headsign: textOf(item.headsign),
+    headsign: textOrNull(item.headsign),
     platform: platformOf(place),
-    operator: textOf(item.agencyName),
+    operator: textOrNull(item.agencyName),
     cancelled: item.cancelled === true || item.tripCancelled === true,
-    trip_id: textOf(item.tripId),
+    trip_id: textOrNull(item.tripId),
   };
 }
 
@@ -84,8 +84,8 @@ function toLeg(item: Json): JourneyLeg | null {
   return {
     mode: lookUp(MOTIS_MODES, item.mode) ?? "other",
     line: lineName(item),
-    headsign: textOf(item.headsign),
-    operator: textOf(item.agencyName),
+    headsign: textOrNull(item.headsign),
+    operator: textOrNull(item.agencyName),
     from,
     to,
     duration_s: duration,
@@ -99,7 +99,7 @@ function toEnd(value: unknown, time: StopTime | null): LegEnd | null {
   const place = objectOf(value);
   const at = positionOf(place.lat, place.lon);
   if (at === null || time === null) return null;
-  const name = textOf(place.name);
+  const name = textOrNull(place.name);
   return {
     // MOTIS uses these names for ends of a journey that are not stops.
     name: name === "START" || name === "END" ? null : name,
@@ -125,7 +125,7 @@ function stopTime({ scheduled, actual, tz }: Times, isLive: unknown): StopTime |
 
 /** The time zone of a leg; places that are not stops have none of their own. */
 function zoneOf(leg: Json | undefined): unknown {
-  return textOf(objectOf(leg?.from).tz, 60) ?? textOf(objectOf(leg?.to).tz, 60);
+  return textOrNull(objectOf(leg?.from).tz, 60) ?? textOrNull(objectOf(leg?.to).tz, 60);
 }
 
 /** A time, sent in UTC, converted to the local time of its place. */
@@ -143,13 +143,13 @@ function zonedTime(value: unknown, tz: unknown): string | null {
 
 function lineName(item: Json): string | null {
   return (
-    textOf(item.displayName, NAME_MAX) ??
-    textOf(item.routeShortName, NAME_MAX) ??
-    textOf(item.tripShortName, NAME_MAX) ??
-    textOf(item.routeLongName, NAME_MAX)
+    textOrNull(item.displayName, NAME_MAX) ??
+    textOrNull(item.routeShortName, NAME_MAX) ??
+    textOrNull(item.tripShortName, NAME_MAX) ??
+    textOrNull(item.routeLongName, NAME_MAX)
   );
 }
 
 function platformOf(place: Json): string | null {
-  return textOf(place.track, 40) ?? textOf(place.scheduledTrack, 40);
+  return textOrNull(place.track, 40) ?? textOrNull(place.scheduledTrack, 40);
 }

@@ -19,7 +19,7 @@ import {
   positionOf,
   required,
   requiredList,
-  textOf,
+  textOrNull,
 } from "./read.ts";
 import { distinctLines, MOTIS_MODES } from "./transit-modes.ts";
 import { degrees, jsonService, type Query, type Upstream } from "./upstream.ts";
@@ -113,7 +113,7 @@ function isUnknown(refusal: unknown, status: number): boolean {
 }
 
 function errorOf(refusal: unknown): string | null {
-  return textOf(objectOf(refusal).error);
+  return textOrNull(objectOf(refusal).error);
 }
 
 /** If the caller left the time open, the timetables have ended: that is the server's fault. */
@@ -171,7 +171,7 @@ function toStops(reply: unknown, { lat, lon, radius, limit }: Around): StopAnswe
 
 function toStop(item: Json, from: Position): { stop: StopAnswer } | null {
   const at = positionOf(item.lat, item.lon);
-  const name = textOf(item.name);
+  const name = textOrNull(item.name);
   const stopId = encodeStopId(item.parentId) ?? encodeStopId(item.stopId);
   if (at === null || name === null || stopId === null) return null;
   const modes = Array.isArray(item.modes) ? item.modes : [];
@@ -199,8 +199,8 @@ function toLines(reply: unknown, { lat, lon, radius }: Around): LineAnswer[] {
 }
 
 function toLine(item: Json, mode: LineAnswer["mode"]): LineAnswer | null {
-  const name = textOf(item.longName);
-  const line = textOf(item.shortName, 60) ?? name;
+  const name = textOrNull(item.longName);
+  const line = textOrNull(item.shortName, 60) ?? name;
   if (line === null) return null;
   const colour = colourOf(item.color);
   return { line, mode, name, operator: null, from: null, to: null, colour };

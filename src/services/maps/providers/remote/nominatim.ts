@@ -8,7 +8,7 @@ import type { NearbyPlace, PlaceAnswer } from "../../place-answers.ts";
 import type { MapsAnswer, Services } from "../provider.ts";
 import { POI_KEYS, placeAt } from "./geocoder-place.ts";
 import { OPENSTREETMAP } from "./openstreetmap.ts";
-import { joined, lookUp, objectOf, positionOf, requiredList, textOf } from "./read.ts";
+import { joined, lookUp, objectOf, positionOf, requiredList, textOrNull } from "./read.ts";
 import {
   degrees,
   jsonService,
@@ -115,23 +115,24 @@ function toNearbyPlace(reply: unknown, at: Position): NearbyPlace {
 function toPlace(item: Json): PlaceAnswer | null {
   const at = positionOf(item.lat, item.lon);
   const address = objectOf(item.address);
-  const name = textOf(item.name);
-  const label = textOf(item.display_name) ?? joined(", ", name, textOf(address.country));
+  const name = textOrNull(item.name);
+  const label = textOrNull(item.display_name) ?? joined(", ", name, textOrNull(address.country));
   if (at === null || label === null) return null;
-  const code = textOf(address.country_code, 2)?.toUpperCase() ?? null;
-  const street = textOf(address.road);
-  const houseNumber = textOf(address.house_number, 40);
+  const code = textOrNull(address.country_code, 2)?.toUpperCase() ?? null;
+  const street = textOrNull(address.road);
+  const houseNumber = textOrNull(address.house_number, 40);
   return {
     name: name ?? label.split(",")[0] ?? label,
     label,
     kind: kindOf(item),
     ...at,
     country_code: code,
-    country: textOf(address.country),
-    state: textOf(address.state),
-    county: textOf(address.county) ?? textOf(address.state_district),
-    city: CITY_FIELDS.map((field) => textOf(address[field])).find((one) => one !== null) ?? null,
-    postcode: textOf(address.postcode, 40),
+    country: textOrNull(address.country),
+    state: textOrNull(address.state),
+    county: textOrNull(address.county) ?? textOrNull(address.state_district),
+    city:
+      CITY_FIELDS.map((field) => textOrNull(address[field])).find((one) => one !== null) ?? null,
+    postcode: textOrNull(address.postcode, 40),
     street,
     house_number: houseNumber,
     population: null,

@@ -4,7 +4,7 @@ import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 import type { WeatherAnswer, WeatherDay, WeatherNow } from "../../place-answers.ts";
 import type { Services } from "../provider.ts";
-import { localTime, numberOf, objectOf, required, textOf, unreadable } from "./read.ts";
+import { localTime, numberOf, objectOf, required, textOrNull, unreadable } from "./read.ts";
 import { degrees, jsonService, type Upstream } from "./upstream.ts";
 
 const ATTRIBUTION = ["Weather data by Open-Meteo.com, CC BY 4.0, https://open-meteo.com"];
@@ -61,7 +61,7 @@ function toWeather(reply: unknown, daysMax: number): WeatherAnswer {
   const current = toNow(objectOf(reply.current), offset);
   const days = toDays(objectOf(reply.daily), offset, daysMax);
   if (![current, ...days].some(hasFigure)) throw unreadable("figure");
-  return { timezone: textOf(reply.timezone, 60), current, days };
+  return { timezone: textOrNull(reply.timezone, 60), current, days };
 }
 
 /** True if a part of a forecast has a figure. A forecast without any figure is no answer. */

@@ -7,7 +7,7 @@ import type { RouteAnswer, RouteStep } from "../../road-answers.ts";
 import type { MapsAnswer, Services } from "../provider.ts";
 import { OPENSTREETMAP } from "./openstreetmap.ts";
 import { instructionOf } from "./osrm-instruction.ts";
-import { lineOf, listOf, objectOf, pointOf, required, textOf, wholeOf } from "./read.ts";
+import { lineOf, listOf, objectOf, pointOf, required, textOrNull, wholeOf } from "./read.ts";
 import { degrees, jsonService, type Upstream } from "./upstream.ts";
 
 // The URL standard encodes the braces of a base URL.
@@ -73,7 +73,7 @@ function toStep(step: Json): RouteStep | null {
   const maneuver = objectOf(step.maneuver);
   const at = pointOf(maneuver.location);
   if (at === null) return null;
-  const road = textOf(step.name) ?? textOf(step.ref, 60);
+  const road = textOrNull(step.name) ?? textOrNull(step.ref, 60);
   return {
     instruction: instructionOf(maneuver, road),
     road,

@@ -15,7 +15,7 @@ import {
   numeral,
   objectOf,
   positionOf,
-  textOf,
+  textOrNull,
   webAddress,
 } from "./read.ts";
 
@@ -52,8 +52,12 @@ export function toPoi(
   parameters: Pick<ParametersOf<"poi">, "lat" | "lon" | "category" | "lang">,
 ): PoiAnswer | null {
   if (at === null) return null;
-  const street = joined(" ", textOf(tags["addr:street"]), textOf(tags["addr:housenumber"], 40));
-  const city = joined(" ", textOf(tags["addr:postcode"], 40), textOf(tags["addr:city"]));
+  const street = joined(
+    " ",
+    textOrNull(tags["addr:street"]),
+    textOrNull(tags["addr:housenumber"], 40),
+  );
+  const city = joined(" ", textOrNull(tags["addr:postcode"], 40), textOrNull(tags["addr:city"]));
   return {
     id,
     name: named(tags, "name", parameters.lang),
@@ -61,10 +65,10 @@ export function toPoi(
     ...at,
     distance_m: Math.round(distance(parameters, at)),
     address: joined(", ", street, city),
-    phone: textOf(tags.phone, 60) ?? textOf(tags["contact:phone"], 60),
+    phone: textOrNull(tags.phone, 60) ?? textOrNull(tags["contact:phone"], 60),
     website: webAddress(tags.website ?? tags["contact:website"], ["https:", "http:"]),
-    opening_hours: textOf(tags.opening_hours),
-    code: textOf(tags.iata, 20) ?? textOf(tags["railway:ref"], 20),
+    opening_hours: textOrNull(tags.opening_hours),
+    code: textOrNull(tags.iata, 20) ?? textOrNull(tags["railway:ref"], 20),
   };
 }
 
@@ -81,11 +85,11 @@ export function toCamera({ id, tags, at }: OsmElement): SpeedCameraAnswer | null
 export function toRoad({ tags, line }: OsmElement): RoadAnswer {
   return {
     road_class: roadClassOf(tags.highway),
-    name: textOf(tags.name),
-    ref: textOf(tags.ref, 60),
+    name: textOrNull(tags.name),
+    ref: textOrNull(tags.ref, 60),
     speed_limit_kmh: speedOf(tags.maxspeed),
     oneway: lookUp({ yes: true, "-1": true, no: false }, tags.oneway),
-    surface: textOf(tags.surface, 60),
+    surface: textOrNull(tags.surface, 60),
     lanes: numeral(tags.lanes, 1, 30),
     geometry: line,
   };
@@ -96,7 +100,7 @@ export function toClosure(
   lang: string | null,
 ): ClosureAnswer | null {
   if (line === null) return null;
-  const roads = [textOf(tags.ref, 60), named(tags, "name", lang)];
+  const roads = [textOrNull(tags.ref, 60), named(tags, "name", lang)];
   return {
     id,
     reason: tags.highway === "construction" ? "construction" : "access",
@@ -135,13 +139,13 @@ const TRAINS: Readonly<Record<string, TransitMode>> = {
 export function toLine({ tags }: OsmElement, lang: string | null): LineAnswer | null {
   const mode = lookUp(MODES, tags.route);
   const name = named(tags, "name", lang);
-  const line = textOf(tags.ref, 60) ?? name;
+  const line = textOrNull(tags.ref, 60) ?? name;
   if (mode === null || line === null) return null;
   return {
     line,
     mode: (tags.route === "train" ? lookUp(TRAINS, tags.service) : null) ?? mode,
     name,
-    operator: textOf(tags.operator) ?? textOf(tags.network),
+    operator: textOrNull(tags.operator) ?? textOrNull(tags.network),
     from: named(tags, "from", lang),
     to: named(tags, "to", lang),
     colour: colourOf(tags.colour),
@@ -150,14 +154,14 @@ export function toLine({ tags }: OsmElement, lang: string | null): LineAnswer | 
 
 /** A name in a language, in its base language, or in the local one. */
 function named(tags: Json, key: string, lang: string | null): string | null {
-  const inLanguage = lang === null ? null : textOf(tags[`${key}:${lang}`]);
-  const inBase = lang === null ? null : textOf(tags[`${key}:${lang.split("-")[0]}`]);
-  return inLanguage ?? inBase ?? textOf(tags[key]);
+  const inLanguage = lang === null ? null : textOrNull(tags[`${key}:${lang}`]);
+  const inBase = lang === null ? null : textOrNull(tags[`${key}:${lang.split("-")[0]}`]);
+  return inLanguage ?? inBase ?? textOrNull(tags[key]);
 }
 
 /** Kilometres per hour from `50` or `30 mph`; null if it depends on a country, as `DE:urban`. */
 function speedOf(value: unknown): number | null {
-  const [, digits, unit] = /^(\d{1,3})( ?mph)?$/.exec(textOf(value, 20) ?? "") ?? [];
+  const [, digits, unit] = /^(\d{1,3})( ?mph)?$/.exec(textOrNull(value, 20) ?? "") ?? [];
   if (digits === undefined) return null;
   const speed = Number(digits);
   return unit === undefined ? speed : Math.round(speed * KILOMETRES_PER_MILE);
@@ -166,14 +170,14 @@ function speedOf(value: unknown): number | null {
 const COMPASS = "N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW".split(" ");
 
 function directionOf(value: unknown): number | null {
-  const text = textOf(value, 20);
+  const text = textOrNull(value, 20);
   const point = COMPASS.indexOf(text ?? "");
   return point >= 0 ? (point * 360) / COMPASS.length : numeral(text, 0, 360);
 }
 
 /** `#` and six digits for a colour of three or six digits; null for a name. */
 export function colourOf(value: unknown): string | null {
-  const [, digits] = /^#?([0-9a-f]{6}|[0-9a-f]{3})$/i.exec(textOf(value, 20) ?? "") ?? [];
+  const [, digits] = /^#?([0-9a-f]{6}|[0-9a-f]{3})$/i.exec(textOrNull(value, 20) ?? "") ?? [];
   if (digits === undefined) return null;
   const six = digits.length === 6 ? digits : digits.replace(/./g, "$&$&");
   return `#${six.toLowerCase()}`;

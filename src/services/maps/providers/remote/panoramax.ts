@@ -11,13 +11,13 @@ import {
   objectOf,
   pointOf,
   requiredList,
-  textOf,
+  textOrNull,
   timeOf,
   webAddress,
 } from "./read.ts";
 import { degrees, jsonService, type Upstream } from "./upstream.ts";
 
-interface Found {
+interface FoundPicture {
   readonly picture: SitePicture;
   readonly attribution: string;
 }
@@ -49,11 +49,11 @@ export function panoramax(upstream: Upstream): Services {
 }
 
 /** A picture with a known licence; others must not be shown. */
-function toPicture(item: Json, from: Position): Found | null {
+function toPicture(item: Json, from: Position): FoundPicture | null {
   const at = pointOf(objectOf(item.geometry).coordinates);
   const properties = objectOf(item.properties);
   const url = webAddress(objectOf(objectOf(item.assets).sd).href, ["https:"]);
-  const licence = textOf(properties.license, 60);
+  const licence = textOrNull(properties.license, 60);
   if (at === null || url === null || licence === null) return null;
   const producer = producerOf(item, properties);
   return {
@@ -75,8 +75,10 @@ function toPicture(item: Json, from: Position): Found | null {
 
 function producerOf(item: Json, properties: Json): string | null {
   const isProducer = ({ roles }: Json) => Array.isArray(roles) && roles.includes("producer");
-  const [named] = listOf(item.providers, (one) => (isProducer(one) ? textOf(one.name, 80) : null));
+  const [named] = listOf(item.providers, (one) =>
+    isProducer(one) ? textOrNull(one.name, 80) : null,
+  );
   if (named !== undefined) return named;
   const producer = properties["geovisio:producer"];
-  return isObject(producer) ? textOf(producer.name, 80) : textOf(producer, 80);
+  return isObject(producer) ? textOrNull(producer.name, 80) : textOrNull(producer, 80);
 }

@@ -7,7 +7,7 @@ import type { NearbyPlace, PlaceAnswer } from "../../place-answers.ts";
 import type { Services, Unable } from "../provider.ts";
 import { POI_KEYS, placeAt } from "./geocoder-place.ts";
 import { OPENSTREETMAP } from "./openstreetmap.ts";
-import { joined, lookUp, objectOf, pointOf, requiredList, textOf } from "./read.ts";
+import { joined, lookUp, objectOf, pointOf, requiredList, textOrNull } from "./read.ts";
 import { degrees, jsonService, type Upstream, type UpstreamRequest } from "./upstream.ts";
 
 const ATTRIBUTION = [OPENSTREETMAP];
@@ -88,7 +88,8 @@ function unableLanguage(
   refusal: unknown,
   { lang }: Pick<ParametersOf<"reverse">, "lang">,
 ): Unable | null {
-  if (lang === null || !/\blanguage\b/i.test(textOf(objectOf(refusal).message) ?? "")) return null;
+  if (lang === null || !/\blanguage\b/i.test(textOrNull(objectOf(refusal).message) ?? ""))
+    return null;
   return { parameter: "lang", problem: "must be a language of the names here" };
 }
 
@@ -105,16 +106,17 @@ function toPlaces(reply: unknown): PlaceAnswer[] {
 function toPlace(feature: Json): PlaceAnswer | null {
   const at = pointOf(objectOf(feature.geometry).coordinates);
   const found = objectOf(feature.properties);
-  const street = textOf(found.street) ?? (found.type === "street" ? textOf(found.name) : null);
-  const houseNumber = textOf(found.housenumber, 40);
+  const street =
+    textOrNull(found.street) ?? (found.type === "street" ? textOrNull(found.name) : null);
+  const houseNumber = textOrNull(found.housenumber, 40);
   const address = joined(" ", street, houseNumber);
-  const own = textOf(found.name) ?? address;
-  const country = textOf(found.country);
-  const city = textOf(found.city) ?? (found.type === "city" ? own : null);
-  const state = textOf(found.state);
-  const postcode = textOf(found.postcode, 40);
+  const own = textOrNull(found.name) ?? address;
+  const country = textOrNull(found.country);
+  const city = textOrNull(found.city) ?? (found.type === "city" ? own : null);
+  const state = textOrNull(found.state);
+  const postcode = textOrNull(found.postcode, 40);
   // A place without a name gets the name of the area around it.
-  const name = own ?? textOf(found.district) ?? city ?? state ?? country;
+  const name = own ?? textOrNull(found.district) ?? city ?? state ?? country;
   if (at === null || name === null) return null;
   const parts = [name, address, joined(" ", postcode, city), state, country];
   const line = parts.filter((part, index) => part !== null && parts.indexOf(part) === index);
@@ -123,10 +125,10 @@ function toPlace(feature: Json): PlaceAnswer | null {
     label: line.join(", "),
     kind: kindOf(found),
     ...at,
-    country_code: textOf(found.countrycode, 2)?.toUpperCase() ?? null,
+    country_code: textOrNull(found.countrycode, 2)?.toUpperCase() ?? null,
     country,
     state,
-    county: textOf(found.county),
+    county: textOrNull(found.county),
     city,
     postcode,
     street,

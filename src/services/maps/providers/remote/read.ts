@@ -48,7 +48,7 @@ export function required<T>(value: T | null, name: string): T {
 }
 
 /** One line of at most `charactersMax`, or null. */
-export function textOf(value: unknown, charactersMax = TEXT_MAX): string | null {
+export function textOrNull(value: unknown, charactersMax = TEXT_MAX): string | null {
   if (typeof value !== "string") return null;
   const line = value
     .slice(0, charactersMax * 2 + 64)
@@ -136,7 +136,7 @@ export function localTime(ms: number, offsetSeconds: number): string {
 
 /** A web address without credentials, safe for a caller to follow. */
 export function webAddress(value: unknown, protocols: readonly string[]): string | null {
-  const text = textOf(value, 2_000);
+  const text = textOrNull(value, 2_000);
   if (text === null || !URL.canParse(text)) return null;
   const { protocol, username, password, href } = new URL(text);
   return protocols.includes(protocol) && username === "" && password === "" ? href : null;

@@ -11,7 +11,7 @@ import {
   numberOf,
   positionOf,
   requiredList,
-  textOf,
+  textOrNull,
   truthOf,
 } from "./read.ts";
 import { degrees, jsonService, type Upstream } from "./upstream.ts";
@@ -55,16 +55,16 @@ function sellingOnly(
 
 function toStation(item: Json, from: Position): FuelStationAnswer | null {
   const at = positionOf(item.lat, item.lng);
-  const id = textOf(item.id, 60);
-  const name = textOf(item.name) ?? textOf(item.brand);
+  const id = textOrNull(item.id, 60);
+  const name = textOrNull(item.name) ?? textOrNull(item.brand);
   if (at === null || id === null || name === null) return null;
   const kilometres = numberOf(item.dist, 0, 1_000);
-  const street = joined(" ", textOf(item.street), textOf(item.houseNumber, 40));
-  const city = joined(" ", postcodeOf(item.postCode), textOf(item.place));
+  const street = joined(" ", textOrNull(item.street), textOrNull(item.houseNumber, 40));
+  const city = joined(" ", postcodeOf(item.postCode), textOrNull(item.place));
   return {
     id,
     name,
-    brand: textOf(item.brand),
+    brand: textOrNull(item.brand),
     address: joined(", ", street, city),
     ...at,
     distance_m: Math.round(kilometres === null ? distance(from, at) : kilometres * 1_000),
@@ -74,7 +74,7 @@ function toStation(item: Json, from: Position): FuelStationAnswer | null {
   };
 }
 
-/** Sent as a number, which has lost its leading zero. */
+/** The service sends the postcode as a number, which has lost its leading zero. */
 function postcodeOf(value: unknown): string | null {
   const number = numberOf(value, 1, 99_999);
   return number === null ? null : String(number).padStart(5, "0");

@@ -13,13 +13,13 @@ import {
   objectOf,
   positionOf,
   required,
-  textOf,
+  textOrNull,
   timeOf,
   wholeOf,
 } from "./read.ts";
 
 /** An incident that can be read. */
-export interface Found {
+export interface FoundIncident {
   readonly properties: Json;
   /** Null for an incident at a point. */
   readonly line: LineString | null;
@@ -57,14 +57,14 @@ const SEVERITIES: Readonly<Record<string, IncidentAnswer["severity"]>> = {
 const EVENTS_MAX = 5;
 const ROADS_MAX = 20;
 
-export function toIncident({ properties, line, at }: Found): IncidentAnswer {
+export function toIncident({ properties, line, at }: FoundIncident): IncidentAnswer {
   return {
-    id: textOf(properties.id, 100),
-    kind: lookUp(KINDS, codeOf(properties.iconCategory)) ?? "other",
-    severity: lookUp(SEVERITIES, codeOf(properties.magnitudeOfDelay)) ?? "unknown",
+    id: textOrNull(properties.id, 100),
+    kind: lookUp(KINDS, tableCode(properties.iconCategory)) ?? "other",
+    severity: lookUp(SEVERITIES, tableCode(properties.magnitudeOfDelay)) ?? "unknown",
     description: descriptionOf(properties),
-    from: textOf(properties.from),
-    to: textOf(properties.to),
+    from: textOrNull(properties.from),
+    to: textOrNull(properties.to),
     roads: roadsOf(properties),
     starts_at: timeOf(properties.startTime),
     ends_at: timeOf(properties.endTime),
@@ -75,11 +75,11 @@ export function toIncident({ properties, line, at }: Found): IncidentAnswer {
   };
 }
 
-export function toClosure({ properties, line, at }: Found): ClosureAnswer {
+export function toClosure({ properties, line, at }: FoundIncident): ClosureAnswer {
   const causes = listOf(properties.events, ({ iconCategory }) => ({ iconCategory }));
   const isFor = (category: number) => causes.some((one) => one.iconCategory === category);
   return {
-    id: textOf(properties.id, 100),
+    id: textOrNull(properties.id, 100),
     reason: isFor(ROADWORKS) ? "roadworks" : isFor(ACCIDENT) ? "incident" : "other",
     description: descriptionOf(properties),
     roads: roadsOf(properties),
@@ -92,13 +92,13 @@ export function toClosure({ properties, line, at }: Found): ClosureAnswer {
 }
 
 function descriptionOf({ events }: Json): string | null {
-  const texts = listOf(events, ({ description }) => textOf(description));
+  const texts = listOf(events, ({ description }) => textOrNull(description));
   return joined("; ", ...texts.slice(0, EVENTS_MAX));
 }
 
 function roadsOf({ roadNumbers }: Json): string[] {
   if (!Array.isArray(roadNumbers)) return [];
-  return roadNumbers.slice(0, ROADS_MAX).flatMap((road) => textOf(road, 40) ?? []);
+  return roadNumbers.slice(0, ROADS_MAX).flatMap((road) => textOrNull(road, 40) ?? []);
 }
 
 /** Functional road classes, the most important first. */
@@ -137,6 +137,6 @@ export function toStatus(value: unknown): TrafficStatusAnswer {
 }
 
 /** A code in the form of the tables. Anything but a number is looked up unchanged. */
-function codeOf(value: unknown): unknown {
+function tableCode(value: unknown): unknown {
   return typeof value === "number" ? `${value}` : value;
 }

@@ -19,7 +19,7 @@ import {
   wholeOf,
 } from "./read.ts";
 import {
-  type Found,
+  type FoundIncident,
   INCIDENT_FIELDS,
   ROAD_CLOSED,
   toClosure,
@@ -39,7 +39,7 @@ const LANGUAGES: Readonly<Record<string, string>> = Object.fromEntries(
 const NO_ROUTE: ReadonlySet<unknown> = new Set(["NO_ROUTE_FOUND", "MAP_MATCHING_FAILURE"]);
 const TOO_FAR = "Point too far from nearest existing segment.";
 
-/** The service refuses times before now. One of so long before is meant as now. */
+/** The service refuses times before now. A time of the last minute is taken as now. */
 const NOW_MS = 60_000;
 const departed: Unable = { parameter: "depart_at", problem: "must not be in the past here" };
 
@@ -140,14 +140,14 @@ function incidentsRequest(parameters: AreaParameters, category: number | null): 
 }
 
 /** The incidents of a reply that touch the area: the request was for the box around it. */
-function foundIn(reply: unknown, parameters: AreaParameters): Found[] {
+function foundIn(reply: unknown, parameters: AreaParameters): FoundIncident[] {
   const { incidents } = objectOf(reply);
   const area = areaOf(parameters);
   const all = requiredList(incidents, "incidents", readIncident);
   return all.flatMap((one) => inArea(one, area) ?? []);
 }
 
-function readIncident(item: Readonly<Record<string, unknown>>): Found | null {
+function readIncident(item: Readonly<Record<string, unknown>>): FoundIncident | null {
   const geometry = objectOf(item.geometry);
   const isPoint = geometry.type === "Point";
   const points = isPoint ? [geometry.coordinates, geometry.coordinates] : geometry.coordinates;
@@ -158,7 +158,7 @@ function readIncident(item: Readonly<Record<string, unknown>>): Found | null {
   return { properties: objectOf(item.properties), line: isPoint ? null : line, at };
 }
 
-function inArea(found: Found, area: Area): Found | null {
+function inArea(found: FoundIncident, area: Area): FoundIncident | null {
   // For a box, the server has selected the incidents.
   if (area.box !== null) return found;
   const points = found.line?.coordinates.map(([lon, lat]) => ({ lat, lon })) ?? [found.at];

@@ -16,7 +16,7 @@ import {
   objectOf,
   required,
   requiredList,
-  textOf,
+  textOrNull,
   wholeOf,
 } from "./read.ts";
 import { jsonService, type Upstream, type UpstreamRequest } from "./upstream.ts";
@@ -128,7 +128,7 @@ function toLeg(leg: Json, metres: number): { line: LineString; steps: RouteStep[
 }
 
 function toStep(maneuver: Json, line: LineString, metres: number): RouteStep | null {
-  const instruction = textOf(maneuver.instruction, 500);
+  const instruction = textOrNull(maneuver.instruction, 500);
   const length = countOf(maneuver.length);
   const at = positionAt(line, maneuver.begin_shape_index);
   if (instruction === null || at === null) return null;
@@ -147,7 +147,7 @@ function positionAt({ coordinates }: LineString, index: unknown): Position | nul
 }
 
 function firstText(value: unknown): string | null {
-  return Array.isArray(value) ? textOf(value[0]) : null;
+  return Array.isArray(value) ? textOrNull(value[0]) : null;
 }
 
 function toRoads(reply: unknown): RoadAnswer[] {
@@ -168,16 +168,16 @@ function toRoad(found: Json): RoadAnswer | null {
   const info = objectOf(found.edge_info);
   const { classification, surface } = objectOf(edge.classification);
   if (typeof classification !== "string") return null;
-  const names = Array.isArray(info.names) ? info.names.map((name) => textOf(name)) : [];
+  const names = Array.isArray(info.names) ? info.names.map((name) => textOrNull(name)) : [];
   return {
     road_class: roadClassOf(classification),
     name: names[0] ?? null,
     ref: null,
     // Zero means an unknown limit; a value above any real limit means none.
     speed_limit_kmh: numberOf(info.speed_limit ?? edge.speed_limit, 1, 200),
-    // An edge is one direction, and does not say whether the other exists.
+    // An edge is one direction, and does not show if the other direction exists.
     oneway: null,
-    surface: textOf(surface, 60),
+    surface: textOrNull(surface, 60),
     lanes: numberOf(edge.lane_count, 1, 30),
     geometry: decodePolyline(info.shape),
   };

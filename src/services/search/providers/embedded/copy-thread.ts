@@ -1,4 +1,4 @@
-// The thread that brings this machine's copy of the documents up to date: building an index of them
+// Brings this machine's copy of the documents up to date in a thread: building an index of them
 // would block the threads that serve requests and searches.
 
 import { IndexedDocuments } from "../../../../store/documents/indexed-documents.ts";

@@ -1,5 +1,5 @@
 // Keeps this machine's copy of the documents up to date: looks at one row every few seconds, and
-// has a thread copy what changed.
+// has a thread copy the changed documents.
 
 import type { Clock } from "../../../../core/clock.ts";
 import type { Log } from "../../../../core/log.ts";
@@ -10,14 +10,14 @@ import type { CopyEvent, CopySetup } from "./copy-setup.ts";
 export interface DocumentCopyOptions {
   readonly documents: Pick<IndexedDocuments, "state">;
   readonly setup: CopySetup;
-  /** False where nothing searches the documents: then nothing is copied. */
+  /** False if no search uses the documents: then nothing is copied. */
   readonly isUsed: () => boolean;
   readonly everyMs: number;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** A thread that says nothing for so long is ended. */
+/** A thread that sends nothing for this long is ended. */
 const SILENCE_MS = 120_000;
 
 export class DocumentCopy implements Disposable {
@@ -39,7 +39,7 @@ export class DocumentCopy implements Disposable {
     return this.#version;
   }
 
-  /** Why the copy could not be brought up to date; null if it could. */
+  /** The reason why the copy could not be brought up to date; null if it could. */
   get problem(): string | null {
     return this.#problem;
   }
@@ -50,7 +50,10 @@ export class DocumentCopy implements Disposable {
     this.#timer.unref();
   }
 
-  /** Looks now; the copy is up to date once this resolves, or `problem` says why not. */
+  /**
+   * Looks now; the copy is up to date once this resolves, or `problem` has the reason why it is
+   * not.
+   */
   async look(): Promise<void> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = null;

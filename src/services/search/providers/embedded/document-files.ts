@@ -1,4 +1,4 @@
-// Documents in an operator's files: JSON lines, or a folder of texts.
+// Reads documents from an operator's files: JSON lines, or a folder of texts.
 
 import { createReadStream } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";

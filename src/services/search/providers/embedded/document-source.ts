@@ -1,4 +1,4 @@
-// Sources of documents that an operator can name: a file of JSON lines, a sitemap, or a folder.
+// Opens a source of documents that an operator names: a file of JSON lines, a sitemap, or a folder.
 
 import { stat } from "node:fs/promises";
 import { extname } from "node:path";

@@ -1,5 +1,5 @@
-// Documents on their way into Postgres, in a file of this machine: reading a site takes minutes,
-// and a transaction should not be open for so long.
+// Keeps documents on their way into Postgres in a file of this machine: reading a site takes
+// minutes, and a transaction should not be open for so long.
 
 import { createReadStream } from "node:fs";
 import { mkdtemp, open, rm } from "node:fs/promises";
@@ -27,7 +27,7 @@ export async function withSpooled<Result>(
   }
 }
 
-/** Only this file's own lines. */
+/** Reads only lines that this file's own code wrote. */
 async function* readSpooled(path: string): AsyncGenerator<IndexDocument> {
   for await (const line of linesOfBytes(createReadStream(path)))
     yield JSON.parse(line) as IndexDocument;

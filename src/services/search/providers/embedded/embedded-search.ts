@@ -1,4 +1,4 @@
-// The embedded index, for the thread that serves requests.
+// Searches the embedded index for the thread that serves requests.
 
 import type { Clock } from "../../../../core/clock.ts";
 import type { Log } from "../../../../core/log.ts";
@@ -23,7 +23,7 @@ const SILENCE_MS = 30_000;
 const OPEN_MS = 120_000;
 const RESTART_MS = 10_000;
 
-/** Starts its thread on first use, and ends it when it is closed. */
+/** Starts its thread on first use, and ends this thread when it is closed. */
 export class EmbeddedIndex implements EmbeddedSearch, Disposable {
   readonly #clock: Clock;
   readonly #thread: ThreadClient<IndexSetup, IndexPage, readonly IndexHit[], IndexEvent>;
@@ -59,7 +59,7 @@ export class EmbeddedIndex implements EmbeddedSearch, Disposable {
 
   lacks(request: SearchRequest): readonly SearchField[] {
     const fields: SearchField[] = used(request, "country");
-    // Whether there are dates to filter by is known only when the index is open.
+    // Only an open index knows if it has dates to filter by.
     const isWithoutDates = this.#thread.isReady && !this.#hasDates;
     if (isWithoutDates) fields.push(...used(request, "freshness"));
     return fields;

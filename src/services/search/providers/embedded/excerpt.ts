@@ -1,6 +1,9 @@
-// The part of a long text that best shows why it was found.
+// Cuts out the part of a long text that best shows why it was found.
 
-/** What FTS5's `highlight` puts around matches; texts of documents have no control characters. */
+/**
+ * The marks that FTS5's `highlight` puts around matches; texts of documents have no control
+ * characters.
+ */
 export const MATCH_START = "\u0001";
 export const MATCH_END = "\u0002";
 
@@ -45,7 +48,7 @@ function unmarked(marked: string): { text: string; matches: Match[] } {
   return { text: texts.join(""), matches };
 }
 
-/** The first and the last match of the first part that has most words. */
+/** The first and the last match of the first part that has the most words. */
 function bestRun(matches: readonly Match[]): { first?: Match; last?: Match } {
   const counts = new Map<string, number>();
   let best: { first?: Match; last?: Match } = {};

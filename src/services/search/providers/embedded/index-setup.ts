@@ -1,4 +1,5 @@
-// What the thread of the embedded index is started with, and what it tells of its own accord.
+// Describes the start of the embedded index's thread, and the events that this thread sends
+// unasked.
 
 import type { ShippedSource } from "./shipped-documents.ts";
 
@@ -6,11 +7,17 @@ export interface IndexSetup {
   /** The folder of its data files. */
   readonly directory: string;
   readonly source: ShippedSource;
-  /** The file with this machine's copy of the operator's documents; null where there is none. */
+  /**
+   * The file with this machine's copy of the operator's documents; null on a machine without such a
+   * copy.
+   */
   readonly copy: string | null;
 }
 
-/** Sent when the index is open, and whenever it changes whether any document has a date. */
+/**
+ * Sent when the index is open, and whenever `hasDates` changes: it is true if any document has a
+ * date.
+ */
 export interface IndexEvent {
   readonly hasDates: boolean;
 }

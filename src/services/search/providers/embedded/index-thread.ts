@@ -1,5 +1,5 @@
-// The thread of the embedded index. It builds, opens and reads the index, because both building and
-// searching would block the thread that serves requests.
+// Builds, opens and reads the embedded index in a thread, because both building and searching would
+// block the thread that serves requests.
 
 import { openDataFile } from "../../../../upstream/data-file.ts";
 import { serveThread } from "../../../../upstream/thread-server.ts";
@@ -9,7 +9,7 @@ import { OwnDocuments } from "./own-documents.ts";
 import { type IndexHit, type IndexPage, SearchIndex } from "./search-index.ts";
 import { shippedIndexFile } from "./shipped-index.ts";
 
-/** How often to check for documents that were copied meanwhile. */
+/** The interval of the checks for documents that were copied meanwhile. */
 const LOOK_MS = 1_000;
 
 serveThread<IndexSetup, IndexPage, readonly IndexHit[], IndexEvent>(async (setup, context) => {

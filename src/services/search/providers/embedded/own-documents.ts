@@ -1,6 +1,6 @@
-// This machine's copy of the documents that an operator loads into the embedded index. Postgres has
-// the documents; the copy is a file that processes of this machine share, and can be read while one
-// of them writes to it.
+// Reads and writes this machine's copy of the documents that an operator loads into the embedded
+// index. Postgres has the documents; the copy is a file that processes of this machine share, and
+// can be read while one of them writes to it.
 
 import { Database, SQLiteError } from "bun:sqlite";
 import { existsSync, rmSync, statSync } from "node:fs";
@@ -12,7 +12,7 @@ import type {
 import { ensurePrivate } from "../../../../upstream/private-file.ts";
 import { createIndexTables, IndexWriter, SearchIndex } from "./search-index.ts";
 
-/** How long a writer waits for another one. */
+/** The time that a writer waits for another writer. */
 const BUSY_MS = 10_000;
 const DAMAGED: ReadonlySet<string> = new Set(["SQLITE_CORRUPT", "SQLITE_NOTADB"]);
 
@@ -23,7 +23,8 @@ export function copyPath(directory: string, identity: string): string {
 
 /** Opens the copy for writing, and creates it if it is missing or damaged. */
 function openForWriting(path: string): Database {
-  // All of it is in Postgres, and a process that has the removed one open sees that it is another.
+  // All documents are in Postgres, and a process that has the removed file open sees that the new
+  // file is another one.
   if (isDamaged(path)) for (const end of ["", "-wal", "-shm"]) rmSync(path + end, { force: true });
   ensurePrivate(path);
   const db = new Database(path, { create: true, strict: true });
@@ -98,7 +99,7 @@ async function copySource(
     if (revisionsOf(db).get(name) === revision) return;
     const writer = new IndexWriter(db);
     db.query("DELETE FROM documents WHERE source = ?").run(name);
-    // False if it changed meanwhile: the next look copies what it is by then.
+    // False if the source changed meanwhile: the next look copies its documents of that time.
     isRead = await documents.read(source, (page) => {
       for (const document of page) writer.add(document, name);
       onPage();
@@ -129,7 +130,7 @@ function openForReading(path: string): SearchIndex | null {
 
 interface OpenCopy {
   readonly index: SearchIndex;
-  /** The number of its file. */
+  /** The number of the copy's file. */
   readonly file: number;
 }
 
@@ -137,7 +138,7 @@ interface OpenCopy {
 export class OwnDocuments {
   #open: OpenCopy | null = null;
 
-  /** Null where there is none. */
+  /** Null on a machine without a copy. */
   constructor(readonly path: string | null) {}
 
   /** The current index; null while there are no documents. */

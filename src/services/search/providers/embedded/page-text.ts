@@ -1,4 +1,4 @@
-// Extracts what a reader sees of an HTML page, for the index.
+// Extracts the text of an HTML page that a reader sees, for the index.
 
 import { decodeHTMLStrict } from "entities";
 import { markedEncoding, textOfBytes } from "../../../../core/text/text-bytes.ts";

@@ -5,14 +5,16 @@ import type { Safesearch, SearchField } from "../provider.ts";
 import { endOf, hasItems, listAt, queryOf, type ServiceKind, withDomains } from "./kind.ts";
 
 const SAFESEARCH_LEVELS: Readonly<Record<Safesearch, number>> = { off: 0, moderate: 1, strict: 2 };
-/** A page has what its engines found, some ten to thirty results; the number cannot be chosen. */
+/**
+ * A page has all results that its engines found, some ten to thirty; the number cannot be chosen.
+ */
 const PAGES_MAX = 5;
 const RESULTS_MAX = 50;
 /** The parts of a reply, besides results, that show that an engine answered. */
 const ANSWERS = ["answers", "corrections", "infoboxes", "suggestions"] as const;
 /**
- * The beginning of a word that it takes for a command: another engine, language or time limit, or a
- * redirect to another site (D-447). It splits words at control characters too.
+ * The beginning of a word that SearXNG takes for a command: another engine, language or time limit,
+ * or a redirect to another site (D-447). SearXNG splits words at control characters too.
  */
 const COMMAND = /(^|[\s\p{Cc}])[<:!]+(?=\S)/gu;
 
@@ -30,7 +32,7 @@ export const searxng: ServiceKind = {
   lacks(request) {
     const fields: SearchField[] = [];
     if (endOf(request) > RESULTS_MAX) fields.push("page");
-    // It supports a country only as the region of a language, as in de-AT.
+    // SearXNG supports a country only as the region of a language, as in de-AT.
     if (request.language === null && request.country !== null) fields.push("country");
     return fields;
   },

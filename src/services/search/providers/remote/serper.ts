@@ -1,5 +1,5 @@
-// Serper, which queries Google (serper.dev, POST /search). Google pages as callers do, and knows
-// the operators for domains. Its safety filter cannot be set here.
+// Searches with Serper, which queries Google (serper.dev, POST /search). Google pages as callers
+// do, and knows the operators for domains. Its safety filter cannot be set here.
 
 import type { Freshness } from "../provider.ts";
 import { JSON_HEADERS, listAt, SAME_PAGES, type ServiceKind, used, withDomains } from "./kind.ts";

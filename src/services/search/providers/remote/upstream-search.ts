@@ -1,4 +1,5 @@
-// One query to one server: as many of its pages as the caller's page needs.
+// Sends one query to one server: it requests as many of the server's pages as the caller's page
+// needs.
 
 import type { CancelSignal } from "../../../../core/cancellation.ts";
 import { OK } from "../../../../core/errors.ts";
@@ -51,10 +52,11 @@ export async function searchUpstream(search: UpstreamSearch): Promise<SearchResu
       for (const found of results) {
         const candidate = candidateOf(found);
         if (candidate === null) continue;
-        // There are at most a hundred: a set of them would cost more than to look at each.
+        // There are at most a hundred candidates: a set of their URLs would cost more than a look
+        // at each.
         if (candidates.some(({ href }) => href === candidate.href)) continue;
         if (!isAllowed(candidate, request)) continue;
-        // What follows is for a later page.
+        // Further results are for a later page.
         if (candidates.push(candidate) === end) break;
       }
       if (candidates.length === before) break;
@@ -86,10 +88,10 @@ function send(
     method === "GET"
       ? { account, fetch, url: `${url}?${parameters}`, method, headers, signal }
       : { account, fetch, url, method, headers, body: parameters, signal };
-  return exchange(request, textOf);
+  return exchange(request, replyText);
 }
 
-/** What all requests to a server have in common. */
+/** The parts that all requests to a server have in common. */
 interface ServerRequests {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -97,7 +99,10 @@ interface ServerRequests {
 
 const requests = new WeakMap<SearchServer, ServerRequests>();
 
-/** Made once for each server, because the client keeps what it makes of them. */
+/**
+ * The requests are made once for each server, because the client keeps the text that it makes of
+ * them.
+ */
 function requestsTo(server: SearchServer, kind: ServiceKind): ServerRequests {
   const known = requests.get(server);
   if (known !== undefined) return known;
@@ -106,7 +111,7 @@ function requestsTo(server: SearchServer, kind: ServiceKind): ServerRequests {
   return made;
 }
 
-function textOf(response: UpstreamResponse): Promise<string> {
+function replyText(response: UpstreamResponse): Promise<string> {
   return response.status === OK ? readText(response, REPLY_BYTES_MAX) : refuse(response);
 }
 

@@ -9,7 +9,7 @@ import { instructionOf } from "../../../../../src/services/maps/providers/remote
 import { decodePolyline } from "../../../../../src/services/maps/providers/remote/polyline.ts";
 import {
   localTime,
-  textOf,
+  textOrNull,
   timeOf,
   webAddress,
 } from "../../../../../src/services/maps/providers/remote/read.ts";
@@ -104,12 +104,12 @@ test("timeOf() accepts only times with an offset, and completes their seconds", 
   }
 });
 
-test("textOf() makes one bounded line, never half a character", () => {
-  expect(textOf("  a\r\n\tb\u001b[31m ")).toBe("a b [31m");
-  expect(textOf("é".repeat(500), 10)).toBe("é".repeat(10));
-  expect(textOf("😀".repeat(20), 10)).toBe("😀".repeat(10));
-  expect(textOf("\ud800x")?.isWellFormed()).toBe(true);
-  for (const none of ["", " \n", 5, null, {}]) expect(textOf(none)).toBeNull();
+test("textOrNull() makes one bounded line, never half a character", () => {
+  expect(textOrNull("  a\r\n\tb\u001b[31m ")).toBe("a b [31m");
+  expect(textOrNull("é".repeat(500), 10)).toBe("é".repeat(10));
+  expect(textOrNull("😀".repeat(20), 10)).toBe("😀".repeat(10));
+  expect(textOrNull("\ud800x")?.isWellFormed()).toBe(true);
+  for (const none of ["", " \n", 5, null, {}]) expect(textOrNull(none)).toBeNull();
 });
 
 test("webAddress() accepts addresses that a caller may follow, without credentials", () => {
