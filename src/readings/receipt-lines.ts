@@ -1,5 +1,6 @@
 // The price lines of a call: units times price, as far as the prices of that time are still known.
 
+import type { ServicesWith } from "../core/access/services.ts";
 import { MAIL_PRICE_VERSION, MESSAGE_PRICE, RECIPIENT_PRICE } from "../core/mail.ts";
 import {
   affordableQuantity,
@@ -19,6 +20,7 @@ import type { ChatCatalogue } from "../services/chat/models/catalogue.ts";
 import type { MapsConfig } from "../services/maps/servers.ts";
 import type { SearchOffer } from "../services/search/search-catalogue.ts";
 import type { LoggedCall } from "../store/usage/request-log.ts";
+import { serviceOfScope } from "./service-names.ts";
 
 /** The catalogue as the services that are sold by it see it. */
 export type PriceCatalogue = (() => ChatCatalogue) & SearchPrices & MapsPrices;
@@ -59,33 +61,34 @@ export function linesOf(catalogue: PriceCatalogue, call: LoggedCall): Line[] {
   }));
 }
 
+type PartsOf = (catalogue: PriceCatalogue, call: LoggedCall) => Part[];
+
+/** The parts of a call, for each service that has price lines. */
+const PARTS: Readonly<Record<ServicesWith<"hasPriceLines">, PartsOf>> = {
+  chat: chatParts,
+  search(searchOf: SearchPrices, { cost, priceVersion }) {
+    const { pricePerResult: price } = searchOf().search;
+    if (priceVersionOfUnits(price) !== priceVersion) return [];
+    return [{ what: "results", units: unitsOf(nano(cost), price), price, per: 1 }];
+  },
+  maps(mapsOf: MapsPrices, { cost, priceVersion }) {
+    if (priceVersionOf(mapsOf().maps.prices) !== priceVersion) return [];
+    return [{ what: "action", units: 1, price: (cost * 1_000n) as PicoUsd, per: 1 }];
+  },
+  mail(_, { cost, priceVersion }) {
+    if (priceVersion !== MAIL_PRICE_VERSION) return [];
+    const recipients = affordableQuantity(nano(cost), RECIPIENT_PRICE, [[1, MESSAGE_PRICE]]);
+    return [
+      { what: "message", units: 1, price: MESSAGE_PRICE, per: 1 },
+      { what: "recipients", units: recipients, price: RECIPIENT_PRICE, per: 1 },
+    ];
+  },
+};
+
 function partsOf(catalogue: PriceCatalogue, call: LoggedCall): Part[] {
-  const cost = nano(call.cost);
-  const [searchOf, mapsOf]: [SearchPrices, MapsPrices] = [catalogue, catalogue];
-  switch (call.service) {
-    case "models":
-      return chatParts(catalogue, call);
-    case "search": {
-      const { pricePerResult: price } = searchOf().search;
-      if (priceVersionOfUnits(price) !== call.priceVersion) return [];
-      return [{ what: "results", units: unitsOf(cost, price), price, per: 1 }];
-    }
-    case "maps": {
-      if (priceVersionOf(mapsOf().maps.prices) !== call.priceVersion) return [];
-      const price = (call.cost * 1_000n) as PicoUsd;
-      return [{ what: "action", units: 1, price, per: 1 }];
-    }
-    case "mail": {
-      if (call.priceVersion !== MAIL_PRICE_VERSION) return [];
-      const recipients = affordableQuantity(cost, RECIPIENT_PRICE, [[1, MESSAGE_PRICE]]);
-      return [
-        { what: "message", units: 1, price: MESSAGE_PRICE, per: 1 },
-        { what: "recipients", units: recipients, price: RECIPIENT_PRICE, per: 1 },
-      ];
-    }
-    default:
-      return [];
-  }
+  const service = serviceOfScope(call.service);
+  const [, own] = Object.entries(PARTS).find(([name]) => name === service) ?? [];
+  return own?.(catalogue, call) ?? [];
 }
 
 function unitsOf(cost: NanoUsd, price: PicoUsd): number {
