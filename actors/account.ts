@@ -140,6 +140,8 @@ export interface Hold {
   readonly amount: NanoUsd;
   /** The part that free credit pays. */
   readonly free: NanoUsd;
+  /** When Redis admitted the call, by its clock. */
+  readonly admittedAtMs: number;
   /**
    * Returns the settlement that this cost would bring, unless the hold has ended: free credit pays
    * first.

@@ -112,6 +112,10 @@ export class OpenHold implements Hold {
     return this.terms.free;
   }
 
+  get admittedAtMs(): number {
+    return this.terms.admittedAtMs;
+  }
+
   get keyId(): string {
     return this.terms.ref.keyId;
   }

@@ -2,6 +2,7 @@
 
 import type { Scope } from "../access/limits.ts";
 import { type NanoUsd, nanoOf, toDouble } from "../money/money.ts";
+import type { UsageDetails } from "../money/usage.ts";
 
 /** The kinds of operations: each changes a balance without being a call (docs/money.md). */
 export const OPERATION_KINDS = [
@@ -67,6 +68,7 @@ export interface Outcome {
   readonly lane?: string | undefined;
   /** The operator's cost of the call; omitted if its route has no buying price. */
   readonly upstreamCost?: NanoUsd | undefined;
+  readonly usageDetails?: UsageDetails | undefined;
 }
 
 /** The counts of an outcome that served nothing. */
@@ -164,7 +166,7 @@ export function parseMetadata(text: string): CallMetadata {
 export function outcomeText(o: Outcome): string {
   const upstreamCost = o.upstreamCost === undefined ? null : toDouble(o.upstreamCost);
   // Trailing unknown values are left out: the text then equals the text of earlier releases.
-  const more = [upstreamCost, o.priceVersion ?? null];
+  const more = [upstreamCost, o.priceVersion ?? null, o.usageDetails ?? null];
   while (more.at(-1) === null) more.pop();
   return JSON.stringify([
     o.status,
@@ -196,6 +198,7 @@ export function parseOutcome(text: string): Outcome {
     lane,
     upstreamCost = null,
     priceVersion = null,
+    usageDetails = null,
   ] = JSON.parse(text);
   return {
     status,
@@ -210,5 +213,6 @@ export function parseOutcome(text: string): Outcome {
     ...(lane !== null && { lane }),
     ...(upstreamCost !== null && { upstreamCost: nanoOf(upstreamCost) }),
     ...(priceVersion !== null && { priceVersion }),
+    ...(usageDetails !== null && { usageDetails }),
   };
 }

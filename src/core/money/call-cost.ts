@@ -177,7 +177,9 @@ export function costOfPieces(
 }
 
 /** How one model served a call; in most ways as most calls. */
-export type ServedCall = Partial<Omit<BilledPiece, "usage"> & CallFacts>;
+export type ServedCall = {
+  readonly [Name in "served" | "promptSent"]?: BilledPiece[Name] | undefined;
+} & { readonly [Name in keyof CallFacts]?: CallFacts[Name] | undefined };
 
 /** The exact cost of a call that one model served, rounded up once. */
 export function exactCost(prices: Prices, usage: TokenUsage, how: ServedCall = {}): NanoUsd {

@@ -19,6 +19,7 @@ export const OUTPUT_PARTS = ["text", "imageOut", "audioOut"] as const;
 export type InputPart = (typeof INPUT_PARTS)[number];
 export type OutputPart = (typeof OUTPUT_PARTS)[number];
 export type Part = InputPart | OutputPart;
+const ALL_PARTS: readonly Part[] = [...INPUT_PARTS, ...OUTPUT_PARTS];
 export type PartCounts = Readonly<Partial<Record<Part, number>>>;
 
 /** Things that providers bill beside tokens. `request` is the call itself: each call has one. */
@@ -91,7 +92,7 @@ export const CACHE_WRITES = [
 export function usageOf(parts: PartCounts): TokenUsage {
   const more: Partial<Record<Part, number>> = {};
   let hasMore = false;
-  for (const part of [...INPUT_PARTS, ...OUTPUT_PARTS]) {
+  for (const part of ALL_PARTS) {
     const count = parts[part] ?? 0;
     if (!Number.isSafeInteger(count) || count < 0) {
       throw new RangeError(`${count} is no count of tokens, as ${part} needs it`);
@@ -158,4 +159,16 @@ function sumOf(parts: PartCounts, names: readonly Part[]): number {
   let sum = 0;
   for (const name of names) sum += parts[name] ?? 0;
   return sum;
+}
+
+/** What the log says of a usage beyond its totals. Most calls have nothing of it. */
+export interface UsageDetails {
+  readonly more?: MoreParts;
+  readonly fees?: FeeCounts;
+  /** The tier that served the call, unless it was the standard one. */
+  readonly tier?: Served["tier"];
+  /** Our own count decided: the provider reported no usage, or one that contradicts itself. */
+  readonly source?: "counted" | "contradicted";
+  /** True if the cost of upstream is the provider's own figure. */
+  readonly isReportedCost?: true;
 }

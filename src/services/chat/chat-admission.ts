@@ -27,6 +27,7 @@ import {
   type PromptLength,
 } from "./output-limit.ts";
 import type { ChatProvider, ChatRequest } from "./protocols/provider.ts";
+import { reachOf } from "./request-tier.ts";
 import type { PieceTokens } from "./tokens/piece-tokens.ts";
 import { ESTIMATED_BYTES_MAX, type TokenCounter } from "./tokens/token-counter.ts";
 import { promptTokensMax, templateTokensMax } from "./tokens/tokens.ts";
@@ -114,7 +115,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
       promptTokens: length.bound,
       outputTokens: (model: ModelEntry) => Math.max(1, outputTokensFor(model, request, length)),
     };
-    const affordable = affordableModels(models, { ...tokens, spendable });
+    const affordable = affordableModels(models, { ...tokens, spendable, reach: reachOf(request) });
     const terms = termsOf(this.#chat, affordable, tokens);
     const second = await admit(deps, call, { ...terms, tentative: false, counted: true });
     if (second.verdict === "admitted") return this.#fitContext(second.hold, terms.models, length);
@@ -139,7 +140,11 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
         return new ApiError(code, freeMessage(model, { bound, left, free }, offered));
       }
     }
-    const fitting = affordableOutputTokens(model.prices, { promptTokens, available: left });
+    const fitting = affordableOutputTokens(
+      model.prices,
+      { promptTokens, available: left },
+      reachOf(this.#chat.request),
+    );
     const isByBytes = this.promptBytes > ESTIMATED_BYTES_MAX;
     return new ApiError(code, moneyMessage(code, { bound, left, fitting, isByBytes }));
   }
@@ -196,8 +201,11 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
    * many tokens to pay for any output.
    */
   async #countedLength(spendable: Spendable): Promise<PromptLength> {
+    const reach = reachOf(this.#chat.request);
     const payable = Math.max(
-      ...this.#chat.models.map((model) => affordablePromptTokens(model.prices, spendable(model))),
+      ...this.#chat.models.map((model) =>
+        affordablePromptTokens(model.prices, spendable(model), reach),
+      ),
     );
     const counted = await this.#estimate(payable);
     if (counted === null) return this.#uncounted();
@@ -241,9 +249,11 @@ function termsOf(
 ): ChatTerms {
   const models = candidates.length > MODELS_ASKED_MAX ? askedOf(candidates) : candidates;
   const [first] = models;
+  const reach = reachOf(chat.request);
   let bound = ZERO;
   for (const model of models) {
-    const most = upperBound(model.prices, { promptTokens, outputTokens: outputTokens(model) });
+    const tokens = { promptTokens, outputTokens: outputTokens(model) };
+    const most = upperBound(model.prices, tokens, reach);
     if (most > bound) bound = most;
   }
   return {

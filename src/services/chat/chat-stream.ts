@@ -7,7 +7,6 @@ import type { Interruption, InterruptionListener } from "../../calls/interruptio
 import { settle } from "../../calls/settling.ts";
 import { CHAT } from "../../core/access/limits.ts";
 import { type ApiError, OK, toApiError } from "../../core/errors.ts";
-import { exactCost } from "../../core/money/call-cost.ts";
 import { ZERO } from "../../core/money/money.ts";
 import type { Taker } from "../../core/taker.ts";
 import type { BodyShare } from "../../http/body/body-shares.ts";
@@ -16,13 +15,13 @@ import type { StreamTurn } from "./abandoned-streams.ts";
 import type { ChatCallDeps } from "./chat-admission.ts";
 import type { Batches } from "./protocols/batches.ts";
 import type { ChatBatch, ChatDelta, ChatRequest, ChatUsage } from "./protocols/provider.ts";
-import { type ServedBy, servedOutcome } from "./served-model.ts";
+import { costOf, type ServedBy, servedOutcome } from "./served-model.ts";
 import { StreamCost } from "./stream-cost.ts";
 import type { StreamEvent } from "./stream-event.ts";
 import { KEEP_ALIVE_MS, NOT_READING, SILENT_UPSTREAM, TOO_LONG } from "./stream-interruptions.ts";
 import { StreamLimit } from "./stream-limit.ts";
 import { NO_USAGE, StreamUsage } from "./stream-usage.ts";
-import { textOf, usageAfter } from "./tokens/token-meter.ts";
+import { textOf } from "./tokens/token-meter.ts";
 
 export interface ChatStreamParts extends ServedBy {
   readonly call: Call;
@@ -122,7 +121,7 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
       this.#conclude(this.#afterInterruption());
       return;
     }
-    this.#usage.reported = usageAfter(this.#usage.reported, batch);
+    this.#usage.take(batch);
     if (batch.deltas.length > 0) this.#deliver(batch);
     else if (batch.usage !== null || !this.#keepAlive()) batches.pull(this);
   }
@@ -244,11 +243,11 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
     }
     const settlement = await settle(this.#deps, {
       hold,
-      cost: usage === null ? ZERO : exactCost(model.prices, usage),
+      cost: usage === null ? ZERO : costOf(model.prices, usage, this.#parts),
       outcome: {
         ...outcomeOf(this.#deps, call, { status: OK, errorCode }),
         ...usage,
-        ...servedOutcome(this.#parts, usage),
+        ...servedOutcome(this.#parts, { usage, source: this.#usage.source }, this.#parts),
         firstTokenMs: this.#firstTokenMs,
       },
     });

@@ -15,7 +15,6 @@ import {
 import { CHAT } from "../../core/access/limits.ts";
 import { throwIfCancelled } from "../../core/cancellation.ts";
 import { DISCONNECTED, OK } from "../../core/errors.ts";
-import { exactCost } from "../../core/money/call-cost.ts";
 import type { TokenUsage } from "../../core/money/usage.ts";
 import type { BodyShare } from "../../http/body/body-shares.ts";
 import type { StreamTurn } from "./abandoned-streams.ts";
@@ -27,9 +26,11 @@ import { pullable } from "./protocols/batches.ts";
 import type { ChatUsage, ServedReply } from "./protocols/provider.ts";
 import {
   type AnsweringModel,
+  costOf,
   type ServedOutcome,
   servedOutcome,
   standInOf,
+  type UsageSource,
 } from "./served-model.ts";
 import { SILENT_UPSTREAM } from "./stream-interruptions.ts";
 import { countUsage } from "./tokens/token-meter.ts";
@@ -73,9 +74,11 @@ export async function completeChat(
     const reply = await firstAnswer(deps, call, { models, tried, signal, ask });
     const model = answering(tried);
     const usage = reply.usage ?? (await countUsage(deps.tokens, account, { ...chat, reply }));
-    const by = servedOutcome({ model, tried, route: reply }, usage);
+    const source = sourceOf(reply);
+    const { request } = chat;
+    const by = servedOutcome({ model, tried, route: reply }, { usage, source }, { request, hold });
     const outcome = chargedOutcome(deps, call, usage, by);
-    const cost = exactCost(model.prices, usage);
+    const cost = costOf(model.prices, usage, { request, hold });
     const counted = { model, tried, reply, usage };
     return await settleWith(
       deps,
@@ -93,6 +96,11 @@ export async function completeChat(
   }
 }
 
+function sourceOf({ usage, hasWrongUsage }: ServedReply): UsageSource {
+  if (usage !== null) return undefined;
+  return hasWrongUsage === true ? "contradicted" : "counted";
+}
+
 /**
  * Charges the prompt of a request that a server was still processing long after the caller left.
  */
@@ -105,8 +113,12 @@ async function chargePrompt(
   try {
     const promptTokens = await deps.tokens.countPrompt(call.identity.accountId, chat.request);
     const usage = { promptTokens, cachedTokens: 0, completionTokens: 0 };
-    const outcome = chargedOutcome(deps, call, usage, standInOf(model));
-    await settle(deps, { hold, cost: exactCost(model.prices, usage), outcome });
+    const outcome = chargedOutcome(deps, call, usage, {
+      ...standInOf(model),
+      usageDetails: { source: "counted" },
+    });
+    const cost = costOf(model.prices, usage, { request: chat.request, hold });
+    await settle(deps, { hold, cost, outcome });
   } catch (error) {
     return await giveBack(deps, call, hold, error);
   }
@@ -118,7 +130,7 @@ function chargedOutcome(
   deps: ChatCallDeps,
   call: Call,
   { promptTokens, cachedTokens, completionTokens }: TokenUsage,
-  { model, priceVersion, lane, upstreamCost }: ServedOutcome,
+  { model, priceVersion, lane, upstreamCost, usageDetails }: ServedOutcome,
 ): Outcome {
   const hasLeft = call.signal.aborted;
   return {
@@ -134,6 +146,7 @@ function chargedOutcome(
     priceVersion,
     lane,
     upstreamCost,
+    usageDetails,
   };
 }
 

@@ -1,10 +1,12 @@
-// The model and the route that served a call, for the reply and for the log.
+// The model and the route that served a call, what it costs, and what the log says of it.
 
-import type { Outcome } from "../../../actors/account.ts";
-import { exactCost } from "../../core/money/call-cost.ts";
-import type { TokenUsage } from "../../core/money/usage.ts";
+import type { Hold, Outcome } from "../../../actors/account.ts";
+import { exactCost, type Prices } from "../../core/money/call-cost.ts";
+import type { NanoUsd } from "../../core/money/money.ts";
+import type { MoreParts, UsageDetails } from "../../core/money/usage.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
-import type { ServedRoute } from "./protocols/provider.ts";
+import type { ChatRequest, ChatUsage, ServedRoute } from "./protocols/provider.ts";
+import { servedAsAsked } from "./request-tier.ts";
 
 /** The model that answered. */
 export interface AnsweringModel {
@@ -18,24 +20,76 @@ export interface ServedBy extends AnsweringModel {
   readonly route: ServedRoute;
 }
 
+/** What decides the price of a call besides its usage. */
+export interface PricedCall {
+  readonly request: ChatRequest;
+  readonly hold: Pick<Hold, "admittedAtMs">;
+}
+
+/** The exact cost of a call by these prices, selling or buying, whoever counted its usage. */
+export function costOf(prices: Prices, usage: ChatUsage, { request, hold }: PricedCall): NanoUsd {
+  if (prices.isPlain) return exactCost(prices, usage);
+  const { served = servedAsAsked(request), fees } = usage;
+  return exactCost(prices, usage, { served, fees, atMs: hold.admittedAtMs });
+}
+
 /** What the log says of the model and the route that served a call. */
-export type ServedOutcome = Pick<Outcome, "model" | "priceVersion" | "lane" | "upstreamCost">;
+export type ServedOutcome = Pick<
+  Outcome,
+  "model" | "priceVersion" | "lane" | "upstreamCost" | "usageDetails"
+>;
+
+/** Why our own count decides; undefined if the provider's decides. */
+export type UsageSource = UsageDetails["source"];
+
+/** A usage that was charged, and where it comes from. */
+export interface ChargedUsage {
+  readonly usage: ChatUsage | null;
+  readonly source: UsageSource;
+}
 
 /**
  * For the log: the model and its prices, if another one was asked first; the route, and what it
- * costs there.
+ * costs there, by the provider's own word if it named a price.
  */
 export function servedOutcome(
   { model, tried, route }: ServedBy,
-  usage: TokenUsage | null,
+  { usage, source }: ChargedUsage,
+  call: PricedCall,
 ): ServedOutcome {
   const standIn = tried.length > 1 ? standInOf(model) : undefined;
   return {
     model: standIn?.model,
     priceVersion: standIn?.priceVersion,
     lane: route.lane,
-    upstreamCost:
-      usage === null || route.buying === undefined ? undefined : exactCost(route.buying, usage),
+    upstreamCost: usage === null ? undefined : upstreamCost(route, usage, call),
+    usageDetails: usage === null ? undefined : detailsOf(usage, source),
+  };
+}
+
+function upstreamCost(
+  { buying }: ServedRoute,
+  usage: ChatUsage,
+  call: PricedCall,
+): NanoUsd | undefined {
+  if (usage.reportedCost !== undefined) return usage.reportedCost;
+  return buying === undefined ? undefined : costOf(buying, usage, call);
+}
+
+/** Undefined for a call of the standard tier whose usage is the provider's, and has no more. */
+function detailsOf(
+  { more, fees, served, reportedCost }: ChatUsage,
+  source: UsageSource,
+): UsageDetails | undefined {
+  const tier = served?.tier ?? "standard";
+  const isPlain = more === undefined && fees === undefined && tier === "standard";
+  if (isPlain && source === undefined && reportedCost === undefined) return undefined;
+  return {
+    ...(more !== undefined && { more: more satisfies MoreParts }),
+    ...(fees !== undefined && { fees }),
+    ...(tier !== "standard" && { tier }),
+    ...(source !== undefined && { source }),
+    ...(reportedCost !== undefined && { isReportedCost: true }),
   };
 }
 

@@ -2,8 +2,10 @@
 
 import type { CostSource } from "../../../actors/account.ts";
 import { UNSAVED_MAX } from "../../core/access/limits.ts";
-import { affordableOutputTokens, exactCost, upperBound } from "../../core/money/call-cost.ts";
+import { affordableOutputTokens, upperBound } from "../../core/money/call-cost.ts";
 import { type NanoUsd, nano, subtract } from "../../core/money/money.ts";
+import { reachOf } from "./request-tier.ts";
+import { costOf } from "./served-model.ts";
 import type { StreamLimitParts } from "./stream-limit.ts";
 import type { StreamUsage } from "./stream-usage.ts";
 
@@ -26,11 +28,9 @@ export class StreamCost implements CostSource {
     this.#tokensEach = tokensEach;
     // From its first token on a stream also costs its prompt, which has no checkpoint yet. The
     // bound of the prompt is in bytes, and hardly any text has more than a token per two bytes.
-    const { model, hold, maxTokens } = parts;
-    const bound = subtract(
-      hold.amount,
-      upperBound(model.prices, { promptTokens: 0, outputTokens: maxTokens }),
-    );
+    const { model, hold, maxTokens, request } = parts;
+    const output = { promptTokens: 0, outputTokens: maxTokens };
+    const bound = subtract(hold.amount, upperBound(model.prices, output, reachOf(request)));
     const prompt = nano(bound / 2n);
     this.#piecesMax = this.#piecesWithin(subtract(UNSAVED_MAX, prompt));
   }
@@ -49,12 +49,13 @@ export class StreamCost implements CostSource {
   }
 
   async #count(): Promise<NanoUsd> {
-    return exactCost(this.#parts.model.prices, await this.#usage.soFar());
+    return costOf(this.#parts.model.prices, await this.#usage.soFar(), this.#parts);
   }
 
   #piecesWithin(available: NanoUsd): number {
     const { prices } = this.#parts.model;
-    const affordable = affordableOutputTokens(prices, { promptTokens: 0, available });
+    const reach = reachOf(this.#parts.request);
+    const affordable = affordableOutputTokens(prices, { promptTokens: 0, available }, reach);
     return affordable / this.#tokensEach;
   }
 }

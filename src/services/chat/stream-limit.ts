@@ -4,7 +4,8 @@
 import type { Hold } from "../../../actors/account.ts";
 import { outputTokensWithin } from "../../core/money/call-cost.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
-import type { ChatDelta } from "./protocols/provider.ts";
+import type { ChatDelta, ChatRequest } from "./protocols/provider.ts";
+import { servedAsAsked } from "./request-tier.ts";
 import type { StreamUsage } from "./stream-usage.ts";
 import { bounded } from "./tokens/piece-tokens.ts";
 import { piecesOf, textOf } from "./tokens/token-meter.ts";
@@ -16,7 +17,8 @@ const UNCOUNTED_MAX = 64 * 1024;
 
 export interface StreamLimitParts {
   readonly model: ModelEntry;
-  readonly hold: Pick<Hold, "amount">;
+  readonly hold: Pick<Hold, "amount" | "admittedAtMs">;
+  readonly request: ChatRequest;
   /** The limit of output tokens that was sent to the model. */
   readonly maxTokens: number;
 }
@@ -55,7 +57,7 @@ export class StreamLimit {
 
   /** Counts what was streamed. True if it costs as much as the hold. */
   async isReached(): Promise<boolean> {
-    const { model, hold } = this.#parts;
+    const { model, hold, request } = this.#parts;
     const { meter } = this.#usage;
     this.#counted = await meter.settledTokens();
     this.#tokensEach = bounded((2 * this.#counted) / Math.max(1, meter.countedPieces));
@@ -63,6 +65,8 @@ export class StreamLimit {
     if (!this.#isExact) {
       this.#tokensMax = outputTokensWithin(model.prices, await this.#usage.prompt(), {
         available: hold.amount,
+        served: servedAsAsked(request),
+        atMs: hold.admittedAtMs,
       });
       this.#isExact = true;
     }

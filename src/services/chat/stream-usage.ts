@@ -1,8 +1,10 @@
 // The token usage of a streamed call, reported by the upstream or counted by us.
 
-import type { ChatRequest, ChatUsage } from "./protocols/provider.ts";
+import { type TokenUsage, withOutput } from "../../core/money/usage.ts";
+import type { ChatBatch, ChatRequest, ChatUsage } from "./protocols/provider.ts";
+import type { UsageSource } from "./served-model.ts";
 import type { TokenCounter } from "./tokens/token-counter.ts";
-import { type TextCounter, TokenMeter } from "./tokens/token-meter.ts";
+import { type TextCounter, TokenMeter, usageAfter } from "./tokens/token-meter.ts";
 
 export const NO_USAGE: ChatUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
 
@@ -15,6 +17,7 @@ export class StreamUsage implements TextCounter {
   readonly meter = new TokenMeter(this);
   /** What the upstream reported last; null if it did not, or if more of the reply followed. */
   reported: ChatUsage | null = null;
+  #hasWrongUsage = false;
 
   constructor(tokens: TokenCounter, account: string, request: ChatRequest) {
     this.#tokens = tokens;
@@ -24,6 +27,18 @@ export class StreamUsage implements TextCounter {
 
   count(text: string): Promise<number> {
     return this.#tokens.countTexts(this.#account, [text]);
+  }
+
+  /** Takes the usage in a batch, if it has one. */
+  take(batch: ChatBatch): void {
+    this.reported = usageAfter(this.reported, batch);
+    if (batch.hasWrongUsage === true) this.#hasWrongUsage = true;
+  }
+
+  /** Why our own count decides; undefined if the reported usage decides. */
+  get source(): UsageSource {
+    if (this.reported !== null) return undefined;
+    return this.#hasWrongUsage ? "contradicted" : "counted";
   }
 
   /** The usage of the complete reply. */
@@ -37,10 +52,9 @@ export class StreamUsage implements TextCounter {
     if (!this.meter.started) return null;
     const completionTokens = await this.meter.outputTokens();
     if (this.reported === null) return this.#counted(completionTokens);
-    return {
-      ...this.reported,
-      completionTokens: Math.min(completionTokens, this.reported.completionTokens),
-    };
+    const { more: _, ...reported } = this.reported;
+    const output = Math.min(completionTokens, reported.completionTokens);
+    return { ...reported, ...withOutput(this.reported, output) };
   }
 
   /** A lower bound of the usage until now. */
@@ -51,16 +65,13 @@ export class StreamUsage implements TextCounter {
   }
 
   /** The tokens of the prompt. */
-  async prompt(): Promise<Pick<ChatUsage, "promptTokens" | "cachedTokens">> {
-    if (this.reported !== null) {
-      const { promptTokens, cachedTokens } = this.reported;
-      return { promptTokens, cachedTokens };
-    }
+  async prompt(): Promise<Omit<TokenUsage, "completionTokens">> {
+    if (this.reported !== null) return withOutput(this.reported, 0);
     this.#promptTokens ??= this.#tokens.countPrompt(this.#account, this.#request);
     return { promptTokens: await this.#promptTokens, cachedTokens: 0 };
   }
 
   async #counted(completionTokens: number): Promise<ChatUsage> {
-    return { ...(await this.prompt()), completionTokens };
+    return withOutput(await this.prompt(), completionTokens);
   }
 }

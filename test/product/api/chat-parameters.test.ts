@@ -100,7 +100,11 @@ describe("a parameter without its promised effect is refused by its name", () =>
     [{ audio: { voice: "x" } }, "audio is not supported: a reply is text"],
     [{ modalities: ["text", "audio"] }, "modalities[1] must be 'text': a reply is text"],
     [{ web_search_options: {} }, "web_search_options is not supported: search by a function tool"],
-    [{ service_tier: "priority" }, "service_tier must be one of: auto, default"],
+    [{ service_tier: "scale" }, "service_tier must be one of: auto, default, flex, priority"],
+    [
+      { service_tier: "priority" },
+      `service_tier must not be 'priority': '${MODEL.id}' has no price for this tier`,
+    ],
     [{ functions: [{ name: "f" }] }, "functions is not supported: use tools"],
     [{ function_call: "auto" }, "function_call is not supported: use tool_choice"],
     [

@@ -2,7 +2,7 @@
 // same choice. docs/application.md explains the rules.
 
 import { ApiError } from "../../../core/errors.ts";
-import { exactCost, upperBound } from "../../../core/money/call-cost.ts";
+import { exactCost, type Reach, upperBound } from "../../../core/money/call-cost.ts";
 import type { NanoUsd } from "../../../core/money/money.ts";
 import {
   AUTO_TERMS,
@@ -68,6 +68,7 @@ export interface Budget {
   readonly promptTokens: number;
   readonly outputTokens: (model: ModelEntry) => number;
   readonly spendable: (model: ModelEntry) => NanoUsd;
+  readonly reach?: Reach;
 }
 
 /**
@@ -76,9 +77,9 @@ export interface Budget {
  * helpful.
  */
 export function affordableModels(models: Models, budget: Budget): Models {
-  const { promptTokens, outputTokens, spendable } = budget;
+  const { promptTokens, outputTokens, spendable, reach } = budget;
   const boundOf = (model: ModelEntry) =>
-    upperBound(model.prices, { promptTokens, outputTokens: outputTokens(model) });
+    upperBound(model.prices, { promptTokens, outputTokens: outputTokens(model) }, reach);
   const [first, ...others] = models.filter((model) => boundOf(model) <= spendable(model));
   if (first !== undefined) {
     return [first, ...others.filter((model) => boundOf(model) <= spendable(first))];

@@ -274,5 +274,5 @@ function plausible<Reply extends { readonly usage: ChatBatch["usage"] }>(
   if (usage === null) return reply;
   const isPossible =
     usage.promptTokens <= model.contextTokens && usage.completionTokens <= model.contextTokens;
-  return isPossible ? reply : { ...reply, usage: null };
+  return isPossible ? reply : { ...reply, usage: null, hasWrongUsage: true };
 }

@@ -2,7 +2,8 @@
 
 import type { CancelSignal } from "../../../core/cancellation.ts";
 import type { Prices } from "../../../core/money/call-cost.ts";
-import type { TokenUsage } from "../../../core/money/usage.ts";
+import type { NanoUsd } from "../../../core/money/money.ts";
+import type { FeeCounts, Served, TokenUsage } from "../../../core/money/usage.ts";
 import type { RequestWatch } from "../../../upstream/fallback.ts";
 import type { ModelEntry } from "../models/catalogue.ts";
 
@@ -40,6 +41,17 @@ export interface ChatRequest {
 export interface ChatUsage extends TokenUsage {
   /** Parts of the output tokens, by OpenAI's names. */
   readonly outputDetails?: Readonly<Record<string, number>>;
+  /** How the upstream served the call; left out in a usage that we counted. */
+  readonly served?: Served;
+  /** The calls of the upstream's tools. */
+  readonly fees?: FeeCounts;
+  /** The price of the call by the upstream's own word. */
+  readonly reportedCost?: NanoUsd;
+}
+
+/** True if the last usage of a reply contradicts itself. Then the reply has none. */
+export interface UsageFault {
+  readonly hasWrongUsage?: boolean;
 }
 
 export interface TokenLogprob {
@@ -72,7 +84,7 @@ export interface ChatChoice {
   readonly logprobs?: Logprobs;
 }
 
-export interface ChatReply {
+export interface ChatReply extends UsageFault {
   readonly choices: readonly ChatChoice[];
   /** Null if the upstream sent none, or an invalid one. */
   readonly usage: ChatUsage | null;
@@ -110,7 +122,7 @@ export interface ChatDelta {
  * The content of one read from the upstream: deltas in order, and the usage if it was sent. Empty
  * if there was only hidden reasoning: the upstream is alive.
  */
-export interface ChatBatch {
+export interface ChatBatch extends UsageFault {
   readonly deltas: readonly ChatDelta[];
   readonly usage: ChatUsage | null;
   /** The configuration of the server that answers; null or undefined if this read has none. */

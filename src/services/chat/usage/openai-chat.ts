@@ -2,13 +2,14 @@
 // DeepSeek, Groq, Mistral, Moonshot, OpenRouter, Azure.
 
 import { type NanoUsd, reportedUsd } from "../../../core/money/money.ts";
-import type { PartCounts } from "../../../core/money/usage.ts";
+import type { FeeCounts, PartCounts } from "../../../core/money/usage.ts";
 import { isObject, type Json } from "../../../upstream/upstream-http.ts";
 import {
   countIn,
   differs,
   feesIn,
   isCount,
+  NO_FEES,
   objectIn,
   pieceOf,
   type ReplyUsage,
@@ -49,102 +50,112 @@ export const openAiChat: UsageForm<LastOfChat> = {
 
 /** The usage object of a chat completion, with the tier and the model that the reply names. */
 export function readChatUsage(
-  raw: Json,
+  usage: Json,
   { tier, model }: Omit<LastOfChat, "usage">,
   sent: SentCall,
 ): ReplyUsage {
-  const usage = inChatNames(raw);
-  const { output, reasoning, isTotalRight } = outputOf(usage);
+  const counts = countsIn(usage);
+  const { input, reasoning, output, isTotalRight } = counts;
   const served = { tier: tierOf(tier, sent), speed: "standard", geography: null, model } as const;
-  const parts = { ...inputParts(usage, sent), ...outputParts(usage, output) };
-  const { piece, isValid } = pieceOf(parts, served);
+  const { piece, isValid } = pieceOf(
+    { ...inputParts(usage, counts, sent), ...outputParts(counts) },
+    served,
+  );
   return {
     pieces: [piece],
-    fees: feesIn({
-      web_search: countIn(usage.server_tool_use_details, "web_search_requests") || 0,
-    }),
+    fees: feesOf(usage),
     // Only shown: OpenRouter has been seen with more reasoning than output.
     reasoningTokens: reasoning <= output ? reasoning : 0,
     reportedCost: reportedCostOf(usage),
-    isContradictory: !isValid || !isTotalRight,
+    isContradictory: !isValid || !isTotalRight || Number.isNaN(input),
   };
 }
 
-/** Some servers name the counts as OpenAI's newer endpoint does. */
-function inChatNames(usage: Json): Json {
-  return {
-    ...usage,
-    prompt_tokens: usage.prompt_tokens ?? usage.input_tokens,
-    completion_tokens: usage.completion_tokens ?? usage.output_tokens,
-    prompt_tokens_details: usage.prompt_tokens_details ?? usage.input_tokens_details,
-    completion_tokens_details: usage.completion_tokens_details ?? usage.output_tokens_details,
-  };
+function feesOf({ server_tool_use_details: details }: Json): FeeCounts {
+  if (!isObject(details)) return NO_FEES;
+  return feesIn({ web_search: countIn(details, "web_search_requests") || 0 });
 }
 
-interface Output {
+interface Counts {
+  readonly input: number;
   readonly output: number;
   readonly reasoning: number;
-  /** True if the total, where there is one, is that of prompt and output. */
+  readonly inputDetails: unknown;
+  readonly outputDetails: unknown;
+  /** Reads and writes of the cache that the total shows to be beside the input. */
+  readonly outside: { readonly reads: number; readonly writes: number } | null;
+  /** False if the total is not the sum of the counts that it can have. */
   readonly isTotalRight: boolean;
 }
 
-/**
- * The output tokens. xAI counts reasoning beside `completion_tokens`, as its total shows; for other
- * servers reasoning is inside (D-456).
- */
-function outputOf(usage: Json): Output {
+/** The counts under OpenAI's names, or under those of its newer endpoint, as some servers do. */
+function countsIn(usage: Json): Counts {
+  const isOlder = (usage.prompt_tokens ?? null) !== null;
+  const input = countIn(usage, isOlder ? "prompt_tokens" : "input_tokens");
+  const isOlderReply = (usage.completion_tokens ?? null) !== null;
+  const reply = countIn(usage, isOlderReply ? "completion_tokens" : "output_tokens");
+  const inputDetails = usage.prompt_tokens_details ?? usage.input_tokens_details;
+  const outputDetails = usage.completion_tokens_details ?? usage.output_tokens_details;
   const { total_tokens: total } = usage;
-  const prompt = countIn(usage, "prompt_tokens");
-  const reply = countIn(usage, "completion_tokens");
-  const stated = countIn(usage.completion_tokens_details, "reasoning_tokens");
+  const stated = countIn(outputDetails, "reasoning_tokens");
   const reasoning = Number.isNaN(stated) ? 0 : stated;
-  if (reasoning > 0 && total === prompt + reply + reasoning) {
-    return { output: reply + reasoning, reasoning, isTotalRight: true };
+  const plain = { input, reasoning, inputDetails, outputDetails, outside: null };
+  if (!differs(total, input + reply)) return { ...plain, output: reply, isTotalRight: true };
+  // xAI counts reasoning beside its reply; for other servers reasoning is inside (D-456).
+  if (reasoning > 0 && total === input + reply + reasoning) {
+    return { ...plain, output: reply + reasoning, isTotalRight: true };
   }
-  return { output: reply, reasoning, isTotalRight: !differs(total, prompt + reply) };
+  // Servers that translate Anthropic's form leave the cache out of the input.
+  const reads = countIn(usage, "cache_read_input_tokens");
+  const writes = countIn(usage, "cache_creation_input_tokens");
+  const isOutside = reads + writes > 0 && total === input + reply + reads + writes;
+  const outside = isOutside ? { reads, writes } : null;
+  return { ...plain, output: reply, outside, isTotalRight: isOutside };
 }
 
-function outputParts({ completion_tokens_details: details }: Json, output: number): PartCounts {
-  const audioOut = countIn(details, "audio_tokens");
-  const imageOut = countIn(details, "image_tokens");
+function outputParts({ outputDetails, output }: Counts): PartCounts {
+  // A detail that is no count is not believed: then the tokens are text.
+  const audioOut = countIn(outputDetails, "audio_tokens") || 0;
+  const imageOut = countIn(outputDetails, "image_tokens") || 0;
   return { text: output - audioOut - imageOut, audioOut, imageOut };
 }
 
-function inputParts(usage: Json, sent: SentCall): PartCounts {
-  const { prompt_tokens_details: details } = usage;
-  const prompt = countIn(usage, "prompt_tokens");
-  const cacheRead = cachedOf(usage, prompt);
-  const written = countIn(details, "cache_write_tokens");
-  const left = prompt - cacheRead;
+function inputParts(usage: Json, counts: Counts, sent: SentCall): PartCounts {
+  const { input, inputDetails, outside } = counts;
+  if (outside !== null) {
+    const { reads, writes } = outside;
+    return { ...writeParts(writes, {}, sent), cacheRead: reads, uncached: input };
+  }
+  const cacheRead = cachedOf(usage, counts);
+  const written = countIn(inputDetails, "cache_write_tokens");
+  const left = input - cacheRead;
   // OpenRouter counts the writes to Gemini's cache beside the prompt, and bills them in its cost.
   const isBeside = written > left && isCost(usage.cost);
   const plain = isBeside ? left : left - written;
   // A server that counts audio does not say how much of it was cached.
-  const audioIn = Math.min(countIn(details, "audio_tokens"), Math.max(0, plain));
-  const imageIn = Math.min(countIn(details, "image_tokens"), Math.max(0, plain - audioIn));
-  return {
-    ...writeParts(written, {}, sent),
-    cacheRead,
-    audioIn,
-    imageIn,
-    uncached: plain - audioIn - imageIn,
-  };
+  const audioIn = Math.min(countIn(inputDetails, "audio_tokens") || 0, Math.max(0, plain));
+  const imageIn = Math.min(
+    countIn(inputDetails, "image_tokens") || 0,
+    Math.max(0, plain - audioIn),
+  );
+  const read = { cacheRead, audioIn, imageIn, uncached: plain - audioIn - imageIn };
+  return written === 0 ? read : { ...writeParts(written, {}, sent), ...read };
 }
 
 /**
  * The prompt tokens that came from the model's cache; NaN if that count is invalid. In the places
  * that are not OpenAI's a count is believed only if the others bear it out (D-572).
  */
-function cachedOf(usage: Json, prompt: number): number {
-  const standard = countIn(usage.prompt_tokens_details, "cached_tokens");
+function cachedOf(usage: Json, { input, output, inputDetails }: Counts): number {
+  const standard = countIn(inputDetails, "cached_tokens");
   if (standard !== 0) return standard;
   const { prompt_cache_hit_tokens: hit, prompt_cache_miss_tokens: miss } = usage;
-  if (isCount(hit) && isCount(miss) && hit + miss === prompt) return hit;
+  if (isCount(hit) && isCount(miss) && hit + miss === input) return hit;
   const elsewhere = (miss ?? null) === null ? hit : null;
   const read =
     elsewhere ?? usage.cached_tokens ?? usage.num_cached_tokens ?? usage.cache_read_input_tokens;
-  const addsUp = !differs(usage.total_tokens, prompt + Number(usage.completion_tokens));
-  return isCount(read) && read <= prompt && addsUp ? read : 0;
+  const addsUp = !differs(usage.total_tokens, input + output);
+  return isCount(read) && read <= input && addsUp ? read : 0;
 }
 
 function isCost(value: unknown): value is number {

@@ -44,6 +44,9 @@ export interface SentCall {
   readonly writes: WriteLifetime;
 }
 
+/** A request of the standard tier, to a provider whose cache keeps what is written for a while. */
+export const SENT_PLAINLY: SentCall = { tier: "standard", writes: "30m" };
+
 /**
  * A form of replies. `fold` takes a whole reply, or one event of a stream after the other; `read`
  * makes the usage of what is known then. Adapters that have the raw usage make a `Last` themselves.
@@ -86,9 +89,9 @@ export function textIn(json: unknown, name: string): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** True if a total that the provider states is not the sum that its parts give. */
+/** True if a total that the provider states is not the sum that its parts give (D-658). */
 export function differs(stated: unknown, sum: number): boolean {
-  return (stated ?? null) !== null && stated !== sum;
+  return typeof stated === "number" && stated !== sum;
 }
 
 const TIER_NAMES: Readonly<Record<string, Tier>> = {
@@ -143,16 +146,21 @@ export function pieceOf(
   return { piece: { usage, served, isBilled: true, isSummed: false }, isValid: valid };
 }
 
+/** Shared by all replies without fees, as most are. */
+export const NO_FEES: FeeCounts = Object.freeze({});
+
 /** The fees whose counts are above zero. */
 export function feesIn(
   counts: Readonly<Partial<Record<keyof FeeCounts, number | FeeCount>>>,
 ): FeeCounts {
-  const fees: Partial<Record<keyof FeeCounts, FeeCount>> = {};
+  let fees: Partial<Record<keyof FeeCounts, FeeCount>> | null = null;
   for (const [name, count = 0] of Object.entries(counts)) {
     const { calls, queries } = typeof count === "number" ? { calls: count, queries: count } : count;
-    if (calls > 0 || queries > 0) fees[name as keyof FeeCounts] = { calls, queries };
+    if (calls === 0 && queries === 0) continue;
+    fees ??= {};
+    fees[name as keyof FeeCounts] = { calls, queries };
   }
-  return fees;
+  return fees ?? NO_FEES;
 }
 
 /** Served as it was sent, by a provider whose replies do not say how they were served. */

@@ -2,13 +2,19 @@
 // charges only the tokens of a usage that the reply can have.
 
 import { expect, test } from "bun:test";
+import { usd } from "../../../../src/core/money/money.ts";
+import { SERVED_PLAINLY } from "../../../../src/core/money/usage.ts";
 import {
   type ReplyParts,
   ReplyReader,
 } from "../../../../src/services/chat/protocols/openai/reply-reader.ts";
-import { readUsage } from "../../../../src/services/chat/protocols/openai/reply-usage.ts";
+import {
+  type Delivered,
+  readUsage,
+} from "../../../../src/services/chat/protocols/openai/reply-usage.ts";
 import { readWholeReply } from "../../../../src/services/chat/protocols/openai/whole-reply.ts";
 import type { ToolCall } from "../../../../src/services/chat/protocols/provider.ts";
+import { SENT_PLAINLY } from "../../../../src/services/chat/usage/reply-usage.ts";
 import { RouteFailure } from "../../../../src/upstream/route-failure.ts";
 
 const wholeOf = (choice: object, parts: ReplyParts) =>
@@ -139,30 +145,54 @@ test("a finish_reason and a log probability have the documented values", () => {
   expect(read?.logprobs?.content).toEqual([{ ...token, top_logprobs: [token] }]);
 });
 
+const read = (usage: object, delivered: Delivered, reply = {}) =>
+  readUsage(usage, delivered, { reply, sent: SENT_PLAINLY });
 const GOT = { hasOutput: true, hasThought: false };
 const NONE = { hasOutput: false, hasThought: false };
 const REASONED = { completion_tokens_details: { reasoning_tokens: 94 } };
 
 test("reasoning that a server counts beside the reply is charged as output", () => {
   const usage = { prompt_tokens: 32, completion_tokens: 9, total_tokens: 135, ...REASONED };
-  expect(readUsage(usage, GOT)).toEqual({
+  expect(read(usage, GOT)).toEqual({
     promptTokens: 32,
     cachedTokens: 0,
     completionTokens: 103,
+    served: SERVED_PLAINLY,
     outputDetails: { reasoning_tokens: 94 },
   });
   // All tokens were hidden reasoning, and none were left for a text.
-  expect(readUsage({ ...usage, completion_tokens: 0, total_tokens: 126 }, NONE)).toMatchObject({
+  expect(read({ ...usage, completion_tokens: 0, total_tokens: 126 }, NONE)).toMatchObject({
     completionTokens: 94,
   });
 });
 
 test("reasoning that is part of the reply's tokens is not charged twice", () => {
-  for (const total_tokens of [135, 136, null, "229", undefined]) {
+  for (const total_tokens of [135, null, "229", undefined]) {
     const usage = { prompt_tokens: 32, completion_tokens: 103, total_tokens, ...REASONED };
-    expect(readUsage(usage, GOT)).toMatchObject({ promptTokens: 32, completionTokens: 103 });
+    expect(read(usage, GOT)).toMatchObject({ promptTokens: 32, completionTokens: 103 });
   }
-  // A total that the parts do not explain proves nothing.
-  const odd = { prompt_tokens: 32, completion_tokens: 9, total_tokens: 200, ...REASONED };
-  expect(readUsage(odd, GOT)).toMatchObject({ completionTokens: 9 });
+});
+
+test("a usage whose total its parts do not explain is wrong", () => {
+  for (const total_tokens of [136, 0, 200]) {
+    const odd = { prompt_tokens: 32, completion_tokens: 103, total_tokens, ...REASONED };
+    expect(read(odd, GOT)).toBe("wrong");
+  }
+});
+
+test("a usage names the tier and the model that served, its parts, and its price", () => {
+  const usage = {
+    prompt_tokens: 32,
+    completion_tokens: 9,
+    prompt_tokens_details: { cached_tokens: 10, cache_write_tokens: 20 },
+    cost: 0.00012,
+  };
+  expect(read(usage, GOT, { service_tier: "priority", model: "m-1" })).toEqual({
+    promptTokens: 32,
+    cachedTokens: 10,
+    completionTokens: 9,
+    more: { cacheWrite30m: 20 },
+    served: { ...SERVED_PLAINLY, tier: "priority", model: "m-1" },
+    reportedCost: usd("0.00012"),
+  });
 });

@@ -26,7 +26,11 @@ function open({ output = "60", promptTokens = 0 } = {}) {
   const cost = new StreamCost(
     {
       model: { ...MODEL, prices },
-      hold: { amount: upperBound(prices, { promptTokens, outputTokens: MAX_TOKENS }) },
+      hold: {
+        amount: upperBound(prices, { promptTokens, outputTokens: MAX_TOKENS }),
+        admittedAtMs: 0,
+      },
+      request: { messages: [], maxTokens: MAX_TOKENS, parameters: {} },
       maxTokens: MAX_TOKENS,
     },
     { meter, soFar: async () => usageOf(await meter.tokensSoFar()) },

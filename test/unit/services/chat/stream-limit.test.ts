@@ -24,8 +24,9 @@ async function stream(texts: Iterable<string>, tokensEach = TOKENS_EACH_MAX) {
       return countTokens(text);
     },
   });
-  const hold = { amount: nano(2_000n * BigInt(MAX_TOKENS)) };
-  const parts = { model: MODEL, hold, maxTokens: MAX_TOKENS };
+  const hold = { amount: nano(2_000n * BigInt(MAX_TOKENS)), admittedAtMs: 0 };
+  const request = { messages: [], maxTokens: MAX_TOKENS, parameters: {} };
+  const parts = { model: MODEL, hold, request, maxTokens: MAX_TOKENS };
   const limit = new StreamLimit(parts, { meter, prompt: async () => PROMPT }, tokensEach);
   let sent = "";
   for (const content of texts) {

@@ -10,6 +10,7 @@ import { ChatStream } from "../../chat-stream.ts";
 import { AUTO_MODEL, type ChatCatalogue } from "../../models/catalogue.ts";
 import { unsupportedFields } from "../../protocols/chat-extras.ts";
 import type { ChatRequest } from "../../protocols/provider.ts";
+import { modelsOfTier } from "../../request-tier.ts";
 import type { ServedBy } from "../../served-model.ts";
 import type { ChatFields } from "./chat-body.ts";
 import { ChatFrames, type CompletionMeta, completionJson, unixSeconds } from "./chat-json.ts";
@@ -51,7 +52,9 @@ export function prepareChat(
   // The log must contain only models that exist, never arbitrary text of a caller.
   if (catalogue.models.has(model)) context.model = model;
   const { accountId: account } = call.identity;
-  const { models, svcMembers } = choose(deps, { model, request, catalogue, account });
+  const chosen = choose(deps, { model, request, catalogue, account });
+  const { svcMembers } = chosen;
+  const models = modelsOfTier(chosen.models, request);
   return toCompletionCall(fields, request, { models, svcMembers, catalogue });
 }
 

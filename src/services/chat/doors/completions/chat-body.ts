@@ -16,6 +16,7 @@ import {
   text,
   whole,
 } from "../../../../http/schema.ts";
+import { CHOSEN_TIERS } from "../../request-tier.ts";
 import { toolCallExtra } from "./chat-reply.ts";
 
 const TOOL_CALLS_MAX = 128;
@@ -181,7 +182,11 @@ const FIELDS = {
   prompt_cache_key: optional(text()),
   safety_identifier: optional(text()),
   n: optional(Type.Literal(1, { must: "must be 1: send one request for each reply" })),
-  service_tier: optional(oneOf(["auto", "default"])),
+  service_tier: optional(
+    oneOf(["auto", "default", ...CHOSEN_TIERS], {
+      description: "A tier that the model has a price for; `auto` is `default`",
+    }),
+  ),
   modalities: optional(
     Type.Array(Type.Literal("text", { must: "must be 'text': a reply is text" })),
   ),

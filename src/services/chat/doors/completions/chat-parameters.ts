@@ -32,6 +32,7 @@ const FORWARDED = {
   user: same,
   prompt_cache_key: same,
   safety_identifier: same,
+  service_tier: chosenTier,
 } satisfies Copies;
 
 /** Parameters about the calls of tools. They must follow `tools` in the list above. */
@@ -52,7 +53,8 @@ export function toParameters(fields: ChatFields): Record<string, unknown> {
     const value = fields[name];
     if (isAbsent(value) || (Array.isArray(value) && value.length === 0)) continue;
     if (OF_TOOLS.has(name) && parameters.tools === undefined) continue;
-    parameters[name] = copy(value);
+    const copied = copy(value);
+    if (copied !== undefined) parameters[name] = copied;
   }
   return parameters;
 }
@@ -83,6 +85,11 @@ export function checkLogprobs(fields: ChatFields, maxTokens: number): void {
     "top_logprobs",
     `must be at most ${alternativesMax} with max_tokens ${maxTokens}, unless the reply is streamed`,
   );
+}
+
+/** The standard tier is what a request has without the parameter. */
+function chosenTier(tier: Given<"service_tier">): string | undefined {
+  return tier === "auto" || tier === "default" ? undefined : tier;
 }
 
 function copyTools(tools: Given<"tools">): unknown[] {

@@ -18,6 +18,8 @@ import {
   type UpstreamResponse,
 } from "../../../../upstream/upstream-response.ts";
 import type { ProviderEntry } from "../../models/catalogue.ts";
+import { tierOf } from "../../request-tier.ts";
+import { SENT_PLAINLY } from "../../usage/reply-usage.ts";
 import { Batches } from "../batches.ts";
 import { IdleTimeout } from "../idle-timeout.ts";
 import type { UpstreamCall } from "../protocol.ts";
@@ -51,7 +53,9 @@ export async function completeUpstream(given: UpstreamCall): Promise<ChatReply> 
 }
 
 function partsOf({ request, showsReasoning }: UpstreamCall): ReplyParts {
-  return { logprobs: request.parameters.logprobs === true, reasoning: showsReasoning };
+  const parts = { logprobs: request.parameters.logprobs === true, reasoning: showsReasoning };
+  const tier = tierOf(request);
+  return tier === "standard" ? parts : { ...parts, sent: { ...SENT_PLAINLY, tier } };
 }
 
 /** Requests a stream. Each read of its body that has content becomes a batch. */

@@ -4,6 +4,7 @@
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 import { hasOutput } from "../../tokens/token-meter.ts";
+import { SENT_PLAINLY, type SentCall } from "../../usage/reply-usage.ts";
 import type { ChatDelta, ChatUsage } from "../provider.ts";
 import { type ReplyEnd, readFinish } from "./finish-reason.ts";
 import { hasReasoning, readContent, readReasoning, readRefusal } from "./message-text.ts";
@@ -16,6 +17,8 @@ import { readLogprobs } from "./upstream-logprobs.ts";
 export interface ReplyParts {
   readonly logprobs: boolean;
   readonly reasoning: boolean;
+  /** What the request said that a usage may leave out; left out: what most requests say. */
+  readonly sent?: SentCall;
 }
 
 /** The content of one chunk, or of a whole reply. */
@@ -46,6 +49,8 @@ export class ReplyReader {
   hasOutput = false;
   /** The last usage; null if none has come, or if more of the reply followed it. */
   usage: ChatUsage | null = null;
+  /** True if the last usage contradicts itself. */
+  hasWrongUsage = false;
 
   constructor(parts: ReplyParts) {
     this.#parts = parts;
@@ -73,12 +78,12 @@ export class ReplyReader {
       this.hasOutput = true;
       // A usage before this output is out of date.
       this.usage = null;
+      this.hasWrongUsage = false;
     }
     // More of the reply follows a thought, so a usage beside it does not count (D-397).
-    const usage = isThought ? null : this.#readUsage(json, choice, source);
-    this.usage = usage ?? this.usage;
+    const hasUsage = !isThought && this.#readUsage(json, choice, source);
     const fingerprint = readFingerprint(json.system_fingerprint);
-    const isPlain = finish === null && usage === null && source === choice?.delta;
+    const isPlain = finish === null && !hasUsage && source === choice?.delta;
     const onlyText = isPlain && delta !== null ? textAlone(delta) : null;
     return { delta, fingerprint, hasChoice: choice !== null, isThought, onlyText };
   }
@@ -88,6 +93,7 @@ export class ReplyReader {
     this.#hasDeltas = true;
     this.hasOutput = true;
     this.usage = null;
+    this.hasWrongUsage = false;
   }
 
   /** The last delta: the only finish_reason (D-573), and arguments for calls without any. */
@@ -182,17 +188,27 @@ export class ReplyReader {
     return logprobs === null ? one : { ...one, logprobs };
   }
 
-  /** The usage in the first of the places in which servers send it. */
-  #readUsage(json: Json, choice: Json | null, source: Json): ChatUsage | null {
+  /**
+   * Takes the usage in the first of the places in which servers send one that can be. False if the
+   * chunk has no usage.
+   */
+  #readUsage(json: Json, choice: Json | null, source: Json): boolean {
     // Most chunks have none.
-    if (!json.usage && !choice?.usage && !json.x_groq && !source.usage) return null;
+    if (!json.usage && !choice?.usage && !json.x_groq && !source.usage) return false;
     const delivered = { hasOutput: this.hasOutput, hasThought: this.#hasThought };
+    const from = { reply: json, sent: this.#parts.sent ?? SENT_PLAINLY };
     const groq = isObject(json.x_groq) ? json.x_groq.usage : null;
+    let isWrong = false;
     for (const place of [json.usage, choice?.usage, groq, source.usage]) {
-      const usage = place ? readUsage(place, delivered) : null;
-      if (usage !== null) return usage;
+      const usage = place ? readUsage(place, delivered, from) : "missing";
+      if (usage === "wrong") isWrong = true;
+      if (typeof usage === "string") continue;
+      this.usage = usage;
+      this.hasWrongUsage = false;
+      return true;
     }
-    return null;
+    if (isWrong && this.usage === null) this.hasWrongUsage = true;
+    return isWrong;
   }
 }
 

@@ -85,9 +85,10 @@ export class StreamedReply {
     if (this.#reader.usage !== usageBefore) batch.usage = this.#reader.usage;
     if (this.isDone && this.isComplete) {
       // The end of the reply belongs to the last batch.
-      const { deltas, usage } = this.#last();
+      const { deltas, usage, hasWrongUsage } = this.#last();
       batch.deltas.push(...deltas);
       batch.usage = usage;
+      if (hasWrongUsage === true) batch.hasWrongUsage = true;
     }
     return batch.deltas.length > 0 || batch.usage !== null || this.#isThinking ? batch : null;
   }
@@ -99,7 +100,8 @@ export class StreamedReply {
 
   #last(): ChatBatch {
     this.#hasEnded = true;
-    return { deltas: [this.#reader.end()], usage: this.#reader.usage };
+    const last = { deltas: [this.#reader.end()], usage: this.#reader.usage };
+    return this.#reader.hasWrongUsage ? { ...last, hasWrongUsage: true } : last;
   }
 
   #takeText(text: string, batch: OpenBatch): void {
@@ -137,5 +139,6 @@ const DONE = "[DONE]";
 interface OpenBatch {
   readonly deltas: ChatDelta[];
   usage: ChatBatch["usage"];
+  hasWrongUsage?: true;
   fingerprint: string | null;
 }

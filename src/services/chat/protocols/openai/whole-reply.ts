@@ -18,7 +18,9 @@ export function readWholeReply(text: string, parts: ReplyParts): ChatReply {
   const { delta, fingerprint } = reader.read(parseJson(text));
   if (!reader.hasOutput && !reader.isFinished) throw new RouteFailure("The reply has no message");
   const deltas = delta === null ? [] : [delta];
-  return { choices: [choiceOf([...deltas, reader.end()])], usage: reader.usage, fingerprint };
+  const choices = [choiceOf([...deltas, reader.end()])];
+  const { usage, hasWrongUsage } = reader;
+  return { choices, usage, hasWrongUsage, fingerprint };
 }
 
 /** The stream with a whole reply. Throws a RouteFailure if the reply is not JSON. */
@@ -42,6 +44,7 @@ function readWholeStream(text: string, parts: ReplyParts): ChatReply {
   return {
     choices: [choiceOf(known.flatMap(({ deltas }) => deltas))],
     usage: known.at(-1)?.usage ?? null,
+    hasWrongUsage: known.at(-1)?.hasWrongUsage ?? false,
     fingerprint: known.find(({ fingerprint }) => fingerprint)?.fingerprint ?? null,
   };
 }

@@ -43,17 +43,18 @@ describeForm("openai-chat", "openAiChat", [
   [
     "reasoning is added twice",
     replaced(
-      "return { output: reply, reasoning,",
-      "return { output: reply + reasoning, reasoning,",
+      "{ ...plain, output: reply, isTotalRight: true };\n  // xAI",
+      "{ ...plain, output: reply + reasoning, isTotalRight: true };\n  // xAI",
     ),
   ],
   [
     "reasoning beside the output is forgotten",
     replaced(
-      "{ output: reply + reasoning, reasoning, isTotalRight: true }",
-      "{ output: reply, reasoning, isTotalRight: true }",
+      "{ ...plain, output: reply + reasoning, isTotalRight: true }",
+      "{ ...plain, output: reply, isTotalRight: true }",
     ),
   ],
+  ["reads beside the input are inside", replaced("outside !== null", "outside === undefined")],
   ["writes are not inside of the prompt", replaced("isBeside ? left : left - written", "left")],
   [
     "writes beside the prompt are taken from it",
@@ -62,11 +63,11 @@ describeForm("openai-chat", "openAiChat", [
   ["writes are always beside the prompt", replaced(" && isCost(usage.cost)", "")],
   [
     "reads are not inside of the prompt",
-    replaced("const left = prompt - cacheRead;", "const left = prompt;"),
+    replaced("const left = input - cacheRead;", "const left = input;"),
   ],
   [
     "a write is priced as a read",
-    replaced("    cacheRead,\n", "    cacheRead: cacheRead + written,\n"),
+    replaced("const read = { cacheRead,", "const read = { cacheRead: cacheRead + written,"),
   ],
   [
     "audio is not inside of the prompt",
@@ -86,7 +87,7 @@ describeForm("openai-chat", "openAiChat", [
       "text: output - audioOut, audioOut, imageOut: 0",
     ),
   ],
-  ["a total that is wrong is believed", replaced("!differs(total, prompt + reply) }", "true }")],
+  ["a total that is wrong is believed", replaced("isTotalRight: isOutside", "isTotalRight: true")],
   ["hits are forgotten", replaced("return hit;", "return 0;")],
   ["num_cached_tokens is forgotten", replaced("usage.num_cached_tokens ?? ", "")],
   ["cached_tokens at the top is forgotten", replaced("usage.cached_tokens ?? ", "")],

@@ -1,0 +1,52 @@
+// The tier that a request asks for. The model's price rows must name it.
+
+import { PLAIN_REACH, type Prices, type Reach } from "../../core/money/call-cost.ts";
+import { SERVED_PLAINLY, type Served } from "../../core/money/usage.ts";
+import { invalid } from "../../http/body/checks.ts";
+import type { Models } from "./models/auto-router.ts";
+import type { ModelEntry } from "./models/catalogue.ts";
+import type { ChatRequest } from "./protocols/provider.ts";
+
+/** The tiers that a caller can choose. */
+export const CHOSEN_TIERS = ["flex", "priority"] as const;
+export type RequestTier = "standard" | (typeof CHOSEN_TIERS)[number];
+
+const REACHES: Readonly<Record<RequestTier, Reach>> = {
+  standard: PLAIN_REACH,
+  flex: { ...PLAIN_REACH, tier: "flex" },
+  priority: { ...PLAIN_REACH, tier: "priority" },
+};
+const SERVED: Readonly<Record<RequestTier, Served>> = {
+  standard: SERVED_PLAINLY,
+  flex: { ...SERVED_PLAINLY, tier: "flex" },
+  priority: { ...SERVED_PLAINLY, tier: "priority" },
+};
+
+/** The tier that a request asks for: `service_tier` is forwarded only if it names another one. */
+export function tierOf({ parameters: { service_tier: tier } }: ChatRequest): RequestTier {
+  return tier === "flex" || tier === "priority" ? tier : "standard";
+}
+
+/** What a request can cause, as far as its hold depends on that. */
+export function reachOf(request: ChatRequest): Reach {
+  return REACHES[tierOf(request)];
+}
+
+/** How a call counts as served of which the provider says nothing. */
+export function servedAsAsked(request: ChatRequest): Served {
+  return SERVED[tierOf(request)];
+}
+
+/** The models whose price rows name the tier. Throws if there are none (D-657). */
+export function modelsOfTier(models: Models, request: ChatRequest): Models {
+  const tier = tierOf(request);
+  if (tier === "standard") return models;
+  const [first, ...others] = models.filter(({ prices }: ModelEntry) => hasTier(prices, tier));
+  if (first !== undefined) return [first, ...others];
+  const [asked] = models;
+  throw invalid("service_tier", `must not be '${tier}': '${asked.id}' has no price for this tier`);
+}
+
+function hasTier({ rows }: Prices, tier: RequestTier): boolean {
+  return rows.some(({ when }) => when?.tier === tier);
+}
