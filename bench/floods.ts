@@ -32,7 +32,7 @@ export interface FloodSetting {
   readonly cleanup: AsyncDisposableStack;
 }
 
-/** Who floods: a path of the service, and the headers of the sender. */
+/** The sender of a flood: the path that it calls, and its headers. */
 interface Sender {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

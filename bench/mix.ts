@@ -29,7 +29,7 @@ export interface MixedFigures {
   readonly maximum: number;
   readonly rate: number;
   readonly rounds: MixedRounds;
-  /** What callers were told that they paid. */
+  /** The cost that the replies reported to callers. */
   readonly costNano: bigint;
 }
 

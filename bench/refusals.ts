@@ -125,7 +125,7 @@ async function send(
   return error?.code ?? "";
 }
 
-/** What is over its bound. */
+/** The names of the refusals and floods that are over their bounds. */
 export function missesOf({ refusals, quiet, floods }: RefusalsReport): readonly string[] {
   return [
     ...refusals.filter(({ mainMs }) => mainMs > MAIN_MS_MAX).map(({ code }) => code),

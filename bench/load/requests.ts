@@ -20,7 +20,7 @@ const AGENTS = [
 const MESSAGES_MAX = 6;
 const WORDS_MAX = 60;
 
-/** What a request is, and who sends it. */
+/** A request, and its sender. */
 export interface RequestVariant {
   readonly body: string;
   /** The headers of its agent, and the address that a proxy has seen. */

@@ -1,4 +1,4 @@
-// What the stub upstream answers: replies as OpenAI sends them, many different ones, made once.
+// Makes the replies of the stub upstream once: many different ones, as OpenAI sends them.
 
 import { numbersFrom } from "./requests.ts";
 

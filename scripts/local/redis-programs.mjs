@@ -9,7 +9,7 @@ import { runQuietly } from "./processes.mjs";
 
 const MAJOR_MIN = 7;
 
-/** How each package manager installs Redis; `user` marks the one that works without root. */
+/** The package managers that install Redis; `user` marks the one that works without root. */
 const INSTALLERS = [
   {
     program: "apt-get",

@@ -217,7 +217,7 @@ function heldIn(holds: readonly HoldRecord[], month: number): bigint {
   );
 }
 
-/** What a key, or all keys, must have spent and hold in a month. */
+/** The amounts that a key, or all keys, must have spent and hold in a month. */
 interface ExpectedMonth {
   readonly name: string;
   readonly month: number;

@@ -10,7 +10,7 @@ export type StoredRow = Readonly<Record<string, unknown>>;
 
 export type FieldKind = "text" | "number" | "integer" | "flag" | "time" | "usd" | "record" | "list";
 
-/** What a schema says of a value besides its type. */
+/** The rules of a schema for a value, besides its type. */
 export interface Rules {
   readonly minimum?: number;
   readonly maximum?: number;

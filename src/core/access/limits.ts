@@ -10,7 +10,7 @@ export type { Scope };
 export const PLAN_NAMES = ["free", "starter", "pro", "max"] as const;
 export type PlanName = (typeof PLAN_NAMES)[number];
 
-/** What a Gateway account may have agreed on with the operator. */
+/** The contracts that a Gateway account may have with the operator. */
 export const CONTRACTS = ["enterprise", "none"] as const;
 
 /** The limits of an account: a Gateway account has a tier, an application account a plan. */

@@ -202,7 +202,7 @@ describe("auto", () => {
       expect(entries[0]?.end).toMatchObject({
         status: 200,
         model: "cheap",
-        // What the call costs, and its receipt, are by the prices of the model that answered.
+        // The cost of the call, and its receipt, are by the prices of the model that answered.
         priceVersion: catalogue.models.get("cheap")?.prices.version,
       });
     },

@@ -1,7 +1,7 @@
 // Describes a request as bytes on the wire, so that it can be one that no client library would
 // send.
 
-/** How the body is announced, and which part of it is sent. */
+/** The announcement of the body, and the part of it that is sent. */
 export type Framing =
   | { readonly kind: "length" }
   | { readonly kind: "chunked" }

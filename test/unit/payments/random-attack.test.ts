@@ -26,11 +26,11 @@ const SEED = Number(process.env.PAYMENTS_SEED ?? anySeed());
 const ROUNDS = process.env.FAREBOX_LONG === "1" ? 40 : 3;
 const STEPS = 40;
 const ACCOUNTS = 3;
-/** What a page is for, in cents. */
+/** The amount that a page asks for, in cents. */
 const CENTS = 2_000;
 const NANO_A_CENT = 10_000_000n;
 
-/** A page that nobody has paid yet. */
+/** A page that is not paid yet. */
 interface Page {
   readonly account: TestAccount;
   readonly session: string;
@@ -83,7 +83,7 @@ class Attack {
     }
   }
 
-  /** What the payments of an account are worth, counted without our code. */
+  /** The worth of an account's payments, counted without our code. */
   creditOf(account: TestAccount): NanoUsd {
     const cents = this.#paid
       .filter((paid) => paid.account === account)

@@ -27,7 +27,7 @@ export interface WireUsage {
   readonly reasoning: number;
 }
 
-/** How a provider writes an answer. */
+/** The form in which a provider writes an answer. */
 export interface WireForm {
   /** The parts of the usage that this provider never names. */
   readonly unnamed: readonly (keyof WireUsage)[];
