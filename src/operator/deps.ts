@@ -3,14 +3,13 @@
 import type { ReadableAccounts } from "../accounts/account-summary.ts";
 import { type AdministrationDeps, findAccount } from "../accounts/administration.ts";
 import type { OperatorContext, OperatorFrameDeps } from "../http/console/operator-endpoint.ts";
-import type { PaymentDeps } from "../payments/read-top-up.ts";
 import type { RunningConfiguration } from "../readings/configurations.ts";
-import type { AccountSource, Reading } from "../readings/reading.ts";
+import type { HealthSource } from "../readings/health.ts";
+import type { AccountSource } from "../readings/reading.ts";
 import type { PriceCatalogue } from "../readings/receipt-lines.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
 import type { DescribeChanges } from "../store/operators/configurations.ts";
 import type { Pauses } from "../store/operators/pauses.ts";
-import type { UpstreamBoard } from "../upstream/upstream-board.ts";
 
 /** The shared configuration, as the process that answers sees it. */
 export interface ConfigurationHere {
@@ -21,19 +20,12 @@ export interface ConfigurationHere {
   takeOver(): Promise<void>;
 }
 
-export interface OperatorDeps extends OperatorFrameDeps {
+export interface OperatorDeps extends OperatorFrameDeps, Omit<HealthSource, "clock"> {
   readonly administration: AdministrationDeps;
   readonly wallets: ReadableAccounts;
-  /** Null where no payment provider is configured. */
-  readonly cashier: PaymentDeps | null;
-  readonly reading: Reading;
-  /** The process that answers. */
-  readonly process: { readonly id: string; readonly openCalls: () => number };
   readonly catalogue: PriceCatalogue;
   readonly configuration: ConfigurationHere;
   readonly switches: Pick<Pauses, "rows" | "pause" | "resume">;
-  /** How the servers behind the services do, as this process sees them. */
-  readonly upstreams: Pick<UpstreamBoard, "servers">;
 }
 
 export type Context = OperatorContext<OperatorDeps>;

@@ -3,7 +3,7 @@
 import { Button, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { HealthReply, PausesReply } from "../../../src/operator/running-schema.ts";
+import type { HealthReply, PausesReply } from "../../../src/readings/health.ts";
 import { countText } from "../numbers.ts";
 import { type Column, columnsOf } from "../parts/columns.tsx";
 import { Loaded } from "../parts/loaded.tsx";

@@ -2,7 +2,6 @@
 
 import { queryOptions } from "@tanstack/react-query";
 import type { ActionReply } from "../../../src/operator/act.ts";
-import type { HealthReply, PausesReply } from "../../../src/operator/running-schema.ts";
 import type { AuditsReply } from "../../../src/readings/audits.ts";
 import type {
   ConfigurationReply,
@@ -12,6 +11,7 @@ import type { DisputesReply } from "../../../src/readings/disputes.ts";
 import type { EventsReply } from "../../../src/readings/events.ts";
 import type { FoundAccountsReply } from "../../../src/readings/found-accounts.ts";
 import type { GrantsReply } from "../../../src/readings/grants.ts";
+import type { HealthReply, PausesReply } from "../../../src/readings/health.ts";
 import type { MailsReply } from "../../../src/readings/mails.ts";
 import type { OperatorAccountReply } from "../../../src/readings/operator-account.ts";
 import type { RejectedReply } from "../../../src/readings/rejected.ts";

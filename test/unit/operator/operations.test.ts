@@ -2,11 +2,11 @@
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { ActionReply } from "../../../src/operator/act.ts";
-import type { HealthReply, PausesReply } from "../../../src/operator/running-schema.ts";
 import type { AuditsReply } from "../../../src/readings/audits.ts";
 import type { EventsReply } from "../../../src/readings/events.ts";
 import type { FoundAccountsReply } from "../../../src/readings/found-accounts.ts";
 import type { GrantsReply } from "../../../src/readings/grants.ts";
+import type { HealthReply, PausesReply } from "../../../src/readings/health.ts";
 import type { MailsReply } from "../../../src/readings/mails.ts";
 import type { OverviewReply } from "../../../src/readings/overview.ts";
 import type { RejectedReply } from "../../../src/readings/rejected.ts";

@@ -3,10 +3,10 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { StartedTopUpReply } from "../../../src/console/money/top-ups.ts";
 import type { ActionReply } from "../../../src/operator/act.ts";
-import type { HealthReply } from "../../../src/operator/running-schema.ts";
 import { processEvent } from "../../../src/payments/provider-event.ts";
 import type { BillingReply } from "../../../src/readings/billing.ts";
 import type { EventsReply } from "../../../src/readings/events.ts";
+import type { HealthReply } from "../../../src/readings/health.ts";
 import { eventually } from "../../support/eventually.ts";
 import { shared } from "../../support/shared.ts";
 import { openBillingLab } from "../../support/stores/billing-lab.ts";
