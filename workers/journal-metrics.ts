@@ -59,6 +59,8 @@ export function journalMetrics(deps: JournalMetricsDeps): JournalMetrics {
       sums.tokens.input += Number(log.prompt_tokens);
       sums.tokens.cached += Number(log.cached_tokens);
       sums.tokens.output += Number(log.completion_tokens);
+      if (log.usage_source === "contradicted") sums.alarms.contradicted += 1;
+      if (log.tier === "unknown") sums.alarms.unknown_tier += 1;
       onChat(log);
     }
     if (entry.type === "late") return;
@@ -71,7 +73,8 @@ export function journalMetrics(deps: JournalMetricsDeps): JournalMetrics {
     onWritten(written) {
       entries.inc(written.length);
       const services = new Map<string, ServiceSums>();
-      const sums = { overrun: 0n, writtenOff: 0n, expired: 0, tokens: null, services };
+      const alarms = { contradicted: 0, unknown_tier: 0 };
+      const sums = { overrun: 0n, writtenOff: 0n, expired: 0, tokens: null, alarms, services };
       for (const entry of written) onEntry(entry, sums);
       addSums(sums);
     },
@@ -92,6 +95,8 @@ interface EntrySums {
   writtenOff: bigint;
   expired: number;
   tokens: Record<"input" | "cached" | "output", number> | null;
+  /** Usages that a person should look at, by the label of their counter. */
+  readonly alarms: Record<"contradicted" | "unknown_tier", number>;
   readonly services: Map<string, ServiceSums>;
 }
 
@@ -121,11 +126,15 @@ function countSums(registry: Registry): (sums: EntrySums) => void {
   const writtenOff = counter(registry, "farebox_written_off_usd_total");
   const expired = counter(registry, "farebox_expired_holds_total");
   const tokens = counter(registry, "farebox_tokens_total");
+  const alarms = counter(registry, "farebox_usage_alarms_total");
   return (sums) => {
     overrun.inc(Number(sums.overrun) / NANO_PER_USD);
     writtenOff.inc(Number(sums.writtenOff) / NANO_PER_USD);
     expired.inc(sums.expired);
     for (const [type, count] of Object.entries(sums.tokens ?? {})) tokens.inc({ type }, count);
+    for (const [kind, count] of Object.entries(sums.alarms)) {
+      if (count > 0) alarms.inc({ kind }, count);
+    }
     for (const [service, ofService] of sums.services) {
       charged.inc({ service }, ofService.charged / NANO_PER_USD);
       if (ofService.upstream !== null) upstream.inc({ service }, ofService.upstream / NANO_PER_USD);

@@ -126,6 +126,12 @@ export const METRICS = {
     labels: ["type"],
     help: "Tokens of charged calls; cached ones are part of input",
   },
+  farebox_usage_alarms_total: {
+    type: "counter",
+    of: "worker",
+    labels: ["kind"],
+    help: "Chat calls whose usage contradicted itself, or that an unknown tier served",
+  },
   farebox_charged_usd_total: {
     type: "counter",
     of: "worker",

@@ -2,6 +2,7 @@
 
 import type { ServicesWith } from "../core/access/services.ts";
 import { MAIL_PRICE_VERSION, MESSAGE_PRICE, RECIPIENT_PRICE } from "../core/mail.ts";
+import { feeUnits } from "../core/money/call-cost.ts";
 import {
   affordableQuantity,
   charge,
@@ -13,8 +14,10 @@ import {
   type Quantities,
   toDecimal,
 } from "../core/money/money.ts";
+import { OTHER_WORDS } from "../core/money/price-fields.ts";
 import type { PriceRow } from "../core/money/price-rows.ts";
 import { priceVersionOf, priceVersionOfUnits } from "../core/money/price-version.ts";
+import { partsOf as partsOfUsage, type Part as TokenPart } from "../core/money/usage.ts";
 import { number, text, usd, type WireOf } from "../core/records.ts";
 import type { ChatCatalogue } from "../services/chat/models/catalogue.ts";
 import type { MapsConfig } from "../services/maps/servers.ts";
@@ -104,14 +107,25 @@ function chatParts(catalogue: PriceCatalogue, call: LoggedCall): Part[] {
   return parts.find(isCharged) ?? [];
 }
 
-function tokenParts({ of }: PriceRow, call: LoggedCall): Part[] {
-  const fresh = call.promptTokens - call.cachedTokens;
-  return [
-    { what: "input tokens", units: fresh, price: of.uncached, per: TOKENS },
-    { what: "cached input tokens", units: call.cachedTokens, price: of.cacheRead, per: TOKENS },
-    { what: "output tokens", units: call.completionTokens, price: of.text, per: TOKENS },
-  ];
+/** The parts of the tokens and the fees of a call, by the prices of a row. */
+function tokenParts(row: PriceRow, call: LoggedCall): Part[] {
+  const { more = {}, fees = {} } = call.usageParts;
+  const parts = Object.entries(partsOfUsage({ ...call, more })) as [TokenPart, number][];
+  const tokens = parts.map(([part, units]) => {
+    return { what: PART_WORDS[part], units, price: row.of[part], per: TOKENS };
+  });
+  const billed = feeUnits(row, fees).map(([fee, units, price]) => {
+    return { what: fee === "request" ? "request" : `${fee} fee`, units, price, per: 1 };
+  });
+  return [...tokens, ...billed];
 }
+
+const PART_WORDS: Readonly<Record<TokenPart, string>> = {
+  uncached: "input tokens",
+  cacheRead: "cached input tokens",
+  text: "output tokens",
+  ...OTHER_WORDS,
+};
 
 function chargeOf(parts: readonly Part[]): NanoUsd {
   return charge(parts.map(({ units, price }) => [units, price] as const));

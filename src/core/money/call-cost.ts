@@ -247,17 +247,26 @@ function commonParts({ of }: PriceRow, usage: TokenUsage): Quantities {
 
 const ONE_REQUEST: FeeCount = { calls: 1, queries: 1 };
 
-function feesOf({ fees }: PriceRow, counts: FeeCounts): Priced[] {
+function feesOf(row: PriceRow, counts: FeeCounts): Priced[] {
+  return feeUnits(row, counts).map(([, units, price]) => [units, price] as const);
+}
+
+/** The fees of a call by its row: how many units of each, and the price of a unit. */
+export function feeUnits(
+  { fees }: PriceRow,
+  counts: FeeCounts,
+): (readonly [fee: Fee, units: number, price: PicoUsd])[] {
   if (fees === undefined) return [];
-  const priced: Priced[] = [];
-  for (const [fee, { price, per }] of Object.entries(fees)) {
-    const count = fee === "request" ? ONE_REQUEST : counts[fee as Fee];
+  const billed: (readonly [Fee, number, PicoUsd])[] = [];
+  for (const [name, { price, per }] of Object.entries(fees)) {
+    const fee = name as Fee;
+    const count = fee === "request" ? ONE_REQUEST : counts[fee];
     if (count === undefined) continue;
     const { calls, queries } = count;
     const units = { call: calls, query: queries, request: Math.min(1, Math.max(calls, queries)) };
-    priced.push([units[per], price]);
+    billed.push([fee, units[per], price]);
   }
-  return priced;
+  return billed;
 }
 
 function holdPricesFor(prices: Prices, reach: Reach): HoldPrices {

@@ -29,6 +29,11 @@ export const OTHER_PARTS = {
   audioOut: { field: "audio_output_usd_per_m", words: "audio output" },
 } as const satisfies Record<OtherPart, PartName>;
 
+/** The tokens of the other parts, in words. */
+export const OTHER_WORDS = Object.fromEntries(
+  Object.entries(OTHER_PARTS).map(([part, { words }]) => [part, words]),
+) as Record<OtherPart, string>;
+
 /** The days of a week, Monday first. */
 export const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 

@@ -127,7 +127,7 @@ export function partsOf({
 }
 
 /** The tokens that a call wrote to the provider's cache, of all lifetimes. */
-export function cacheWriteTokens({ more }: TokenUsage): number {
+export function cacheWriteTokens(more: MoreParts | undefined): number {
   return more === undefined ? 0 : sumOf(more, CACHE_WRITES);
 }
 
@@ -171,4 +171,27 @@ export interface UsageDetails {
   readonly source?: "counted" | "contradicted";
   /** True if the cost of upstream is the provider's own figure. */
   readonly isReportedCost?: true;
+}
+
+/** Parts and counts of fees as a short text, such as `cacheWrite5m:4012 web_search:2/3`. */
+export function partsText({ more = {}, fees = {} }: Pick<UsageDetails, "more" | "fees">): string {
+  const parts = Object.entries(more).map(([part, count]) => `${part}:${count}`);
+  const counts = Object.entries(fees).map(([fee, { calls, queries }]) => {
+    return `${fee}:${calls}/${queries}`;
+  });
+  return [...parts, ...counts].join(" ");
+}
+
+/** Reads the output of `partsText`. */
+export function parseParts(text: string): Pick<UsageDetails, "more" | "fees"> {
+  const more: Record<string, number> = {};
+  const fees: Record<string, FeeCount> = {};
+  for (const entry of text.split(" ")) {
+    const [name = "", count = ""] = entry.split(":");
+    const [calls, queries] = count.split("/").map(Number);
+    if (calls === undefined || name === "") continue;
+    if (queries === undefined) more[name] = calls;
+    else fees[name] = { calls, queries };
+  }
+  return { more, fees };
 }

@@ -29,6 +29,7 @@ import type { Clock } from "../../core/clock.ts";
 import { type ApiError, ERRORS } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import type { NanoUsd } from "../../core/money/money.ts";
+import { cacheWriteTokens } from "../../core/money/usage.ts";
 
 export interface CallTracerOptions {
   readonly url: string;
@@ -222,6 +223,8 @@ function operationOf({ service }: CallTerms): string {
 /** By the conventions for generative AI; input tokens include cached ones. */
 function upstreamAttributes(terms: CallTerms, outcome: Outcome): Attributes {
   const { lane, model, promptTokens, cachedTokens, completionTokens, firstTokenMs } = outcome;
+  const { more, tier } = outcome.usageDetails ?? {};
+  const written = cacheWriteTokens(more);
   if (!isGenerative(terms.service))
     return { "farebox.service": terms.service, ...(lane && { "farebox.provider": lane }) };
   return {
@@ -231,6 +234,8 @@ function upstreamAttributes(terms: CallTerms, outcome: Outcome): Attributes {
     ...(model !== undefined && { "gen_ai.response.model": model }),
     "gen_ai.usage.input_tokens": promptTokens,
     "gen_ai.usage.cache_read.input_tokens": cachedTokens,
+    ...(written > 0 && { "gen_ai.usage.cache_creation.input_tokens": written }),
+    ...(tier !== undefined && { "farebox.service_tier": tier }),
     "gen_ai.usage.output_tokens": completionTokens,
     ...(firstTokenMs !== null && { "gen_ai.response.time_to_first_chunk": firstTokenMs / 1_000 }),
   };

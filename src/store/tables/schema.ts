@@ -107,6 +107,16 @@ export const requestLog = pgTable(
     ipHash: bytea("ip_hash"),
     /** What the call cost the operator; null if no price of its route was configured. */
     upstreamCost: money("upstream_cost"),
+    /** The prompt tokens that were written to the provider's cache; null: none. */
+    cacheWriteTokens: integer("cache_write_tokens"),
+    /** The tier that served the call; null: the standard one. */
+    tier: text("tier"),
+    /** Why our own count decided; null: the provider's decided. */
+    usageSource: text("usage_source"),
+    /** Further parts of the tokens, and calls of tools, by `partsText`. */
+    usageParts: text("usage_parts"),
+    /** `reported`: the cost of upstream is the provider's own figure. */
+    upstreamSource: text("upstream_source"),
   },
   (table) => [
     uniqueIndex("request_log_request").on(table.request, table.at),

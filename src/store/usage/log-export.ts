@@ -81,9 +81,9 @@ const columnsOf = (names: readonly LogColumnName[]) =>
 const COLUMNS = columnsOf(NAMES.filter((name) => !("isOperators" in LOG_COLUMNS[name])));
 /** What only operators get: the cost of upstream, and what is left of the charge. */
 const OPERATOR_COLUMNS = [
-  ...COLUMNS,
-  ...columnsOf(NAMES.filter((name) => "isOperators" in LOG_COLUMNS[name])),
+  ...columnsOf(NAMES.slice(0, NAMES.indexOf("upstream_cost") + 1)),
   { heading: "margin_usd", select: "(l.cost - l.upstream_cost)::text", format: dollars },
+  ...columnsOf(NAMES.slice(NAMES.indexOf("upstream_cost") + 1)),
 ];
 
 /** The headings in order. Programs rely on names and order, so new columns go to the end. */

@@ -5,6 +5,7 @@
 import { ERRORS, isErrorCode } from "../../core/errors.ts";
 import type { JournalEntry, Outcome } from "../../core/journal/journal.ts";
 import { NOTHING_COUNTED, parseMetadata, parseOutcome } from "../../core/journal/journal.ts";
+import { cacheWriteTokens, partsText, type UsageDetails } from "../../core/money/usage.ts";
 import type { SqlTransaction } from "../servers/transaction.ts";
 import { type Cell, type ColumnTypes, unnestParameters, unnestText } from "../tables/unnest.ts";
 
@@ -57,6 +58,17 @@ export const LOG_COLUMNS = {
   refused_by: { kind: "text", repeats: true },
   /** What the call cost the operator: account holders never see it. */
   upstream_cost: { kind: "amount", late: "set", isOperators: true },
+  // Of most calls the columns from here on are null, which takes no room in a row.
+  /** The prompt tokens that were written to the provider's cache. */
+  cache_write_tokens: { kind: "integer", late: "set" },
+  /** The tier that served the call; null: the standard one. */
+  tier: { kind: "text", late: "set", repeats: true },
+  /** Why our own count decided, `counted` or `contradicted`; null: the provider's decided. */
+  usage_source: { kind: "text", late: "set", repeats: true },
+  /** The parts of the tokens, and the calls of tools, beyond the columns above. */
+  usage_parts: { kind: "text", late: "set" },
+  /** `reported`: the cost of upstream is the provider's own figure; null: by buying prices. */
+  upstream_source: { kind: "text", late: "set", repeats: true, isOperators: true },
 } as const satisfies Readonly<Record<string, LogColumn>>;
 
 export type LogColumnName = keyof typeof LOG_COLUMNS;
@@ -205,7 +217,20 @@ export function logRowOf(
     price_version: end.priceVersion ?? metadata.priceVersion ?? null,
     refused_by: end.refusedBy ?? null,
     upstream_cost: end.upstreamCost ?? null,
+    ...detailCells(end.usageDetails),
   });
+}
+
+/** The columns of what a usage has beyond its totals. */
+function detailCells(details: UsageDetails = {}) {
+  const { more, tier = null, source = null, isReportedCost = false } = details;
+  return {
+    cache_write_tokens: cacheWriteTokens(more) || null,
+    tier,
+    usage_source: source,
+    usage_parts: partsText(details) || null,
+    upstream_source: isReportedCost ? "reported" : null,
+  };
 }
 
 const CELL_TYPES: ReadonlySet<string> = new Set(["string", "number", "bigint"]);

@@ -1,6 +1,7 @@
 // Reads the request log of one account for people: pages by time, newest first, and one call with
 // its place in the ledger.
 
+import { parseParts, type UsageDetails } from "../../core/money/usage.ts";
 import type { Database } from "../servers/database.ts";
 import { Parameters } from "../tables/parameters.ts";
 import { type LogFilter, logConditions } from "./log-filter.ts";
@@ -31,6 +32,10 @@ export interface LoggedCall {
   readonly refusedBy: string | null;
   /** Only for operators: what the call cost them; null if that is not known. */
   readonly upstreamCost: bigint | null;
+  /** The tier that served the call; null: the standard one. */
+  readonly tier: string | null;
+  /** Further parts of the tokens, and calls of tools. */
+  readonly usageParts: Pick<UsageDetails, "more" | "fees">;
 }
 
 /** A place in the log: the calls before it are older. */
@@ -120,5 +125,7 @@ function callOf(row: Readonly<Record<string, unknown>>): LoggedCall {
     priceVersion: text("price_version"),
     refusedBy: text("refused_by"),
     upstreamCost: row.upstream_cost === null ? null : amount("upstream_cost"),
+    tier: text("tier"),
+    usageParts: parseParts(text("usage_parts") ?? ""),
   };
 }

@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { outcomeText } from "../../../src/core/journal/journal.ts";
 import { nano, usd } from "../../../src/core/money/money.ts";
+import { parseParts } from "../../../src/core/money/usage.ts";
 import { EXPORT_HEADINGS, exportLog } from "../../../src/store/usage/log-export.ts";
 import {
   AT_MS,
@@ -23,7 +24,8 @@ test("columns that programs know keep their place, and new ones come after them"
   expect(EXPORT_HEADINGS.join(" ")).toBe(
     "time request_id key_id key_name endpoint service model status error_code latency_ms " +
       "first_token_ms prompt_tokens cached_tokens completion_tokens requests cost_usd country " +
-      "ip_hash lane held_usd free_cost_usd price_version refused_by",
+      "ip_hash lane held_usd free_cost_usd price_version refused_by cache_write_tokens tier " +
+      "usage_source usage_parts",
   );
 });
 
@@ -39,10 +41,10 @@ test("a call is exported with its route, its hold and the part that free credit 
   const isRefused = (row: string) => row.includes(",429,");
   expect(rows.find(isRefused)).toEndWith(
     `,${known},429,"rate_limit_exceeded",3,,0,0,0,1,0,"DE",` +
-      '"0011223344556677",,,0,"p1","mail_minute",,',
+      '"0011223344556677",,,0,"p1","mail_minute",,,,,,,',
   );
   expect(rows.find((row) => !isRefused(row))).toEndWith(
-    `,${known},200,,12,,3,0,4,1,0.01,"DE","0011223344556677","main",0.02,0,"p1",,,`,
+    `,${known},200,,12,,3,0,4,1,0.01,"DE","0011223344556677","main",0.02,0,"p1",,,,,,,,`,
   );
 });
 
@@ -60,6 +62,38 @@ test("a call that another model served has that model and its prices", async () 
     { model: "n", price_version: "p2" },
     { model: "n", price_version: "p2" },
   ]);
+});
+
+test("a call has the parts and the tier of its usage, in a row of 300 bytes", async () => {
+  await using lab = await openJournalLab();
+  const account = await lab.account(5);
+  const usageDetails = {
+    more: { cacheWrite5m: 4_012, cacheWrite1h: 3 },
+    fees: { web_search: { calls: 2, queries: 3 } },
+    tier: "priority",
+    source: "contradicted",
+    isReportedCost: true,
+  } as const;
+  const upstreamCost = usd("0.008");
+  await account.call(usd("0.01"), {
+    outcome: outcomeText({ ...OUTCOME, upstreamCost, usageDetails }),
+  });
+  await lab.flush();
+  const [row] = await account.log();
+  expect(row).toMatchObject({
+    cache_write_tokens: 4_015,
+    tier: "priority",
+    usage_source: "contradicted",
+    upstream_source: "reported",
+  });
+  const { more, fees } = usageDetails;
+  expect(parseParts(String(row?.usage_parts))).toEqual({ more, fees });
+  await account.call(usd("0.01"));
+  await lab.flush();
+  const sizes = await lab.database.sql`SELECT pg_column_size(l.*) AS bytes FROM request_log l
+    WHERE account = ${account.number} ORDER BY tier NULLS FIRST`;
+  const [plain = 0, whole = 0] = sizes.map(({ bytes }) => Number(bytes));
+  expect([plain, whole].filter((bytes) => bytes > 300)).toEqual([]);
 });
 
 test("a call that settles after its hold expired corrects its row, once", async () => {
