@@ -2,6 +2,7 @@
 
 import { isObject } from "../../../../upstream/upstream-http.ts";
 import { openAiResponses } from "../../usage/openai-responses.ts";
+import { SENT_PLAINLY } from "../../usage/reply-usage.ts";
 import type { UpstreamCall } from "../protocol.ts";
 import type { OwnOptions, SdkForm } from "./sdk-form.ts";
 import { rawReader } from "./sdk-usage.ts";
@@ -19,7 +20,7 @@ export const responses: SdkForm = {
     return createOpenAI({ baseURL, apiKey: apiKey ?? "", fetch }).responses(model);
   },
   own: responsesOptions,
-  usage: rawReader(openAiResponses, (usage) => ({ usage })),
+  usage: rawReader(openAiResponses, (usage) => ({ usage }), SENT_PLAINLY),
   limitOf: ({ max_output_tokens }) => max_output_tokens,
 };
 

@@ -43,7 +43,7 @@ async function complete(form: SdkForm, call: UpstreamCall): Promise<ChatReply> {
     reply.read({ type: "finish", finishReason, usage });
     const deltas = chunks.flatMap((chunk) => chunk?.delta ?? []);
     const choices = [choiceOf([...deltas, reply.end()])];
-    return { choices, usage: reply.usage, ignored: reply.ignored };
+    return { choices, ...reply.counted, ignored: reply.ignored };
   } catch (error) {
     throw failureOf(error, transport);
   } finally {
@@ -157,6 +157,6 @@ class SdkStream extends Batches {
 
   #last(reply: SdkReply): ChatBatch {
     this.cancel();
-    return { deltas: [reply.end()], usage: reply.usage, ignored: reply.ignored };
+    return { deltas: [reply.end()], ...reply.counted, ignored: reply.ignored };
   }
 }

@@ -12,10 +12,9 @@ import { isObject, type Json, jsonOrNull } from "../../../../upstream/upstream-h
 import { readFinish } from "../openai/finish-reason.ts";
 import { codeOf, readError } from "../openai/reply-error.ts";
 import { type ReadChunk, type ReplyParts, ReplyReader } from "../openai/reply-reader.ts";
-import type { ChatDelta, ChatUsage } from "../provider.ts";
+import type { ChatDelta, ChatUsage, UsageFault } from "../provider.ts";
 import { ignoredBy } from "./call-options.ts";
 import type { SdkForm } from "./sdk-form.ts";
-import { usageJson } from "./sdk-usage.ts";
 import { extraOf, type Thought } from "./thoughts.ts";
 
 /** A chunk that only says that the model is at work. */
@@ -26,6 +25,8 @@ const ALIVE: ReadChunk = {
   isThought: true,
   onlyText: null,
 };
+
+type FinishPart = Extract<LanguageModelV4StreamPart, { readonly type: "finish" }>;
 
 interface OpenCall {
   readonly index: number;
@@ -53,9 +54,10 @@ export class SdkReply {
     this.ignored = [...ignored];
   }
 
-  /** Null if the reply has none, or an invalid one. */
-  get usage(): ChatUsage | null {
-    return this.#reader.usage;
+  /** The usage, which is null if the reply has none, or an invalid one. */
+  get counted(): { readonly usage: ChatUsage | null } & UsageFault {
+    const { usage, hasWrongUsage } = this.#reader;
+    return hasWrongUsage ? { usage, hasWrongUsage } : { usage };
   }
 
   /** The last delta, with the finish_reason. */
@@ -86,14 +88,7 @@ export class SdkReply {
       case "tool-call":
         return part.providerExecuted === true ? null : this.#endCall(part);
       case "finish":
-        this.isFinished = true;
-        return this.#reader.read({
-          choices: [{ index: 0, delta: {}, finish_reason: endOf(part.finishReason) }],
-          usage: usageJson(part.usage, this.#form.usage, {
-            finishReason: part.finishReason,
-            hasOutput: this.#reader.hasOutput,
-          }),
-        });
+        return this.#finish(part);
       case "ping":
         return ALIVE;
       case "error":
@@ -101,6 +96,17 @@ export class SdkReply {
       default:
         return null;
     }
+  }
+
+  #finish({ finishReason, usage: { raw } }: FinishPart): ReadChunk {
+    this.isFinished = true;
+    const chunk = this.#reader.read({
+      choices: [{ index: 0, delta: {}, finish_reason: endOf(finishReason) }],
+    });
+    const { hasOutput } = this.#reader;
+    const usage = raw === undefined ? null : this.#form.usage(raw, { finishReason, hasOutput });
+    if (usage !== null) this.#reader.takeUsage(usage);
+    return chunk;
   }
 
   /** A part of a whole reply, as the parts of a stream that say the same. */

@@ -1,8 +1,7 @@
-// The usage of a package's reply, under OpenAI's names. It is computed from the provider's own
-// counts: the packages' sums differ from the bill, such as Cohere's.
+// Reads the usage of a package's reply from the provider's own counts: the packages' sums differ
+// from the bill, such as Cohere's.
 
-import type { LanguageModelV4FinishReason, LanguageModelV4Usage } from "@ai-sdk/provider";
-import { sumOfUsages } from "../../../../core/money/usage.ts";
+import type { LanguageModelV4FinishReason } from "@ai-sdk/provider";
 import type { Json } from "../../../../upstream/upstream-http.ts";
 import type { ReplyUsage, SentCall, UsageForm } from "../../usage/reply-usage.ts";
 
@@ -15,36 +14,14 @@ export interface EndedReply {
   readonly hasOutput: boolean;
 }
 
-/** Nothing else is asked for by this door. */
+/** A plain request to a provider that keeps what it writes to its cache for five minutes. */
 const SENT: SentCall = { tier: "standard", writes: "5m" };
 
 /** A reader by the form of replies whose `fold` takes the counts in this place. */
 export function rawReader<Last>(
   form: UsageForm<Last>,
   place: (raw: Json, reply: EndedReply) => Json,
+  sent = SENT,
 ): RawUsageReader {
-  return (raw, reply) => form.read(form.fold(form.none, place(raw, reply)), SENT);
-}
-
-/** The usage for `readUsage`; null if it is missing, or if its counts contradict each other. */
-export function usageJson(
-  { raw }: LanguageModelV4Usage,
-  read: RawUsageReader,
-  reply: EndedReply,
-): Json | null {
-  const usage = raw === undefined ? null : read(raw, reply);
-  if (usage === null || usage.isContradictory) return null;
-  const billed = usage.pieces.filter(({ isBilled }) => isBilled);
-  const { promptTokens, cachedTokens, completionTokens } = sumOfUsages(
-    billed.map((piece) => piece.usage),
-  );
-  return {
-    prompt_tokens: promptTokens,
-    completion_tokens: completionTokens,
-    total_tokens: promptTokens + completionTokens,
-    prompt_tokens_details: { cached_tokens: cachedTokens },
-    ...(usage.reasoningTokens > 0 && {
-      completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
-    }),
-  };
+  return (raw, reply) => form.read(form.fold(form.none, place(raw, reply)), sent);
 }

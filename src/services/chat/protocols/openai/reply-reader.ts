@@ -4,12 +4,12 @@
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 import { hasOutput } from "../../tokens/token-meter.ts";
-import { SENT_PLAINLY, type SentCall } from "../../usage/reply-usage.ts";
+import { type ReplyUsage, SENT_PLAINLY, type SentCall } from "../../usage/reply-usage.ts";
 import type { ChatDelta, ChatUsage } from "../provider.ts";
 import { type ReplyEnd, readFinish } from "./finish-reason.ts";
 import { hasReasoning, readContent, readReasoning, readRefusal } from "./message-text.ts";
 import { codeOf, readError, tellsError } from "./reply-error.ts";
-import { readUsage } from "./reply-usage.ts";
+import { chargedUsage, type Delivered, readUsage } from "./reply-usage.ts";
 import { indexOf, ToolCallReader } from "./tool-calls.ts";
 import { readLogprobs } from "./upstream-logprobs.ts";
 
@@ -94,6 +94,18 @@ export class ReplyReader {
     this.hasOutput = true;
     this.usage = null;
     this.hasWrongUsage = false;
+  }
+
+  /** Takes the usage of the complete reply, from a provider whose form is not OpenAI's. */
+  takeUsage(read: ReplyUsage): void {
+    const details = { reasoning_tokens: read.reasoningTokens };
+    const usage = chargedUsage(read, this.#delivered(), read.reasoningTokens > 0 ? details : null);
+    if (typeof usage !== "string") this.usage = usage;
+    this.hasWrongUsage = usage === "wrong";
+  }
+
+  #delivered(): Delivered {
+    return { hasOutput: this.hasOutput, hasThought: this.#hasThought };
   }
 
   /** The last delta: the only finish_reason (D-573), and arguments for calls without any. */
@@ -195,7 +207,7 @@ export class ReplyReader {
   #readUsage(json: Json, choice: Json | null, source: Json): boolean {
     // Most chunks have none.
     if (!json.usage && !choice?.usage && !json.x_groq && !source.usage) return false;
-    const delivered = { hasOutput: this.hasOutput, hasThought: this.#hasThought };
+    const delivered = this.#delivered();
     const from = { reply: json, sent: this.#parts.sent ?? SENT_PLAINLY };
     const groq = isObject(json.x_groq) ? json.x_groq.usage : null;
     let isWrong = false;

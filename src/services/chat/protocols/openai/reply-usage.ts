@@ -1,9 +1,16 @@
-// The usage of a reply of OpenAI's form, as a call is charged by it.
+// The usage of a reply, as a call is charged by it.
 
-import { withOutput } from "../../../../core/money/usage.ts";
+import { sumOfUsages, type TokenUsage, withOutput } from "../../../../core/money/usage.ts";
 import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
 import { readChatUsage } from "../../usage/openai-chat.ts";
-import { isCount, NO_FEES, type SentCall, textIn } from "../../usage/reply-usage.ts";
+import {
+  isCount,
+  NO_FEES,
+  type ReplyPiece,
+  type ReplyUsage,
+  type SentCall,
+  textIn,
+} from "../../usage/reply-usage.ts";
 import type { ChatUsage } from "../provider.ts";
 
 /** OpenAI's details about the output tokens; each is a part of them. */
@@ -25,40 +32,54 @@ export interface Delivered {
 /** A usage: charged, not there, or one that contradicts itself, which is not charged. */
 export type ReadUsage = ChatUsage | "missing" | "wrong";
 
-/**
- * The usage of a reply, such as one with no tokens for a text, which is wrong. Output tokens that
- * the caller did not get, and that were no reasoning, are not charged (D-571). `reply` is the whole
- * reply, or the chunk with the usage.
- */
+/** The usage of a reply of OpenAI's form. `reply` is whole, or the chunk with the usage. */
 export function readUsage(
   value: unknown,
-  { hasOutput, hasThought }: Delivered,
+  delivered: Delivered,
   { reply, sent }: { readonly reply: Json; readonly sent: SentCall },
 ): ReadUsage {
   if (!isObject(value)) return "missing";
   const tier = textIn(reply, "service_tier");
   const model = textIn(reply, "model");
-  const read = readChatUsage(value, { tier, model }, sent);
-  const [piece] = read.pieces;
-  if (piece === undefined || read.isContradictory) return "wrong";
-  const { usage, served } = piece;
+  const details = value.completion_tokens_details ?? value.output_tokens_details;
+  return chargedUsage(readChatUsage(value, { tier, model }, sent), delivered, details);
+}
+
+/**
+ * The usage that a call is charged by. A usage with no tokens for a text is wrong. Output tokens
+ * that the caller did not get, and that were no reasoning, are not charged (D-571), nor are pieces
+ * that the provider does not bill.
+ */
+export function chargedUsage(
+  { pieces, fees, reportedCost, isContradictory }: ReplyUsage,
+  { hasOutput, hasThought }: Delivered,
+  details: unknown,
+): ReadUsage {
+  const last = pieces.at(-1);
+  if (last === undefined || isContradictory) return "wrong";
+  const usage = pieces.length === 1 && last.isBilled ? last.usage : billedUsage(pieces);
+  if (usage === null) return { ...NOT_BILLED, served: last.served };
   const { promptTokens, completionTokens } = usage;
   if (promptTokens === 0) return completionTokens === 0 ? "missing" : "wrong";
   if (completionTokens === 0 && hasOutput) return "wrong";
-  const outputDetails = readOutputDetails(
-    value.completion_tokens_details ?? value.output_tokens_details,
-    completionTokens,
-  );
+  const outputDetails = readOutputDetails(details, completionTokens);
   const isLost = !hasOutput && !hasThought && completionTokens > 0;
   const charged = isLost ? withOutput(usage, outputDetails?.reasoning_tokens ?? 0) : usage;
-  const { fees, reportedCost } = read;
   return {
     ...charged,
-    served,
+    served: last.served,
     ...(outputDetails !== null && { outputDetails }),
     ...(fees !== NO_FEES && { fees }),
     ...(reportedCost !== null && { reportedCost }),
   };
+}
+
+const NOT_BILLED: TokenUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
+
+/** The sum of the pieces that the provider bills; null if it bills none of them. */
+function billedUsage(pieces: readonly ReplyPiece[]): TokenUsage | null {
+  const billed = pieces.filter(({ isBilled }) => isBilled);
+  return billed.length === 0 ? null : sumOfUsages(billed.map(({ usage }) => usage));
 }
 
 function readOutputDetails(

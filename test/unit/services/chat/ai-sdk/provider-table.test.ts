@@ -3,6 +3,7 @@
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { ApiError } from "../../../../../src/core/errors.ts";
+import { partsOf } from "../../../../../src/core/money/usage.ts";
 import type { UpstreamCall } from "../../../../../src/services/chat/protocols/protocol.ts";
 import { RouteFailure } from "../../../../../src/upstream/route-failure.ts";
 import { inspected, KEY, PROMPT, REQUEST } from "../../../../support/api/chat-routes.ts";
@@ -118,6 +119,35 @@ describe.each(TABLE)("%s, %s", (kind, _, { answer, expected, ...parts }) => {
       whole.calls.map(({ name, arguments: input }) => ({ name, input: JSON.parse(input) })),
     ).toEqual(calls.map(({ name, input }) => ({ name, input })));
   });
+});
+
+/** The usage of a reply, and of the stream of the same reply. */
+async function usagesOf(kind: SdkKind, answer: WireAnswer) {
+  const form = WIRE_FORMS[kind];
+  const call = () => sdkCall(kind, server.url, {}, { cloud });
+  server.queue(form.whole(answer), form.stream(answer));
+  const { usage } = await protocols[kind].complete(call());
+  const batches = await Array.fromAsync(protocols[kind].stream(call()));
+  return [usage, batches.at(-1)?.usage ?? null];
+}
+
+const WRITING = KINDS.filter((kind) => !WIRE_FORMS[kind].unnamed.includes("cacheWrite"));
+
+test.each(WRITING)("%s: a cache write is a part with a price of its own", async (kind) => {
+  const answer = { ...PLAIN, usage: { ...USAGE, cacheWrite: 40 } };
+  for (const usage of await usagesOf(kind, answer)) {
+    expect(usage?.more).toEqual({
+      [kind === "openai-responses" ? "cacheWrite30m" : "cacheWrite5m"]: 40,
+    });
+    expect(usage && partsOf(usage)).toMatchObject({ uncached: 20, text: USAGE.output });
+  }
+});
+
+test("anthropic: a refusal before any output, which nobody bills, has no tokens", async () => {
+  const { text: _, ...answer } = { ...PLAIN, end: "filter" as const };
+  for (const usage of await usagesOf("anthropic", answer)) {
+    expect(usage).toMatchObject({ promptTokens: 0, cachedTokens: 0, completionTokens: 0 });
+  }
 });
 
 describe.each(KINDS)("%s", (kind) => {
