@@ -9,7 +9,7 @@ import { PROJECT, readJson } from "./local/home.mjs";
 /** Stored in the folder of a package: the changed files, and a digest of them and the patch. */
 const STAMP = ".farebox-patch.json";
 
-/** A package is not the one that a patch was made for; an earlier patch may have changed it. */
+/** Thrown for a package whose files differ from those that its patch was made for. */
 export class PatchMisfit extends Error {
   /** @override */
   name = "PatchMisfit";

@@ -24,7 +24,7 @@ export interface AppendOnlyFile {
 export interface FreshFilesDeps {
   readonly redis: RedisClient;
   readonly log: Pick<Log, "warn">;
-  /** How long a caller waits before the caller is refused; the rewrite goes on. */
+  /** A caller waits this long and is then refused, while the rewrite goes on. */
   readonly callerMs?: number;
   /** How long to wait for a rewrite. */
   readonly rewriteMs?: number;

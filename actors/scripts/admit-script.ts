@@ -36,7 +36,7 @@ const ATTEMPTS = {
   countedTentative: 5,
 } as const;
 
-/** What the script is given: the request, and what its actor knows and decided of it. */
+/** The arguments of the script: the request, and all that its actor has decided about it. */
 export interface AdmitArgs extends Timed {
   readonly request: AdmissionRequest;
   readonly ref: HoldRef;

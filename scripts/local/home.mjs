@@ -234,10 +234,10 @@ function takeLock(draft, file) {
 }
 
 /**
- * Returns the owner of a lock: "nobody" for a missing lock, which any process may take at any time;
- * "gone" for a process that no longer runs, or a file that names no process: such locks stay until
- * they are removed. Reads the file at once, since a check for its existence would be about another
- * moment.
+ * Returns the process that owns a lock, "nobody" if the lock's file is missing, and "gone" if the
+ * process no longer runs or the file names none. Any process may take a missing lock; a file whose
+ * process is gone stays until somebody removes the file. Reads the file without a check whether it
+ * exists, because the file could be removed between the two steps.
  * @param {string} file
  * @returns {{ pid: number } | "gone" | "nobody"}
  */

@@ -9,7 +9,7 @@ import { runQuietly } from "./processes.mjs";
 
 const MAJOR_MIN = 7;
 
-/** The package managers that install Redis; `user` marks the one that works without root. */
+/** Commands of package managers that install Redis; `user` marks a manager that needs no root. */
 const INSTALLERS = [
   {
     program: "apt-get",

@@ -91,7 +91,7 @@ export const Health = {
   journal: nested({
     entries: count("Journal entries that Postgres does not have yet", 2),
     behind_seconds: number({ minimum: 0, about: "How old the oldest of them is", sample: 0.3 }),
-    rejected: count("Entries that Postgres refused and nobody has resolved"),
+    rejected: count("Entries that Postgres refused and that are not resolved yet"),
   }),
   mails: nested({ waiting: count("Not sent yet"), failed: count("Given up") }),
   events: nested(Events),

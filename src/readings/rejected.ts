@@ -1,4 +1,4 @@
-// Journal entries that Postgres refused and nobody has resolved.
+// Shows the journal entries that Postgres refused and that are not resolved yet.
 
 import {
   integer,

@@ -124,7 +124,7 @@ export class ThreadClient<Setup, Request, Reply, Event = never> implements Dispo
     if (this.#thread?.job === null) this.#lose(this.#thread, null);
   }
 
-  /** Ends the thread for good. */
+  /** Ends the thread, and starts no other one. */
   close(): void {
     this.#restartAtMs = Number.POSITIVE_INFINITY;
     if (this.#thread !== null) this.#lose(this.#thread, null);

@@ -45,7 +45,7 @@ export function operatorEndpoint<Deps extends OperatorFrameDeps, Input = undefin
   };
 }
 
-/** @throws ConsoleError if the operator may not come in like this */
+/** @throws ConsoleError if the address or the session of the operator is not allowed in */
 function enterAsOperator<Deps extends OperatorFrameDeps>(
   visitor: VisitorContext<Deps>,
   person: SignedIn,

@@ -242,7 +242,7 @@ describe("auto", () => {
     );
   });
 
-  test("uses no other model that the credit in the hold may not pay", async () => {
+  test("uses another model only if the credit in the hold may pay for it", async () => {
     const account = await api.account({ surface: "application" });
     api.chat.mute.add("fine");
     const answer = await reply(await ask(account));

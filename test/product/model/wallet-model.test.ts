@@ -188,7 +188,7 @@ test("a hold that a rebuild made void keeps the lease of its process until the s
   expect(table.model.leases.has("process")).toBe(false);
 });
 
-test("no more of a payment is taken back than was paid, in any order of disputes", () => {
+test("disputes in any order take at most the amount of a payment back", () => {
   const change = fc.record({
     do: fc.constantFrom("refund", "failRefund", "dispute", "won", "lost"),
     permille: fc.nat(1000),
