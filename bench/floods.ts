@@ -9,17 +9,16 @@ import { createTestAccount } from "../test/support/stores/accounts.ts";
 import { random, SECRETS, type Stores } from "./farebox.ts";
 import { BUN, freePort, startServer } from "./launch.ts";
 import { CHAT_PATH, longChat, REFUSAL_CASES, type RefusalCase } from "./refusal-cases.ts";
+import { type Percentiles, percentilesOf } from "./rounds.ts";
 import { signUp } from "./sign-up.ts";
-import { during, percentilesOf, type SmallCaller, timesOf } from "./small-calls.ts";
+import { during, type SmallCaller, timesOf } from "./small-calls.ts";
 
 const CALLERS = 8;
 
-export interface FloodFigures {
+export interface FloodFigures extends Percentiles {
   readonly flood: string;
   /** Requests that the flood made. */
   readonly sent: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
   /** The neighbour's p99 while the flood goes to a process that discards it. */
   readonly besideP99Ms: number;
 }

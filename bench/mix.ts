@@ -3,7 +3,7 @@
 
 import { startGenerator } from "./load/load.ts";
 import type { MixedPlan, MixedResult } from "./load/mixed-load.ts";
-import { middle, percentile, turnsOf } from "./rounds.ts";
+import { middle, type Percentiles, percentilesOf, turnsOf } from "./rounds.ts";
 import { searchOf, type Target } from "./targets.ts";
 
 /** So many keep any of the targets as busy as it can be. */
@@ -19,11 +19,6 @@ export type MixedRounds = Readonly<
   Record<string, readonly Readonly<Record<MixedTime, Percentiles>>[]>
 >;
 
-interface Percentiles {
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-}
-
 export interface MixedFigures {
   /** Requests a second at the maximum of Farebox, and in the rounds. */
   readonly maximum: number;
@@ -34,7 +29,7 @@ export interface MixedFigures {
 }
 
 export interface MixOptions {
-  /** Bare first: it has no searches. */
+  /** The bare proxy has no searches. */
   readonly targets: Readonly<Record<"bare" | "farebox", Target>>;
   readonly rounds: number;
   readonly roundMs: number;
@@ -57,7 +52,7 @@ export async function measureMix(options: MixOptions): Promise<MixedFigures> {
     const { times, costNano: cost } = await run(target, { rate, durationMs: roundMs });
     await settle();
     if (target === targets.farebox) costNano += BigInt(cost);
-    figures[target.name] = [...(figures[target.name] ?? []), percentilesOf(times)];
+    figures[target.name] = [...(figures[target.name] ?? []), figuresOf(times)];
   }
   return { maximum: most.rate, rate, rounds: figures, costNano };
 }
@@ -78,23 +73,19 @@ async function run(
   return result;
 }
 
-function percentilesOf(times: MixedResult["times"]): Readonly<Record<MixedTime, Percentiles>> {
-  const of = (kind: MixedTime) => {
-    const sorted = [...times[kind]].sort((a, b) => a - b);
-    return { p50Ms: percentile(sorted, 0.5), p99Ms: percentile(sorted, 0.99) };
-  };
+function figuresOf(times: MixedResult["times"]): Readonly<Record<MixedTime, Percentiles>> {
   return {
-    chat: of("chat"),
-    stream: of("stream"),
-    firstByte: of("firstByte"),
-    search: of("search"),
+    chat: percentilesOf(times.chat),
+    stream: percentilesOf(times.stream),
+    firstByte: percentilesOf(times.firstByte),
+    search: percentilesOf(times.search),
   };
 }
 
 type Pick99 = (figures: Percentiles) => number;
 
 /** The median over the rounds of a target. */
-export function mixedMedian(
+function mixedMedian(
   { rounds }: MixedFigures,
   name: string,
   time: MixedTime,
@@ -103,7 +94,7 @@ export function mixedMedian(
   return middle((rounds[name] ?? []).map((round) => pick(round[time])));
 }
 
-/** How much a time of Farebox is above that of the bare proxy: the median over the rounds. */
+/** The median over the rounds of the difference between a time of Farebox and of the bare proxy. */
 export function aboveBare({ rounds }: MixedFigures, time: MixedTime, pick: Pick99): number {
   const bare = rounds.bare ?? [];
   return middle(

@@ -10,14 +10,8 @@ import { Accounts } from "../src/store/accounts/accounts.ts";
 import { Payments } from "../src/store/payments/payments.ts";
 import { random, SECRETS, type Stores } from "./farebox.ts";
 import { BUN } from "./launch.ts";
-import {
-  bodyOf,
-  during,
-  headersOf,
-  percentilesOf,
-  startSmallCaller,
-  timesOf,
-} from "./small-calls.ts";
+import { percentilesOf } from "./rounds.ts";
+import { bodyOf, during, headersOf, startSmallCaller, timesOf } from "./small-calls.ts";
 
 const QUIET_MS = 20_000;
 const DISTURBED_MS = 60_000;

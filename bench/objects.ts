@@ -51,7 +51,7 @@ cleanup.defer(() => api.stop());
 
 const model = Bun.argv[2] ?? "plain";
 const target = model === "search" ? searchOf(api.target) : api.target;
-// Always the same, so that counts can be compared.
+// All calls have the same body, so that counts can be compared.
 const { body } = requestOf({ model, stream: false }, 0);
 await calls(WARM_UP_CALLS);
 await Bun.sleep(COMPILE_MS);

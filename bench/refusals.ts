@@ -6,13 +6,8 @@ import { Pauses } from "../src/store/operators/pauses.ts";
 import { type FloodFigures, keyOf, measureFloods } from "./floods.ts";
 import { mainThreadMs } from "./load/process-usage.ts";
 import { CHAT_PATH, REFUSAL_CASES, type RefusalCase } from "./refusal-cases.ts";
-import {
-  during,
-  percentilesOf,
-  type SmallCaller,
-  startSmallCaller,
-  timesOf,
-} from "./small-calls.ts";
+import { type Percentiles, percentilesOf } from "./rounds.ts";
+import { during, type SmallCaller, startSmallCaller, timesOf } from "./small-calls.ts";
 
 /** The milliseconds of the main thread that a refused request may take. */
 const MAIN_MS_MAX = 1;
@@ -42,7 +37,7 @@ interface RefusalFigures {
 
 export interface RefusalsReport {
   readonly refusals: readonly RefusalFigures[];
-  readonly quiet: Pick<FloodFigures, "p50Ms" | "p99Ms">;
+  readonly quiet: Percentiles;
   readonly floods: readonly FloodFigures[];
 }
 

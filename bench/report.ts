@@ -92,7 +92,7 @@ export function aimsOf(run: Measurements): Aim[] {
   ];
 }
 
-/** What a call costs besides the gateway, and what a user of a mixed load waits longer for. */
+/** The aims for the CPU of all processes of a call, and for the delay of users in a mixed load. */
 function wholeCost({ calls, mix }: Measurements): Aim[] {
   const us = (what: string, atMost: number, pick: (round: Round) => number) => ({
     what,

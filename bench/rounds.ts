@@ -175,9 +175,16 @@ export function ratio(
   return middle(pairs);
 }
 
-/** The value below which this share of the sorted numbers is; not a number if there are none. */
-export function percentile(sorted: readonly number[], share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+export interface Percentiles {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** The median and the 99th percentile of some times; NaN if there are none. */
+export function percentilesOf(times: readonly number[]): Percentiles {
+  const sorted = [...times].sort((a, b) => a - b);
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
+  return { p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
 /** The median of some numbers. */

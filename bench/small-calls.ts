@@ -65,10 +65,3 @@ export function bodyOf(content: string): string {
 export function headersOf(key: string): Record<string, string> {
   return { "content-type": "application/json", authorization: `Bearer ${key}` };
 }
-
-/** The median and the 99th percentile of some times. */
-export function percentilesOf(times: readonly number[]): { p50Ms: number; p99Ms: number } {
-  const sorted = [...times].sort((a, b) => a - b);
-  const at = (part: number) => sorted[Math.floor(sorted.length * part)] ?? Number.NaN;
-  return { p50Ms: at(0.5), p99Ms: at(0.99) };
-}

@@ -3,31 +3,16 @@
 
 import { usd } from "../../src/core/money/money.ts";
 import { HttpClient } from "../../src/upstream/http/http-client.ts";
-import type { UpstreamInit } from "../../src/upstream/upstream-http.ts";
 import type { UpstreamResponse } from "../../src/upstream/upstream-response.ts";
 import type { LoadPlan, LoadResult } from "./load.ts";
 import { PlainCaller, requestBytes } from "./plain-caller.ts";
-import { requestOf, VARIANTS } from "./requests.ts";
+import { initOf, VARIANTS, variantsOf } from "./requests.ts";
 
 const plan = JSON.parse(process.argv[2] ?? "") as LoadPlan;
 const url = new URL(plan.url);
 const client = new HttpClient({ monotonicMs: () => performance.now() });
-const IDENTITY = { "accept-encoding": "identity" };
-const variants = Array.from({ length: VARIANTS }, (_, number) => {
-  const { body, headers } = requestOf(plan, number);
-  const caller = plan.callers[number % plan.callers.length];
-  return { body, headers: { ...IDENTITY, ...headers, ...caller } };
-});
-const inits = variants.map(
-  ({ body, headers }): UpstreamInit => ({
-    method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    body,
-    signal: null,
-    redirect: "manual",
-    timeout: false,
-  }),
-);
+const variants = variantsOf(plan, plan.callers);
+const inits = variants.map(initOf);
 const requests = variants.map(({ body, headers }) => requestBytes(url, headers, body));
 
 const startMs = performance.now();

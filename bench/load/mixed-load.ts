@@ -4,8 +4,9 @@
 
 import { usd } from "../../src/core/money/money.ts";
 import { HttpClient } from "../../src/upstream/http/http-client.ts";
+import type { UpstreamInit } from "../../src/upstream/upstream-http.ts";
 import { PlainCaller, requestBytes } from "./plain-caller.ts";
-import { numbersFrom, requestOf, VARIANTS } from "./requests.ts";
+import { initOf, numbersFrom, VARIANTS, variantsOf } from "./requests.ts";
 
 export type MixedKind = "chat" | "stream" | "search";
 
@@ -45,7 +46,7 @@ class MixedLoad {
   readonly #next = numbersFrom(7);
   readonly #idle: Record<"chat" | "search", PlainCaller[]> = { chat: [], search: [] };
   readonly #requests: Record<"chat" | "search", readonly Buffer[]>;
-  readonly #streams: readonly { readonly body: string; readonly headers: object }[];
+  readonly #streams: readonly UpstreamInit[];
   readonly #times = { chat: [] as number[], stream: [] as number[], search: [] as number[] };
   readonly #firstBytes: number[] = [];
   readonly #timedFromMs: number;
@@ -63,7 +64,7 @@ class MixedLoad {
         requestBytes(new URL(this.#urlOf(kind)), headers, body),
       );
     this.#requests = { chat: bytesOf("chat"), search: bytesOf("search") };
-    this.#streams = this.#variants("stream");
+    this.#streams = this.#variants("stream").map(initOf);
     this.#timedFromMs = performance.now() + plan.rampMs;
     this.#endMs = this.#timedFromMs + plan.durationMs;
   }
@@ -130,15 +131,9 @@ class MixedLoad {
   }
 
   async #stream(number: number, dueMs: number): Promise<void> {
-    const { body = "", headers = {} } = this.#streams[number] ?? {};
-    const response = await this.#client.fetch(this.#plan.chatUrl, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...headers },
-      body,
-      signal: null,
-      redirect: "manual",
-      timeout: false,
-    });
+    const init = this.#streams[number];
+    if (init === undefined) throw new Error(`There is no request ${number}`);
+    const response = await this.#client.fetch(this.#plan.chatUrl, init);
     if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
     let end = "";
     for await (const piece of response.body ?? []) {
@@ -161,13 +156,7 @@ class MixedLoad {
   }
 
   #variants(kind: MixedKind) {
-    const { callers } = this.#plan;
-    return Array.from({ length: VARIANTS }, (_, number) => {
-      const asked = { model: MODELS[kind], stream: kind === "stream" };
-      const { body, headers } = requestOf(asked, number);
-      const caller = callers[number % callers.length];
-      return { body, headers: { "accept-encoding": "identity", ...headers, ...caller } };
-    });
+    return variantsOf({ model: MODELS[kind], stream: kind === "stream" }, this.#plan.callers);
   }
 }
 

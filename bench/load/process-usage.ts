@@ -13,8 +13,8 @@ export function cpuSeconds(pid: number): number {
 }
 
 /**
- * The same with all processes that it has started, those that have ended included; not a number
- * outside Linux.
+ * Seconds of CPU time of a process and of all processes that it has started, ended ones included;
+ * NaN outside Linux.
  */
 export function treeCpuSeconds(pid: number): number {
   if (!LINUX) return Number.NaN;

@@ -1,5 +1,7 @@
 // The requests of the load: as many different ones as users would send, and the same in each run.
 
+import type { UpstreamInit } from "../../src/upstream/upstream-http.ts";
+
 /** So many that no cache of a gateway keeps all of them. */
 export const VARIANTS = 3_000;
 /** A model of the load has these names too, which differ in nothing but their name. */
@@ -50,6 +52,30 @@ export function requestOf(kind: RequestKind, number: number): RequestVariant {
   const agent = AGENTS[number % AGENTS.length];
   const address = `100.${64 + (number % 61)}.${number % 251}.7`;
   return { body: bodyOf(kind, next), headers: { ...agent, "x-forwarded-for": address } };
+}
+
+/** All requests of a kind, by these callers in turn. */
+export function variantsOf(
+  kind: RequestKind,
+  callers: readonly Readonly<Record<string, string>>[],
+): readonly RequestVariant[] {
+  return Array.from({ length: VARIANTS }, (_, number) => {
+    const { body, headers } = requestOf(kind, number);
+    const caller = callers[number % callers.length];
+    return { body, headers: { "accept-encoding": "identity", ...headers, ...caller } };
+  });
+}
+
+/** A request for the client of the product, which reads streams. */
+export function initOf({ body, headers }: RequestVariant): UpstreamInit {
+  return {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body,
+    signal: null,
+    redirect: "manual",
+    timeout: false,
+  };
 }
 
 function bodyOf({ model, stream }: RequestKind, next: () => number): string {
