@@ -59,7 +59,7 @@ export const Provider = Type.Object(
     ),
     max_tokens_field: Type.Optional(
       Type.Union([Type.Literal("max_tokens"), Type.Literal("max_completion_tokens")], {
-        description: "Field that carries the output limit; default max_tokens",
+        description: "Field that carries the output limit; left out: the provider's own",
         errorMessage: 'must be "max_tokens" or "max_completion_tokens"',
       }),
     ),
