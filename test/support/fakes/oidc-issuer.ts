@@ -90,7 +90,7 @@ export class OidcIssuer implements AsyncDisposable {
     throw new Error(`The provider redirects without end, last to ${url}`);
   }
 
-  /** The same token, changed. */
+  /** Returns the token with the change of the test. */
   rewritten(token: string): string {
     if (this.change === null) return token;
     const { header = {}, claims = {}, byStranger = false } = this.change;

@@ -1,6 +1,6 @@
 // Answers as Anthropic's Messages.
 
-import { eventsUpTo, SSE, sse, type WireAnswer, type WireForm } from "./wire-answer.ts";
+import { eventsUpTo, SSE, typedEvent, type WireAnswer, type WireForm } from "./wire-answer.ts";
 
 const STOP = { stop: "end_turn", length: "max_tokens", filter: "refusal" };
 
@@ -36,17 +36,13 @@ function messageOf(more: object) {
   return { ...head, content: [], stop_reason: null, stop_sequence: null, ...more };
 }
 
-function event(type: string, more: object = {}): string {
-  return sse({ type, ...more }, type);
-}
-
 function* blockEvents(answer: WireAnswer): Generator<string> {
   const { thought, text, calls = [] } = answer;
   let index = 0;
   const block = function* (start: object, deltas: readonly object[]) {
-    yield event("content_block_start", { index, content_block: start });
-    for (const delta of deltas) yield event("content_block_delta", { index, delta });
-    yield event("content_block_stop", { index });
+    yield typedEvent("content_block_start", { index, content_block: start });
+    for (const delta of deltas) yield typedEvent("content_block_delta", { index, delta });
+    yield typedEvent("content_block_stop", { index });
     index += 1;
   };
   if (thought) {
@@ -84,20 +80,21 @@ export const anthropicWire: WireForm = {
     return {
       headers: SSE,
       body: [
-        event("message_start", { message }),
-        event("ping"),
+        typedEvent("message_start", { message }),
+        typedEvent("ping"),
         ...blockEvents(answer),
-        event("message_delta", {
+        typedEvent("message_delta", {
           delta: { stop_reason: stopOf(answer), stop_sequence: null },
           usage: { output_tokens, output_tokens_details: first.output_tokens_details },
         }),
-        event("message_stop"),
+        typedEvent("message_stop"),
       ],
     };
   },
   textEvents: (body) => eventsUpTo(body, "text_delta"),
   endEvent: (body) => eventsUpTo(body, "message_stop"),
-  failure: () => event("error", { error: { type: "overloaded_error", message: "Overloaded" } }),
+  failure: () =>
+    typedEvent("error", { error: { type: "overloaded_error", message: "Overloaded" } }),
   refusal(status, message) {
     const type = status === 401 ? "authentication_error" : "invalid_request_error";
     return { status, body: [JSON.stringify({ type: "error", error: { type, message } })] };

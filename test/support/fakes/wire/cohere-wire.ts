@@ -1,9 +1,9 @@
 // Answers as Cohere's chat.
 
-import { eventsUpTo, SSE, sse, type WireAnswer, type WireForm } from "./wire-answer.ts";
+import { eventsUpTo, SSE, typedEvent, type WireAnswer, type WireForm } from "./wire-answer.ts";
 
 const FINISH = { stop: "COMPLETE", length: "MAX_TOKENS", filter: "ERROR" };
-/** The tokens of a template that nobody pays for. */
+/** The tokens of a template, which Cohere counts and does not bill. */
 const HIDDEN = 495;
 
 function usageOf({ usage }: WireAnswer) {
@@ -23,32 +23,28 @@ function toolCall({ id, name, input }: NonNullable<WireAnswer["calls"]>[number])
   return { id, type: "function", function: { name, arguments: JSON.stringify(input) } };
 }
 
-function event(type: string, more: object = {}): string {
-  return sse({ type, ...more }, type);
-}
-
 function* contentEvents({ thought, text, calls = [] }: WireAnswer): Generator<string> {
   const message = (content: object) => ({ delta: { message: { content } } });
   if (thought) {
     const { text: thinking } = thought;
-    yield event("content-start", { index: 0, ...message({ type: "thinking", thinking: "" }) });
-    yield event("content-delta", { index: 0, ...message({ thinking }) });
-    yield event("content-end", { index: 0 });
+    yield typedEvent("content-start", { index: 0, ...message({ type: "thinking", thinking: "" }) });
+    yield typedEvent("content-delta", { index: 0, ...message({ thinking }) });
+    yield typedEvent("content-end", { index: 0 });
   }
   if (text) {
-    yield event("content-start", { index: 1, ...message({ type: "text", text: "" }) });
+    yield typedEvent("content-start", { index: 1, ...message({ type: "text", text: "" }) });
     for (const piece of text) {
-      yield event("content-delta", { index: 1, ...message({ text: piece }) });
+      yield typedEvent("content-delta", { index: 1, ...message({ text: piece }) });
     }
-    yield event("content-end", { index: 1 });
+    yield typedEvent("content-end", { index: 1 });
   }
   for (const call of calls) {
     const whole = toolCall(call);
     const start = { ...whole, function: { ...whole.function, arguments: "" } };
     const rest = { function: { arguments: whole.function.arguments } };
-    yield event("tool-call-start", { delta: { message: { tool_calls: start } } });
-    yield event("tool-call-delta", { delta: { message: { tool_calls: rest } } });
-    yield event("tool-call-end");
+    yield typedEvent("tool-call-start", { delta: { message: { tool_calls: start } } });
+    yield typedEvent("tool-call-delta", { delta: { message: { tool_calls: rest } } });
+    yield typedEvent("tool-call-end");
   }
 }
 
@@ -74,14 +70,14 @@ export const cohereWire: WireForm = {
     return {
       headers: SSE,
       body: [
-        event("message-start", { id: "c-1" }),
+        typedEvent("message-start", { id: "c-1" }),
         ...contentEvents(answer),
-        event("message-end", { delta }),
+        typedEvent("message-end", { delta }),
       ],
     };
   },
   textEvents: (body) => eventsUpTo(body, "Fares"),
   endEvent: (body) => eventsUpTo(body, "message-end"),
-  failure: () => event("message-end", { delta: { finish_reason: "ERROR", usage: null } }),
+  failure: () => typedEvent("message-end", { delta: { finish_reason: "ERROR", usage: null } }),
   refusal: (status, message) => ({ status, body: [JSON.stringify({ message })] }),
 };

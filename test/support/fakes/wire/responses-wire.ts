@@ -1,6 +1,6 @@
 // Answers as OpenAI's Responses.
 
-import { eventsUpTo, SSE, sse, type WireAnswer, type WireForm } from "./wire-answer.ts";
+import { eventsUpTo, SSE, typedEvent, type WireAnswer, type WireForm } from "./wire-answer.ts";
 
 function usageOf({ usage }: WireAnswer) {
   const { uncached, cacheRead, cacheWrite, output, reasoning } = usage;
@@ -58,10 +58,6 @@ function responseOf(answer: WireAnswer) {
   };
 }
 
-function event(type: string, more: object = {}): string {
-  return sse({ type, ...more }, type);
-}
-
 function* itemEvents(answer: WireAnswer): Generator<string> {
   const { text = [], thought } = answer;
   for (const [output_index, item] of itemsOf(answer).entries()) {
@@ -72,25 +68,29 @@ function* itemEvents(answer: WireAnswer): Generator<string> {
       function_call: { arguments: "" },
     };
     const begun = { ...item, ...empty[item.type as keyof typeof empty] };
-    yield event("response.output_item.added", { output_index, item: begun });
+    yield typedEvent("response.output_item.added", { output_index, item: begun });
     if (item.type === "reasoning") {
       const at = { item_id, output_index, summary_index: 0 };
-      yield event("response.reasoning_summary_part.added", at);
-      yield event("response.reasoning_summary_text.delta", { ...at, delta: thought?.text });
-      yield event("response.reasoning_summary_part.done", at);
+      yield typedEvent("response.reasoning_summary_part.added", at);
+      yield typedEvent("response.reasoning_summary_text.delta", { ...at, delta: thought?.text });
+      yield typedEvent("response.reasoning_summary_part.done", at);
     }
     if (item.type === "message") {
       const at = { item_id, output_index, content_index: 0 };
-      for (const delta of text) yield event("response.output_text.delta", { ...at, delta });
+      for (const delta of text) yield typedEvent("response.output_text.delta", { ...at, delta });
     }
     if (item.type === "function_call") {
       const json = String(item.arguments);
       for (const delta of [json.slice(0, 3), json.slice(3)]) {
         if (delta === "") continue;
-        yield event("response.function_call_arguments.delta", { item_id, output_index, delta });
+        yield typedEvent("response.function_call_arguments.delta", {
+          item_id,
+          output_index,
+          delta,
+        });
       }
     }
-    yield event("response.output_item.done", { output_index, item });
+    yield typedEvent("response.output_item.done", { output_index, item });
   }
 }
 
@@ -103,16 +103,16 @@ export const responsesWire: WireForm = {
     return {
       headers: SSE,
       body: [
-        event("response.created", { response: { ...HEAD, output: [] } }),
+        typedEvent("response.created", { response: { ...HEAD, output: [] } }),
         ...itemEvents(answer),
-        event(end, { response }),
+        typedEvent(end, { response }),
       ],
     };
   },
   textEvents: (body) => eventsUpTo(body, "output_text.delta"),
   endEvent: (body) => eventsUpTo(body, "response.completed"),
   failure: () =>
-    event("error", {
+    typedEvent("error", {
       sequence_number: 9,
       error: { type: "server_error", code: "server_error", message: "Broken" },
     }),

@@ -36,7 +36,7 @@ export interface WireForm {
   whole(answer: WireAnswer): WireReply;
   /** Each piece of the body is one event. */
   stream(answer: WireAnswer): WireReply;
-  /** How many events of a stream of text there are up to its first piece, and before its end. */
+  /** The numbers of events of a stream of text, up to its first piece and up to its end. */
   textEvents(body: readonly (string | Uint8Array)[]): number;
   endEvent(body: readonly (string | Uint8Array)[]): number;
   /** A failure in the middle of a stream. */
@@ -51,6 +51,11 @@ export const SSE = { "content-type": "text/event-stream" };
 export function sse(data: unknown, name?: string): string {
   const event = name === undefined ? "" : `event: ${name}\n`;
   return `${event}data: ${JSON.stringify(data)}\n\n`;
+}
+
+/** A server-sent event whose data repeat its name as `type`. */
+export function typedEvent(type: string, more: object = {}): string {
+  return sse({ type, ...more }, type);
 }
 
 /** The number of events up to the first that has this text, that one included. */
