@@ -42,11 +42,6 @@ export function dayTime(at: string, zone: string = UTC): string {
   return `${day(at, zone)}, ${clockTime(at, zone).slice(0, 5)}`;
 }
 
-/** "November 2026" of "2026-11". */
-export function monthName(month: string): string {
-  return format(UTC, { month: "long", year: "numeric" }).format(new Date(`${month}-01T00:00:00Z`));
-}
-
 /** The zone as it is shown: "UTC" or "Europe/Berlin (UTC+1)". */
 export function zoneLabel(zone: string, at: Date): string {
   if (zone === UTC) return UTC;

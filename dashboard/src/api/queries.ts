@@ -125,7 +125,7 @@ export const teamQuery = (account: string) =>
 export const activityQuery = (account: string, query: Query) =>
   accountQuery<ActivityReply>(account, "activity", { query, renew: false });
 
-/** Everything that is shown of an account is read again: something of it was changed. */
+/** Outdates all queries of an account, after a change of the account. */
 export async function outdateAccount(account: string): Promise<void> {
   await queryClient.invalidateQueries({ queryKey: [account] });
 }

@@ -54,7 +54,7 @@ function tab(path: string, name: keyof typeof ACCOUNT_TABS) {
 
 const tabs = [
   ...ACCOUNT_TAB_NAMES.map((name) => tab(name === "overview" ? "/" : name, name)),
-  // Where the dashboard's receipts lead for limits.
+  // Receipts of the dashboard link to limits, which operators have on the first tab.
   tab("limits", "overview"),
 ];
 

@@ -61,7 +61,7 @@ const TABLE: readonly [asked: string | undefined, answered: string, cost: bigint
   ["flex", "default", 48_000n],
   ["priority", "priority", 96_000n],
   ["priority", "default", 48_000n],
-  // A tier that nobody knows costs the most of all rows, at most the hold.
+  // An unknown tier costs as much as the most expensive row, at most the hold.
   [undefined, "turbo", 96_000n],
 ];
 
