@@ -1,5 +1,5 @@
-// A settlement that Redis did not take, as Postgres keeps it: the terms of the hold, and how the
-// call ended. Nothing of what the call was about is in it.
+// Turns a settlement that Redis did not take into a row of Postgres, and delivers such a row. The
+// row has the terms of the hold and the outcome of the call, and none of the call's content.
 
 import type {
   StoredSettlement,
@@ -28,12 +28,12 @@ export function waitingOf(
 
 /**
  * Delivers a stored settlement, by the scripts with which the process of the call delivers it:
- * whoever comes first charges, and the other one gets the same reply.
+ * the first delivery charges, and the other one gets the same reply.
  */
 export function deliverStored(
   account: DetachedAccount,
   { owner, hold, cost, outcome, unused }: StoredSettlement,
 ): Promise<Settlement> {
-  const ending: Ending = { cost, outcome, unused: JSON.parse(unused) };
-  return settleByTerms(account, termsOfText(hold), { owner, ...ending });
+  const ending = { owner, cost, outcome, unused: JSON.parse(unused) };
+  return settleByTerms(account, termsOfText(hold), ending);
 }

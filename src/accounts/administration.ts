@@ -253,9 +253,8 @@ export async function explained<T>(
     return await change;
   } catch (error) {
     if (error instanceof AccountClosed) throw closed(account);
-    if (error instanceof TooManyKeys) throw new AdministrationError("wrong_state", error.message);
     if (error instanceof BalanceTooLarge) throw new AdministrationError("too_large", error.message);
-    if (error instanceof OperationSetAside) {
+    if (error instanceof TooManyKeys || error instanceof OperationSetAside) {
       throw new AdministrationError("wrong_state", error.message);
     }
     if (error instanceof ReferenceReused) {

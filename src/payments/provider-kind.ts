@@ -1,4 +1,4 @@
-// A kind of payment provider: all that differs from one kind to another, besides what it does.
+// Defines a kind of payment provider: its settings, its webhook, and the function that opens it.
 
 import type { SecretList } from "../core/secrets.ts";
 import type { PaymentProvider, ProviderName } from "./provider.ts";
@@ -7,25 +7,21 @@ import type { PaymentProvider, ProviderName } from "./provider.ts";
 export interface ProviderSettings {
   readonly secretKey: string | null;
   readonly webhookSecrets: SecretList | null;
-  /** Where payers are sent from the provider's page. */
+  /** The address to which the provider's page sends payers back. */
   readonly returnUrl: URL | null;
-  /** Where the provider's API is; null for the provider itself. */
+  /** The address of the API; null for the provider's own. */
   readonly apiBase: URL | null;
   /** The provider computes and adds taxes. */
   readonly automaticTax: boolean;
 }
 
-export interface ProviderOptions {
+/** The settings of a configured provider. */
+export interface ProviderOptions extends Pick<ProviderSettings, "apiBase" | "automaticTax"> {
   readonly name: ProviderName;
   readonly secretKey: string;
   /** The current one, then one that still counts while it is being replaced. */
   readonly webhookSecrets: SecretList;
-  /** Where the provider's API is; null for the provider itself. */
-  readonly apiBase: URL | null;
-  /** Where payers are sent from the provider's page. */
   readonly returnUrl: string;
-  /** The provider computes and adds taxes. */
-  readonly automaticTax: boolean;
   readonly now: () => number;
 }
 
@@ -42,10 +38,10 @@ export interface PaymentProviderKind {
     readonly signatureHeader: string;
   };
   /**
-   * The name under which is stored what the owner of this key did.
+   * The name under which payments by this key are stored.
    * @throws RangeError with words for the operator if the key does not belong to the API's address
    */
   nameOf(secretKey: string, apiBase: URL | null): ProviderName;
-  /** Opens it; nothing is asked of it before the first use. */
+  /** Opens the provider; it gets no request before the first use. */
   open(options: ProviderOptions): PaymentProvider;
 }

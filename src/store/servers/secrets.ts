@@ -25,6 +25,7 @@ export class WrongSecret extends StartError {
 }
 
 type AnyName = SecretName | "SESSION_SECRET";
+
 /**
  * Compares the secrets of a serving process with the ones recorded in Postgres, and records its
  * first secrets as the current ones.
