@@ -51,7 +51,7 @@ export async function deliverAndSweep(deps: SettlementDeps & SweepDeps): Promise
 }
 
 /**
- * Delivers every stored settlement and returns how many these were.
+ * Delivers every stored settlement and returns their number.
  * @throws Error if one of them could not be delivered; its row stays
  */
 export async function deliverSettlements({ accounts, waiting }: SettlementDeps): Promise<number> {

@@ -63,8 +63,8 @@ async function firstRefused(actor: ReadAccount): Promise<number | null> {
 }
 
 /**
- * Books an operation that was set aside again, now that it fits; null if it was free credit whose
- * time is over, of which nothing is booked.
+ * Books an operation that was set aside again, now that it fits. For free credit whose time is over
+ * nothing is booked, and `operation` is null.
  * @throws AdministrationError
  */
 export async function bookSetAside(

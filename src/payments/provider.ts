@@ -7,7 +7,7 @@ import type { CardDetails } from "../store/payments/saved-cards.ts";
 import type { CheckoutPage, TopUp, TopUpKind } from "../store/payments/top-ups.ts";
 
 /**
- * Each kind of provider, with the names under which is stored what it did. The sandbox is of
+ * Each kind of provider, with the names under which its payments are stored. The sandbox is of
  * Stripe's kind and has a name of its own. A kind also has a row of `PROVIDERS`.
  */
 const NAMES_OF = { stripe: ["stripe", "sandbox"] } as const;

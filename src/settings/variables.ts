@@ -255,7 +255,7 @@ export const SERVER_VARIABLES = {
   },
 } as const satisfies Variables;
 
-/** The variables that only `npm start`, `npm test` and the CI read, before Bun is installed. */
+/** The variables that only `npm start`, `npm test` and the CLI read, before Bun is installed. */
 export const LAUNCHER_VARIABLES = {
   FAREBOX_HOME: {
     kind: anyText,

@@ -117,8 +117,8 @@ export async function findOperation(
 }
 
 /**
- * Refuses to answer a repeat with what was booked first if that changes nothing: this operation, or
- * the credit of this payment.
+ * Refuses a repeat whose first operation changes nothing: this operation, or the credit of this
+ * payment.
  * @throws OperationSetAside if it is set aside, and not booked again
  */
 export async function refuseSetAside(

@@ -71,10 +71,10 @@ export async function setOperationAside(
 }
 
 /**
- * Books what an operation that is set aside was to change, under the next number. "ended" if that
- * was free credit whose time is over: nothing is booked, because newer free credit would prolong it
- * (D-615), and the operation is done with. Null if there is no such operation, if the ledger does
- * not have it yet, or if that was done before.
+ * Books the change of an operation that is set aside again, under the next number. Returns "ended"
+ * for free credit whose time is over: nothing is booked, because newer free credit would prolong it
+ * (D-615), and the operation counts as replaced. Returns null if the account has no such operation,
+ * if the ledger does not have it yet, or if it is replaced already.
  * @throws BalanceTooLarge
  */
 export async function bookAgain(

@@ -1,4 +1,4 @@
-// Settlements that Redis did not take when their calls ended. A row is in Postgres from then until
+// Stores settlements that Redis did not take when their calls ended. A row stays in Postgres until
 // a process has delivered it, so a settlement outlives the process of its call (D-614).
 
 import { asc, eq, gt, sql } from "drizzle-orm";
@@ -21,7 +21,7 @@ export interface WaitingSettlement {
   readonly cost: NanoUsd;
   /** An Outcome in the form of `outcomeText`. */
   readonly outcome: string;
-  /** What the limits of the call get back, as JSON. */
+  /** The amounts that the limits of the call get back, as JSON. */
   readonly unused: string;
 }
 
@@ -32,9 +32,9 @@ export interface StoredSettlement extends WaitingSettlement {
 
 export interface Delivery {
   readonly delivered: number;
-  /** Settlements that could not be delivered; their rows stay. */
+  /** The number of settlements that could not be delivered; their rows stay. */
   readonly failed: number;
-  /** Why the first of them could not be delivered. */
+  /** The error of the first of them. */
   readonly failure: unknown;
 }
 
@@ -53,7 +53,7 @@ export class WaitingSettlements {
     await withTimeout(db.insert(waitingSettlements).values(row).onConflictDoNothing());
   }
 
-  /** Forgets a settlement that was delivered. Waits for a worker that delivers it just now. */
+  /** Removes a delivered settlement. Waits for a worker that delivers it at this moment. */
   async remove(requestId: string): Promise<void> {
     const { db, withTimeout } = this.database;
     const isIt = eq(waitingSettlements.request, toUuid(requestId));
@@ -61,7 +61,7 @@ export class WaitingSettlements {
   }
 
   /**
-   * Delivers every settlement that no other process delivers just now, and removes its row. The row
+   * Delivers every settlement that no other process delivers now, and removes its row. The row
    * stays locked meanwhile, so the process of the call, which removes the row too, keeps the reply
    * of its own delivery in Redis for as long as another delivery may be on its way.
    */

@@ -9,7 +9,7 @@ import { providerCustomers, savedCards } from "../tables/payment-schema.ts";
 
 type CardRow = Readonly<typeof savedCards.$inferSelect>;
 
-/** What a provider tells of a card; `ref` is the provider's own id of it. */
+/** The details that a provider reports of a card; `ref` is the provider's own id of the card. */
 export type CardDetails = Pick<
   CardRow,
   "ref" | "brand" | "lastFour" | "expiryMonth" | "expiryYear"

@@ -7,7 +7,7 @@ type Parameter = string | number | null;
 export class Parameters {
   readonly values: Parameter[] = [];
 
-  /** Adds a value and returns how the statement names it, such as `$3`. */
+  /** Adds a value and returns its name in the statement, such as `$3`. */
   add(value: Parameter): string {
     return `$${this.values.push(value)}`;
   }

@@ -111,7 +111,7 @@ export const requestLog = pgTable(
     cacheWriteTokens: integer("cache_write_tokens"),
     /** The tier that served the call; null: the standard one. */
     tier: text("tier"),
-    /** Why our own count decided; null: the provider's decided. */
+    /** The reason why our own count decided the charge; null: the provider's count did. */
     usageSource: text("usage_source"),
     /** Further parts of the tokens, and calls of tools, by `partsText`. */
     usageParts: text("usage_parts"),
@@ -134,12 +134,12 @@ export const waitingSettlements = pgTable("waiting_settlements", {
     .references(() => accounts.number),
   /** The process that owns the hold in Redis, or `mail`. */
   owner: text("owner").notNull(),
-  /** What any process needs to settle the hold, as JSON. */
+  /** The terms by which any process can settle the hold, as JSON. */
   hold: text("hold").notNull(),
   cost: money("cost").notNull(),
   /** The end of the call as the journal has it. */
   outcome: text("outcome").notNull(),
-  /** What the limits of the call get back, as JSON. */
+  /** The amounts that the limits of the call get back, as JSON. */
   unused: text("unused").notNull(),
   createdAt: at("created_at").notNull().defaultNow(),
 });

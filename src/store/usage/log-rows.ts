@@ -63,7 +63,7 @@ export const LOG_COLUMNS = {
   cache_write_tokens: { kind: "integer", late: "set" },
   /** The tier that served the call; null: the standard one. */
   tier: { kind: "text", late: "set", repeats: true },
-  /** Why our own count decided, `counted` or `contradicted`; null: the provider's decided. */
+  /** Why our own count decided the charge: `counted` or `contradicted`; null: it did not. */
   usage_source: { kind: "text", late: "set", repeats: true },
   /** The parts of the tokens, and the calls of tools, beyond the columns above. */
   usage_parts: { kind: "text", late: "set" },
@@ -221,7 +221,7 @@ export function logRowOf(
   });
 }
 
-/** The columns of what a usage has beyond its totals. */
+/** The columns for the details of a usage beyond its totals. */
 function detailCells(details: UsageDetails = {}) {
   const { more, tier = null, source = null, isReportedCost = false } = details;
   return {

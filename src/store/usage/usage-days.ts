@@ -11,7 +11,7 @@ const QUARTER_MS = 900_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** What is counted; null where nothing is asked for. */
+/** The calls that are counted; a field that is null limits nothing. */
 export interface UsageFilter {
   readonly service: string | null;
   /** Empty for calls without a model. */
@@ -100,7 +100,7 @@ export function filterSql(parameters: Parameters, filter: UsageFilter): string {
 
 /**
  * The cells of steps of days. The end of a slice is the end of one step and the begin of the next:
- * what it adds to the one, it takes from the other.
+ * its sums are added to the one step and taken from the other.
  */
 export function cellsOfDays(
   parameters: Parameters,
