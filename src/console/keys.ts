@@ -10,13 +10,14 @@ import {
   type ConsoleFrameDeps,
 } from "../http/console/console-endpoint.ts";
 import { replyWith } from "../http/console/record-schema.ts";
-import { type KeySource, KeyTerms, keyTermsJson } from "../readings/keys.ts";
+import { KeyTerms, keyTermsJson } from "../readings/keys.ts";
+import type { WalletStores } from "../readings/reading.ts";
 import type { AccountRow, NewKey } from "../store/accounts/accounts.ts";
 import { type KeyName, KeyNameBody, NewKeyBody, type NewKeyFields } from "./keys-schema.ts";
 import { noted } from "./noted.ts";
 import { readField } from "./read-fields.ts";
 
-export interface KeysDeps extends ConsoleFrameDeps, KeySource {}
+export interface KeysDeps extends ConsoleFrameDeps, WalletStores {}
 
 type Context = AccountContext<KeysDeps>;
 

@@ -1,11 +1,10 @@
 // What the operators' endpoints are given, and the account that one of them is about.
 
-import type { ReadableAccounts } from "../accounts/account-summary.ts";
-import { type AdministrationDeps, findAccount } from "../accounts/administration.ts";
+import { findAccount } from "../accounts/administration.ts";
 import type { OperatorContext, OperatorFrameDeps } from "../http/console/operator-endpoint.ts";
 import type { RunningConfiguration } from "../readings/configurations.ts";
 import type { HealthSource } from "../readings/health.ts";
-import type { AccountSource } from "../readings/reading.ts";
+import type { AccountSource, WalletStores } from "../readings/reading.ts";
 import type { PriceCatalogue } from "../readings/receipt-lines.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
 import type { DescribeChanges } from "../store/operators/configurations.ts";
@@ -20,9 +19,7 @@ export interface ConfigurationHere {
   takeOver(): Promise<void>;
 }
 
-export interface OperatorDeps extends OperatorFrameDeps, Omit<HealthSource, "clock"> {
-  readonly administration: AdministrationDeps;
-  readonly wallets: ReadableAccounts;
+export interface OperatorDeps extends OperatorFrameDeps, WalletStores, Omit<HealthSource, "clock"> {
   readonly catalogue: PriceCatalogue;
   readonly configuration: ConfigurationHere;
   readonly switches: Pick<Pauses, "rows" | "pause" | "resume">;

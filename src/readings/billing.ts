@@ -1,8 +1,7 @@
 // What an account has, how it is paid, and how it can be: payments, cards, top-ups and the
 // automatic one.
 
-import { type ReadableAccounts, readAccountSummary } from "../accounts/account-summary.ts";
-import type { AdministrationDeps } from "../accounts/administration.ts";
+import { readAccountSummary } from "../accounts/account-summary.ts";
 import { min, subtract, toDecimal, ZERO } from "../core/money/money.ts";
 import { DISPUTE_STATES } from "../core/money/payment-credit.ts";
 import { TOP_UP_MIN, topUpCapsOf } from "../core/money/top-up-caps.ts";
@@ -35,8 +34,8 @@ import {
   type TopUp as TopUpRow,
   TopUps,
 } from "../store/payments/top-ups.ts";
-import { Balance, balanceJson } from "./overview.ts";
-import { AGE, asOf, type Reading } from "./reading.ts";
+import { Balance, balanceJson, type OverviewStores } from "./overview.ts";
+import { AGE, asOf } from "./reading.ts";
 
 /** The newest so many of each; the command line lists all. */
 export const BILLING_ROWS_MAX = 100;
@@ -157,12 +156,9 @@ const [writeCaps, writeTopUp, writePayment] = [
 ];
 const [writeCard, writeAuto] = [jsonFrom(Card), jsonFrom(Auto)];
 
-export interface BillingStores {
-  readonly administration: AdministrationDeps;
-  readonly wallets: ReadableAccounts;
+export interface BillingStores extends OverviewStores {
   /** Null where no payment provider is configured. */
   readonly cashier: PaymentDeps | null;
-  readonly reading: Reading;
 }
 
 /** Reads what an account has, and how it was and can be paid. */

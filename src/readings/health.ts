@@ -23,7 +23,7 @@ import { listDisputes } from "../store/operators/operator-money.ts";
 import { countMails } from "../store/operators/operator-queues.ts";
 import type { Pauses as PauseStore } from "../store/operators/pauses.ts";
 import type { UpstreamBoard } from "../upstream/upstream-board.ts";
-import { type Reading, timeText } from "./reading.ts";
+import { count, type Reading, timeText } from "./reading.ts";
 
 /** Without a payment provider no event waits for anything. */
 const NO_EVENTS = { waiting: 0, oldest: null } as const;
@@ -101,10 +101,6 @@ export type HealthReply = WireOf<typeof Health>;
 
 const [writePause, writeServer] = [jsonFrom(Pause), jsonFrom(Server)];
 const [writeProcess, writeEvents] = [jsonFrom(Process), jsonFrom(Events)];
-
-function count(about: string, sample = 0) {
-  return integer({ minimum: 0, about, sample });
-}
 
 export async function pausesReply(pauses: Pick<PauseStore, "rows">): Promise<PausesReply> {
   return { services: SERVICE_NAMES, paused: (await pauses.rows()).map(writePause) };

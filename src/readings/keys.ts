@@ -1,14 +1,12 @@
 // The keys of an account, and what they spent this month.
 
-import { type ReadableAccounts, readAccountSummary } from "../accounts/account-summary.ts";
-import type { AdministrationDeps } from "../accounts/administration.ts";
+import { readAccountSummary } from "../accounts/account-summary.ts";
 import { KEY_PREFIXES } from "../core/access/keys.ts";
 import {
   type Scope,
-  SERVICE_NAMES,
-  SERVICES,
   type Surface,
   scopesOfSurface,
+  serviceOfScope,
 } from "../core/access/services.ts";
 import { ZERO } from "../core/money/money.ts";
 import {
@@ -23,8 +21,10 @@ import {
   type WireOf,
 } from "../core/records.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
+import type { WalletStores } from "./reading.ts";
+import { serviceTitle } from "./service-names.ts";
 
-/** What Postgres has of a key: a change is answered with it though Redis does not answer. */
+/** The fields of a key that Postgres has: the reply to a change needs no answer of Redis. */
 export const KeyTerms = {
   id: text({ sample: "key_7n42DGM5Tflk9n8mt7Fhc7" }),
   name: text({ sample: "production" }),
@@ -60,13 +60,8 @@ export type KeysReply = WireOf<typeof Keys>;
 export const keyTermsJson = jsonFrom(KeyTerms);
 const keyJson = jsonFrom(Key);
 
-export interface KeySource {
-  readonly administration: AdministrationDeps;
-  readonly wallets: ReadableAccounts;
-}
-
 export async function keysReply(
-  { administration, wallets }: KeySource,
+  { administration, wallets }: WalletStores,
   account: AccountRow,
 ): Promise<KeysReply> {
   const keys = await administration.accounts.listKeys(account);
@@ -90,6 +85,5 @@ function scopesOf(surface: Surface, inTier: readonly Scope[]): WireOf<typeof Key
 /** The Application API calls its scope a permission (SPEC 2.1). */
 function titleOf(surface: Surface, scope: Scope): string {
   if (surface === "application") return "Models API";
-  const service = SERVICE_NAMES.find((name) => SERVICES[name].scope === scope);
-  return service === undefined ? scope : SERVICES[service].title;
+  return serviceTitle(serviceOfScope(scope));
 }

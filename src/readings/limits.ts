@@ -1,12 +1,6 @@
 // What limits an account now, and how much of it is used.
 
-import {
-  type AccountSummary,
-  BINDINGS,
-  type ReadableAccounts,
-  readAccountSummary,
-} from "../accounts/account-summary.ts";
-import type { AdministrationDeps } from "../accounts/administration.ts";
+import { type AccountSummary, BINDINGS, readAccountSummary } from "../accounts/account-summary.ts";
 import { PLANS, TIERS, type Tier } from "../core/access/limits.ts";
 import { unlockWords } from "../core/access/tier-words.ts";
 import { ZERO } from "../core/money/money.ts";
@@ -24,7 +18,7 @@ import {
   word,
 } from "../core/records.ts";
 import type { AccountRow, KeyRow } from "../store/accounts/accounts.ts";
-import { AGE } from "./reading.ts";
+import { AGE, type WalletStores } from "./reading.ts";
 
 const Month = {
   spent_usd: usd({ about: "Charged in this UTC month", sample: "18.420319" }),
@@ -103,14 +97,9 @@ const [writeMonth, writeKeyUse, writeTier] = [
   jsonFrom(TierLimits),
 ];
 
-export interface LimitSource {
-  readonly administration: AdministrationDeps;
-  readonly wallets: ReadableAccounts;
-}
-
 /** Reads the limits from the wallet as it is at this moment. */
 export async function readLimits(
-  { administration, wallets }: LimitSource,
+  { administration, wallets }: WalletStores,
   account: AccountRow,
 ): Promise<{ readonly limits: LimitsReply; readonly summary: AccountSummary }> {
   const all = await administration.accounts.listKeys(account);

@@ -1,12 +1,6 @@
 // What an account can spend, what it spends, and what to do next.
 
-import {
-  type AccountSummary,
-  BINDINGS,
-  type ReadableAccounts,
-  readAccountSummary,
-} from "../accounts/account-summary.ts";
-import type { AdministrationDeps } from "../accounts/administration.ts";
+import { type AccountSummary, BINDINGS, readAccountSummary } from "../accounts/account-summary.ts";
 import { DAY_MS } from "../core/access/limits.ts";
 import { ERRORS } from "../core/errors.ts";
 import { ZERO } from "../core/money/money.ts";
@@ -27,7 +21,7 @@ import {
 import type { AccountRow } from "../store/accounts/accounts.ts";
 import { readAutoTopUp } from "../store/payments/auto-top-ups.ts";
 import { hasCalled, readLastErrors, readUsageDays } from "../store/usage/recent-usage.ts";
-import { AGE, asOf, type Reading, usdText } from "./reading.ts";
+import { AGE, asOf, type Reading, usdText, type WalletStores } from "./reading.ts";
 
 /** What an account has; the same picture on every page. */
 export const Balance = {
@@ -128,9 +122,7 @@ export function balanceJson({ balances, spendable }: AccountSummary): WireOf<typ
   return writeBalance({ ...balances, held, spendable: amount, spendableLimit: limit });
 }
 
-export interface OverviewStores {
-  readonly administration: AdministrationDeps;
-  readonly wallets: ReadableAccounts;
+export interface OverviewStores extends WalletStores {
   readonly reading: Reading;
 }
 

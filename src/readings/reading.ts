@@ -1,9 +1,11 @@
-// What the pages that only read have in common: their stores, the age of what they read, and how
-// amounts and times are written.
+// Defines the common parts of pages that only read: their stores, the age of their figures, and the
+// forms of amounts and times.
 
+import type { ReadableAccounts } from "../accounts/account-summary.ts";
+import type { AdministrationDeps } from "../accounts/administration.ts";
 import { type AsOf, asOfNow, type JournalAgeDeps } from "../accounts/journal-age.ts";
 import { type NanoUsd, toDecimal } from "../core/money/money.ts";
-import { nested, number, time, type WireOf } from "../core/records.ts";
+import { integer, nested, number, time, type WireOf } from "../core/records.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
 import type { Database } from "../store/servers/database.ts";
 
@@ -11,6 +13,12 @@ import type { Database } from "../store/servers/database.ts";
 export interface Reading {
   readonly database: Database;
   readonly journal: JournalAgeDeps;
+}
+
+/** The stores of an account's terms and of its wallet. */
+export interface WalletStores {
+  readonly administration: AdministrationDeps;
+  readonly wallets: ReadableAccounts;
 }
 
 /** Until when the figures of a reply are complete. */
@@ -49,6 +57,11 @@ export async function asOf(
 
 function asOfJson({ at, behindSeconds }: AsOf): AsOfJson {
   return { at: at.toISOString(), behind_seconds: behindSeconds };
+}
+
+/** A field that counts things. */
+export function count(about: string, sample = 0) {
+  return integer({ minimum: 0, about, sample });
 }
 
 /** Exact USD. A sum may be outside the range of NanoUsd. */

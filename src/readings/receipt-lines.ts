@@ -1,6 +1,6 @@
 // The price lines of a call: units times price, as far as the prices of that time are still known.
 
-import type { ServicesWith } from "../core/access/services.ts";
+import { type ServicesWith, serviceOfScope } from "../core/access/services.ts";
 import { MAIL_PRICE_VERSION, MESSAGE_PRICE, RECIPIENT_PRICE } from "../core/mail.ts";
 import { feeUnits } from "../core/money/call-cost.ts";
 import {
@@ -23,7 +23,6 @@ import type { ChatCatalogue } from "../services/chat/models/catalogue.ts";
 import type { MapsConfig } from "../services/maps/servers.ts";
 import type { SearchOffer } from "../services/search/search-catalogue.ts";
 import type { LoggedCall } from "../store/usage/request-log.ts";
-import { serviceOfScope } from "./service-names.ts";
 
 /** The catalogue as the services that are sold by it see it. */
 export type PriceCatalogue = (() => ChatCatalogue) & SearchPrices & MapsPrices;

@@ -1,6 +1,7 @@
 // The request log of an account by time, newest first. It has no content of any request, because
 // none is stored.
 
+import { serviceOfScope } from "../core/access/services.ts";
 import { OK } from "../core/errors.ts";
 import { fromUuid, isId, toUuid } from "../core/ids.ts";
 import { usd as parseUsd } from "../core/money/money.ts";
@@ -15,18 +16,17 @@ import {
   type WireOf,
 } from "../core/records.ts";
 import { isUsualYear } from "../core/text/field-rules.ts";
-import { CALL_STATUSES, NO_MODEL } from "../core/usage-query.ts";
+import { CALL_STATUSES } from "../core/usage-query.ts";
 import { invalid } from "../http/body/checks.ts";
 import { time as timeSchema, usd as usdSchema } from "../http/console/fields.ts";
 import { oneOf, optional, text as textSchema } from "../http/schema.ts";
-import { type KeyName, keyNumber, readKeyNames } from "../store/accounts/key-names.ts";
+import { type KeyName, readKeyNames } from "../store/accounts/key-names.ts";
 import { exportCalls, type LogPage } from "../store/usage/log-export.ts";
 import type { LogFilter } from "../store/usage/log-filter.ts";
 import { type LoggedCall, type LogPlace, readLogPage } from "../store/usage/request-log.ts";
 import { type Keyset, listReading, type PageOf, ROWS_PER_PAGE } from "./list-reading.ts";
 import { type AccountSource, WITH_AGE } from "./reading.ts";
-import { scopeOfService, serviceOfScope } from "./service-names.ts";
-import { timeOf } from "./usage-range.ts";
+import { timeOf, usageFilterOf } from "./usage-range.ts";
 
 export const LoggedRequest = {
   id: text({ sample: "req_7n42DGM5Tflk9n8mt7Fhc7" }),
@@ -132,14 +132,11 @@ export async function exportRequests(
 
 /** @throws ApiError that names the field at fault */
 function filterOf(keys: ReadonlyMap<number, KeyName>, query: RequestsQuery): LogFilter {
-  const { service, model, key, request, min_cost_usd: least } = query;
+  const { request, min_cost_usd: least } = query;
   return {
+    ...usageFilterOf(keys, query),
     from: query.from == null ? null : new Date(timeOf("from", query.from)),
     to: query.to == null ? null : new Date(timeOf("to", query.to)),
-    service: service == null ? null : scopeOfService(service),
-    model: model == null ? null : model === NO_MODEL ? "" : model,
-    key: key == null ? null : keyNumber(keys, key),
-    status: query.status ?? null,
     code: query.code ?? null,
     request: request == null ? null : isId("request", request) ? toUuid(request) : NO_REQUEST,
     minCost: least == null ? null : amountOf(least),

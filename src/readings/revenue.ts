@@ -2,15 +2,16 @@
 // was received.
 
 import { DAY_MS } from "../core/access/limits.ts";
-import { integer, jsonFrom, listOf, nested, text, usd, type WireOf } from "../core/records.ts";
+import { serviceOfScope } from "../core/access/services.ts";
+import { jsonFrom, listOf, nested, text, usd, type WireOf } from "../core/records.ts";
 import { REVENUE_GROUPS } from "../core/usage-query.ts";
 import { invalid } from "../http/body/checks.ts";
 import { type Checked, oneOf, optional, Type, text as textSchema } from "../http/schema.ts";
 import { readReceived } from "../store/operators/operator-money.ts";
 import type { Database } from "../store/servers/database.ts";
 import { type MarginSums, readMargins } from "../store/usage/margins.ts";
-import { timeText, usdText } from "./reading.ts";
-import { serviceOfScope, serviceTitle } from "./service-names.ts";
+import { count, timeText, usdText } from "./reading.ts";
+import { serviceTitle } from "./service-names.ts";
 
 const DAY = "^\\d{4}-\\d\\d-\\d\\d$";
 const DAYS_MAX = 366;
@@ -75,10 +76,6 @@ export const Revenue = {
 export type RevenueReply = WireOf<typeof Revenue>;
 
 const [writeSums, writeReceived] = [jsonFrom(Sums), jsonFrom(Received)];
-
-function count(about: string, sample: number) {
-  return integer({ minimum: 0, about, sample });
-}
 
 /**
  * Reads what was charged, what it cost and what was received. @throws ApiError that names the field

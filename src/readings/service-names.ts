@@ -1,4 +1,5 @@
-// The names of services in the console. The log has the scope that a key needs: `models` for chat.
+// Translates names of services between the console and the log, which stores the scope that a key
+// needs: `models` for chat.
 
 import { SERVICE_NAMES, SERVICES } from "../core/access/services.ts";
 
@@ -8,19 +9,14 @@ const TITLES: Readonly<Record<string, string>> = {
   unknown: "Unknown",
 };
 
-/** The service of a scope in the log; other words, such as `account`, stay as they are. */
-export function serviceOfScope(scope: string): string {
-  return SERVICE_NAMES.find((name) => SERVICES[name].scope === scope) ?? scope;
-}
-
-/** What the log calls a service. */
+/** The name of a service in the log. */
 export function scopeOfService(name: string): string {
   return SERVICE_NAMES.find((one) => one === name) === undefined
     ? name
     : SERVICES[name as keyof typeof SERVICES].scope;
 }
 
-/** A service for people. */
+/** The title of a service, for people. */
 export function serviceTitle(name: string): string {
   return TITLES[name] ?? name;
 }

@@ -1,13 +1,16 @@
-// The query of usage, and its steps, in whatever time zone.
+// Reads the query of usage: its filter, and its steps in any time zone.
 
 import type { ApiError } from "../core/errors.ts";
 import { isUsualYear, USUAL_YEARS } from "../core/text/field-rules.ts";
-import { CALL_STATUSES, USAGE_GROUPS, USAGE_STEPS } from "../core/usage-query.ts";
+import { CALL_STATUSES, NO_MODEL, USAGE_GROUPS, USAGE_STEPS } from "../core/usage-query.ts";
 import { invalid } from "../http/body/checks.ts";
 import { time as timeSchema } from "../http/console/fields.ts";
 import { type Checked, oneOf, optional, Type, text } from "../http/schema.ts";
+import { type KeyName, keyNumber } from "../store/accounts/key-names.ts";
 import type { Database } from "../store/servers/database.ts";
 import { UnknownZone, zoneBorders } from "../store/usage/usage.ts";
+import type { UsageFilter } from "../store/usage/usage-days.ts";
+import { scopeOfService } from "./service-names.ts";
 
 /** At most so many steps; a longer range needs a longer step. */
 const USAGE_STEPS_MAX = 750;
@@ -30,6 +33,19 @@ export const UsageQuery = Type.Object(
   { additionalProperties: false },
 );
 export type UsageInput = Checked<typeof UsageQuery>;
+
+/** Reads the filters that usage and the request log share. An unknown key finds no call. */
+export function usageFilterOf(
+  keys: ReadonlyMap<number, KeyName>,
+  { service, model, key, status = null }: Pick<UsageInput, "service" | "model" | "key" | "status">,
+): UsageFilter {
+  return {
+    service: service == null ? null : scopeOfService(service),
+    model: model == null ? null : model === NO_MODEL ? "" : model,
+    key: key == null ? null : keyNumber(keys, key),
+    status,
+  };
+}
 
 const MINUTE_MS = 60_000;
 const QUARTER_MS = 15 * MINUTE_MS;

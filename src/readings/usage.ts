@@ -1,5 +1,6 @@
 // What an account used, by step of time and by group. The CSV has no totals (D-581).
 
+import { serviceOfScope } from "../core/access/services.ts";
 import { BAND_ERROR_PERCENT, LatencyCounts } from "../core/latency-bands.ts";
 import {
   type Field,
@@ -25,7 +26,7 @@ import {
   OTHERS,
   USAGE_STEPS,
 } from "../core/usage-query.ts";
-import { type KeyName, keyNumber, readKeyNames } from "../store/accounts/key-names.ts";
+import { type KeyName, readKeyNames } from "../store/accounts/key-names.ts";
 import {
   NOTHING_USED,
   readUsage,
@@ -34,8 +35,8 @@ import {
   type UsageSums,
 } from "../store/usage/usage.ts";
 import { type AccountSource, AGE, asOf, timeText } from "./reading.ts";
-import { scopeOfService, serviceOfScope, serviceTitle } from "./service-names.ts";
-import { rangeOf, type UsageInput } from "./usage-range.ts";
+import { serviceTitle } from "./service-names.ts";
+import { rangeOf, type UsageInput, usageFilterOf } from "./usage-range.ts";
 
 const P95 = 95;
 const SAMPLE_HOURS = 15;
@@ -127,12 +128,7 @@ export async function usageReply(
       account: account.number,
       borders,
       group: input.group,
-      filter: {
-        service: input.service == null ? null : scopeOfService(input.service),
-        model: input.model == null ? null : input.model === NO_MODEL ? "" : input.model,
-        key: input.key == null ? null : keyNumber(keys, input.key),
-        status: input.status ?? null,
-      },
+      filter: usageFilterOf(keys, input),
     }),
     readUsageChoices(database, account.number, fromMs, toMs),
   ]);

@@ -104,6 +104,11 @@ export function isGenerative(scope: string): boolean {
   return GENERATIVE.has(scope);
 }
 
+/** The name of the service that a scope opens; other words, such as `account`, stay unchanged. */
+export function serviceOfScope(scope: string): string {
+  return SERVICE_NAMES.find((name) => SERVICES[name].scope === scope) ?? scope;
+}
+
 /** The scopes that a key of this surface can have. */
 export function scopesOfSurface(surface: Surface): readonly Scope[] {
   return ROWS.filter(({ surfaces }) => surfaces.includes(surface)).map(({ scope }) => scope);

@@ -24,7 +24,7 @@ import {
 } from "@opentelemetry/sdk-trace";
 import type { Hold, Outcome } from "../../../actors/account.ts";
 import type { Call, CallTerms, CallTracer } from "../../calls/call.ts";
-import { isGenerative, SERVICE_NAMES, SERVICES } from "../../core/access/services.ts";
+import { isGenerative, serviceOfScope } from "../../core/access/services.ts";
 import type { Clock } from "../../core/clock.ts";
 import { type ApiError, ERRORS } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
@@ -188,7 +188,7 @@ function endedSpans(
     const model = outcome.model ?? terms.model;
     const fromMs = startMs + (call.upstreamFromMs - call.arrivedMs);
     const client = tracer.startSpan(
-      `${operationOf(terms)}${model === null ? "" : ` ${model}`}`,
+      `${serviceOfScope(terms.service)}${model === null ? "" : ` ${model}`}`,
       { kind: SpanKind.CLIENT, startTime: fromMs },
       trace.setSpan(parent, server),
     );
@@ -215,12 +215,7 @@ function requestAttributes(call: Call, { service }: CallTerms, status: number): 
   };
 }
 
-/** The name of the service; for a chat it is the operation of the conventions. */
-function operationOf({ service }: CallTerms): string {
-  return SERVICE_NAMES.find((name) => SERVICES[name].scope === service) ?? service;
-}
-
-/** By the conventions for generative AI; input tokens include cached ones. */
+/** Follows the conventions for generative AI; input tokens include cached ones. */
 function upstreamAttributes(terms: CallTerms, outcome: Outcome): Attributes {
   const { lane, model, promptTokens, cachedTokens, completionTokens, firstTokenMs } = outcome;
   const { more, tier } = outcome.usageDetails ?? {};
@@ -228,7 +223,8 @@ function upstreamAttributes(terms: CallTerms, outcome: Outcome): Attributes {
   if (!isGenerative(terms.service))
     return { "farebox.service": terms.service, ...(lane && { "farebox.provider": lane }) };
   return {
-    "gen_ai.operation.name": operationOf(terms),
+    // The name of our service is the operation of the conventions.
+    "gen_ai.operation.name": serviceOfScope(terms.service),
     ...(lane !== undefined && { "gen_ai.provider.name": lane }),
     ...(terms.model !== null && { "gen_ai.request.model": terms.model }),
     ...(model !== undefined && { "gen_ai.response.model": model }),
