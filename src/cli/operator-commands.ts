@@ -8,13 +8,9 @@ import { FOUND_ACCOUNTS } from "../readings/found-accounts.ts";
 import { MAILS } from "../readings/mails.ts";
 import { TRAIL } from "../readings/trail.ts";
 import { EVENT_STATUSES, MAIL_STATUSES } from "../store/operators/operator-queues.ts";
-import type { Command, Input } from "./command.ts";
-import { BEFORE, pagePrinter } from "./list-command.ts";
+import type { Command } from "./command.ts";
+import { BEFORE, beforeOf, pagePrinter } from "./list-command.ts";
 import { oneOf } from "./values.ts";
-
-function beforeOf({ values }: Input): string | null {
-  return values.get("before") ?? null;
-}
 
 const printAccounts = pagePrinter({
   list: FOUND_ACCOUNTS,

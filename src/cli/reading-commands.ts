@@ -2,7 +2,6 @@
 // and ledger. Both read the same; --json prints the reply of the console.
 
 import { findAccount } from "../accounts/administration.ts";
-import { AdministrationError, ApiError } from "../core/errors.ts";
 import { CALL_STATUSES, USAGE_GROUPS, USAGE_STEPS } from "../core/usage-query.ts";
 import { ACTIVITY } from "../readings/activity.ts";
 import { LEDGER } from "../readings/ledger.ts";
@@ -12,7 +11,7 @@ import { type ReceiptReply, receiptReply } from "../readings/receipt.ts";
 import { REQUESTS } from "../readings/requests.ts";
 import { csvOf, usageReply } from "../readings/usage.ts";
 import { type Answer, type Command, type Input, UsageError } from "./command.ts";
-import { pagePrinter } from "./list-command.ts";
+import { BEFORE, beforeOf, pagePrinter, readAsConsole } from "./list-command.ts";
 import { dollarText, indented, labelled, table, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
 import { idOf, oneOf, timeOf } from "./values.ts";
@@ -40,13 +39,8 @@ function reader<T extends object>(input: Input, read: Read<T>, textOf: (reply: T
   const id = idOf(input, "account");
   return async (stores: Stores): Promise<Answer> => {
     const source = await sourceOf(stores, id);
-    try {
-      const reply = await read(source, stores);
-      return { json: reply as Answer["json"], text: textOf(reply) };
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      throw new AdministrationError("wrong_state", error.message);
-    }
+    const reply = await readAsConsole(read(source, stores));
+    return { json: reply as Answer["json"], text: textOf(reply) };
   };
 }
 
@@ -118,7 +112,7 @@ const requests: Command = {
     ...FILTERS,
     code: { value: "CODE", help: "only this error code" },
     "min-cost": { value: "USD", help: "only calls that cost at least this" },
-    before: { value: "PLACE", help: "the next page, as the page before names it" },
+    before: BEFORE,
     limit: { value: "COUNT", help: "how many, at most 200 (50)" },
   },
   prepare(input) {
@@ -132,7 +126,7 @@ const requests: Command = {
       ...filtersOf(input),
       code: input.values.get("code") ?? null,
       min_cost_usd: input.values.get("min-cost") ?? null,
-      before: input.values.get("before") ?? null,
+      before: beforeOf(input),
       limit,
     };
     const id = idOf(input, "account");
@@ -197,7 +191,7 @@ const ledger: Command = {
   },
   prepare(input) {
     const kind = input.values.has("without-calls") ? ("operations" as const) : ("all" as const);
-    const before = input.values.get("before") ?? null;
+    const before = beforeOf(input);
     const id = idOf(input, "account");
     return async (stores) => await printLedger(await sourceOf(stores, id), { kind, before });
   },
@@ -222,7 +216,7 @@ const activity: Command = {
   summary: "List who did what in an account, newest first",
   options: { before: { value: "N", help: "the page after the one that ended with this" } },
   prepare(input) {
-    const before = input.values.get("before") ?? null;
+    const before = beforeOf(input);
     const id = idOf(input, "account");
     return async (stores) => await printActivity(await sourceOf(stores, id), { before });
   },

@@ -1,7 +1,7 @@
 // Changes of the keys of an account: POST …/keys, …/keys/{key}/revoke and …/keys/{key}/rename
 
 import { createKey, findOwnKey, renameOwnKey, revokeKey } from "../accounts/administration.ts";
-import { flag, nested, sampleOf, text, type WireOf } from "../core/records.ts";
+import { nested, sampleOf, text, type WireOf } from "../core/records.ts";
 import { addressesFrom, amountFrom, scopesFrom } from "../core/text/field-rules.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import {
@@ -13,6 +13,7 @@ import { replyWith } from "../http/console/record-schema.ts";
 import { KeyTerms, keyTermsJson } from "../readings/keys.ts";
 import type { WalletStores } from "../readings/reading.ts";
 import type { AccountRow, NewKey } from "../store/accounts/accounts.ts";
+import { APPLIED } from "./applied.ts";
 import { type KeyName, KeyNameBody, NewKeyBody, type NewKeyFields } from "./keys-schema.ts";
 import { noted } from "./noted.ts";
 import { readField } from "./read-fields.ts";
@@ -24,23 +25,18 @@ type Context = AccountContext<KeysDeps>;
 const PATH = "/console/api/accounts/{account}/keys";
 const BODY_BYTES_MAX = 16 * 1_024;
 
-const Applied = flag({
-  about: "False where Redis did not answer: the change takes effect once it does",
-  sample: true,
-});
-
 const CreatedKey = {
   key: text({
     about: "The key itself: shown here and never again",
     sample: "svc_live_7n42DGM5Tflk9n8mt7Fhc77n42DGM5Tflk9n8mt7Fhc7",
   }),
   created: nested(KeyTerms),
-  applied: Applied,
+  applied: APPLIED,
 };
 export type CreatedKeyReply = WireOf<typeof CreatedKey>;
 
 /** A key after a change of it. */
-const ChangedKey = { key: nested(KeyTerms), applied: Applied };
+const ChangedKey = { key: nested(KeyTerms), applied: APPLIED };
 export type ChangedKeyReply = WireOf<typeof ChangedKey>;
 
 export const createConsoleKey = accountEndpoint({

@@ -2,7 +2,7 @@
 
 import { type AdministrationDeps, changeAccount } from "../accounts/administration.ts";
 import { toDecimal } from "../core/money/money.ts";
-import { flag, nullable as nullableField, usd as usdField, type WireOf } from "../core/records.ts";
+import { nullable as nullableField, usd as usdField, type WireOf } from "../core/records.ts";
 import { amountFrom } from "../core/text/field-rules.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import {
@@ -13,6 +13,7 @@ import {
 import { usd } from "../http/console/fields.ts";
 import { replyWith } from "../http/console/record-schema.ts";
 import { type Checked, nullable, Type } from "../http/schema.ts";
+import { APPLIED } from "./applied.ts";
 import { noted } from "./noted.ts";
 import { readField } from "./read-fields.ts";
 
@@ -32,10 +33,7 @@ const CapBody = Type.Object(
 
 const Cap = {
   own_cap_usd: nullableField(usdField({ about: "The account's own monthly cap", sample: "40" })),
-  applied: flag({
-    about: "False where Redis did not answer: the change takes effect once it does",
-    sample: true,
-  }),
+  applied: APPLIED,
 };
 export type CapReply = WireOf<typeof Cap>;
 

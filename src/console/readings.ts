@@ -1,5 +1,5 @@
-// What the people of an account read of it. The operators' console and the command line read the
-// same.
+// Lists the endpoints at which the people of an account read it. The operators' console and the
+// command line read the same.
 
 import {
   type AccountContext,
@@ -23,6 +23,7 @@ import { LEDGER } from "../readings/ledger.ts";
 import { Limits, readLimits } from "../readings/limits.ts";
 import { type ModelSource, Models, modelsReply } from "../readings/models.ts";
 import { Overview, overviewReply } from "../readings/overview.ts";
+import type { AccountSource } from "../readings/reading.ts";
 import { Receipt, receiptReply } from "../readings/receipt.ts";
 import type { PriceCatalogue } from "../readings/receipt-lines.ts";
 import { exportRequests, REQUESTS } from "../readings/requests.ts";
@@ -38,6 +39,11 @@ export interface ReadingDeps extends ConsoleFrameDeps, BillingStores {
 type Context = AccountContext<ReadingDeps>;
 
 const PATH = "/console/api/accounts/{account}";
+/** The account of a request, and the stores that it is read from. */
+function sourceOf({ deps, account }: Context): AccountSource {
+  return { reading: deps.reading, account };
+}
+
 const CSV = { reply: Type.Unknown(), mediaType: "text/csv", examples: [] } as const;
 
 const billing = accountEndpoint({
@@ -117,7 +123,7 @@ const usage = accountEndpoint({
       "from=2026-11-22T00:00:00Z&to=2026-11-22T15:00:00Z&" +
       "step=1h&group=service&zone=Europe/Berlin",
   }),
-  run: ({ deps, account }: Context, input) => usageReply({ reading: deps.reading, account }, input),
+  run: (context: Context, input) => usageReply(sourceOf(context), input),
 });
 
 const usageCsv = accountEndpoint({
@@ -128,8 +134,8 @@ const usageCsv = accountEndpoint({
   summary: "Export the same figures as CSV",
   query: queryOf(UsageQuery),
   ...CSV,
-  async run({ deps, account }: Context, input) {
-    const text = csvOf(await usageReply({ reading: deps.reading, account }, input));
+  async run(context: Context, input) {
+    const text = csvOf(await usageReply(sourceOf(context), input));
     const name = `usage-${input.from.slice(0, 10)}-${input.to.slice(0, 10)}.csv`;
     return csvResponse(text, name);
   },
@@ -142,8 +148,7 @@ const requests = accountEndpoint({
   summary: "List the request log, newest first",
   description: "It has no content of any request, because none is stored.",
   ...REQUESTS.endpoint("The newest", "limit=1"),
-  run: ({ deps, account }: Context, input) =>
-    REQUESTS.page({ reading: deps.reading, account }, input),
+  run: (context: Context, input) => REQUESTS.page(sourceOf(context), input),
 });
 
 const requestsCsv = accountEndpoint({
@@ -154,8 +159,8 @@ const requestsCsv = accountEndpoint({
   summary: "Export the request log as CSV, oldest first",
   query: REQUESTS.query,
   ...CSV,
-  async run({ deps, account }: Context, input) {
-    const pages = await exportRequests({ reading: deps.reading, account }, input);
+  async run(context: Context, input) {
+    const pages = await exportRequests(sourceOf(context), input);
     return csvResponse(streamOf(pages), "requests.csv");
   },
 });
@@ -167,8 +172,8 @@ const receipt = accountEndpoint({
   role: "viewer",
   summary: "Show one request as a receipt",
   ...replyWith(Receipt, { summary: "A chat" }),
-  run: ({ deps, account, params }: Context) =>
-    receiptReply({ reading: deps.reading, account }, params.request ?? "", deps.catalogue),
+  run: (context: Context) =>
+    receiptReply(sourceOf(context), context.params.request ?? "", context.deps.catalogue),
 });
 
 const ledger = accountEndpoint({
@@ -177,8 +182,7 @@ const ledger = accountEndpoint({
   role: "viewer",
   summary: "List the ledger, newest first",
   ...LEDGER.endpoint("All entries", "kind=all"),
-  run: ({ deps, account }: Context, input) =>
-    LEDGER.page({ reading: deps.reading, account }, input),
+  run: (context: Context, input) => LEDGER.page(sourceOf(context), input),
 });
 
 const activity = accountEndpoint({
@@ -187,8 +191,7 @@ const activity = accountEndpoint({
   role: "owner",
   summary: "Who did what in the account",
   ...ACTIVITY.endpoint("A new key"),
-  run: ({ deps, account }: Context, input) =>
-    ACTIVITY.page({ reading: deps.reading, account }, input),
+  run: (context: Context, input) => ACTIVITY.page(sourceOf(context), input),
 });
 
 /** A file of CSV. */

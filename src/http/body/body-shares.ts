@@ -9,6 +9,7 @@ const MEBIBYTE = 1024 * 1024;
 
 /** Reading a body of this length takes less time than asking the account once more. */
 export const SMALL_BODY_BYTES = 64 * 1024;
+
 /** True for a body of this declared length, or of unknown length, that is not small. */
 export function isLargeBody(declared: number | null): boolean {
   return declared === null || declared > SMALL_BODY_BYTES;

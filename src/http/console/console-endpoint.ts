@@ -64,9 +64,9 @@ export interface PersonContext<Deps> extends VisitorContext<Deps> {
 export interface AccountContext<Deps> extends PersonContext<Deps>, Membership {}
 
 /** JSON, or a response of another kind, such as a CSV file. */
-export type ConsoleAnswer = object | Response;
+type ConsoleAnswer = object | Response;
 
-export type ConsoleInfo = Omit<EndpointInfo, "surface" | "service" | "errors" | "body">;
+type ConsoleInfo = Omit<EndpointInfo, "surface" | "service" | "errors" | "body">;
 
 export interface ConsoleInput<Input> {
   /** The schema of the query; its fields are strings. */
@@ -213,7 +213,10 @@ async function signedIn<Deps extends ConsoleFrameDeps>(
   return counted(visitor, person, weight);
 }
 
-/** Throws `rate_limit_exceeded` if the person has asked too much in this minute. */
+/**
+ * Counts a request of a person, and adds the person to its context. Throws `rate_limit_exceeded` if
+ * the person has sent too many requests in this minute.
+ */
 export function counted<Deps extends ConsoleFrameDeps>(
   visitor: VisitorContext<Deps>,
   person: SignedIn,

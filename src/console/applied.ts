@@ -1,0 +1,9 @@
+// Defines the field of a reply that tells whether a change takes effect at once.
+
+import { flag } from "../core/records.ts";
+
+/** False in a reply while Redis does not have the change yet. */
+export const APPLIED = flag({
+  about: "False where Redis did not answer: the change takes effect once it does",
+  sample: true,
+});
