@@ -25,6 +25,12 @@ export class Random {
     if (item === undefined) throw new RangeError("There is nothing to pick from");
     return item;
   }
+
+  /** The items in another order. */
+  shuffled<T>(items: readonly T[]): T[] {
+    const keyed = items.map((item) => [this.next(), item] as const);
+    return keyed.toSorted(([a], [b]) => a - b).map(([, item]) => item);
+  }
 }
 
 /** A random seed. */

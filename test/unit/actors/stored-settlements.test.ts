@@ -259,7 +259,6 @@ test("without both stores the checkpoint counts, and the cost when Postgres is b
 test("a settlement that cannot be delivered keeps no other one waiting", async () => {
   await using cut = await cutProcess();
   const [account, other] = [await openAccount(world), await openAccount(world, { paid: "10" })];
-  cut.isAway = false;
   const [bad, good] = [await openStream(cut, account), await openStream(cut, other)];
   cut.isAway = true;
   await Promise.all([bad.settle(usd("1"), DONE), good.settle(usd("1"), DONE)]);

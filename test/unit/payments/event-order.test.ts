@@ -126,11 +126,6 @@ async function happen(
   return { account, events: all };
 }
 
-function shuffled<T>(items: readonly T[], random: Random): T[] {
-  const keyed = items.map((item) => [random.next(), item] as const);
-  return keyed.toSorted(([a], [b]) => a - b).map(([, item]) => item);
-}
-
 async function ended(account: TestAccount) {
   const { row } = account;
   const state = (await lab.world.store.find(row.id))?.state;
@@ -153,8 +148,8 @@ for (const history of HISTORIES) {
     for (let seed = 1; seed <= RUNS; seed += 1) {
       const random = new Random(seed);
       const some = (events: readonly EventRef[]) => events.filter(() => random.next() < 0.5);
-      const { account, events } = await happen(history, (known) => some(shuffled(known, random)));
-      await processAll(shuffled([...events, ...some(events)], random));
+      const { account, events } = await happen(history, (known) => some(random.shuffled(known)));
+      await processAll(random.shuffled([...events, ...some(events)]));
       expect(await ended(account)).toEqual(end);
     }
     const atOnce = await happen(history);
@@ -164,7 +159,7 @@ for (const history of HISTORIES) {
 
   test(`${history.name}: any single event is enough, and without events the list is`, async () => {
     const { account, events } = await happen(history);
-    const [index = 0] = shuffled([...events.keys()], new Random(events.length));
+    const [index = 0] = new Random(events.length).shuffled([...events.keys()]);
     await processAll(events.slice(index, index + 1));
     expect(await ended(account)).toEqual(end);
     const lost = await happen(history);

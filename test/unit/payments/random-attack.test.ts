@@ -1,6 +1,6 @@
-// Payments of several accounts at once, under attack: refunds, disputes, metadata that somebody
-// changes at the provider, and events that are lost, repeated, late, and processed at the same
-// time. Each account ends with the credit of its own payments, whatever they say of themselves.
+// Tests payments of several accounts at once, under attack: refunds, disputes, metadata that a
+// person changes at the provider, and events that are lost, repeated, late, and processed at the
+// same time. Each account ends with the credit of its own payments, whatever their metadata says.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { type NanoUsd, nano } from "../../../src/core/money/money.ts";
@@ -48,6 +48,11 @@ interface Paid {
 
 type Metadata = Record<string, string>;
 
+/** The cents of a payment that no refund has taken back. */
+function notRefunded({ refunds }: Paid): number {
+  return CENTS - refunds.reduce((sum, { cents }) => sum + cents, 0);
+}
+
 class Attack {
   readonly #random: Random;
   readonly #waiting: Page[] = [];
@@ -74,10 +79,10 @@ class Attack {
     else await this.#process(this.#some());
   }
 
-  /** All events that were lost so far are processed, in any order and several at a time. */
+  /** Processes all events that were lost so far, in any order and several at a time. */
   async end(): Promise<void> {
     await this.#collect();
-    const all = this.#shuffled(this.#events);
+    const all = this.#random.shuffled(this.#events);
     for (let start = 0; start < all.length; start += 8) {
       await this.#process(all.slice(start, start + 8));
     }
@@ -87,9 +92,9 @@ class Attack {
   creditOf(account: TestAccount): NanoUsd {
     const cents = this.#paid
       .filter((paid) => paid.account === account)
-      .map(({ refunds, dispute }) => {
-        const takes = dispute !== null && ["needs_response", "lost"].includes(dispute.status);
-        return takes ? 0 : CENTS - refunds.reduce((sum, refund) => sum + refund.cents, 0);
+      .map((paid) => {
+        const takes = ["needs_response", "lost"].includes(paid.dispute?.status ?? "");
+        return takes ? 0 : notRefunded(paid);
       });
     return nano(BigInt(cents.reduce((sum, one) => sum + one, 0)) * NANO_A_CENT);
   }
@@ -135,23 +140,20 @@ class Attack {
   }
 
   #refund(paid: Paid): void {
-    const left = CENTS - paid.refunds.reduce((sum, { cents }) => sum + cents, 0);
+    const left = notRefunded(paid);
     if (left === 0 || paid.dispute !== null) return;
     const cents = this.#random.next() < 0.3 ? left : this.#random.between(1, left);
     paid.refunds.push({ id: actions.refund(paid.intent, cents).id, cents });
   }
 
   #failRefund(paid: Paid): void {
+    if (paid.dispute !== null) return;
     const refund = paid.refunds.pop();
-    if (refund === undefined || paid.dispute !== null) {
-      if (refund !== undefined) paid.refunds.push(refund);
-      return;
-    }
-    actions.failRefund(refund.id);
+    if (refund !== undefined) actions.failRefund(refund.id);
   }
 
   #dispute(paid: Paid): void {
-    const left = CENTS - paid.refunds.reduce((sum, { cents }) => sum + cents, 0);
+    const left = notRefunded(paid);
     if (paid.dispute === null) {
       if (left === 0) return;
       const { id } = actions.dispute(paid.intent, "needs_response");
@@ -192,17 +194,12 @@ class Attack {
   }
 
   #some(): EventRef[] {
-    return this.#shuffled(this.#events).slice(0, this.#random.between(1, 6));
+    return this.#random.shuffled(this.#events).slice(0, this.#random.between(1, 6));
   }
 
   async #process(events: readonly EventRef[]): Promise<void> {
     await this.#collect();
     await Promise.all(events.map((event) => processEvent(lab.payments, event)));
-  }
-
-  #shuffled<T>(items: readonly T[]): T[] {
-    const keyed = items.map((item) => [this.#random.next(), item] as const);
-    return keyed.toSorted(([a], [b]) => a - b).map(([, item]) => item);
   }
 }
 

@@ -1,4 +1,4 @@
-// Prices in the configuration file, as rows with conditions.
+// Tests prices in the configuration file, as rows with conditions.
 
 import { describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";

@@ -1,5 +1,5 @@
-// Providers that the configuration names: every configuration of the page works, and credentials
-// that are missing or wrong are named by line and field.
+// Tests providers that the configuration names: every configuration of the page works, and missing
+// or wrong credentials are named by line and field.
 
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
