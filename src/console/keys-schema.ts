@@ -1,4 +1,4 @@
-// What changes of keys carry.
+// Defines the bodies of changes of keys.
 
 import { FORM_FIELDS } from "../core/text/form-fields.ts";
 import { usd } from "../http/console/fields.ts";

@@ -23,7 +23,7 @@ interface IdentityMailsDeps {
 
 interface MailParts extends Omit<ServiceMailParts, "service"> {
   readonly to: string;
-  /** What the mail brings, unless that is where its button leads. */
+  /** The proof in the mail; by default the address behind its button. */
   readonly proof?: MailedProof;
 }
 

@@ -84,7 +84,7 @@ async function isRight(check: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** By what somebody is known again who signs up a second time. */
+/** The marks that recognise a person who signs up a second time. */
 interface Marked {
   readonly email: string;
   readonly network: string | null;

@@ -1,4 +1,4 @@
-// Accounts for operators: found by whatever somebody names, and read as their people read them.
+// Defines the endpoints at which operators read an account, as its people read it.
 
 import { readAccountSummary } from "../accounts/account-summary.ts";
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";

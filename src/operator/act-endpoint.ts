@@ -23,7 +23,7 @@ import { accountOf, type Context, OPERATOR_PATH, type OperatorDeps } from "./dep
 
 const BODY_BYTES_MAX = 8 * 1_024;
 
-/** What every change carries. */
+/** The fields that every change carries. */
 const ASK = {
   id: text({
     pattern: "^[A-Za-z0-9_-]{8,64}$",
@@ -83,7 +83,7 @@ export function accountAct<P extends TProperties>({ name, run, ...act }: Account
   });
 }
 
-/** What a change of an account does, and the words of its line. */
+/** The words of a change's line in the trail, and the work of the change. */
 interface Change {
   readonly about: string;
   readonly make: (deps: ChangeDeps, accountId: string) => Promise<{ readonly applied: boolean }>;

@@ -19,7 +19,7 @@ import type { Database } from "../store/servers/database.ts";
 import type { Transaction } from "../store/servers/transaction.ts";
 import type { Context } from "./deps.ts";
 
-/** What is done, and the request that asks for it. */
+/** An operator's change, and the request that asks for it. */
 export interface Deed extends Pick<OperatorAction, "action" | "about"> {
   /** The request's own id, and why it is done. */
   readonly ask: Pick<OperatorAction, "id" | "reason">;

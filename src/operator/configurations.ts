@@ -79,7 +79,7 @@ const rollback = operatorAct({
   },
 });
 
-/** What is wrong with a text is a refusal here, not a reason to end. */
+/** Refuses a text with a fault; the same error ends a process that starts with it. */
 function inWords(describe: DescribeChanges, version: number): DescribeChanges {
   return (before, text) => {
     try {

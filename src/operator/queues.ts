@@ -1,4 +1,4 @@
-// What waits or failed, and how to try it again.
+// Defines the endpoints that try failed or waiting work again.
 
 import { streamEntry } from "../../actors/journal.ts";
 import { AdministrationError } from "../core/errors.ts";

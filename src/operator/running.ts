@@ -1,4 +1,4 @@
-// How the installation runs, and the switches that pause a service or a model.
+// Shows the state of the installation, and pauses or resumes a service or a model.
 
 import { SERVICE_NAMES } from "../core/access/services.ts";
 import { FORM_FIELDS } from "../core/text/form-fields.ts";

@@ -1,4 +1,4 @@
-// What people and operators did to an account.
+// Lists the changes that people and operators made to an account.
 
 import { nullable, text, time } from "../core/records.ts";
 import { listActivity } from "../store/accounts/activity.ts";

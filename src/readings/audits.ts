@@ -1,4 +1,4 @@
-// Audits that operators asked for, with their progress and what they found.
+// Lists the audits that operators asked for, with their progress and findings.
 
 import { AuditResult } from "../accounts/audit-json.ts";
 import {

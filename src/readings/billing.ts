@@ -1,5 +1,5 @@
-// What an account has, how it is paid, and how it can be: payments, cards, top-ups and the
-// automatic one.
+// Reads the balance of an account and its ways to pay: payments, cards, top-ups and the automatic
+// top-up.
 
 import { readAccountSummary } from "../accounts/account-summary.ts";
 import { min, subtract, toDecimal, ZERO } from "../core/money/money.ts";
@@ -37,7 +37,7 @@ import {
 import { Balance, balanceJson, type OverviewStores } from "./overview.ts";
 import { AGE, asOf } from "./reading.ts";
 
-/** The newest so many of each; the command line lists all. */
+/** The most top-ups, and the most payments, in a reply; the command line lists all. */
 export const BILLING_ROWS_MAX = 100;
 
 export const TopUp = {
@@ -161,7 +161,7 @@ export interface BillingStores extends OverviewStores {
   readonly cashier: PaymentDeps | null;
 }
 
-/** Reads what an account has, and how it was and can be paid. */
+/** Reads the balance of an account, its payments, and its ways to pay. */
 export async function billingReply(
   { administration, wallets, cashier, reading }: BillingStores,
   account: AccountRow,
@@ -201,7 +201,7 @@ export async function cardsOf(
   return { cards: cards.map(cardJson), auto: autoJson(await autoSettingsOf(cashier, account)) };
 }
 
-/** The caps of top-ups, and what they leave now. */
+/** The caps of top-ups, and the amount that they leave now. */
 function capsJson(facts: TopUpFacts, nowMs: number): BillingReply["caps"] {
   const caps = topUpCapsOf(facts.document.tierInputs, nowMs);
   // Unpaid pages give way to an order that needs their room.
@@ -217,13 +217,13 @@ function capsJson(facts: TopUpFacts, nowMs: number): BillingReply["caps"] {
   });
 }
 
-/** The fee of top-ups; null where there is none. */
+/** The fee of top-ups; null without a fee. */
 function feeJson({ fee }: TopUpTerms): BillingReply["fee"] {
   if (fee.basisPoints === 0 && fee.fixed === ZERO) return null;
   return { percent: fee.basisPoints / 100, fixed_usd: toDecimal(fee.fixed) };
 }
 
-/** What is given on top of the next top-up; null where nothing is. */
+/** The bonus on top of the next top-up; null without a bonus. */
 function bonusJson(
   { bonus }: TopUpTerms,
   { hasPaid }: Pick<TopUpFacts, "hasPaid">,

@@ -1,4 +1,4 @@
-// The versions of the configuration that all processes share.
+// Lists the versions of the configuration that all processes share.
 
 import { integer, jsonFrom, listOf, nullable, text, time, type WireOf } from "../core/records.ts";
 import { Configurations } from "../store/operators/configurations.ts";
@@ -32,7 +32,7 @@ export const Configuration = {
 };
 export type ConfigurationReply = WireOf<typeof Configuration>;
 
-/** What the process runs that answers. */
+/** The configuration that the answering process runs. */
 export interface RunningConfiguration {
   /** 0 for its own file. */
   readonly version: number;

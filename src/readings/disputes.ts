@@ -1,4 +1,4 @@
-// Payments whose dispute is open, or that their provider warns of.
+// Lists payments whose dispute is open, or that their provider warns of.
 
 import { nullable, text, time, usd, word } from "../core/records.ts";
 import { oneOf, optional } from "../http/schema.ts";

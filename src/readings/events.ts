@@ -1,4 +1,4 @@
-// The inbox of the payment providers' events.
+// Lists the events that payment providers sent.
 
 import { integer, nullable, text, time, word } from "../core/records.ts";
 import { oneOf, optional } from "../http/schema.ts";

@@ -1,4 +1,4 @@
-// Accounts as operators find them, by whatever a customer names.
+// Finds accounts for operators, by any id, name or address that a customer gives.
 
 import { nullable, text, time, usd, word } from "../core/records.ts";
 import { optional, text as textSchema } from "../http/schema.ts";

@@ -1,4 +1,4 @@
-// Grants of free credit, over all accounts.
+// Lists grants of free credit, over all accounts.
 
 import { nullable, text, time, usd, word } from "../core/records.ts";
 import { type GrantPlace, listGrants } from "../store/operators/operator-money.ts";

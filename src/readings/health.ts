@@ -1,4 +1,4 @@
-// How the installation runs: what is paused, who serves, and what waits.
+// Reads the state of the installation: pauses, processes and servers, and work that waits.
 
 import { runningProcesses } from "../../actors/layout-upgrade.ts";
 import project from "../../package.json";
@@ -25,7 +25,7 @@ import type { Pauses as PauseStore } from "../store/operators/pauses.ts";
 import type { UpstreamBoard } from "../upstream/upstream-board.ts";
 import { count, type Reading, timeText } from "./reading.ts";
 
-/** Without a payment provider no event waits for anything. */
+/** The backlog without a payment provider. */
 const NO_EVENTS = { waiting: 0, oldest: null } as const;
 const DISPUTES_COUNTED_MAX = 1_000;
 
@@ -112,7 +112,7 @@ export interface HealthSource {
   readonly cashier: PaymentDeps | null;
   /** The process that answers. */
   readonly process: { readonly id: string; readonly openCalls: () => number };
-  /** How the servers behind the services do, as this process sees them. */
+  /** The state of the servers behind the services, as this process sees them. */
   readonly upstreams: Pick<UpstreamBoard, "servers">;
   readonly clock: Pick<Clock, "now">;
 }

@@ -1,4 +1,4 @@
-// The keys of an account, and what they spent this month.
+// Lists the keys of an account, with their spending of this month.
 
 import { readAccountSummary } from "../accounts/account-summary.ts";
 import { KEY_PREFIXES } from "../core/access/keys.ts";

@@ -1,4 +1,4 @@
-// The ledger of an account: every change of its balances, and what each left.
+// Lists the ledger of an account: every change of its balances, with the balances after it.
 
 import { nullable, number, publicId, text, time, usd } from "../core/records.ts";
 import { oneOf, optional } from "../http/schema.ts";

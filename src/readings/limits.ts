@@ -1,4 +1,4 @@
-// What limits an account now, and how much of it is used.
+// Reads the limits of an account, and the present use of each.
 
 import { type AccountSummary, BINDINGS, readAccountSummary } from "../accounts/account-summary.ts";
 import { PLANS, TIERS, type Tier } from "../core/access/limits.ts";

@@ -1,6 +1,6 @@
-// Lists that are shown page by page, newest first. From the record of its lines, its filters and
-// the function that reads it follow the query, the reply and the example of a list, for whoever
-// shows it: the console, the operators' console and the command line.
+// Defines lists that are shown page by page, newest first. From the record of its lines, its
+// filters and the function that reads it follow the query, the reply and the example of a list. The
+// console, the operators' console and the command line show these lists.
 
 import {
   type Fields,
@@ -27,7 +27,7 @@ import {
   Type,
 } from "../http/schema.ts";
 
-/** How many rows a page has, unless the caller asks for another number. */
+/** The number of rows of a page, unless the caller asks for another number. */
 export const ROWS_PER_PAGE = 50;
 
 const NEXT = nullable(
@@ -35,7 +35,7 @@ const NEXT = nullable(
   { sample: null },
 );
 
-/** How `next` of a page names its last row, and how that name is read again. */
+/** Names the last row of a page in `next`, and reads that name again. */
 export interface Keyset<Place, Row = StoredRow> {
   readonly nameOf: (row: Row) => string;
   /** Null for a text that no page has given. */
@@ -105,7 +105,7 @@ interface ListDefinition<
   readonly read: (source: Source, query: QueryOf<Q>, page: Page<Place>) => Promise<readonly Row[]>;
   /** Makes a line of a row; by default a row has a column for each field. */
   readonly toLine?: (row: Row) => WireOf<F>;
-  /** How many lines the query wants. */
+  /** The number of lines that the query asks for. */
   readonly rowsPerPage?: (query: QueryOf<Q>) => number;
 }
 

@@ -1,4 +1,4 @@
-// The service's own mails: those that wait, were sent, or failed.
+// Lists the service's own mails: those that wait, were sent, or failed.
 
 import { flag, integer, nullable, text, time, word } from "../core/records.ts";
 import { oneOf, optional } from "../http/schema.ts";

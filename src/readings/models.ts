@@ -1,4 +1,4 @@
-// Every model of the configuration with its prices, and whether it can be called now.
+// Lists every model of the configuration with its prices, and tells if it is paused.
 
 import { decimalPerMillion } from "../core/money/money.ts";
 import { conditionWords, furtherWords } from "../core/money/price-fields.ts";

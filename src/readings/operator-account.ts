@@ -1,4 +1,4 @@
-// An account as operators read it.
+// Defines the record of an account that operators read.
 
 import { PLAN_NAMES } from "../core/access/limits.ts";
 import {

@@ -1,4 +1,4 @@
-// What an account can spend, what it spends, and what to do next.
+// Reads the overview of an account: the amount it can spend, its spending, and its first steps.
 
 import { type AccountSummary, BINDINGS, readAccountSummary } from "../accounts/account-summary.ts";
 import { DAY_MS } from "../core/access/limits.ts";
@@ -23,7 +23,7 @@ import { readAutoTopUp } from "../store/payments/auto-top-ups.ts";
 import { hasCalled, readLastErrors, readUsageDays } from "../store/usage/recent-usage.ts";
 import { AGE, asOf, type Reading, usdText, type WalletStores } from "./reading.ts";
 
-/** What an account has; the same picture on every page. */
+/** The balances of an account, alike on every page. */
 export const Balance = {
   paid_usd: usd({ about: "Paid balance that is not held", sample: "43.184120875" }),
   free_usd: usd({ about: "Free credit that is not held", sample: "3.2" }),
@@ -115,7 +115,7 @@ export type OverviewReply = WireOf<typeof Overview>;
 const [writeBalance, writeMonth] = [jsonFrom(Balance), jsonFrom(Month)];
 const [writeToday, writeError] = [jsonFrom(Today), jsonFrom(LastError)];
 
-/** What an account has, from a reading of its wallet. */
+/** The balances of an account, from a reading of its wallet. */
 export function balanceJson({ balances, spendable }: AccountSummary): WireOf<typeof Balance> {
   const held = balances.heldPaid + balances.heldFree;
   const { amount, limit } = spendable;
@@ -129,7 +129,7 @@ export interface OverviewStores extends WalletStores {
 const BURN_DAYS = 7;
 const ERRORS_SHOWN = 5;
 
-/** Reads it: the balances as they are now, and usage as far as it is logged. */
+/** Reads the present balances, and usage as far as it is logged. */
 export async function overviewReply(
   stores: OverviewStores,
   account: AccountRow,

@@ -1,4 +1,4 @@
-// The price lines of a call: units times price, as far as the prices of that time are still known.
+// Makes the price lines of a call: units times price, if the prices of that time are still known.
 
 import { type ServicesWith, serviceOfScope } from "../core/access/services.ts";
 import { MAIL_PRICE_VERSION, MESSAGE_PRICE, RECIPIENT_PRICE } from "../core/mail.ts";
@@ -30,7 +30,7 @@ export type PriceCatalogue = (() => ChatCatalogue) & SearchPrices & MapsPrices;
 type SearchPrices = () => { readonly search: SearchOffer };
 type MapsPrices = () => { readonly maps: MapsConfig };
 
-/** What a part of the charge is for, how many units, and the price of `per` of them. */
+/** A part of the charge: its subject, its number of units, and the price of `per` units. */
 export const ReceiptLine = {
   what: text({ about: "Such as `input tokens`", sample: "input tokens" }),
   units: number({ sample: 812 }),
@@ -50,7 +50,7 @@ interface Part {
 
 const TOKENS = 1_000_000;
 
-/** The lines that make up the charge exactly; none if they are not known any more. */
+/** The lines that make up the charge exactly; none if its prices are not known any more. */
 export function linesOf(catalogue: PriceCatalogue, call: LoggedCall): Line[] {
   const parts = partsOf(catalogue, call).filter(({ units }) => units > 0);
   if (call.cost === 0n || chargeOf(parts) !== call.cost) return [];

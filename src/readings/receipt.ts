@@ -1,4 +1,4 @@
-// One request of an account as a receipt: what was held and charged, or why it was refused.
+// Reads one request of an account as a receipt: the hold and the charge, or the refusal.
 
 import { ApiError } from "../core/errors.ts";
 import { isId, toUuid } from "../core/ids.ts";

@@ -1,4 +1,4 @@
-// Why a call was refused or failed, in words, with what would help.
+// Explains the refusal or failure of a call in words, with a step that would help.
 
 import { ERRORS, isErrorCode } from "../core/errors.ts";
 import { nullable, text, type WireOf } from "../core/records.ts";
@@ -11,7 +11,7 @@ export const Refusal = {
   docs: text({ about: "Where it is explained", sample: "/docs#errors" }),
 };
 
-/** What the log calls a limit, and what it is. */
+/** The limits by their names in the log, in words. */
 const LIMITS: Readonly<Record<string, string>> = {
   requests: "the requests of the key, or of the account, in 60 seconds",
   budget: "the key's monthly limit",
@@ -40,7 +40,7 @@ const HELP: Readonly<Record<string, string>> = {
 const DOCS = "/docs#errors";
 const SERVER_FAULT = 500;
 
-/** What is said of an error in the log; null if there is none. */
+/** Explains an error in the log; null without an error. */
 export function refusalOf(
   code: string | null,
   limit: string | null,

@@ -1,5 +1,5 @@
-// The request log of an account by time, newest first. It has no content of any request, because
-// none is stored.
+// Lists the request log of an account by time, newest first. The log has no content of any request,
+// because none is stored.
 
 import { serviceOfScope } from "../core/access/services.ts";
 import { OK } from "../core/errors.ts";

@@ -1,5 +1,5 @@
-// What was charged over all accounts, by day and service, model or route, what that cost, and what
-// was received.
+// Sums the charges over all accounts, by day and service, model or route, their cost, and the
+// payments received.
 
 import { DAY_MS } from "../core/access/limits.ts";
 import { serviceOfScope } from "../core/access/services.ts";
@@ -77,10 +77,7 @@ export type RevenueReply = WireOf<typeof Revenue>;
 
 const [writeSums, writeReceived] = [jsonFrom(Sums), jsonFrom(Received)];
 
-/**
- * Reads what was charged, what it cost and what was received. @throws ApiError that names the field
- * at fault
- */
+/** Reads charges, their cost and payments. @throws ApiError that names the field at fault */
 export async function revenueReply(
   database: Database,
   { from, to, group: asked }: Checked<typeof RevenueQuery>,

@@ -1,4 +1,4 @@
-// The people of an account, and open invitations.
+// Lists the people of an account, and open invitations.
 
 import { ROLES } from "../core/access/roles.ts";
 import { flag, jsonFrom, listOf, nested, text, time, type WireOf, word } from "../core/records.ts";

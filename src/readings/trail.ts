@@ -1,4 +1,4 @@
-// The trail of the operators: who did what, when and why.
+// Lists the trail of the operators: each change with its actor, time and reason.
 
 import { nullable, text, time, word } from "../core/records.ts";
 import { optional, text as textSchema } from "../http/schema.ts";

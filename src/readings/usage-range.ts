@@ -12,7 +12,7 @@ import { UnknownZone, zoneBorders } from "../store/usage/usage.ts";
 import type { UsageFilter } from "../store/usage/usage-days.ts";
 import { scopeOfService } from "./service-names.ts";
 
-/** At most so many steps; a longer range needs a longer step. */
+/** The most steps of a reply; a longer range needs a longer step. */
 const USAGE_STEPS_MAX = 750;
 
 /** The query. Days begin at midnight of `zone`, hours and quarters at `from`. */

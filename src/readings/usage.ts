@@ -1,4 +1,4 @@
-// What an account used, by step of time and by group. The CSV has no totals (D-581).
+// Sums the usage of an account by step of time and by group. The CSV has no totals (D-581).
 
 import { serviceOfScope } from "../core/access/services.ts";
 import { BAND_ERROR_PERCENT, LatencyCounts } from "../core/latency-bands.ts";

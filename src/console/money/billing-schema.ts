@@ -1,4 +1,4 @@
-// What changes of an account's money carry.
+// Defines the bodies of changes of an account's money.
 
 import { usd } from "../../http/console/fields.ts";
 import { type Checked, optional, Type, text } from "../../http/schema.ts";
@@ -28,6 +28,7 @@ export const ChargeBody = Type.Object(
   { additionalProperties: false },
 );
 export type ChargeFields = Checked<typeof ChargeBody>;
+
 export const AutoBody = Type.Object(
   {
     amount_usd: usd("What each one credits"),
@@ -38,5 +39,4 @@ export const AutoBody = Type.Object(
   },
   { additionalProperties: false },
 );
-
 export type AutoFields = Checked<typeof AutoBody>;

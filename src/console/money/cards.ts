@@ -98,7 +98,7 @@ export const disableAutoTopUp = accountEndpoint({
   },
 });
 
-/** What was agreed to must be the text that counts now. */
+/** Requires that the person agreed to the text that counts now. @throws ApiError */
 function checkConsent({ consent_version: version }: AutoFields): void {
   if (version === CONSENT_VERSION) return;
   throw new ApiError(

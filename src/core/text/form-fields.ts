@@ -1,5 +1,5 @@
-// How long the texts are that people enter in forms. The schemas of the console's bodies and the
-// fields of its pages follow from these rows; pages may import this file.
+// Limits the length of each text that people enter in forms. The schemas of the console's bodies
+// and the fields of its pages follow from these rows; pages may import this file.
 
 export interface FormField {
   readonly charactersMin: number;
@@ -7,7 +7,7 @@ export interface FormField {
 }
 
 export const FORM_FIELDS = {
-  /** What somebody calls a person, an account, a key or a passkey: one line. */
+  /** The name of a person, an account, a key or a passkey: one line. */
   name: { charactersMin: 1, charactersMax: 64 },
   email: { charactersMin: 1, charactersMax: 254 },
   newPassword: { charactersMin: 10, charactersMax: 128 },
@@ -16,7 +16,7 @@ export const FORM_FIELDS = {
   /** The digits of a code that is mailed, or that an app shows. */
   code: { charactersMin: 6, charactersMax: 6 },
   backupCode: { charactersMin: 1, charactersMax: 16 },
-  /** Why an operator changes something. */
+  /** The reason of an operator's change. */
   reason: { charactersMin: 1, charactersMax: 300 },
   /** An amount of an operator's change, with its sign; the server says what is wrong with it. */
   amount: { charactersMin: 1, charactersMax: 32 },

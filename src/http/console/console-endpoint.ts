@@ -95,7 +95,7 @@ export interface ConsoleEndpoint<Deps> extends Endpoint<Deps> {
   readonly query?: { readonly schema: TSchema };
 }
 
-/** How the caller of an endpoint is found, and counted. @throws ConsoleError for a stranger */
+/** Finds and counts the caller of an endpoint. @throws ConsoleError for a stranger */
 type Enter<Deps, Context> = (visitor: VisitorContext<Deps>) => Promise<Context>;
 
 interface Entrance<Deps, Context> {
@@ -106,7 +106,7 @@ interface Entrance<Deps, Context> {
 
 type ConsoleAccess = Exclude<Access, "scope" | "key">;
 
-/** What routing and documentation know of an endpoint of people. */
+/** Describes an endpoint of people for routing and documentation. */
 export function described<Context, Input>(
   { run: _, ...info }: ConsoleDefinition<Context, Input>,
   access: ConsoleAccess,

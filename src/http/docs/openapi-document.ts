@@ -1,9 +1,9 @@
-// The parts that every OpenAPI 3.1 document of ours has, whatever its endpoints are for.
+// Writes the parts that each of our OpenAPI 3.1 documents has, whatever its endpoints are for.
 
 import type { EndpointInfo } from "../endpoint-info.ts";
 import { type Json, SchemaWriter } from "./openapi-schema.ts";
 
-/** What a document says of itself. */
+/** The title, description and tags of a document. */
 export interface DocumentHead {
   readonly title: string;
   readonly description: string;
