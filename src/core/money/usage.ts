@@ -90,23 +90,22 @@ export const CACHE_WRITES = [
 
 /** The usage with these parts. A RangeError if a count is not whole or is below zero. */
 export function usageOf(parts: PartCounts): TokenUsage {
-  const more: Partial<Record<Part, number>> = {};
-  let hasMore = false;
+  let more: Partial<Record<Part, number>> | null = null;
   for (const part of ALL_PARTS) {
     const count = parts[part] ?? 0;
     if (!Number.isSafeInteger(count) || count < 0) {
       throw new RangeError(`${count} is no count of tokens, as ${part} needs it`);
     }
     if (count === 0 || part === "uncached" || part === "cacheRead" || part === "text") continue;
+    more ??= {};
     more[part] = count;
-    hasMore = true;
   }
   const totals = {
     promptTokens: sumOf(parts, INPUT_PARTS),
     cachedTokens: (parts.cacheRead ?? 0) + (parts.cacheReadAudio ?? 0),
     completionTokens: sumOf(parts, OUTPUT_PARTS),
   };
-  return hasMore ? { ...totals, more } : totals;
+  return more === null ? totals : { ...totals, more };
 }
 
 /** The parts of a usage, which add up to its totals. Parts without tokens are left out. */

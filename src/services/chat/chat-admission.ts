@@ -88,8 +88,8 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
   constructor(deps: ChatCallDeps, call: Call, chat: ChatCall) {
     const { request } = chat;
     const promptBytes = promptTokensMax(request);
-    const outputTokens = (model: ModelEntry) => outputTokensMax(model, request);
-    super(deps, call, termsOf(chat, chat.models, { promptTokens: promptBytes, outputTokens }));
+    const tokens = { promptTokens: promptBytes, outputTokens: outputTokensMax };
+    super(deps, call, termsOf(chat, chat.models, tokens));
     this.#chat = chat;
     this.promptBytes = promptBytes;
   }
@@ -238,7 +238,7 @@ type Spendable = (model: ModelEntry) => NanoUsd;
 /** The most tokens of a call. */
 interface TokenBounds {
   readonly promptTokens: number;
-  readonly outputTokens: (model: ModelEntry) => number;
+  readonly outputTokens: (model: ModelEntry, request: ChatRequest) => number;
 }
 
 /** The terms of a first attempt with the best of these models. */
@@ -252,7 +252,7 @@ function termsOf(
   const reach = reachOf(chat.request);
   let bound = ZERO;
   for (const model of models) {
-    const tokens = { promptTokens, outputTokens: outputTokens(model) };
+    const tokens = { promptTokens, outputTokens: outputTokens(model, chat.request) };
     const most = upperBound(model.prices, tokens, reach);
     if (most > bound) bound = most;
   }

@@ -75,10 +75,10 @@ export async function completeChat(
     const model = answering(tried);
     const usage = reply.usage ?? (await countUsage(deps.tokens, account, { ...chat, reply }));
     const source = sourceOf(reply);
-    const { request } = chat;
-    const by = servedOutcome({ model, tried, route: reply }, { usage, source }, { request, hold });
+    const priced = { request: chat.request, hold };
+    const by = servedOutcome({ model, tried, route: reply }, { usage, source }, priced);
     const outcome = chargedOutcome(deps, call, usage, by);
-    const cost = costOf(model.prices, usage, { request, hold });
+    const cost = costOf(model.prices, usage, priced);
     const counted = { model, tried, reply, usage };
     return await settleWith(
       deps,

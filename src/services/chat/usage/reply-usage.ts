@@ -6,6 +6,7 @@ import type { NanoUsd } from "../../../core/money/money.ts";
 import {
   type FeeCount,
   type FeeCounts,
+  type Part,
   type PartCounts,
   type Served,
   type Tier,
@@ -141,9 +142,14 @@ export function pieceOf(
   parts: PartCounts,
   served: Served,
 ): { readonly piece: ReplyPiece; readonly isValid: boolean } {
-  const valid = Object.values(parts).every((count) => isCount(count));
-  const usage = usageOf(valid ? parts : {});
-  return { piece: { usage, served, isBilled: true, isSummed: false }, isValid: valid };
+  const isValid = areCounts(parts);
+  const usage = usageOf(isValid ? parts : {});
+  return { piece: { usage, served, isBilled: true, isSummed: false }, isValid };
+}
+
+function areCounts(parts: PartCounts): boolean {
+  for (const part in parts) if (!isCount(parts[part as Part])) return false;
+  return true;
 }
 
 /** Shared by all replies without fees, as most are. */
