@@ -1,5 +1,5 @@
-// What the sections of the configuration file share: their context, and checks of values that go
-// beyond a schema.
+// Gives the sections of the configuration file their shared parts: a context, and checks of values
+// that go beyond a schema.
 
 import { type PicoUsd, price } from "../money/money.ts";
 import type { LocatedJson } from "./located-json.ts";
@@ -38,13 +38,19 @@ export interface SectionContext {
 
 const PRICE = /^\d+(\.\d{1,6})?$/;
 
-/** The address of a server, without a slash at its end. */
-export function baseUrlOf(text: string, refuse: RefuseValue): string {
+/** Reads an address without credentials. */
+export function urlOf(text: string, refuse: RefuseValue): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null) return refuse("must be an http or https URL");
   if (url.username !== "" || url.password !== "") {
     return refuse("must hold no credentials: use api_key_env");
   }
+  return url;
+}
+
+/** The address of a server, without a slash at its end. */
+export function baseUrlOf(text: string, refuse: RefuseValue): string {
+  const url = urlOf(text, refuse);
   if (url.search !== "" || url.hash !== "") return refuse("must hold no query and no fragment");
   return url.href.replace(/\/+$/, "");
 }

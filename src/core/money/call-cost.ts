@@ -42,7 +42,7 @@ export interface HoldPrices {
   readonly fees: Quantities;
 }
 
-/** What a request can cause, as far as its price depends on that. */
+/** The properties of a request that its highest price depends on. */
 export interface Reach {
   /** The tier that it asks for. The provider may serve it as `standard` too. */
   readonly tier: Tier;
@@ -151,7 +151,7 @@ export interface BilledPiece {
   readonly promptSent?: number;
 }
 
-/** What the cost of a call depends on besides its pieces. */
+/** The facts of a call that decide its cost besides its pieces. */
 export interface CallFacts {
   /** When the call was admitted. */
   readonly atMs: number;
@@ -176,7 +176,7 @@ export function costOfPieces(
   return charge(quantities);
 }
 
-/** How one model served a call; in most ways as most calls. */
+/** The way in which one model served a call; an omitted field has the value of most calls. */
 export type ServedCall = {
   readonly [Name in "served" | "promptSent"]?: BilledPiece[Name] | undefined;
 } & { readonly [Name in keyof CallFacts]?: CallFacts[Name] | undefined };
@@ -200,7 +200,7 @@ export function unpricedFees({ fees = {} }: PriceRow, counts: FeeCounts): Fee[] 
   return (Object.keys(counts) as Fee[]).filter((fee) => fees[fee] === undefined);
 }
 
-/** How many output tokens of a call with this prompt `available` pays for, by their exact cost. */
+/** The output tokens that `available` pays for after this prompt, by their exact cost. */
 export function outputTokensWithin(
   prices: Prices,
   prompt: Omit<TokenUsage, "completionTokens">,

@@ -87,7 +87,7 @@ export function priceRow(prices: RowPrices): PriceRow {
   return { ...prices, of, conditionCount: Object.keys(when).length };
 }
 
-/** What decides the row of a call. */
+/** The facts of a call that decide its row. */
 export interface RowFacts {
   /** The tokens of the prompt that was sent. */
   readonly promptTokens: number;

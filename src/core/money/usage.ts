@@ -46,7 +46,7 @@ export type Tier = (typeof TIERS)[number];
 export const SPEEDS = ["standard", "fast"] as const;
 export type Speed = (typeof SPEEDS)[number];
 
-/** What a provider says of the way in which it served a call. It decides the row of prices. */
+/** The way in which a provider says that it served a call. It decides the row of prices. */
 export interface Served {
   /** `unknown`: the provider named a tier that we do not know. */
   readonly tier: Tier | "unknown";
@@ -160,7 +160,7 @@ function sumOf(parts: PartCounts, names: readonly Part[]): number {
   return sum;
 }
 
-/** What the log says of a usage beyond its totals. Most calls have nothing of it. */
+/** The details of a usage that the log has beside its totals. Most calls have none. */
 export interface UsageDetails {
   readonly more?: MoreParts;
   readonly fees?: FeeCounts;

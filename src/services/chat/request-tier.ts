@@ -27,12 +27,12 @@ export function tierOf({ parameters: { service_tier: tier } }: ChatRequest): Req
   return tier === "flex" || tier === "priority" ? tier : "standard";
 }
 
-/** What a request can cause, as far as its hold depends on that. */
+/** The properties of a request that its hold depends on. */
 export function reachOf(request: ChatRequest): Reach {
   return REACHES[tierOf(request)];
 }
 
-/** How a call counts as served of which the provider says nothing. */
+/** A call counts as served in this way if the provider does not say how it was served. */
 export function servedAsAsked(request: ChatRequest): Served {
   return SERVED[tierOf(request)];
 }

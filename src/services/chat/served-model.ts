@@ -20,7 +20,7 @@ export interface ServedBy extends AnsweringModel {
   readonly route: ServedRoute;
 }
 
-/** What decides the price of a call besides its usage. */
+/** The parts of a call that decide its price besides its usage. */
 export interface PricedCall {
   readonly request: ChatRequest;
   readonly hold: Pick<Hold, "admittedAtMs">;
@@ -33,7 +33,7 @@ export function costOf(prices: Prices, usage: ChatUsage, { request, hold }: Pric
   return exactCost(prices, usage, { served, fees, atMs: hold.admittedAtMs });
 }
 
-/** What the log says of the model and the route that served a call. */
+/** The fields of the log about the model and the route that served a call. */
 export type ServedOutcome = Pick<
   Outcome,
   "model" | "priceVersion" | "lane" | "upstreamCost" | "usageDetails"

@@ -14,6 +14,7 @@ import {
   baseUrlOf,
   pricePerThousand,
   type SectionContext,
+  urlOf,
 } from "../../core/configuration/section.ts";
 import type { PicoUsd } from "../../core/money/money.ts";
 import { ACTIONS, type MapsAction } from "./actions.ts";
@@ -158,11 +159,7 @@ function toServer(
 
 /** Returns the address of a static map, which has placeholders in its path or its query. */
 function templateOf(text: string, refuse: (problem: string) => never): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null) return refuse("must be an http or https URL");
-  if (url.username !== "" || url.password !== "") {
-    return refuse("must hold no credentials: use api_key_env");
-  }
+  const url = urlOf(text, refuse);
   for (const placeholder of ["{lat}", "{lon}", "{zoom}", "{width}", "{height}"]) {
     if (!text.includes(placeholder)) return refuse(`must have the placeholder ${placeholder}`);
   }

@@ -64,7 +64,7 @@ export interface ServiceAccount {
   /** PEM. */
   readonly privateKey: string;
   readonly privateKeyId: string | null;
-  /** Where access tokens are asked for. */
+  /** The address that gives access tokens. */
   readonly tokenUri: string;
 }
 
@@ -79,7 +79,7 @@ export interface CloudAccess {
   readonly serviceAccount?: ServiceAccount;
 }
 
-/** How a server of OpenAI's form differs from others. */
+/** The habits in which a server of OpenAI's form differs from others. */
 export interface Quirks {
   /** Parameters that it refuses. */
   readonly refuses: readonly string[];
@@ -113,7 +113,7 @@ export interface ProviderEntry {
   readonly maxTokensField: "max_tokens" | "max_completion_tokens";
   /** Left out for providers that are no cloud. */
   readonly cloud?: CloudAccess;
-  /** How it differs from other servers of OpenAI's form; left out or null: not known. */
+  /** Its differences from other servers of OpenAI's form; left out or null: not known. */
   readonly quirks?: Quirks | null;
 }
 

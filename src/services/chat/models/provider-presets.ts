@@ -1,5 +1,5 @@
-// What is known of each provider of models: the form that it speaks, its address, and the habits in
-// which it differs from others of the same form.
+// Lists known providers of models: the form that each speaks, its address, and the habits in which
+// it differs from others of the same form.
 
 import type { ProviderEntry, ProviderKind, Quirks } from "./catalogue.ts";
 

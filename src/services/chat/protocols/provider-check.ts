@@ -39,7 +39,7 @@ interface CheckDeps {
   readonly now: () => number;
 }
 
-/** Where a provider has its list of models, and how it takes the key. */
+/** The address of a provider's list of models, and the headers with the key. */
 interface ModelList {
   address(baseUrl: string): string;
   headers(apiKey: string): Readonly<Record<string, string>>;

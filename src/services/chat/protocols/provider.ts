@@ -41,7 +41,7 @@ export interface ChatRequest {
 export interface ChatUsage extends TokenUsage {
   /** Parts of the output tokens, by OpenAI's names. */
   readonly outputDetails?: Readonly<Record<string, number>>;
-  /** How the upstream served the call; left out in a usage that we counted. */
+  /** The way in which the upstream served the call; left out in a usage that we counted. */
   readonly served?: Served;
   /** The calls of the upstream's tools. */
   readonly fees?: FeeCounts;

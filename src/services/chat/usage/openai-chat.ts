@@ -164,7 +164,7 @@ function isCost(value: unknown): value is number {
 
 const TICKS_PER_USD = 10_000_000_000;
 
-/** What the provider charged by its own word; null if it names nothing. */
+/** The price that the provider names for the call; null if it names none. */
 export function reportedCostOf(usage: Json): NanoUsd | null {
   const { cost, cost_in_usd_ticks: ticks, is_byok: isByok } = usage;
   if (isCount(ticks) || (Number.isSafeInteger(ticks) && Number(ticks) >= 0)) {

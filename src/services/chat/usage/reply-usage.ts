@@ -35,10 +35,10 @@ export interface ReplyUsage {
   readonly isContradictory: boolean;
 }
 
-/** How long a cache write lives. */
+/** The lifetime of a cache write. */
 export type WriteLifetime = "5m" | "30m" | "1h" | "24h";
 
-/** What the request said that the reply may leave out. */
+/** The terms of a request that its reply may leave out. */
 export interface SentCall {
   readonly tier: Tier;
   /** The lifetime of a cache write that the reply names no lifetime of. */

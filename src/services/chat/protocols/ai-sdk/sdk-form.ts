@@ -17,7 +17,7 @@ export interface OwnOptions {
   readonly ignored?: readonly string[];
 }
 
-/** How a provider's package is used. */
+/** The use of a provider's package. */
 export interface SdkForm {
   /**
    * The package's name for its own options and metadata. Callers see `extraName` instead, in

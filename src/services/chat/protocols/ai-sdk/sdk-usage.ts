@@ -8,7 +8,7 @@ import type { ReplyUsage, SentCall, UsageForm } from "../../usage/reply-usage.ts
 /** Reads the provider's own counts; null if there are none. */
 export type RawUsageReader = (raw: Json, reply: EndedReply) => ReplyUsage | null;
 
-/** What decides besides the counts whether they are billed. */
+/** The facts of a reply that decide, besides its counts, if the counts are billed. */
 export interface EndedReply {
   readonly finishReason: LanguageModelV4FinishReason;
   readonly hasOutput: boolean;

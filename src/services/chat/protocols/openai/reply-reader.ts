@@ -17,7 +17,7 @@ import { readLogprobs } from "./upstream-logprobs.ts";
 export interface ReplyParts {
   readonly logprobs: boolean;
   readonly reasoning: boolean;
-  /** What the request said that a usage may leave out; left out: what most requests say. */
+  /** The terms of the request that a usage may leave out; left out: the terms of most requests. */
   readonly sent?: SentCall;
 }
 
