@@ -16,14 +16,11 @@ export interface SettleRequest {
  * again to deliver it, and the caller receives this cost in any case (D-614). Without Postgres it
  * is lost if this process dies: the sweep then settles the hold to its last checkpoint.
  */
-export function settle(
-  deps: CallDeps,
-  { hold, cost, outcome }: SettleRequest,
-): Promise<Settlement> {
-  const settling = hold.settle(cost, outcome);
+export function settle(deps: CallDeps, request: SettleRequest): Promise<Settlement> {
+  const settling = request.hold.settle(request.cost, request.outcome);
   if (deps.tracer === undefined) return settling;
   return settling.then((settlement) => {
-    trace(deps, hold, outcome, settlement.charged);
+    trace(deps, request, settlement.charged);
     return settlement;
   });
 }
@@ -59,7 +56,11 @@ export async function settleWith<Reply>(
   return { reply: isExpected ? reply : write(settlement), charged };
 }
 
-function trace({ tracer, log }: CallDeps, hold: Hold, outcome: Outcome, charged: NanoUsd): void {
+function trace(
+  { tracer, log }: CallDeps,
+  { hold, outcome }: Pick<SettleRequest, "hold" | "outcome">,
+  charged: NanoUsd,
+): void {
   try {
     tracer?.ended(hold, outcome, charged);
   } catch (error) {
@@ -70,15 +71,20 @@ function trace({ tracer, log }: CallDeps, hold: Hold, outcome: Outcome, charged:
 /** Gives a hold back whole: nothing is charged. */
 export async function release(deps: CallDeps, hold: Hold, outcome: Outcome): Promise<void> {
   await hold.release(outcome);
-  trace(deps, hold, outcome, ZERO);
+  trace(deps, { hold, outcome }, ZERO);
+}
+
+/** A call that failed after its hold was taken. */
+export interface FailedCall {
+  readonly hold: Hold;
+  readonly failure: unknown;
 }
 
 /** Releases the hold of a failed call, and throws the error of the failure. */
 export async function giveBack(
   deps: CallDeps,
   call: Call,
-  hold: Hold,
-  failure: unknown,
+  { hold, failure }: FailedCall,
 ): Promise<never> {
   const hasLeft = call.signal.aborted;
   const error = hasLeft ? clientLeft() : toApiError(failure);

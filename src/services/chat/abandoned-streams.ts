@@ -70,17 +70,18 @@ export class AbandonedStreams {
     const each = Math.max(1, Math.floor(requestsPerMinute / REQUESTS_EACH));
     const { keyId, accountId } = caller;
     return this.#slow(keyId) === null && this.#slow(accountId) === null
-      ? new BothTurns(this, caller, each, null, null)
+      ? new BothTurns(this, caller, each)
       : this.#wait(caller, each, signal);
   }
 
   async #wait(caller: StreamCaller, each: number, signal: CancelSignal): Promise<StreamTurn> {
-    const ofKey = await this.#turnOf(caller.keyId, signal);
+    const turns = new BothTurns(this, caller, each);
     try {
-      const ofAccount = await this.#turnOf(caller.accountId, signal);
-      return new BothTurns(this, caller, each, ofKey, ofAccount);
+      turns.ofKey = await this.#turnOf(caller.keyId, signal);
+      turns.ofAccount = await this.#turnOf(caller.accountId, signal);
+      return turns;
     } catch (error) {
-      this.giveBack(ofKey);
+      turns.end();
       throw error;
     }
   }
@@ -148,14 +149,14 @@ export class AbandonedStreams {
 
 /** The turns of a stream of one key: that of the key, and that of its account. */
 class BothTurns implements StreamTurn {
+  ofKey: KeyState | null = null;
+  ofAccount: KeyState | null = null;
   #isOver = false;
 
   constructor(
     readonly streams: AbandonedStreams,
     readonly caller: StreamCaller,
     readonly each: number,
-    readonly ofKey: KeyState | null,
-    readonly ofAccount: KeyState | null,
   ) {}
 
   end(): void {

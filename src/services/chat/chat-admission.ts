@@ -52,21 +52,18 @@ export interface ChatCall {
 }
 
 /** A call that has its hold. */
-export class AdmittedChat {
-  constructor(
-    readonly hold: Hold,
-    /** The models that the hold can pay for, best first. */
-    readonly models: Models,
-    readonly request: ChatRequest,
-    readonly length: PromptLength,
-  ) {}
+export interface AdmittedChat {
+  readonly hold: Hold;
+  /** The models that the hold can pay for, best first. */
+  readonly models: Models;
+  readonly request: ChatRequest;
+  readonly length: PromptLength;
+}
 
-  /** The request that is sent to this model. */
-  requestFor(model: ModelEntry): ChatRequest {
-    const { request, length } = this;
-    if (request.hasDefaultLimit !== true) return request;
-    return { ...request, maxTokens: outputTokensFor(model, request, length) };
-  }
+/** The request that is sent to this model. */
+export function requestFor(model: ModelEntry, { request, length }: AdmittedChat): ChatRequest {
+  if (request.hasDefaultLimit !== true) return request;
+  return { ...request, maxTokens: outputTokensFor(model, request, length) };
 }
 
 /** The most models to ask for one request, because the caller waits for each of them. */
@@ -163,15 +160,15 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
     if (length instanceof Promise) {
       return length.then(
         (known) => this.#fitContext(hold, held, known),
-        (error) => giveBack(deps, call, hold, error),
+        (error) => giveBack(deps, call, { hold, failure: error }),
       );
     }
     // If the hold contains free credit, only eligible models can be used.
     const models = hold.free === ZERO ? held : eligibleOf(held);
     try {
-      return new AdmittedChat(hold, modelsWithRoom(models, request, length), request, length);
+      return { hold, models: modelsWithRoom(models, request, length), request, length };
     } catch (error) {
-      return giveBack(deps, call, hold, error);
+      return giveBack(deps, call, { hold, failure: error });
     }
   }
 

@@ -247,7 +247,7 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
       outcome: {
         ...outcomeOf(this.#deps, call, { status: OK, errorCode }),
         ...usage,
-        ...servedOutcome(this.#parts, { usage, source: this.#usage.source }, this.#parts),
+        ...servedOutcome(this.#parts, { usage, source: this.#usage.source }),
         firstTokenMs: this.#firstTokenMs,
       },
     });

@@ -1,7 +1,7 @@
 // The life of a chat call: admit, ask the upstream, settle.
 
 import type { Hold, Outcome, Settlement } from "../../../actors/account.ts";
-import { type Call, elapsedMs } from "../../calls/call.ts";
+import { type Call, elapsedMs, outcomeOf } from "../../calls/call.ts";
 import { firstAnswer } from "../../calls/first-answer.ts";
 import { Interruption } from "../../calls/interruption.ts";
 import {
@@ -15,10 +15,9 @@ import {
 import { CHAT } from "../../core/access/limits.ts";
 import { throwIfCancelled } from "../../core/cancellation.ts";
 import { DISCONNECTED, OK } from "../../core/errors.ts";
-import type { TokenUsage } from "../../core/money/usage.ts";
 import type { BodyShare } from "../../http/body/body-shares.ts";
 import type { StreamTurn } from "./abandoned-streams.ts";
-import { ChatAdmission, type ChatCall, type ChatCallDeps } from "./chat-admission.ts";
+import { ChatAdmission, type ChatCall, type ChatCallDeps, requestFor } from "./chat-admission.ts";
 import { ChatStream } from "./chat-stream.ts";
 import { DisconnectGrace } from "./disconnect-grace.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
@@ -26,8 +25,10 @@ import { pullable } from "./protocols/batches.ts";
 import type { ChatUsage, ServedReply } from "./protocols/provider.ts";
 import {
   type AnsweringModel,
+  type ChargedUsage,
   costOf,
-  type ServedOutcome,
+  type PricedCall,
+  type ServedBy,
   servedOutcome,
   standInOf,
   type UsageSource,
@@ -41,8 +42,9 @@ export interface CountedReply extends AnsweringModel {
   readonly usage: ChatUsage;
 }
 
-/** Writes a reply for the caller. */
-export interface CompletionWriter extends Required<Pick<ReplyWriter<string>, "saysWhatIsLeft">> {
+/** A chat without streaming, and the writer of its reply. */
+export interface Completion extends Required<Pick<ReplyWriter<string>, "saysWhatIsLeft">> {
+  readonly chat: ChatCall;
   readonly write: (reply: CountedReply, settlement: Settlement) => string;
 }
 
@@ -54,8 +56,7 @@ export interface CompletionWriter extends Required<Pick<ReplyWriter<string>, "sa
 export async function completeChat(
   deps: ChatCallDeps,
   call: Call,
-  chat: ChatCall,
-  { write, saysWhatIsLeft }: CompletionWriter,
+  { chat, write, saysWhatIsLeft }: Completion,
 ): Promise<Settled<string>> {
   const admission = new ChatAdmission(deps, call, chat);
   const admitting = admission.admitted(await admission.asked);
@@ -70,15 +71,14 @@ export async function completeChat(
     room = deps.prompts.take(account, admission.promptBytes);
     const options = { account, signal, watch: grace };
     const ask = (model: ModelEntry) =>
-      deps.chat.complete(model, admitted.requestFor(model), options);
+      deps.chat.complete(model, requestFor(model, admitted), options);
     const reply = await firstAnswer(deps, call, { models, tried, signal, ask });
     const model = answering(tried);
     const usage = reply.usage ?? (await countUsage(deps.tokens, account, { ...chat, reply }));
     const source = sourceOf(reply);
-    const priced = { request: chat.request, hold };
-    const by = servedOutcome({ model, tried, route: reply }, { usage, source }, priced);
-    const outcome = chargedOutcome(deps, call, usage, by);
-    const cost = costOf(model.prices, usage, priced);
+    const served = { model, tried, route: reply, usage, source, request: chat.request, hold };
+    const outcome = chargedOutcome(deps, call, served);
+    const cost = costOf(model.prices, usage, served);
     const counted = { model, tried, reply, usage };
     return await settleWith(
       deps,
@@ -89,7 +89,7 @@ export async function completeChat(
     if (grace.hasTimedOut) {
       return await chargePrompt(deps, call, { hold, model: answering(tried), chat });
     }
-    return await giveBack(deps, call, hold, error);
+    return await giveBack(deps, call, { hold, failure: error });
   } finally {
     room?.end();
     grace.close();
@@ -113,26 +113,31 @@ async function chargePrompt(
   try {
     const promptTokens = await deps.tokens.countPrompt(call.identity.accountId, chat.request);
     const usage = { promptTokens, cachedTokens: 0, completionTokens: 0 };
-    const outcome = chargedOutcome(deps, call, usage, {
+    const { status, code: errorCode } = DISCONNECTED;
+    const outcome = {
+      ...outcomeOf(deps, call, { status, errorCode }),
+      ...usage,
       ...standInOf(model),
       usageDetails: { source: "counted" },
-    });
+    } as const satisfies Outcome;
     const cost = costOf(model.prices, usage, { request: chat.request, hold });
     await settle(deps, { hold, cost, outcome });
   } catch (error) {
-    return await giveBack(deps, call, hold, error);
+    return await giveBack(deps, call, { hold, failure: error });
   }
   throw clientLeft();
 }
 
+/** A reply that is charged, with all that the log says of it. */
+interface ChargedReply extends ServedBy, ChargedUsage, PricedCall {
+  readonly usage: ChatUsage;
+}
+
 /** The outcome of a charged call, whose caller may have left before the reply. */
-function chargedOutcome(
-  deps: ChatCallDeps,
-  call: Call,
-  { promptTokens, cachedTokens, completionTokens }: TokenUsage,
-  { model, priceVersion, lane, upstreamCost, usageDetails }: ServedOutcome,
-): Outcome {
+function chargedOutcome(deps: ChatCallDeps, call: Call, charged: ChargedReply): Outcome {
   const hasLeft = call.signal.aborted;
+  const { promptTokens, cachedTokens, completionTokens } = charged.usage;
+  const { model, priceVersion, lane, upstreamCost, usageDetails } = servedOutcome(charged, charged);
   return {
     status: hasLeft ? DISCONNECTED.status : OK,
     errorCode: hasLeft ? DISCONNECTED.code : null,
@@ -177,12 +182,12 @@ export async function openChatStream(
     throwIfCancelled(signal);
     const tried: ModelEntry[] = [];
     const ask = (model: ModelEntry) =>
-      deps.chat.stream(model, admitted.requestFor(model), { account, signal });
+      deps.chat.stream(model, requestFor(model, admitted), { account, signal });
     const answer = await firstAnswer(deps, call, { models, tried, signal, ask });
     const model = answering(tried);
     const batches = pullable(answer);
     const { lane, buying, ignored } = answer;
-    const { maxTokens } = admitted.requestFor(model);
+    const { maxTokens } = requestFor(model, admitted);
     const served = { model, tried, route: { lane, buying, ignored }, batches, maxTokens };
     return new ChatStream(deps, { call, request, room, hold, interruption, turn, ...served });
   } catch (error) {
@@ -191,7 +196,7 @@ export async function openChatStream(
     if (call.signal.aborted) turn?.abandon();
     turn?.end();
     const { reason } = interruption;
-    return await giveBack(deps, call, hold, reason?.error ?? error);
+    return await giveBack(deps, call, { hold, failure: reason?.error ?? error });
   } finally {
     callOff();
   }

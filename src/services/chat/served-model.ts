@@ -53,16 +53,16 @@ export interface ChargedUsage {
  * costs there, by the provider's own word if it named a price.
  */
 export function servedOutcome(
-  { model, tried, route }: ServedBy,
+  served: ServedBy & PricedCall,
   { usage, source }: ChargedUsage,
-  call: PricedCall,
 ): ServedOutcome {
+  const { model, tried, route } = served;
   const standIn = tried.length > 1 ? standInOf(model) : undefined;
   return {
     model: standIn?.model,
     priceVersion: standIn?.priceVersion,
     lane: route.lane,
-    upstreamCost: usage === null ? undefined : upstreamCost(route, usage, call),
+    upstreamCost: usage === null ? undefined : upstreamCost(route, usage, served),
     usageDetails: usage === null ? undefined : detailsOf(usage, source),
   };
 }

@@ -63,7 +63,7 @@ export async function answerRepeat(
     await release(calls, hold, outcomeOf(calls, call, { status, errorCode: null }));
     return { ...result, isRepeat: true };
   } catch (failure) {
-    return await giveBack(calls, call, hold, failure);
+    return await giveBack(calls, call, { hold, failure });
   }
 }
 

@@ -20,7 +20,7 @@ export async function viewMessage(
     await release(calls, hold, outcomeOf(calls, call, { status: OK, errorCode: null }));
     return message;
   } catch (error) {
-    return await giveBack(calls, call, hold, error);
+    return await giveBack(calls, call, { hold, failure: error });
   }
 }
 

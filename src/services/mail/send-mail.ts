@@ -153,7 +153,7 @@ async function storeMessage(
   try {
     await services.keys.put(id, sealed.key);
   } catch (cause) {
-    return await giveBack(calls, call, hold, notStored(cause));
+    return await giveBack(calls, call, { hold, failure: notStored(cause) });
   }
   const stored = await insert(services, held, sealed.box).catch((cause) => {
     // The message may have been stored all the same, and may be sent: then a worker settles the
@@ -161,7 +161,7 @@ async function storeMessage(
     hold.detach();
     throw notStored(cause);
   });
-  if (!stored) return await giveBack(calls, call, hold, notStored(null));
+  if (!stored) return await giveBack(calls, call, { hold, failure: notStored(null) });
   hold.detach();
 }
 

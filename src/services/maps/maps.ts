@@ -59,6 +59,6 @@ export async function askMaps<A extends MapsAction, Answer>(
     };
     return await settleWith(deps, { hold, cost, outcome }, { write: (paid) => write(reply, paid) });
   } catch (error) {
-    return await giveBack(deps, call, hold, error);
+    return await giveBack(deps, call, { hold, failure: error });
   }
 }

@@ -80,7 +80,7 @@ export async function searchOnce(
     };
     return await settleWith(deps, { hold, cost, outcome }, { write: (paid) => write(reply, paid) });
   } catch (error) {
-    return await giveBack(deps, call, hold, error);
+    return await giveBack(deps, call, { hold, failure: error });
   } finally {
     caller.close();
   }
@@ -117,7 +117,7 @@ export async function searchBatch(
     };
     settled = await settleWith(deps, { hold, cost, outcome }, { write: () => write(found) });
   } catch (error) {
-    return await giveBack(deps, call, hold, error);
+    return await giveBack(deps, call, { hold, failure: error });
   }
   if (call.signal.aborted) throw clientLeft();
   return settled;

@@ -126,7 +126,7 @@ const CALLS: readonly (readonly [name: string, AccountTerms & { readonly paid: s
   [
     "a chat",
     { paid: "5", free: "0" },
-    (call, write) => completeChat(chatDeps, call, CHAT, { write, saysWhatIsLeft: false }),
+    (call, write) => completeChat(chatDeps, call, { chat: CHAT, write, saysWhatIsLeft: false }),
   ],
   [
     "a search",
@@ -192,8 +192,9 @@ test("a search tells what was charged, also where its hold had ended", async () 
 test("a chat tells what was charged, also where its hold had ended", async () => {
   const call = callOf(await openAccount(world, { paid: "1" }), "req_late_chat");
   const deps = { ...chatDeps, accounts: settledTo(OTHERWISE) };
-  const writer = { write: (_: unknown, paid: Paid) => print(paid), saysWhatIsLeft: false };
-  const { reply, charged } = await completeChat(deps, call, CHAT, writer);
+  const write = (_: unknown, paid: Paid) => print(paid);
+  const completion = { chat: CHAT, write, saysWhatIsLeft: false };
+  const { reply, charged } = await completeChat(deps, call, completion);
   expect(reply).toBe("0.002 0.001");
   expect(charged).toBe(OTHERWISE.charged);
 });
@@ -202,7 +203,7 @@ test("a reply that says what is left says it after the settlement", async () => 
   const call = callOf(await openAccount(world, { paid: "1" }), "req_left");
   const deps = { ...chatDeps, accounts: settledTo({}) };
   const write = (_: unknown, { left }: Settlement) => (left === null ? "?" : toDecimal(left));
-  const { reply } = await completeChat(deps, call, CHAT, { write, saysWhatIsLeft: true });
+  const { reply } = await completeChat(deps, call, { chat: CHAT, write, saysWhatIsLeft: true });
   expect(reply).toBe("7");
 });
 
@@ -228,7 +229,7 @@ test("the time of waiting for a provider is not ours, also where it does not ans
   const [chat, stream, search] = ["req_chat", "req_stream", "req_search"].map((id) =>
     callOf(account, id),
   ) as [Call, Call, Call];
-  await completeChat(chatDeps, chat, CHAT, { write: begin, saysWhatIsLeft: false });
+  await completeChat(chatDeps, chat, { chat: CHAT, write: begin, saysWhatIsLeft: false });
   const opening = openChatStream(chatDeps, stream, { ...CHAT, stream: true });
   await expect(opening).rejects.toMatchObject({ code: "upstream_unreachable" });
   await searchOnce(searchDeps, search, { request: REQUEST, pricePerResult: PRICE, write: begin });

@@ -55,8 +55,7 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   const protocols = protocolsOf(deps);
   deps.board?.add("chat", fallback);
   const ask = <Result, Answer>(
-    model: ModelEntry,
-    { account, signal, watch }: ChatOptions,
+    { model, options: { account, signal, watch } }: AskedModel,
     attempt: (route: RouteToAsk) => Promise<Result>,
     take: (served: Served<RouteToAsk, Result>) => Answer,
   ) =>
@@ -76,9 +75,10 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     request: ChatRequest,
     options: ChatOptions,
   ): Promise<ServedReply> {
+    const asked = { deps, model, request, options };
     const attempt = (route: RouteToAsk) =>
-      protocols[route.server.kind].complete(callTo(route, { deps, model, request, options }));
-    return ask(model, options, attempt, ({ candidate: { server, buying }, result, use }) => {
+      protocols[route.server.kind].complete(callTo(route, asked));
+    return ask(asked, attempt, ({ candidate: { server, buying }, result, use }) => {
       use.end("ok");
       return { ...plausible(result, model), lane: server.name, buying };
     });
@@ -89,11 +89,10 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     request: ChatRequest,
     options: ChatOptions,
   ): Promise<ServedStream> {
-    const attempt = (route: RouteToAsk) => {
-      const call = callTo(route, { deps, model, request, options });
-      return withFirst(pullable(protocols[route.server.kind].stream(call)));
-    };
-    return ask(model, options, attempt, (served) => new Relay(served, model, options.signal));
+    const asked = { deps, model, request, options };
+    const attempt = (route: RouteToAsk) =>
+      withFirst(pullable(protocols[route.server.kind].stream(callTo(route, asked))));
+    return ask(asked, attempt, (served) => new Relay(served, model, options.signal));
   }
 
   const isHealthy = (model: ModelEntry, account: string) =>

@@ -65,7 +65,8 @@ export function runChat(
 ): Promise<Settled<string> | ChatStream> {
   const { deps, call } = context;
   if (chat.stream) return openChatStream(deps.calls, call, chat);
-  return completeChat(deps.calls, call, chat, {
+  return completeChat(deps.calls, call, {
+    chat,
     saysWhatIsLeft: chat.svcMembers !== null,
     write: (counted, settlement) => {
       const { model, tried, reply: route } = counted;

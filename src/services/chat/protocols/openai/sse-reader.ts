@@ -49,7 +49,8 @@ export class SseReader {
     let cr = text.indexOf("\r", start);
     while (lf >= 0 || cr >= 0) {
       const end = cr < 0 || (lf >= 0 && lf < cr) ? lf : cr;
-      this.#line(text, start, end, events);
+      const event = this.#line(text, start, end);
+      if (event !== null) events.push(event);
       start = end + 1;
       if (end === cr) {
         if (lf === start) start += 1;
@@ -78,19 +79,23 @@ export class SseReader {
     return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
   }
 
-  #line(text: string, start: number, end: number, events: string[]): void {
+  /** Returns the data of the event that this line completes, or null. */
+  #line(text: string, start: number, end: number): string | null {
     if (this.#rest !== "") {
       const line = this.#rest + text.slice(start, end);
       this.#rest = "";
       this.#field(line, 0, line.length);
-    } else if (start < end) {
-      this.#field(text, start, end);
-    } else {
-      if (this.#isError) this.hasError = true;
-      else if (this.#data !== null && !this.hasError) events.push(this.#data);
-      this.#isError = false;
-      this.#data = null;
+      return null;
     }
+    if (start < end) {
+      this.#field(text, start, end);
+      return null;
+    }
+    const data = this.hasError || this.#isError ? null : this.#data;
+    if (this.#isError) this.hasError = true;
+    this.#isError = false;
+    this.#data = null;
+    return data;
   }
 
   #field(text: string, start: number, end: number): void {
