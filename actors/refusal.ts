@@ -14,6 +14,9 @@ export const MONEY_REFUSALS: ReadonlySet<ErrorCode> = new Set([
   "insufficient_credits",
 ]);
 
+/** An automatic top-up usually takes less time: a job, and the charge of a saved card. */
+const TOP_UP_SECONDS = 5;
+
 export interface RefusalContext {
   /** What the access decision says; undefined where it does not refuse. */
   readonly access: string | undefined;
@@ -62,7 +65,9 @@ export function refusalError(
   const needed = toDecimal(input.bound);
   const spendable = toDecimal(reply.spendable);
   const message = `The call may cost up to $${needed}; $${spendable} can be spent now`;
-  return new ApiError(code, isAsked ? `${message}; an automatic top-up is under way` : message);
+  if (!isAsked) return new ApiError(code, message);
+  const retryAfterSeconds = TOP_UP_SECONDS;
+  return new ApiError(code, `${message}; an automatic top-up is under way`, { retryAfterSeconds });
 }
 
 /** The lease of a call's hold ended, or its wallet was rebuilt. */

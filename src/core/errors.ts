@@ -293,6 +293,19 @@ export function isErrorCode(value: string): value is ErrorCode {
   return Object.hasOwn(ERRORS, value);
 }
 
+/** Statuses of refusals that no retry changes, unless they say when to retry (D-701). */
+const FINAL_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 409, 422]);
+
+/** The value of `x-should-retry`; null for a status that every client takes right without it. */
+export function shouldRetry({ status, retryAfterSeconds }: ApiError): boolean | null {
+  return saysShouldRetry(status) ? retryAfterSeconds !== undefined : null;
+}
+
+/** True if an answer of this status has the header `x-should-retry`. */
+export function saysShouldRetry(status: number): boolean {
+  return FINAL_STATUSES.has(status);
+}
+
 /** The status of a successful reply. */
 export const OK = 200;
 

@@ -3,7 +3,7 @@
 
 import type { RateLimits } from "../../actors/account.ts";
 import type { Surface } from "../core/access/services.ts";
-import { type ApiError, OK } from "../core/errors.ts";
+import { type ApiError, OK, shouldRetry } from "../core/errors.ts";
 
 /** The data for the headers of a response. */
 export interface ResponseMeta {
@@ -44,6 +44,8 @@ export function errorResponse(error: ApiError, facts: ResponseMeta, surface: Sur
   if (error.retryAfterSeconds !== undefined) {
     headers.set("retry-after", String(Math.max(1, Math.ceil(error.retryAfterSeconds))));
   }
+  const retry = shouldRetry(error);
+  if (retry !== null) headers.set("x-should-retry", String(retry));
   if (error.allow !== undefined) headers.set("allow", error.allow);
   if (facts.closes) headers.set("connection", "close");
   return response;

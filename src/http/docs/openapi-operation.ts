@@ -1,12 +1,13 @@
 // Writes one endpoint as an operation of an OpenAPI document.
 
 import { SERVICES } from "../../core/access/services.ts";
-import { ERRORS, type ErrorCode, OK } from "../../core/errors.ts";
+import { ERRORS, type ErrorCode, OK, saysShouldRetry } from "../../core/errors.ts";
 import { type DocumentedEndpoint, errorsOf } from "../endpoint-errors.ts";
 import type { EndpointInfo, Example, ParameterInfo } from "../endpoint-info.ts";
 import type { Json, SchemaWriter } from "./openapi-schema.ts";
 
 const RETRYING: ReadonlySet<number> = new Set([
+  ERRORS.insufficient_credits.status,
   ERRORS.rate_limit_exceeded.status,
   ERRORS.service_unavailable.status,
   ERRORS.upstream_unreachable.status,
@@ -122,6 +123,7 @@ function errorOf(codes: readonly ErrorCode[], status: number): Json {
     headers: {
       ...COMMON_HEADERS,
       ...(RETRYING.has(status) && { "retry-after": header("retry-after") }),
+      ...(saysShouldRetry(status) && { "x-should-retry": header("x-should-retry") }),
     },
     content: {
       "application/json": {

@@ -95,4 +95,8 @@ const HEADERS: Json = {
     description: "Seconds to wait; sent where waiting helps",
     schema: { type: "integer" },
   },
+  "x-should-retry": {
+    description: "`false` where no retry changes the answer; `true` only beside `retry-after`",
+    schema: { enum: ["true", "false"] },
+  },
 };

@@ -17,7 +17,7 @@ import { type NanoUsd, ZERO } from "../../core/money/money.ts";
 import type { AbandonedStreams } from "./abandoned-streams.ts";
 import { affordableModels, type Models } from "./models/auto-router.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
-import { freeMessage, moneyMessage } from "./money-messages.ts";
+import { freeMessage, moneyMessage, TOP_UP_UNDER_WAY } from "./money-messages.ts";
 import type { OpenPrompts } from "./open-prompts.ts";
 import {
   modelsWithRoom,
@@ -118,7 +118,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
     if (second.verdict === "admitted") return this.#fitContext(second.hold, terms.models, length);
     if (second.verdict === "short") throw new Error("A final admission was answered 'short'");
     if (second.funds === null) throw second.error;
-    throw await this.#shortOfMoney(terms, second.error.code, {
+    throw await this.#shortOfMoney(terms, second.error, {
       left: second.funds.spendable,
       promptTokens: length.bound,
     });
@@ -127,7 +127,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
   /** The refusal of the second attempt. */
   async #shortOfMoney(
     { models: [model], bound }: ChatTerms,
-    code: ApiError["code"],
+    { code, retryAfterSeconds }: ApiError,
     { left, promptTokens }: { readonly left: NanoUsd; readonly promptTokens: number },
   ): Promise<ApiError> {
     if (code === "insufficient_credits" && !model.freeCreditEligible) {
@@ -143,7 +143,9 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
       reachOf(this.#chat.request),
     );
     const isByBytes = this.promptBytes > ESTIMATED_BYTES_MAX;
-    return new ApiError(code, moneyMessage(code, { bound, left, fitting, isByBytes }));
+    const message = moneyMessage(code, { bound, left, fitting, isByBytes });
+    if (retryAfterSeconds === undefined) return new ApiError(code, message);
+    return new ApiError(code, `${message}. ${TOP_UP_UNDER_WAY}`, { retryAfterSeconds });
   }
 
   /**

@@ -35,6 +35,8 @@ export function freeMessage(
   );
 }
 
+export const TOP_UP_UNDER_WAY = "An automatic top-up is under way";
+
 interface Missing {
   readonly bound: NanoUsd;
   readonly left: NanoUsd;

@@ -1,6 +1,9 @@
 import { expect } from "bun:test";
 import { ERRORS, type ErrorCode } from "../../../src/core/errors.ts";
 
+/** Agents repeat these for half a minute unless `x-should-retry` says not to. */
+const FINAL_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 409, 422]);
+
 /** Checks the headers that every answer of the Gateway has. */
 export function expectHeaders(response: Response): void {
   expect(response.headers.get("x-request-id")).toMatch(/^req_[0-9A-Za-z]{22}$/);
@@ -18,5 +21,7 @@ export async function expectRefusal(response: Response, code: ErrorCode): Promis
   expect(response.status).toBe(status);
   expectHeaders(response);
   const retryAfter = response.headers.get("retry-after");
+  const shouldRetry = response.headers.get("x-should-retry");
+  expect(shouldRetry).toBe(FINAL_STATUSES.has(status) ? String(retryAfter !== null) : null);
   if (status === 429) expect(Number(retryAfter)).toBeGreaterThanOrEqual(1);
 }

@@ -121,6 +121,7 @@ describe("an automatic top-up", () => {
     expect(refused).toMatchObject({ verdict: "refused" });
     const message = refused.verdict === "refused" ? refused.error.message : "";
     expect(message).toEndWith("an automatic top-up is under way");
+    expect(refused).toMatchObject({ error: { retryAfterSeconds: expect.any(Number) } });
     expect(await Promise.all(checks)).toMatchObject([{ status: "succeeded" }]);
     expect((await spend(actors, account, "25")).verdict).toBe("admitted");
     const tooMuch = await automatic();
