@@ -228,7 +228,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     if (reply.verdict === "refused") {
       this.deps.brake.note({ accountId: this.accountId, keys: this.keys, request }, reply);
       const isAsked = this.#topUps.refused(access.document.autoTopUp, reply, request);
-      const error = refusalError(reply, request, tier, { access: refusal?.message, isAsked });
+      const error = refusalError(reply, request, { tier, access: refusal?.message, isAsked });
       const funds = MONEY_REFUSALS.has(reply.code) ? reply : null;
       return { verdict: "refused", error, rate, funds };
     }

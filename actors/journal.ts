@@ -32,24 +32,28 @@ export interface JournalPlace {
   readonly entry: number;
 }
 
+/** Entries of a journal: at most `count`, from a place on. */
+interface JournalRange extends JournalPlace {
+  readonly count: number;
+}
+
 /**
- * The entries of the epoch from `place` on, at most `count`.
+ * Reads a range of entries of one epoch.
  * @throws UnknownRecord, UnknownLayout
  */
 export async function readJournal(
   redis: RedisClient,
   bucket: number,
-  place: JournalPlace,
-  count: number,
+  { epoch, entry, count }: JournalRange,
 ): Promise<JournalPage> {
   const keys = bucketKeys(bucket);
-  const from = `${place.epoch}-${place.entry}`;
+  const from = `${epoch}-${entry}`;
   const [record, last, entries] = await Promise.all([
     redis.getBuffer(keys.bucket),
     redis.xrevrange(keys.events, "+", "-", "COUNT", 1),
     // An id without a number means the last of its epoch: the bucket may be rebuilt between the
     // reads.
-    redis.xrangeBuffer(keys.events, from, `${place.epoch}`, "COUNT", count),
+    redis.xrangeBuffer(keys.events, from, `${epoch}`, "COUNT", count),
   ]);
   const parsed = record === null ? null : parseBucket(record);
   const items = entries.map(([id, fields]) => streamEntry(id.toString(), fields[1]));

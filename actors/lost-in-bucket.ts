@@ -37,7 +37,8 @@ export async function lostInBucket(
   let next = from;
   let isReadToEnd = false;
   for (let page = 0; page < pagesMax && !isReadToEnd; page += 1) {
-    const { entries } = await readJournal(redis, bucket, { epoch, entry: next }, ENTRIES_A_PAGE);
+    const range = { epoch, entry: next, count: ENTRIES_A_PAGE };
+    const { entries } = await readJournal(redis, bucket, range);
     operations.push(...(await lacking(entries)));
     first ??= entries[0]?.number ?? null;
     next = (entries.at(-1)?.number ?? next - 1) + 1;

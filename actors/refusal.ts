@@ -18,6 +18,7 @@ export const MONEY_REFUSALS: ReadonlySet<ErrorCode> = new Set([
 const TOP_UP_SECONDS = 5;
 
 export interface RefusalContext {
+  readonly tier: Tier;
   /** What the access decision says; undefined where it does not refuse. */
   readonly access: string | undefined;
   /** Whether an automatic top-up was asked for because of it. */
@@ -31,8 +32,7 @@ export interface RefusalContext {
 export function refusalError(
   reply: Extract<AdmitReply, { verdict: "refused" }>,
   input: AdmissionRequest,
-  tier: Tier,
-  { access: accessMessage, isAsked }: RefusalContext,
+  { tier, access: accessMessage, isAsked }: RefusalContext,
 ): ApiError {
   const { code } = reply;
   if (input.refusal?.code === code) return input.refusal;

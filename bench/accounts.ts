@@ -72,7 +72,7 @@ export async function measureAccounts(options: AccountsOptions): Promise<Account
   const secrets = callers.map(({ secret }) => secret);
   const apis: Target[] = [];
   for (let started = 0; started < API_PROCESSES; started += 1) {
-    const api = await startApi(stores, place, secrets);
+    const api = await startApi(stores, place, { secrets });
     cleanup.defer(() => api.stop());
     apis.push(api.target);
   }

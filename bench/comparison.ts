@@ -92,7 +92,7 @@ function compared(
     what,
     current: median(results, one, figure),
     other: median(results, another, figure),
-    ratio: ratio(results, one, another, figure),
+    ratio: ratio(results, { over: one, under: another }, figure),
     digits,
   };
 }
@@ -100,8 +100,8 @@ function compared(
 /** Both versions as multiples of the bare proxy in the same rounds. */
 function toBare({ names }: Comparison, { what, results, pick }: Source): ComparedFigure {
   const figure = (round: Round) => pick(round) ?? Number.NaN;
-  const current = ratio(results, names.current, BARE, figure);
-  const other = ratio(results, names.other, BARE, figure);
+  const current = ratio(results, { over: names.current, under: BARE }, figure);
+  const other = ratio(results, { over: names.other, under: BARE }, figure);
   return { what, current, other, ratio: current / other, digits: 2 };
 }
 
@@ -116,7 +116,7 @@ function heldMemory({ names, streamBytes, heldStreams }: Comparison): ComparedFi
 /** Searches as multiples of the chats of the same version in the same rounds. */
 function searchToChat({ names, calls }: Comparison): ComparedFigure {
   const [current = Number.NaN, other = Number.NaN] = [names.current, names.other].map((name) =>
-    ratio(calls, searchesOf(name), name, ({ cpuPerCallUs }) => cpuPerCallUs),
+    ratio(calls, { over: searchesOf(name), under: name }, ({ cpuPerCallUs }) => cpuPerCallUs),
   );
   const what = "  the same, to a billed chat's";
   return { what, current, other, ratio: current / other, digits: 2 };

@@ -150,12 +150,17 @@ export async function makeCallers(
     .map(({ caller }) => caller);
 }
 
+interface ApiTerms {
+  readonly secrets: readonly string[];
+  /** The version that is started; by default this one. */
+  readonly folder?: string;
+}
+
 /** Starts the API process of the version in `folder`. Several may run on the same stores. */
 export async function startApi(
   stores: StoreUrls,
   place: TargetSetting,
-  secrets: readonly string[],
-  folder = PROJECT,
+  { secrets, folder = PROJECT }: ApiTerms,
 ): Promise<Started> {
   const port = await freePort();
   const program = await startServer({
@@ -224,7 +229,11 @@ export async function untilFlushed(stores: Stores): Promise<void> {
 export async function unflushed({ actors, ledger }: Stores): Promise<number> {
   const behind = await Promise.all(
     (await ledger.cursors()).map(async ({ bucket, epoch, entry }) => {
-      const { written } = await readJournal(actors.scripts.redis, bucket, { epoch, entry }, 1);
+      const { written } = await readJournal(actors.scripts.redis, bucket, {
+        epoch,
+        entry,
+        count: 1,
+      });
       return Math.max(0, written - entry);
     }),
   );

@@ -102,7 +102,7 @@ async function measure(length: RunLength): Promise<Measurements> {
 
 async function runLoads(setting: Setting) {
   const { length, stores, callers, place, worker } = setting;
-  const api = started(await startApi(stores, place, secretsOf(callers)));
+  const api = started(await startApi(stores, place, { secrets: secretsOf(callers) }));
   const bare = started(await startBare(place));
   const portkey = started(await startPortkey(place));
   const alone = { others: {}, settle: () => Promise.resolve() };
@@ -151,7 +151,7 @@ async function heldBytes({ length, stores, callers, place }: Setting) {
   const farebox: number[] = [];
   for (let run = 0; run < length.heldRuns; run += 1) {
     bare.push(await held(startBare(place), length));
-    farebox.push(await held(startApi(stores, place, secretsOf(callers)), length));
+    farebox.push(await held(startApi(stores, place, { secrets: secretsOf(callers) }), length));
   }
   return { bare: middle(bare), farebox: middle(farebox) };
 }

@@ -90,7 +90,7 @@ async function startRunner(
   const worker = await startWorker(stores, place);
   cleanup.defer(() => worker.stop());
   const secrets = callers.map(({ secret }) => secret);
-  const api = await startApi(stores, place, secrets);
+  const api = await startApi(stores, place, { secrets });
   cleanup.defer(() => api.stop());
   const contestant: Contestant = {
     target: { ...api.target, name },
@@ -157,7 +157,7 @@ export function mastersTable({ calls, shares }: MastersReport): string {
       what,
       median(calls, ONE, pick).toFixed(digits),
       median(calls, THREE, pick).toFixed(digits),
-      ratio(calls, THREE, ONE, pick).toFixed(2),
+      ratio(calls, { over: THREE, under: ONE }, pick).toFixed(2),
     ),
   );
   const spread = shares.map(({ name, buckets, accounts }) => {

@@ -87,8 +87,7 @@ type Pick99 = (figures: Percentiles) => number;
 /** The median over the rounds of a target. */
 function mixedMedian(
   { rounds }: MixedFigures,
-  name: string,
-  time: MixedTime,
+  { name, time }: { readonly name: string; readonly time: MixedTime },
   pick: Pick99,
 ): number {
   return middle((rounds[name] ?? []).map((round) => pick(round[time])));
@@ -117,7 +116,7 @@ export function mixedTable(mix: MixedFigures): string {
   const row = (cells: readonly string[]) =>
     cells.map((cell, at) => (at === 0 ? cell.padEnd(24) : cell.padStart(14))).join("");
   const cell = (name: string, time: MixedTime, pick: Pick99) => {
-    const value = mixedMedian(mix, name, time, pick);
+    const value = mixedMedian(mix, { name, time }, pick);
     return Number.isNaN(value) ? "" : value.toFixed(1);
   };
   const lines = ROWS.map(([label, time]) =>

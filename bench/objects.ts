@@ -46,7 +46,7 @@ const upstream = await startUpstream(path);
 cleanup.defer(() => upstream.stop());
 Object.assign(process.env, NO_COLLECTION, { BUN_OPTIONS: preload, HEAP_COUNTS: path });
 const secrets = callers.map(({ secret }) => secret);
-const api = await startApi(stores, { logFolder: path, upstreamUrl: upstream.url }, secrets);
+const api = await startApi(stores, { logFolder: path, upstreamUrl: upstream.url }, { secrets });
 cleanup.defer(() => api.stop());
 
 const model = Bun.argv[2] ?? "plain";

@@ -45,9 +45,17 @@ const STREAM_ROWS = [
 
 /** The aims of the project, with the figures of this run. */
 export function aimsOf(run: Measurements): Aim[] {
-  const cpu = ratio(run.calls, "farebox", "bare", (round) => round.cpuPerCallUs);
-  const speed = ratio(run.calls, "farebox", "portkey", (round) => round.callsPerSecond);
-  const chunk = ratio(run.streams, "farebox", "bare", (round) => round.cpuPerEventUs);
+  const cpu = ratio(run.calls, { over: "farebox", under: "bare" }, (round) => round.cpuPerCallUs);
+  const speed = ratio(
+    run.calls,
+    { over: "farebox", under: "portkey" },
+    (round) => round.callsPerSecond,
+  );
+  const chunk = ratio(
+    run.streams,
+    { over: "farebox", under: "bare" },
+    (round) => round.cpuPerEventUs,
+  );
   return [
     {
       what: "gateway CPU of a billed call, to the bare proxy's",
@@ -78,7 +86,7 @@ export function aimsOf(run: Measurements): Aim[] {
     },
     {
       what: "gateway CPU of a billed search, to a billed chat's",
-      value: ratio(run.calls, "search", "farebox", (round) => round.cpuPerCallUs),
+      value: ratio(run.calls, { over: "search", under: "farebox" }, (round) => round.cpuPerCallUs),
       unit: "x",
       atMost: 1.2,
     },
@@ -177,7 +185,9 @@ function printTable(results: Results, names: readonly string[], rows: readonly R
   for (const [label, pick, digits] of rows) {
     const figure = (round: Round) => pick(round) ?? Number.NaN;
     const values = names.map((name) => shown(median(results, name, figure), digits));
-    const ratios = others.map((name) => shown(ratio(results, "farebox", name, figure), 2));
+    const ratios = others.map((name) =>
+      shown(ratio(results, { over: "farebox", under: name }, figure), 2),
+    );
     const cells = [...values, ...ratios].map((cell) => cell.padStart(16));
     console.log([label.padEnd(22), ...cells].join(""));
   }

@@ -162,8 +162,7 @@ export function median(results: Results, name: string, pick: (round: Round) => n
 /** The median over the rounds of one target's figure divided by another's in the same round. */
 export function ratio(
   results: Results,
-  over: string,
-  under: string,
+  { over, under }: { readonly over: string; readonly under: string },
   pick: (round: Round) => number,
 ): number {
   const below = results.get(under)?.rounds ?? [];

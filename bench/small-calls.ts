@@ -29,7 +29,7 @@ export async function startSmallCaller(
   const callers = await makeCallers(stores, { accountCount: 1, keysAnAccount: KEYS });
   const keys = callers.map(({ secret }) => secret);
   const place = { logFolder: folder.path, upstreamUrl: upstream.url, env };
-  const api = await startApi(stores, place, keys);
+  const api = await startApi(stores, place, { secrets: keys });
   cleanup.defer(() => api.stop());
   return { stores, target: api.target, keys };
 }

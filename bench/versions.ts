@@ -87,7 +87,7 @@ export async function startVersionApi(
   stores: VersionStores,
   place: TargetSetting,
 ): Promise<Started> {
-  const api = await startApi(stores, place, stores.secrets, folder);
+  const api = await startApi(stores, place, { secrets: stores.secrets, folder });
   return { ...api, target: { ...api.target, name } };
 }
 

@@ -159,7 +159,7 @@ export function createApp(deps: AppDeps) {
 
 /** Calls endpoints of the API as routing does, for the playground. */
 function apiCaller(shared: Omit<GatewayDeps, "surface">): CallApi {
-  return (surface, path, raw, accounts = shared.calls.accounts) => {
+  return (surface, path, { raw, accounts = shared.calls.accounts }) => {
     const routes: readonly Endpoint<GatewayDeps>[] = surface === "gateway" ? GATEWAY : APPLICATION;
     const { method } = raw.request;
     const one = routes.find((route) => route.path === path && route.method === method);

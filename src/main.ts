@@ -77,7 +77,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     anonymous: new AnonymousWindow(accounts.scripts),
     payments: webhookOf(config, stores),
     mail: { ...stores.mail, ...config.mail, secrets: config.secrets.KEY_PEPPER, random },
-    console: await consoleOf(config, stores, providers, log),
+    console: await consoleOf(config, stores, { ...providers, log }),
     checks: {
       process: () => drain.check(),
       redis: () => checkWrites(redis, probeKeys()),
@@ -145,8 +145,7 @@ function listen(app: ReturnType<typeof createApp>, config: ServerConfig): void {
 async function consoleOf(
   config: ServerConfig,
   { database, accounts, pauses, registry, clientInfo }: ApiStores,
-  { board, configuration }: Pick<Providers, "board" | "configuration">,
-  log: Log,
+  { board, configuration, log }: Pick<Providers, "board" | "configuration"> & { log: Log },
 ): Promise<AppDeps["console"]> {
   if (config.console === null) return null;
   // It loads better-auth, which takes a fifth of a second; many processes serve no console.

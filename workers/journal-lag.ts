@@ -36,7 +36,9 @@ export class JournalLag {
     let entries = 0;
     let oldestMs = 0;
     const pages = await Promise.all(
-      this.#cursors.map((cursor) => readJournal(this.deps.redis, cursor.bucket, cursor, 1)),
+      this.#cursors.map((cursor) =>
+        readJournal(this.deps.redis, cursor.bucket, { ...cursor, count: 1 }),
+      ),
     );
     for (const [index, cursor] of this.#cursors.entries()) {
       const page = pages[index];

@@ -151,8 +151,11 @@ async function readBatches(
 ): Promise<readonly BucketBatch[]> {
   const pages = await Promise.allSettled(
     cursors.map(({ bucket, epoch, entry }) => {
-      const place = { epoch, entry: Math.max(0, entry - WITNESSES) };
-      return readJournal(deps.scripts.redis, bucket, place, ENTRIES_A_BUCKET + WITNESSES);
+      return readJournal(deps.scripts.redis, bucket, {
+        epoch,
+        entry: Math.max(0, entry - WITNESSES),
+        count: ENTRIES_A_BUCKET + WITNESSES,
+      });
     }),
   );
   const batches: BucketBatch[] = [];

@@ -75,6 +75,7 @@ export class RespClient implements ScriptClient {
     this.#connect();
   }
 
+  // biome-ignore lint/complexity/useMaxParams: every script runs it
   fcall(name: string, keys: readonly Keys[], args: readonly Argument[], waiting: Waiting): void {
     let count = 0;
     for (const key of keys) count += typeof key === "string" ? 1 : key.parts.length;

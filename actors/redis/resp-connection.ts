@@ -206,6 +206,7 @@ export class RespConnection {
 }
 
 /** Writes a sign, a length and the end of a line; returns where they end. */
+// biome-ignore lint/complexity/useMaxParams: it runs for each argument of a script
 function writeLength(out: Buffer, start: number, sign: number, length: number): number {
   let at = start;
   out[at++] = sign;

@@ -46,6 +46,7 @@ export class IoredisScriptClient implements ScriptClient {
     this.#redis = redis as unknown as BufferCommands;
   }
 
+  // biome-ignore lint/complexity/useMaxParams: every script runs it
   fcall(name: string, keys: readonly Keys[], args: readonly Argument[], waiting: Waiting): void {
     const names = plainParts(keys);
     this.#redis.fcallBuffer(name, names.length, ...names, ...args).then(

@@ -47,6 +47,7 @@ export class ScriptRun<Result> implements Waiting {
   #attempt = 0;
   #startMs = 0;
 
+  // biome-ignore lint/complexity/useMaxParams: an object for each script
   constructor(
     context: RunContext,
     prepared: PreparedScript<Result>,

@@ -69,13 +69,13 @@ export async function startPostgres(options) {
   const state = readJson(stateFile) ?? {};
   if (await stopLeftover(state, "SIGINT")) progress("Stopped the Postgres an earlier run left.");
   const place = findPlace(join(home, "postgres"), progress);
-  const password = prepareData(place, state, stateFile, progress);
+  const password = prepareData(place, state, { stateFile, progress });
   dropStaleLock(place.dir, state);
   for (let attempt = 1; ; attempt += 1) {
     const port = options.port ?? (await freePort(attempt === 1 ? state.port : undefined));
     const log = logFile(home, "postgres");
     const logStart = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
-    const child = spawnPostgres(place, port, settingsOf(options), log);
+    const child = spawnPostgres(place, { port, settings: settingsOf(options), log });
     writeJson(stateFile, { port, password, ...child.record });
     const failure = await untilReady(child, port, () => readFileSync(log, "utf8").slice(logStart));
     if (failure === null) {
@@ -103,11 +103,9 @@ function settingsOf({ durable = true, settings = {} }) {
 
 /**
  * @param {PostgresPlace} place
- * @param {number} port
- * @param {Readonly<Record<string, string>>} settings
- * @param {string} log
+ * @param {{ port: number, settings: Readonly<Record<string, string>>, log: string }} options
  */
-function spawnPostgres(place, port, settings, log) {
+function spawnPostgres(place, { port, settings, log }) {
   return launch({
     name: "Postgres",
     command: [
@@ -170,11 +168,10 @@ function acceptsLogin(port) {
  * complete, so that an interrupted attempt leaves nothing half done.
  * @param {PostgresPlace} place
  * @param {{ password?: string }} state
- * @param {string} stateFile
- * @param {(line: string) => void} progress
+ * @param {{ stateFile: string, progress: (line: string) => void }} to
  * @returns {string} the password
  */
-function prepareData(place, state, stateFile, progress) {
+function prepareData(place, state, { stateFile, progress }) {
   const exists = existsSync(join(place.dir, "PG_VERSION"));
   if (exists && state.password) return state.password;
   const password = secret();
@@ -220,7 +217,7 @@ function initdb(place, dir) {
   // The built-in locale sorts alike on every machine and after every update of its libraries.
   const locale = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"];
   const options = ["-U", NAME, "--auth=trust", "--encoding=UTF8", "--no-instructions", ...locale];
-  program(place, "initdb", dir, ["-D", dataArgument(place, dir), ...options], "");
+  program(place, dir, { name: "initdb", args: ["-D", dataArgument(place, dir), ...options] });
   const access = join(dir, "pg_hba.conf");
   writeFileSync(access, "host all all 127.0.0.1/32 scram-sha-256\n", { mode: 0o600 });
   give(access, place.user);
@@ -233,17 +230,16 @@ function initdb(place, dir) {
  * @param {string} sql
  */
 function single(place, dir, sql) {
-  program(place, "postgres", dir, ["--single", "-D", dataArgument(place, dir), "postgres"], sql);
+  const args = ["--single", "-D", dataArgument(place, dir), "postgres"];
+  program(place, dir, { name: "postgres", args, input: sql });
 }
 
 /**
  * @param {PostgresPlace} place
- * @param {string} name
  * @param {string} cwd
- * @param {string[]} args
- * @param {string} input
+ * @param {{ name: string, args: string[], input?: string }} command
  */
-function program(place, name, cwd, args, input) {
+function program(place, cwd, { name, args, input = "" }) {
   const answer = spawnSync(join(place.native, "bin", name), args, {
     cwd,
     input,

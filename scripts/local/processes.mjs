@@ -81,18 +81,17 @@ export function launch(options) {
     record: { pid, born: bornOf(pid) ?? "" },
     exited,
     exit: () => exit,
-    stop: (timeoutMs = 20_000) => end(child, exited, signal, timeoutMs),
-    kill9: () => end(child, exited, "SIGKILL", 20_000),
+    stop: (timeoutMs = 20_000) => end(child, exited, { signal, timeoutMs }),
+    kill9: () => end(child, exited, { signal: "SIGKILL", timeoutMs: 20_000 }),
   };
 }
 
 /**
  * @param {import("node:child_process").ChildProcess} child
  * @param {Promise<Exit>} exited
- * @param {NodeJS.Signals} signal
- * @param {number} timeoutMs
+ * @param {{ signal: NodeJS.Signals, timeoutMs: number }} how
  */
-async function end(child, exited, signal, timeoutMs) {
+async function end(child, exited, { signal, timeoutMs }) {
   child.kill(signal);
   const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
   await exited;

@@ -64,9 +64,13 @@ export async function startRedis(options) {
   const socket = options.socket === false ? null : socketOf(home);
   for (let attempt = 1; ; attempt += 1) {
     const port = options.port ?? (await freePort(attempt === 1 ? state.port : undefined));
-    const child = spawnRedis(found, options, dir, { port, socket, password });
+    const child = spawnRedis(found, options, { dir, port, socket, password });
     writeJson(stateFile, { port, password, ...child.record });
-    const failure = await untilReady(child, port, password, join(home, "logs", "redis.log"));
+    const failure = await untilReady(child, {
+      port,
+      password,
+      log: join(home, "logs", "redis.log"),
+    });
     if (failure === null) {
       const url = `redis://${password === "" ? "" : `:${password}@`}127.0.0.1:${port}`;
       const socketUrl = socket === null ? null : socketUrlOf(socket, password);
@@ -108,7 +112,7 @@ function socketUrlOf(path, password) {
  */
 export async function startRedisCluster(home, progress = () => {}) {
   const nodes = await Promise.all(
-    [0, 1, 2].map((index) => startClusterNode(home, index, progress)),
+    [0, 1, 2].map((index) => startClusterNode(home, { index, progress })),
   );
   const ends = [0, 5461, 10_923, 16_384];
   for (const [index, node] of nodes.entries()) {
@@ -128,19 +132,21 @@ export async function startRedisCluster(home, progress = () => {}) {
     const node = nodes[index];
     if (node === undefined) throw new Error(`The Cluster has no node ${index}`);
     await node.stop();
-    nodes[index] = await startClusterNode(home, index, progress, node);
+    nodes[index] = await startClusterNode(home, { index, progress, earlier: node });
   };
   return { nodes, urls: nodes.map((node) => node.url), restart, stop };
 }
 
 /**
  * @param {string} home
- * @param {number} index
- * @param {(line: string) => void} progress
- * @param {{ port: number, busPort: number }} [earlier] the ports of its earlier life
+ * @param {{
+ *   index: number,
+ *   progress: (line: string) => void,
+ *   earlier?: { port: number, busPort: number },
+ * }} node `earlier`: the ports that it had before its restart
  * @returns {Promise<RedisService & { busPort: number }>}
  */
-async function startClusterNode(home, index, progress, earlier) {
+async function startClusterNode(home, { index, progress, earlier }) {
   const nodeHome = join(home, `node-${index}`);
   mkdirSync(join(nodeHome, "logs"), { recursive: true });
   const busPort = earlier?.busPort ?? (await freePort());
@@ -182,10 +188,9 @@ async function expectOk(port, command) {
 /**
  * @param {RedisProgram} found
  * @param {RedisOptions} options
- * @param {string} dir
- * @param {{ port: number, socket: string | null, password: string }} access
+ * @param {{ dir: string, port: number, socket: string | null, password: string }} access
  */
-function spawnRedis(found, options, dir, { port, socket, password }) {
+function spawnRedis(found, options, { dir, port, socket, password }) {
   // A file and not arguments, because every user of the machine can read the arguments of a
   // process.
   const file = join(options.home, "redis.conf");
@@ -215,12 +220,10 @@ function spawnRedis(found, options, dir, { port, socket, password }) {
 
 /**
  * @param {Child} child
- * @param {number} port
- * @param {string} password
- * @param {string} log
+ * @param {{ port: number, password: string, log: string }} access
  * @returns {Promise<string | null>} why it ended, or null when it is ready
  */
-async function untilReady(child, port, password, log) {
+async function untilReady(child, { port, password, log }) {
   for (const endMs = Date.now() + READY_MS; Date.now() < endMs; await sleep(10)) {
     if (child.exit() !== null) return `Redis ended while it started:\n${lastWords(log)}`;
     const reply = await redisCommand(port, password, ["PING"]).catch(() => "");

@@ -68,11 +68,11 @@ export async function changeAccount(
   accountId: string,
   action: AccountAction,
 ): Promise<Done & { readonly account: AccountRow }> {
+  const { also } = deps;
   const account = await deps.accounts.decide(
     accountId,
-    new Date(deps.now()),
     (row, facts) => decide(row, action, facts),
-    deps.also,
+    { now: new Date(deps.now()), also },
   );
   if (account === null) throw noAccount(accountId);
   return { id: account.id, applied: await apply(deps, account), account };
@@ -112,7 +112,8 @@ export async function createKey(
 export async function grantFree(deps: AdministrationDeps, accountId: string): Promise<Done> {
   const account = await findAccount(deps, accountId);
   const { database } = deps.accounts.deps;
-  const granting = grantFreeCredit(database, account, new Date(deps.now()), deps.also);
+  const { also } = deps;
+  const granting = grantFreeCredit(database, account, { now: new Date(deps.now()), also });
   const result = await explained(account, granting);
   if (result === "granted") return { id: account.id, applied: await apply(deps, account) };
   if (result === "closed") throw closed(account);
@@ -137,8 +138,10 @@ export async function revokeKey(deps: AdministrationDeps, keyId: string): Promis
  * @throws AdministrationError
  */
 export async function suspendBelowZero(deps: AdministrationDeps, accountId: string): Promise<Done> {
-  const account = await deps.accounts.decide(accountId, new Date(deps.now()), (row) =>
-    stateAfter(row, "balanceBelowZero"),
+  const account = await deps.accounts.decide(
+    accountId,
+    (row) => stateAfter(row, "balanceBelowZero"),
+    { now: new Date(deps.now()) },
   );
   if (account === null) throw noAccount(accountId);
   return { id: account.id, applied: await apply(deps, account) };
@@ -165,7 +168,8 @@ export async function renameOwnKey(
   named: { readonly keyId: string; readonly name: string },
 ): Promise<Done> {
   const { id } = await findOwnKey(deps, account, named.keyId);
-  if (!(await renameKey(deps.accounts.deps.database, account, named, deps.also))) {
+  const key = { account: account.number, ...named };
+  if (!(await renameKey(deps.accounts.deps.database, key, deps.also))) {
     throw new AdministrationError("wrong_state", `The key ${id} is revoked and cannot be renamed`);
   }
   return { id, applied: await apply(deps, account) };

@@ -116,15 +116,13 @@ function checkRedis(
   { replay, accountRef, snapshot, inspected }: RedisFacts,
 ): AuditFinding | null {
   if (inspected instanceof UnknownRecord) {
-    return accountFinding(
-      accountRef.id,
-      "its records in Redis",
-      "ones that can be read",
-      inspected.message,
-    );
+    return accountFinding(accountRef.id, "its records in Redis", {
+      expected: "ones that can be read",
+      found: inspected.message,
+    });
   }
   return (
-    replayTail(replay, accountRef, snapshot, inspected) ??
+    replayTail(replay, { bucket: accountRef.bucket, cursor: snapshot.cursor }, inspected) ??
     replay.end() ??
     checkApplied(replay, snapshot, graceMs) ??
     checkWallet(replay, inspected, snapshot)
@@ -191,7 +189,10 @@ function checkSpending(
     if (expected === found) continue;
     const [month, ...key] = row.split(" ");
     const fact = `month_spend of ${month} and ${key.join(" ")}`;
-    return accountFinding(replay.account, fact, dollars(expected), dollars(found));
+    return accountFinding(replay.account, fact, {
+      expected: dollars(expected),
+      found: dollars(found),
+    });
   }
   return null;
 }
@@ -226,7 +227,10 @@ async function checkUsage(account: string, snapshot: AuditSnapshot): Promise<Aud
   const found = wrongTotal(totals);
   if (found === undefined) return null;
   const fact = "the sums of the request log (farebox usage repair computes them again)";
-  return accountFinding(account, fact, chargesText(totals.ledger), chargesText(found));
+  return accountFinding(account, fact, {
+    expected: chargesText(totals.ledger),
+    found: chargesText(found),
+  });
 }
 
 function chargesText(totals: string): string {
@@ -236,8 +240,7 @@ function chargesText(totals: string): string {
 
 function replayTail(
   replay: LedgerReplay,
-  { bucket: number }: AccountRef,
-  { cursor }: AuditSnapshot,
+  { bucket: number, cursor }: Pick<AccountRef, "bucket"> & Pick<AuditSnapshot, "cursor">,
   { bucket, written, tail }: AccountInspection,
 ): AuditFinding | null {
   if (bucket === null) return null;
@@ -273,5 +276,8 @@ function checkApplied(
   if (missing === undefined) return null;
   const ageSeconds = Math.floor((nowMs - missing.createdAtMs) / 1000);
   const fact = `operation ${missing.number} (${missing.kind}, ${dollars(missing.amount)})`;
-  return accountFinding(replay.account, fact, "applied", `not applied after ${ageSeconds} s`);
+  return accountFinding(replay.account, fact, {
+    expected: "applied",
+    found: `not applied after ${ageSeconds} s`,
+  });
 }

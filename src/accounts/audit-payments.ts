@@ -30,12 +30,10 @@ function checkNumbers(
 ): AuditFinding | null {
   for (const [index, { number }] of operations.entries()) {
     if (number === index + 1) continue;
-    return accountFinding(
-      account,
-      "operations are numbered without gaps",
-      `${index + 1}`,
-      `${number}`,
-    );
+    return accountFinding(account, "operations are numbered without gaps", {
+      expected: `${index + 1}`,
+      found: `${number}`,
+    });
   }
   return null;
 }
@@ -47,7 +45,10 @@ function checkSetAside(
   const found = operations.find(({ isSetAside }) => isSetAside);
   if (found === undefined) return null;
   const fact = `operation ${found.number} (${found.kind}), which is set aside`;
-  return accountFinding(account, fact, "booked again (farebox operation book-again)", "not yet");
+  return accountFinding(account, fact, {
+    expected: "booked again (farebox operation book-again)",
+    found: "not yet",
+  });
 }
 
 function checkOwners(account: string, operations: readonly ReplayOperation[]): AuditFinding | null {
@@ -56,8 +57,12 @@ function checkOwners(account: string, operations: readonly ReplayOperation[]): A
     if (isOfPayment === (payment !== null)) continue;
     const fact = `the payment of operation ${number}`;
     const found = `${dollars(amount)} that nobody paid`;
-    if (isOfPayment) return accountFinding(account, fact, "one of this account", found);
-    return accountFinding(account, fact, `none, for a ${kind} of ${balance} balance`, `${payment}`);
+    if (isOfPayment)
+      return accountFinding(account, fact, { expected: "one of this account", found });
+    return accountFinding(account, fact, {
+      expected: `none, for a ${kind} of ${balance} balance`,
+      found: `${payment}`,
+    });
   }
   return null;
 }
@@ -83,7 +88,10 @@ function checkSteps(
     credit += operation.amount;
     if (credit >= 0n && credit <= amount + bonus) continue;
     const fact = `the credit of payment ${id} after operation ${operation.number}`;
-    return accountFinding(account, fact, `$0 to ${dollars(amount + bonus)}`, dollars(credit));
+    return accountFinding(account, fact, {
+      expected: `$0 to ${dollars(amount + bonus)}`,
+      found: dollars(credit),
+    });
   }
   return null;
 }
@@ -101,13 +109,16 @@ function checkStanding(
   const isDecidedWell = dispute === null || dispute === "won";
   if (isDecidedWell && disputed !== 0n) {
     const fact = `the disputed amount of payment ${id}, which has no dispute that holds any`;
-    return accountFinding(account, fact, "$0", dollars(disputed));
+    return accountFinding(account, fact, { expected: "$0", found: dollars(disputed) });
   }
   const expected = status === "succeeded" ? creditOf(payment) : 0n;
   const booked = operations.reduce((sum, { amount }) => sum + amount, 0n);
   if (booked === expected) return null;
   const fact = `the credit of payment ${id} (${standingOf(payment)})`;
-  return accountFinding(account, fact, dollars(expected), describeSum(operations, booked));
+  return accountFinding(account, fact, {
+    expected: dollars(expected),
+    found: describeSum(operations, booked),
+  });
 }
 
 function standingOf({ status, amount, bonus, refunded, disputed, dispute }: Payment): string {
@@ -137,10 +148,13 @@ function checkSuspension(
   const open = payments.find(({ dispute }) => dispute === "open");
   if (open !== undefined && state === "active") {
     const fact = `the account's state while the dispute of ${open.id} is open`;
-    return accountFinding(account, fact, "suspended", state);
+    return accountFinding(account, fact, { expected: "suspended", found: state });
   }
   if (open === undefined && state === "suspended" && stateReason === "dispute") {
-    return accountFinding(account, "a dispute that suspends the account", "an open one", "none");
+    return accountFinding(account, "a dispute that suspends the account", {
+      expected: "an open one",
+      found: "none",
+    });
   }
   return null;
 }

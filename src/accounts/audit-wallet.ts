@@ -74,8 +74,8 @@ export function checkWallet(
   return (
     checkNegative(replay.account, wallet) ??
     checkBalances(replay, wallet, records) ??
-    checkMonths(replay, inspection, wallet, records) ??
-    checkDocument(replay.account, wallet, inspection.document, access)
+    checkMonths(replay, inspection, { wallet, holds: records }) ??
+    checkDocument(replay.account, { wallet, document: inspection.document }, access)
   );
 }
 
@@ -180,8 +180,7 @@ function monthOfRecord(
 function checkMonths(
   replay: LedgerReplay,
   { nowMs, bucket, keys }: AccountInspection,
-  wallet: Wallet,
-  holds: readonly HoldRecord[],
+  { wallet, holds }: { readonly wallet: Wallet; readonly holds: readonly HoldRecord[] },
 ): AuditFinding | null {
   const thisMonth = Math.max(monthOf(nowMs), wallet.month);
   const names = new Set([...keys.keys(), ...holds.map(({ key }) => key)]);
@@ -242,11 +241,16 @@ function checkMonth(
   return say(fact, dollars(expected.spent), dollars(found.spent));
 }
 
+/** The access document in Redis, and the wallet with its version. */
+interface StoredDocument {
+  readonly wallet: Wallet;
+  readonly document: string | null;
+}
+
 /** If Redis still knew a revoked key, the key's holder could spend the money. */
 function checkDocument(
   account: string,
-  { version }: Wallet,
-  document: string | null,
+  { wallet: { version }, document }: StoredDocument,
   access: DocumentFacts,
 ): AuditFinding | null {
   const say = saying(account);

@@ -30,7 +30,7 @@ export async function asOfNow(
   bucket: number,
 ): Promise<AsOf> {
   const place = await readCursor(database, bucket);
-  const page = await readJournal(redis, bucket, place, 1);
+  const page = await readJournal(redis, bucket, { ...place, count: 1 });
   const nowMs = now();
   return { at: new Date(nowMs), behindSeconds: behindSeconds(page, place, nowMs) };
 }
@@ -47,7 +47,7 @@ export async function journalLagNow({ redis, database, now }: JournalAgeDeps): P
   const pages = await Promise.all(
     cursors.map(async (cursor) => ({
       cursor,
-      page: await readJournal(redis, cursor.bucket, cursor, 1),
+      page: await readJournal(redis, cursor.bucket, { ...cursor, count: 1 }),
     })),
   );
   const nowMs = now();

@@ -2,7 +2,7 @@
 // console show this report.
 
 import type { Database } from "../store/servers/database.ts";
-import { type MarginGroup, type MarginSums, readMargins } from "../store/usage/margins.ts";
+import { type MarginRange, type MarginSums, readMargins } from "../store/usage/margins.ts";
 
 export interface MarginRow extends MarginSums {
   /** Charged minus upstream cost, of the calls whose cost is known; null if no cost is known. */
@@ -20,12 +20,9 @@ export interface MarginReport {
   readonly total: MarginRow;
 }
 
-/** Reads the report from one day until before another, both such as `2026-11-01` (UTC). */
-export async function marginReport(
-  database: Database,
-  range: { readonly from: string; readonly to: string; readonly by: MarginGroup },
-): Promise<MarginReport> {
-  const sums = await readMargins(database, range.from, range.to, range.by);
+/** Reads the report of a range of days. */
+export async function marginReport(database: Database, range: MarginRange): Promise<MarginReport> {
+  const sums = await readMargins(database, range);
   const sum = (pick: (row: MarginSums) => bigint) => sums.reduce((all, row) => all + pick(row), 0n);
   const count = (pick: (row: MarginSums) => number) =>
     sums.reduce((all, row) => all + pick(row), 0);

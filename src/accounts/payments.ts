@@ -9,7 +9,7 @@ import type { Adjustment } from "../store/accounts/accounts.ts";
 import type { OperationRow } from "../store/ledger/operations.ts";
 import {
   type ChangedPayment,
-  type ChangeTerms,
+  type ChangeOrder,
   MANUAL,
   type NewPayment,
   type Payment,
@@ -24,16 +24,23 @@ import {
 } from "./administration.ts";
 
 /** The refunded part of a payment: the total by now, or the amount of this refund. */
-export type Refund =
-  | { readonly target: NanoUsd }
-  | {
-      /** Null refunds the whole rest. */
-      readonly amount: NanoUsd | null;
-      /** The same reference of an account never refunds twice. */
-      readonly reference: string | null;
-    };
+export type Refund = By &
+  (
+    | { readonly target: NanoUsd }
+    | {
+        /** Null refunds the whole rest. */
+        readonly amount: NanoUsd | null;
+        /** The same reference of an account never refunds twice. */
+        readonly reference: string | null;
+      }
+  );
 
-export interface Dispute {
+interface By {
+  /** A name of the ledger's `actor`; by default the operator. */
+  readonly actor?: string;
+}
+
+export interface Dispute extends By {
   readonly state: DisputeState;
   /** The part of the payment's amount that is disputed or was lost; by default the whole rest. */
   readonly amount?: NanoUsd;
@@ -69,14 +76,14 @@ export async function refundPayment(
   deps: AdministrationDeps,
   paymentId: string,
   refund: Refund,
-  actor = OPERATOR,
 ): Promise<Changed> {
+  const { actor = OPERATOR } = refund;
   const repeats =
     "target" in refund
       ? { reference: null }
       : { reference: refund.reference, takes: refund.amount };
   const terms = { actor, reason: "refund", ...repeats };
-  return await change(deps, paymentId, terms, (payment) => refunded(payment, refund));
+  return await change(deps, paymentId, { terms, decide: (payment) => refunded(payment, refund) });
 }
 
 /**
@@ -89,13 +96,14 @@ export async function disputePayment(
   deps: AdministrationDeps,
   paymentId: string,
   dispute: Dispute,
-  actor = OPERATOR,
 ): Promise<Changed> {
+  const { actor = OPERATOR } = dispute;
   const terms = { actor, reason: `dispute ${dispute.state}`, reference: null };
-  return await change(deps, paymentId, terms, (payment) => {
+  const decide = (payment: Payment) => {
     if (actor === OPERATOR) refuseUnlikely(payment, dispute);
     return disputed(payment, dispute);
-  });
+  };
+  return await change(deps, paymentId, { terms, decide });
 }
 
 /**
@@ -135,22 +143,18 @@ async function adjust(
 async function change(
   deps: AdministrationDeps,
   paymentId: string,
-  terms: ChangeTerms,
-  decide: (payment: Payment) => PaymentChange | null,
+  { terms, decide }: Omit<ChangeOrder, "also">,
 ): Promise<Changed> {
-  const changed = await explained(
-    { id: paymentId },
-    deps.payments.change(
-      paymentId,
-      terms,
-      (payment) => {
-        refuseUnpaid(payment);
-        if (terms.actor === OPERATOR) refuseProviders(payment);
-        return decide(payment);
-      },
-      deps.also,
-    ),
-  );
+  const changing = deps.payments.change(paymentId, {
+    terms,
+    also: deps.also,
+    decide(payment) {
+      refuseUnpaid(payment);
+      if (terms.actor === OPERATOR) refuseProviders(payment);
+      return decide(payment);
+    },
+  });
+  const changed = await explained({ id: paymentId }, changing);
   if (changed === null) {
     throw new AdministrationError("not_found", `There is no payment ${paymentId}`);
   }
@@ -160,7 +164,7 @@ async function change(
 
 function refunded(payment: Payment, refund: Refund): PaymentChange | null {
   if ("target" in refund) {
-    refuseBeyond(payment, "refunded amount", payment.amount, refund.target);
+    refuseBeyond(payment, refund.target, { of: "refunded amount", most: payment.amount });
     return refund.target === payment.refunded ? null : { refunded: refund.target };
   }
   const { id, dispute } = payment;
@@ -176,13 +180,15 @@ function refunded(payment: Payment, refund: Refund): PaymentChange | null {
         `${dollars(payment.refunded)} was refunded${more}`,
     );
   }
-  refuseBeyond(payment, "refund", left, refund.amount ?? left);
+  refuseBeyond(payment, refund.amount ?? left, { of: "refund", most: left });
   return { refunded: add(payment.refunded, refund.amount ?? left) };
 }
 
 function disputed(payment: Payment, { state, amount }: Dispute): PaymentChange | null {
   const { id, dispute } = payment;
-  if (amount !== undefined) refuseBeyond(payment, "disputed amount", payment.amount, amount);
+  if (amount !== undefined) {
+    refuseBeyond(payment, amount, { of: "disputed amount", most: payment.amount });
+  }
   if (state === "open" && (dispute === "won" || dispute === "lost")) {
     throw wrongState(
       `The dispute of payment ${id} was ${dispute}: a decided dispute is not opened again`,
@@ -222,12 +228,16 @@ function refuseProviders({ id, provider }: Payment): void {
 /**
  * Protects an operator from an expensive typing error: the message names the amount that is left.
  */
-function refuseBeyond(payment: Payment, field: string, most: NanoUsd, amount: NanoUsd): void {
+function refuseBeyond(
+  payment: Payment,
+  amount: NanoUsd,
+  { of, most }: { readonly of: string; readonly most: NanoUsd },
+): void {
   if (amount <= most) return;
   const { id, refunded, disputed } = payment;
   throw new AdministrationError(
     "too_large",
-    `The ${field} of payment ${id} must be at most ${dollars(most)}, but is ${dollars(amount)}: ` +
+    `The ${of} of payment ${id} must be at most ${dollars(most)}, but is ${dollars(amount)}: ` +
       `of ${dollars(payment.amount)} ${dollars(refunded)} was refunded and ` +
       `${dollars(disputed)} is disputed`,
   );

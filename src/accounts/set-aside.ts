@@ -42,8 +42,8 @@ export async function setAside(
         : `Of ${accountId} Redis refuses operation ${first}, not ${number}`,
     );
   }
-  const place = { account: account.number, number };
-  const isSet = await setOperationAside(database, place, reason, deps.also);
+  const operation = { account: account.number, number, reason };
+  const isSet = await setOperationAside(database, operation, deps.also);
   if (!isSet) {
     throw new AdministrationError("wrong_state", `Operation ${number} was applied meanwhile`);
   }

@@ -55,7 +55,7 @@ async function waitingBuckets(
 async function faultOf({ actors, database }: Stores, cursor: BucketCursor): Promise<Error | null> {
   const { redis } = actors.deps;
   const { bucket } = cursor;
-  const page = await readJournal(redis, bucket, cursor, ENTRIES_READ);
+  const page = await readJournal(redis, bucket, { ...cursor, count: ENTRIES_READ });
   const epoch = page.bucket?.epoch ?? 0;
   if (epoch < cursor.epoch) return null;
   if (epoch > cursor.epoch) {

@@ -10,8 +10,9 @@ export function noted(
   action: string,
   about: string,
 ): AlsoInTransaction {
-  const line = { actor: OPERATOR, action, about };
-  return (tx, account) => recordActivity(tx, account, line, new Date(now()));
+  return (tx, account) => {
+    return recordActivity(tx, account, { actor: OPERATOR, action, about, at: new Date(now()) });
+  };
 }
 
 /** Changes that leave this line. */

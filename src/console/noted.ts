@@ -33,9 +33,9 @@ export function noted(context: Context, action: string, about: string): AlsoInTr
 
 /** The line alone, about what followed from a change or can no longer be undone. */
 export function alsoNoted(context: Context, action: string, about: string): AlsoInTransaction {
-  const now = new Date(context.deps.clock.now());
+  const at = new Date(context.deps.clock.now());
   return (tx, account) => {
-    return recordActivity(tx, account, { actor: actorOf(context), action, about }, now);
+    return recordActivity(tx, account, { actor: actorOf(context), action, about, at });
   };
 }
 

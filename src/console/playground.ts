@@ -35,8 +35,7 @@ import {
 export type CallApi = (
   surface: Surface,
   path: string,
-  raw: RawRequest,
-  accounts?: AccountActors,
+  request: { readonly raw: RawRequest; readonly accounts?: AccountActors },
 ) => Promise<Response>;
 
 export interface PlaygroundDeps extends ConsoleFrameDeps {
@@ -76,11 +75,9 @@ goes to the address of the person who is signed in, whatever the body says.`,
   examples: [{ summary: "A chat, streamed", body: EXAMPLE, reply: {} }],
   async run(context: Context, fields: PlaygroundFields) {
     const { deps, account, person } = context;
-    const response = await deps.callApi(
-      account.surface,
-      fields.path,
-      await requestOf(context, fields),
-    );
+    const response = await deps.callApi(account.surface, fields.path, {
+      raw: await requestOf(context, fields),
+    });
     // The key was revoked early: the next call makes another one.
     const isKeyGone = response.status === ERRORS.invalid_api_key.status;
     if (isKeyGone) deps.playgroundKeys.forget(person.sessionId, account);
@@ -102,8 +99,9 @@ export const estimateFromPlayground = accountEndpoint({
   async run(context: Context, fields: PlaygroundFields) {
     const { deps, account } = context;
     const estimate = estimateCall(deps.actors);
-    const request = await requestOf(context, fields);
-    const response = await deps.callApi(account.surface, fields.path, request, estimate.accounts);
+    const raw = await requestOf(context, fields);
+    const { accounts } = estimate;
+    const response = await deps.callApi(account.surface, fields.path, { raw, accounts });
     const asked = estimate.asked();
     if (asked === null) return response;
     const { state, tier, ...summary } = await readAccountSummary(deps.wallets, account);

@@ -99,6 +99,7 @@ class QueuedDeadline implements Deadline {
   next: QueuedDeadline | null = null;
   #isOver = false;
 
+  // biome-ignore lint/complexity/useMaxParams: an object for each request to a provider
   constructor(
     readonly queue: DeadlineQueue,
     readonly owner: Expiring,

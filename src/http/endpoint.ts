@@ -20,7 +20,6 @@ import {
   type FrameDeps,
   identify,
   type RawRequest,
-  type RequestContext,
   tooManyRequests,
 } from "./frame.ts";
 import { countByKey } from "./optional-key.ts";
@@ -91,7 +90,7 @@ export function openEndpoint<Deps extends FrameDeps>(
 ): Endpoint<Deps> {
   const { run, ...info } = definition;
   const answer = (deps: Deps, raw: RawRequest) =>
-    answerOpen(deps, raw, info, () => run(deps, raw.params ?? {}));
+    answerOpen(deps, raw, { info, run: () => run(deps, raw.params ?? {}) });
   return { ...info, access: "anybody", isBilled: false, answer };
 }
 
@@ -155,7 +154,8 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
       checkPauses(deps, definition);
     } catch (error) {
       if (call.ahead === "refused") throw error;
-      return await refuseCall(context, arrival, definition, error);
+      arrival.isBodyLate = error instanceof LateBody;
+      return await refuseCall(context, definition, error);
     }
     // The connection may be idle until the answer begins: a call has its own time limits.
     const quiet = new QuietConnection(deps.calls.clock, raw);
@@ -173,12 +173,10 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
 /** Counts and logs, at the account, a call that is refused for its input. Throws the refusal. */
 function refuseCall<Deps extends FrameDeps>(
   { deps, call, model }: EndpointContext<Deps>,
-  arrival: RequestContext,
   definition: Pick<Endpoint<never>, "service" | "access">,
   error: unknown,
 ): Promise<never> {
   if (!(error instanceof ApiError)) throw error;
-  arrival.isBodyLate = error instanceof LateBody;
   return refuse(deps.calls, call, { ...termsOf(definition), model, refusal: error });
 }
 
@@ -218,8 +216,7 @@ function measureOwn<Deps extends FrameDeps>({ deps, call }: EndpointContext<Deps
 async function answerOpen(
   deps: FrameDeps,
   raw: RawRequest,
-  info: EndpointInfo,
-  run: () => string,
+  { info, run }: { readonly info: EndpointInfo; readonly run: () => string },
 ): Promise<Response> {
   const arrival = arrive(deps, raw);
   let rate: RateLimits | null = null;

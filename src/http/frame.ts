@@ -133,6 +133,7 @@ export function identify(
   );
 }
 
+// biome-ignore lint/complexity/useMaxParams: every call begins with it
 function callOf(
   deps: FrameDeps,
   { requestId, clientIp, arrivedMs, request }: RequestContext,
@@ -179,6 +180,7 @@ export function forgetKey({ keys }: FrameDeps, { keyDigests }: RequestContext): 
 }
 
 /** `rate` is the account's own window; null if no account was involved. */
+// biome-ignore lint/complexity/useMaxParams: every refusal runs it
 export async function answerError(
   deps: FrameDeps,
   arrival: RequestContext,

@@ -122,6 +122,7 @@ const streamHeaders = new CommonHeaders({
 });
 
 /** A response with the headers that every response has. */
+// biome-ignore lint/complexity/useMaxParams: every response is made by it
 function responseOf(
   body: string | Uint8Array<ArrayBuffer>,
   status: number,

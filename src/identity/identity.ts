@@ -240,8 +240,8 @@ export class Identity implements People, AttemptLimitsDeps {
         actor: { name: email, personId, country: null, ipHash: null },
         now: new Date(this.now()),
         confirm: async () => {},
+        outcome: "done",
       },
-      "done",
     );
   }
 
@@ -357,9 +357,8 @@ export class Identity implements People, AttemptLimitsDeps {
     const info = this.#infoOf(headers);
     const opened = await openFirstAccount(
       { database, random },
-      personId,
+      { personId, now: new Date(now()) },
       (email) => this.#origin({ email, network, device }, info),
-      new Date(now()),
     );
     if (opened !== null) await onOpened(opened);
   }

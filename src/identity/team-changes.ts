@@ -60,6 +60,7 @@ export async function inviteToAccount(
   const now = new Date(clock());
   const id = newId("invitation", random);
   const invitation = {
+    account: account.number,
     id,
     email,
     role,
@@ -76,7 +77,7 @@ export async function inviteToAccount(
     // before.
     if (!(await mails.invitation(tx, about))) throw tooManyMails(email);
   };
-  if ((await addInvitation(database, account, invitation, { now, also })) === "member") {
+  if ((await addInvitation(database, invitation, { now, also })) === "member") {
     throw new ConsoleError("already_member", `${email} belongs to this account already`);
   }
   return id;
@@ -95,8 +96,8 @@ export async function withdrawFromAccount(
   { database, now }: TeamDeps,
   { account, by, id }: TeamChange<Pick<TeamActor, "noted">> & { readonly id: string },
 ): Promise<void> {
-  const which = { id, now: new Date(now()) };
-  const done = await withdrawInvitation(database, account, which, (tx, email) =>
+  const invitation = { account: account.number, id, now: new Date(now()) };
+  const done = await withdrawInvitation(database, invitation, (tx, email) =>
     by.noted("invitation_withdrawn", email)(tx, account.number),
   );
   if (!done) throw new ConsoleError("invitation_not_found", `There is no open invitation ${id}`);
@@ -116,8 +117,9 @@ export async function changeTeam(
   { account, by, personId, role, isOwn }: MemberChange,
 ): Promise<void> {
   const action = role !== null ? "role_changed" : isOwn ? "person_left" : "person_removed";
-  const wish = { personId, role, by: isOwn ? null : by.role, now: new Date(now()) };
-  const found = await changeMember(database, account, wish, {
+  const right = isOwn ? null : by.role;
+  const change = { account: account.number, personId, role, by: right, now: new Date(now()) };
+  const found = await changeMember(database, change, {
     changed(tx, email) {
       const about = role === null ? email : `${email} is ${role}`;
       return by.noted(action, about)(tx, account.number);

@@ -58,7 +58,8 @@ export async function actOnce(
   let isRecorded = false;
   try {
     ({ applied } = await change(async (tx) => {
-      if (!(await recordActionIn(tx, action, doing, "done"))) throw new TakenMeanwhile();
+      if (!(await recordActionIn(tx, action, { ...doing, outcome: "done" })))
+        throw new TakenMeanwhile();
       isRecorded = true;
     }));
   } catch (error) {
@@ -66,7 +67,7 @@ export async function actOnce(
     return repeated(await found(database, action.id), action);
   }
   // Where nothing had to be changed, no transaction wrote the line.
-  isRecorded ||= await recordAction(database, action, doing, "unchanged");
+  isRecorded ||= await recordAction(database, action, { ...doing, outcome: "unchanged" });
   const entry = await found(database, action.id);
   if (!isRecorded) return repeated(entry, action);
   return { done: lineOf(entry), repeated: false, applied };
@@ -84,7 +85,7 @@ export async function actOutside(
   work: () => Promise<string | null>,
 ): Promise<ActionReply> {
   const { database, action, doing } = prepared(context, deed);
-  if (!(await recordAction(database, action, doing, "begun"))) {
+  if (!(await recordAction(database, action, { ...doing, outcome: "begun" }))) {
     const before = await found(database, action.id);
     if (before.outcome === "done" || !isSame(before, action)) return repeated(before, action);
   }
@@ -93,10 +94,10 @@ export async function actOutside(
     detail = await work();
   } catch (error) {
     const { message } = error instanceof AdministrationError ? error : toApiError(error);
-    await endAction(database, action.id, "failed", message);
+    await endAction(database, action.id, { outcome: "failed", detail: message });
     throw error;
   }
-  await endAction(database, action.id, "done", detail);
+  await endAction(database, action.id, { outcome: "done", detail });
   const entry = await found(database, action.id);
   return { done: lineOf(entry), repeated: false, applied: true };
 }

@@ -113,9 +113,10 @@ async function sendAgain(
 /** As an operator does it on the command line, with a line in the account's activity. */
 export async function resendFromCli(database: Database, id: string, now: Date): Promise<void> {
   const { account, kind } = await mailOf(database, id);
-  const line = { actor: OPERATOR, action: "operator_resend_mail", about: `mail ${id} (${kind})` };
+  const about = `mail ${id} (${kind})`;
+  const line = { actor: OPERATOR, action: "operator_resend_mail", about, at: now };
   await sendAgain(database, id, async (tx) => {
-    if (account !== null) await recordActivity(tx, account, line, now);
+    if (account !== null) await recordActivity(tx, account, line);
   });
 }
 

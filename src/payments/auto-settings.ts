@@ -60,18 +60,23 @@ function checkTerms(facts: TopUpFacts, terms: AutoTopUpTerms, now: Date): void {
   if (!facts.hasPaid) throw wrong("wrong_state", "Automatic top-ups need a first payment");
   checkCents(amount);
   const caps = topUpCapsOf(facts.document.tierInputs, now.getTime());
-  between("amount", amount, TOP_UP_MIN, caps.auto);
+  checkRange("amount", amount, { least: TOP_UP_MIN, most: caps.auto });
   if (threshold > amount) {
     throw wrong("too_large", `The threshold must be at most the amount, ${dollars(amount)}`);
   }
-  between("monthly cap", monthlyCap, amount, caps.autoMonth);
+  checkRange("monthly cap", monthlyCap, { least: amount, most: caps.autoMonth });
 }
 
-function between(what: string, value: NanoUsd, least: NanoUsd, most: NanoUsd): void {
+interface AmountRange {
+  readonly least: NanoUsd;
+  readonly most: NanoUsd;
+}
+
+function checkRange(name: string, value: NanoUsd, { least, most }: AmountRange): void {
   if (value >= least && value <= most) return;
   throw wrong(
     "too_large",
-    `The ${what} of this account must be from ${dollars(least)} to ${dollars(most)}, but is ` +
+    `The ${name} of this account must be from ${dollars(least)} to ${dollars(most)}, but is ` +
       dollars(value),
   );
 }

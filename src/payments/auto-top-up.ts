@@ -90,7 +90,8 @@ async function createIfNeeded(
 ): Promise<Made> {
   const createdAt = new Date(now());
   const outcome = { isOld: false };
-  const id = await createChecked(topUps.deps, need.account, createdAt, (facts) => {
+  const { account } = need;
+  const id = await createChecked(topUps.deps, { account, now: createdAt }, (facts) => {
     outcome.isOld = facts.lastOperation !== wallet.operations;
     const refusal = outcome.isOld ? null : refusalOf(facts, { wallet, need, now: createdAt });
     if (refusal !== null) {

@@ -28,7 +28,7 @@ export function mailsOfReading(terms: MailTerms, applied: AppliedReading): reado
   const { before, after, payment, paused, plan } = applied;
   return [
     ...(payment.before === null && payment.after !== null && !isRemadePlan(after)
-      ? [receipt(terms, after, payment.after, plan)]
+      ? [receipt(terms, payment.after, { topUp: after, outcome: plan })]
       : []),
     ...(hasFailedCharge(before, after) && paused === null ? [failedCharge(terms, after)] : []),
     ...refundMails(terms, payment),
@@ -77,9 +77,8 @@ const TITLES: Readonly<Record<TopUp["kind"], string>> = {
 
 function receipt(
   terms: MailTerms,
-  topUp: TopUp,
   payment: Payment,
-  outcome: PlanOutcome | null,
+  { topUp, outcome }: { readonly topUp: TopUp; readonly outcome: PlanOutcome | null },
 ): HolderMail {
   const { id, plan } = topUp;
   if (plan !== null) return planReceipt(terms, { id, plan, outcome }, payment);

@@ -48,11 +48,11 @@ export function orderStep(facts: PlanFacts, order: CheckedOrder, prices: PlanPri
   const consent = { consentVersion: PLAN_CONSENT_VERSION, consentAt: now };
   if (active === null) {
     const period = { paidFrom: now, paidUntil: periodEnd(now, now) };
-    return chargeStep(facts, order, { kind: "start", plan, price, ...consent, ...period }, price);
+    return chargeStep(facts, order, { kind: "start", plan, price, ...consent, ...period });
   }
   if (active.paidUntil <= now) {
     const due = dueMonth(active, now);
-    return chargeStep(facts, order, { kind: "renewal", plan, price, ...consent, ...due }, price);
+    return chargeStep(facts, order, { kind: "renewal", plan, price, ...consent, ...due });
   }
   if (plan === active.plan) {
     if (active.nextPlan === null) {
@@ -66,7 +66,8 @@ export function orderStep(facts: PlanFacts, order: CheckedOrder, prices: PlanPri
     return { kind: "change", to: { plan, price, nextPlan: null, nextPrice: null } };
   }
   const period = { paidFrom: now, paidUntil: active.paidUntil };
-  return chargeStep(facts, order, { kind: "upgrade", plan, price, ...consent, ...period }, fee);
+  const charge = { kind: "upgrade", plan, price, ...consent, ...period } as const;
+  return chargeStep(facts, { ...order, fee }, charge);
 }
 
 function checkOrder(
@@ -141,7 +142,7 @@ export function renewalStep(facts: PlanFacts, { card, provider, now, mails }: Re
       : { plan: nextPlan, price: nextPrice };
   const consent = { consentVersion, consentAt };
   const charge = { kind: "renewal", ...terms, ...consent, ...dueMonth(active, now) } as const;
-  return chargeStep(facts, { card, provider, now }, charge, terms.price);
+  return chargeStep(facts, { card, provider, now }, charge);
 }
 
 /** The month that follows the paid one, and all that has passed meanwhile. */
@@ -150,16 +151,20 @@ function dueMonth({ anchor, paidUntil }: PlanSubscription, now: Date) {
   return { paidFrom: paidUntil, paidUntil: until > now ? until : periodEnd(anchor, now) };
 }
 
+interface ChargeTerms extends Pick<CheckedOrder, "card" | "provider" | "now"> {
+  /** The amount that is charged in place of the price of a month. */
+  readonly fee?: NanoUsd;
+}
+
 function chargeStep(
   { account }: PlanFacts,
-  { card, provider, now }: Pick<CheckedOrder, "card" | "provider" | "now">,
+  { card, provider, now, fee }: ChargeTerms,
   charge: PlanCharge,
-  amount: NanoUsd,
 ): PlanStep {
   const nextAttemptAt = new Date(now.getTime() + ATTEMPT_MS);
   const topUp: NewTopUp = {
     kind: "plan",
-    amount,
+    amount: fee ?? charge.price,
     card,
     provider,
     createdAt: now,

@@ -48,12 +48,12 @@ export async function orderPlan(
     return { topUp: repeated(first, { plan, cardId }), facts: await planOf(deps, account) };
   const { number: card } = await chargeableCard(deps, account, cardId);
   const order = { plan, card, provider: deps.provider.name, now };
-  const decided = await decidePlan(
-    deps.topUps.deps,
-    account.number,
-    { now, request, also: deps.also },
-    (facts) => orderStep(facts, order, deps.plans),
-  );
+  const decided = await decidePlan(deps.topUps.deps, account.number, {
+    now,
+    request,
+    also: deps.also,
+    decide: (facts) => orderStep(facts, order, deps.plans),
+  });
   const topUp = await charged(deps, decided.topUpId);
   await updateWallet(deps, account);
   // Another order by the same id may have been stored in between.
@@ -72,9 +72,11 @@ function repeated(first: TopUp, { plan, cardId }: Pick<PlanOrder, "plan" | "card
 /** Ends a plan with its paid month; in the days of grace, now. @throws AdministrationError */
 export async function cancelPlan(deps: PaymentDeps, account: AccountRow): Promise<PlanFacts> {
   const now = new Date(deps.now());
-  await decidePlan(deps.topUps.deps, account.number, { now, also: deps.also }, (facts) =>
-    cancelStep(facts, now, deps.mails),
-  );
+  await decidePlan(deps.topUps.deps, account.number, {
+    now,
+    also: deps.also,
+    decide: (facts) => cancelStep(facts, now, deps.mails),
+  });
   await updateWallet(deps, account);
   return await planOf(deps, account);
 }
@@ -106,11 +108,12 @@ async function renewPlan(
   const now = new Date(deps.now());
   const { provider, cards, mails, topUps, log } = deps;
   const saved = await cards.list(account.number, provider.name);
-  const { step, topUpId } = await decidePlan(topUps.deps, account.number, { now }, (facts) => {
+  const decide = (facts: PlanFacts) => {
     const own = saved.find(({ number }) => number === facts.subscription?.card) ?? saved.at(-1);
     const card = own?.number ?? null;
     return renewalStep(facts, { card, provider: provider.name, now, mails });
-  });
+  };
+  const { step, topUpId } = await decidePlan(topUps.deps, account.number, { now, decide });
   await charged(deps, topUpId);
   if (isEnd(step)) {
     log.info({ accountId: account.id, reason: step.reason }, "A plan has ended");

@@ -77,8 +77,12 @@ async function refundOnce(
     } catch (error) {
       if (error instanceof RefundRefused) await dropRefund(database, ref);
       if (!(error instanceof ProviderAway && error.isSaved)) throw error;
-      const times = { now: new Date(now()), seenBefore: new Date(now() - BROKEN_OFF_MS) };
-      const next = await nextRefundAttempt(database, ref, { amount, attempt }, times);
+      const next = await nextRefundAttempt(database, ref, {
+        amount,
+        attempt,
+        now: new Date(now()),
+        seenBefore: new Date(now() - BROKEN_OFF_MS),
+      });
       if (next === null) throw error;
       attempt = next;
     }

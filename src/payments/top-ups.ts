@@ -196,8 +196,7 @@ async function createOnce(
   const { request = null } = terms;
   const { id, isRepeat } = await createRequested(
     topUps.deps,
-    payer.number,
-    { now: createdAt, request, also },
+    { account: payer.number, now: createdAt, request, also },
     (facts) => {
       checkAmount(terms.amount, facts, createdAt.getTime());
       const fee = feeOf(terms.amount, rules);

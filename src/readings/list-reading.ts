@@ -167,19 +167,28 @@ export function listReading<
       const top = await head?.read(source);
       const { before: given } = input as Checked<TObject<Before>>;
       const read = (page: Page<Place>) => definition.read(source, input, page);
-      const { rows, next } = await readPage(keyset, given, read, rowsPerPage?.(input));
+      const { rows, next } = await readPage(
+        keyset,
+        { before: given, rowsPerPage: rowsPerPage?.(input) },
+        read,
+      );
       const reply = { ...top, [name]: rows.map(toLine), next };
       return reply as ListReply<Name, F, H>;
     },
   };
 }
 
+interface PageWish {
+  /** The name of the page; null for the first one. */
+  readonly before: string | null | undefined;
+  readonly rowsPerPage: number | undefined;
+}
+
 /** Reads the rows of a page, and names the next page. @throws ApiError for a wrong `before` */
 async function readPage<Place, Row>(
   keyset: Keyset<Place, Row>,
-  before: string | null | undefined,
+  { before, rowsPerPage = ROWS_PER_PAGE }: PageWish,
   read: (page: Page<Place>) => Promise<readonly Row[]>,
-  rowsPerPage = ROWS_PER_PAGE,
 ): Promise<{ readonly rows: readonly Row[]; readonly next: string | null }> {
   const found = await read({ before: placeOf(keyset, before), count: rowsPerPage + 1 });
   const last = found.length > rowsPerPage ? found[rowsPerPage - 1] : undefined;

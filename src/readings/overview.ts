@@ -142,8 +142,8 @@ export async function overviewReply(
   const createdMs = Math.floor(account.createdAt.getTime() / DAY_MS) * DAY_MS;
   const days = Math.max(0, Math.min(BURN_DAYS, (todayMs - createdMs) / DAY_MS));
   const [past, today, keys, called, errors, auto] = await Promise.all([
-    readUsageDays(database, account.number, todayMs - days * DAY_MS, todayMs),
-    readUsageDays(database, account.number, todayMs, todayMs + DAY_MS),
+    readUsageDays(database, account.number, { fromMs: todayMs - days * DAY_MS, toMs: todayMs }),
+    readUsageDays(database, account.number, { fromMs: todayMs, toMs: todayMs + DAY_MS }),
     administration.accounts.listKeys(account),
     hasCalled(database, account.number),
     readLastErrors(database, account.number, ERRORS_SHOWN),

@@ -112,7 +112,8 @@ export const REQUESTS = listReading({
   rowsPerPage: ({ limit }) => (limit == null ? ROWS_PER_PAGE : Number(limit)),
   async read({ reading: { database }, account }: AccountSource, query, page) {
     const keys = await readKeyNames(database, account.number);
-    const calls = await readLogPage(database, account.number, filterOf(keys, query), page);
+    const filter = filterOf(keys, query);
+    const calls = await readLogPage(database, account.number, { filter, ...page });
     return calls.map((call) => ({ call, keys }));
   },
   toLine: ({ call, keys }: FoundCall) => requestJson(call, keys),

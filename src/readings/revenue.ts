@@ -85,7 +85,7 @@ export async function revenueReply(
   const days = daysOf(from, to);
   const group = asked ?? "service";
   const [cells, payments] = await Promise.all([
-    readMargins(database, from, dayText(dayMs("to", to) + DAY_MS), "day"),
+    readMargins(database, { from, to: dayText(dayMs("to", to) + DAY_MS), by: "day" }),
     readReceived(database, { from, to }),
   ]);
   const groups = [...Map.groupBy(cells, (cell) => nameIn(cell, group))].map(([name, own]) => {

@@ -130,7 +130,7 @@ export async function usageReply(
       group: input.group,
       filter: usageFilterOf(keys, input),
     }),
-    readUsageChoices(database, account.number, fromMs, toMs),
+    readUsageChoices(database, account.number, { fromMs, toMs }),
   ]);
   const groups = Map.groupBy(cells, ({ group }) => group);
   return {

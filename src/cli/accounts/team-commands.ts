@@ -170,7 +170,8 @@ const rename: Command = {
     const name = nameOf(input, "name", "");
     if (name === "") throw new UsageError("--name must not be empty");
     return teamCommand(input, async ({ account, deps, by }) => {
-      await renameAccount(deps.database, account, name, by.noted("account_renamed", name));
+      const named = { number: account.number, name };
+      await renameAccount(deps.database, named, by.noted("account_renamed", name));
       return { json: { id: account.id, name }, text: `${account.id} is named ${name}.` };
     });
   },

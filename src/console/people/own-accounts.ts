@@ -82,7 +82,7 @@ const rename = accountEndpoint({
     const { database } = context.deps.identity.services;
     const name = fields.name.trim();
     const also = noted(context, "account_renamed", name);
-    await renameAccount(database, context.account, name, also);
+    await renameAccount(database, { number: context.account.number, name }, also);
     return { ok: true };
   },
 });

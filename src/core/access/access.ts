@@ -162,17 +162,14 @@ export function decideAccess(
   call: { readonly scope: Scope | null; readonly clientIp: string; readonly nowMs: number },
 ): AccessDecision {
   const tier = deriveTier(document.tierInputs, call.nowMs);
-  return { tier, refusal: accessRefusal(document, key, tier, call) };
+  return { tier, refusal: stateRefusal(document.state) ?? keyRefusal(key, tier, call) };
 }
 
-function accessRefusal(
-  document: AccessDocument,
+function keyRefusal(
   key: AccessKey,
   tier: Tier,
   call: { readonly scope: Scope | null; readonly clientIp: string },
 ): AccessDecision["refusal"] {
-  const inactive = stateRefusal(document.state);
-  if (inactive !== null) return inactive;
   if (key.allowlist !== null && !isListed(key.allowlist, call.clientIp)) {
     return { code: "ip_not_allowed", message: "This key cannot be used from this IP address" };
   }

@@ -19,8 +19,7 @@ export interface AuditFinding {
 export function accountFinding(
   account: string,
   fact: string,
-  expected: string,
-  found: string,
+  { expected, found }: Pick<AuditFinding, "expected" | "found">,
 ): AuditFinding {
   return { account, bucket: null, seq: null, fact, expected, found };
 }

@@ -115,7 +115,10 @@ export class LedgerReplay {
   /** Returns the entry that is missing after the last one, or null. */
   end(): AuditFinding | null {
     if (this.#due === 0n) return null;
-    return this.#wrong(this.seq + 1, "the repayment that is due", dollars(this.#due), "none");
+    return this.#wrong(this.seq + 1, "the repayment that is due", {
+      expected: dollars(this.#due),
+      found: "none",
+    });
   }
 
   #count(entry: ReplayEntry): void {
@@ -181,7 +184,10 @@ export class LedgerReplay {
   #checkNumber({ seq }: ReplayEntry): AuditFinding | null {
     const expected = this.seq + 1;
     if (seq === expected) return null;
-    return this.#wrong(expected, "the entries are numbered without gaps", `${expected}`, `${seq}`);
+    return this.#wrong(expected, "the entries are numbered without gaps", {
+      expected: `${expected}`,
+      found: `${seq}`,
+    });
   }
 
   #checkDue({ seq, kind, paidDelta }: ReplayEntry): AuditFinding | null {
@@ -189,7 +195,7 @@ export class LedgerReplay {
     // When a call returns free credit that has ended, this credit expires before anything else.
     if (kind === "free_expired") return null;
     const found = kind === "repayment" ? dollars(-paidDelta) : `a ${kind}`;
-    return this.#wrong(seq, "the repayment that is due", dollars(this.#due), found);
+    return this.#wrong(seq, "the repayment that is due", { expected: dollars(this.#due), found });
   }
 
   #checkSums(entry: ReplayEntry): AuditFinding | null {
@@ -201,7 +207,7 @@ export class LedgerReplay {
       const fact = `the ${balance} balance after it`;
       if (after !== before + delta) {
         const sum = `${dollars(before + delta)} (${dollars(before)} before and ${dollars(delta)})`;
-        return this.#wrong(entry.seq, fact, sum, dollars(after));
+        return this.#wrong(entry.seq, fact, { expected: sum, found: dollars(after) });
       }
       if (after < 0n) return this.#belowZero(entry.seq, fact, after);
     }
@@ -213,7 +219,10 @@ export class LedgerReplay {
     if (isOperation(entry.kind)) return this.#checkOperation(entry);
     if (entry.operation !== null) {
       const found = `operation ${entry.operation}`;
-      return this.#wrong(entry.seq, `a ${entry.kind} applies no operation`, "none", found);
+      return this.#wrong(entry.seq, `a ${entry.kind} applies no operation`, {
+        expected: "none",
+        found,
+      });
     }
     if (entry.kind === "repayment") return this.#checkRepayment(entry);
     const wrong =
@@ -226,18 +235,27 @@ export class LedgerReplay {
     const expected = this.operations + 1;
     if (entry.operation !== expected) {
       const found = entry.operation === null ? "none" : `operation ${entry.operation}`;
-      return this.#wrong(seq, "operations in order", `operation ${expected}`, found);
+      return this.#wrong(seq, "operations in order", { expected: `operation ${expected}`, found });
     }
     const operation = this.#operations.get(expected);
     if (operation === undefined) {
-      return this.#wrong(seq, `the operation ${expected} that it applies`, "a row", "none");
+      return this.#wrong(seq, `the operation ${expected} that it applies`, {
+        expected: "a row",
+        found: "none",
+      });
     }
     if (operation.kind !== entry.kind) {
-      return this.#wrong(seq, `the kind of operation ${expected}`, operation.kind, entry.kind);
+      return this.#wrong(seq, `the kind of operation ${expected}`, {
+        expected: operation.kind,
+        found: entry.kind,
+      });
     }
     const effect = operationEffect(operation, { paid: this.paid, owed: this.owed }, entry);
     if (effect === null) return null;
-    return this.#wrong(seq, `${effect.fact} operation ${expected}`, effect.expected, effect.found);
+    return this.#wrong(seq, `${effect.fact} operation ${expected}`, {
+      expected: effect.expected,
+      found: effect.found,
+    });
   }
 
   #checkRepayment(entry: ReplayEntry): AuditFinding | null {
@@ -246,21 +264,28 @@ export class LedgerReplay {
     if (freeDelta !== 0n || paidDelta >= 0n || -paidDelta > most) {
       const found = `${dollars(paidDelta)} paid and ${dollars(freeDelta)} free`;
       const expected = `a part of $0 to ${dollars(most)} of the paid balance`;
-      return this.#wrong(seq, "a repayment pays what is owed", expected, found);
+      return this.#wrong(seq, "a repayment pays what is owed", { expected, found });
     }
     return this.#checkOwed(entry, this.owed + paidDelta);
   }
 
   #checkOwed({ seq, owedAfter }: ReplayEntry, expected: bigint): AuditFinding | null {
     if (owedAfter === expected) return null;
-    return this.#wrong(seq, "what is owed after it", dollars(expected), dollars(owedAfter));
+    return this.#wrong(seq, "what is owed after it", {
+      expected: dollars(expected),
+      found: dollars(owedAfter),
+    });
   }
 
   #checkCharge(entry: ReplayEntry): AuditFinding | null {
     const { seq, paidDelta, freeDelta } = entry;
-    if (entry.request === null) return this.#wrong(seq, "the call charged", "a request", "none");
+    if (entry.request === null)
+      return this.#wrong(seq, "the call charged", { expected: "a request", found: "none" });
     if (entry.key === null) {
-      return this.#wrong(seq, "the key charged", "a key of this account", "none");
+      return this.#wrong(seq, "the key charged", {
+        expected: "a key of this account",
+        found: "none",
+      });
     }
     const takes = paidDelta <= 0n && freeDelta <= 0n;
     // A call may have cost less than its last checkpoint, which the sweep charged before its
@@ -268,28 +293,41 @@ export class LedgerReplay {
     const gives = entry.kind === "late_charge" && paidDelta >= 0n && freeDelta >= 0n;
     if (!(takes || gives) || paidDelta + freeDelta === 0n) {
       const found = `${dollars(paidDelta)} paid and ${dollars(freeDelta)} free`;
-      return this.#wrong(seq, "a charge takes money", "amounts below $0", found);
+      return this.#wrong(seq, "a charge takes money", { expected: "amounts below $0", found });
     }
     const month = monthOf(entry.atMs);
     if (entry.month === month || isLastSeen(entry.month, month)) return null;
-    return this.#wrong(seq, "the month charged", `${month}`, `${entry.month}`);
+    return this.#wrong(seq, "the month charged", { expected: `${month}`, found: `${entry.month}` });
   }
 
   #checkExpiry({ seq, paidDelta, freeDelta, atMs }: ReplayEntry): AuditFinding | null {
     if (paidDelta !== 0n || freeDelta >= 0n) {
       const found = `${dollars(paidDelta)} paid and ${dollars(freeDelta)} free`;
-      return this.#wrong(seq, "an expiry takes free credit alone", "free credit", found);
+      return this.#wrong(seq, "an expiry takes free credit alone", {
+        expected: "free credit",
+        found,
+      });
     }
     if (atMs >= this.freeExpiresAtMs || -freeDelta <= this.#lapsing) return null;
     const [expected, found] = [this.freeExpiresAtMs, atMs].map((ms) => new Date(ms).toISOString());
-    return this.#wrong(seq, "when free credit ended", `${expected} or later`, `${found}`);
+    return this.#wrong(seq, "when free credit ended", {
+      expected: `${expected} or later`,
+      found: `${found}`,
+    });
   }
 
   #belowZero(seq: number, fact: string, amount: bigint): AuditFinding {
-    return { ...this.#wrong(seq, fact, "$0 or more", dollars(amount)), isBelowZero: true };
+    return {
+      ...this.#wrong(seq, fact, { expected: "$0 or more", found: dollars(amount) }),
+      isBelowZero: true,
+    };
   }
 
-  #wrong(seq: number, fact: string, expected: string, found: string): AuditFinding {
+  #wrong(
+    seq: number,
+    fact: string,
+    { expected, found }: Pick<AuditFinding, "expected" | "found">,
+  ): AuditFinding {
     return { account: this.account, bucket: null, seq, fact, expected, found };
   }
 }

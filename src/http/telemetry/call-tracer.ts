@@ -61,7 +61,7 @@ const CLOSE_MS = 5_000;
 
 /** Begins to trace calls; connects to the collector only for the first spans. */
 export function openCallTracer(options: CallTracerOptions): OpenCallTracer {
-  const { serviceName, version, log } = options;
+  const { serviceName, version, log, clock } = options;
   const tell = (reason: string) => log.warn({ reason }, "Calls were not traced");
   const none = () => {};
   diag.setLogger(
@@ -75,16 +75,17 @@ export function openCallTracer(options: CallTracerOptions): OpenCallTracer {
     spanProcessors: [processor],
   });
   const tracer = provider.getTracer("farebox", version);
+  const spans = { tracer, clock };
   const admitted = new WeakMap<Hold, Admitted>();
   return {
     contextOf: (headers) => headers.get("traceparent"),
     admitted: (call, terms, hold) => void admitted.set(hold, { call, terms }),
-    refused: (call, terms, error) => refusedSpan(tracer, options, { call, terms }, error),
+    refused: (call, terms, error) => refusedSpan(spans, { call, terms }, error),
     ended(hold, outcome, charged) {
       const known = admitted.get(hold);
       if (known === undefined) return;
       admitted.delete(hold);
-      endedSpans(tracer, options, known, { hold, outcome, charged });
+      endedSpans(spans, known, { hold, outcome, charged });
     },
     async close() {
       await Promise.race([provider.shutdown(), Bun.sleep(CLOSE_MS)]);
@@ -133,9 +134,12 @@ function parentOf({ traceparent }: Call): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
 }
 
+interface SpanDeps extends Pick<CallTracerOptions, "clock"> {
+  readonly tracer: Tracer;
+}
+
 function refusedSpan(
-  tracer: Tracer,
-  { clock }: Pick<CallTracerOptions, "clock">,
+  { tracer, clock }: SpanDeps,
   { call, terms }: Admitted,
   error: ApiError,
 ): void {
@@ -162,8 +166,7 @@ interface Ended {
 }
 
 function endedSpans(
-  tracer: Tracer,
-  { clock }: Pick<CallTracerOptions, "clock">,
+  { tracer, clock }: SpanDeps,
   { call, terms }: Admitted,
   { hold, outcome, charged }: Ended,
 ): void {

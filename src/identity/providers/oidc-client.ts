@@ -175,8 +175,7 @@ export class OidcClient {
         new URL(issuer),
         clientId,
         undefined,
-        (server, client, body, headers) =>
-          authentication(server, clientSecret)(server, client, body, headers),
+        (...request) => authentication(request[0], clientSecret)(...request),
         {
           timeout: this.answerMs / 1_000,
           [customFetch]: ask,

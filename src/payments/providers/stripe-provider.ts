@@ -75,7 +75,7 @@ export function createStripeProvider(options: ProviderOptions): PaymentProvider 
     },
     refund: (intent, order) => refund(stripe, intent, order),
     removeCard: (card) => removeCard(stripe, card),
-    verifyEvent: (body, signature) => verifiedEvent(stripe, rules, body, signature),
+    verifyEvent: (body, signature) => verifiedEvent(stripe, rules, { body, signature }),
     subjectOf: (event) => subjectOf(stripe, event),
     listPayments: (known) => listPayments(stripe, known),
     listEvents: (since) => listEvents(stripe, name, since),

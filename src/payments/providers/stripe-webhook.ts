@@ -21,14 +21,19 @@ export interface EventRules {
   readonly now: () => number;
 }
 
+/** The bytes of an event as text, and the header that signs them. */
+interface SignedBody {
+  readonly body: string;
+  readonly signature: string;
+}
+
 /** Verifies an event by any of the secrets. @throws EventRefused */
 export async function verifiedEvent(
   stripe: Stripe,
   rules: EventRules,
-  body: string,
-  signature: string,
+  signed: SignedBody,
 ): Promise<ProviderEvent> {
-  const event = await constructed(stripe, rules, body, signature);
+  const event = await constructed(stripe, rules, signed);
   // The body is any JSON.
   if (typeof event !== "object" || event === null) {
     throw new EventRefused("malformed", "The event is no object");
@@ -88,8 +93,7 @@ function refuseFuture(signature: string, nowMs: number): void {
 async function constructed(
   stripe: Stripe,
   { secrets, now }: EventRules,
-  body: string,
-  signature: string,
+  { body, signature }: SignedBody,
 ): Promise<Stripe.Event> {
   let refusal = new EventRefused("signature", "The event has no valid signature");
   for (const secret of secrets) {

@@ -3,9 +3,8 @@
 import { and, eq, isNull } from "drizzle-orm";
 import { lockAccount, raiseVersion } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
-import type { Transaction } from "../servers/transaction.ts";
 import { keys } from "../tables/account-schema.ts";
-import type { AccountRow, KeyRow } from "./accounts.ts";
+import type { AccountRow, AlsoInTransaction, KeyRow } from "./accounts.ts";
 
 type Owner = Pick<AccountRow, "number">;
 
@@ -28,23 +27,30 @@ export async function keyName({ db }: Database, keyId: string): Promise<string |
   return row?.name ?? null;
 }
 
+/** A key and its new name. */
+interface NamedKey {
+  /** The number of the account. */
+  readonly account: number;
+  readonly keyId: string;
+  readonly name: string;
+}
+
 /** Gives a key of this account another name; false if it is revoked. */
 export async function renameKey(
   { db }: Database,
-  { number }: Owner,
-  { keyId, name }: { readonly keyId: string; readonly name: string },
-  also?: (tx: Transaction, account: number) => Promise<void>,
+  { account, keyId, name }: NamedKey,
+  also?: AlsoInTransaction,
 ): Promise<boolean> {
   return await db.transaction(async (tx) => {
-    await lockAccount(tx, number);
+    await lockAccount(tx, account);
     const renamed = await tx
       .update(keys)
       .set({ name })
-      .where(and(eq(keys.account, number), eq(keys.id, keyId), isNull(keys.revokedAt)))
+      .where(and(eq(keys.account, account), eq(keys.id, keyId), isNull(keys.revokedAt)))
       .returning({ id: keys.id });
     if (renamed.length === 0) return false;
-    await raiseVersion(tx, number);
-    await also?.(tx, number);
+    await raiseVersion(tx, account);
+    await also?.(tx, account);
     return true;
   });
 }

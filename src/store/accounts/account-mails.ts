@@ -8,8 +8,7 @@ import { accounts } from "../tables/account-schema.ts";
 export async function moveMails(
   tx: Transaction,
   account: number,
-  from: string,
-  to: string,
+  { from, to }: { readonly from: string; readonly to: string },
 ): Promise<void> {
   await tx
     .update(accounts)

@@ -94,6 +94,13 @@ export interface ChangeFacts {
   readonly hasMonthlyPlan: boolean;
 }
 
+/** When a change of an account is made. */
+interface ChangeTime {
+  readonly now: Date;
+  /** Runs in the transaction, only with a change. */
+  readonly also?: AlsoInTransaction | undefined;
+}
+
 export interface NewAccount {
   readonly surface: Surface;
   readonly email: string | null;
@@ -180,19 +187,17 @@ export class Accounts {
 
   /** Changes the account. Closing it also revokes all its keys (SPEC 5.7). */
   async change(account: AccountRow, change: AccountChange, now: Date): Promise<void> {
-    await this.decide(account.id, now, () => change);
+    await this.decide(account.id, () => change, { now });
   }
 
   /**
    * Locks the account, calls `decide` and makes the change that it returns; null changes nothing.
-   * `also` runs only with a change.
    * Returns the account after the change, or null if there is no account with this id.
    */
   async decide(
     id: string,
-    now: Date,
     decide: (account: AccountRow, facts: ChangeFacts) => AccountChange | null,
-    also?: AlsoInTransaction,
+    { now, also }: ChangeTime,
   ): Promise<AccountRow | null> {
     return await this.deps.database.db.transaction(async (tx) => {
       const [row] = await tx.select().from(accounts).where(eq(accounts.id, id)).for("update");
@@ -362,8 +367,7 @@ export async function bookFreeCredit(
 export async function grantFreeCredit(
   { db }: Database,
   { number }: Pick<AccountRow, "number">,
-  now: Date,
-  also?: AlsoInTransaction,
+  { now, also }: ChangeTime,
 ): Promise<"granted" | "had_some" | "closed" | "application"> {
   return await db.transaction(async (tx) => {
     const account = await lockAccount(tx, number);

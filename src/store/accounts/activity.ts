@@ -19,16 +19,25 @@ export interface Actor {
 /** The operator at a terminal, who is no person that signed in. */
 export const OPERATOR: Actor = { name: "operator", personId: null, country: null, ipHash: null };
 
-/** Writes a line. `action` is a word such as `key_created`; `about` says of what. */
+/** A line about a change. */
+export interface ActivityLine {
+  readonly actor: Actor;
+  /** A word such as `key_created`. */
+  readonly action: string;
+  /** The changed thing, in words. */
+  readonly about: string;
+  readonly at: Date;
+}
+
+/** Writes a line about an account. */
 export async function recordActivity(
   tx: Transaction,
   account: number,
-  { actor, action, about }: { readonly actor: Actor; readonly action: string; about: string },
-  now: Date,
+  { actor, action, about, at }: ActivityLine,
 ): Promise<void> {
   const { name, personId: person, country, ipHash } = actor;
   const who = { actor: name, person, country, ipHash };
-  await tx.insert(activity).values({ account, at: now, action, about, ...who });
+  await tx.insert(activity).values({ account, at, action, about, ...who });
 }
 
 /** The newest lines, or those before a number. */

@@ -68,7 +68,7 @@ export async function readBookMismatches(
   return new Map(
     rows.map(({ id, fact, request, expected, found }) => {
       const name = request === null ? fact : `${fact}${fromUuid("request", request)}`;
-      return [String(id), accountFinding(id, name, expected, found)];
+      return [String(id), accountFinding(id, name, { expected, found })];
     }),
   );
 }

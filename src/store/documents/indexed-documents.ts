@@ -85,7 +85,8 @@ export class IndexedDocuments {
       if (source === undefined) throw new Error("The source was not stored");
       await tx`DELETE FROM indexed_documents WHERE source = ${source.number}`;
       const changed = new Set([source.number]);
-      for await (const batch of batches(documents)) await add(tx, source.number, batch, changed);
+      const into = { source: source.number, changed };
+      for await (const batch of batches(documents)) await add(tx, batch, into);
       await raise(tx, [...changed]);
       const [count] = await tx<{ documents: number }[]>`
         SELECT count(*)::int AS documents FROM indexed_documents WHERE source = ${source.number}`;
@@ -139,12 +140,17 @@ async function lock(tx: SqlTransaction): Promise<void> {
   await tx`LOCK TABLE document_sources IN SHARE ROW EXCLUSIVE MODE`;
 }
 
-/** `changed` gets the sources that lose a document. */
+interface Addition {
+  readonly source: number;
+  /** Gets the sources that lose a document. */
+  readonly changed: Set<number>;
+}
+
+/** Adds a batch to a source. A document with the URL of another source's takes its place. */
 async function add(
   tx: SqlTransaction,
-  source: number,
   batch: readonly IndexedDocument[],
-  changed: Set<number>,
+  { source, changed }: Addition,
 ): Promise<void> {
   const rows = batch.map((document) => ({ ...document, id: idOf(document.url), source }));
   const ids = arrayText(rows.map(({ id }) => `\\x${id.toString("hex")}`));

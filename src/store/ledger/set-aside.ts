@@ -44,11 +44,19 @@ export async function openOperations({ sql }: Database, before: Date): Promise<O
   }));
 }
 
-/** From now on it changes nothing. False if it is in the ledger or set aside already. */
+/** Marks an operation: Redis must not apply it. */
+interface SetAside {
+  /** The number of the account. */
+  readonly account: number;
+  /** The number of the operation. */
+  readonly number: number;
+  readonly reason: string;
+}
+
+/** Sets an operation aside. False if it is in the ledger or set aside already. */
 export async function setOperationAside(
   { db }: Database,
-  { account, number }: { readonly account: number; readonly number: number },
-  reason: string,
+  { account, number, reason }: SetAside,
   also?: AlsoInTransaction,
 ): Promise<boolean> {
   return await db.transaction(async (tx) => {

@@ -44,7 +44,7 @@ export async function addServiceMail(
   const { kind, account, to, subject, text, html, uniqueKey = null } = mail;
   const recipient = to.toLowerCase();
   const { perHour } = SERVICE_MAILS[kind];
-  if (perHour !== null && (await mailsInHour(tx, kind, recipient, now)) >= perHour) {
+  if (perHour !== null && (await mailsInHour(tx, { kind, recipient }, now)) >= perHour) {
     return "limited";
   }
   const added = await tx
@@ -62,18 +62,19 @@ export type HolderMail = Omit<NewServiceMail, "account" | "to">;
 export async function addHolderMails(
   tx: Transaction,
   { number, email }: Pick<AccountRow, "number" | "email">,
-  mails: readonly HolderMail[],
-  now: Date,
+  { mails, now }: { readonly mails: readonly HolderMail[]; readonly now: Date },
 ): Promise<void> {
   if (email === null) return;
   for (const mail of mails) await addServiceMail(tx, { ...mail, account: number, to: email }, now);
 }
 
-/** How many it was sent; counted once no other transaction adds one. */
+/**
+ * Counts the mails of a kind to a recipient in the last hour, after other transactions that add one
+ * have ended.
+ */
 async function mailsInHour(
   tx: Transaction,
-  kind: ServiceMailKind,
-  recipient: string,
+  { kind, recipient }: { readonly kind: ServiceMailKind; readonly recipient: string },
   now: Date,
 ): Promise<number> {
   await takeLock(tx, sql`hashtextextended(${`outbox ${kind} ${recipient}`}, 0)`);

@@ -38,13 +38,15 @@ export interface TrailEntry extends OperatorAction {
   readonly detail: string | null;
 }
 
-/** Who does it, and when. */
+/** The operator who acts, and the time. */
 export interface Doing {
   readonly actor: OperatorActor;
   readonly now: Date;
   /** Throws if the actor has lost the right to the change, which undoes it. */
   readonly confirm: (tx: Transaction) => Promise<void>;
 }
+
+type Done = Doing & Pick<TrailEntry, "outcome">;
 
 const DETAIL_LENGTH_MAX = 500;
 
@@ -61,8 +63,7 @@ export async function findAction({ db }: Database, id: string): Promise<TrailEnt
 export async function recordActionIn(
   tx: Transaction,
   action: OperatorAction,
-  { actor, now, confirm }: Doing,
-  outcome: ActionOutcome,
+  { actor, now, confirm, outcome }: Done,
 ): Promise<boolean> {
   const { name, personId: person, country } = actor;
   const added = await tx
@@ -74,8 +75,8 @@ export async function recordActionIn(
   if (added.length === 0) return false;
   if (action.account !== null && outcome !== "unchanged") {
     const about = `${action.about} (${action.reason})`;
-    const line = { actor, action: `operator_${action.action}`, about };
-    await recordActivity(tx, action.account, line, now);
+    const line = { actor, action: `operator_${action.action}`, about, at: now };
+    await recordActivity(tx, action.account, line);
   }
   return true;
 }
@@ -84,21 +85,19 @@ export async function recordActionIn(
 export async function recordAction(
   { db }: Database,
   action: OperatorAction,
-  doing: Doing,
-  outcome: ActionOutcome,
+  done: Done,
 ): Promise<boolean> {
-  return await db.transaction((tx) => recordActionIn(tx, action, doing, outcome));
+  return await db.transaction((tx) => recordActionIn(tx, action, done));
 }
 
 /**
- * Notes how something ended that was begun. What was done stays so: a repeat at the same time may
- * fail, and whoever read that would order it once more.
+ * Stores the outcome of an action that was begun. The outcome "done" stays: a repeat at the same
+ * time may fail, and a reader of that outcome would order the action once more.
  */
 export async function endAction(
   { db }: Database,
   id: string,
-  outcome: ActionOutcome,
-  detail: string | null,
+  { outcome, detail }: Pick<TrailEntry, "outcome" | "detail">,
 ): Promise<void> {
   await db
     .update(operatorActions)

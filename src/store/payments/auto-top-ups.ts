@@ -139,8 +139,7 @@ export async function readAutoTopUp(queries: Queries, account: number): Promise<
 export async function pauseAutoIn(
   tx: Transaction,
   account: number,
-  reason: PauseReason,
-  now: Date,
+  { reason, now }: { readonly reason: PauseReason; readonly now: Date },
 ): Promise<boolean> {
   return await setStateIn(tx, account, { from: "enabled", to: "paused", reason, now });
 }

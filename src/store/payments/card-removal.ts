@@ -35,15 +35,16 @@ export async function removeSavedCard(
       .from(savedCards)
       .where(and(eq(savedCards.provider, provider), eq(savedCards.ref, ref)));
     const account = owner === undefined ? null : await lockAccount(tx, owner.account);
-    const card = account === null ? null : await removeCardIn(tx, provider, ref, now);
+    const card = account === null ? null : await removeCardIn(tx, { provider, ref }, now);
     if (account === null || card === null) return null;
     await also?.(tx, account.number);
     const auto = await readAutoTopUp(tx, account.number);
     const isPaused =
-      auto?.card === card.number && (await pauseAutoIn(tx, account.number, "card_removed", now));
+      auto?.card === card.number &&
+      (await pauseAutoIn(tx, account.number, { reason: "card_removed", now }));
     // A closed account has nothing that could go on.
     const isTold = isPaused && account.state !== "closed";
-    if (isTold) await addHolderMails(tx, account, mailsOfPause(), now);
+    if (isTold) await addHolderMails(tx, account, { mails: mailsOfPause(), now });
     return { account: { id: account.id, bucket: account.bucket }, isPaused };
   });
 }

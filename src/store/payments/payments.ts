@@ -85,6 +85,14 @@ export interface ChangeTerms {
   readonly takes?: NanoUsd | null;
 }
 
+export interface ChangeOrder {
+  readonly terms: ChangeTerms;
+  /** Null changes nothing. */
+  readonly decide: (payment: Payment) => PaymentChange | null;
+  /** Runs in the transaction, only with a change. */
+  readonly also?: AlsoInTransaction | undefined;
+}
+
 export interface ChangedPayment {
   readonly account: AccountRef;
   readonly payment: Payment;
@@ -122,43 +130,41 @@ export class Payments {
   ): Promise<Payment> {
     const { database, random } = this.deps;
     return await database.db.transaction(async (tx) => {
-      return await recordPaymentIn(tx, random, account.number, payment, also);
+      return await recordPaymentIn(tx, random, { account: account.number, payment, also });
     });
   }
 
   /**
-   * Calls `decide` with the payment, locked against other changes, makes the change that it answers
-   * and books the difference. A repeated reference answers what was booked first and decides
-   * nothing. Null when there is no such payment.
+   * Locks the payment against other changes, makes the change that `decide` returns, and books the
+   * difference. For a reference that was used before, returns the change made then, and decides
+   * nothing. Null if no payment has this id.
    * @throws BalanceTooLarge, OperationSetAside, ReferenceReused
    */
-  async change(
-    id: string,
-    terms: ChangeTerms,
-    decide: (payment: Payment) => PaymentChange | null,
-    also?: AlsoInTransaction,
-  ): Promise<ChangedPayment | null> {
+  async change(id: string, order: ChangeOrder): Promise<ChangedPayment | null> {
     return await this.deps.database.db.transaction(async (tx) => {
-      return await changePaymentIn(tx, id, terms, decide, also);
+      return await changePaymentIn(tx, id, order);
     });
   }
 }
 
-/**
- * `Payments.record` as a part of a transaction. It takes the lock of the account's row. `also` runs
- * only with a new payment.
- */
+interface Recording {
+  /** The number of the account. */
+  readonly account: number;
+  readonly payment: NewPayment;
+  /** Runs only with a new payment. */
+  readonly also?: AlsoInTransaction | undefined;
+}
+
+/** `Payments.record` as a part of a transaction. It takes the lock of the account's row. */
 export async function recordPaymentIn(
   tx: Transaction,
   random: RandomBytes,
-  account: number,
-  payment: NewPayment,
-  also?: AlsoInTransaction,
+  { account, payment, also }: Recording,
 ): Promise<Payment> {
   const { provider = MANUAL, ref = null } = payment;
   const locked = await lockAccount(tx, account);
   if (locked === null) throw new Error(`Account number ${account} is gone`);
-  const first = await findByReference(tx, account, provider, ref);
+  const first = await findByReference(tx, account, { provider, ref });
   if (first !== null) {
     if (provider === MANUAL) {
       refuseOtherPayment(first, payment);
@@ -167,7 +173,7 @@ export async function recordPaymentIn(
     return first;
   }
   if (provider === MANUAL) refuseClosed(locked);
-  const stored = await insert(tx, newId("payment", random), account, payment);
+  const stored = await insert(tx, account, { id: newId("payment", random), ...payment });
   await bookCredit(tx, stored);
   await followDisputes(tx, locked);
   await raiseVersion(tx, account);
@@ -175,16 +181,11 @@ export async function recordPaymentIn(
   return stored;
 }
 
-/**
- * `Payments.change` as a part of a transaction. It takes the lock of the account's row. `also` runs
- * only with a change.
- */
+/** `Payments.change` as a part of a transaction. It takes the lock of the account's row. */
 export async function changePaymentIn(
   tx: Transaction,
   id: string,
-  terms: ChangeTerms,
-  decide: (payment: Payment) => PaymentChange | null,
-  also?: AlsoInTransaction,
+  { terms, decide, also }: ChangeOrder,
 ): Promise<ChangedPayment | null> {
   const found = await readPayment(tx, id);
   const account = found === null ? null : await lockAccount(tx, found.account);
@@ -194,27 +195,26 @@ export async function changePaymentIn(
   const first = await repeated(tx, payment, terms.reference);
   if (first !== null) {
     await refuseSetAside(tx, account.number, first);
-    const answer = await changed(tx, account, payment, first);
-    await refuseOtherChange(tx, answer, first, terms);
+    const answer = await changed(tx, account, { payment, operation: first });
+    await refuseOtherChange(tx, answer, terms);
     return answer;
   }
   const change = decide(payment);
-  if (change === null) return await changed(tx, account, payment, null);
+  if (change === null) return await changed(tx, account, { payment, operation: null });
   await tx.update(payments).set(change).where(eq(payments.number, payment.number));
   const after = { ...payment, ...change };
-  const operation = await bookDifference(tx, payment, after, terms);
+  const operation = await bookDifference(tx, { before: payment, after }, terms);
   await followDisputes(tx, account);
   await raiseVersion(tx, account.number);
   await also?.(tx, account.number);
-  return await changed(tx, account, after, operation);
+  return await changed(tx, account, { payment: after, operation });
 }
 
 /** @throws ReferenceReused if the payment belongs to another account */
 async function findByReference(
   tx: Transaction,
   account: number,
-  provider: string,
-  ref: string | null,
+  { provider, ref }: { readonly provider: string; readonly ref: string | null },
 ): Promise<Payment | null> {
   if (ref === null) return null;
   const [row] = await tx
@@ -232,9 +232,8 @@ async function findByReference(
 /** @throws ReferenceReused if a payment of another account took the reference meanwhile */
 async function insert(
   tx: Transaction,
-  id: string,
   account: number,
-  payment: NewPayment,
+  { id, ...payment }: NewPayment & { readonly id: string },
 ): Promise<Payment> {
   const { amount, bonus = ZERO, fee = ZERO, tax = ZERO, receiptUrl = null, paidAt } = payment;
   const { provider = MANUAL, ref = null, standing = {}, purpose = "balance" } = payment;
@@ -259,7 +258,7 @@ async function insert(
     .onConflictDoNothing({ target: [payments.provider, payments.providerRef] })
     .returning();
   if (row !== undefined) return paymentOf(row);
-  await findByReference(tx, account, provider, ref);
+  await findByReference(tx, account, { provider, ref });
   throw new Error(`Payment ${id} was not stored`);
 }
 
@@ -276,8 +275,7 @@ async function bookCredit(tx: Transaction, payment: Payment): Promise<void> {
 
 async function bookDifference(
   tx: Transaction,
-  before: Payment,
-  after: Payment,
+  { before, after }: { readonly before: Payment; readonly after: Payment },
   terms: ChangeTerms,
 ): Promise<OperationRow | null> {
   const amount = subtract(creditOf(after), creditOf(before));
@@ -303,8 +301,7 @@ async function repeated(
 async function changed(
   tx: Transaction,
   { id, bucket }: AccountRow,
-  payment: Payment,
-  operation: OperationRow | null,
+  { payment, operation }: Pick<ChangedPayment, "payment" | "operation">,
 ): Promise<ChangedPayment> {
   const result = { account: { id, bucket }, payment, operation };
   if (operation === null) return { ...result, takenBack: ZERO };
@@ -369,13 +366,12 @@ function refuseOtherPayment(
  */
 async function refuseOtherChange(
   tx: Transaction,
-  { payment, takenBack }: ChangedPayment,
-  { number }: OperationRow,
+  { payment, operation, takenBack }: ChangedPayment,
   { reference, takes }: ChangeTerms,
 ): Promise<void> {
-  if (takes === undefined) return;
+  if (takes === undefined || operation === null) return;
   const left = (await operationsOf(tx, payment.number))
-    .filter((operation) => operation.number <= number)
+    .filter(({ number }) => number <= operation.number)
     .reduce((sum, { amount }) => add(sum, amount), ZERO);
   if (takes === null ? left === 0n : takes === takenBack) return;
   throw new ReferenceReused(

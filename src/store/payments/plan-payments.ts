@@ -58,11 +58,11 @@ export async function followPlanPayment(
     : topUp.plan;
   const isAhead = subscription.state === "active" && charge.paidFrom > now;
   if (isAhead && isLost && isSame(subscription.paidUntil, charge.paidUntil)) {
-    await store(tx, account.number, { ...subscription, paidUntil: charge.paidFrom }, now);
+    await store(tx, { ...subscription, paidUntil: charge.paidFrom }, now);
     return "shortened";
   }
   if (isAhead && wasLost && !isLost && isSame(subscription.paidUntil, charge.paidFrom)) {
-    await store(tx, account.number, { ...subscription, paidUntil: charge.paidUntil }, now);
+    await store(tx, { ...subscription, paidUntil: charge.paidUntil }, now);
     return "extended";
   }
   if (!isSame(subscription.paidUntil, charge.paidUntil)) return null;
@@ -75,7 +75,7 @@ export async function followPlanPayment(
   if (!wasLost) return null;
   if (subscription.endReason !== "reversed" || subscription.paidUntil <= now) return null;
   if (account.state === "closed") return null;
-  await store(tx, account.number, { ...subscription, state: "active", endReason: null }, now);
+  await store(tx, { ...subscription, state: "active", endReason: null }, now);
   return "restored";
 }
 
@@ -155,7 +155,7 @@ async function give(tx: Transaction, given: Given, now: Date): Promise<PlanOutco
   const next = { nextPlan: null, nextPrice: null };
   if (charge.kind === "upgrade") {
     if (active?.paidUntil.getTime() !== paidUntil.getTime()) return "late";
-    await store(tx, account.number, { ...active, ...terms, ...next }, now);
+    await store(tx, { ...active, ...terms, ...next }, now);
     return "paid";
   }
   if (active !== null && active.paidUntil > paidFrom) {
@@ -163,7 +163,7 @@ async function give(tx: Transaction, given: Given, now: Date): Promise<PlanOutco
       paidFrom: active.paidUntil,
       paidUntil: periodEnd(active.anchor, active.paidUntil),
     };
-    await store(tx, account.number, { ...active, paidUntil: month.paidUntil }, now);
+    await store(tx, { ...active, paidUntil: month.paidUntil }, now);
     // From now on it is the charge of that month, which a refund of it takes back.
     await setMonth(tx, topUp.number, month);
     return "extended";
@@ -172,16 +172,13 @@ async function give(tx: Transaction, given: Given, now: Date): Promise<PlanOutco
   const anchor = charge.kind === "start" ? paidFrom : (subscription?.anchor ?? paidFrom);
   const row = { account: account.number, state: "active", endReason: null, anchor } as const;
   const period = { paidFrom, paidUntil, changedAt: now };
-  await store(tx, account.number, { ...row, ...terms, ...next, ...period }, now);
+  await store(tx, { ...row, ...terms, ...next, ...period }, now);
   return "paid";
 }
 
-async function store(
-  tx: Transaction,
-  account: number,
-  subscription: PlanSubscription,
-  now: Date,
-): Promise<void> {
+/** Stores a plan as the account's plan, in place of the one before. */
+async function store(tx: Transaction, subscription: PlanSubscription, now: Date): Promise<void> {
+  const { account } = subscription;
   const values = { ...subscription, changedAt: now };
   await tx
     .insert(planSubscriptions)

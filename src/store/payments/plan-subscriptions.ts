@@ -57,6 +57,7 @@ export interface PlanDecision {
 
 interface PlanRequest {
   readonly now: Date;
+  readonly decide: (facts: PlanFacts) => PlanStep;
   /** The holder's own id of the order: the same one charges once. */
   readonly request?: string | null;
   /** Runs in the transaction of a change. */
@@ -70,8 +71,7 @@ interface PlanRequest {
 export async function decidePlan(
   { database, random }: TopUpsDeps,
   number: number,
-  { now, request = null, also }: PlanRequest,
-  decide: (facts: PlanFacts) => PlanStep,
+  { now, request = null, also, decide }: PlanRequest,
 ): Promise<PlanDecision> {
   return await database.db.transaction(async (tx) => {
     const facts = await readFacts(tx, number);
@@ -82,10 +82,10 @@ export async function decidePlan(
     if (step.kind === "charge") {
       return { step, topUpId: await createCharge(tx, random, { ...step, request }) };
     }
-    if (step.kind === "change") await change(tx, number, step.to, now);
+    if (step.kind === "change") await change(tx, number, { ...step.to, changedAt: now });
     if (step.kind === "end") {
       await endSubscriptionIn(tx, number, { reason: step.reason, now });
-      await addHolderMails(tx, facts.account, step.mails, now);
+      await addHolderMails(tx, facts.account, { mails: step.mails, now });
     }
     return { step, topUpId: null };
   });
@@ -110,13 +110,9 @@ async function createCharge(
 async function change(
   tx: Transaction,
   account: number,
-  to: Extract<PlanStep, { kind: "change" }>["to"],
-  now: Date,
+  to: Extract<PlanStep, { kind: "change" }>["to"] & Pick<PlanSubscription, "changedAt">,
 ): Promise<void> {
-  await tx
-    .update(planSubscriptions)
-    .set({ ...to, changedAt: now })
-    .where(eq(planSubscriptions.account, account));
+  await tx.update(planSubscriptions).set(to).where(eq(planSubscriptions.account, account));
   if (to.plan === undefined) return;
   await tx.update(accounts).set({ plan: to.plan }).where(eq(accounts.number, account));
   await raiseVersion(tx, account);

@@ -51,6 +51,12 @@ export async function dropRefund({ db }: Database, ref: RefundRef): Promise<void
   await db.delete(refundAttempts).where(and(isOf(ref), isNull(refundAttempts.refund)));
 }
 
+interface BrokenOff extends RefundAttempt {
+  readonly now: Date;
+  /** A failure that was seen before this time is old enough for the next attempt. */
+  readonly seenBefore: Date;
+}
+
 /**
  * Stores that this attempt broke off. Answers the number of the next one if that was seen before
  * `seenBefore`, and null if it is too early, or another process makes the next one.
@@ -58,8 +64,7 @@ export async function dropRefund({ db }: Database, ref: RefundRef): Promise<void
 export async function nextRefundAttempt(
   { db }: Database,
   ref: RefundRef,
-  { amount, attempt }: RefundAttempt,
-  { now, seenBefore }: { readonly now: Date; readonly seenBefore: Date },
+  { amount, attempt, now, seenBefore }: BrokenOff,
 ): Promise<number | null> {
   const isLast = and(isOf(ref), eq(refundAttempts.attempt, attempt));
   const [next] = await db

@@ -100,34 +100,38 @@ function isCustomer(provider: string, customer: string) {
   return and(eq(providerCustomers.provider, provider), eq(providerCustomers.customer, customer));
 }
 
-/** Saves a card, or renews what is known of it. A card that was removed stays removed. */
+/** A card whose holder agreed that it is charged. */
+interface NewCard {
+  readonly owner: Pick<SavedCard, "account" | "provider">;
+  readonly details: CardDetails;
+  readonly consent: Consent;
+}
+
+/** Saves a card, or renews its details. A card that was removed stays removed. */
 export async function saveCardIn(
   tx: Transaction,
   random: RandomBytes,
-  owner: { readonly account: number; readonly provider: string },
-  card: CardDetails,
-  consent: Consent,
+  { owner, details, consent }: NewCard,
 ): Promise<void> {
   const { account, provider } = owner;
-  const { ref, ...details } = card;
+  const { ref, ...renewed } = details;
   await tx
     .insert(savedCards)
     .values({
-      ...card,
+      ...details,
       id: newId("card", random),
       account,
       provider,
       consentVersion: consent.version,
       consentAt: consent.at,
     })
-    .onConflictDoUpdate({ target: [savedCards.provider, savedCards.ref], set: details });
+    .onConflictDoUpdate({ target: [savedCards.provider, savedCards.ref], set: renewed });
 }
 
 /** Marks a card as removed, by the provider's own id of it; null when there is no such card. */
 export async function removeCardIn(
   tx: Transaction,
-  provider: string,
-  ref: string,
+  { provider, ref }: Pick<SavedCard, "provider" | "ref">,
   now: Date,
 ): Promise<SavedCard | null> {
   const isCard = and(eq(savedCards.provider, provider), eq(savedCards.ref, ref));

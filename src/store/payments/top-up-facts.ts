@@ -43,8 +43,7 @@ export interface TopUpFacts {
  */
 export async function createChecked(
   { database, random }: TopUpsDeps,
-  account: number,
-  now: Date,
+  { account, now }: { readonly account: number; readonly now: Date },
   decide: (facts: TopUpFacts) => NewTopUp | null,
 ): Promise<string | null> {
   return await database.db.transaction(async (tx) => {
@@ -54,6 +53,8 @@ export async function createChecked(
 }
 
 interface RequestedTopUp {
+  /** The number of the account. */
+  readonly account: number;
   readonly now: Date;
   readonly request: string | null;
   /** Runs in the transaction of a new one. */
@@ -66,8 +67,7 @@ interface RequestedTopUp {
  */
 export async function createRequested(
   { database, random }: TopUpsDeps,
-  account: number,
-  { now, request, also }: RequestedTopUp,
+  { account, now, request, also }: RequestedTopUp,
   decide: (facts: TopUpFacts) => NewTopUp,
 ): Promise<{ readonly id: string; readonly isRepeat: boolean }> {
   return await database.db.transaction(async (tx) => {

@@ -3,6 +3,7 @@
 
 import { eq } from "drizzle-orm";
 import type { NanoUsd } from "../../core/money/money.ts";
+import type { AccountRow } from "../accounts/accounts.ts";
 import { lockAccount } from "../ledger/operations.ts";
 import { addHolderMails, type HolderMail } from "../mail/outbox.ts";
 import type { Transaction } from "../servers/transaction.ts";
@@ -97,7 +98,11 @@ export async function applyReading(
     const { paid, card, pause, ...columns } = change;
     const { topUp } = before;
     const { now } = reading;
-    const payment = paid === null ? NO_PAYMENT : await bookPayment(tx, random, before, change, now);
+    const holder = before.account;
+    const payment =
+      paid === null
+        ? NO_PAYMENT
+        : await bookPayment(tx, random, { topUp, holder, paid, intent: change.intent, now });
     const number = payment.after?.number ?? null;
     const isOver = columns.status !== "open";
     await tx
@@ -110,24 +115,25 @@ export async function applyReading(
         endedAt: isOver && topUp.status === "open" ? now : before.endedAt,
       })
       .where(eq(topUps.number, topUp.number));
-    if (card !== null) await saveCardIn(tx, random, topUp, card.details, card.consent);
+    if (card !== null) await saveCardIn(tx, random, { owner: topUp, ...card });
     const isFirst = topUp.payment === null && number !== null;
     const isByHolder = isFirst && (topUp.kind === "checkout" || topUp.kind === "card");
     if (isByHolder && paid !== null && pause === null) {
       await resumeAutoIn(tx, topUp.account, { paidAt: paid.at, now });
     }
     const isNew = change.concern !== topUp.concern || columns.status !== "succeeded";
-    const isPaused = pause !== null && isNew && (await pauseAutoIn(tx, topUp.account, pause, now));
+    const isPaused =
+      pause !== null && isNew && (await pauseAutoIn(tx, topUp.account, { reason: pause, now }));
     if (reading.event !== null) await processedIn(tx, reading.event, columns.status);
-    const parts = { topUp, account: before.account, ...payment };
+    const parts = { topUp, account: holder, ...payment };
     const plan = await followPlanPayment(tx, parts, now);
     const after = await readTopUpIn(tx, topUp.number);
     if (after === null) throw new Error(`The top-up ${topUp.id} is gone`);
-    const isForClosed = isFirst && before.account.state === "closed";
+    const isForClosed = isFirst && holder.state === "closed";
     const toRefund = plan === "late" ? "plan_late" : isForClosed ? "account_closed" : null;
     const paused = isPaused ? pause : null;
     const applied = { before: topUp, after, payment, paused, plan, toRefund } as const;
-    await addHolderMails(tx, before.account, mailsOf(applied), now);
+    await addHolderMails(tx, holder, { mails: mailsOf(applied), now });
     return applied;
   });
 }
@@ -147,15 +153,21 @@ async function lockTopUp(tx: Transaction, number: number) {
 
 const NO_PAYMENT = { before: null, after: null } as const;
 
-/** Books the payment, or the change of what is taken back of it. */
+/** A top-up, locked, and the payment of it that a reading found. */
+interface PaidTopUp {
+  readonly topUp: TopUp;
+  readonly holder: AccountRow;
+  readonly paid: PaidNow;
+  readonly intent: TopUpChange["intent"];
+  readonly now: Date;
+}
+
+/** Books the payment, or the change of the amounts that are taken back. */
 async function bookPayment(
   tx: Transaction,
   random: TopUpsDeps["random"],
-  { topUp, account: holder }: Pick<Awaited<ReturnType<typeof lockTopUp>>, "topUp" | "account">,
-  { paid, intent }: TopUpChange,
-  now: Date,
+  { topUp, holder, paid, intent, now }: PaidTopUp,
 ): Promise<AppliedReading["payment"]> {
-  if (paid === null) throw new Error(`The top-up ${topUp.id} is not paid`);
   const { standing, tax, receiptUrl, fingerprint } = paid;
   const { provider, account, amount, fee } = topUp;
   if (topUp.payment === null) {
@@ -163,19 +175,21 @@ async function bookPayment(
     const sums = { amount, bonus, fee, tax, standing };
     const purpose = topUp.kind === "plan" ? ("plan" as const) : ("balance" as const);
     const terms = { ...sums, purpose, receiptUrl, paidAt: paid.at, provider, ref: intent };
-    return { before: null, after: await recordPaymentIn(tx, random, account, terms) };
+    const payment = await recordPaymentIn(tx, random, { account, payment: terms });
+    return { before: null, after: payment };
   }
   const terms = { actor: provider, reason: "provider", reference: null };
   const seen: { before: Payment | null } = { before: null };
   const id = await paymentId(tx, topUp.payment);
-  const changed = await changePaymentIn(tx, id, terms, (payment) => {
+  const decide = (payment: Payment) => {
     seen.before = payment;
     const isSame =
       payment.refunded === standing.refunded &&
       payment.disputed === standing.disputed &&
       payment.dispute === standing.dispute;
     return isSame ? null : standing;
-  });
+  };
+  const changed = await changePaymentIn(tx, id, { terms, decide });
   return { before: seen.before, after: changed?.payment ?? null };
 }
 

@@ -88,7 +88,7 @@ export async function ensureMember(
       .from(people)
       .where(eq(people.id, personId));
     const about = `${person?.email} as ${role}`;
-    const what = { actor: OPERATOR, action: "person_joined", about };
-    await recordActivity(tx, account.number, what, now);
+    const line = { actor: OPERATOR, action: "person_joined", about, at: now };
+    await recordActivity(tx, account.number, line);
   });
 }

@@ -29,6 +29,8 @@ export interface InvitationRow {
 }
 
 export interface NewInvitation extends InvitationRow {
+  /** The number of the account. */
+  readonly account: number;
   readonly token: string;
   /** Whoever sends it, whose address at that moment is `invitedBy`; null for the operator. */
   readonly personId: string | null;
@@ -69,6 +71,8 @@ export async function listInvitations(
 }
 
 interface MemberChange {
+  /** The number of the account. */
+  readonly account: number;
   readonly personId: string;
   /** Null removes the person from the account. */
   readonly role: Role | null;
@@ -90,13 +94,12 @@ interface AlsoChanged {
  */
 export async function changeMember(
   { db }: Database,
-  { number }: Account,
-  { personId, role, by, now }: MemberChange,
+  { account, personId, role, by, now }: MemberChange,
   also: AlsoChanged,
 ): Promise<MembershipProblem | null> {
-  const isMember = and(eq(memberships.account, number), eq(memberships.person, personId));
+  const isMember = and(eq(memberships.account, account), eq(memberships.person, personId));
   return await db.transaction(async (tx) => {
-    await lockAccount(tx, number);
+    await lockAccount(tx, account);
     const [member] = await tx
       .select({ role: memberships.role, email: people.email })
       .from(memberships)
@@ -106,13 +109,13 @@ export async function changeMember(
     if (member.role === role) return null;
     const isAboutOwner = member.role === "owner" || role === "owner";
     if (by !== null && by !== "owner" && isAboutOwner) return "owner_only";
-    if (member.role === "owner" && (await countOwners(tx, number)) === 1) return "last_owner";
+    if (member.role === "owner" && (await countOwners(tx, account)) === 1) return "last_owner";
     // Before the change: whoever changes their own role still has it.
     await also.changed(tx, member.email);
     if (role === null) await tx.delete(memberships).where(isMember);
     else await tx.update(memberships).set({ role }).where(isMember);
-    if (member.role === "owner") await moveMailsToOwner(tx, number, member.email);
-    const ended = await endInvitationsBy(tx, number, { ...member, role, now });
+    if (member.role === "owner") await moveMailsToOwner(tx, account, member.email);
+    const ended = await endInvitationsBy(tx, account, { ...member, role, now });
     for (const email of ended) await also.withdrawn(tx, email);
     return null;
   });
@@ -150,7 +153,7 @@ async function moveMailsToOwner(tx: Transaction, number: number, former: string)
     .where(and(eq(memberships.account, number), eq(memberships.role, "owner")))
     .orderBy(asc(memberships.joinedAt))
     .limit(1);
-  if (owner !== undefined) await moveMails(tx, number, former, owner.email);
+  if (owner !== undefined) await moveMails(tx, number, { from: former, to: owner.email });
 }
 
 async function countOwners(tx: Transaction, account: number): Promise<number> {
@@ -164,27 +167,27 @@ async function countOwners(tx: Transaction, account: number): Promise<number> {
 /** Stores an invitation. An earlier one of the same inbox to the account ends. */
 export async function addInvitation(
   { db }: Database,
-  { number }: Account,
   { token, personId, ...invitation }: NewInvitation,
   { now, also }: { readonly now: Date; readonly also: AlsoInTransaction },
 ): Promise<"added" | "member"> {
+  const { account } = invitation;
   return await db.transaction(async (tx) => {
-    await lockAccount(tx, number);
+    await lockAccount(tx, account);
     const [member] = await tx
       .select({ person: memberships.person })
       .from(memberships)
       .innerJoin(people, eq(people.id, memberships.person))
-      .where(and(eq(memberships.account, number), eq(people.email, invitation.email)));
+      .where(and(eq(memberships.account, account), eq(people.email, invitation.email)));
     if (member !== undefined) return "member";
     const ofInbox = eq(invitations.email, invitation.email);
     await tx
       .update(invitations)
       .set({ endedAt: now })
-      .where(and(eq(invitations.account, number), ofInbox, isOpen()));
+      .where(and(eq(invitations.account, account), ofInbox, isOpen()));
     const tokenHash = hashToken(token);
     const invitedBy = (personId && (await addressIn(tx, personId))) ?? invitation.invitedBy;
-    await tx.insert(invitations).values({ ...invitation, invitedBy, account: number, tokenHash });
-    await also(tx, number);
+    await tx.insert(invitations).values({ ...invitation, invitedBy, tokenHash });
+    await also(tx, account);
     return "added";
   });
 }
@@ -202,15 +205,14 @@ async function addressIn(tx: Transaction, personId: string): Promise<string | nu
 /** Ends an invitation. False if the account has no such one that is open. */
 export async function withdrawInvitation(
   { db }: Database,
-  { number }: Account,
-  { id, now }: { readonly id: string; readonly now: Date },
+  { account, id, now }: { readonly account: number; readonly id: string; readonly now: Date },
   also: (tx: Transaction, email: string) => Promise<void>,
 ): Promise<boolean> {
   return await db.transaction(async (tx) => {
     const [ended] = await tx
       .update(invitations)
       .set({ endedAt: now })
-      .where(and(eq(invitations.account, number), eq(invitations.id, id), isOpen()))
+      .where(and(eq(invitations.account, account), eq(invitations.id, id), isOpen()))
       .returning();
     if (ended === undefined) return false;
     await also(tx, ended.email);

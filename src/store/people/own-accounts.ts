@@ -50,7 +50,7 @@ export async function openApplicationAccount(
     if (owned.length >= most) return null;
     const row = await insertAccount(tx, { surface: "application", email, name }, { random, now });
     const { number: account } = row;
-    const grant = origin === null ? "granted" : await takeGrant(tx, account, origin, now);
+    const grant = origin === null ? "granted" : await takeGrant(tx, origin, { account, now });
     if (grant !== "granted") {
       await tx.update(accounts).set({ signUpGrant: grant }).where(eq(accounts.number, account));
     }
@@ -65,8 +65,7 @@ export async function openApplicationAccount(
 /** Gives an account another name. It decides nothing, so no process has to learn of it. */
 export async function renameAccount(
   { db }: Database,
-  { number }: Pick<AccountRow, "number">,
-  name: string,
+  { number, name }: Pick<AccountRow, "number"> & { readonly name: string },
   also: AlsoInTransaction,
 ): Promise<void> {
   await db.transaction(async (tx) => {

@@ -223,7 +223,8 @@ export class PeopleStore {
           .where(eq(people.id, personId))
           .for("update");
         if (before === undefined) return false;
-        for (const { number } of owned) await moveMails(tx, number, before.email, email);
+        for (const { number } of owned)
+          await moveMails(tx, number, { from: before.email, to: email });
         // Before the address changes, which a code was mailed to.
         await endProofsIn(tx, personId);
         await tx.update(people).set({ email }).where(eq(people.id, personId));

@@ -43,9 +43,8 @@ class AlreadyGranted extends Error {}
  */
 export async function openFirstAccount(
   { database, random }: SignUpDeps,
-  personId: string,
+  { personId, now }: { readonly personId: string; readonly now: Date },
   origin: (email: string) => SignUpOrigin,
-  now: Date,
 ): Promise<AccountRef | null> {
   const [known] = await database.db
     .select({ openedAt: people.openedAt })
@@ -61,7 +60,7 @@ export async function openFirstAccount(
     const owner = person.name === "" ? email.slice(0, email.indexOf("@")) : person.name;
     const name = `${owner}'s account`;
     const row = await insertAccount(tx, { surface: "gateway", email, name }, { random, now });
-    const grant = await takeGrant(tx, row.number, from, now);
+    const grant = await takeGrant(tx, from, { account: row.number, now });
     if (grant === "granted") await bookFreeCredit(tx, row.number, { now });
     await tx.update(accounts).set({ signUpGrant: grant }).where(eq(accounts.number, row.number));
     await tx.insert(memberships).values({
@@ -70,21 +69,21 @@ export async function openFirstAccount(
       role: "owner",
       joinedAt: now,
     });
-    await recordActivity(tx, row.number, { actor, action: "account_opened", about: name }, now);
+    const line = { actor, action: "account_opened", about: name, at: now };
+    await recordActivity(tx, row.number, line);
     await tx.update(people).set({ openedAt: now }).where(eq(people.id, personId));
     return { id: row.id, bucket: row.bucket };
   });
 }
 
 /**
- * Whether what is free is granted to an account. Takes all marks or none; another transaction with
- * one of them waits for this one.
+ * Takes the marks for the free credit, or the free plan, of an account: all of them or none.
+ * Another transaction with one of these marks waits for this transaction.
  */
 export async function takeGrant(
   tx: Transaction,
-  account: number,
   { marks, isDisposable }: Pick<SignUpOrigin, "marks" | "isDisposable">,
-  now: Date,
+  { account, now }: { readonly account: number; readonly now: Date },
 ): Promise<SignUpGrant> {
   if (isDisposable) return "disposable_inbox";
   // In one order everywhere, so that two sign-ups cannot wait for each other.

@@ -118,7 +118,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
     },
     listen: async (channel, listener) => {
       const own = isPooled ? common : settings;
-      const subscription = new Subscription(directUrl ?? url, own, channel, listener);
+      const subscription = new Subscription(directUrl ?? url, own, { channel, listener });
       subscriptions.add(subscription);
       const end = async () => {
         subscriptions.delete(subscription);

@@ -29,6 +29,13 @@ function unreferencedPause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
+interface SubscriptionTerms {
+  readonly channel: string;
+  readonly listener: ChannelListener;
+  /** Waits between two attempts; replaced by tests. */
+  readonly pause?: (ms: number) => Promise<void>;
+}
+
 /** Follows a channel over a connection of its own. */
 export class Subscription {
   readonly #sql: postgres.Sql;
@@ -39,13 +46,10 @@ export class Subscription {
   #onLost: () => void = () => {};
   #hasEnded = false;
 
-  /** `pause` replaces the waiting between two attempts. */
   constructor(
     url: string,
     settings: Settings,
-    channel: string,
-    listener: ChannelListener,
-    pause = unreferencedPause,
+    { channel, listener, pause = unreferencedPause }: SubscriptionTerms,
   ) {
     const own = {
       max: 1,

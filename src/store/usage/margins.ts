@@ -34,12 +34,19 @@ const COLUMNS: Readonly<Record<MarginGroup, { readonly name: string; readonly se
   day: { name: "day", select: "day::text" },
 };
 
-/** From the first day until before the second one, both such as `2026-11-01` (UTC). */
+/** Days such as `2026-11-01` (UTC), and the split of their sums. */
+export interface MarginRange {
+  /** The first day. */
+  readonly from: string;
+  /** The day after the last one. */
+  readonly to: string;
+  readonly by: MarginGroup;
+}
+
+/** Reads the sums of a range of days, those with the highest charges first. */
 export async function readMargins(
   { sql }: Database,
-  from: string,
-  to: string,
-  by: MarginGroup,
+  { from, to, by }: MarginRange,
 ): Promise<MarginSums[]> {
   const split = MARGIN_GROUPS.slice(0, MARGIN_GROUPS.indexOf(by) + 1);
   const columns = MARGIN_GROUPS.map((group) => {

@@ -16,8 +16,7 @@ export interface UsageDay {
 export async function readUsageDays(
   { sql }: Database,
   account: number,
-  fromMs: number,
-  toMs: number,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<UsageDay> {
   const [row] = await sql`
     SELECT coalesce(sum(calls), 0) AS calls, coalesce(sum(cost), 0) AS cost,

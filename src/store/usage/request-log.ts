@@ -44,14 +44,19 @@ export interface LogPlace {
   readonly request: string;
 }
 
-/** At most `count` calls before a place, newest first. */
+interface LogQuestion {
+  readonly filter: LogFilter;
+  /** Null for the newest calls. */
+  readonly before: LogPlace | null;
+  readonly count: number;
+}
+
+/** Reads at most `count` calls before a place, newest first. */
 export async function readLogPage(
   { sql }: Database,
   account: number,
-  filter: LogFilter,
-  page: { readonly before: LogPlace | null; readonly count: number },
+  { filter, before, count }: LogQuestion,
 ): Promise<LoggedCall[]> {
-  const { before, count } = page;
   const parameters = new Parameters();
   const conditions = logConditions(parameters, account, filter);
   const at = parameters.add(before?.at.toISOString() ?? null);

@@ -59,7 +59,7 @@ export function usageChanges(
     const change = log === null ? undefined : logged.get(log);
     if (change === undefined) {
       if (ledger !== null && CHARGES.has(ledger.kind)) {
-        changes.push(moneyAlone(ledger, account, key, 1n));
+        changes.push(moneyAlone(ledger, { account, key }, 1n));
       }
       continue;
     }
@@ -68,7 +68,7 @@ export function usageChanges(
     if (ledger === null && isOwed) {
       const { paidDelta, freeDelta, atMs } = entry;
       const row = { paid_delta: paidDelta, free_delta: freeDelta, at: isoOf(atMs) };
-      changes.push(moneyAlone(row, account, key, -1n));
+      changes.push(moneyAlone(row, { account, key }, -1n));
     }
     if (change.before !== null) changes.push(ofRow(change.before, -1n));
     changes.push(ofRow(change.after, 1n));
@@ -82,8 +82,7 @@ function isoOf(ms: number): string {
 
 function moneyAlone(
   row: Pick<LedgerRow, "paid_delta" | "free_delta" | "at">,
-  account: number,
-  key: number | null,
+  { account, key }: { readonly account: number; readonly key: number | null },
   sign: bigint,
 ): UsageChange {
   const free = -nano(String(row.free_delta));

@@ -7,7 +7,6 @@ import { arrayText } from "../servers/database.ts";
 import type { Parameters } from "../tables/parameters.ts";
 import type { UsageStatus } from "../tables/usage-schema.ts";
 
-const QUARTER_MS = 900_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
@@ -59,15 +58,19 @@ function slicesOf(borders: readonly number[]): DaySlices {
   const slices = borders.flatMap((ms, border) => {
     const midnight = midnights[border] ?? 0;
     const hour = Math.round(ms / HOUR_MS) * HOUR_MS;
-    return [...sliceOf(border, HOUR_MS, midnight, hour), ...sliceOf(border, QUARTER_MS, hour, ms)];
+    return [
+      ...sliceOf({ border, minutes: 60, fromMs: midnight, toMs: hour }),
+      ...sliceOf({ border, minutes: 15, fromMs: hour, toMs: ms }),
+    ];
   });
   return { midnights, slices };
 }
 
-function sliceOf(border: number, lengthMs: number, fromMs: number, toMs: number): Slice[] {
-  const minutes = lengthMs / 60_000;
-  if (fromMs < toMs) return [{ border, minutes, fromMs, toMs, sign: 1 }];
-  if (fromMs > toMs) return [{ border, minutes, fromMs: toMs, toMs: fromMs, sign: -1 }];
+/** The slice between two times in either order; none if they are the same. */
+function sliceOf(between: Omit<Slice, "sign">): Slice[] {
+  const { fromMs, toMs } = between;
+  if (fromMs < toMs) return [{ ...between, sign: 1 }];
+  if (fromMs > toMs) return [{ ...between, fromMs: toMs, toMs: fromMs, sign: -1 }];
   return [];
 }
 

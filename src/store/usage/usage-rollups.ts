@@ -64,25 +64,30 @@ function asTypes<Name extends string>(columns: Readonly<Record<Name, string>>): 
   return columns;
 }
 
+/** The sums of rows of one length, by time and kind of call. */
+interface SumsOfLength {
+  readonly minutes: number;
+  readonly sums: Map<string, Sum>;
+}
+
 /** Each change is in a row of every length; the longer ones are summed from the shortest. */
 function summed(changes: readonly UsageChange[]): Sum[] {
   const [shortest, ...longer] = ROLLUP_MINUTES;
-  const shortSums = new Map<string, Sum>();
-  for (const change of changes) addTo(sumOf(shortSums, shortest, change.atMs, change), change);
-  const quarters = [...shortSums.values()];
+  const short: SumsOfLength = { minutes: shortest, sums: new Map() };
+  for (const change of changes) addTo(sumOf(short, change.atMs, change), change);
+  const quarters = [...short.sums.values()];
   return quarters.concat(
     longer.flatMap((minutes) => {
-      const sums = new Map<string, Sum>();
-      for (const sum of quarters) addSum(sumOf(sums, minutes, sum.startMs, sum.key), sum);
-      return [...sums.values()];
+      const long: SumsOfLength = { minutes, sums: new Map() };
+      for (const sum of quarters) addSum(sumOf(long, sum.startMs, sum.key), sum);
+      return [...long.sums.values()];
     }),
   );
 }
 
 /** The sum that a time and kind of call belong to; made if it is missing. */
 function sumOf(
-  sums: Map<string, Sum>,
-  minutes: number,
+  { minutes, sums }: SumsOfLength,
   atMs: number,
   { account, key, status, service, model }: Omit<Sum["key"], "minutes" | "at">,
 ): Sum {

@@ -190,8 +190,7 @@ export interface UsageChoices {
 export async function readUsageChoices(
   { sql }: Database,
   account: number,
-  fromMs: number,
-  toMs: number,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<UsageChoices> {
   const length = toMs - fromMs > HOURLY_CHOICES_MS ? DAY_MS : HOUR_MS;
   const begin = Math.floor(fromMs / length) * length;

@@ -236,6 +236,7 @@ export class HttpExchange implements UpstreamResponse, ResponseBody, BodyReader 
   }
 
   /** A taker that throws is at fault: its error is logged, and ends the exchange. */
+  // biome-ignore lint/complexity/useMaxParams: every piece of a reply runs it
   #give(taker: BytesTaker, bytes: Buffer, from: number, to: number): void {
     try {
       taker.take(bytes, from, to);

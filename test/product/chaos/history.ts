@@ -65,7 +65,7 @@ class HistoryWriter implements History {
     const { accounts: store } = this.options.operator.administration;
     for (let made = 0; made < ACCOUNTS; made += 1) {
       const place = await store.create({ surface: "gateway", email: null }, new Date());
-      await store.decide(place.id, new Date(), () => ({ contract: "enterprise" }));
+      await store.decide(place.id, () => ({ contract: "enterprise" }), { now: new Date() });
       const row = await store.find(place.id);
       if (row === null) throw new Error("The account is gone");
       const account = { row, keys: [], revoked: [], holds: [] };

@@ -68,7 +68,8 @@ async function ledgerFollows(product: Product): Promise<void> {
   const ledger = new Ledger(operator.database);
   const written = new Map<number, number>();
   for (const { bucket, epoch, entry } of await ledger.cursors()) {
-    const page = await readJournal(operator.actors.scripts.redis, bucket, { epoch, entry }, 1);
+    const range = { epoch, entry, count: 1 };
+    const page = await readJournal(operator.actors.scripts.redis, bucket, range);
     written.set(bucket, page.written);
   }
   await eventually(

@@ -76,7 +76,9 @@ async function endConnections(product: Product, random: Random): Promise<number>
 async function newestEntries({ operator }: Product): Promise<number[]> {
   const { redis } = operator.actors.scripts;
   const buckets = Array.from({ length: 64 }, (_, bucket) => bucket);
-  const pages = buckets.map((bucket) => readJournal(redis, bucket, { epoch: 0, entry: 0 }, 1));
+  const pages = buckets.map((bucket) =>
+    readJournal(redis, bucket, { epoch: 0, entry: 0, count: 1 }),
+  );
   return (await Promise.all(pages)).map(({ written }) => written);
 }
 

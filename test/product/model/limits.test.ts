@@ -62,7 +62,7 @@ class Model {
 const clock = new TestClock("2031-03-15T23:57:00.000Z");
 const world = await shared(openWorld(clock.options));
 const account = await openAccount(world, { createdAt: clock.daysAgo(0) });
-await world.store.decide(account.row.id, new Date(), () => ({ contract: "enterprise" }));
+await world.store.decide(account.row.id, () => ({ contract: "enterprise" }), { now: new Date() });
 await account.actor.configure();
 
 async function play(commands: readonly Command[], run: number): Promise<void> {

@@ -233,8 +233,8 @@ export class ApiWorld implements AsyncDisposable {
   async journal(account: TestAccount): Promise<JournalEntry[]> {
     const { redis } = this.parts.stores;
     const [bucket] = (await inspectBuckets(redis)).slice(account.bucket);
-    const place = { epoch: bucket?.record?.epoch ?? 0, entry: 0 };
-    const { entries } = await readJournal(redis, account.bucket, place, 10_000);
+    const range = { epoch: bucket?.record?.epoch ?? 0, entry: 0, count: 10_000 };
+    const { entries } = await readJournal(redis, account.bucket, range);
     return entries
       .flatMap(({ entry }) => entry ?? [])
       .filter((entry) => entry.account === account.id && entry.type !== "operation")

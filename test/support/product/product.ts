@@ -174,8 +174,8 @@ export class Product implements AsyncDisposable {
     await eventually("the journal is in the ledger", async () => {
       await flush();
       const behind = (await ledger.cursors()).map(async ({ bucket, epoch, entry }) => {
-        const place = { epoch, entry };
-        const { written } = await readJournal(actors.scripts.redis, bucket, place, 1);
+        const range = { epoch, entry, count: 1 };
+        const { written } = await readJournal(actors.scripts.redis, bucket, range);
         return written > entry;
       });
       return !(await Promise.all(behind)).includes(true);

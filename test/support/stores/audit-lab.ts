@@ -72,7 +72,10 @@ export async function owingAccount(world: World): Promise<TestAccount> {
   const [payment] = await world.payments.list(account.row);
   if (payment === undefined) throw new Error("There is no payment");
   const terms = { actor: "operator", reason: "refund", reference: null };
-  await world.payments.change(payment.id, terms, ({ amount }) => ({ refunded: amount }));
+  await world.payments.change(payment.id, {
+    terms,
+    decide: ({ amount }) => ({ refunded: amount }),
+  });
   await account.actor.applyOperations();
   await account.actor.configure();
   return account;

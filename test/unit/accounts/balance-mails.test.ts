@@ -82,7 +82,7 @@ test("a balance that was never paid, or is refunded in full, is no low balance",
   const account = await openAccount(world, { email: refunded });
   const id = await pay(world, account, usd("20"));
   const terms = { actor: "operator", reason: "test", reference: null };
-  await world.payments.change(id, terms, ({ amount }) => ({ refunded: amount }));
+  await world.payments.change(id, { terms, decide: ({ amount }) => ({ refunded: amount }) });
   await account.actor.applyOperations();
   expect([...(await mailsTo(never)), ...(await mailsTo(refunded))]).toEqual([]);
 });

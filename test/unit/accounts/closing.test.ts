@@ -52,7 +52,7 @@ test("an account that owes money is not closed before that is paid or forgiven",
   const call = await hold(account, usd("4"), { freeEligible: false });
   await call.settle(usd("4"), DONE);
   const terms = { actor: "operator", reason: "test", reference: null };
-  await world.payments.change(id, terms, ({ amount }) => ({ refunded: amount }));
+  await world.payments.change(id, { terms, decide: ({ amount }) => ({ refunded: amount }) });
   await account.actor.applyOperations();
   await expect(close(account)).rejects.toThrow("owes $4: it can be closed when a top-up has paid");
   const forgiven = { kind: "forgiven", amount: usd("4"), reason: "test", reference: null } as const;

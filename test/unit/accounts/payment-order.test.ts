@@ -84,19 +84,20 @@ test("a provider's refunds and dispute, in any order or at once, end in the same
       const deliver = async (event: "refund" | "dispute" | "payment") => {
         if (event === "payment") return await paid();
         if (event === "refund") {
-          const target = { target: standing.refunded };
-          return await refundPayment(books.deps, payment.id, target, PROVIDER);
+          const refund = { target: standing.refunded, actor: PROVIDER };
+          return await refundPayment(books.deps, payment.id, refund);
         }
         if (dispute === null) return null;
-        const decided = { state: dispute, amount: standing.disputed };
-        return await disputePayment(books.deps, payment.id, decided, PROVIDER);
+        const decided = { state: dispute, amount: standing.disputed, actor: PROVIDER };
+        return await disputePayment(books.deps, payment.id, decided);
       };
       const all = [...events, "dispute", "refund"] as const;
       if (atOnce) await Promise.all(all.map(deliver));
       else for (const event of all) await deliver(event);
       // A late event of the opening changes nothing once the dispute is decided.
       if (dispute === "won" || dispute === "lost") {
-        const opened = disputePayment(books.deps, payment.id, { state: "open" }, PROVIDER);
+        const open = { state: "open", actor: PROVIDER } as const;
+        const opened = disputePayment(books.deps, payment.id, open);
         expect(await refusalCode(opened)).toBe("wrong_state");
       }
       expect(sumOf(await books.operations(account))).toBe(creditOf({ ...payment, ...standing }));

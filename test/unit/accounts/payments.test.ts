@@ -172,7 +172,7 @@ describe("a refund", () => {
     const account = await books.account();
     const { id } = await pay(account, "10", { bonus: usd("1") });
     for (const target of ["10", "10", "0", "4"]) {
-      await refundPayment(books.deps, id, { target: usd(target) }, "stripe");
+      await refundPayment(books.deps, id, { target: usd(target), actor: "stripe" });
     }
     expect(await books.operations(account)).toEqual([
       ["credit", usd("10")],
@@ -181,7 +181,7 @@ describe("a refund", () => {
       ["restore", usd("11")],
       ["reversal", usd("-4.4")],
     ]);
-    const beyond = refundPayment(books.deps, id, { target: usd("10.1") }, "stripe");
+    const beyond = refundPayment(books.deps, id, { target: usd("10.1"), actor: "stripe" });
     expect(await refusalCode(beyond)).toBe("too_large");
   });
 
@@ -217,17 +217,17 @@ describe("a dispute", () => {
   test("lost keeps what was refunded and lost away, and at most the credit", async () => {
     const account = await books.account();
     const { id } = await pay(account, "20");
-    const partly = { state: "open", amount: usd("8") } as const;
-    await disputePayment(books.deps, id, partly, "stripe");
-    await refundPayment(books.deps, id, { target: usd("5") }, "stripe");
-    await disputePayment(books.deps, id, { ...partly, state: "lost" }, "stripe");
+    const partly = { state: "open", amount: usd("8"), actor: "stripe" } as const;
+    await disputePayment(books.deps, id, partly);
+    await refundPayment(books.deps, id, { target: usd("5"), actor: "stripe" });
+    await disputePayment(books.deps, id, { ...partly, state: "lost" });
     expect(await books.operations(account)).toEqual([
       ["credit", usd("20")],
       ["reversal", usd("-20")],
       ["restore", usd("7")],
     ]);
     await expect(refund(id, "7.1")).rejects.toThrow("at most $7, but is $7.1");
-    await refundPayment(books.deps, id, { target: usd("20") }, "stripe");
+    await refundPayment(books.deps, id, { target: usd("20"), actor: "stripe" });
     expect((await books.operations(account)).at(-1)).toEqual(["reversal", usd("-7")]);
     expect(await stateOf(account)).toBe("active");
   });

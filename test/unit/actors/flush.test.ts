@@ -93,7 +93,7 @@ test("a rebuild goes on from the entry that a flusher commits meanwhile", async 
   await Promise.all([flushing, rebuilding]);
   const cursor = (await new Ledger(fresh.database).cursors()).find((row) => row.bucket === bucket);
   if (cursor === undefined) throw new Error("The bucket has no cursor");
-  const page = await readJournal(fresh.redis, bucket, cursor, 10);
+  const page = await readJournal(fresh.redis, bucket, { ...cursor, count: 10 });
   expect(page).toMatchObject({ bucket: { epoch: cursor.epoch }, written: cursor.entry });
 });
 

@@ -63,9 +63,9 @@ test("every contestant has one turn a round, and each round begins with the next
 
 test("a ratio is the median of the ratios within the rounds, so a busy machine cancels out", () => {
   const pick = ({ cpuPerCallUs }: Round) => cpuPerCallUs;
-  expect(ratio(CALLS, "this", "old", pick)).toBeCloseTo(0.5);
-  expect(ratio(CALLS, "this", "bare", pick)).toBeCloseTo(2);
-  expect(ratio(CALLS, "this", "nobody", pick)).toBeNaN();
+  expect(ratio(CALLS, { over: "this", under: "old" }, pick)).toBeCloseTo(0.5);
+  expect(ratio(CALLS, { over: "this", under: "bare" }, pick)).toBeCloseTo(2);
+  expect(ratio(CALLS, { over: "this", under: "nobody" }, pick)).toBeNaN();
   expect(middle([3, 1, 2])).toBe(2);
   expect(middle([4, 1, 2, 3])).toBe(2.5);
 });

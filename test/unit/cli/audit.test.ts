@@ -134,7 +134,10 @@ describe("a sound world", () => {
       [second.id, "lost", "5"],
       [first.id, "lost", "20"],
     ] as const) {
-      await world.payments.change(id, terms, () => ({ dispute, disputed: usd(disputed) }));
+      await world.payments.change(id, {
+        terms,
+        decide: () => ({ dispute, disputed: usd(disputed) }),
+      });
       expect(await foundAtOnce(world, account)).toBe("");
       await account.actor.applyOperations();
       await account.actor.configure();

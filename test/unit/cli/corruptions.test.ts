@@ -60,13 +60,19 @@ async function wholeAccount(world: World): Promise<TestAccount> {
     VALUES (${toUuid(newId("message", random))}, ${row.number}, ${toUuid(mail.id)}, '{}', 'sent', 1,
       '{example.org}', 500000000, now())`;
   const terms = { actor: "operator", reason: "refund", reference: "ticket" };
-  await world.payments.change(payment?.id ?? "", terms, () => ({ refunded: usd("18") }));
+  await world.payments.change(payment?.id ?? "", {
+    terms,
+    decide: () => ({ refunded: usd("18") }),
+  });
   const adjustment = { kind: "adjustment", amount: usd("-30"), reference: null } as const;
   await world.store.adjust(row, { ...adjustment, reason: "goodwill" });
   await actor.applyOperations();
-  await world.payments.change(payment?.id ?? "", { ...terms, reference: null }, () => ({
-    refunded: usd("19"),
-  }));
+  await world.payments.change(payment?.id ?? "", {
+    terms: { ...terms, reference: null },
+    decide: () => ({
+      refunded: usd("19"),
+    }),
+  });
   await actor.applyOperations();
   await world.payments.record(row, { amount: usd("9"), paidAt: new Date() });
   await actor.applyOperations();

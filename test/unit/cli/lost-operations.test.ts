@@ -127,7 +127,10 @@ test("an operation that took less than its amount is not treated as lost", async
   await book(account, "-8");
   const [payment] = await world.payments.list(account.row);
   const terms = { actor: "operator", reason: "refund", reference: null } as const;
-  await world.payments.change(payment?.id ?? "", terms, ({ amount }) => ({ refunded: amount }));
+  await world.payments.change(payment?.id ?? "", {
+    terms,
+    decide: ({ amount }) => ({ refunded: amount }),
+  });
   await account.actor.applyOperations();
   await held.settle(usd("0.01"), DONE);
   expect((await flush()).lines).toEqual([]);

@@ -38,8 +38,8 @@ test("the trail names the operator, the change and the reason", async () => {
     reason: "Ticket 4711",
   };
   const actor = { name: "ops@example.com", personId: "person_1", country: null, ipHash: null };
-  const doing = { actor, now: new Date(), confirm: async () => {} };
-  await recordAction(world.database, action, doing, "done");
+  const done = { actor, now: new Date(), confirm: async () => {}, outcome: "done" } as const;
+  await recordAction(world.database, action, done);
   const { out } = await cli("operator", "trail", "--account", row.id);
   expect(out).toMatch(/ops@example\.com .*\$5 credited as a payment .*Ticket 4711 .*done/);
   const other = await cli("operator", "trail", "--account", "acct_7n42DGM5Tflk9n8mt7Fhc7");

@@ -157,17 +157,17 @@ for (const [what, spent, amount] of [
     const account = await openAccountAlone(world, { free: "0" });
     const paid = { amount: usd("10"), paidAt: new Date() };
     const { id } = await world.payments.record(account.row, paid);
-    await world.payments.change(id, TERMS, () => ({ refunded: usd("5") }));
+    await world.payments.change(id, { terms: TERMS, decide: () => ({ refunded: usd("5") }) });
     await account.actor.applyOperations();
     await account.actor.configure();
     await (await hold(account, usd("5"))).settle(usd(spent), DONE);
     await world.flush();
     // The process read the operation before it was set aside.
     const change = { refunded: amount === "5" ? usd("0") : usd("10") };
-    await world.payments.change(id, TERMS, () => change);
+    await world.payments.change(id, { terms: TERMS, decide: () => change });
     await account.actor.applyOperations();
-    const place = { account: account.row.number, number: 3 };
-    expect(await setOperationAside(world.database, place, "no room")).toBe(true);
+    const operation = { account: account.row.number, number: 3, reason: "no room" };
+    expect(await setOperationAside(world.database, operation)).toBe(true);
     await world.flush();
     expect((await cli("operation", "book-again", account.id, "3")).code).toBe(1);
     const { owed, paid: left } = await walletOf(account);

@@ -57,7 +57,8 @@ test("the mails of an owner who leaves go to the owner who stays", async () => {
   const kim = await holder("kim@example.com");
   await database.sql`INSERT INTO memberships (account, person, role, joined_at)
     VALUES (${eve.account.number}, ${kim.person.id}, 'owner', now())`;
-  const change = { personId: eve.person.id, role: null, by: null, now: new Date() };
-  expect(await changeMember(database, eve.account, change, NOTHING)).toBeNull();
+  const { number: account } = eve.account;
+  const change = { account, personId: eve.person.id, role: null, by: null, now: new Date() };
+  expect(await changeMember(database, change, NOTHING)).toBeNull();
   expect(await mailsGoTo(eve.account)).toBe("kim@example.com");
 });

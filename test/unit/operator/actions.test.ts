@@ -54,10 +54,11 @@ test("a change that succeeded is not reported as failed by a failed repeat", asy
   const id = nextId();
   const about = { action: "refund", account: null, subject: null, about: "$5 refunded" };
   const actor = { name: "operator@example.com", personId: "person_x", country: null, ipHash: null };
-  const doing = { actor, now: new Date(), confirm: async () => {} };
-  await recordAction(database, { ...about, id, reason }, doing, "begun");
-  await endAction(database, id, "done", null);
-  await endAction(database, id, "failed", "The provider is asked for the same already");
+  const begun = { actor, now: new Date(), confirm: async () => {}, outcome: "begun" } as const;
+  await recordAction(database, { ...about, id, reason }, begun);
+  await endAction(database, id, { outcome: "done", detail: null });
+  const detail = "The provider is asked for the same already";
+  await endAction(database, id, { outcome: "failed", detail });
   expect(await findAction(database, id)).toMatchObject({ outcome: "done", detail: null });
 });
 

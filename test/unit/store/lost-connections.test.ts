@@ -184,11 +184,13 @@ test("refused notifications are requested after growing waits, at most ten secon
   const subscription = new Subscription(
     proxy.urlOf(primary.url),
     { backoff: () => 0 },
-    "changes",
-    listener,
-    async (ms) => {
-      pauses.push(ms);
-      if (pauses.length === 9) proxy.restore();
+    {
+      channel: "changes",
+      listener,
+      async pause(ms) {
+        pauses.push(ms);
+        if (pauses.length === 9) proxy.restore();
+      },
     },
   );
   await subscription.start();

@@ -68,7 +68,7 @@ test.each([
   const cells = await yearOf(zone, unit, group);
   expect(cells.reduce((sum, { calls }) => sum + Number(calls), 0)).toBe(YEAR_CALLS);
   expect(YEAR_CALLS).toBeGreaterThan(10_000_000);
-  const choices = await readUsageChoices(database, ACCOUNT, FROM_MS, TO_MS);
+  const choices = await readUsageChoices(database, ACCOUNT, { fromMs: FROM_MS, toMs: TO_MS });
   expect([choices.services, choices.models.length, choices.keys]).toEqual([["models"], 3, [1, 2]]);
 });
 

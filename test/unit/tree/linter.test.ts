@@ -17,6 +17,8 @@ const CONSOLE = "console.log(1);\n";
 const lines = (count: number) => "export {};\n".repeat(count);
 const LONG_FUNCTION = `export function long() {\n${"  long();\n".repeat(71)}}\n`;
 
+const WIDE = "export const wide = (a: 1, b: 1, c: 1, d: 1) => [a, b, c, d];\n";
+
 const CLOCK = "The composition roots pass clock and randomness in.";
 const SQL = "SQL belongs in src/store.";
 const STATUS = "Statuses belong in src/core/errors.ts and src/http.";
@@ -44,6 +46,10 @@ const SAMPLES = [
   ["test/short.test.ts", lines(600), null],
   ["src/core/long-function.ts", LONG_FUNCTION, "noExcessiveLinesPerFunction"],
   ["test/long-function.test.ts", LONG_FUNCTION, null],
+  ["src/core/wide.ts", WIDE, "useMaxParams"],
+  ["scripts/local/wide.mjs", WIDE.replaceAll(": 1", ""), "useMaxParams"],
+  ["src/core/three.ts", WIDE.replaceAll(/,? d(: 1)?/g, ""), null],
+  ["test/support/wide.ts", WIDE, null],
   ["src/core/camelCase.ts", lines(1), "useFilenamingConvention"],
   ["src/core/default.ts", "export default 1;\n", "noDefaultExport"],
   ["drizzle.config.ts", "export default 1;\n", null],

@@ -131,6 +131,38 @@ export const mixedDialects: Rule = ({ path, text }) => {
     .map((code) => `${path}: ${code.slice(0, code.indexOf("\n")).trim()} mixes two dialects`);
 };
 
+/**
+ * Functions that may have more than three positional parameters. The linter refuses any other one;
+ * the reason of each stands beside it.
+ */
+export const WIDE_FUNCTIONS: ReadonlySet<string> = new Set([
+  "actors/redis/resp-client.ts fcall",
+  "actors/redis/resp-connection.ts writeLength",
+  "actors/redis/script-client.ts fcall",
+  "actors/scripts/script-run.ts constructor",
+  "src/core/deadlines.ts constructor",
+  "src/http/frame.ts answerError",
+  "src/http/frame.ts callOf",
+  "src/http/respond.ts responseOf",
+  "src/upstream/http/http-exchange.ts #give",
+]);
+
+const WIDE = /lint\/complexity\/useMaxParams.*\n(?:.* )?([#\w]+)(?: = .*)?(?:<.*>)?\(/g;
+
+/** The functions of a file that the linter lets pass with more parameters. */
+export function wideNames(text: string): string[] {
+  return [...text.matchAll(WIDE)].map(([, name = ""]) => name);
+}
+
+/** Functions that the linter lets pass with more parameters, although the list lacks them. */
+export const wideFunctions: Rule = ({ path, text }) => {
+  if (path.startsWith("test/")) return [];
+  return wideNames(text)
+    .map((name) => `${path} ${name}`)
+    .filter((found) => !WIDE_FUNCTIONS.has(found))
+    .map((found) => `${found} takes more than three parameters: give it an object`);
+};
+
 const ROOM = /^(?:src|actors|workers|dashboard\/src)(?:\/|$)/;
 /** A folder with more files is hard to survey. */
 const FILES_MAX = 30;

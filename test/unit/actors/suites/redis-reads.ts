@@ -33,7 +33,8 @@ export async function keyStateOf({ redis }: Reads, account: TestAccount): Promis
 /** The entries of the bucket's journal in its present epoch; an error if one is unreadable. */
 export async function journalOf(world: Reads, account: TestAccount): Promise<JournalEntry[]> {
   const { epoch } = await bucketRecordOf(world, account);
-  const page = await readJournal(world.redis, account.row.bucket, { epoch, entry: 0 }, 10_000);
+  const range = { epoch, entry: 0, count: 10_000 };
+  const page = await readJournal(world.redis, account.row.bucket, range);
   return page.entries.map(({ entry, fault }) => {
     if (entry === null) throw new Error(fault ?? "An entry cannot be read");
     return entry;

@@ -51,10 +51,16 @@ async function takenBack(
   between: (account: TestAccount) => Promise<unknown>,
 ) {
   const { id } = await pay(account, amount);
-  await world.payments.change(id, TERMS, () => ({ dispute: "open", disputed: nano(amount) }));
+  await world.payments.change(id, {
+    terms: TERMS,
+    decide: () => ({ dispute: "open", disputed: nano(amount) }),
+  });
   await settled(account);
   await between(account);
-  await world.payments.change(id, TERMS, () => ({ dispute: "won", disputed: nano(0n) }));
+  await world.payments.change(id, {
+    terms: TERMS,
+    decide: () => ({ dispute: "won", disputed: nano(0n) }),
+  });
 }
 
 const CASES: readonly Case[] = [
@@ -128,7 +134,7 @@ const CASES: readonly Case[] = [
     standing: "empty",
     change: async (account, amount) => {
       await pay(account, amount);
-      await grantFreeCredit(world.database, account.row, new Date());
+      await grantFreeCredit(world.database, account.row, { now: new Date() });
     },
     amounts: [
       [MAX - FREE, true],
@@ -142,7 +148,7 @@ const CASES: readonly Case[] = [
     change: async (account, amount) => {
       const { id } = await pay(account, amount);
       await settled(account);
-      await world.payments.change(id, TERMS, () => ({ refunded: amount }));
+      await world.payments.change(id, { terms: TERMS, decide: () => ({ refunded: amount }) });
     },
     amounts: [
       [1n, true],
@@ -178,7 +184,7 @@ async function opened(standing: Standing): Promise<TestAccount> {
   const { id } = await pay(account, 100n);
   await adjust(account, "adjustment", -100n);
   await settled(account);
-  await world.payments.change(id, TERMS, () => ({ refunded: nano(100n) }));
+  await world.payments.change(id, { terms: TERMS, decide: () => ({ refunded: nano(100n) }) });
   await settled(account);
   return account;
 }
