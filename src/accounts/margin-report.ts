@@ -37,6 +37,8 @@ export async function marginReport(database: Database, range: MarginRange): Prom
     knownCalls: count(({ knownCalls }) => knownCalls),
     knownCharged: sum(({ knownCharged }) => knownCharged),
     upstreamCost: sum(({ upstreamCost }) => upstreamCost),
+    providerCalls: count(({ providerCalls }) => providerCalls),
+    providerCost: sum(({ providerCost }) => providerCost),
   });
   return { rows: sums.map(withMargin), total };
 }

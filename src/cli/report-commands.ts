@@ -24,6 +24,9 @@ const HEADINGS = [
   "margin_usd",
   "margin_percent",
   "unknown_charged_usd",
+  "provider_calls",
+  "provider_usd",
+  "local_usd",
 ] as const;
 type Line = Readonly<Record<(typeof HEADINGS)[number], string | number | null>>;
 
@@ -72,6 +75,9 @@ function lineOf(row: MarginRow): Line {
     margin_usd: row.margin === null ? null : usdText(row.margin),
     margin_percent: percentOf(row),
     unknown_charged_usd: usdText(row.unknownCharged),
+    provider_calls: row.providerCalls,
+    provider_usd: isKnown ? usdText(row.providerCost) : null,
+    local_usd: isKnown ? usdText(row.upstreamCost - row.providerCost) : null,
   };
 }
 
@@ -100,7 +106,7 @@ function cellOf(name: (typeof HEADINGS)[number], value: Line[keyof Line]) {
 function textOf({ rows, total }: MarginReport, by: MarginGroup): string {
   if (rows.length === 0) return "No calls were served in that month.";
   const split = MARGIN_GROUPS.slice(0, MARGIN_GROUPS.indexOf(by) + 1);
-  const head = [...split, "calls", "charged", "upstream", "margin", "", "of unknown cost"];
+  const head = [...split, "calls", "charged", "upstream", "by provider", "margin", "", "unknown"];
   const lines = rows.map((row) => [
     ...split.map((group) => lineOf(row)[group] || "-").map(String),
     ...amountsOf(row),
@@ -117,6 +123,7 @@ function amountsOf(row: MarginRow): string[] {
     `${row.calls}`,
     dollars(line.charged_usd),
     dollars(line.upstream_usd),
+    dollars(line.provider_usd),
     dollars(line.margin_usd),
     percent,
     dollars(line.unknown_charged_usd),

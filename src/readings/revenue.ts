@@ -37,6 +37,11 @@ const Sums = {
   known_calls: count("Calls among them whose upstream cost is known", 1204),
   known_usd: usd({ about: "What those were charged", sample: "18.420319" }),
   upstream_usd: usd({ about: "What those cost the operator", sample: "11.2" }),
+  provider_calls: count("Known calls whose cost the provider reported", 210),
+  provider_usd: usd({
+    about: "What those cost; the rest of upstream_usd is by buying prices",
+    sample: "2.1",
+  }),
   margin_usd: usd({ about: "What is left of them", sample: "7.220319" }),
 };
 
@@ -129,6 +134,8 @@ function sumsOf(cells: readonly MarginSums[]) {
     knownCalls: cells.reduce((all, { knownCalls }) => all + knownCalls, 0),
     known,
     upstream,
+    providerCalls: cells.reduce((all, { providerCalls }) => all + providerCalls, 0),
+    provider: sum(cells.map(({ providerCost }) => providerCost)),
     margin: known - upstream,
   });
 }

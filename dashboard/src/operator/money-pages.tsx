@@ -75,6 +75,7 @@ const GROUP_COLUMNS: readonly Column<Group>[] = columnsOf(ot.columns, {
   fromFree: "free_usd",
   charged: "charged_usd",
   upstream: { number: (row) => known(row, row.upstream_usd) },
+  byProvider: { number: (row) => known(row, row.provider_usd) },
   margin: { number: (row) => known(row, row.margin_usd) },
 });
 
@@ -108,6 +109,7 @@ function RevenuePanels({ revenue, group }: RevenuePanelsProps) {
               [ot.ofFree, <Money key="free" usd={total.free_usd} />],
               [ot.columns.calls, countText(total.calls)],
               [ot.columns.upstream, known(total, total.upstream_usd)],
+              [ot.byProvider(countText(total.provider_calls)), known(total, total.provider_usd)],
               [ot.margin(countText(total.known_calls)), known(total, total.margin_usd)],
             ]}
           />

@@ -93,6 +93,14 @@ export function reportedUsd(...amounts: readonly number[]): NanoUsd | null {
   return count > AMOUNT_MAX ? null : (count as NanoUsd);
 }
 
+const TICKS_PER_NANO = 10n;
+
+/** A count of ticks, each 1e-10 USD, rounded up once to nano-USD; null if it is no count. */
+export function ofTicks(ticks: unknown): NanoUsd | null {
+  if (!Number.isSafeInteger(ticks) || Number(ticks) < 0) return null;
+  return ((BigInt(Number(ticks)) + TICKS_PER_NANO - 1n) / TICKS_PER_NANO) as NanoUsd;
+}
+
 /** A price from a decimal USD amount per `per` units: `price("0.15", 1_000_000)`. */
 export function price(decimal: string, per: number): PicoUsd {
   const divisor = BigInt(per);

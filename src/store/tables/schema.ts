@@ -115,7 +115,7 @@ export const requestLog = pgTable(
     usageSource: text("usage_source"),
     /** Further parts of the tokens, and calls of tools, by `partsText`. */
     usageParts: text("usage_parts"),
-    /** `reported`: the cost of upstream is the provider's own figure. */
+    /** `provider`: the cost of upstream is the provider's own figure; null: by buying prices. */
     upstreamSource: text("upstream_source"),
   },
   (table) => [

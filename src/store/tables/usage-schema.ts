@@ -1,6 +1,7 @@
 // The sums of the request log, from which the usage page is read. Every call is in three rows: of
 // 15 minutes, of an hour, and of a day, which makes a year quick to read.
 
+import { sql } from "drizzle-orm";
 import { date, index, integer, pgTable, primaryKey, smallint, text } from "drizzle-orm/pg-core";
 import { CALL_STATUSES } from "../../core/usage-query.ts";
 import { at, bytea, money, number } from "./columns.ts";
@@ -99,6 +100,9 @@ export const marginDays = pgTable(
     knownCalls: integer("known_calls").notNull(),
     knownCost: money("known_cost").notNull(),
     upstreamCost: money("upstream_cost").notNull(),
+    /** The calls among the known ones whose cost the provider reported, and the sum of it. */
+    providerCalls: integer("provider_calls").notNull().default(0),
+    providerCost: money("provider_cost").notNull().default(sql`0`),
   },
   (table) => [
     primaryKey({ columns: [table.bucket, table.day, table.service, table.model, table.lane] }),

@@ -79,11 +79,19 @@ const columnsOf = (names: readonly LogColumnName[]) =>
 
 /** What account holders get. */
 const COLUMNS = columnsOf(NAMES.filter((name) => !("isOperators" in LOG_COLUMNS[name])));
+/** The log leaves out that a cost is by buying prices, as most costs are; the export says so. */
+function withLocalSource(column: ExportColumn): ExportColumn {
+  if (column.heading !== "upstream_source") return column;
+  const select =
+    "CASE WHEN l.upstream_cost IS NOT NULL THEN coalesce(l.upstream_source, 'local') END";
+  return { ...column, select };
+}
+
 /** What only operators get: the cost of upstream, and what is left of the charge. */
 const OPERATOR_COLUMNS = [
   ...columnsOf(NAMES.slice(0, NAMES.indexOf("upstream_cost") + 1)),
   { heading: "margin_usd", select: "(l.cost - l.upstream_cost)::text", format: dollars },
-  ...columnsOf(NAMES.slice(NAMES.indexOf("upstream_cost") + 1)),
+  ...columnsOf(NAMES.slice(NAMES.indexOf("upstream_cost") + 1)).map(withLocalSource),
 ];
 
 /** The headings in order. Programs rely on names and order, so new columns go to the end. */

@@ -67,9 +67,12 @@ export const LOG_COLUMNS = {
   usage_source: { kind: "text", late: "set", repeats: true },
   /** The parts of the tokens, and the calls of tools, beyond the columns above. */
   usage_parts: { kind: "text", late: "set" },
-  /** `reported`: the cost of upstream is the provider's own figure; null: by buying prices. */
+  /** `provider`: the cost of upstream is the provider's own figure; null: by buying prices. */
   upstream_source: { kind: "text", late: "set", repeats: true, isOperators: true },
 } as const satisfies Readonly<Record<string, LogColumn>>;
+
+/** The value of `upstream_source` for a cost that the provider reported. */
+export const REPORTED = "provider";
 
 export type LogColumnName = keyof typeof LOG_COLUMNS;
 export type LogRow = Readonly<Record<LogColumnName, Cell>>;
@@ -229,7 +232,7 @@ function detailCells(details: UsageDetails = {}) {
     tier,
     usage_source: source,
     usage_parts: partsText(details) || null,
-    upstream_source: isReportedCost ? "reported" : null,
+    upstream_source: isReportedCost ? REPORTED : null,
   };
 }
 

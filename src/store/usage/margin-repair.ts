@@ -2,7 +2,7 @@
 
 import type { Database } from "../servers/database.ts";
 import type { SqlTransaction } from "../servers/transaction.ts";
-import { hasMarginSql } from "./margin-rollups.ts";
+import { hasMarginSql, isReportedSql } from "./margin-rollups.ts";
 
 /** The months that the log has of a bucket, as they should be summed. Months dropped stay. */
 const RIGHT = `
@@ -10,14 +10,16 @@ const RIGHT = `
     coalesce(l.model, '') AS model, coalesce(l.lane, '') AS lane, count(*) AS calls,
     sum(l.cost) AS cost, sum(l.free_cost) AS free_cost, count(l.upstream_cost) AS known_calls,
     coalesce(sum(l.cost) FILTER (WHERE l.upstream_cost IS NOT NULL), 0) AS known_cost,
-    coalesce(sum(l.upstream_cost), 0) AS upstream_cost
+    coalesce(sum(l.upstream_cost), 0) AS upstream_cost,
+    count(l.upstream_cost) FILTER (WHERE ${isReportedSql("l")}) AS provider_calls,
+    coalesce(sum(l.upstream_cost) FILTER (WHERE ${isReportedSql("l")}), 0) AS provider_cost
   FROM accounts a JOIN request_log l ON l.account = a.number
   WHERE a.bucket = $1 AND ${hasMarginSql("l")}
   GROUP BY 2, 3, 4, 5`;
 
 const STORED = `
   SELECT bucket, day, service, model, lane, calls, cost, free_cost, known_calls, known_cost,
-    upstream_cost
+    upstream_cost, provider_calls, provider_cost
   FROM margin_days WHERE bucket = $1 AND calls <> 0
     AND day >= (SELECT date_trunc('month', min(at), 'UTC')::date FROM request_log)`;
 

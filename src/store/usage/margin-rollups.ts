@@ -3,7 +3,7 @@
 
 import type { SqlTransaction } from "../servers/transaction.ts";
 import { unnestParameters, unnestText } from "../tables/unnest.ts";
-import { amountOf, type LogRow } from "./log-rows.ts";
+import { amountOf, type LogRow, REPORTED } from "./log-rows.ts";
 import type { LogChange } from "./usage-changes.ts";
 
 const COLUMNS = {
@@ -18,9 +18,20 @@ const COLUMNS = {
   known_calls: "int",
   known_cost: "bigint",
   upstream_cost: "bigint",
+  provider_calls: "int",
+  provider_cost: "bigint",
 } as const;
 const KEYS = ["bucket", "day", "service", "model", "lane"].join(", ");
-const SUMS = ["calls", "cost", "free_cost", "known_calls", "known_cost", "upstream_cost"];
+const SUMS = [
+  "calls",
+  "cost",
+  "free_cost",
+  "known_calls",
+  "known_cost",
+  "upstream_cost",
+  "provider_calls",
+  "provider_cost",
+];
 
 const ADD = `
   INSERT INTO margin_days AS m (${KEYS}, ${SUMS.join(", ")})
@@ -33,6 +44,9 @@ const ADD = `
 
 /** True for a log row that counts for the margin: its call was served or charged. As SQL. */
 export const hasMarginSql = (row: string) => `(${row}.lane IS NOT NULL OR ${row}.cost <> 0)`;
+
+/** True for a log row whose upstream cost the provider reported. As SQL. */
+export const isReportedSql = (row: string) => `(${row}.upstream_source = '${REPORTED}')`;
 
 /**
  * Adds log rows that were written, and takes away those that they replaced. The transaction must
@@ -53,6 +67,8 @@ export async function addMargins(tx: SqlTransaction, changes: Iterable<LogChange
     known_calls: sum.knownCalls,
     known_cost: sum.knownCost.toString(),
     upstream_cost: sum.upstreamCost.toString(),
+    provider_calls: sum.providerCalls,
+    provider_cost: sum.providerCost.toString(),
   }));
   await tx.unsafe(ADD, unnestParameters<keyof typeof COLUMNS>(COLUMNS, rows), { prepare: true });
 }
@@ -65,6 +81,8 @@ interface Sum {
   knownCalls: number;
   knownCost: bigint;
   upstreamCost: bigint;
+  providerCalls: number;
+  providerCost: bigint;
 }
 
 /** A row counts as `hasMarginSql` says. */
@@ -78,8 +96,8 @@ function addRow(sums: Map<string, Sum>, row: LogRow, sign: 1 | -1): void {
   let sum = sums.get(id);
   if (sum === undefined) {
     const key = { account, day, service, model, lane };
-    const nothing = { cost: 0n, freeCost: 0n, knownCost: 0n, upstreamCost: 0n };
-    sum = { key, calls: 0, knownCalls: 0, ...nothing };
+    const noCost = { cost: 0n, freeCost: 0n, knownCost: 0n, upstreamCost: 0n, providerCost: 0n };
+    sum = { key, calls: 0, knownCalls: 0, providerCalls: 0, ...noCost };
     sums.set(id, sum);
   }
   const signed = BigInt(sign);
@@ -90,4 +108,7 @@ function addRow(sums: Map<string, Sum>, row: LogRow, sign: 1 | -1): void {
   sum.knownCalls += sign;
   sum.knownCost += signed * cost;
   sum.upstreamCost += signed * amountOf(row.upstream_cost);
+  if (row.upstream_source !== REPORTED) return;
+  sum.providerCalls += sign;
+  sum.providerCost += signed * amountOf(row.upstream_cost);
 }

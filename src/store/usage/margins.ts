@@ -25,6 +25,9 @@ export interface MarginSums {
   readonly knownCharged: bigint;
   /** What those calls cost the operator. */
   readonly upstreamCost: bigint;
+  /** The calls among the known ones whose cost the provider reported, and the sum of it. */
+  readonly providerCalls: number;
+  readonly providerCost: bigint;
 }
 
 const COLUMNS: Readonly<Record<MarginGroup, { readonly name: string; readonly select: string }>> = {
@@ -57,7 +60,8 @@ export async function readMargins(
   const rows = await sql.unsafe(
     `SELECT ${columns.join(", ")}, sum(calls) AS calls, sum(cost) AS charged,
       sum(free_cost) AS free, sum(known_calls) AS known_calls, sum(known_cost) AS known_charged,
-      sum(upstream_cost) AS upstream_cost
+      sum(upstream_cost) AS upstream_cost, sum(provider_calls) AS provider_calls,
+      sum(provider_cost) AS provider_cost
     FROM margin_days WHERE day >= $1::text::date AND day < $2::text::date
     GROUP BY ${places} HAVING sum(calls) <> 0 OR sum(cost) <> 0
     ORDER BY sum(cost) DESC, ${places}`,
@@ -78,6 +82,8 @@ export async function readMargins(
       knownCalls: Number(row.known_calls),
       knownCharged: amount("known_charged"),
       upstreamCost: amount("upstream_cost"),
+      providerCalls: Number(row.provider_calls),
+      providerCost: amount("provider_cost"),
     };
   });
 }

@@ -106,12 +106,15 @@ test("the margin of a month, for people, as CSV and as JSON", async () => {
     margin_usd: "0.18",
     margin_percent: "60.00",
     unknown_charged_usd: "0",
+    provider_calls: 0,
+    provider_usd: "0",
+    local_usd: "0.12",
   };
   expect(json.rows).toContainEqual(row);
   const { out } = await cli("report", "margin", "--csv");
-  expect(out).toContain('"models","m","cheap",,1,0.3,0.3,1,0.3,0.12,0.18,60.00,0\n');
+  expect(out).toContain('"models","m","cheap",,1,0.3,0.3,1,0.3,0.12,0.18,60.00,0,0,0,0.12\n');
   const shown = await cli("report", "margin", "--by", "model");
-  expect(shown.out).toMatch(/models +m +\d+ +\$0\.\d+ +\$0\.12 +\$0\.18 +60\.00%/);
+  expect(shown.out).toMatch(/models +m +\d+ +\$0\.\d+ +\$0\.12 +\$0 +\$0\.18 +60\.00%/);
   const wrong = await cli("report", "margin", "--month", "2026-13");
   expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("--month must be a month")]);
 });

@@ -84,7 +84,7 @@ test("a call has the parts and the tier of its usage, in a row of 300 bytes", as
     cache_write_tokens: 4_015,
     tier: "priority",
     usage_source: "contradicted",
-    upstream_source: "reported",
+    upstream_source: "provider",
   });
   const { more, fees } = usageDetails;
   expect(parseParts(String(row?.usage_parts))).toEqual({ more, fees });

@@ -1,7 +1,7 @@
 // Usage in OpenAI's chat completions, and in the variations of servers that speak this form: xAI,
 // DeepSeek, Groq, Mistral, Moonshot, OpenRouter, Azure.
 
-import { type NanoUsd, reportedUsd } from "../../../core/money/money.ts";
+import { type NanoUsd, ofTicks, reportedUsd } from "../../../core/money/money.ts";
 import type { FeeCounts, PartCounts } from "../../../core/money/usage.ts";
 import { isObject, type Json } from "../../../upstream/upstream-http.ts";
 import {
@@ -162,15 +162,11 @@ function isCost(value: unknown): value is number {
   return typeof value === "number" && value >= 0;
 }
 
-const TICKS_PER_USD = 10_000_000_000;
-
 /** The price that the provider names for the call; null if it names none. */
 export function reportedCostOf(usage: Json): NanoUsd | null {
   const { cost, cost_in_usd_ticks: ticks, is_byok: isByok } = usage;
-  if (isCount(ticks) || (Number.isSafeInteger(ticks) && Number(ticks) >= 0)) {
-    return reportedUsd(Number(ticks) / TICKS_PER_USD);
-  }
-  if (!isCost(cost)) return null;
+  const inTicks = ofTicks(ticks);
+  if (inTicks !== null || !isCost(cost)) return inTicks;
   // With a key of the operator's own, the model is paid at its provider, and `cost` is a fee.
   const { upstream_inference_cost: upstream } = objectIn(usage, "cost_details");
   return isByok === true && isCost(upstream) ? reportedUsd(cost, upstream) : reportedUsd(cost);

@@ -117,7 +117,7 @@ test("sums that an earlier release did not write are recomputed from the log", a
   const right = await marginReport(database, { ...MONTH, by: "day" });
   await database.sql`DELETE FROM margin_days WHERE bucket = 8`;
   await database.sql`INSERT INTO margin_days
-    SELECT bucket, '2031-02-01', service, model, lane, 5, 5, 0, 0, 0, 0 FROM margin_days`;
+    SELECT bucket, '2031-02-01', service, model, lane, 5, 5, 0, 0, 0, 0, 0, 0 FROM margin_days`;
   expect(await repairMargins(database)).toBe(1);
   expect(await marginReport(database, { ...MONTH, by: "day" })).toEqual(right);
   // A month whose log is dropped keeps its sums.
@@ -134,6 +134,44 @@ test("an entry with an invalid cost loses its log row, not its money", async () 
   expect(await rejected.countOpen()).toBe(1);
   expect((await account.ledger()).at(-1)).toMatchObject({ kind: "charge" });
   expect((await marginReport(database, { ...MONTH, by: "route" })).rows).toEqual([]);
+});
+
+test("the report and the export say which costs the provider reported", async () => {
+  const { database, flush } = await emptied();
+  const account = await lab.account(12);
+  const reported = (amount: string) =>
+    outcomeText({
+      ...OUTCOME,
+      upstreamCost: usd(amount),
+      usageDetails: { isReportedCost: true },
+    });
+  await account.call(usd("0.01"), { outcome: costing("0.004") });
+  await account.call(usd("0.02"), { outcome: reported("0.007") });
+  await account.call(usd("0.03"));
+  const request = "req_0000000000000000000011";
+  await account.call(usd("0.01"), { type: "expired", request });
+  await flush();
+  await account.call(usd("0.01"), { type: "late", request, outcome: reported("0.001") });
+  await flush();
+  const { rows, total } = await marginReport(database, { ...MONTH, by: "route" });
+  const sums = { knownCalls: 3, upstreamCost: BigInt(usd("0.012")) };
+  const ofProvider = { providerCalls: 2, providerCost: BigInt(usd("0.008")) };
+  expect(rows).toMatchObject([{ ...sums, ...ofProvider }]);
+  expect(total).toMatchObject(ofProvider);
+  expect(await repairMargins(database)).toBe(0);
+  await database.sql`UPDATE margin_days SET provider_calls = 0, provider_cost = 0`;
+  expect(await repairMargins(database)).toBe(1);
+  expect((await marginReport(database, { ...MONTH, by: "route" })).total).toEqual(total);
+  let csv = "";
+  const range = { account: account.number, from: new Date(0), to: new Date(2 * AT_MS) };
+  for await (const page of exportLog(database, range)) csv += page.csv;
+  const sources = csv
+    .trimEnd()
+    .split("\r\n")
+    .map((line) => line.split(",").at(-1));
+  expect(sources.toSorted()).toEqual(
+    ['"local"', '"provider"', '"provider"', '"upstream_source"', ""].toSorted(),
+  );
 });
 
 test("only the operator's export shows the upstream cost of a call", async () => {

@@ -97,7 +97,7 @@ describeForm("openai-chat", "openAiChat", [
   ],
   ["a frame without usage takes it back", replaced("usage: last ?? before.usage", "usage: last")],
   ["x_groq is forgotten", replaced("        ? groq.usage\n", "        ? null\n")],
-  ["ticks are of another size", replaced("10_000_000_000", "1_000_000_000")],
+  ["ticks are of another size", replaced("ofTicks(ticks)", "ofTicks(Number(ticks) * 10)")],
   [
     "the cost at the provider is forgotten",
     replaced("isByok === true && isCost(upstream)", "false && isCost(upstream)"),
