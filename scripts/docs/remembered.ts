@@ -14,6 +14,7 @@ import { SENDERS_MAX } from "../../src/http/body/minute-budget.ts";
 import { ADDRESSES_REMEMBERED_MAX } from "../../src/http/client-info.ts";
 import { ABANDONING_KEYS_MAX } from "../../src/services/chat/abandoned-streams.ts";
 import { PROMPT_BYTES_AT_ONCE } from "../../src/services/chat/open-prompts.ts";
+import { IDENTIFIERS_REMEMBERED_MAX } from "../../src/services/chat/protocols/caller-identifiers.ts";
 import { LOCAL_SERVERS, MODELS_MAX } from "../../src/services/chat/protocols/local-models.ts";
 import { WAITING_MAX } from "../../src/services/chat/tokens/token-counter.ts";
 import { LOOKUPS_MAX } from "../../src/services/maps/providers/maps-provider.ts";
@@ -276,6 +277,22 @@ export const REMEMBERED: readonly Remembered[] = [
     count: ADDRESSES_REMEMBERED_MAX,
     bytes: 510,
     beyond: "the one used longest ago is made again",
+  },
+  {
+    holders: [
+      "src/services/chat/protocols/caller-identifiers.ts #parts",
+      "src/services/chat/protocols/caller-identifiers.ts #plain",
+    ],
+    what: "identifiers of callers at providers, and parts of them",
+    most: `${number(IDENTIFIERS_REMEMBERED_MAX)} each`,
+    count: 2 * IDENTIFIERS_REMEMBERED_MAX,
+    bytes: 510,
+    beyond: "the one used longest ago is made again",
+  },
+  {
+    holders: ["src/services/chat/protocols/caller-identifiers.ts #makers"],
+    what: "keys of identifiers at providers",
+    most: "one for each `provider` of the configuration",
   },
   {
     holders: ["src/core/money/price-version.ts known", "src/core/money/price-version.ts ofObject"],

@@ -8,8 +8,10 @@ import { FOUND_ACCOUNTS } from "../readings/found-accounts.ts";
 import { MAILS } from "../readings/mails.ts";
 import { TRAIL } from "../readings/trail.ts";
 import { EVENT_STATUSES, MAIL_STATUSES } from "../store/operators/operator-queues.ts";
-import type { Command } from "./command.ts";
+import { identifiedAccount, safetyIdPart } from "./accounts/safety-id.ts";
+import { type Answer, type Command, UsageError } from "./command.ts";
 import { BEFORE, beforeOf, pagePrinter } from "./list-command.ts";
+import type { Stores } from "./stores.ts";
 import { oneOf } from "./values.ts";
 
 const printAccounts = pagePrinter({
@@ -84,12 +86,37 @@ const find: Command = {
   name: "account find",
   positionals: ["[TEXT]"],
   summary: "Find accounts by an id of theirs, a part of a name or an address, or a key's last four",
-  options: { before: BEFORE },
+  options: {
+    "safety-id": { value: "ID", help: "the account of an identifier that a provider names" },
+    before: BEFORE,
+  },
   prepare(input) {
     const question = { text: input.positionals[0] ?? null, before: beforeOf(input) };
-    return ({ database }) => printAccounts(database, question);
+    const safetyId = input.values.get("safety-id");
+    if (safetyId === undefined) return ({ database }) => printAccounts(database, question);
+    if (question.text !== null) throw new UsageError("--safety-id takes no further TEXT");
+    const part = safetyIdPart(safetyId);
+    return (stores) => printIdentified(stores, part);
   },
 };
+
+/** The account of an identifier, and the provider that got it. */
+async function printIdentified(stores: Stores, part: string): Promise<Answer> {
+  const { database, safetyIdSecrets } = stores;
+  const found = await identifiedAccount(database, part, safetyIdSecrets);
+  if (found === null) {
+    const text =
+      "No account has this identifier under SAFETY_ID_SECRET and KEY_PEPPER as set here.";
+    return { json: { accounts: [], provider: null }, text, failed: true };
+  }
+  const { account, provider, isEarlier } = found;
+  const { json, text } = await printAccounts(database, { text: account, before: null });
+  const secret = isEarlier ? ", made with an earlier secret" : "";
+  return {
+    json: { ...json, provider, earlier_secret: isEarlier },
+    text: `${text}\nThe identifier is that of this account at ${provider}${secret}.`,
+  };
+}
 
 const trail: Command = {
   name: "operator trail",

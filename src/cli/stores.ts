@@ -5,6 +5,7 @@ import { flushForAudit } from "../../workers/log-flush.ts";
 import type { AdministrationDeps } from "../accounts/administration.ts";
 import type { JournalConflict } from "../accounts/audit.ts";
 import { newId, type RandomBytes } from "../core/ids.ts";
+import type { SecretList } from "../core/secrets.ts";
 import type { StoreConfig } from "../settings/config.ts";
 import { Accounts } from "../store/accounts/accounts.ts";
 import { WalletRepository } from "../store/accounts/wallet-repository.ts";
@@ -38,6 +39,8 @@ export interface Stores {
   readonly consoleOrigin: string | null;
   /** The directory with the data files of the running Farebox. */
   readonly dataDirectory: string;
+  /** The secrets of the identifiers that providers get, the current one first. */
+  readonly safetyIdSecrets: SecretList;
   readonly warn: (line: string) => void;
   readonly random: RandomBytes;
   /** @throws UnknownPooler if a pooler is in front of Postgres that the settings do not name */
@@ -93,6 +96,7 @@ export function openStores({ config, consoleOrigin, now, random, warn }: StoresD
     administration: { accounts, payments, actors, now, onDelayed },
     consoleOrigin,
     dataDirectory: config.dataDirectory,
+    safetyIdSecrets: config.safetyIdSecrets,
     warn,
     random,
     compareSecrets: () => compareSecrets(database, config.secrets),

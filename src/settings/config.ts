@@ -1,8 +1,9 @@
 // Reads the environment, as the only reader: once, checked by the table of variables, frozen.
 
 import { join, resolve } from "node:path";
+import { safetyIdSecretsOf } from "../core/access/safety-ids.ts";
 import type { NanoUsd, PicoUsd } from "../core/money/money.ts";
-import type { Secrets } from "../core/secrets.ts";
+import type { SecretList, Secrets } from "../core/secrets.ts";
 import { type PaymentConfig, paymentConfigOf } from "../payments/payment-config.ts";
 import { PROVIDERS } from "../payments/providers.ts";
 import type { SmtpRelay } from "../services/mail/smtp-relay.ts";
@@ -23,6 +24,8 @@ export interface StoreConfig {
   /** The same Postgres without the pooler that `databaseUrl` leads to; null without a pooler. */
   readonly directDatabaseUrl: string | null;
   readonly secrets: Secrets;
+  /** The secrets of the identifiers that providers get, the current one first. */
+  readonly safetyIdSecrets: SecretList;
   /** The folder of files that are built from data: indexes of search and maps. */
   readonly dataDirectory: string;
 }
@@ -196,6 +199,7 @@ function storesOf(values: Values<typeof STORE_VARIABLES>): StoreConfig {
     databaseUrl: values.DATABASE_URL,
     directDatabaseUrl: directUrlOf(values),
     secrets: Object.freeze({ KEY_PEPPER, IP_HASH_SECRET }),
+    safetyIdSecrets: safetyIdSecretsOf(values.SAFETY_ID_SECRET, KEY_PEPPER),
     dataDirectory: dataDirectoryOf(values),
   };
 }

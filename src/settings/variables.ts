@@ -81,6 +81,14 @@ export const STORE_VARIABLES = {
     shown: "made at the first start",
     about: "secret of at least 16 characters that client addresses are hashed with; a list, too",
   },
+  SAFETY_ID_SECRET: {
+    kind: secretList,
+    isSecret: true,
+    shown: "derived from `KEY_PEPPER`",
+    about:
+      "secret of at least 16 characters that the [identifiers of callers]" +
+      "(providers.md#identifiers) at providers are made with; a list, too",
+  },
   ...DATA_VARIABLES,
 } as const satisfies Variables;
 

@@ -22,7 +22,7 @@ import { openChecked } from "../store/servers/pooler-check.ts";
 import { openRedis } from "../store/servers/redis.ts";
 import { checkRedis } from "../store/servers/redis-check.ts";
 import { parseRedisUrl } from "../store/servers/redis-url.ts";
-import { adoptSecrets, adoptSessionSecret } from "../store/servers/secrets.ts";
+import { adoptSecret, adoptSecrets } from "../store/servers/secrets.ts";
 
 /** A call that needs Postgres is refused if Postgres does not answer within this time. */
 const POSTGRES_ANSWER_MS = 5_000;
@@ -46,7 +46,9 @@ export async function openApiStores(config: ServerConfig, { clock, random, log }
   const database = await openChecked(config, { timeoutMs: POSTGRES_ANSWER_MS });
   await checkMigrated(database);
   await adoptSecrets(database, config.secrets);
-  if (config.console !== null) await adoptSessionSecret(database, config.console.secrets);
+  await adoptSecret(database, "SAFETY_ID_SECRET", config.safetyIdSecrets);
+  const { console } = config;
+  if (console !== null) await adoptSecret(database, "SESSION_SECRET", console.secrets);
   const { clientInfo, ipHashSecrets } = await openClientInfo(config, database, {
     clock,
     random,

@@ -5,6 +5,7 @@ import type { Clock } from "../core/clock.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import type { UpstreamMeter } from "../core/upstream-meter.ts";
+import { CallerIdentifiers } from "../services/chat/protocols/caller-identifiers.ts";
 import { createChatProvider } from "../services/chat/protocols/chat-provider.ts";
 import { createGuide, loadGuideDocuments } from "../services/chat/protocols/guide/guide.ts";
 import { TokenCounter } from "../services/chat/tokens/token-counter.ts";
@@ -89,6 +90,7 @@ export async function openProviders(
     chat: createChatProvider({
       ...upstreams,
       guide: createGuide({ documents: documentation, tokens }),
+      identifiers: new CallerIdentifiers(config.safetyIdSecrets[0]),
     }),
     search: createSearchProvider({
       ...upstreams,

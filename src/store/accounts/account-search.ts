@@ -56,6 +56,21 @@ export async function searchAccounts(
   );
 }
 
+const IDS_AT_ONCE = 5_000;
+
+/** The ids of all accounts, newest first. */
+export async function* accountIds({ sql }: Database): AsyncGenerator<string> {
+  let before = Number.MAX_SAFE_INTEGER;
+  for (;;) {
+    const rows = await sql`
+      SELECT number, id FROM accounts WHERE number < ${String(before)}::text::bigint
+      ORDER BY number DESC LIMIT ${IDS_AT_ONCE}`;
+    for (const { id } of rows) yield String(id);
+    if (rows.length < IDS_AT_ONCE) return;
+    before = Number(rows.at(-1)?.number);
+  }
+}
+
 function sourceOf(text: string | null): { source: string | null; parameters: string[] } {
   if (text === null) return { source: null, parameters: [] };
   for (const [kind, source] of Object.entries(BY_ID)) {

@@ -7,6 +7,7 @@ import {
   type SecretList,
   type SecretName,
   type Secrets,
+  type SoleSecretName,
   secretId,
 } from "../../core/secrets.ts";
 import { StartError } from "../../core/start-error.ts";
@@ -24,7 +25,7 @@ export class WrongSecret extends StartError {
   override readonly name = "WrongSecret";
 }
 
-type AnyName = SecretName | "SESSION_SECRET";
+type AnyName = SecretName | SoleSecretName;
 
 /**
  * Compares the secrets of a serving process with the ones recorded in Postgres, and records its
@@ -46,14 +47,19 @@ export async function adoptSecrets(database: Database, secrets: Secrets): Promis
 }
 
 /**
- * The same for the secret of sessions, which only processes with a console have: with different
- * ones, each would end the sessions of the others.
+ * The same for a secret that only some processes have. With different ones of sessions, each would
+ * end the sessions of the others; with different ones of identifiers, a caller would be two people
+ * to a provider.
  * @throws WrongSecret
  */
-export async function adoptSessionSecret(database: Database, secrets: SecretList): Promise<void> {
+export async function adoptSecret(
+  database: Database,
+  name: SoleSecretName,
+  secrets: SecretList,
+): Promise<void> {
   await database.sql.begin(async (tx) => {
     await tx`SELECT pg_advisory_xact_lock(${SECRETS_LOCK}::bigint)`;
-    await record(tx, "SESSION_SECRET", await known(tx, "SESSION_SECRET", secrets));
+    await record(tx, name, await known(tx, name, secrets));
   });
 }
 

@@ -7,7 +7,7 @@ import type { Server } from "bun";
 import { createChatProvider } from "../../../src/services/chat/protocols/chat-provider.ts";
 import { catalogueOf } from "../../../src/settings/catalogue.ts";
 import { chatBody } from "../../support/api/api-world.ts";
-import { modelOf, providerAt } from "../../support/api/chat-routes.ts";
+import { identifiers, modelOf, providerAt } from "../../support/api/chat-routes.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
 import { FakeClock } from "../../support/fakes/fake-clock.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
@@ -71,6 +71,7 @@ const catalogue = catalogueOf(
 const api = await sharedApi({
   catalogue: () => catalogue,
   chat: createChatProvider({
+    identifiers,
     catalogue: () => catalogue,
     guide: {
       complete: () => Promise.reject(new Error("Not asked")),

@@ -9,7 +9,7 @@ import { TokenCounter } from "../../../src/services/chat/tokens/token-counter.ts
 import { countTokens } from "../../../src/services/chat/tokens/tokens.ts";
 import { type Catalogue, catalogueOf } from "../../../src/settings/catalogue.ts";
 import { chatBody } from "../../support/api/api-world.ts";
-import { modelOf, providerAt } from "../../support/api/chat-routes.ts";
+import { identifiers, modelOf, providerAt } from "../../support/api/chat-routes.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
 import { realClock } from "../../support/fakes/fake-clock.ts";
 import { startFakeUpstream, UPSTREAM_SECRET } from "../../support/fakes/fake-upstream.ts";
@@ -35,6 +35,7 @@ const catalogue: Catalogue = catalogueOf(models, providers);
 const api = await sharedApi({
   catalogue: () => catalogue,
   chat: createChatProvider({
+    identifiers,
     catalogue: () => catalogue,
     guide: createGuide({ documents: [], tokens }),
     fetch: upstreamFetch,

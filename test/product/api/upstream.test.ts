@@ -6,7 +6,7 @@ import { toDecimal, usd } from "../../../src/core/money/money.ts";
 import { createChatProvider } from "../../../src/services/chat/protocols/chat-provider.ts";
 import { type Catalogue, catalogueOf } from "../../../src/settings/catalogue.ts";
 import { chatBody, completionOf, errorOf, until } from "../../support/api/api-world.ts";
-import { KEY, limitsIn, modelOf, providerAt } from "../../support/api/chat-routes.ts";
+import { identifiers, KEY, limitsIn, modelOf, providerAt } from "../../support/api/chat-routes.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
 import { realClock } from "../../support/fakes/fake-clock.ts";
 import { startFakeUpstream, UPSTREAM_SECRET } from "../../support/fakes/fake-upstream.ts";
@@ -54,6 +54,7 @@ const catalogue: Catalogue = catalogueOf(
 const api = await sharedApi({
   catalogue: () => catalogue,
   chat: createChatProvider({
+    identifiers,
     catalogue: () => catalogue,
     guide: {
       complete: () => Promise.reject(new Error("Not asked")),

@@ -7,6 +7,7 @@ import {
   PROVIDER_DEFAULTS,
   type ProviderEntry,
 } from "../../../src/services/chat/models/catalogue.ts";
+import { CallerIdentifiers } from "../../../src/services/chat/protocols/caller-identifiers.ts";
 import { createChatProvider } from "../../../src/services/chat/protocols/chat-provider.ts";
 import type { Guide } from "../../../src/services/chat/protocols/guide/guide.ts";
 import type { UpstreamCall } from "../../../src/services/chat/protocols/protocol.ts";
@@ -90,6 +91,9 @@ export interface Routes {
   clockMs: number;
 }
 
+/** The identifiers that these providers get. */
+export const identifiers = new CallerIdentifiers("the secret of the tests' identifiers");
+
 /** For a catalogue without the guide. */
 export const noGuide: Guide = {
   complete: () => Promise.reject(new Error("There is no guide here")),
@@ -101,6 +105,7 @@ export const noGuide: Guide = {
 /** The chat provider of a catalogue without the guide. */
 export function chatOver(catalogue: ChatCatalogue): ChatProvider {
   return createChatProvider({
+    identifiers,
     catalogue: () => catalogue,
     guide: noGuide,
     fetch: upstreamFetch,
@@ -116,6 +121,7 @@ export function routesOver(...providers: readonly ProviderEntry[]): Routes {
   const catalogue = catalogueOf([], providers);
   const routes: Routes = {
     chat: createChatProvider({
+      identifiers,
       catalogue: () => catalogue,
       guide: noGuide,
       fetch: upstreamFetch,

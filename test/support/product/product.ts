@@ -9,6 +9,7 @@ import { apply, findAccount } from "../../../src/accounts/administration.ts";
 import { type AuditReport, audit } from "../../../src/accounts/audit.ts";
 import { recordPayment } from "../../../src/accounts/payments.ts";
 import { openStores, type Stores } from "../../../src/cli/stores.ts";
+import { safetyIdSecretsOf } from "../../../src/core/access/safety-ids.ts";
 import { usd } from "../../../src/core/money/money.ts";
 import { AuditRepository } from "../../../src/store/audit/audit.ts";
 import { Ledger } from "../../../src/store/ledger/ledger.ts";
@@ -281,7 +282,9 @@ export function openOperator(redisUrl: string, databaseUrl: string): Stores {
   const secrets = { KEY_PEPPER: [KEY_PEPPER], IP_HASH_SECRET: [IP_HASH_SECRET] } as const;
   const dataDirectory = testDataDirectory();
   const directDatabaseUrl = null;
-  const config = { redisUrl, databaseUrl, directDatabaseUrl, secrets, dataDirectory };
+  const safetyIdSecrets = safetyIdSecretsOf(null, secrets.KEY_PEPPER);
+  const stores = { redisUrl, databaseUrl, directDatabaseUrl, dataDirectory };
+  const config = { ...stores, secrets, safetyIdSecrets };
   return openStores({ config, consoleOrigin: null, now: Date.now, random, warn: () => {} });
 }
 

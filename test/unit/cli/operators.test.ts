@@ -1,10 +1,19 @@
 // Tests that the command line reads the data of the operators' console.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { safetyIdSecretsOf } from "../../../src/core/access/safety-ids.ts";
+import { CallerIdentifiers } from "../../../src/services/chat/protocols/caller-identifiers.ts";
 import { recordAction } from "../../../src/store/operators/operator-actions.ts";
 import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
-import { DONE, hold, openAccount, openWorld, usd } from "../../support/stores/world.ts";
+import {
+  DONE,
+  hold,
+  openAccount,
+  openWorld,
+  usd,
+  WORLD_PEPPER,
+} from "../../support/stores/world.ts";
 
 setDefaultTimeout(60_000);
 
@@ -25,6 +34,40 @@ test("an account is found by its id, and its balance is that of the ledger", asy
   expect((await cli("account", "find", row.id)).out).toContain("paid $20");
   const wrong = await cli("account", "find", "--before", "yesterday");
   expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining("before")]);
+});
+
+/** The identifier that this provider gets of an account's person. */
+function identifierAt(preset: string, secret: string, account: string): string {
+  const provider = { preset, fields: ["safety_identifier"] } as const;
+  const { sent } = new CallerIdentifiers(secret).of(provider, account, { user: "ada" });
+  return sent.safety_identifier ?? "";
+}
+
+test("the account of a provider's identifier is found, also by an earlier secret", async () => {
+  const { row } = await openAccount(world, { paid: "20" });
+  await openAccount(world, { paid: "20" });
+  const [derived] = safetyIdSecretsOf(null, [WORLD_PEPPER]);
+  const ofPepper = identifierAt("openai", derived, row.id);
+  const find = (id: string, by = cli) => by("account", "find", "--safety-id", id, "--json");
+  expect(jsonOf(await find(ofPepper))).toMatchObject({
+    accounts: [{ id: row.id }],
+    provider: "openai",
+    earlier_secret: false,
+  });
+  // A secret of its own comes first; what was sent before it was set is found all the same.
+  const [current, earlier] = ["the current secret", "an earlier secret"];
+  const own = await cliOf(world, { SAFETY_ID_SECRET: `${current},${earlier}` });
+  for (const [secret, isEarlier] of [
+    [current, false],
+    [earlier, true],
+    [derived, true],
+  ] as const) {
+    const found = jsonOf(await find(identifierAt("anthropic", secret, row.id), own));
+    expect(found).toMatchObject({ accounts: [{ id: row.id }], earlier_secret: isEarlier });
+  }
+  const unknown = await find(identifierAt("anthropic", current, row.id));
+  expect([unknown.code, JSON.parse(unknown.out)]).toEqual([1, { accounts: [], provider: null }]);
+  expect((await find("ada@example.com")).code).toBe(2);
 });
 
 test("the trail names the operator, the change and the reason", async () => {

@@ -51,6 +51,18 @@ test("every configuration on the page is taken, and every provider is on the pag
   expect([...named].sort()).toEqual([...PRESET_NAMES].sort());
 });
 
+const OWN = { base_url: "http://10.0.0.5/v1" };
+
+test("identifiers are those of the preset, other ones, or none, as the entry says", () => {
+  const openai = { provider: "openai", api_key_env: "A_KEY" };
+  const fields = ["safety_identifier", "prompt_cache_key"];
+  expect(read(openai)?.identifiers).toMatchObject({ preset: "openai", fields });
+  expect(read({ ...openai, identifiers: [] })?.identifiers).toBeUndefined();
+  expect(read(OWN)?.identifiers).toBeUndefined();
+  const own = read({ ...OWN, identifiers: ["user"] });
+  expect(own?.identifiers).toEqual({ preset: "openai-compatible", fields: ["user"] });
+});
+
 test("a preset fills address and habits, and the entry may override them", () => {
   const groq = { provider: "groq", api_key_env: "A_KEY" };
   expect(read(groq)).toMatchObject({
@@ -84,6 +96,11 @@ test.each([
   [{ provider: "amazon-bedrock", region: "us-east-1" }, "providers.p.api_key_env is missing"],
   [{ provider: "google-vertex", region: "us" }, "providers.p.project is missing"],
   [{ provider: "google-vertex", region: "us", project: "p" }, "p.service_account_env is missing"],
+  [{ ...OWN, identifiers: ["name"] }, "p.identifiers[0] must be one of safety_identifier, user"],
+  [
+    { provider: "anthropic", api_key_env: "A_KEY", identifiers: ["user"] },
+    "line 7: providers.p.identifiers[0] 'user' is no field of anthropic",
+  ],
   [{ provider: "acme" }, "line 4: providers.p.provider must be one of openai-compatible"],
 ])("%j is refused by line and field", (provider, words) => {
   expect(refusal(provider)).toContain(words);

@@ -16,6 +16,16 @@ test("a secret is one text or a list, the current one first", () => {
   });
 });
 
+test("identifiers have a secret without one being set, and one that is set comes first", () => {
+  const load = (more: object) =>
+    loadStoreConfig({ ...STORES, KEY_PEPPER: CURRENT, IP_HASH_SECRET: CURRENT, ...more });
+  const [derived = "", ...others] = load({}).safetyIdSecrets;
+  expect(derived).toMatch(/^[0-9a-f]{64}$/);
+  expect(others).toEqual([]);
+  const { safetyIdSecrets } = load({ SAFETY_ID_SECRET: `${CURRENT},${PREVIOUS}` });
+  expect(safetyIdSecrets).toEqual([CURRENT, PREVIOUS, derived]);
+});
+
 test.each([
   ["short", "KEY_PEPPER must have at least 16 characters"],
   [`${CURRENT},`, "KEY_PEPPER must have at least 16 characters in each secret of its list"],

@@ -89,8 +89,25 @@ export interface Quirks {
   readonly sets: Readonly<Record<string, unknown>>;
   /** False if it sends the usage of streams unasked, and refuses `stream_options`. */
   readonly takesStreamOptions: boolean;
-  /** The fields for identifiers of a caller that it knows. */
-  readonly identifiers: readonly ("prompt_cache_key" | "safety_identifier" | "user")[];
+}
+
+/**
+ * Fields of requests that identify a caller, or the prompts that share a cache. Those with a dot
+ * stand inside of another field.
+ */
+export const IDENTIFIER_FIELDS = [
+  "safety_identifier",
+  "user",
+  "metadata.user_id",
+  "prompt_cache_key",
+] as const;
+export type IdentifierField = (typeof IDENTIFIER_FIELDS)[number];
+
+/** The identifiers that a provider gets. */
+export interface ProviderIdentifiers {
+  /** The name of its preset, which has a key of its own. */
+  readonly preset: string;
+  readonly fields: readonly IdentifierField[];
 }
 
 export interface ProviderEntry {
@@ -115,6 +132,8 @@ export interface ProviderEntry {
   readonly cloud?: CloudAccess;
   /** Its differences from other servers of OpenAI's form; left out or null: not known. */
   readonly quirks?: Quirks | null;
+  /** Left out if it gets no identifiers of callers. */
+  readonly identifiers?: ProviderIdentifiers;
 }
 
 /** The settings of a model for `auto`. */

@@ -1,7 +1,7 @@
 // Lists known providers of models: the form that each speaks, its address, and the habits in which
 // it differs from others of the same form.
 
-import type { ProviderEntry, ProviderKind, Quirks } from "./catalogue.ts";
+import type { IdentifierField, ProviderEntry, ProviderKind, Quirks } from "./catalogue.ts";
 
 export interface ProviderPreset {
   readonly kind: Exclude<ProviderKind, "guide">;
@@ -12,6 +12,8 @@ export interface ProviderPreset {
   readonly quirks: Quirks | null;
   /** `key`: it answers nothing without one; `cloud`: it has credentials of its own kind. */
   readonly credentials: "none" | "key" | "cloud";
+  /** The identifiers of callers that it knows. Servers refuse fields that they do not know. */
+  readonly identifiers: readonly IdentifierField[];
 }
 
 const PLAIN: Quirks = {
@@ -19,13 +21,12 @@ const PLAIN: Quirks = {
   renames: {},
   sets: {},
   takesStreamOptions: true,
-  identifiers: ["user"],
 };
 
 const openai = (
   baseUrl: string | null,
   maxTokensField: ProviderPreset["maxTokensField"],
-  quirks: Partial<Quirks> = {},
+  { identifiers = ["user"], ...quirks }: Partial<Quirks & ProviderPreset> = {},
 ) =>
   ({
     kind: "openai",
@@ -33,14 +34,29 @@ const openai = (
     maxTokensField,
     quirks: { ...PLAIN, ...quirks },
     credentials: "key",
+    identifiers,
   }) as const;
 
-const packaged = <Kind extends ProviderPreset["kind"]>(kind: Kind, baseUrl: string | null) =>
-  ({ kind, baseUrl, maxTokensField: "max_tokens", quirks: null, credentials: "key" }) as const;
+const packaged = <Kind extends ProviderPreset["kind"]>(
+  kind: Kind,
+  baseUrl: string,
+  identifiers: ProviderPreset["identifiers"] = [],
+) =>
+  ({
+    kind,
+    baseUrl,
+    maxTokensField: "max_tokens",
+    quirks: null,
+    credentials: "key",
+    identifiers,
+  }) as const;
 
 /** `baseUrl` has places for the region and the project. */
 const cloud = <Kind extends ProviderPreset["kind"]>(kind: Kind, baseUrl: string) =>
-  ({ kind, baseUrl, maxTokensField: "max_tokens", quirks: null, credentials: "cloud" }) as const;
+  ({ ...packaged(kind, baseUrl), credentials: "cloud" }) as const;
+
+/** OpenAI replaces `user` by both of them. */
+const OF_OPENAI = ["safety_identifier", "prompt_cache_key"] as const;
 
 /** By the name in `provider` of the configuration (D-673). */
 export const PROVIDER_PRESETS = {
@@ -50,9 +66,10 @@ export const PROVIDER_PRESETS = {
     maxTokensField: "max_tokens",
     quirks: null,
     credentials: "none",
+    identifiers: [],
   },
   "amazon-bedrock": cloud("amazon-bedrock", "https://bedrock-runtime.{region}.amazonaws.com"),
-  anthropic: packaged("anthropic", "https://api.anthropic.com/v1"),
+  anthropic: packaged("anthropic", "https://api.anthropic.com/v1", ["metadata.user_id"]),
   azure: openai(null, "max_completion_tokens"),
   cohere: packaged("cohere", "https://api.cohere.com/v2"),
   deepseek: openai("https://api.deepseek.com/v1", "max_tokens", { identifiers: [] }),
@@ -80,11 +97,12 @@ export const PROVIDER_PRESETS = {
     identifiers: [],
   }),
   openai: openai("https://api.openai.com/v1", "max_completion_tokens", {
-    // Without it a setting of the project decides what the call costs.
-    sets: { service_tier: "default" },
-    identifiers: ["prompt_cache_key", "safety_identifier", "user"],
+    // Without the tier a setting of the project decides what the call costs, and without `store`
+    // another one decides whether OpenAI keeps the conversation.
+    sets: { service_tier: "default", store: false },
+    identifiers: OF_OPENAI,
   }),
-  "openai-responses": packaged("openai-responses", "https://api.openai.com/v1"),
+  "openai-responses": packaged("openai-responses", "https://api.openai.com/v1", OF_OPENAI),
   openrouter: openai("https://openrouter.ai/api/v1", "max_tokens", {
     sets: { usage: { include: true } },
   }),

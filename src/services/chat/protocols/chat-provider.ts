@@ -18,6 +18,7 @@ import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { ChatCatalogue, ModelEntry, ProviderEntry } from "../models/catalogue.ts";
 import { hasOutput, usageAfter } from "../tokens/token-meter.ts";
 import { Batches, pullable } from "./batches.ts";
+import type { CallerIdentifiers } from "./caller-identifiers.ts";
 import { acceptedRequest } from "./chat-extras.ts";
 import type { Guide } from "./guide/guide.ts";
 import type { UpstreamCall } from "./protocol.ts";
@@ -36,6 +37,7 @@ import type {
 export interface ChatProviderDeps {
   readonly catalogue: () => ChatCatalogue;
   readonly guide: Guide;
+  readonly identifiers: CallerIdentifiers;
   readonly fetch: Fetch;
   readonly clock: FallbackDeps["clock"] & ProtocolDeps["clock"];
   readonly log: Log;
@@ -115,7 +117,7 @@ function routesOf(model: ModelEntry, { providers }: ChatCatalogue): RouteToAsk[]
 
 /** What a caller asks of a model. */
 interface AskedModel {
-  readonly deps: Pick<ChatProviderDeps, "fetch">;
+  readonly deps: Pick<ChatProviderDeps, "fetch" | "identifiers">;
   readonly model: ModelEntry;
   readonly request: ChatRequest;
   readonly options: ChatOptions;
@@ -126,16 +128,23 @@ function callTo(
   { server: provider, upstreamModel }: RouteToAsk,
   { deps, model, request, options }: AskedModel,
 ): UpstreamCall {
-  return {
+  const { account } = options;
+  const call = {
     provider,
     model: upstreamModel,
     publicId: model.id,
     request: acceptedRequest([model], request),
     showsReasoning: model.showsReasoning ?? false,
-    account: options.account,
+    account,
     signal: options.signal,
     fetch: deps.fetch,
   };
+  const { identifiers: fields } = provider;
+  if (fields === undefined && request.identifiers === undefined) return call;
+  const { sent, ignored } = deps.identifiers.of(fields, account, request.identifiers);
+  return ignored.length === 0
+    ? { ...call, identifiers: sent }
+    : { ...call, identifiers: sent, ignored };
 }
 
 interface Started {

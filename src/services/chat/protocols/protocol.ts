@@ -3,6 +3,7 @@
 import type { CancelSignal } from "../../../core/cancellation.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { Batches } from "./batches.ts";
+import type { GivenIdentifiers } from "./caller-identifiers.ts";
 import type { RefusedCall } from "./openai/caller-fault.ts";
 import type { ChatBatch, ChatReply, ChatRequest } from "./provider.ts";
 
@@ -13,6 +14,8 @@ export interface UpstreamCall extends RefusedCall {
   readonly request: ChatRequest;
   /** The names of parameters that were taken out of the request for this server. */
   readonly ignored?: readonly string[];
+  /** The identifiers of the caller, by the fields of this server. */
+  readonly identifiers?: GivenIdentifiers;
   /** True if the caller gets the text of the model's reasoning. */
   readonly showsReasoning: boolean;
   readonly signal: CancelSignal;

@@ -6,6 +6,7 @@ import type { NanoUsd } from "../../../core/money/money.ts";
 import type { FeeCounts, Served, TokenUsage } from "../../../core/money/usage.ts";
 import type { RequestWatch } from "../../../upstream/fallback.ts";
 import type { ModelEntry } from "../models/catalogue.ts";
+import type { GivenIdentifiers } from "./caller-identifiers.ts";
 
 /** A checked message, ready to be forwarded, with known fields only. */
 export interface ChatMessage {
@@ -35,6 +36,8 @@ export interface ChatRequest {
   readonly parameters: Readonly<Record<string, unknown>>;
   /** Extra parameters, which are forwarded only to models that accept them. */
   readonly extras?: ReadonlyMap<string, unknown>;
+  /** The caller's own identifiers, which no server gets as they are; left out: none. */
+  readonly identifiers?: GivenIdentifiers;
 }
 
 /** Token counts, and the upstream's details about them. */

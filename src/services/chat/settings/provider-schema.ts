@@ -2,6 +2,7 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { apiKeyEnv, baseUrl, closed, name, whole } from "../../../core/configuration/fields.ts";
+import { IDENTIFIER_FIELDS } from "../models/catalogue.ts";
 import { DEFAULT_PRESET, PRESET_NAMES } from "../models/provider-presets.ts";
 
 /** An entry under `providers`. */
@@ -21,6 +22,22 @@ export const Provider = Type.Object(
     ),
     api_key_env: Type.Optional(
       apiKeyEnv("Environment variable that holds the API key; left out: no key is sent"),
+    ),
+    identifiers: Type.Optional(
+      Type.Array(
+        Type.Union(
+          IDENTIFIER_FIELDS.map((field) => Type.Literal(field)),
+          { errorMessage: `must be one of ${IDENTIFIER_FIELDS.join(", ")}` },
+        ),
+        {
+          maxItems: IDENTIFIER_FIELDS.length,
+          uniqueItems: true,
+          description:
+            "Fields for identifiers of callers, keyed hashes; [] sends none; left out: those " +
+            "that the provider knows",
+          errorMessage: "must be a list of different fields",
+        },
+      ),
     ),
     region: Type.Optional(
       name("Region of amazon-bedrock, or location of google-vertex, such as eu-west-1 or global"),

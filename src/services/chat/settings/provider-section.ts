@@ -2,7 +2,12 @@
 
 import { pointerTo } from "../../../core/configuration/located-json.ts";
 import { baseUrlOf, type SectionContext } from "../../../core/configuration/section.ts";
-import { GUIDE_PROVIDER, PROVIDER_DEFAULTS, type ProviderEntry } from "../models/catalogue.ts";
+import {
+  GUIDE_PROVIDER,
+  type IdentifierField,
+  PROVIDER_DEFAULTS,
+  type ProviderEntry,
+} from "../models/catalogue.ts";
 import {
   DEFAULT_PRESET,
   PROVIDER_PRESETS,
@@ -19,7 +24,13 @@ export function toProvider(
 ): ProviderEntry {
   const pointer = pointerTo("/providers", name);
   if (name === GUIDE_PROVIDER) refuse(pointer, "is reserved for Farebox itself");
-  const preset: ProviderPreset = PROVIDER_PRESETS[file.provider ?? DEFAULT_PRESET];
+  const { provider: presetName = DEFAULT_PRESET } = file;
+  const preset: ProviderPreset = PROVIDER_PRESETS[presetName];
+  const { identifiers: fields = preset.identifiers } = file;
+  fields.forEach((field, index) => {
+    if (SENDABLE[preset.kind].includes(field)) return;
+    refuse(`${pointer}/identifiers/${index}`, `'${field}' is no field of ${presetName}`);
+  });
   const { timeouts } = file;
   if (preset.credentials === "key" && file.api_key_env === undefined) {
     refuse(`${pointer}/api_key_env`, `is missing: ${file.provider} needs a key`);
@@ -36,9 +47,23 @@ export function toProvider(
     concurrencyMax: file.concurrency ?? PROVIDER_DEFAULTS.concurrencyMax,
     maxTokensField: file.max_tokens_field ?? preset.maxTokensField,
     quirks: preset.quirks,
+    ...(fields.length > 0 && { identifiers: { preset: presetName, fields } }),
     ...(preset.credentials === "cloud" && { cloud: cloudOf(file, pointer, { keys, refuse }) }),
   };
 }
+
+const OPENAI_FIELDS = ["safety_identifier", "user", "prompt_cache_key"] as const;
+
+/** The identifiers that the requests of each protocol can have. */
+const SENDABLE: Readonly<Record<ProviderPreset["kind"], readonly IdentifierField[]>> = {
+  openai: OPENAI_FIELDS,
+  "openai-responses": OPENAI_FIELDS,
+  anthropic: ["metadata.user_id"],
+  "google-vertex": ["metadata.user_id"],
+  google: [],
+  "amazon-bedrock": [],
+  cohere: [],
+};
 
 function addressOf(
   file: ProviderFile,

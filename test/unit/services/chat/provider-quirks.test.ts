@@ -37,9 +37,6 @@ const EVERYTHING = {
   temperature: 0.5,
   seed: 7,
   stop: ["END"],
-  user: "u",
-  prompt_cache_key: "k",
-  safety_identifier: "s",
   verbosity: "low",
   logprobs: false,
 };
@@ -47,13 +44,13 @@ const EVERYTHING = {
 /** The fields of a request with everything, besides those that every request has. */
 const FIELDS: Readonly<Partial<Record<PresetName, readonly string[]>>> = {
   "openai-compatible": Object.keys(EVERYTHING),
-  azure: ["temperature", "seed", "stop", "user", "verbosity", "logprobs"],
+  azure: ["temperature", "seed", "stop", "verbosity", "logprobs"],
   deepseek: ["temperature", "seed", "stop", "verbosity", "logprobs"],
-  groq: ["temperature", "seed", "stop", "user", "verbosity"],
+  groq: ["temperature", "seed", "stop", "verbosity"],
   mistral: ["temperature", "random_seed", "stop"],
-  openai: [...Object.keys(EVERYTHING), "service_tier"],
-  openrouter: ["temperature", "seed", "stop", "user", "verbosity", "logprobs", "usage"],
-  xai: ["temperature", "seed", "stop", "user", "verbosity", "logprobs"],
+  openai: [...Object.keys(EVERYTHING), "service_tier", "store"],
+  openrouter: ["temperature", "seed", "stop", "verbosity", "logprobs", "usage"],
+  xai: ["temperature", "seed", "stop", "verbosity", "logprobs"],
 };
 
 describe.each(PASSED)("%s", (name) => {
@@ -92,6 +89,14 @@ test.each([
     expect((error as UnableFailure).refusal).toMatchObject({ param: parameter });
   }
   expect(upstream.requests.length).toBe(asked);
+});
+
+test("OpenAI is told to store nothing, whole and streamed, whatever the model takes", async () => {
+  const request = { ...REQUEST, extras: new Map([["store", true]]) };
+  await completeUpstream(callOf("openai", request));
+  expect(upstream.requests.at(-1)?.body.store).toBe(false);
+  await Array.fromAsync(streamUpstream(callOf("openai", request)));
+  expect(upstream.requests.at(-1)?.body.store).toBe(false);
 });
 
 test("names of messages are left out for Groq, and named", async () => {

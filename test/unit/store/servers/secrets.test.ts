@@ -7,8 +7,8 @@ import { Accounts } from "../../../../src/store/accounts/accounts.ts";
 import { KeyDirectory } from "../../../../src/store/accounts/key-directory.ts";
 import { IdempotencyKeys } from "../../../../src/store/mail/idempotency-keys.ts";
 import {
+  adoptSecret,
   adoptSecrets,
-  adoptSessionSecret,
   compareSecrets,
 } from "../../../../src/store/servers/secrets.ts";
 import { eventually } from "../../../support/eventually.ts";
@@ -45,7 +45,7 @@ async function storedKey(id: string): Promise<{ digest: string; pepper: string |
 }
 
 test("consoles have one secret of sessions, which is replaced in two steps", async () => {
-  const adoptSession = (...list: SecretList) => adoptSessionSecret(own.database, list);
+  const adoptSession = (...list: SecretList) => adoptSecret(own.database, "SESSION_SECRET", list);
   await adoptSession(OLD);
   await expect(adoptSession(OTHER)).rejects.toThrow("SESSION_SECRET is not the secret");
   await adoptSession(NEW, OLD);

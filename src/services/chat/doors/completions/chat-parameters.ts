@@ -29,9 +29,6 @@ const FORWARDED = {
   verbosity: same,
   logprobs: same,
   top_logprobs: same,
-  user: same,
-  prompt_cache_key: same,
-  safety_identifier: same,
   service_tier: chosenTier,
 } satisfies Copies;
 
@@ -57,6 +54,21 @@ export function toParameters(fields: ChatFields): Record<string, unknown> {
     if (copied !== undefined) parameters[name] = copied;
   }
   return parameters;
+}
+
+/** The fields in which a caller identifies its people and its prompts. */
+const IDENTIFIERS = ["user", "safety_identifier", "prompt_cache_key"] as const;
+
+/** The caller's own identifiers; undefined if there are none. */
+export function toIdentifiers(fields: ChatFields): ChatRequest["identifiers"] {
+  let given: { [Name in (typeof IDENTIFIERS)[number]]?: string } | undefined;
+  for (const name of IDENTIFIERS) {
+    const value = fields[name];
+    if (isAbsent(value) || value === "") continue;
+    given ??= {};
+    given[name] = value;
+  }
+  return given;
 }
 
 /** The output limit, from either of its two names, or the default. */

@@ -21,7 +21,7 @@ import type { ChatRequest } from "../../protocols/provider.ts";
 import { ApplicationChatBody, type ChatFields } from "./chat-body.ts";
 import type { SvcMembers } from "./chat-json.ts";
 import { toMessages } from "./chat-messages.ts";
-import { checkLogprobs, toOutputLimit, toParameters } from "./chat-parameters.ts";
+import { checkLogprobs, toIdentifiers, toOutputLimit, toParameters } from "./chat-parameters.ts";
 
 /** A call of this door, with what its answer needs of the body. */
 export interface CompletionCall extends ChatCall {
@@ -44,7 +44,9 @@ export function toChatRequest(fields: ChatFields): ChatRequest {
   const messages = toMessages(fields.messages);
   const limit = toOutputLimit(fields);
   checkLogprobs(fields, limit.maxTokens);
-  return { messages, ...limit, parameters: toParameters(fields) };
+  const request = { messages, ...limit, parameters: toParameters(fields) };
+  const identifiers = toIdentifiers(fields);
+  return identifiers === undefined ? request : { ...request, identifiers };
 }
 
 /** The call of a body for which these models were chosen. */

@@ -54,9 +54,15 @@ export const anthropic: SdkForm = {
 };
 
 /** The options of Claude behind Anthropic's own form of requests. */
-export async function claudeOptions({ request, model }: UpstreamCall): Promise<OwnOptions> {
+export async function claudeOptions(call: UpstreamCall): Promise<OwnOptions> {
+  const { request, model, identifiers } = call;
   const hasNoParallelCalls = request.parameters.parallel_tool_calls === false;
-  const own = { includePings: true, ...(hasNoParallelCalls && { disableParallelToolUse: true }) };
+  const userId = identifiers?.["metadata.user_id"];
+  const own = {
+    includePings: true,
+    ...(hasNoParallelCalls && { disableParallelToolUse: true }),
+    ...(userId !== undefined && { metadata: { userId } }),
+  };
   const { thinking, maxOutputTokens, takes, ignored } = await budgetOptions(request, model);
   return {
     options: {

@@ -51,7 +51,7 @@ export async function toSdkRequest(call: UpstreamCall, form: SdkForm): Promise<S
     prompt: toPrompt(request.messages, form),
     maxOutputTokens: request.maxTokens,
   };
-  const ignored = [...(own.ignored ?? [])];
+  const ignored = [...(call.ignored ?? []), ...(own.ignored ?? [])];
   for (const [name, value] of given) {
     const set = Object.hasOwn(SETTERS, name) ? SETTERS[name] : undefined;
     if (own.takes?.includes(name)) continue;

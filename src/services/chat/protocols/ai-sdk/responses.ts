@@ -25,7 +25,9 @@ export const responses: SdkForm = {
 };
 
 /** Nothing is kept at OpenAI, and no setting of the operator's project decides the tier. */
-function responsesOptions({ request, showsReasoning }: UpstreamCall): OwnOptions {
+function responsesOptions(call: UpstreamCall): OwnOptions {
+  const { request, showsReasoning, identifiers = {} } = call;
+  const { safety_identifier: safetyIdentifier, prompt_cache_key: promptCacheKey } = identifiers;
   const { parallel_tool_calls: parallel, verbosity, response_format: format } = request.parameters;
   const schema = isObject(format) && isObject(format.json_schema) ? format.json_schema : {};
   const own = {
@@ -35,6 +37,9 @@ function responsesOptions({ request, showsReasoning }: UpstreamCall): OwnOptions
     ...(typeof parallel === "boolean" && { parallelToolCalls: parallel }),
     ...(typeof verbosity === "string" && { textVerbosity: verbosity }),
     ...(showsReasoning && { reasoningSummary: "auto" }),
+    ...(safetyIdentifier !== undefined && { safetyIdentifier }),
+    ...(promptCacheKey !== undefined && { promptCacheKey }),
+    ...(identifiers.user !== undefined && { user: identifiers.user }),
   };
   return {
     options: { providerOptions: { [OPTIONS_NAME]: own } },

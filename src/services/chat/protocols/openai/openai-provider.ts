@@ -257,12 +257,13 @@ function requestsTo(provider: ProviderEntry): ProviderRequests {
   return made;
 }
 
-function bodyOf({ provider, model, request }: UpstreamCall, stream: boolean): string {
+function bodyOf({ provider, model, request, identifiers }: UpstreamCall, stream: boolean): string {
   const asksForUsage = stream && provider.quirks?.takesStreamOptions !== false;
   const extras = request.extras === undefined ? undefined : Object.fromEntries(request.extras);
   return JSON.stringify({
     ...extras,
     ...request.parameters,
+    ...identifiers,
     model,
     messages: request.messages,
     [provider.maxTokensField]: request.maxTokens,

@@ -1,12 +1,10 @@
 // Fits a request to a server of OpenAI's form with known habits.
 
-import type { Quirks } from "../../models/catalogue.ts";
 import { REASONING_FIELD } from "../chat-extras.ts";
 import type { UpstreamCall } from "../protocol.ts";
 import type { ChatMessage } from "../provider.ts";
 import { ESSENTIAL_PARAMETERS, unsupported } from "../unsupported.ts";
 
-const IDENTIFIERS = ["prompt_cache_key", "safety_identifier", "user"] as const;
 const NAME_FIELD = "messages[].name";
 
 /**
@@ -17,9 +15,9 @@ export function fitted(call: UpstreamCall): UpstreamCall {
   const { request, provider } = call;
   const { quirks = null } = provider;
   if (quirks === null) return call;
-  const refused = new Set([...quirks.refuses, ...unknownIdentifiers(quirks)]);
+  const refused = new Set(quirks.refuses);
   const parameters: Record<string, unknown> = { ...quirks.sets };
-  const ignored: string[] = [];
+  const ignored = [...(call.ignored ?? [])];
   for (const [name, value] of Object.entries(request.parameters)) {
     if (!refused.has(name)) parameters[quirks.renames[name] ?? name] = value;
     else if (value === false) continue;
@@ -34,10 +32,6 @@ export function fitted(call: UpstreamCall): UpstreamCall {
   const fields = dropped.map(([, field]) => field);
   const fit = fields.length === 0 ? messages : messages.map((one) => without(one, fields));
   return { ...call, request: { ...request, messages: fit, parameters }, ignored };
-}
-
-function unknownIdentifiers({ identifiers }: Quirks): readonly string[] {
-  return IDENTIFIERS.filter((name) => !identifiers.includes(name));
 }
 
 const MESSAGE_FIELDS = [

@@ -64,21 +64,21 @@ describe.each(KINDS)("%s", (kind) => {
   });
 
   test("names what it ignores, and sends none of it", async () => {
-    const parameters = { user: "u-canary", prompt_cache_key: "k-canary", logprobs: false };
+    const parameters = { logprobs: false };
     const extras = new Map<string, unknown>([["min_p", 0.1]]);
     const messages = [{ role: "user", content: "Hello", name: "n-canary" } as const];
     const { reply, body } = await sent(kind, { parameters, extras, messages });
-    const names = ["user", "prompt_cache_key", "min_p", "messages[].name"];
+    const names = ["min_p", "messages[].name"];
     expect([...(reply.ignored ?? [])].sort()).toEqual(names.sort());
     expect(JSON.stringify(body)).not.toMatch(/canary|min_p/);
   });
 
   test("names it in a stream too", async () => {
     server.queue(WIRE_FORMS[kind].stream(ANSWER));
-    const request = { ...REQUEST, parameters: { user: "u" } };
+    const request = { ...REQUEST, extras: new Map([["min_p", 0.1]]) };
     const call = sdkCall(kind, server.url, { request }, { cloud });
     const [first] = await Array.fromAsync(protocols[kind].stream(call));
-    expect(first?.ignored).toContain("user");
+    expect(first?.ignored).toContain("min_p");
   });
 
   test.each(["minimal", "low", "medium", "high", "xhigh", "max"])(

@@ -276,11 +276,16 @@ describe("a chat body on parameters", () => {
       verbosity: "low",
       logprobs: true,
       top_logprobs: 20,
-      user: "u",
-      prompt_cache_key: "k",
-      safety_identifier: "s",
     };
     expect(readWith(parameters).request.parameters).toEqual(parameters);
+  });
+
+  test("keeps the caller's identifiers apart from what is forwarded", () => {
+    const identifiers = { user: "u", prompt_cache_key: "k", safety_identifier: "s" };
+    const { request } = readWith(identifiers);
+    expect(request.identifiers).toEqual(identifiers);
+    expect(request.parameters).toEqual({});
+    expect(readWith({ user: "", safety_identifier: null }).request.identifiers).toBeUndefined();
   });
 
   test("bounds the log probabilities of a non-streamed reply", () => {
