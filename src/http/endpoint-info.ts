@@ -4,6 +4,7 @@ import type { ServiceName, Surface } from "../core/access/services.ts";
 import type { ErrorCode } from "../core/errors.ts";
 import type { JsonBody } from "./body/json-body.ts";
 import type { RawRequest } from "./frame.ts";
+import type { ErrorForm } from "./respond.ts";
 import type { TSchema } from "./schema.ts";
 
 export type Method = "GET" | "POST";
@@ -59,6 +60,8 @@ export interface EndpointInfo {
   readonly mediaType?: string;
   /** Error codes besides those of every endpoint of its kind. */
   readonly errors: readonly ErrorCode[];
+  /** The form of its errors; left out for that of the surface. */
+  readonly errorForm?: ErrorForm;
   readonly examples: readonly Example[];
   /** Paths of other products that callers try by mistake; a 404 then names this endpoint. */
   readonly mistakenFor?: readonly string[];

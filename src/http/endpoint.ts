@@ -124,7 +124,7 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
   raw: RawRequest,
   definition: KeyedDefinition<Deps, Input, Prepared, Result>,
 ): Promise<Response> {
-  const arrival = arrive(deps, raw);
+  const arrival = arrive(deps, raw, definition.errorForm);
   const { request } = raw;
   let call: Call | null = null;
   try {
@@ -218,7 +218,7 @@ async function answerOpen(
   raw: RawRequest,
   { info, run }: { readonly info: EndpointInfo; readonly run: () => string },
 ): Promise<Response> {
-  const arrival = arrive(deps, raw);
+  const arrival = arrive(deps, raw, info.errorForm);
   let rate: RateLimits | null = null;
   try {
     checkHost(raw.request);

@@ -17,7 +17,7 @@ import type { ClientInfo } from "./client-info.ts";
 import { type ClientIp, networkOf } from "./client-ip.ts";
 import { failureOf } from "./failure.ts";
 import { readKey } from "./read-key.ts";
-import { errorResponse } from "./respond.ts";
+import { ERROR_FORMS, type ErrorForm, errorResponse } from "./respond.ts";
 import { peerOf, type RequestServer } from "./server.ts";
 
 /** Finds the identity of a key, by its digests. */
@@ -74,6 +74,8 @@ export interface RequestContext extends RawRequest {
   isBodyLate: boolean;
   /** The digests of the request's key; null until a well-formed key was read. */
   keyDigests: KeyDigests | null;
+  /** The form of its endpoint's errors; null for that of the surface. */
+  readonly errorForm: ErrorForm | null;
   /** The count of this request in the window of its address; made at most once. */
   counted: Promise<AnonymousCount> | null;
 }
@@ -87,7 +89,11 @@ export interface AnonymousCount extends RateLimits {
 const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
 /** Gives a request its id and its arrival time. */
-export function arrive(deps: FrameDeps, { request, server }: RawRequest): RequestContext {
+export function arrive(
+  deps: FrameDeps,
+  { request, server }: RawRequest,
+  errorForm: ErrorForm | null = null,
+): RequestContext {
   const { clock } = deps.calls;
   const peer = peerOf(server, request);
   return {
@@ -98,6 +104,7 @@ export function arrive(deps: FrameDeps, { request, server }: RawRequest): Reques
     clientIp: deps.clientIp(peer, request.headers),
     isBodyLate: false,
     keyDigests: null,
+    errorForm,
     counted: null,
   };
 }
@@ -204,7 +211,7 @@ export async function answerError(
   const closes = arrival.isBodyLate || (error.isFlood && hasLargeUnread(arrival.request));
   if (!closes) await drainForCloser(arrival.request, deps.calls.clock);
   const facts = { requestId, rate: known, closes };
-  return errorResponse(error, facts, deps.surface);
+  return errorResponse(error, facts, arrival.errorForm ?? ERROR_FORMS[deps.surface]);
 }
 
 /** Counts the request in the window of its address; once for each request. */

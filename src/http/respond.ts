@@ -37,9 +37,10 @@ export function bytesResponse(
   return responseOf(body, OK, contentType, facts);
 }
 
-/** An error in the shape of its surface. Its cause is never sent. */
-export function errorResponse(error: ApiError, facts: ResponseMeta, surface: Surface): Response {
-  const response = responseOf(errorBody(error, surface), error.status, JSON_TYPE, facts);
+/** An error in this form. Its cause is never sent. */
+export function errorResponse(error: ApiError, facts: ResponseMeta, form: ErrorForm): Response {
+  const body = JSON.stringify(form(error, facts.requestId));
+  const response = responseOf(body, error.status, JSON_TYPE, facts);
   const { headers } = response;
   if (error.retryAfterSeconds !== undefined) {
     headers.set("retry-after", String(Math.max(1, Math.ceil(error.retryAfterSeconds))));
@@ -51,20 +52,18 @@ export function errorResponse(error: ApiError, facts: ResponseMeta, surface: Sur
   return response;
 }
 
-/** The body of an error. It is also sent as a frame when a stream is cut. */
-export function errorBody(error: ApiError, surface: Surface): string {
-  return JSON.stringify(errorShape(error, surface));
-}
+/** Makes the body of an error. */
+export type ErrorForm = (error: ApiError, requestId: string) => { readonly error: object };
 
-/** The body of an error, as a part of a larger body. */
-export function errorShape(error: ApiError, surface: Surface): { readonly error: object } {
-  return { error: ERROR_SHAPES[surface](error) };
-}
+/** OpenAI's own form. */
+export const openAiError: ErrorForm = ({ message, type, code, param = null }) => ({
+  error: { message, type, code, param },
+});
 
-/** The Gateway's errors are as in SPEC 7; those of the Application API have OpenAI's own shape. */
-const ERROR_SHAPES: Record<Surface, (error: ApiError) => object> = {
-  gateway: ({ type, code, message }) => ({ type, code, message }),
-  application: ({ message, type, code, param = null }) => ({ message, type, code, param }),
+/** The Gateway's errors are as in SPEC 7; those of the Application API have OpenAI's own form. */
+export const ERROR_FORMS: Readonly<Record<Surface, ErrorForm>> = {
+  gateway: ({ type, code, message }) => ({ error: { type, code, message } }),
+  application: openAiError,
 };
 
 /**

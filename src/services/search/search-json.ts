@@ -2,7 +2,7 @@
 
 import type { ApiError } from "../../core/errors.ts";
 import { ZERO } from "../../core/money/money.ts";
-import { errorShape } from "../../http/respond.ts";
+import { ERROR_FORMS } from "../../http/respond.ts";
 import { type Paid, svcOf } from "../../http/svc.ts";
 import type { SearchReply } from "./providers/provider.ts";
 import type { QueryResult } from "./search.ts";
@@ -44,5 +44,5 @@ export function replyJson(
 
 function failedJson({ requestId }: SearchFacts, error: ApiError): string {
   const svc = svcOf(requestId, { charged: ZERO, free: ZERO });
-  return JSON.stringify({ ...errorShape(error, "gateway"), svc });
+  return JSON.stringify({ ...ERROR_FORMS.gateway(error, requestId), svc });
 }

@@ -33,6 +33,7 @@ import type {
   ServedRoute,
   ServedStream,
 } from "./provider.ts";
+import { unsupported } from "./unsupported.ts";
 
 export interface ChatProviderDeps {
   readonly catalogue: () => ChatCatalogue;
@@ -72,14 +73,26 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
       message: `The model '${model.id}' does not answer right now`,
     });
 
+  /** The protocol of a route for this request. Throws if only the caller's own form can do it. */
+  const spokenBy = ({ server }: RouteToAsk, { own }: ChatRequest) => {
+    const protocol = protocols[server.kind];
+    if (own === undefined) return protocol;
+    if (own.form === protocol.own?.form) return protocol.own;
+    const [needed] = own.only;
+    if (needed !== undefined) throw unsupported(needed);
+    return protocol;
+  };
+  /** The names of fields that have no effect on this route. */
+  const lostAt = ({ server }: RouteToAsk, { own }: ChatRequest) =>
+    own === undefined || own.form === protocols[server.kind].own?.form ? undefined : own.lost;
+
   function complete(
     model: ModelEntry,
     request: ChatRequest,
     options: ChatOptions,
   ): Promise<ServedReply> {
     const asked = { deps, model, request, options };
-    const attempt = (route: RouteToAsk) =>
-      protocols[route.server.kind].complete(callTo(route, asked));
+    const attempt = (route: RouteToAsk) => spokenBy(route, request).complete(callTo(route, asked));
     return ask(asked, attempt, ({ candidate: { server, buying }, result, use }) => {
       use.end("ok");
       return { ...plausible(result, model), lane: server.name, buying };
@@ -93,8 +106,11 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   ): Promise<ServedStream> {
     const asked = { deps, model, request, options };
     const attempt = (route: RouteToAsk) =>
-      withFirst(pullable(protocols[route.server.kind].stream(callTo(route, asked))));
-    return ask(asked, attempt, (served) => new Relay(served, model, options.signal));
+      withFirst(pullable(spokenBy(route, request).stream(callTo(route, asked))));
+    return ask(asked, attempt, (served) => {
+      const lost = lostAt(served.candidate, request);
+      return new Relay(served, { model, lost, signal: options.signal });
+    });
   }
 
   const isHealthy = (model: ModelEntry, account: string) =>
@@ -187,7 +203,19 @@ class FirstBatch implements Taker<ChatBatch> {
 }
 
 function hasBegun(delta: ChatDelta): boolean {
-  return delta.finish_reason !== null || hasOutput(delta);
+  return delta.finish_reason !== null || delta.begins === true || hasOutput(delta);
+}
+
+interface RelayTerms {
+  readonly model: ModelEntry;
+  /** The names of fields that have no effect on this route. */
+  readonly lost: readonly string[] | undefined;
+  readonly signal: CancelSignal;
+}
+
+function joined(ignored: ServedRoute["ignored"], lost: RelayTerms["lost"]): ServedRoute["ignored"] {
+  if (lost === undefined || lost.length === 0) return ignored;
+  return ignored === undefined ? lost : [...ignored, ...lost];
 }
 
 /** A started stream. However it ends, its result is reported once, even if nobody reads it. */
@@ -205,13 +233,12 @@ class Relay extends Batches implements Taker<ChatBatch>, ServedStream {
 
   constructor(
     { candidate, result, use }: Served<RouteToAsk, Started>,
-    model: ModelEntry,
-    signal: CancelSignal,
+    { model, lost, signal }: RelayTerms,
   ) {
     super();
     this.lane = candidate.server.name;
     this.buying = candidate.buying;
-    this.ignored = result.first.ignored;
+    this.ignored = joined(result.first.ignored, lost);
     this.#first = result.first;
     this.#rest = result.rest;
     this.#model = model;

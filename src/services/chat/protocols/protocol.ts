@@ -5,7 +5,7 @@ import type { Fetch } from "../../../upstream/upstream-http.ts";
 import type { Batches } from "./batches.ts";
 import type { GivenIdentifiers } from "./caller-identifiers.ts";
 import type { RefusedCall } from "./openai/caller-fault.ts";
-import type { ChatBatch, ChatReply, ChatRequest } from "./provider.ts";
+import type { ChatBatch, ChatReply, ChatRequest, OwnForm } from "./provider.ts";
 
 /** A call to one route of a model. */
 export interface UpstreamCall extends RefusedCall {
@@ -22,11 +22,20 @@ export interface UpstreamCall extends RefusedCall {
   readonly fetch: Fetch;
 }
 
+export interface Protocol extends Exchange {
+  /** Passes through what callers send in the form that the servers speak (D-685). */
+  readonly own?: OwnProtocol;
+}
+
+export interface OwnProtocol extends Exchange {
+  readonly form: OwnForm;
+}
+
 /**
  * Sends a call to its server once, without retries, and ends with the signal of the call. An
  * ApiError means that the request is invalid, a RouteFailure that the next route may serve it.
  */
-export interface Protocol {
+interface Exchange {
   readonly complete: (call: UpstreamCall) => Promise<ChatReply>;
   readonly stream: (call: UpstreamCall) => Batches | AsyncIterable<ChatBatch>;
 }

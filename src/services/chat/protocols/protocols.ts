@@ -11,6 +11,8 @@ import { sdkProtocol } from "./ai-sdk/sdk-protocol.ts";
 import { vertexForm } from "./ai-sdk/vertex.ts";
 import type { Guide } from "./guide/guide.ts";
 import { completeUpstream, streamUpstream } from "./openai/openai-provider.ts";
+import { passThrough } from "./pass-through/pass-through.ts";
+import { responsesForm } from "./pass-through/responses-form.ts";
 import type { Protocol } from "./protocol.ts";
 
 export type Protocols = Readonly<Record<ProviderKind, Protocol>>;
@@ -33,6 +35,6 @@ export function protocolsOf({ guide, clock }: ProtocolDeps): Protocols {
     "google-vertex": sdkProtocol(vertexForm(clock.now)),
     "amazon-bedrock": sdkProtocol(bedrock),
     cohere: sdkProtocol(cohere),
-    "openai-responses": sdkProtocol(responses),
+    "openai-responses": { ...sdkProtocol(responses), own: passThrough(responsesForm) },
   };
 }

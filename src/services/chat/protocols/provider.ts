@@ -27,7 +27,22 @@ export interface ToolCall {
   readonly extra_content?: Readonly<Record<string, unknown>>;
 }
 
+/** The forms of requests that a caller and an upstream may both speak, besides chat. */
+export type OwnForm = "responses" | "messages";
+
+/** A body as the caller sent it, with only the top-level fields that its door forwards. */
+export interface OwnBody {
+  readonly form: OwnForm;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** The names of fields that have no effect with a server of another form. */
+  readonly lost: readonly string[];
+  /** The names of fields that a server of another form cannot do without; it is not asked. */
+  readonly only: readonly string[];
+}
+
 export interface ChatRequest {
+  /** For servers that speak the caller's form; others get the request itself (D-685). */
+  readonly own?: OwnBody;
   readonly messages: readonly ChatMessage[];
   readonly maxTokens: number;
   /** True if the caller did not set `maxTokens`; then the model's context can reduce it. */
@@ -91,6 +106,8 @@ export interface ChatReply extends UsageFault {
   readonly choices: readonly ChatChoice[];
   /** Null if the upstream sent none, or an invalid one. */
   readonly usage: ChatUsage | null;
+  /** The reply in the caller's form, if the server spoke it. */
+  readonly body?: Readonly<Record<string, unknown>>;
   /** The configuration of the server that answered; null if it is not known. */
   readonly fingerprint?: string | null;
   /** The names of parameters that this server cannot serve, and did without. */
@@ -119,6 +136,10 @@ export interface ChatDelta {
   readonly delta: Readonly<Record<string, unknown>>;
   readonly finish_reason: string | null;
   readonly logprobs?: Logprobs;
+  /** The event in the caller's form, if the server speaks it; `delta` has only its text. */
+  readonly event?: Readonly<Record<string, unknown>>;
+  /** True for an event without text that shows that the reply has begun. */
+  readonly begins?: boolean;
 }
 
 /**

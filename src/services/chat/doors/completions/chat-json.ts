@@ -5,24 +5,18 @@ import type { Settlement } from "../../../../../actors/account.ts";
 import type { Call } from "../../../../calls/call.ts";
 import type { Surface } from "../../../../core/access/services.ts";
 import type { Clock } from "../../../../core/clock.ts";
+import type { ApiError } from "../../../../core/errors.ts";
 import { sameId } from "../../../../core/ids.ts";
 import type { toJsonNumber } from "../../../../core/money/money.ts";
-import type { Taker } from "../../../../core/taker.ts";
-import { errorBody } from "../../../../http/respond.ts";
-import {
-  type Cutter,
-  DONE_FRAME,
-  dataFrame,
-  type FrameSource,
-  KEEP_ALIVE_FRAME,
-  onOneLine,
-} from "../../../../http/sse.ts";
+import { ERROR_FORMS } from "../../../../http/respond.ts";
+import { DONE_FRAME, dataFrame, KEEP_ALIVE_FRAME, onOneLine } from "../../../../http/sse.ts";
 import { svcOf } from "../../../../http/svc.ts";
 import type { CountedReply } from "../../chat.ts";
 import type { ChatStream } from "../../chat-stream.ts";
 import type { ChatDelta, ChatUsage } from "../../protocols/provider.ts";
 import type { AnsweringModel } from "../../served-model.ts";
 import type { StreamEvent } from "../../stream-event.ts";
+import { StreamFrames } from "../stream-frames.ts";
 
 export interface CompletionMeta {
   /** Unix time in seconds. */
@@ -75,15 +69,13 @@ export function unixSeconds(clock: Pick<Clock, "now">): number {
  * and cost are in the frame with the finish_reason, which waits for the settlement. Clients that
  * set `include_usage` expect OpenAI's order, with a last frame that has no choice (D-130).
  */
-export class ChatFrames implements FrameSource, Taker<StreamEvent> {
-  readonly #stream: ChatStream;
+export class ChatFrames extends StreamFrames {
   readonly #meta: CompletionMeta;
   /** The part of a chunk before its choices; the same in all chunks of one fingerprint. */
   #head: string;
   #fingerprint: string | null = null;
   /** The part of a chunk after its choices. */
   readonly #tail: string;
-  #taker: Taker<string> | null = null;
   /** The first delta must have the role, which clients need to assemble the reply. */
   #hasRole = false;
   /** The finish_reason, once it has arrived. */
@@ -91,44 +83,13 @@ export class ChatFrames implements FrameSource, Taker<StreamEvent> {
   #hasSentFinish = false;
 
   constructor(stream: ChatStream, meta: CompletionMeta) {
-    this.#stream = stream;
+    super(stream);
     this.#meta = meta;
     this.#head = chunkHead(meta, null);
     this.#tail = meta.hasUsageFrame ? '],"usage":null}\n\n' : "]}\n\n";
   }
 
-  get cutter(): Cutter | null {
-    return this.#stream.cutter;
-  }
-
-  set cutter(cutter: Cutter | null) {
-    this.#stream.cutter = cutter;
-  }
-
-  pull(taker: Taker<string>): void {
-    this.#taker = taker;
-    this.#stream.pull(this);
-  }
-
-  take(event: StreamEvent): void {
-    const frames = this.#framesOf(event);
-    if (frames === "") this.#stream.pull(this);
-    else this.#taker?.take(frames);
-  }
-
-  end(): void {
-    this.#taker?.end();
-  }
-
-  fail(error: unknown): void {
-    this.#taker?.fail(error);
-  }
-
-  cancel(): void {
-    this.#stream.cancel();
-  }
-
-  #framesOf(event: StreamEvent): string {
+  protected override framesOf(event: StreamEvent): string {
     switch (event.kind) {
       case "deltas":
         if (event.fingerprint !== null && event.fingerprint !== this.#fingerprint) {
@@ -139,11 +100,16 @@ export class ChatFrames implements FrameSource, Taker<StreamEvent> {
       case "thinking":
         return KEEP_ALIVE_FRAME;
       case "error":
-        return dataFrame(errorBody(event.error, this.#meta.surface));
+        return this.#error(event.error);
       case "end":
         if (event.isCut) this.#finish ??= "length";
         return this.#end(event.usage, event.settlement);
     }
+  }
+
+  #error(error: ApiError): string {
+    const { surface, call } = this.#meta;
+    return dataFrame(JSON.stringify(ERROR_FORMS[surface](error, call.requestId)));
   }
 
   #end(tokens: ChatUsage, settlement: Settlement): string {

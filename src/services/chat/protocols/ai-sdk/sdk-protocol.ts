@@ -7,11 +7,11 @@ import { RouteFailure, UnableFailure } from "../../../../upstream/route-failure.
 import { TimeLimit } from "../../../../upstream/time-limit.ts";
 import { Batches } from "../batches.ts";
 import { IdleTimeout } from "../idle-timeout.ts";
-import { REPLY_BYTES_MAX } from "../openai/openai-provider.ts";
 import { streamBytesMax } from "../openai/streamed-reply.ts";
 import { choiceOf } from "../openai/whole-reply.ts";
 import type { Protocol, UpstreamCall } from "../protocol.ts";
 import type { ChatBatch, ChatReply } from "../provider.ts";
+import { REPLY_BYTES_MAX } from "../upstream-stream.ts";
 import { toSdkRequest } from "./call-options.ts";
 import type { SdkForm } from "./sdk-form.ts";
 import { SdkReply } from "./sdk-reply.ts";

@@ -34,6 +34,11 @@ export class SseReader {
   #isError = false;
   /** True once an event named `error` is complete, which ends the stream. */
   hasError = false;
+  readonly #eventLengthMax: number;
+
+  constructor(eventLengthMax = EVENT_LENGTH_MAX) {
+    this.#eventLengthMax = eventLengthMax;
+  }
 
   /**
    * The data of every event that the bytes from `from` to `to` complete, up to an event named
@@ -61,7 +66,7 @@ export class SseReader {
     }
     // The rest is not searched again, so that many small pieces of a line take linear time.
     if (start < text.length) this.#rest += text.slice(start);
-    if (this.#rest.length > EVENT_LENGTH_MAX) throw tooLarge();
+    if (this.#rest.length > this.#eventLengthMax) throw tooLarge();
     return events;
   }
 
@@ -121,7 +126,7 @@ export class SseReader {
 
   #addData(value: string): void {
     this.#data = this.#data === null ? value : `${this.#data}\n${value}`;
-    if (this.#data.length > EVENT_LENGTH_MAX) throw tooLarge();
+    if (this.#data.length > this.#eventLengthMax) throw tooLarge();
   }
 }
 

@@ -3,6 +3,7 @@
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { brokenReply, jsonOrNull, tooLarge } from "../../../../upstream/upstream-http.ts";
 import type { ChatBatch, ChatDelta } from "../provider.ts";
+import type { ReplyStream } from "../upstream-stream.ts";
 import { RepeatedChunk, textDelta } from "./repeated-chunk.ts";
 import { type ReplyParts, ReplyReader } from "./reply-reader.ts";
 import { SseReader } from "./sse-reader.ts";
@@ -18,9 +19,6 @@ export function streamBytesMax(maxTokens: number): number {
   return Math.min(BYTES.max, BYTES.base + maxTokens * BYTES.token);
 }
 
-/** Completes an event. Some servers leave out the blank line after the last event of a stream. */
-export const BLANK_LINE = Buffer.from("\n\n");
-
 export interface StreamedReplyOptions {
   readonly parts: ReplyParts;
   /** A longer stream fails. */
@@ -28,7 +26,7 @@ export interface StreamedReplyOptions {
 }
 
 /** The state of a streamed reply. */
-export class StreamedReply {
+export class StreamedReply implements ReplyStream {
   readonly #events = new SseReader();
   readonly #reader: ReplyReader;
   readonly #repeated: RepeatedChunk;

@@ -4,8 +4,9 @@
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { parseJson } from "../../../../upstream/upstream-http.ts";
 import type { ChatChoice, ChatDelta, ChatReply, ToolCall } from "../provider.ts";
+import { BLANK_LINE } from "../upstream-stream.ts";
 import { type ReplyParts, ReplyReader } from "./reply-reader.ts";
-import { BLANK_LINE, StreamedReply } from "./streamed-reply.ts";
+import { StreamedReply } from "./streamed-reply.ts";
 import type { ToolCallPiece } from "./tool-calls.ts";
 
 /**

@@ -1,0 +1,106 @@
+// OpenAI's Responses, passed through.
+
+import { RouteFailure } from "../../../../upstream/route-failure.ts";
+import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
+import { tierOf } from "../../request-tier.ts";
+import { type LastOfResponses, openAiResponses } from "../../usage/openai-responses.ts";
+import { listIn, SENT_PLAINLY } from "../../usage/reply-usage.ts";
+import type { UpstreamCall } from "../protocol.ts";
+import type { ChatChoice, ChatDelta, ToolCall } from "../provider.ts";
+import type { PassedEvent, PassThroughForm } from "./pass-through-form.ts";
+
+export const responsesForm: PassThroughForm<LastOfResponses> = {
+  form: "responses",
+  url: ({ baseUrl }) => `${baseUrl}/responses`,
+  headers: ({ provider: { apiKey } }): Record<string, string> =>
+    apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
+  body: responsesBody,
+  usage: openAiResponses,
+  sent: ({ request }) => ({ ...SENT_PLAINLY, tier: tierOf(request) }),
+  read: readEvent,
+  whole: readWhole,
+};
+
+/** Nothing is kept at OpenAI, and no setting of the operator's project decides the tier. */
+function responsesBody({ request, model }: UpstreamCall, stream: boolean): Json {
+  const tier = tierOf(request);
+  return {
+    ...request.own?.body,
+    model,
+    max_output_tokens: request.maxTokens,
+    service_tier: tier === "standard" ? "default" : tier,
+    store: false,
+    stream,
+  };
+}
+
+const NO_TEXT: ChatDelta["delta"] = {};
+const SILENT: PassedEvent = { delta: NO_TEXT };
+const BEGUN: PassedEvent = { delta: NO_TEXT, begins: true };
+const THOUGHT: PassedEvent = { delta: NO_TEXT, begins: true, isThought: true };
+const FAILED: PassedEvent = { delta: NO_TEXT, isFailure: true };
+
+function readEvent(event: Json): PassedEvent {
+  const { type, delta } = event;
+  const text = typeof delta === "string" ? delta : "";
+  switch (type) {
+    case "response.output_text.delta":
+      return { delta: { content: text } };
+    case "response.refusal.delta":
+      return { delta: { refusal: text } };
+    case "response.reasoning_summary_text.delta":
+    case "response.reasoning_text.delta":
+      return { delta: { reasoning_content: text }, isThought: true };
+    case "response.function_call_arguments.delta":
+    case "response.custom_tool_call_input.delta":
+      return { delta: { tool_calls: [{ index: 0, function: { arguments: text } }] } };
+    case "response.output_item.added":
+      return readAdded(event.item);
+    case "response.completed":
+      return { delta: NO_TEXT, finish: "stop", isLast: true };
+    case "response.incomplete":
+      return { delta: NO_TEXT, finish: "length", isLast: true };
+    case "response.failed":
+    case "error":
+      return FAILED;
+    default:
+      return SILENT;
+  }
+}
+
+/** The name of a called tool costs output tokens. */
+function readAdded(item: unknown): PassedEvent {
+  if (!isObject(item)) return SILENT;
+  if (item.type === "reasoning") return THOUGHT;
+  if (typeof item.name !== "string") return BEGUN;
+  return { delta: { tool_calls: [{ index: 0, function: { name: item.name, arguments: "" } }] } };
+}
+
+const FAILED_STATUSES: ReadonlySet<unknown> = new Set(["failed", "cancelled"]);
+
+function readWhole(reply: Json): { readonly choice: ChatChoice; readonly hasThought: boolean } {
+  if (!isObject(reply) || !Array.isArray(reply.output) || FAILED_STATUSES.has(reply.status)) {
+    throw new RouteFailure("The reply is no response");
+  }
+  let content = "";
+  let hasThought = false;
+  const calls: ToolCall[] = [];
+  for (const item of listIn(reply, "output")) {
+    if (item.type === "reasoning") hasThought = true;
+    if (item.type === "message") content += textOf(item);
+    const input = item.arguments ?? item.input;
+    if (typeof item.name !== "string" || typeof input !== "string") continue;
+    calls.push({ id: "", type: "function", function: { name: item.name, arguments: input } });
+  }
+  const said = { role: "assistant", content } as const;
+  const message = calls.length === 0 ? said : { ...said, tool_calls: calls };
+  const finish_reason = reply.status === "incomplete" ? "length" : "stop";
+  return { choice: { index: 0, message, finish_reason }, hasThought };
+}
+
+function textOf(item: Json): string {
+  return listIn(item, "content")
+    .map(({ text, refusal }) => text ?? refusal)
+    .filter((text) => typeof text === "string")
+    .join("");
+}
