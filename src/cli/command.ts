@@ -20,7 +20,9 @@ export interface OptionSpec {
 export interface Answer {
   /** The output with --json; amounts are JSON number literals. */
   readonly json: Readonly<Record<string, unknown>>;
-  /** The output for people, without a line end; null if it is written already. */
+  /**
+   * The output for people, without a line end; null if the command has written its output itself.
+   */
   readonly text: string | null;
   /** True if the command worked but found a problem: exit code 1. */
   readonly failed?: boolean;

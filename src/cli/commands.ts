@@ -101,7 +101,7 @@ function helpOf(args: readonly string[]): Invocation {
   throw new UsageError(unknownCommand(words, group));
 }
 
-/** What is wrong with the words of a command that there is not; `group` has the first in common. */
+/** Explains an unknown command. `group` has the commands that begin with the same word. */
 function unknownCommand([first, second]: readonly string[], group: readonly Command[]) {
   const names = group.map(({ name }) => name).join(", ");
   if (group.length === 0) {

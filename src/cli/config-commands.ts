@@ -1,5 +1,5 @@
-// The configuration that all processes share: what is in force, what was, and how it changes. The
-// environment must hold the keys that the file names, as it does where the servers run.
+// Commands about the configuration that all processes share: they show it and its history, and
+// change it. The environment must hold the keys that the file names, as on the servers.
 
 import { configurationChanges } from "../settings/catalogue-changes.ts";
 import { readConfiguration } from "../settings/catalogue-source.ts";

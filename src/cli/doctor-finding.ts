@@ -1,11 +1,11 @@
-// What a check of `farebox doctor` is given and answers.
+// The input and the result of a check of `farebox doctor`.
 
 import type { ServerConfig } from "../settings/config.ts";
 import type { Fetch } from "../upstream/upstream-http.ts";
 import type { Stores } from "./stores.ts";
 
 export interface Finding {
-  /** `problem`: it must be mended. `warning`: somebody should know. */
+  /** `problem`: it must be mended. `warning`: the operator should know it. */
   readonly state: "ok" | "warning" | "problem";
   readonly text: string;
 }
@@ -17,12 +17,12 @@ export interface CheckContext {
   readonly now: () => number;
 }
 
-/** Nothing is wrong. */
+/** The check found nothing wrong. */
 export function ok(text: string): Finding {
   return { state: "ok", text };
 }
 
-/** A finding that somebody should know of. */
+/** A finding that the operator should know. */
 export function warning(text: string): Finding {
   return { state: "warning", text };
 }

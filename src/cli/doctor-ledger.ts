@@ -1,4 +1,4 @@
-// What `farebox doctor` finds on the way of money from Redis to the ledger.
+// Checks of `farebox doctor` on the way of money from Redis to the ledger.
 
 import { readJournal } from "../../actors/journal.ts";
 import { JournalLag } from "../../workers/journal-lag.ts";
@@ -18,7 +18,7 @@ const LOCK_SECONDS = 3;
 const ENTRIES_READ = 1_000;
 const NO_TIMER = () => () => {};
 
-/** How far Postgres is behind the journals, and what keeps it there. */
+/** Reports how far Postgres is behind the journals, and the reason. */
 export async function checkJournal({ stores, now }: CheckContext): Promise<Finding[]> {
   const { redis } = stores.actors.deps;
   const ledger = new Ledger(stores.database);
@@ -41,7 +41,7 @@ export async function checkJournal({ stores, now }: CheckContext): Promise<Findi
   ];
 }
 
-/** Buckets that no flush moves before somebody has looked at them. */
+/** Buckets whose journal is not flushed until the operator has looked at it. */
 async function waitingBuckets(
   stores: Stores,
   cursors: readonly BucketCursor[],
@@ -70,7 +70,7 @@ async function faultOf({ actors, database }: Stores, cursor: BucketCursor): Prom
   return lost.length === 0 ? null : new LostOperations(bucket, lost);
 }
 
-/** Changes of balances that Redis does not have, and those that are set aside. */
+/** Reports operations that Redis has not applied, and operations that are set aside. */
 export async function checkOperations({ stores }: CheckContext): Promise<Finding[]> {
   const found = await openOperationsOf(stores);
   if (found.length === 0) return [ok("all are applied")];
@@ -84,7 +84,7 @@ export async function checkOperations({ stores }: CheckContext): Promise<Finding
   });
 }
 
-/** Sessions of Postgres that wait for another one. */
+/** Reports sessions of Postgres that wait for a lock of another session. */
 export async function checkLocks({ stores }: CheckContext): Promise<Finding[]> {
   const waits = await readLockWaits(stores.database, LOCK_SECONDS);
   return waits.length === 0 ? [ok("nothing waits")] : waits.map((wait) => problem(lockText(wait)));

@@ -1,7 +1,7 @@
 import { type Command, optionText } from "./command.ts";
 import { indented, table } from "./print.ts";
 
-/** Started by scripts/farebox.mjs, not by the command-line tool. */
+/** Processes that scripts/farebox.mjs starts, instead of the command-line tool. */
 export const PROCESSES = [
   ["api", "Answer requests; any number of them may share one port"],
   ["worker", "Run the background jobs; at least one, any number of them"],
@@ -18,7 +18,7 @@ export function commandHelp(command: Command): string {
   return [`${usage(command)}\n`, command.summary, "", indented(table(options))].join("\n");
 }
 
-/** All commands, or those of a group. */
+/** Lists all commands, or the commands of a group. */
 export function overview(commands: readonly Command[]): string {
   const rows = commands.map((command) => [usage(command), brief(command.summary)]);
   return [

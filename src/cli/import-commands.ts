@@ -1,5 +1,5 @@
-// `farebox import`: accounts, balances, keys and models of another product. docs/migrating.md has
-// what becomes of what.
+// `farebox import` imports accounts, balances, keys and models of another product, as
+// docs/migrating.md describes.
 
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -47,7 +47,7 @@ const OPTIONS = {
   "dry-run": { value: null, help: "only say what would be done; nothing is written" },
 } satisfies Record<string, OptionSpec>;
 
-/** What the options of both commands say. */
+/** The options of both commands. */
 interface Terms {
   readonly from: string;
   readonly folder: string;
@@ -164,12 +164,15 @@ async function runInto({ administration, database }: Stores, terms: Terms, plan:
   );
 }
 
-/** Notes name what customers of the other product chose; a line of theirs is none of ours. */
+/**
+ * Notes contain names that customers of the other product chose; their line ends must not begin a
+ * line of the output.
+ */
 function inOneLine(note: string): string {
   return note.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
 }
 
-/** The models in the form of the configuration file, and above them what they lack. */
+/** The models in the form of the configuration file, below comments that say what they lack. */
 function modelsText({ product, catalogue, notes }: ImportPlan): string {
   const about = notes.filter((note) => /^(model|provider|channel) /.test(note));
   const head = [`Models of ${product}. Look through them before you use this file.`, ...about];
@@ -216,7 +219,7 @@ function answer({ plan, counts, notes, terms }: Outcome): Answer {
   };
 }
 
-/** The result; what the other database or another import is to blame for is told in words. */
+/** Awaits the result. An error of the other database, or of another import, becomes a message. */
 async function explained<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work;

@@ -16,7 +16,7 @@ import { nameAmong } from "./values.ts";
 
 const PAGES_DEFAULT = 1_000;
 const PAGES_MAX = 50_000;
-/** An index of Postgres takes no longer names. */
+/** A key of a Postgres index cannot be longer. */
 const SOURCE_CHARACTERS_MAX = 500;
 const SKIPPED_LISTED_MAX = 10;
 

@@ -1,4 +1,4 @@
-// Prints on the command line what the console shows too.
+// Prints lists that the console shows too.
 
 import { AdministrationError, ApiError } from "../core/errors.ts";
 import type { ListReading } from "../readings/list-reading.ts";
@@ -39,9 +39,9 @@ interface PageTerms<Source, Input, Reply extends Pages, Name extends keyof Reply
   readonly name: Name;
   /** The cells of a line. */
   readonly cells: (line: LineOf<Reply, Name>) => readonly string[];
-  /** The text for a page without lines. */
+  /** The text for a page without rows. */
   readonly none?: string;
-  /** The text below the lines. */
+  /** The text below the rows. */
   readonly foot?: (reply: Reply) => string;
 }
 

@@ -3,7 +3,7 @@
 import { runCli } from "./run-cli.ts";
 import { OutputClosed, writeOut } from "./sink.ts";
 
-/** Rejects as the first write did that failed. */
+/** Rejects with the error of the first failed write. */
 let written = Promise.resolve();
 
 process.exitCode = await runCli(process.argv.slice(2), {
@@ -18,7 +18,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
 try {
   await written;
 } catch (error) {
-  // A key or a report that never reached its file must not look as if it had.
+  // A failed write of a key or a report must not end as a success.
   if (!(error instanceof OutputClosed)) {
     console.error(`The output could not be written: ${error}`);
     process.exitCode = 1;

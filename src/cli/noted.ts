@@ -1,10 +1,10 @@
-// The line about a change by the command line, written in the change's own transaction.
+// Adds changes by the command line to the account's activity, in the transaction of the change.
 
 import type { AdministrationDeps } from "../accounts/administration.ts";
 import type { AlsoInTransaction } from "../store/accounts/accounts.ts";
 import { OPERATOR, recordActivity } from "../store/accounts/activity.ts";
 
-/** Writes that the operator did `action`; `about` says to what, in words. */
+/** Writes that the operator did `action`; `about` names its subject in words. */
 export function noted(
   { now }: Pick<AdministrationDeps, "now">,
   action: string,
@@ -15,7 +15,7 @@ export function noted(
   };
 }
 
-/** Changes that leave this line. */
+/** Adds `noted` to the changes of a use case. */
 export function notedChanges(
   deps: AdministrationDeps,
   action: string,

@@ -1,4 +1,5 @@
-// Operations that Redis does not take: which wait, setting one aside, and booking it again.
+// Commands about operations that Redis does not apply: they list them, set one aside, and book it
+// again.
 
 import { bookSetAside, type OperationPlace, setAside } from "../accounts/set-aside.ts";
 import { toJsonNumber } from "../core/money/money.ts";
@@ -9,7 +10,7 @@ import { dollars, table, utc } from "./print.ts";
 import type { Stores } from "./stores.ts";
 import { idOf, reasonOf } from "./values.ts";
 
-/** An operation that waits for this long is listed. */
+/** An operation that has waited longer is listed. */
 export const OPERATION_WAITS_MS = 30_000;
 
 const open: Command = {
@@ -54,7 +55,8 @@ const again: Command = {
   prepare(input) {
     const place = placeOf(input);
     return async ({ administration, flush }) => {
-      // Only what the ledger has is known to have changed nothing.
+      // The flush comes first: an operation is known to have changed nothing only if the ledger is
+      // complete.
       await flush();
       const about = `operation ${place.number} booked again`;
       const noted = notedChanges(administration, "operator_book_again", about);
@@ -81,7 +83,7 @@ const again: Command = {
   },
 };
 
-/** What waits for so long that somebody should look, and what is set aside. */
+/** Operations that have waited too long, and operations that are set aside. */
 export async function openOperationsOf({
   database,
   administration,

@@ -1,5 +1,5 @@
-// What the operators' console reads, on the command line: accounts by whatever a customer names,
-// the trail of the operators, and what waits or failed.
+// The readings of the operators' console on the command line: accounts by any name that a customer
+// gives, the trail of operators, and waiting or failed work.
 
 import { resendFromCli } from "../operator/queues.ts";
 import { DISPUTES } from "../readings/disputes.ts";

@@ -7,7 +7,7 @@ export function dollars(amount: NanoUsd | bigint): string {
   return dollarText(toDecimal(amount as NanoUsd));
 }
 
-/** The same of an amount that is text already: `-$1.5` where something is taken. */
+/** The same for an amount that is text already; a debit is `-$1.5`. */
 export function dollarText(amount: string): string {
   return amount.startsWith("-") ? `-$${amount.slice(1)}` : `$${amount}`;
 }

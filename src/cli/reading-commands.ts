@@ -1,5 +1,5 @@
-// What the pages of the console show, on the command line: overview, usage, request log, receipts
-// and ledger. Both read the same; --json prints the reply of the console.
+// Prints the readings of the console's pages: overview, usage, request log, receipts and ledger.
+// With --json it prints the console's reply.
 
 import { findAccount } from "../accounts/administration.ts";
 import { CALL_STATUSES, USAGE_GROUPS, USAGE_STEPS } from "../core/usage-query.ts";
@@ -27,7 +27,7 @@ const STATUSES = [...CALL_STATUSES, "any"] as const;
 
 type Read<T> = (source: AccountSource, stores: Stores) => Promise<T>;
 
-/** The account that a command names, and what it is read from. */
+/** The account that a command names, with the stores to read it from. */
 async function sourceOf(stores: Stores, id: string): Promise<AccountSource> {
   const { administration, database, actors } = stores;
   const journal = { redis: actors.deps.redis, database, now: administration.now };

@@ -58,7 +58,7 @@ const margin: Command = {
   },
 };
 
-/** Amounts are exact decimal texts; what is not known is null, never 0. */
+/** Amounts are exact decimal texts; an unknown amount is null, never 0. */
 function lineOf(row: MarginRow): Line {
   const isKnown = row.knownCalls > 0;
   return {

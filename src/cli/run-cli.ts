@@ -15,7 +15,7 @@ import { OutputClosed } from "./sink.ts";
 import { openStores } from "./stores.ts";
 import { visible } from "./visible.ts";
 
-/** What a command needs from its process. */
+/** The parts of its process that a command needs. */
 export interface CliContext {
   /** By default the environment of the process. */
   readonly env?: Environment;

@@ -1,10 +1,10 @@
-// The settings of the servers, for commands that look at what the servers would do.
+// Reads the settings of the servers, for commands that check what the servers would do.
 
 import { type AppliedConfigurations, CatalogueSource } from "../settings/catalogue-source.ts";
 import { loadServerConfig, type ServerConfig } from "../settings/config.ts";
 import type { Fetch } from "../upstream/upstream-http.ts";
 
-/** Its value is not used: a command serves no metrics. */
+/** The value is not used: a command serves no metrics. */
 const METRICS_PORT = 0;
 
 /** @throws ConfigError for a variable that is missing or wrong */
@@ -19,7 +19,7 @@ interface CatalogueParts {
 }
 
 /**
- * The configuration as the servers read it. `warn` is told what they would log.
+ * Reads the configuration as the servers do. Passes to `warn` what the servers would log.
  * @throws CatalogueError
  */
 export async function openCatalogue(

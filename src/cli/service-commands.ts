@@ -40,7 +40,10 @@ function pauseCommand(verb: "pause" | "resume", summary: string): Command {
   };
 }
 
-/** What is not offered can be paused, since it may come back; but a typo would pause nothing. */
+/**
+ * A model that is not offered now can be paused, since it may come back; a misspelt one must be
+ * refused.
+ */
 async function isUnknownModel(target: string, database: Stores["database"]): Promise<boolean> {
   if (!target.startsWith(MODEL)) return false;
   try {
@@ -49,7 +52,7 @@ async function isUnknownModel(target: string, database: Stores["database"]): Pro
     using source = await openCatalogue(serverSettings(), parts);
     return !source.current().models.has(target.slice(MODEL.length));
   } catch {
-    // Only the servers' settings can tell, and the pause itself needs none of them.
+    // Only the servers' settings could tell, and a pause needs none of them.
     return false;
   }
 }

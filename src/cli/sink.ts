@@ -46,7 +46,7 @@ function partsOf(name: string): RegExp {
   return new RegExp(`^${RegExp.escape(name)}\\.part-\\d+$`);
 }
 
-/** A new file beside it: another command may write the same file at the same time. */
+/** A new file beside the target: another command may write the same target at the same time. */
 async function openPart(file: string, count = 1): Promise<{ partial: string; handle: FileHandle }> {
   const partial = `${file}.part-${count}`;
   try {
@@ -57,7 +57,10 @@ async function openPart(file: string, count = 1): Promise<{ partial: string; han
   }
 }
 
-/** @throws UsageError that names the file as it was given, and says what to do */
+/**
+ * Adds the file's name and advice to an error.
+ * @throws UsageError
+ */
 async function named<T>(file: string, step: Promise<T>): Promise<T> {
   return await step.catch(({ code }: NodeJS.ErrnoException) => {
     throw new UsageError(`--out: '${file}' cannot be written (${code}): is its folder there?`);
@@ -65,7 +68,8 @@ async function named<T>(file: string, step: Promise<T>): Promise<T> {
 }
 
 /**
- * Writes to stdout. @throws OutputClosed, or why it cannot be written, such as a disk that is full
+ * Writes to stdout.
+ * @throws OutputClosed, or the error of the write, such as a full disk
  */
 export function writeOut(text: string): Promise<void> {
   return new Promise((resolve, reject) => {

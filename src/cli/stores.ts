@@ -30,7 +30,7 @@ export interface StoresDeps {
 
 export interface Stores {
   readonly database: Database;
-  /** Of Postgres itself, without a pooler. */
+  /** The address of Postgres itself, without a pooler. */
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly actors: AccountActors;
@@ -52,7 +52,7 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-/** Why Redis does not have a change of an account yet, and what follows. */
+/** Explains why Redis does not have a change of an account yet, and what follows. */
 function delayedText(accountId: string, error: unknown): string {
   const stored = `The change of ${accountId} is stored.`;
   if (isRefusedByScript(error)) {
@@ -67,7 +67,8 @@ function delayedText(accountId: string, error: unknown): string {
 export function openStores({ config, consoleOrigin, now, random, warn }: StoresDeps): Stores {
   const { databaseUrl, directDatabaseUrl: directUrl } = config;
   const database = openDatabase(databaseUrl, { directUrl });
-  // Last of what may fail: an open connection would keep the program from its end.
+  // Redis is opened last of the steps that may fail: an open connection would keep the process
+  // running.
   const redis = openRedis(config.redisUrl);
   // Failed commands throw their errors; without this listener the client also prints them.
   redis.on("error", () => {});

@@ -1,4 +1,4 @@
-// Reads the values of options and arguments. Every error names the one that is wrong.
+// Reads the values of options and arguments. Every error names the wrong option or argument.
 
 import type { Scope } from "../core/access/services.ts";
 import { type IdKind, isId } from "../core/ids.ts";
@@ -155,7 +155,7 @@ export function emailArgumentOf(input: Input, index = 0): string {
   return addressOf(input, index, parseAddress);
 }
 
-/** The same for an address that somebody gets, and so must be able to sign in with. */
+/** The same for an address that becomes a person's: it must be able to sign in. */
 export function newEmailArgumentOf(input: Input, index = 0): string {
   return addressOf(input, index, parseSignInAddress);
 }
@@ -182,7 +182,10 @@ function checked<T>(option: string, read: () => T): T {
   }
 }
 
-/** The id of a saved card; null where the option was not given. @throws UsageError */
+/**
+ * The id of a saved card; null if the option is not given.
+ * @throws UsageError
+ */
 export function cardOption({ values }: Input, option: string): string | null {
   const id = values.get(option);
   if (id === undefined) return null;

@@ -1,10 +1,13 @@
-// What others chose stands in what commands print: names, addresses, the programs people use. None
-// of it may act on the operator's terminal, which would let it hide or fake lines.
+// Makes text of others safe to print: names, addresses and programs. Control characters in it could
+// hide or fake lines on the operator's terminal.
 
-/** Controls but for tabs and line ends; separators of lines; what turns the direction of text. */
+/**
+ * Controls except tabs and line ends, line separators, and characters that turn the direction of
+ * text.
+ */
 const ACTING = /(?![\t\n]|\r\n)\p{Cc}|[\u2028\u2029]|\p{Bidi_Control}/gu;
 
-/** The text with what acts on a terminal as digits, as JSON too writes them: `\u001b`. */
+/** Replaces the characters that act on a terminal by escapes as in JSON: `\u001b`. */
 export function visible(text: string): string {
   return text.replaceAll(
     ACTING,

@@ -2,7 +2,7 @@
 
 import { flag } from "../core/records.ts";
 
-/** False in a reply while Redis does not have the change yet. */
+/** False in a reply as long as Redis does not have the change. */
 export const APPLIED = flag({
   about: "False where Redis did not answer: the change takes effect once it does",
   sample: true,

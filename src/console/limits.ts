@@ -1,4 +1,4 @@
-// POST …/limits/cap: the monthly cap that an account sets itself.
+// POST …/limits/cap sets the monthly cap that an account chooses for itself.
 
 import { type AdministrationDeps, changeAccount } from "../accounts/administration.ts";
 import { toDecimal } from "../core/money/money.ts";

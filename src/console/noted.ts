@@ -1,4 +1,4 @@
-// The line about a change, written in the change's own transaction, with who made it.
+// Adds the line about a change and its person to the activity, in the transaction of the change.
 
 import { mayAct, type Role } from "../core/access/roles.ts";
 import { ConsoleError } from "../core/console-errors.ts";
@@ -9,18 +9,19 @@ import type { Transaction } from "../store/servers/transaction.ts";
 
 type PersonPart = Pick<PersonContext<ConsoleFrameDeps>, "person" | "client" | "deps">;
 
-/** `role` is the one by which the frame let the person in, if the change is about an account. */
+/** `role` is the role by which the frame let the person in, if the change is about an account. */
 type Context = PersonPart & { readonly role?: Role };
 
-/** The person of a request, as a line names them. */
+/** The person of a request, for a line of the activity. */
 export function actorOf({ person, client }: PersonPart): Actor {
   const { email: name, personId } = person;
   return { name, personId, country: client.country, ipHash: client.ipHash };
 }
 
 /**
- * Writes that the person of a request did `action`; `about` says to what, in words. Undoes the
- * change if they have meanwhile lost the session or the role by which they were let in (D-380).
+ * Writes that the person of a request did `action`; `about` names its subject in words. Undoes the
+ * change if the person has meanwhile lost the session, or the role by which the frame let them in
+ * (D-380).
  */
 export function noted(context: Context, action: string, about: string): AlsoInTransaction {
   const write = alsoNoted(context, action, about);
@@ -31,7 +32,9 @@ export function noted(context: Context, action: string, about: string): AlsoInTr
   };
 }
 
-/** The line alone, about what followed from a change or can no longer be undone. */
+/**
+ * Writes only the line, about a consequence of a change or a change that can no longer be undone.
+ */
 export function alsoNoted(context: Context, action: string, about: string): AlsoInTransaction {
   const at = new Date(context.deps.clock.now());
   return (tx, account) => {
@@ -39,7 +42,7 @@ export function alsoNoted(context: Context, action: string, about: string): Also
   };
 }
 
-/** @throws ConsoleError if the session of a request has ended meanwhile */
+/** @throws ConsoleError if the session of the request has ended meanwhile */
 export async function requireSession(
   { deps, person }: Pick<PersonPart, "deps" | "person">,
   tx: Transaction,

@@ -1,4 +1,4 @@
-// What the console's endpoints work with besides people, opened for an API process.
+// Opens the dependencies of the console's endpoints, except those about people.
 
 import type { AccountActors } from "../../actors/account-actors.ts";
 import type { AdministrationDeps } from "../accounts/administration.ts";
@@ -23,7 +23,7 @@ export interface OpenConsoleParts {
   readonly now: () => number;
   readonly random: RandomBytes;
   readonly log: Pick<Log, "info" | "warn" | "error">;
-  /** Null where no payment provider is configured. */
+  /** Null if no payment provider is configured. */
   readonly payments: PaymentConfig | null;
   /** The name of the service in mails to holders. */
   readonly service: string;
@@ -34,7 +34,7 @@ export interface OpenConsoleParts {
 type Opened = Pick<BillingDeps, "administration" | "wallets" | "cashier"> &
   Pick<PlaygroundDeps & ReadingDeps, "playgroundKeys" | "actors" | "reading">;
 
-/** Opens it; nothing connects before the first use. */
+/** Makes the dependencies. Nothing connects before the first use. */
 export function openConsole(parts: OpenConsoleParts): Opened {
   const { database, actors, keyPepper, now, random, log, payments: config } = parts;
   const administration: AdministrationDeps = {

@@ -1,6 +1,6 @@
-// The keys by which the playground calls the API: real ones, of a session and an account, which end
-// by themselves. They are kept in memory only: after a restart the playground makes new ones, and a
-// worker revokes the others (workers/playground-keys.ts).
+// Makes the keys with which the playground calls the API. Each is a real key of a session and an
+// account, and ends by itself. Keys are in memory only: after a restart the playground makes new
+// ones, and a worker revokes the old ones (workers/playground-keys.ts).
 
 import { LRUCache } from "lru-cache";
 import { type AdministrationDeps, createKey } from "../accounts/administration.ts";
@@ -8,7 +8,7 @@ import { CHAT } from "../core/access/limits.ts";
 import { scopesOfSurface } from "../core/access/services.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
 
-/** How long a key begins calls. It lives on for as long as a stream may take. */
+/** For this long a key begins calls. It stays valid for the longest stream after that. */
 const KEY_MS = 15 * 60_000;
 const KEYS_MAX = 10_000;
 
@@ -21,7 +21,7 @@ export class PlaygroundKeys {
     this.#keys = new LRUCache({ max: KEYS_MAX, ...times });
   }
 
-  /** The key of a session for an account, made when it is first needed. */
+  /** The key of a session for an account, made at its first use. */
   async of(session: string, account: AccountRow): Promise<string> {
     const name = nameOf(session, account);
     const known = this.#keys.get(name);
@@ -36,7 +36,7 @@ export class PlaygroundKeys {
     }
   }
 
-  /** The key was refused: the next call makes another one. */
+  /** Drops a key that was refused; the next call makes a new one. */
   forget(session: string, account: AccountRow): void {
     this.#keys.delete(nameOf(session, account));
   }
@@ -45,7 +45,7 @@ export class PlaygroundKeys {
     const { administration } = this;
     const { key } = await createKey(administration, account.id, {
       name: "Playground",
-      // The tier decides at each call which of them count.
+      // At each call the tier decides which of these scopes count.
       scopes: scopesOfSurface(account.surface),
       ipAllowlist: [],
       monthlyLimit: null,

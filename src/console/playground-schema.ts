@@ -1,9 +1,9 @@
-// What the playground sends, and what a call would hold.
+// Defines the requests of the playground, and the answer about the hold of a call.
 
 import { reply, usd } from "../http/console/fields.ts";
 import { anyObject, type Checked, oneOf, Type } from "../http/schema.ts";
 
-/** The endpoints of the API that the playground calls, and how. */
+/** The endpoints of the API that the playground calls, and their methods. */
 export const PLAYGROUND_METHODS = {
   "/v1/chat/completions": "POST",
   "/v1/search": "POST",

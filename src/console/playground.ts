@@ -1,5 +1,5 @@
-// The playground: POST …/playground calls the API with a key that the page never sees, and
-// POST …/playground/estimate tells what such a call would hold.
+// The playground: POST …/playground calls the API with a key that the page never sees. POST
+// …/playground/estimate answers the hold that such a call would take.
 
 import type { AccountActors } from "../../actors/account.ts";
 import { type ReadableAccounts, readAccountSummary } from "../accounts/account-summary.ts";
@@ -29,8 +29,8 @@ import {
 } from "./playground-schema.ts";
 
 /**
- * Answers a request to an endpoint of the API in this process, as if it had come over HTTP. Other
- * accounts than the real ones can be given to it.
+ * Answers a request to an endpoint of the API in this process, as if it had come over HTTP.
+ * Optionally with `accounts` in place of the real ones.
  */
 export type CallApi = (
   surface: Surface,
@@ -48,15 +48,20 @@ export interface PlaygroundDeps extends ConsoleFrameDeps {
 type Context = AccountContext<PlaygroundDeps>;
 
 const PATH = "/console/api/accounts/{account}/playground";
-/** A body may have 4 MB: three hundred calls or estimates a minute, if the session asks no more. */
+/**
+ * A body may have 4 MB. A session that asks nothing else may send three hundred calls or estimates
+ * a minute.
+ */
 const WEIGHT = 4;
 const EXAMPLE = {
   path: "/v1/chat/completions",
   body: { model: "guide", messages: [{ role: "user", content: "Hello" }], stream: true },
 };
-/** Headers of the person's request that the call has too. */
+/** Headers that the call takes over from the person's request. */
 const PASSED_ON = ["host", "x-forwarded-for", "idempotency-key"];
-/** Stands in the URL of a call, which never leaves this process; what counts is the header Host. */
+/**
+ * The origin in the URL of a call, which never leaves this process; only the header Host counts.
+ */
 const ORIGIN = "http://playground";
 
 export const callFromPlayground = accountEndpoint({
@@ -78,7 +83,7 @@ goes to the address of the person who is signed in, whatever the body says.`,
     const response = await deps.callApi(account.surface, fields.path, {
       raw: await requestOf(context, fields),
     });
-    // The key was revoked early: the next call makes another one.
+    // The key was revoked early; the next call makes a new one.
     const isKeyGone = response.status === ERRORS.invalid_api_key.status;
     if (isKeyGone) deps.playgroundKeys.forget(person.sessionId, account);
     return response;
@@ -115,7 +120,7 @@ export const estimateFromPlayground = accountEndpoint({
   },
 });
 
-/** The request that a client of the API would send, from the address of the person. */
+/** Makes the request that a client of the API would send from the person's address. */
 async function requestOf(context: Context, { path, body }: PlaygroundFields): Promise<RawRequest> {
   const { deps, account, person, request: original, server } = context;
   checkSurface(path, account.surface);
@@ -132,7 +137,7 @@ async function requestOf(context: Context, { path, body }: PlaygroundFields): Pr
   }
   const content = path === "/v1/mail/send" ? { ...body, to: person.email } : body;
   const text = JSON.stringify(content);
-  // As over HTTP: without a length, the account would be asked ahead of any body.
+  // As over HTTP: without a length, the frame would check the account before it reads any body.
   if (method === "POST") headers.set("content-length", String(Buffer.byteLength(text)));
   const request = new Request(url.href, {
     method,
@@ -143,7 +148,7 @@ async function requestOf(context: Context, { path, body }: PlaygroundFields): Pr
   return { request, server: server && seenAs(server, original) };
 }
 
-/** The server, to which the new request is the one that has come in. */
+/** Wraps the server, so that it takes the new request for the one that came in. */
 function seenAs(
   server: NonNullable<RawRequest["server"]>,
   original: Request,

@@ -3,7 +3,10 @@
 import { ApiError } from "../core/errors.ts";
 import { wrongField } from "../core/text/field-rules.ts";
 
-/** What `read` makes of a field. @throws ApiError in the words of its RangeError */
+/**
+ * Reads a field with `read`.
+ * @throws ApiError with the message of its RangeError
+ */
 export function readField<T>(field: string, read: () => T): T {
   try {
     return read();

@@ -1,5 +1,5 @@
-// Lists the endpoints at which the people of an account read it. The operators' console and the
-// command line read the same.
+// Lists the endpoints by which the people of an account read it. The operators' console and the
+// command line use the same readings.
 
 import {
   type AccountContext,
@@ -39,7 +39,7 @@ export interface ReadingDeps extends ConsoleFrameDeps, BillingStores {
 type Context = AccountContext<ReadingDeps>;
 
 const PATH = "/console/api/accounts/{account}";
-/** The account of a request, and the stores that it is read from. */
+/** The account of a request, with the stores to read it from. */
 function sourceOf({ deps, account }: Context): AccountSource {
   return { reading: deps.reading, account };
 }
@@ -194,7 +194,7 @@ const activity = accountEndpoint({
   run: (context: Context, input) => ACTIVITY.page(sourceOf(context), input),
 });
 
-/** A file of CSV. */
+/** A response with a CSV file. */
 function csvResponse(body: string | ReadableStream<Uint8Array>, name: string): Response {
   const headers = {
     "content-type": "text/csv; charset=utf-8",
@@ -203,7 +203,7 @@ function csvResponse(body: string | ReadableStream<Uint8Array>, name: string): R
   return new Response(body, { headers });
 }
 
-/** The pages as they are read: no more than one is in memory. */
+/** Streams pages as they are read, so that at most one is in memory. */
 function streamOf(pages: AsyncGenerator<{ readonly csv: string }>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({

@@ -1,4 +1,4 @@
-// What operators do to an account. Each goes through the use case that the command line uses.
+// Changes of an account by operators. Each calls the use case that the command line calls too.
 
 import {
   type AccountAction,
@@ -25,7 +25,7 @@ import type { Context } from "./deps.ts";
 
 const AMOUNT = { amount_usd: usdSchema("The amount") };
 
-/** The reference of the operation says where the change comes from. */
+/** The reference of the operation names the operator's act. */
 function referenceOf({ id }: { readonly id: string }): string {
   return `console:${id}`;
 }
@@ -127,7 +127,10 @@ const refund = accountAct({
   },
 });
 
-/** The provider refunds once for each id; what it says of the payment then takes the credit. */
+/**
+ * Refunds at the provider, which does so once for each id. The provider's report of the payment
+ * then takes the credit back.
+ */
 async function refundAtProvider(
   context: Context,
   deed: Deed,

@@ -1,6 +1,6 @@
-// The frame of what operators change: each change carries an id, under which it is made once, and
-// a reason, and is answered with its line of the trail. The command line has definitions of its own
-// over the same use cases (D-641).
+// Defines endpoints of operators' changes. Each change has an id, under which it is made once, and
+// a reason; the answer is its line of the trail. The command line has its own definitions over the
+// same use cases (D-641).
 
 import type { AdministrationDeps } from "../accounts/administration.ts";
 import { FORM_FIELDS } from "../core/text/form-fields.ts";
@@ -38,7 +38,7 @@ const ASK = {
 };
 const ASK_SAMPLE = { id: "op_7n42DGM5Tflk9n8m", reason: "Ticket 4711" };
 
-/** The input of a change that has these fields besides. */
+/** The input of a change with the fields `P`. */
 type ActInput<P extends TProperties> = Deed["ask"] & Checked<TObject<P>>;
 
 interface Act<P extends TProperties> {
@@ -56,7 +56,7 @@ interface Act<P extends TProperties> {
   readonly run: (context: Context, input: ActInput<P>) => Promise<ActionReply>;
 }
 
-/** The endpoint of a change that is about no account, or about several. */
+/** An endpoint of a change that concerns no account, or several. */
 export function operatorAct<P extends TProperties>(act: Act<P>): ConsoleEndpoint<OperatorDeps> {
   const { name, fields, example, exampleSummary: summary = "Done", run, ...words } = act;
   const schema: TSchema = Type.Object({ ...ASK, ...fields }, { additionalProperties: false });
@@ -74,7 +74,7 @@ interface AccountAct<P extends TProperties> extends Omit<Act<P>, "run"> {
   readonly run: (context: Context, account: AccountRow, input: ActInput<P>) => Promise<ActionReply>;
 }
 
-/** The endpoint of a change of one account. */
+/** An endpoint of a change of one account. */
 export function accountAct<P extends TProperties>({ name, run, ...act }: AccountAct<P>) {
   return operatorAct<P>({
     ...act,
@@ -96,7 +96,7 @@ interface AccountChange<P extends TProperties> extends Omit<Act<P>, "run"> {
   readonly read: (input: ActInput<P>, deps: OperatorDeps) => Change;
 }
 
-/** The endpoint of a change that one use case makes; the trail has it under the last path part. */
+/** An endpoint of a change by one use case. Its last path part is its name in the trail. */
 export function accountChange<P extends TProperties>({ read, ...act }: AccountChange<P>) {
   return accountAct<P>({
     ...act,

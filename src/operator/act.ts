@@ -1,5 +1,5 @@
-// Everything that an operator changes goes through here: it is done once for each id that the page
-// gives, and leaves a line that says who did what and why.
+// Makes the changes of operators: each once for the id that the page gives, with a line that names
+// the operator, the change and the reason.
 
 import { actorOf } from "../console/noted.ts";
 import { ConsoleError } from "../core/console-errors.ts";
@@ -21,9 +21,9 @@ import type { Context } from "./deps.ts";
 
 /** An operator's change, and the request that asks for it. */
 export interface Deed extends Pick<OperatorAction, "action" | "about"> {
-  /** The request's own id, and why it is done. */
+  /** The request's own id, and the reason of the change. */
   readonly ask: Pick<OperatorAction, "id" | "reason">;
-  /** The account's number; missing or null if it is about none. */
+  /** The number of the account; missing or null if the change concerns no account. */
   readonly account?: number | null;
   readonly subject?: string | null;
 }
@@ -38,7 +38,7 @@ export const Action = {
 };
 export type ActionReply = WireOf<typeof Action>;
 
-/** The id was taken meanwhile: the change of this request is rolled back. */
+/** Another request took the id meanwhile: the change of this request is rolled back. */
 class TakenMeanwhile extends Error {}
 
 /**
@@ -66,7 +66,7 @@ export async function actOnce(
     if (!(error instanceof TakenMeanwhile)) throw error;
     return repeated(await found(database, action.id), action);
   }
-  // Where nothing had to be changed, no transaction wrote the line.
+  // If nothing had to be changed, no transaction wrote the line.
   isRecorded ||= await recordAction(database, action, { ...doing, outcome: "unchanged" });
   const entry = await found(database, action.id);
   if (!isRecorded) return repeated(entry, action);
@@ -74,9 +74,9 @@ export async function actOnce(
 }
 
 /**
- * Does something outside of a transaction, such as asking a payment provider. The line is written
- * before, and then says how it ended. `work` must do no harm if it runs again: a request whose
- * process died, or that failed, runs it again under the same id.
+ * Makes a change outside of a transaction, such as a refund at a payment provider. The line is
+ * written before the change, and completed with its outcome. `work` must do no harm if it runs
+ * again: after a crash or a failure it runs again under the same id.
  * @throws AdministrationError
  */
 export async function actOutside(
@@ -113,7 +113,7 @@ function prepared(context: Context, { ask, account = null, subject = null, ...de
   return { database, action, doing };
 }
 
-/** As for people who change an account of theirs (D-380). */
+/** Requires that the person is still an operator, like the check of people's roles (D-380). */
 async function requireOperator({ deps, person }: Context, tx: Transaction): Promise<void> {
   if (await deps.people.isOperatorIn(tx, person.sessionId)) return;
   throw new ConsoleError("role_required", "You have just been removed as operator, or signed out");

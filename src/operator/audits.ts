@@ -1,4 +1,5 @@
-// The audit as a job: asked for here, run by a worker, read here with its progress and result.
+// The audit as a job: these endpoints request it, and read its progress and result. A worker runs
+// it.
 
 import { findAccount } from "../accounts/administration.ts";
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";

@@ -1,4 +1,5 @@
-// The versions of the configuration that all processes share, and the way back to one of them.
+// The versions of the configuration that all processes share. An endpoint returns to an earlier
+// one.
 
 import { AdministrationError } from "../core/errors.ts";
 import { StartError } from "../core/start-error.ts";

@@ -1,4 +1,4 @@
-// What the operators' endpoints are given, and the account that one of them is about.
+// Defines the dependencies of the operators' endpoints, and finds the account of a request.
 
 import { findAccount } from "../accounts/administration.ts";
 import type { OperatorContext, OperatorFrameDeps } from "../http/console/operator-endpoint.ts";
@@ -15,7 +15,7 @@ export interface ConfigurationHere {
   running(): RunningConfiguration;
   /** Checks a text as the process reads it. @throws StartError that names the line */
   readonly changes: DescribeChanges;
-  /** Takes a newer version over now. */
+  /** Takes a newer version over at once. */
   takeOver(): Promise<void>;
 }
 
@@ -30,12 +30,18 @@ export type Context = OperatorContext<OperatorDeps>;
 export const OPERATOR_PATH = "/console/operator";
 export const ACCOUNT_PATH = `${OPERATOR_PATH}/accounts/{account}`;
 
-/** The account that the path names, and what it is read from. @throws as `accountOf` */
+/**
+ * The account that the path names, with the stores to read it from.
+ * @throws as `accountOf`
+ */
 export async function sourceOf(context: Context): Promise<AccountSource> {
   return { reading: context.deps.reading, account: await accountOf(context) };
 }
 
-/** The account that the path names. @throws AdministrationError if there is none */
+/**
+ * The account that the path names.
+ * @throws AdministrationError if no account has this id
+ */
 export async function accountOf({ deps, params }: Context): Promise<AccountRow> {
   return await findAccount(deps.administration, params.account ?? "");
 }

@@ -1,10 +1,10 @@
-// What decides whether an operator may come in, from the settings of an API process.
+// Opens the rules that let an operator in, from the settings of an API process.
 
 import { allowlist, isListed } from "../core/access/access.ts";
 import type { OperatorDeps } from "./deps.ts";
 
 interface OperatorConfig {
-  /** Addresses and CIDR blocks; none stands for every address. */
+  /** Addresses and CIDR blocks; an empty list allows every address. */
   readonly operatorAddresses: readonly string[];
   readonly sso: { readonly isRequired: boolean } | null;
 }

@@ -1,4 +1,4 @@
-// The endpoints of operators, in the order of the documentation, and that documentation.
+// Lists the endpoints of operators in the order of their documentation, with its head.
 
 import type { ConsoleEndpoint } from "../http/console/console-endpoint.ts";
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
@@ -14,7 +14,7 @@ import { OPERATOR_LISTS } from "./lists.ts";
 import { QUEUE_ENDPOINTS } from "./queues.ts";
 import { RUNNING_ENDPOINTS } from "./running.ts";
 
-/** What the document says of itself. */
+/** The head of the OpenAPI document. */
 export const OPERATOR_HEAD: DocumentHead = {
   title: "Farebox Operator API",
   description:

@@ -97,7 +97,7 @@ async function mailOf(database: Database, id: string): Promise<EndedMail> {
   throw new AdministrationError("not_found", `There is no mail ${id}`);
 }
 
-/** Sends a mail of the service again that failed. `also` runs in the transaction. */
+/** Sends a failed mail of the service again. `also` runs in the transaction. */
 async function sendAgain(
   database: Database,
   id: string,
@@ -110,7 +110,7 @@ async function sendAgain(
   );
 }
 
-/** As an operator does it on the command line, with a line in the account's activity. */
+/** Sends a failed mail again for `farebox`, with a line in the account's activity. */
 export async function resendFromCli(database: Database, id: string, now: Date): Promise<void> {
   const { account, kind } = await mailOf(database, id);
   const about = `mail ${id} (${kind})`;
@@ -139,7 +139,7 @@ const replay = operatorAct({
   },
 });
 
-/** An event of another provider would wait: no worker reads the object that it names. */
+/** No worker reads the objects of another provider's events, so a retry would only wait. */
 function requireProvider({ deps: { cashier } }: Context, provider: string): void {
   if (cashier?.provider.name === provider) return;
   throw new AdministrationError(

@@ -1,4 +1,5 @@
-// `farebox account limits`: what limits an account at this moment, as the console's page has it.
+// `farebox account limits` prints the limits of an account, and how much of each is used now, as
+// the page of the console does.
 
 import type { AccountSummary, Binding } from "../../accounts/account-summary.ts";
 import { findAccount } from "../../accounts/administration.ts";

@@ -1,4 +1,4 @@
-// Changes of an account in words: what the command prints, and the line in the account's activity.
+// Words for changes of an account: in the output of commands and in the activity of the account.
 
 import type { AccountAction } from "../../accounts/administration.ts";
 import type { AccountRow } from "../../store/accounts/accounts.ts";
@@ -12,12 +12,14 @@ export function adjustmentText(amount: bigint): string {
     : `took up to ${dollars(-amount)} from the paid balance`;
 }
 
-/** `amount` is the most that was forgiven. */
+/** `amount` is the largest sum that could be forgiven. */
 export function forgivenText(amount: bigint): string {
   return `forgave up to ${dollars(amount)} of the amount owed`;
 }
 
-/** What was done, and to what, as the operators' pages and the holder's word it. */
+/**
+ * The action and its subject, in the words of the operators' pages and of the holder's activity.
+ */
 export function lineOf(action: AccountAction): [action: string, about: string] {
   switch (action.kind) {
     case "contract":
@@ -37,7 +39,7 @@ export function lineOf(action: AccountAction): [action: string, about: string] {
   }
 }
 
-/** What a changed account is by now. */
+/** The state of an account after a change, in words. */
 export function outcomeText(action: AccountAction, account: AccountRow): string {
   switch (action.kind) {
     case "contract":

@@ -1,5 +1,5 @@
-// The file that says which new key is for which old one. It holds secrets, so only its owner can
-// read it; each line is on the disk before its key exists.
+// Reads and writes the file that maps old keys to imported ones. The file holds secrets, so only
+// its owner can read it. Each line is on the disk before its key exists in Postgres.
 
 import { constants } from "node:fs";
 import { open, readFile, rename } from "node:fs/promises";
@@ -35,8 +35,8 @@ const HEADER = csvLine([
 ]);
 
 /**
- * Opens the file of imports, a new one or one to go on with. A last line whose key was never
- * committed, because the import ended in between, is removed; `keyIds` are all keys of imports.
+ * Opens the file of an import: a new file, or the file of an import that was interrupted. Removes a
+ * last line whose key was never committed; `keyIds` are the keys of all imports.
  * @throws AdministrationError
  */
 export async function openKeyFile(path: string, keyIds: ReadonlySet<string>): Promise<KeyFile> {
@@ -77,7 +77,7 @@ async function textOf(path: string): Promise<string | null> {
   }
 }
 
-/** Writes a whole file that only its owner can read, and then gives it its name. */
+/** Writes a whole file that only its owner can read, then renames it to `path`. */
 export async function replace(path: string, text: string, mode = OWNER_ONLY): Promise<void> {
   const part = `${path}.part`;
   const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;

@@ -1,11 +1,11 @@
-// Prints keys; the keys themselves are stored nowhere.
+// Prints facts about keys. The secrets of keys are stored nowhere.
 
 import type { AccountSummary } from "../../accounts/account-summary.ts";
 import { type NanoUsd, toJsonNumber, ZERO } from "../../core/money/money.ts";
 import type { KeyRow } from "../../store/accounts/accounts.ts";
 import { dollars, table, utc } from "../print.ts";
 
-/** A line for each key: what it may do, what it spent, and when it was used. */
+/** Prints a line for each key: scopes, spending and last use. */
 export function keysText(keys: readonly KeyRow[], summary: AccountSummary): string {
   if (keys.length === 0) return "none";
   const rows = keys.map((key) => [
@@ -28,7 +28,7 @@ function spentBy({ id }: KeyRow, { keys }: AccountSummary): NanoUsd {
   return keys.get(id)?.spent ?? ZERO;
 }
 
-/** A key as JSON of commands has it. */
+/** A key in the JSON of commands. */
 export function keyJson(key: KeyRow, summary: AccountSummary) {
   return {
     id: key.id,

@@ -1,4 +1,4 @@
-// Commands about people: links to sign in with, and who is an operator.
+// Commands about people: they make links for signing in, and add or remove operators.
 
 import { apply } from "../../accounts/administration.ts";
 import { IdentityMails } from "../../identity/identity-mails.ts";
@@ -50,7 +50,8 @@ const invite: Command = {
         nowMs: input.nowMs,
         next: "/operator",
       });
-      // Whoever had the mailbox before may have set it up, and would be in.
+      // A person who had the mailbox before may have set the second factor up, and would be signed
+      // in.
       const person = await new PeopleStore(database).find(personId);
       if (person?.hasFactor !== true) return made;
       const known = `${email} has a second factor already: be sure that it is theirs.`;

@@ -1,5 +1,5 @@
-// Commands about the people of an account: who belongs to it, invitations, roles, its name, and
-// what people did. Both read and change what the pages of the console do, as the operator.
+// Commands about the people of an account: members, invitations, roles, the account's name, and
+// activity. They call the use cases of the console's pages, as the operator.
 
 import { findAccount } from "../../accounts/administration.ts";
 import { ROLES, type Role } from "../../core/access/roles.ts";
@@ -28,11 +28,11 @@ interface Team {
   readonly deps: TeamDeps & { readonly mails: IdentityMails };
   readonly by: TeamActor;
   readonly stores: Stores;
-  /** Whether the tool knows of a mail server. */
+  /** True if the settings of the command line name a mail server. */
   readonly hasRelay: boolean;
 }
 
-/** A change of an account's people, by the operator. */
+/** Defines a command that changes the people of an account as the operator. */
 function teamCommand(input: Input, run: (team: Team) => Promise<Answer>) {
   const id = idOf(input, "account");
   return async (stores: Stores): Promise<Answer> => {
@@ -40,7 +40,7 @@ function teamCommand(input: Input, run: (team: Team) => Promise<Answer>) {
     const account = await findAccount(administration, id);
     const { now } = administration;
     const { service, relay } = loadMailConfig();
-    // Only an invitation has a link, and asks for the address of the dashboard.
+    // Only an invitation has a link, which needs the address of the dashboard.
     const dashboard = `${consoleOrigin ?? ""}/dashboard`;
     const mails = new IdentityMails({ database, now, service, dashboard });
     const byOperator: TeamActor["noted"] = (action, about) => noted({ now }, action, about);
@@ -76,7 +76,7 @@ const list: Command = {
     }),
 };
 
-/** The worker delivers the mail, and may have settings that the tool has not. */
+/** The worker delivers mail, and its settings may differ from those of the command line. */
 const NO_RELAY =
   "MAIL_SMTP_URL is not set here. Unless the worker has it, no mail arrives: hand on this link. " +
   "It works for seven days, for whoever signs in with that address:";

@@ -10,7 +10,7 @@ import { dollars } from "../print.ts";
 import type { Stores } from "../stores.ts";
 import { idOf } from "../values.ts";
 
-/** An operation that is not applied to Redis within this time is a finding. */
+/** An operation that Redis has not applied within this time is a finding. */
 const OPERATION_GRACE_MS = 30_000;
 
 const auditCommand: Command = {
@@ -37,7 +37,7 @@ const auditCommand: Command = {
   },
 };
 
-/** Audits all accounts; what is wrong, in words. Changes nothing. */
+/** Audits all accounts and returns the findings in words. Changes nothing. */
 export async function auditEverything(
   stores: Stores,
 ): Promise<{ readonly report: AuditReport; readonly problems: readonly string[] }> {

@@ -1,5 +1,5 @@
-// `farebox backup` and `farebox backup check`: a copy of Postgres as of one instant, and the proof
-// that a copy and the running installation can be trusted.
+// `farebox backup` copies Postgres as of one instant. `farebox backup check` proves that a copy and
+// the running installation can be trusted.
 
 import { resolve } from "node:path";
 import project from "../../../package.json";
@@ -45,7 +45,10 @@ const backup: Command = {
 const REMINDER =
   "Keep KEY_PEPPER and the configuration apart from it. Redis needs no copy: see docs/backup.md.";
 
-/** What is moved to Postgres now is in the backup; a journal that waits is not lost by that. */
+/**
+ * Entries that are flushed now are in the backup. Entries that cannot be flushed stay in the
+ * journal.
+ */
 export async function flushFirst({ flush, warn }: Stores): Promise<void> {
   try {
     for (const { bucket, reason } of await flush()) {
@@ -101,7 +104,10 @@ async function checkFolder(folder: string): Promise<Answer> {
   return answerOf({ folder, ...summaryOf(manifest) }, problems, sound);
 }
 
-/** Ledger, journal and wallets agree, cursors are not ahead of Redis, and so does the provider. */
+/**
+ * Checks that ledger, journal, wallets and payment provider agree, and that no cursor is ahead of
+ * Redis.
+ */
 async function checkStores(stores: Stores): Promise<Answer> {
   const { report, problems } = await auditEverything(stores);
   const isSold = loadPaymentConfig() !== null;

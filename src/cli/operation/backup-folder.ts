@@ -1,5 +1,5 @@
-// A backup as a folder: a file for each table, and a manifest that is written last, so that a
-// folder without one is no backup.
+// Reads and writes a backup: a folder with a file for each table and a manifest. The manifest is
+// written last, so a folder without a manifest is not a backup.
 
 import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, stat } from "node:fs/promises";
@@ -49,7 +49,10 @@ export async function makeBackupFolder(folder: string): Promise<void> {
   throw new AdministrationError("wrong_state", `${folder} is not empty: name a new folder`);
 }
 
-/** Begins the manifest. False if another backup has: two would write over each other's files. */
+/**
+ * Creates the draft of the manifest. False if another backup has created it: two backups would
+ * overwrite each other's files.
+ */
 async function isClaimed(folder: string): Promise<boolean> {
   try {
     await (await open(draftOf(folder), "wx", PRIVATE_FILE)).close();
@@ -94,7 +97,7 @@ export async function writeManifest(
   await toDisk(folder);
 }
 
-/** Waits until a file, or the names in a folder, would survive a loss of power. */
+/** Waits until a file, or the names in a folder, would survive a power cut. */
 async function toDisk(path: string): Promise<void> {
   const handle = await open(path, "r");
   try {
@@ -127,7 +130,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The caller says that it is no manifest.
+    // The caller reports that the file is not a manifest.
     return null;
   }
 }
@@ -136,12 +139,12 @@ function parse(text: string): unknown {
 export async function* readTableFile(folder: string, table: string): AsyncGenerator<Buffer> {
   const file = createReadStream(tableFile(folder, table));
   const plain = createGunzip();
-  // An error of the file ends the reader below too.
+  // Passes an error of the file on to the reader of the decompressed rows.
   file.on("error", (error) => plain.destroy(error));
   for await (const chunk of file.pipe(plain)) yield chunk as Buffer;
 }
 
-/** Reads all files again: which of them differ from the manifest, in words. */
+/** Reads all files again, and names those that differ from the manifest. */
 export async function damagesOf(folder: string, manifest: BackupManifest): Promise<string[]> {
   const damages: string[] = [];
   for (const [name, expected] of Object.entries(manifest.tables)) {

@@ -1,5 +1,5 @@
-// What `farebox doctor` looks at. Each check says in words what it found and, where something is
-// wrong, what to do.
+// The checks of `farebox doctor`. Each reports its finding in words and, if something is wrong,
+// what to do.
 
 import { existsSync } from "node:fs";
 import { runningProcesses } from "../../../actors/layout-upgrade.ts";
@@ -24,7 +24,7 @@ import { checkJournal, checkLocks, checkOperations } from "../doctor-ledger.ts";
 import { paymentsOf } from "../payments/top-up-commands.ts";
 import { openCatalogue } from "../server-settings.ts";
 
-/** What is checked, as it is printed, and the check. What it throws is a problem. */
+/** A check and its name in the output. An error that the check throws becomes a problem. */
 export type Check = readonly [name: string, run: (context: CheckContext) => Promise<Finding[]>];
 
 const SKEW_MS_MAX = 1_000;
@@ -115,7 +115,7 @@ async function checkSecrets({ stores }: CheckContext): Promise<Finding[]> {
   return [ok("those that the servers use")];
 }
 
-/** Whether all processes run the configuration that is in force. */
+/** Checks that all processes run the configuration in force. */
 async function checkConfiguration({ stores, config }: CheckContext): Promise<Finding[]> {
   const found = await new Configurations(stores.database).inForce(0);
   if (found === null) return [ok("each process reads its own file")];
@@ -137,7 +137,7 @@ async function checkConfiguration({ stores, config }: CheckContext): Promise<Fin
 
 async function checkModels({ stores, config, fetch, now }: CheckContext): Promise<Finding[]> {
   const configurations = new Configurations(stores.database);
-  // Another check says that Postgres is away or not migrated.
+  // Another check reports that Postgres is away or not migrated.
   const applied = { inForce: (known: number) => configurations.inForce(known).catch(() => null) };
   using source = await openCatalogue(config, { applied, probe: fetch, warn: () => {} });
   const { models, providers } = source.current();
@@ -197,12 +197,15 @@ async function checkDashboard({ config }: CheckContext): Promise<Finding[]> {
   return [warning("None is served, nor a console for operators (SESSION_SECRET, CONSOLE_URL)")];
 }
 
-/** What is dangerous once others reach the installation, and proxies that nobody named. */
+/**
+ * Reports settings that are dangerous on a reachable installation, and proxies that no setting
+ * names.
+ */
 async function checkSettings({ stores, config, now }: CheckContext): Promise<Finding[]> {
   const trusted = allowlist(config.trustedProxies);
   const proxies = await new UntrustedProxies(stores.database, now)
     .warnings((address) => isListed(trusted, address))
-    // Another check says that Postgres is away or not migrated.
+    // Another check reports that Postgres is away or not migrated.
     .catch(() => []);
   const warnings = [...config.warnings, ...proxies].map(warning);
   return warnings.length > 0 ? warnings : [ok("none is for development alone")];
@@ -216,7 +219,9 @@ async function checkSso({ config, now }: CheckContext): Promise<Finding[]> {
   return [...findings, ...(problems.length === 0 ? [ok(`${sso.issuer} answers`)] : [])];
 }
 
-/** The time of the quickest of some answers: the others waited for this process itself. */
+/**
+ * The time of the quickest of some answers: only the slower answers waited for this process itself.
+ */
 async function quickest(now: () => number, ask: () => PromiseLike<unknown>): Promise<number> {
   let leastMs = Number.POSITIVE_INFINITY;
   for (let round = 0; round < ROUNDS; round += 1) {

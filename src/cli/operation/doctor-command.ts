@@ -29,14 +29,14 @@ export const doctorCommands: readonly Command[] = [
   },
 ];
 
-/** All checks at once. One that fails does not stop the others. */
+/** Runs all checks at once. A failed check does not stop the others. */
 async function examine(stores: Stores): Promise<Report[]> {
   const { now } = stores.administration;
   const context: CheckContext = { stores, config: serverSettings(), fetch: platformFetch, now };
   const reports = await Promise.all(
     CHECKS.map(async ([check, run]) => {
       const findings = await run(context).catch((error: unknown) =>
-        // A configuration says in one line each which keys it lacks.
+        // An error of the configuration names the missing keys, one in each line.
         reasonOf(error)
           .split("\n")
           .map((line) => problem(line)),

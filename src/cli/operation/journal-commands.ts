@@ -1,4 +1,5 @@
-// Lists rejected journal entries, tries them again, and sets aside what can never be written.
+// Lists rejected journal entries, tries them again, and sets entries aside that can never be
+// written.
 
 import { operationIn } from "../../../actors/records/records.ts";
 import { retryAll } from "../../operator/queues.ts";

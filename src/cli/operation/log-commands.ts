@@ -53,7 +53,9 @@ const exportCommand: Command = {
   },
 };
 
-/** Flushes the journal, where the entries of the latest calls may still be; warns if it cannot. */
+/**
+ * Flushes the journal, which may still have the entries of the latest calls; warns if that fails.
+ */
 export async function tryFlush({ flush, warn }: Stores): Promise<void> {
   try {
     await flush();

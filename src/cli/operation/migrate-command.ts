@@ -14,7 +14,8 @@ import type { Stores } from "../stores.ts";
 
 /**
  * Upgrades Postgres and Redis to this release. Running it again changes nothing.
- * @throws StartError if they are none that a process would run on: then nothing was changed
+ * @throws StartError if the version or a setting of a store is unsupported; nothing was changed
+ * then
  */
 export async function migrateStores(
   stores: Pick<Stores, "database" | "databaseUrl" | "actors">,
@@ -29,7 +30,8 @@ export async function migrateStores(
 async function finish({ actors, database }: Stores): Promise<number> {
   try {
     const raised = await raiseLayouts(actors.deps.redis);
-    // An earlier release, with other sums, may have written to the log until now.
+    // A process of an earlier release may have written rows of the log without today's sums until
+    // now.
     await repairUsage(database, null);
     await repairMargins(database);
     return raised;

@@ -1,5 +1,5 @@
-// `farebox restore`: puts Postgres back to a backup, or completes a restore of Postgres that was
-// done by other means; empties Redis, and books again what the payment provider has.
+// `farebox restore` puts Postgres back to a backup, or completes a restore of Postgres by other
+// means. It empties Redis, and books the payments of the provider again.
 
 import { resolve } from "node:path";
 import { runningProcesses } from "../../../actors/layout-upgrade.ts";
@@ -30,7 +30,7 @@ import { lostJson, lostText, rereadText } from "./restore-print.ts";
 
 const restore: Command = {
   name: "restore",
-  // A database that is put back may know the secrets of its time only.
+  // A restored database may have only the fingerprints of earlier secrets.
   comparesSecrets: false,
   positionals: ["[FOLDER]"],
   summary: "Put Postgres back to a backup and empty Redis; without a folder, after Postgres alone",
@@ -88,7 +88,8 @@ async function run(stores: Stores, folder: string | null): Promise<Answer> {
   }
   const source = folder === null ? null : await openSource(stores, folder);
   const losses = await lossesOf(stores, source);
-  // Said before it acts: no later run can tell what is lost, and this one may be ended.
+  // The losses are printed before anything changes: no later run can find them, and this run may be
+  // interrupted.
   stores.warn(`${FIRST}\n\n${headOf(source)}\n\n${textOf(losses)}\n`);
   try {
     await restorePostgres(database, {
@@ -118,7 +119,10 @@ const UNFINISHED =
   "Keep the list above. The rows are put back and Redis is empty, but payments were not read " +
   "again and audited: run farebox restore --yes without a folder before you start a process.";
 
-/** A backup has the fingerprints of its time: with other secrets no process would start. */
+/**
+ * A backup has fingerprints of secrets: with other secrets no process would start after the
+ * restore.
+ */
 async function secretProblems(stores: Stores): Promise<string[]> {
   try {
     await stores.compareSecrets();
@@ -185,21 +189,22 @@ async function lossesOf(stores: Stores, source: Source | null): Promise<Losses> 
   const { actors, database } = stores;
   const { redis } = actors.deps;
   if (source === null) {
-    // Postgres is back already: only Redis still knows of the time after.
+    // Postgres is restored already: only Redis still has the time after the backup.
     const last = await lastOperations(database);
     const ahead = await walletsAhead(redis, { last, lost: await lostInJournal(redis, database) });
     return { lost: NOTHING_LOST, ahead };
   }
   await flushFirst(stores);
-  // The database may be a new one: then only Redis knows of the time after the backup.
+  // The database may be a new one: then only Redis has the time after the backup.
   const applied = await lostInJournal(redis, database);
   const { span, known } = await readLostSpan(database, source.rows, applied);
   return { lost: span, ahead: await walletsAhead(redis, known) };
 }
 
 /**
- * Jobs of the queue name rows that may be gone; the completers make those that are needed. The
- * queue goes first: if its Redis is away, the other one still tells what Postgres has lost.
+ * Empties Redis and the queue. Jobs of the queue name rows that may be gone; the completers make
+ * the needed jobs again. The queue is emptied first: if its Redis is away, the other Redis still
+ * shows which rows Postgres has lost.
  */
 async function emptyBoth({ actors, redisUrl }: Stores): Promise<void> {
   const queueUrl = loadQueueRedisUrl() ?? redisUrl;

@@ -1,4 +1,4 @@
-// How a restore says what it takes back and what it booked again.
+// Prints what a restore takes back, and the payments that it books again.
 
 import type { WalletAhead } from "../../accounts/restore-redis.ts";
 import { type NanoUsd, toDecimal } from "../../core/money/money.ts";
@@ -6,7 +6,7 @@ import type { RereadPayment } from "../../payments/reread-payments.ts";
 import type { LostOperation, LostSpan } from "../../store/backup/lost-span.ts";
 import { dollars, indented, table, utc } from "../print.ts";
 
-/** What is lost, as JSON; amounts are text, because they are sums without a bound. */
+/** The losses as JSON; amounts are text, because they are sums without a bound. */
 export function lostJson(lost: LostSpan, ahead: readonly WalletAhead[]): Record<string, unknown> {
   return {
     accounts: lost.accounts,
@@ -33,7 +33,7 @@ function amountOf({ amount }: LostOperation): { readonly amount_usd: string } {
   return { amount_usd: toDecimal(amount as NanoUsd) };
 }
 
-/** What is lost, for people: what somebody must do again comes first. */
+/** The losses for people. Work that must be done again comes first. */
 export function lostText(lost: LostSpan, ahead: readonly WalletAhead[]): string {
   const byHand = lost.operations.filter(({ provider }) => provider === null || isManual(provider));
   const paid = lost.operations.filter(({ provider }) => provider !== null && !isManual(provider));

@@ -16,7 +16,7 @@ export function paymentsText(payments: readonly Payment[]): string {
   return indented(table(rows));
 }
 
-/** Everything that is unusual about the payment. */
+/** The unusual facts of a payment. */
 function notesOf(payment: Payment): string[] {
   const { status, purpose, fee, tax, bonus, refunded, dispute, disputed, providerRef } = payment;
   const disputeText = dispute === "won" ? "dispute won" : `${dollars(disputed)} dispute ${dispute}`;

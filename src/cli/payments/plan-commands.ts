@@ -1,4 +1,4 @@
-// `farebox plan …`: plans with a monthly price, for the holder of an application account.
+// `farebox plan …` changes plans with a monthly price, for the holder of an application account.
 
 import { findAccount } from "../../accounts/administration.ts";
 import { toJsonNumber } from "../../core/money/money.ts";
@@ -69,7 +69,7 @@ const cancel: Command = {
     ),
 };
 
-/** Runs with the payments and the account that the command names. */
+/** Runs with the payments and the account that the arguments name. */
 function ofAccount(
   input: Input,
   run: (payments: PaymentDeps, account: AccountRow) => Promise<Answer>,

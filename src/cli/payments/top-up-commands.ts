@@ -1,4 +1,4 @@
-// `farebox topup …`: top-ups through the payment provider, for the holder of an account.
+// `farebox topup …` makes top-ups through the payment provider, for the holder of an account.
 
 import { findAccount } from "../../accounts/administration.ts";
 import { AdministrationError } from "../../core/errors.ts";
@@ -29,7 +29,10 @@ import { ended, priceText, topUpJson, topUpRow } from "./top-up-print.ts";
 const AMOUNT = { value: "N", help: "the amount, in whole cents", required: true } as const;
 const SANDBOX = "This is the sandbox: no real money moves.";
 
-/** The payment provider that is configured. @throws AdministrationError where none is */
+/**
+ * The configured payment provider.
+ * @throws AdministrationError if no provider is configured
+ */
 export function paymentsOf({
   database,
   actors,
@@ -95,7 +98,8 @@ const charge: Command = {
     const reference = referenceOf(input, "id");
     return async (stores) => {
       const account = await findAccount(stores.administration, id);
-      // Without an id of the operator's, one by which a charge without an answer is found again.
+      // Without a reference of the operator's, a new suffix lets a charge without an answer be
+      // found again.
       const request = reference ?? newSuffix(stores.random);
       const order = { amount, cardId, request };
       return ended(await orderCharge(paymentsOf(stores), account, order));

@@ -24,7 +24,7 @@ export function topUpRow(topUp: TopUp): string[] {
   return [utc(createdAt), id, kind, priceText(topUp), status, failure ?? receiptUrl ?? ""];
 }
 
-/** How a top-up ended, or that it has not. */
+/** The result of a top-up that has ended or still waits. */
 export function ended(topUp: TopUp): Answer {
   const { id, accountId, amount, status } = topUp;
   const words = {
@@ -40,7 +40,7 @@ export function ended(topUp: TopUp): Answer {
   };
 }
 
-/** What a charge that failed did to the card, and why. */
+/** The effect of a failed charge on the card, and the reason. */
 export function failureText(topUp: TopUp): string {
   const why = `(${topUp.failure ?? "no reason given"})`;
   if (!hasTakenMoney(topUp)) return `the card was not charged ${why}.`;

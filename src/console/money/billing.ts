@@ -1,4 +1,4 @@
-// The payment provider for what people change about the money of their account.
+// Gives endpoints the payment provider, for changes that people make to the money of their account.
 
 import { AdministrationError } from "../../core/errors.ts";
 import type { AccountContext, ConsoleFrameDeps } from "../../http/console/console-endpoint.ts";
@@ -9,8 +9,8 @@ import { noted } from "../noted.ts";
 export interface BillingDeps extends ConsoleFrameDeps, BillingStores {}
 
 /**
- * The payment provider, for a change by the person of a request; the account's activity names it.
- * @throws AdministrationError where there is none
+ * The payment provider for a change by the person of a request, whom the account's activity names.
+ * @throws AdministrationError if no provider is configured
  */
 export function cashierOf(
   context: AccountContext<BillingDeps>,

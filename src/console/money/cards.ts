@@ -32,7 +32,8 @@ export const removeCard = accountEndpoint({
   async run(context: Context) {
     const { account, params } = context;
     const id = params.card ?? "";
-    // The provider has let the card go before the line is written: nothing may undo the rest.
+    // The provider has removed the card already, so a failure to write the line must not undo the
+    // rest.
     const also = alsoNoted(context, "card_removed", id);
     const cashier = { ...cashierOf(context, "card_removed", id), also };
     try {
@@ -98,7 +99,10 @@ export const disableAutoTopUp = accountEndpoint({
   },
 });
 
-/** Requires that the person agreed to the text that counts now. @throws ApiError */
+/**
+ * Requires that the person agreed to the current text of the consent.
+ * @throws ApiError
+ */
 function checkConsent({ consent_version: version }: AutoFields): void {
   if (version === CONSENT_VERSION) return;
   throw new ApiError(

@@ -24,7 +24,7 @@ type Context = AccountContext<BillingDeps>;
 const PATH = "/console/api/accounts/{account}/top-ups";
 const BODY_BYTES_MAX = 4 * 1_024;
 
-/** The answer to a top-up that was started: for a page, `url` leads there. */
+/** The answer to a top-up that has started. `url` is the provider's page for paying it. */
 const StartedTopUp = { top_up: nested(TopUp) };
 export type StartedTopUpReply = WireOf<typeof StartedTopUp>;
 const REQUEST = "0d9c7c1e-5f9b-4f43-9a1d-2f6f3a1a7a51";

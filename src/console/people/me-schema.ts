@@ -1,4 +1,5 @@
-// GET /console/api/me: who is signed in, and what the pages need to know of this installation.
+// GET /console/api/me: the person who is signed in, and the facts of this installation for the
+// pages.
 
 import { ROLES } from "../../core/access/roles.ts";
 import { list, reply, time } from "../../http/console/fields.ts";

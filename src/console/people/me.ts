@@ -1,4 +1,4 @@
-// What people read and change about themselves: GET /console/api/me and what is below it.
+// GET /console/api/me and the endpoints below it: people read and change their own data.
 
 import project from "../../../package.json";
 import { wait } from "../../core/clock.ts";
@@ -39,7 +39,7 @@ type Context = PersonContext<MeDeps>;
 
 const PATH = "/console/api/me";
 const BODY_BYTES_MAX = 8 * 1_024;
-/** For what only the person may do, a password or code must be this recent. */
+/** A change that only the person may make requires a password or code that is at most this old. */
 export const PROOF_MS = 5 * 60_000;
 
 const OK_EXAMPLE = { summary: "Done", reply: { ok: true } };
@@ -81,7 +81,7 @@ const me = personEndpoint({
   },
 });
 
-/** What the pages of operators still ask of a session; null for whoever is no operator. */
+/** The proofs that the pages of operators still require of a session; null for other people. */
 function operatorPages(
   { isOperator, isBySso, hasTwoFactor }: SignedIn,
   mustUseSso: boolean,
@@ -137,7 +137,10 @@ function wrong(what: string): ConsoleError {
   return new ConsoleError("wrong_proof", `The ${what} is wrong`);
 }
 
-/** Requires that this session may change how its person signs in. @throws ConsoleError */
+/**
+ * Requires that this session may change how its person signs in.
+ * @throws ConsoleError
+ */
 export async function requireChange(context: Context): Promise<void> {
   await context.deps.identity.requireFactor(context.person, "factor or address");
   requireProof(context, PROOF_MS);

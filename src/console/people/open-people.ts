@@ -1,4 +1,4 @@
-// The part of the console's services that knows people, as the API process opens it.
+// Opens the part of the console's dependencies that is about people.
 
 import { type AdministrationDeps, apply } from "../../accounts/administration.ts";
 import type { Log } from "../../core/log.ts";
@@ -6,7 +6,7 @@ import { Identity, type IdentityConfig, type IdentityServices } from "../../iden
 import type { MeDeps } from "./me.ts";
 
 interface PeopleConfig extends Omit<IdentityConfig, "service" | "showsMailsTo"> {
-  /** Whether answers show what was mailed, to requests of this machine. */
+  /** True if answers to requests of this machine show the mails that were sent. */
   readonly showsMails: boolean;
   readonly configuredOrigin: string | null;
 }
@@ -43,7 +43,9 @@ export function openPeople(
   return { identity, installation, people: identity, consoleUrl: configuredOrigin };
 }
 
-/** To whom answers show what was mailed: to nobody, or to requests of this machine (D-550). */
+/**
+ * The requests whose answers show the mails that were sent: none, or those of this machine (D-550).
+ */
 export function mailsShown(showsMails: boolean): IdentityConfig["showsMailsTo"] {
   return ({ isLocal }) => showsMails && isLocal;
 }

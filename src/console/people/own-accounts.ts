@@ -1,4 +1,4 @@
-// Accounts as their people change them: open one for applications, name one, close one.
+// People open an account for applications, and name or close an account.
 
 import type { ReadableAccounts } from "../../accounts/account-summary.ts";
 import { type AdministrationDeps, apply } from "../../accounts/administration.ts";
@@ -26,7 +26,7 @@ export interface OwnAccountsDeps extends MeDeps {
 
 const PATH = "/console/api/accounts";
 const BODY_BYTES_MAX = 8 * 1_024;
-/** Each has a Free plan with a monthly allowance, so a person gets few. */
+/** Each has a Free plan with a monthly allowance, so a person may have only one. */
 const APPLICATION_ACCOUNTS_MAX = 1;
 
 const ID = "acct_7n42DGM5Tflk9n8mt7Fhc7";

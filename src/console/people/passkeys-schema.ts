@@ -1,4 +1,4 @@
-// The passkeys of a person, and what a browser needs to make one.
+// Defines the passkeys of a person, and the options with which a browser makes one.
 
 import { FORM_FIELDS } from "../../core/text/form-fields.ts";
 import { list, reply, time } from "../../http/console/fields.ts";

@@ -1,4 +1,4 @@
-// The passkeys of whoever is signed in: /console/api/me/passkeys.
+// The passkeys of the person who is signed in: /console/api/me/passkeys.
 
 import { ConsoleError } from "../../core/console-errors.ts";
 import { jsonBody } from "../../http/body/json-body.ts";
@@ -23,7 +23,7 @@ type NewPasskey = Checked<typeof NewPasskeyBody>;
 const PATH = "/console/api/me/passkeys";
 const BODY_BYTES_MAX = 32 * 1_024;
 
-/** The page that asks: the frame has checked that it is one of ours. */
+/** The origin of the page that asks. The frame has checked that it is one of ours. */
 const originOf = ({ request }: Context) => request.headers.get("origin") ?? "";
 
 async function challengesOf({ deps }: Context) {
@@ -85,7 +85,7 @@ const addPasskey = personEndpoint({
       await store.markPasskeyIn(tx, person.sessionId);
     };
     const id = await passkeys.add(await challengesOf(context), person, { ...given, also });
-    // Those that began without a second factor, and what was given out to begin one.
+    // Ends sessions that began without a second factor, and links and codes that could begin one.
     if (isFirst) await store.endOtherSessions(person.personId, person.sessionId);
     const what = `A passkey was added: ${given.name}`;
     await mails.notice(person.email, what, "remove the passkey and ");

@@ -1,4 +1,4 @@
-// What people change about themselves and their accounts.
+// Defines the bodies with which people change themselves and their accounts.
 
 import { FORM_FIELDS } from "../../core/text/form-fields.ts";
 import { list, reply, time, usd } from "../../http/console/fields.ts";

@@ -1,4 +1,4 @@
-// Changes of the people of an account: invitations, roles, and who leaves.
+// Changes the people of an account: invites, changes roles, removes people.
 
 import { ROLES, type Role } from "../../core/access/roles.ts";
 import { ConsoleError } from "../../core/console-errors.ts";
