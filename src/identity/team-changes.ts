@@ -39,7 +39,7 @@ export interface TeamDeps {
   readonly now: () => number;
 }
 
-/** Whose team is changed, and by whom. */
+/** The account whose team is changed, and the actor of the change. */
 interface TeamChange<Actor = TeamActor> {
   readonly account: AccountRow;
   readonly by: Actor;
@@ -50,7 +50,10 @@ interface Invitation extends TeamChange {
   readonly role: Role;
 }
 
-/** Invites somebody by mail. @throws ConsoleError if they belong to the account already */
+/**
+ * Invites a person by mail.
+ * @throws ConsoleError if the person belongs to the account already
+ */
 export async function inviteToAccount(
   { database, random, mails, now: clock }: TeamDeps,
   { account, by, email, role }: Invitation,

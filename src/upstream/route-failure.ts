@@ -10,7 +10,7 @@ export class RouteFailure extends Error {
   override readonly name = "RouteFailure";
 
   /**
-   * `blames`: the server if it answered badly, the connection if no answer came, or nobody if the
+   * `blames`: the server if it answered badly, the connection if no answer came, or `nobody` if the
    * server is healthy. `retryAfterSeconds`: the delay after which the server says that it will
    * serve again.
    */

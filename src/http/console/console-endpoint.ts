@@ -1,5 +1,6 @@
-// Endpoints of the console: called by people with a session, not by programs with a key. One frame
-// finds the person and their role, checks where a change comes from, reads the input, and replies.
+// Defines endpoints of the console, which people call with a session, not programs with a key. One
+// frame finds the person and their role, checks the origin of a change, reads the input, and
+// replies.
 
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { mayAct, type Role } from "../../core/access/roles.ts";
@@ -26,15 +27,15 @@ import { peerOf } from "../server.ts";
 import { isOwnOrigin } from "./own-origin.ts";
 import type { Membership, People, SignedIn } from "./people.ts";
 
-/** What the frame needs for any endpoint of the console. */
+/** The dependencies of the frame, for any endpoint of the console. */
 export interface ConsoleFrameDeps {
   readonly people: People;
-  /** The configured address of the console; null if it is the host that was asked. */
+  /** The configured address of the console; if null, the host of each request stands for it. */
   readonly consoleUrl: string | null;
   readonly clock: Clock;
   readonly bodies: Pick<BodyShares, "of">;
   readonly parser?: BodyParser | undefined;
-  /** What each person may ask in a minute, by weight. */
+  /** Limits the requests of each person in a minute, by their weight. */
   readonly asking: Pick<MinuteBudget, "take">;
   readonly random: RandomBytes;
   readonly log: Log;
@@ -42,14 +43,14 @@ export interface ConsoleFrameDeps {
   readonly clientInfo: (ip: string) => ClientInfo;
 }
 
-/** A request of anybody, signed in or not. */
+/** A request by anybody, signed in or not. */
 export interface VisitorContext<Deps> {
   readonly deps: Deps;
   readonly request: Request;
   readonly server: RawRequest["server"];
   readonly requestId: string;
   readonly clientIp: string;
-  /** Whether the request was sent on this machine itself. */
+  /** True if the request was sent on this machine itself. */
   readonly isLocal: boolean;
   readonly client: ClientInfo;
   readonly params: Readonly<Record<string, string>>;
@@ -74,7 +75,7 @@ export interface ConsoleInput<Input> {
   readonly body?: JsonBody<Input>;
 }
 
-/** An endpoint, and what runs once its caller may come in. */
+/** An endpoint, and the function that runs once its caller is let in. */
 export interface ConsoleDefinition<Context, Input> extends ConsoleInfo, ConsoleInput<Input> {
   readonly run: (context: Context, input: Input) => Promise<ConsoleAnswer>;
 }
@@ -83,24 +84,30 @@ export interface ConsoleDefinition<Context, Input> extends ConsoleInfo, ConsoleI
 export interface AccountDefinition<Deps, Input>
   extends ConsoleDefinition<AccountContext<Deps>, Input> {
   readonly role: Role;
-  /** True if no transaction looks again at session and role once the body is there (D-522). */
+  /**
+   * True if the frame must check session and role again after the body has arrived, because no
+   * transaction of the endpoint does (D-522).
+   */
   readonly looksAgain?: boolean;
-  /** How many requests it counts as in the window of its session. */
+  /** The number of requests that it counts as in the window of its session. */
   readonly weight?: number;
 }
 
-/** An endpoint of the console. `role` is null where no account is involved. */
+/** An endpoint of the console. `role` is null if no account is involved. */
 export interface ConsoleEndpoint<Deps> extends Endpoint<Deps> {
   readonly role: Role | null;
   readonly query?: { readonly schema: TSchema };
 }
 
-/** Finds and counts the caller of an endpoint. @throws ConsoleError for a stranger */
+/**
+ * Finds and counts the caller of an endpoint.
+ * @throws ConsoleError for a caller who is not let in
+ */
 type Enter<Deps, Context> = (visitor: VisitorContext<Deps>) => Promise<Context>;
 
 interface Entrance<Deps, Context> {
   readonly enter: Enter<Deps, Context>;
-  /** Looks again once the body is there. */
+  /** Checks the caller again once the body has arrived. */
   readonly enterAgain?: Enter<Deps, Context>;
 }
 
@@ -126,7 +133,7 @@ export function visitorEndpoint<Deps extends ConsoleFrameDeps, Input = undefined
   };
 }
 
-/** Defines an endpoint for anybody who is signed in. */
+/** Defines an endpoint for every person who is signed in. */
 export function personEndpoint<Deps extends ConsoleFrameDeps, Input = undefined>(
   definition: ConsoleDefinition<PersonContext<Deps>, Input>,
 ): ConsoleEndpoint<Deps> {
@@ -167,7 +174,7 @@ export function queryOf<S extends TSchema>(
   };
 }
 
-/** Requires that the person proved who they are at most this long ago. */
+/** Requires that the person gave a password or code at most this long ago. */
 export function requireProof(
   { deps, person }: PersonContext<ConsoleFrameDeps>,
   withinMs: number,
@@ -176,7 +183,10 @@ export function requireProof(
   throw new ConsoleError("sign_in_again", "Enter your password again to do this");
 }
 
-/** The frame: where a request comes from, who sends it, its input, and the reply or refusal. */
+/**
+ * The frame of an endpoint: checks the request's origin and its person, reads its input, and
+ * replies or refuses.
+ */
 export async function answerFramed<
   Deps extends ConsoleFrameDeps,
   Context extends VisitorContext<Deps>,
@@ -238,7 +248,7 @@ function checkChange({ consoleUrl }: ConsoleFrameDeps, request: Request): void {
   }
 }
 
-/** A person who does not belong to an account is told the same as if it did not exist. */
+/** To a person outside of an account, the account does not exist. */
 async function memberOf(
   { deps, person, params }: PersonContext<ConsoleFrameDeps>,
   needed: Role,
@@ -253,7 +263,7 @@ async function memberOf(
   );
 }
 
-/** What a request carries, checked. */
+/** Reads and checks the input of a request. */
 async function readInput<Input>(
   {
     deps,
@@ -280,7 +290,7 @@ async function readInput<Input>(
   const keepsBytes = parser !== undefined;
   const read = await readBody(request, { bytesMax, clock, share, declared, keepsBytes });
   const value = await parseBody(body, read, { parser, sender, share });
-  // JSON has no other way to write it.
+  // In JSON, this escape is the only spelling of U+0000.
   if (typeof read !== "string" || read.includes("\\u0000")) refuseNul(value);
   return body.check(value);
 }
@@ -300,7 +310,7 @@ function queryFields({ url }: Request): Record<string, string> {
 
 function withHeaders(result: ConsoleAnswer, requestId: string): Response {
   const response = result instanceof Response ? result : Response.json(result, { status: OK });
-  // A call through the API has an id of its own, by which its log has it.
+  // A call through the API has an id of its own, which is in the request log.
   if (!response.headers.has("x-request-id")) response.headers.set("x-request-id", requestId);
   response.headers.set("cache-control", "no-store");
   response.headers.set("x-content-type-options", "nosniff");

@@ -1,5 +1,5 @@
-// The built pages of the dashboard, read once into memory, so that a build beside a running server
-// changes nothing for it.
+// The built pages of the dashboard. They are read into memory once, so that a build beside a
+// running server does not change its pages.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ export function dashboardFolder(directory: string): string | null {
   return existsSync(join(folder, "page.html")) ? folder : null;
 }
 
-/** A file as it is sent; compressed forms are null where they would gain nothing. */
+/** A file as it is sent; a compressed form is null if it would not be smaller. */
 export interface DashboardAsset {
   readonly type: string;
   readonly plain: Uint8Array<ArrayBuffer>;
@@ -45,7 +45,7 @@ const TYPES: Readonly<Record<string, string>> = {
   woff2: "font/woff2",
 };
 
-/** Reads the built pages when they are first asked for; null as long as they were never built. */
+/** Reads the built pages at their first request; null as long as no build is finished. */
 export function openDashboard(directory: string): () => DashboardFiles | null {
   let files: DashboardFiles | null = null;
   return () => {

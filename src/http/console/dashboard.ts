@@ -8,12 +8,12 @@ import { Type } from "../schema.ts";
 import { DASHBOARD_PATH, type DashboardAsset, type DashboardFiles } from "./dashboard-files.ts";
 
 export interface DashboardDeps {
-  /** The built pages; null if they were never built, or no console is served. */
+  /** The built pages; null if they were never built, or if no console is served. */
   readonly dashboard: () => DashboardFiles | null;
   readonly random: RandomBytes;
 }
 
-/** The same page: its script sees by the address whose pages are meant. */
+/** The operators' address serves the same page, whose script chooses the pages by the address. */
 const OPERATOR_PAGES = "/operator";
 const ASSETS = `${DASHBOARD_PATH}/assets/`;
 const NONCE_BYTES = 16;
@@ -23,13 +23,15 @@ const COMMON = {
   "cross-origin-resource-policy": "same-origin",
 };
 
-/** One page for every address of the pages, which its script tells apart, and its files. */
+/**
+ * One page for every address of the pages, whose script reads the address, and the page's files.
+ */
 export const DASHBOARD: readonly Endpoint<DashboardDeps>[] = [
   ...pageEndpoints("dashboard", DASHBOARD_PATH, "The dashboard"),
   ...pageEndpoints("operatorPages", OPERATOR_PAGES, "The pages for operators"),
 ];
 
-/** For a browser that asks for `/`: the way to the dashboard; null for anybody else. */
+/** Sends a browser that requests `/` to the dashboard; null for any other client. */
 export function frontDoor({ dashboard }: DashboardDeps, request: Request): Response | null {
   const isReading = request.method === "GET" || request.method === "HEAD";
   if (!isReading || pathOf(request.url) !== "/" || dashboard() === null) return null;
@@ -81,7 +83,10 @@ function answer({ dashboard, random }: DashboardDeps, request: Request): Respons
   return assetResponse(asset, request.headers.get("accept-encoding") ?? "");
 }
 
-/** The page may do nothing but talk to this server; see the nonce for its styles and its start. */
+/**
+ * Serves the page, which may only talk to this server; the nonce allows its styles and its first
+ * script.
+ */
 function page({ page: html }: DashboardFiles, nonce: string): Response {
   const policy = [
     "default-src 'none'",

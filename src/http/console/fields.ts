@@ -18,7 +18,7 @@ export function time(description: string) {
   return text({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z$", description });
 }
 
-/** Where a page of a list begins, in a query. */
+/** The beginning of a page of a list, in a query. */
 export const before = optional(text({ description: "`next` of the page before" }));
 
 /** A reply of these fields. */
@@ -30,7 +30,7 @@ export function list<S extends TSchema>(item: S) {
   return Type.Array(item);
 }
 
-/** Until when the figures of a reply are complete. */
+/** The time up to which the figures of a reply are complete. */
 export const AsOf = Type.Object({
   at: time("The time of the answer"),
   behind_seconds: Type.Number({
@@ -39,5 +39,5 @@ export const AsOf = Type.Object({
   }),
 });
 
-/** A service, or `account` for calls of none. */
+/** A service, or `account` for calls without a service. */
 export const serviceName = oneOf([...SERVICE_NAMES, "account"]);

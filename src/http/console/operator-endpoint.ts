@@ -1,5 +1,5 @@
-// Endpoints of the operators' console. To everybody else there is no such path; an operator needs a
-// second factor, and an address that is allowed.
+// Defines endpoints of the operators' console. Other people get the answer to an unknown path. An
+// operator needs a second factor and an allowed address.
 
 import { ConsoleError } from "../../core/console-errors.ts";
 import type { RawRequest } from "../frame.ts";
@@ -15,7 +15,7 @@ import {
 } from "./console-endpoint.ts";
 import type { SignedIn } from "./people.ts";
 
-/** What the frame needs for any endpoint of operators. */
+/** The dependencies of the frame, for any endpoint of operators. */
 export interface OperatorFrameDeps extends ConsoleFrameDeps {
   readonly operators: {
     /** True if operators are allowed in from this address. */
@@ -23,14 +23,14 @@ export interface OperatorFrameDeps extends ConsoleFrameDeps {
     /** True if operators must sign in through the provider of single sign-on. */
     readonly mustUseSso: boolean;
   };
-  /** Answers as if there were no such path. */
+  /** Answers like an unknown path. */
   readonly noSuchPath: (raw: RawRequest) => Promise<Response>;
 }
 
 /** A request of an operator. */
 export type OperatorContext<Deps> = PersonContext<Deps>;
 
-/** Defines an endpoint for operators alone. */
+/** Defines an endpoint that only operators can use. */
 export function operatorEndpoint<Deps extends OperatorFrameDeps, Input = undefined>(
   definition: ConsoleDefinition<OperatorContext<Deps>, Input>,
 ): ConsoleEndpoint<Deps> {
@@ -45,7 +45,7 @@ export function operatorEndpoint<Deps extends OperatorFrameDeps, Input = undefin
   };
 }
 
-/** @throws ConsoleError if the address or the session of the operator is not allowed in */
+/** @throws ConsoleError if the operator's address or session is not allowed */
 function enterAsOperator<Deps extends OperatorFrameDeps>(
   visitor: VisitorContext<Deps>,
   person: SignedIn,

@@ -1,4 +1,4 @@
-// Who is signed in, and what they may do: what the console's frame asks of identity and store.
+// Defines the frame's view of people: the person of a session, and their role in an account.
 
 import type { Role } from "../../core/access/roles.ts";
 import type { AccountRow } from "../../store/accounts/accounts.ts";
@@ -10,14 +10,17 @@ export interface SignedIn {
   readonly email: string;
   readonly name: string;
   readonly isOperator: boolean;
-  /** Whether signing in asks for a second factor, or this session began with two. */
+  /** True if signing in requires a second factor, or if this session began with two. */
   readonly hasTwoFactor: boolean;
-  /** Whether it began with a second factor, or a link that whoever runs the installation made. */
+  /**
+   * True if the session began with a second factor, or with a link that the operator of the
+   * installation made.
+   */
   readonly isStrong: boolean;
-  /** Whether this session began at the provider of single sign-on. */
+  /** True if this session began at the provider of single sign-on. */
   readonly isBySso: boolean;
   readonly sessionId: string;
-  /** When this session last proved who it is, by a password, a code or a link. */
+  /** The time of the last password, code or link in this session. */
   readonly provedAtMs: number;
 }
 
@@ -28,14 +31,14 @@ export interface Membership {
 }
 
 export interface People {
-  /** The person whose session these headers carry; null if there is none. */
+  /** The person whose session these headers carry; null without a session. */
   signedIn(headers: Headers): Promise<SignedIn | null>;
-  /** Null if there is no such account, or the person does not belong to it. */
+  /** Null if no such account exists, or if the person does not belong to it. */
   membership(personId: string, accountId: string): Promise<Membership | null>;
-  /** Whether the session is there, as the transaction of a change sees it. */
+  /** True if the session exists in the transaction of a change. */
   hasSession(tx: Transaction, person: Pick<SignedIn, "personId" | "sessionId">): Promise<boolean>;
-  /** The role as the transaction of a change sees it; null if the person has none any longer. */
+  /** The role in the transaction of a change; null if the person no longer has one. */
   roleIn(tx: Transaction, personId: string, account: number): Promise<Role | null>;
-  /** Whether a session is there and an operator's, as the transaction of a change sees it. */
+  /** True if the session exists in the transaction of a change and is an operator's. */
   isOperatorIn(tx: Transaction, sessionId: string): Promise<boolean>;
 }

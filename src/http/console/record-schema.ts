@@ -1,4 +1,4 @@
-// The schemas of records (core/records.ts), for replies and their documentation.
+// Makes the schemas of records (core/records.ts) for replies and their documentation.
 
 import { type Field, type Fields, sampleOf, type WireOf } from "../../core/records.ts";
 import type { Example } from "../endpoint-info.ts";

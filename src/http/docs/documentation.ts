@@ -17,7 +17,7 @@ export interface DocumentationDeps {
 }
 
 export interface DocumentedLists extends Readonly<Record<Surface, readonly DocumentedEndpoint[]>> {
-  /** Endpoints of the program itself. */
+  /** Endpoints of the program itself, which belong to no surface. */
   readonly program: readonly DocumentedEndpoint[];
 }
 

@@ -1,4 +1,4 @@
-// Writes the parts that each of our OpenAPI 3.1 documents has, whatever its endpoints are for.
+// Writes the parts that all our OpenAPI 3.1 documents have.
 
 import type { EndpointInfo } from "../endpoint-info.ts";
 import { type Json, SchemaWriter } from "./openapi-schema.ts";

@@ -1,28 +1,31 @@
-// A stream that its caller leaves before the first token is free. A key that does this often, for
-// the requests that it may send, can have only one stream at a time without a first token; so can
-// an account whose keys do it together.
+// Limits streams that their callers leave before the first token, because such a stream is free. A
+// key that does this often, for the requests that it may send, can have only one stream at a time
+// without a first token; so can an account whose keys do it together.
 
 import { clientLeft } from "../../calls/settling.ts";
 import type { CancelSignal } from "../../core/cancellation.ts";
 import type { Clock } from "../../core/clock.ts";
 
-/** How many streams of a key may be abandoned before their first token per minute (D-175)... */
+/** The streams of a key that may be abandoned before their first token in a minute (D-175)... */
 const ABANDONED_MAX = 20;
-/** ...for each of so many requests that the key may send per minute, but at least once (D-398). */
+/** ...for each 200 requests that the key may send in a minute, but at least once (D-398). */
 const REQUESTS_EACH = 200;
-/** The keys of an account may together abandon as many as so many of them (D-471). */
+/** The keys of an account together may abandon as many streams as this number of keys (D-471). */
 const KEYS_EACH = 5;
 const WINDOW_MS = 60_000;
 /**
- * The most keys and accounts to remember. Beyond it, the one that abandoned longest ago is
- * forgotten.
+ * The most keys and accounts to remember; above that the key or account whose last abandoned stream
+ * is the oldest is forgotten.
  */
 export const ABANDONING_KEYS_MAX = 10_000;
 
 interface KeyState {
   /** When streams were abandoned, oldest first: at most one more than ABANDONED_MAX. */
   times: number[];
-  /** Abandoned streams since the last of these times: of a fast key one time stands for several. */
+  /**
+   * Streams abandoned since the last of these times: for a fast key one time stands for several
+   * streams.
+   */
   more: number;
   /** When the last stream was abandoned. */
   lastMs: number;
@@ -39,7 +42,7 @@ export interface StreamTurn {
   abandon(): void;
 }
 
-/** Who asks for a stream. */
+/** The key and the account that request a stream. */
 export interface StreamCaller {
   readonly accountId: string;
   readonly keyId: string;
@@ -51,7 +54,7 @@ export interface StreamCaller {
  */
 export class AbandonedStreams {
   readonly #clock: Pick<Clock, "monotonicMs">;
-  /** By the id of a key or an account; the one that abandoned most recently comes last. */
+  /** By the id of a key or an account; the most recent abandonment comes last. */
   readonly #keys = new Map<string, KeyState>();
 
   constructor(clock: Pick<Clock, "monotonicMs">) {
@@ -95,7 +98,10 @@ export class AbandonedStreams {
     return state;
   }
 
-  /** What is known of a key or an account whose streams must wait for each other; else null. */
+  /**
+   * Returns the state of a key or an account whose streams must wait for each other, otherwise
+   * null.
+   */
   #slow(id: string): KeyState | null {
     const state = this.#keys.get(id);
     return state !== undefined && this.isSlow(state) ? state : null;
@@ -105,7 +111,7 @@ export class AbandonedStreams {
   giveBack(state: KeyState | null): void {
     if (state === null) return;
     state.isBusy = false;
-    // All of them once the key is not slow any more.
+    // Wakes all streams once the key is not slow any more.
     for (const next of state.waiting) {
       next();
       if (this.isSlow(state)) break;
@@ -147,7 +153,7 @@ export class AbandonedStreams {
   }
 }
 
-/** The turns of a stream of one key: that of the key, and that of its account. */
+/** The turns that one stream takes: the turn of its key, and the turn of its account. */
 class BothTurns implements StreamTurn {
   ofKey: KeyState | null = null;
   ofAccount: KeyState | null = null;

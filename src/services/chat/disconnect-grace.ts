@@ -1,15 +1,14 @@
-// What happens to a call without streaming when its caller leaves. A server that has accepted the
-// request continues and charges us. So we wait some time for its reply and charge it to the
-// account.
+// Waits for the reply of a call without streaming whose caller has left: a server that has accepted
+// the request continues and charges us, so the reply is charged to the account.
 
 import { CallerWatch } from "../../calls/caller-watch.ts";
 import type { CancelSignal } from "../../core/cancellation.ts";
 import type { Clock } from "../../core/clock.ts";
 
-/** How long to wait for the reply after the caller has left (D-174). */
+/** The time to wait for the reply after the caller has left (D-174). */
 const REPLY_MS = 60_000;
 
-/** Delays the abort of upstream requests, which have its signal, after the caller has left. */
+/** Delays the abort of upstream requests, which end by this signal, after the caller has left. */
 export class DisconnectGrace extends CallerWatch {
   readonly #clock: Clock;
   #isUnderWay = false;

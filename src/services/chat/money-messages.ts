@@ -1,4 +1,4 @@
-// Why a chat is refused for money, and what the account can pay for.
+// Explains why a chat is refused for money, and names what the account can pay for.
 
 import { CHAT } from "../../core/access/limits.ts";
 import type { ErrorCode } from "../../core/errors.ts";
@@ -16,7 +16,10 @@ const FUNDS_NAMES: Partial<Record<ErrorCode, string>> = {
   monthly_limit_reached: "The monthly limit of the account has",
 };
 
-/** Why a call is refused although there is free credit, and for which models it can pay. */
+/**
+ * Explains the refusal of a call although there is free credit, and names models that it can pay
+ * for.
+ */
 export function freeMessage(
   { id }: ModelEntry,
   { bound, left, free }: Readonly<Record<"bound" | "left" | "free", NanoUsd>>,
@@ -40,13 +43,13 @@ export const TOP_UP_UNDER_WAY = "An automatic top-up is under way";
 interface Missing {
   readonly bound: NanoUsd;
   readonly left: NanoUsd;
-  /** The output tokens that the rest would pay for. */
+  /** The output tokens that the remaining funds would pay for. */
   readonly fitting: number;
-  /** True if the prompt is held for by its bytes. */
+  /** True if the bytes of the prompt bound its tokens in the hold. */
   readonly isByBytes: boolean;
 }
 
-/** What would fit. */
+/** The message with the limit or the prompt that would fit. */
 export function moneyMessage(
   code: ErrorCode,
   { bound, left, fitting, isByBytes }: Missing,

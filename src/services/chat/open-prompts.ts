@@ -1,12 +1,12 @@
-// How much of its prompts an account may have in memory. A prompt stays there until its call ends:
-// another server may be asked, and its tokens may have to be counted (D-518).
+// Limits the bytes of prompts that an account may have in memory. A prompt stays there until its
+// call ends: another server may be asked, and its tokens may have to be counted (D-518).
 
 import { type BodyShare, BodyShares } from "../../http/body/body-shares.ts";
 
 const MEBIBYTE = 1024 * 1024;
 /** 32 of the largest. A prompt with characters beyond Latin-1 takes twice its bytes. */
 export const PROMPT_BYTES_AT_ONCE = 128 * MEBIBYTE;
-/** All open calls of an account together take little with shorter ones. */
+/** All open calls of an account together take little memory with shorter prompts. */
 const SHORT_BYTES = 64 * 1024;
 
 export class OpenPrompts {

@@ -6,7 +6,7 @@ import type { Models } from "./models/auto-router.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
 import type { ChatRequest } from "./protocols/provider.ts";
 
-/** What is known about the length of a prompt, in tokens. */
+/** The known bounds of the length of a prompt, in tokens. */
 export interface PromptLength {
   /** Counted by our own tokenizer. */
   readonly counted: number;

@@ -23,7 +23,7 @@ export interface StreamLimitParts {
   readonly maxTokens: number;
 }
 
-/** What was streamed, and the prompt, whose tokens are counted only if the output is long. */
+/** The streamed text and the prompt, whose tokens are counted only if the output is long. */
 export type StreamedUsage = Pick<StreamUsage, "meter" | "prompt">;
 
 /**
@@ -34,14 +34,14 @@ export type StreamedUsage = Pick<StreamUsage, "meter" | "prompt">;
 export class StreamLimit {
   readonly #parts: StreamLimitParts;
   readonly #usage: StreamedUsage;
-  /** How many output tokens the hold can pay for; at least `maxTokens`. */
+  /** The output tokens that the hold can pay for; at least `maxTokens`. */
   #tokensMax: number;
   #isExact = false;
   #counted = 0;
-  /** How many tokens a piece is expected to have at most. */
+  /** The most tokens that a piece is expected to have. */
   #tokensEach: number;
 
-  /** `tokensEach`: what a piece is expected to have at most, before any text is counted. */
+  /** `tokensEach`: the most tokens that a piece is expected to have before any text is counted. */
   constructor(parts: StreamLimitParts, usage: StreamedUsage, tokensEach: number) {
     this.#parts = parts;
     this.#usage = usage;
@@ -55,7 +55,7 @@ export class StreamLimit {
     return this.#isDueWith(uncounted, uncountedPieces);
   }
 
-  /** Counts what was streamed. True if it costs as much as the hold. */
+  /** Counts the streamed text. True if it costs as much as the hold. */
   async isReached(): Promise<boolean> {
     const { model, hold, request } = this.#parts;
     const { meter } = this.#usage;
@@ -73,7 +73,10 @@ export class StreamLimit {
     return this.#counted >= this.#tokensMax;
   }
 
-  /** How many of these deltas, at least one, can be sent before `isDue` must be checked again. */
+  /**
+   * The number of these deltas, at least one, that can be sent before `isDue` must be checked
+   * again.
+   */
   countBeforeDue(deltas: readonly ChatDelta[]): number {
     let { uncounted, uncountedPieces } = this.#usage.meter;
     let count = 0;

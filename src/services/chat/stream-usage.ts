@@ -13,9 +13,12 @@ export class StreamUsage implements TextCounter {
   readonly #account: string;
   readonly #request: ChatRequest;
   #promptTokens: Promise<number> | null = null;
-  /** Counts what was sent to the client. */
+  /** Counts the text that was sent to the client. */
   readonly meter = new TokenMeter(this);
-  /** What the upstream reported last; null if it did not, or if more of the reply followed. */
+  /**
+   * The last usage that the upstream reported; null without a report, or if more of the reply
+   * followed it.
+   */
   reported: ChatUsage | null = null;
   #hasWrongUsage = false;
 
@@ -35,7 +38,7 @@ export class StreamUsage implements TextCounter {
     if (batch.hasWrongUsage === true) this.#hasWrongUsage = true;
   }
 
-  /** Why our own count decides; undefined if the reported usage decides. */
+  /** The reason why our own count decides; undefined if the reported usage decides. */
   get source(): UsageSource {
     if (this.reported !== null) return undefined;
     return this.#hasWrongUsage ? "contradicted" : "counted";

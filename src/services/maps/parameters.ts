@@ -185,7 +185,7 @@ export const language: Kind<string> = {
     try {
       return Intl.getCanonicalLocales(text)[0];
     } catch (error) {
-      // A variant stands twice in the tag.
+      // The language tag names a variant twice.
       if (error instanceof RangeError) return undefined;
       throw error;
     }

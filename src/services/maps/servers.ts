@@ -1,4 +1,4 @@
-// The servers of maps: which are configured, and which of them serve each action, in order.
+// Defines the servers of maps: the configured ones, and the servers of each action, in order.
 
 import type { PicoUsd } from "../../core/money/money.ts";
 import type { MapsAction } from "./actions.ts";

@@ -23,7 +23,7 @@ export interface SearchServer {
 
 export interface SearchOffer {
   readonly pricePerResult: PicoUsd;
-  /** Tried in order until one answers. */
+  /** The servers are tried in order until one answers. */
   readonly servers: readonly SearchServer[];
 }
 

@@ -69,7 +69,7 @@ function agreed<T>(path: string, names: Readonly<Record<string, T | null | undef
   return value;
 }
 
-/** Domains in lower case; a hyphen before one excludes it, as in Perplexity's API. */
+/** The domains in lower case. A hyphen before a domain excludes it, as in Perplexity's API. */
 function domainsOf(items: Domains | null | undefined, field: string): Domains | null {
   if (isAbsent(items)) return null;
   return items.map((item, index) => {

@@ -146,8 +146,7 @@ function lanesOf(replies: readonly SearchReply[]): { readonly lane?: string } {
 }
 
 /**
- * The price that the operator pays for the queries; not known if the price of one query is not
- * known.
+ * The price that the operator pays for the queries; unknown if the price of any query is unknown.
  */
 function upstreamCost(replies: readonly SearchReply[]): Pick<Outcome, "upstreamCost"> {
   const prices = replies.flatMap(({ buying }) => buying ?? []);
@@ -184,7 +183,7 @@ async function askAll(
     for (const [index, request] of left) {
       if (call.signal.aborted) return;
       const options = { account: call.identity.accountId, signal: call.signal };
-      // An error that is thrown at once also concerns only this query.
+      // An error that the search throws at once also concerns only this query.
       try {
         replies[index] = await deps.search.search(request, options);
       } catch (error) {

@@ -20,7 +20,7 @@ const BALANCED_QUALITY_POINTS = 20;
 /** At least one model, best first. */
 export type Models = readonly [ModelEntry, ...ModelEntry[]];
 
-/** What is known about a request before a model is chosen. */
+/** The facts of a request before a model is chosen. */
 export interface AutoRequest {
   /** The UTF-8 bytes of the prompt, or an upper bound. */
   readonly promptBytes: number;
@@ -62,7 +62,7 @@ export function chooseModels(catalogue: ChatCatalogue, request: AutoRequest): Au
   return { policy, models: [first, ...others] };
 }
 
-/** What a request needs from each model, and what can be spent on each. */
+/** The tokens that a request needs from each model, and the funds for each. */
 export interface Budget {
   /** An upper bound of the tokens of the prompt. */
   readonly promptTokens: number;
@@ -87,7 +87,9 @@ export function affordableModels(models: Models, budget: Budget): Models {
   return [models.reduce((one, other) => (boundOf(other) < boundOf(one) ? other : one))];
 }
 
-/** Why this model was chosen. `tried` are the models asked, in order; the last one answered. */
+/**
+ * Explains the choice of the model. `tried` are the models asked, in order; the last one answered.
+ */
 export function explainChoice(choice: AutoChoice, tried: readonly ModelEntry[]): string {
   const { policy, models } = choice;
   const count = models.length;

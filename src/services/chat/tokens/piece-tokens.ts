@@ -1,9 +1,9 @@
-// How many tokens the pieces have in which a model's replies come, as its latest replies had them.
-// A stream is counted only once it may have reached its limit by that (D-483).
+// Remembers the tokens that a piece of a model's latest replies had. By that a stream is counted
+// only once it may have reached its limit (D-483).
 
 import type { ModelEntry } from "../models/catalogue.ts";
 
-/** Before anything is known: one token for each character of a longer delta's piece. */
+/** Before any reply has ended: one token for each character of a longer delta's piece. */
 export const TOKENS_EACH_MAX = 4;
 /** A shorter reply says little about the next one. */
 const PIECES_MIN = 32;

@@ -26,7 +26,7 @@ const SHORT_LENGTH = 1024;
 const ANSWER_MS = 10_000;
 /** The thread is started this long after the process, unless a call needs it before. */
 const WARM_UP_MS = 10_000;
-/** How long to wait after a thread has ended before another one is started. */
+/** The time between the end of a thread and the start of another. */
 const RESTART_MS = 1_000;
 
 export interface TokenCounterDeps {
@@ -51,7 +51,7 @@ interface Job {
   readonly resolve: (tokens: number | null) => void;
 }
 
-/** What one message counts of a job. */
+/** The texts of a job that one message counts. */
 interface Part {
   readonly job: Job;
   readonly texts: readonly string[];
@@ -189,7 +189,10 @@ export class TokenCounter implements Disposable {
     this.#isAsking = false;
   }
 
-  /** What fits into one message, of each account at most one job. After that it goes last. */
+  /**
+   * Takes the texts that fit into one message, of each account at most one job; that account then
+   * goes last.
+   */
   #takeParts(): Part[] {
     const parts: Part[] = [];
     let left = MESSAGE_LENGTH_MAX;

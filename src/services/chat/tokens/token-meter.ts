@@ -13,7 +13,7 @@ import type { TokenCounter } from "./token-counter.ts";
 
 /** A delta with at most this many characters is one piece; a longer one has more. */
 const PIECE_LENGTH_MAX = 8;
-/** The characters of a piece in a longer delta: what a token of English prose has. */
+/** The characters of a piece in a longer delta: the length of a token of English prose. */
 const PIECE_LENGTH = 4;
 /** Text without a safe place to cut is kept up to this length, then cut anywhere. */
 const UNCUT_LENGTH_MAX = 1024;
@@ -45,7 +45,7 @@ export async function countUsage(
 }
 
 export interface TextCounter {
-  /** How many tokens a text has. */
+  /** Returns the number of tokens of a text. */
   count(text: string): Promise<number>;
 }
 
@@ -79,12 +79,12 @@ export class TokenMeter {
     return this.#pending.length;
   }
 
-  /** The pieces of what was not counted yet. */
+  /** The pieces of the text that was not counted yet. */
   get uncountedPieces(): number {
     return this.#pendingPieces;
   }
 
-  /** The pieces of what was counted, or is being counted. */
+  /** The pieces of the text that was counted, or is being counted. */
   get countedPieces(): number {
     return this.#countedPieces;
   }
@@ -134,7 +134,7 @@ function withoutLastSpace(text: string): string {
   return ENDS_IN_SPACE.test(text) ? text.slice(0, -1) : text;
 }
 
-/** About how many tokens a text has that came in one delta. */
+/** Estimates the tokens of a text that came in one delta. */
 export function piecesOf({ length }: string): number {
   return length > PIECE_LENGTH_MAX ? length / PIECE_LENGTH : Math.min(1, length);
 }
@@ -145,7 +145,9 @@ export function hasOutput({ delta }: ChatDelta): boolean {
   return Boolean(content || refusal || tool_calls || reasoning_content);
 }
 
-/** The usage that counts after a batch: one that more of the reply follows is out of date. */
+/**
+ * The usage that counts after a batch: a usage is out of date once more of the reply follows it.
+ */
 export function usageAfter(
   before: ChatUsage | null,
   { usage, deltas }: ChatBatch,

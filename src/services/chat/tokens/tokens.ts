@@ -29,9 +29,9 @@ export function loadTokenizer(): void {
 }
 
 /**
- * The tokens of a text. Takes some milliseconds per 100 KB, at worst 3 µs per character. Whoever
- * counts first in a thread waits 0.4 s for the tokenizer's tables, which take 60 MB: a thread that
- * serves requests asks a TokenCounter.
+ * The tokens of a text. Takes some milliseconds per 100 KB, at worst 3 µs per character. The first
+ * count in a thread waits 0.4 s for the tokenizer's tables, which take 60 MB: a thread that serves
+ * requests uses a TokenCounter.
  */
 export function countTokens(text: string): number {
   if (text === "") return 0;

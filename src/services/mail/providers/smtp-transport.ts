@@ -189,7 +189,8 @@ class Body {
   /** Yields all bytes of the message, but its end only after `commit` agrees. */
   async *#gated(mime: Buffer, commit: () => Promise<boolean>): AsyncGenerator<Buffer> {
     this.stage = "begun";
-    // A slice is asked for when there is room for it, so `commit` is, when there is for the end.
+    // A slice is requested once there is room for it, so `commit` runs once there is room for the
+    // end.
     for (let at = 0; at < mime.length; at += SLICE_BYTES) {
       yield mime.subarray(at, at + SLICE_BYTES);
     }

@@ -31,7 +31,7 @@ export interface MapsProviderDeps {
   readonly clock: FallbackDeps["clock"];
   readonly log: Log;
   readonly meter?: FallbackDeps["meter"];
-  /** Shows operators how the servers do. */
+  /** Shows operators the state of the servers. */
   readonly board?: UpstreamBoard;
 }
 
@@ -42,10 +42,13 @@ interface Candidate<A extends MapsAction> {
   readonly service: Service<A>;
 }
 
-/** So many look-ups of places may wait for their turn. */
+/** The most look-ups of places that may wait for their turn. */
 export const LOOKUPS_MAX = 256;
 const EMBEDDED_SERVER: Server = { name: EMBEDDED, baseUrl: "", concurrencyMax: LOOKUPS_MAX };
-/** For what is drawn: as many slots as places in the atlas's queue; no account fills it (D-448). */
+/**
+ * The server of drawn maps: it has as many slots as the atlas's queue has places, so that no
+ * account fills the queue (D-448).
+ */
 const ATLAS: Server = { name: EMBEDDED, baseUrl: "atlas", concurrencyMax: MAPS_PENDING_MAX };
 const DRAWN: ReadonlySet<MapsAction> = new Set(["site_image", "site_images"]);
 

@@ -1,4 +1,4 @@
-// The interface between a maps call and the providers of its action.
+// Defines the interface between a maps call and the providers of its action.
 
 import type { CancelSignal } from "../../../core/cancellation.ts";
 import { ApiError } from "../../../core/errors.ts";
@@ -24,23 +24,23 @@ export interface AskOptions {
   readonly signal: CancelSignal;
 }
 
-/** Why a provider cannot serve a request. */
+/** The reason why a provider cannot serve a request. */
 export interface Unable {
   /** The name of the parameter that it does not support. */
   readonly parameter: string;
   /**
-   * What it supports instead, after the parameter's name: "must be airport". Never contains a
-   * value.
+   * The supported values, after the parameter's name: "must be airport". Never contains a value of
+   * the caller.
    */
   readonly problem: string;
 }
 
-/** What the caller receives if no provider can serve the request. */
+/** The error for the caller if no provider can serve the request. */
 export function refusalFor({ parameter, problem }: Unable): ApiError {
   return new ApiError("invalid_parameter", `${parameter} ${problem}`);
 }
 
-/** How a provider serves one action. */
+/** One provider's implementation of an action. */
 export interface Service<A extends MapsAction> {
   /**
    * Null if it supports every parameter. Otherwise the provider is skipped; if all are, the caller
@@ -64,14 +64,14 @@ export type ConnectServer = (server: MapsServer, deps: { readonly fetch: Fetch }
 /** An answer, with the kind of its provider. */
 export interface MapsReply<A extends MapsAction> extends MapsAnswer<A> {
   readonly provider: string;
-  /** What the operator pays for it; undefined if that is not configured. */
+  /** The price that the operator pays for it; undefined if it is not configured. */
   readonly buying?: PicoUsd | undefined;
 }
 
 /** Serves an action by its providers in order. */
 export interface MapsProvider {
   /**
-   * Throws what is known without a request: `maps_unavailable`, with the name of the setting, if no
+   * Throws refusals that need no request: `maps_unavailable`, with the name of the setting, if no
    * provider serves the action; `invalid_parameter` if no provider supports the parameters.
    */
   check<A extends MapsAction>(action: A, parameters: ParametersOf<A>): void;

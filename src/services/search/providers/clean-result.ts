@@ -60,9 +60,9 @@ const READERS = {
 const titleOf = ({ found }: Candidate) => found.title;
 
 /**
- * A URL that parsing would not change: a name in small letters that is no address, no port, and a
- * path and query of characters that need no escape, in which no segment begins with a dot: that may
- * lead to another path. A name with "--" may be one in Punycode.
+ * A URL that parsing would not change: a lower-case name that is not an address, no port, and a
+ * path and query of characters that need no escape. No segment begins with a dot, because it may
+ * lead to another path. A name with "--" is excluded, because it may be Punycode.
  */
 const NORMAL = /^https?:\/\/(?:[a-z0-9]+[.-])+[a-z]{2,}(?:\/(?!\.)[\w~!$&()*+,;=:@?.-]*)+$/;
 
@@ -92,7 +92,7 @@ export function isAllowed(
   { includeDomains, excludeDomains }: Pick<SearchRequest, "includeDomains" | "excludeDomains">,
 ): boolean {
   if (includeDomains.length === 0 && excludeDomains.length === 0) return true;
-  // The dot of the root may end a name, and leads to the same host.
+  // A name may end with the dot of the root, and leads to the same host.
   const hostname = page.hostname.replace(/\.$/, "");
   const isBelow = (domain: string) => hostname === domain || hostname.endsWith(`.${domain}`);
   if (excludeDomains.some(isBelow)) return false;

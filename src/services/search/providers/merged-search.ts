@@ -17,8 +17,9 @@ const LARGE = 10_000;
 const RARITY_MIN = 1e-6;
 
 /**
- * The best documents of both after the first `skip`, best first; if both have a URL, the one of
- * `own` is used. Only what is returned is shown in part: for a long text that takes milliseconds.
+ * Returns the best documents of both indexes after the first `skip`, best first. If both have a
+ * URL, the document of `own` is used. Only returned texts are shortened: for a long text that takes
+ * milliseconds.
  */
 export function searchBoth(
   shipped: SearchIndex,

@@ -14,18 +14,19 @@ const EACH_UNSEEN = new RegExp(`[${UNSEEN}]`, "g");
 /** Whitespace that is not a single space already, as most of it is. */
 const NOT_ONE_SPACE = /\s{2,}|[^\S ]/g;
 /**
- * What one line of text has none of. The no-break space is looked for apart: it has the low bits of
- * a space, so with it the platform compares character by character, which takes ten times as long.
+ * Characters that one line of text must not have. The no-break space is tested separately: it has
+ * the low bits of a space, so with it the platform compares character by character, which takes ten
+ * times as long.
  */
 const IN_NO_LINE = String.raw`${UNSEEN}\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000`;
 const NOT_LINE = new RegExp(`[${IN_NO_LINE}]`);
-/** The same, or the beginning of a tag or an entity. */
+/** The same characters, and the beginning of a tag or an entity. */
 const NOT_PLAIN_LINE = new RegExp(`[<&${IN_NO_LINE}]`);
-/** The same, but that it may have entities, for several lines with a line break after each. */
+/** The same characters without entities, for several lines with a line break after each. */
 const NOT_LINES_WITHOUT_TAGS = new RegExp(`(?!\n)[<${IN_NO_LINE}]`);
-/** The beginning of any entity but the most common one. */
+/** The beginning of any entity except the most common one. */
 const OTHER_ENTITY = /&(?!amp;)/;
-/** More than any text that is shown, so text can be cut before the costly steps. */
+/** A raw text longer than this multiple of the limit is cut before the costly steps. */
 const RAW_FACTOR = 4;
 const PASSES_MAX = 4;
 
@@ -40,7 +41,10 @@ export function textOfHtml(value: unknown, charactersMax: number): string {
   return plainText(text.includes("&") ? decodeHTMLStrict(text) : text, charactersMax);
 }
 
-/** The same for several short texts; where ampersands are all that is to be decoded, at once. */
+/**
+ * The same for several short texts. If ampersands are the only entities, all texts are decoded at
+ * once.
+ */
 export function textsOfHtml(values: readonly unknown[], charactersMax: number): string[] {
   const lines = values.some(hasEntity) ? decodedTogether(values, charactersMax) : null;
   return lines ?? values.map((value) => textOfHtml(value, charactersMax));
@@ -48,7 +52,10 @@ export function textsOfHtml(values: readonly unknown[], charactersMax: number): 
 
 const hasEntity = (value: unknown) => typeof value === "string" && value.includes("&");
 
-/** Null if the texts need more than that. It takes half the time of one after the other. */
+/**
+ * Null if the texts have other entities or tags. Takes half the time of decoding one text after the
+ * other.
+ */
 function decodedTogether(values: readonly unknown[], charactersMax: number): string[] | null {
   const isShort = (value: unknown) => typeof value === "string" && value.length <= charactersMax;
   if (!values.every(isShort)) return null;
@@ -58,7 +65,7 @@ function decodedTogether(values: readonly unknown[], charactersMax: number): str
   return lines.length === values.length ? lines.map((line) => line.trim()) : null;
 }
 
-/** True for well-formed text with single spaces only, and none of these characters. */
+/** True for well-formed text that has single spaces only and does not match `notTidy`. */
 function isTidy(text: string, notTidy: RegExp): boolean {
   return (
     !(notTidy.test(text) || text.includes("\xa0") || text.includes("  ")) && text.isWellFormed()
@@ -74,14 +81,13 @@ function withoutTags(html: string): string {
     text = text.replace(TAG, (tag) => (INLINE.test(tag) ? "" : " "));
     if (text === before) return text;
   }
-  // Only hostile text goes on like this, and each pass takes time. Without `<`, nothing is a tag.
+  // Only hostile text needs further passes, and each takes time. Without `<`, no tag is left.
   return text.replaceAll("<", " ");
 }
 
 /**
- * The text with a space in place of each span that has such a beginning and an end. A single
- * expression for beginning and end would search hostile text to its end from each beginning, in
- * time by the square of its length.
+ * Replaces each span with such a beginning and an end by a space. A single expression for both
+ * would search hostile text to its end from each beginning, in time by the square of its length.
  */
 function withoutSpans(html: string, beginning: RegExp): string {
   const begin = new RegExp(beginning);

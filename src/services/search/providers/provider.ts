@@ -1,4 +1,4 @@
-// The interface between a call and the servers that find results.
+// Defines the interface between a call and the servers that find results.
 
 import type { CancelSignal } from "../../../core/cancellation.ts";
 import type { ApiError } from "../../../core/errors.ts";
@@ -16,7 +16,7 @@ export type Safesearch = (typeof SAFESEARCH)[number];
 export interface SearchRequest {
   readonly query: string;
   readonly maxResults: number;
-  /** Counted from 1; each page has at most `maxResults` results. */
+  /** The number of the page, from 1; each page has at most `maxResults` results. */
   readonly page: number;
   /** ISO 3166-1 alpha-2, upper case. */
   readonly country: string | null;
@@ -24,7 +24,7 @@ export interface SearchRequest {
   readonly language: string | null;
   readonly freshness: Freshness | null;
   readonly safesearch: Safesearch | null;
-  /** Only results from these domains and their subdomains; from all if empty. */
+  /** Only results from these domains and their subdomains; if empty, from all domains. */
   readonly includeDomains: readonly string[];
   readonly excludeDomains: readonly string[];
 }
@@ -45,14 +45,14 @@ export interface SearchResult {
   readonly title: string;
   readonly url: string;
   readonly snippet: string;
-  /** The day on which it was published or last changed, as `2026-11-21`; null if unknown. */
+  /** The day of publication or of the last change, as `2026-11-21`; null if unknown. */
   readonly date: string | null;
   readonly last_updated: string | null;
   /** The host of the page, without "www.". */
   readonly source: string;
-  /** How well it matches, on the server's own scale. */
+  /** The rating of the match, on the server's own scale. */
   readonly score: number | null;
-  /** On its page, from 1. */
+  /** The position on its page, from 1. */
   readonly position: number;
 }
 
@@ -60,7 +60,7 @@ export interface SearchReply {
   /** Best first, each URL once, at most as many as requested. */
   readonly results: readonly SearchResult[];
   readonly provider: SearchKind;
-  /** What the operator pays for it; undefined if that is not configured. */
+  /** The price that the operator pays for the page; undefined if it is not configured. */
   readonly buying?: PicoUsd | undefined;
 }
 
@@ -69,14 +69,15 @@ export interface SearchOptions {
   readonly account: string;
   /** Aborted when the caller is gone; this also ends the request to the server. */
   readonly signal: CancelSignal;
-  /** Is told of each request. */
+  /** Watches each request. */
   readonly watch?: RequestWatch;
 }
 
 export interface SearchProvider {
   /**
-   * Why no server can serve this request, or null: `invalid_parameter` names what none of them
-   * supports; `search_unavailable` means that those which support it are not ready.
+   * The reason why no server can serve this request, or null. `invalid_parameter` names fields that
+   * no server supports; `search_unavailable` means that the servers that support them are not
+   * ready.
    */
   unsupportedError(request: SearchRequest): ApiError | null;
 

@@ -1,4 +1,4 @@
-// Reads dates of results: servers write them in many formats, callers get one.
+// Reads dates of results: servers write them in many formats, callers get a single one.
 
 import type { Freshness } from "./provider.ts";
 
@@ -18,7 +18,7 @@ const YEAR_MIN = 1900;
 const YEAR = /(?<!\d)\d{4}(?!\d)/;
 const ISO = /^\d{4}-\d{2}-\d{2}(?:[T ].*)?$/;
 const ISO_LENGTH = 10;
-/** The same, of a year from 1900 on, and of a day that every month has. */
+/** The same with a year from 1900 on, and a day that every month has. */
 const COMMON_ISO = /^(?:19|[2-9]\d)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])(?:[T ].*)?$/;
 const AGO = /^(\d{1,4})\s+(second|minute|hour|day|week|month|year)s?\s+ago$/i;
 
@@ -37,9 +37,9 @@ export function dayOf(value: unknown, nowMs: number): string | null {
   if (count !== undefined) {
     return dayAt(nowMs - Number(count) * (UNIT_DAYS[unit.toLowerCase()] ?? 0) * DAY_MS);
   }
-  // Of a text without a year, or with any number in it, the platform makes a day of 2001.
+  // The platform reads a text without a year, but with any number, as a day of 2001.
   if (!YEAR.test(text)) return null;
-  // Without a zone, take the day as written, in whatever zone this machine is.
+  // A text without a zone is read as UTC, which keeps its day in every zone of this machine.
   const timeMs = Date.parse(`${text} UTC`);
   const known = Number.isNaN(timeMs) ? Date.parse(text) : timeMs;
   return Number.isNaN(known) || known > nowMs + DAY_MS ? null : dayAt(known);

@@ -23,9 +23,9 @@ import { serper } from "./remote/serper.ts";
 import { tavily } from "./remote/tavily.ts";
 import { searchUpstream } from "./remote/upstream-search.ts";
 
-/** The part of the embedded index that a search needs. */
+/** The part of the embedded index that a search uses. */
 export interface EmbeddedSearch extends Pick<ServiceKind, "lacks"> {
-  /** False until the index is open. Calling this starts to open it. */
+  /** False until the index is open. Calling it starts to open the index. */
   isReady(): boolean;
   search(request: SearchRequest, limits: EmbeddedLimits): Promise<SearchResult[]>;
 }
@@ -113,7 +113,7 @@ function notReady(): ApiError {
   });
 }
 
-/** Names a field that no server supports, or those that no server supports together. */
+/** Names a field that no server supports, or the fields that no server supports together. */
 function unsupported(lacks: readonly (readonly SearchField[])[]): ApiError {
   const all = [...new Set(lacks.flat())];
   const common = all.find((field) => lacks.every((fields) => fields.includes(field)));

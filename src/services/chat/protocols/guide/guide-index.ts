@@ -12,7 +12,7 @@ import {
 export interface Hit {
   readonly passage: Passage;
   readonly score: number;
-  /** Which part of what the question asks for the passage speaks of, from 0 to 1. */
+  /** The share of the question's meaning that the passage covers, from 0 to 1. */
   readonly coverage: number;
 }
 
@@ -22,7 +22,7 @@ const TABLE = `
     text, lead, headings, title, tokenize = 'porter unicode61 remove_diacritics 2'
   );
   INSERT INTO terms (terms, rank) VALUES ('rank', 'bm25(1.0, 0.5, 3.0, 0.5)')`;
-/** A section's first passage tells what it is about, so it is the better answer among equals. */
+/** A section's first passage introduces its subject, so it is the better answer among equals. */
 const FIRST_BOOST = 1.15;
 /** Cells have no sentences, so they explain less. */
 const TABLE_WEIGHT = 0.85;
@@ -69,7 +69,7 @@ export class GuideIndex {
       for (const [row, { text, lead, headings, document }] of this.#passages.entries()) {
         const [title = "", ...below] = headings;
         const name = document.replace(/\.md$/i, "");
-        // What stands below no other heading is about the title.
+        // Text below no other heading is about the title.
         const heading = below.length === 0 ? title : below.join(" ");
         insert.run(row, plain(text), plain(lead), plain(heading), plain(`${title} ${name}`));
       }
@@ -80,7 +80,7 @@ export class GuideIndex {
     this.#find = (match) => search.all(match);
   }
 
-  /** What the documents begin with: what Farebox is. */
+  /** The first passage of the documents: it introduces Farebox. */
   opening(): Passage | undefined {
     return this.#passages[0];
   }
@@ -125,7 +125,7 @@ export function wordsOf(text: string): string[] {
   return [...new Set(significant)].slice(0, QUESTION_WORDS_MAX);
 }
 
-/** A query for a word and for those that mean the same. Quoted, so that nothing is an operator. */
+/** A query for a word and its synonyms. Quoted, so that no word is an operator. */
 function matchOf(word: string): string {
   const same = SAME.find((words) => words.includes(word)) ?? [word];
   return same.map((text) => `"${text}"`).join(" OR ");

@@ -34,7 +34,7 @@ const COVERAGE_MIN = 0.34;
 /** Further passages must have at least this part of the best score. */
 const CLOSENESS_MIN = 0.6;
 const QUOTE_LENGTH_MAX = 900;
-/** How many characters of a long message are read as the question, from its end or its start. */
+/** The characters of a long message that are read as the question, from its end or its start. */
 const QUESTION_LENGTH = 400;
 const WORDS_PER_BATCH = 4;
 /** A longer prompt is refused without counting: usual text has four bytes per token. */
@@ -46,7 +46,7 @@ const HELP =
   "Farebox is built, in a few plain words.";
 
 export interface GuideDeps {
-  /** The documents to quote. The first one should say what Farebox is. */
+  /** The documents to quote. The first one should introduce Farebox. */
   readonly documents: readonly GuideDocument[];
   readonly tokens: TokenCounter;
 }

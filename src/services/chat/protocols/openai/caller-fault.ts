@@ -1,4 +1,5 @@
-// What a caller may read of a server's refusal of a request: never what shows which server it is.
+// Decides which words of a server's refusal its caller may read: never words that reveal the
+// server.
 
 import { ApiError } from "../../../../core/errors.ts";
 import type { ProviderEntry } from "../../models/catalogue.ts";

@@ -1,5 +1,5 @@
-// Most chunks of a stream differ from the one before in nothing but their text. What such a chunk
-// says is known without parsing it.
+// Reads chunks that differ from the chunk before only in their text, as most chunks of a stream do,
+// without parsing them.
 
 import { isObject, jsonOrNull } from "../../../../upstream/upstream-http.ts";
 import type { ChatDelta } from "../provider.ts";
@@ -21,26 +21,30 @@ interface OnlyText {
 
 export class RepeatedChunk {
   readonly #parts: ReplyParts;
-  /** The JSON of a chunk before and after its text. */
+  /** The JSON before and after the text of a chunk. */
   #before = "";
   #after = "";
   #attempts = 0;
   /** The fingerprint in the chunk that was learned. */
   fingerprint: string | null = null;
 
-  /** `parts`: what is read of chunks besides their text. */
+  /** `parts`: the parts of chunks that are read besides their text. */
   constructor(parts: ReplyParts) {
     this.#parts = parts;
   }
 
-  /** The text of a chunk that says nothing else than the one learned; null for any other. */
+  /**
+   * The text of a chunk that differs from the learned one only in its text; null for any other
+   * chunk.
+   */
   textOf(json: string): string | null {
     const start = this.#before.length;
     const end = json.length - this.#after.length;
     if (start === 0 || start >= end) return null;
     if (!json.startsWith(this.#before) || !json.endsWith(this.#after)) return null;
     if (NOT_PLAIN.test(json.slice(start, end))) return null;
-    // A part of a text keeps all of it in memory, here what was read at once; parsing makes a copy.
+    // A slice of a text keeps the whole text in memory, here all bytes of a read; parsing makes a
+    // copy.
     return JSON.parse(json.slice(start - 1, end + 1));
   }
 

@@ -1,5 +1,5 @@
-// Maps actions without any configuration: places, countries, airports, stations and maps, from data
-// in npm packages.
+// Serves maps actions that need no configuration: places, countries, airports, stations and maps,
+// from data in npm packages.
 
 import { Atlas, type AtlasOptions } from "../../../../annexes/atlas/atlas.ts";
 import type { Position } from "../../../../annexes/atlas/geography.ts";
@@ -64,10 +64,12 @@ export function openEmbeddedMaps(options: EmbeddedOptions): EmbeddedMaps {
   };
 }
 
-/** Has something looked up, when it is the account's turn. */
+/** Runs a look-up of places when the account's turn comes. */
 type Places = <T>(account: string, look: (index: PlaceIndex) => T) => Promise<T>;
 
-/** The places, opened once; if that failed, the next call tries again, as the atlas permits. */
+/**
+ * Opens the places once. If that failed, the next call tries again, as often as the atlas permits.
+ */
 function placesIn(atlas: Atlas, file: DataFile): () => Promise<PlaceIndex> {
   let places: Promise<PlaceIndex> | null = null;
   return () => {
@@ -176,7 +178,8 @@ function siteImages(atlas: Atlas): Service<"site_images"> {
     ask: async ({ lat, lon, limit }, { account, signal }) => {
       const size = { width: SITE_WIDTH, height: SITE_HEIGHT };
       const images: SitePicture[] = [];
-      // One after the other, so that no call takes more of the atlas's queue than another.
+      // Draws one map after the other, so that no call takes more of the atlas's queue than
+      // another.
       for (const zoom of SITE_ZOOMS.slice(0, limit)) {
         throwIfCancelled(signal);
         const map = { lat, lon, zoom, ...size, style: "light", marker: true } as const;

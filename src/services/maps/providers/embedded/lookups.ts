@@ -1,13 +1,15 @@
-// When look-ups run. They run in the thread that serves requests (D-074), where the most expensive
-// take ten milliseconds: many of them in a row would hold up every other call.
+// Schedules look-ups. They run in the thread that serves requests (D-074), and the most expensive
+// take ten milliseconds: many in a row would delay every other call.
 
 import type { Clock } from "../../../../core/clock.ts";
 import { Turns } from "../../../../upstream/turns.ts";
 
-/** How long look-ups may take in one turn of the event loop; the last one may take longer. */
+/**
+ * The time that look-ups may take in one turn of the event loop; the last look-up may take longer.
+ */
 const TURN_MS = 1;
 
-/** Has look-ups run as long as other work need not wait for them; accounts take turns. */
+/** Runs look-ups for as long as other work need not wait; accounts take turns. */
 export class Lookups {
   readonly #waiting = new Turns<() => void>();
   #leftMs = TURN_MS;
@@ -15,7 +17,10 @@ export class Lookups {
 
   constructor(readonly clock: Pick<Clock, "monotonicMs">) {}
 
-  /** What `look` returns or throws: at once if little was looked up in this turn of the loop. */
+  /**
+   * Returns the result of `look`, or rejects with its error. It runs at once if few look-ups ran in
+   * this turn of the loop.
+   */
   run<T>(account: string, look: () => T): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#waiting.add(account, () => {

@@ -30,7 +30,7 @@ import { degrees, jsonService, type Query, type Upstream } from "./upstream.ts";
 const ATTRIBUTION = ["Timetables: the operators of public transport, by MOTIS", OPENSTREETMAP];
 /** High enough that no line is omitted. */
 const ZOOM = 20;
-/** What it says of a box with more stops than it sends. */
+/** The words of MOTIS about a box with more stops than it sends. */
 const TOO_MANY = "too many items";
 
 type Around = ParametersOf<"stops">;
@@ -116,7 +116,7 @@ function errorOf(refusal: unknown): string | null {
   return textOrNull(objectOf(refusal).error);
 }
 
-/** If the caller left the time open, the timetables have ended: that is the server's fault. */
+/** If the caller left the time open, the failure is the server's: its timetables have ended. */
 function unableTime(refusal: unknown, { time }: Pick<Journey, "time">): Unable | null {
   if (time === null || !/timetable window/.test(errorOf(refusal) ?? "")) return null;
   return { parameter: "time", problem: "must be within the timetables here" };

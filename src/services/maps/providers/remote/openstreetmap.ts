@@ -1,4 +1,4 @@
-// What the servers based on OpenStreetMap share.
+// Defines the parts that servers based on OpenStreetMap share.
 
 import type { Box, Position } from "../../../../annexes/atlas/geography.ts";
 import {
@@ -53,7 +53,8 @@ export function boxOf(area: Area): Box | null {
 const SIDE_MAX = 100_000;
 
 /**
- * Why a server cannot take an area: it is too large, or no single box contains it. Null if it can.
+ * The reason why a server cannot take an area: it is too large, or no single box contains it. Null
+ * if the server can take it.
  */
 export function unableArea(area: Area): Unable | null {
   const box = boxOf(area);
@@ -70,7 +71,10 @@ export function unableArea(area: Area): Unable | null {
   return { parameter: "bbox", problem: "must be at most 100 km wide and high here" };
 }
 
-/** Why a server cannot take an area with more in it than it can send or we can put in order. */
+/**
+ * The reason why a server cannot take an area that contains more than it can send, or more than we
+ * can sort.
+ */
 export const tooManyWithin: Unable = {
   parameter: "radius",
   problem: "must be smaller here: there are too many within it",

@@ -27,7 +27,7 @@ import {
   unableFailure,
 } from "./upstream.ts";
 
-/** The nearest are known only after all have arrived; areas with more are not served. */
+/** The nearest ones are known only after all have arrived; an area with more is not served. */
 const POIS_MAX = 5_000;
 /** Each direction and variant of a line is an element; the limit counts elements. */
 const LINES_MAX = 5_000;
@@ -108,7 +108,7 @@ function requestOf({ server }: Upstream, statements: string): UpstreamRequest {
   };
 }
 
-/** The clause that selects what is in an area. */
+/** The clause that selects the elements in an area. */
 function within(area: Area): string {
   if (area.box !== null) {
     const { minLon, minLat, maxLon, maxLat } = area.box;

@@ -83,7 +83,7 @@ function languageOf(lang: string | null): string | null {
   return lang?.split("-")[0] ?? null;
 }
 
-/** Which languages its index has, a server says only in its refusal. */
+/** A server names the languages of its index only in its refusal. */
 function unableLanguage(
   refusal: unknown,
   { lang }: Pick<ParametersOf<"reverse">, "lang">,

@@ -7,7 +7,7 @@ const END = Buffer.from("\0\0\0\0IEND\xae\x42\x60\x82", "latin1");
 
 /**
  * The size of a picture in pixels; null if it is not a whole PNG. A body that ends with its
- * connection may be cut off without anybody saying so.
+ * connection may be incomplete without any sign.
  */
 export function pngSize(bytes: Uint8Array): { width: number; height: number } | null {
   const isPng = SIGNATURE.every((byte, index) => bytes[index] === byte);

@@ -28,11 +28,13 @@ const LANGUAGES: ReadonlySet<string> = new Set(
 );
 const REGIONS: ReadonlySet<string> = new Set(["en-GB", "en-US", "pt-BR", "pt-PT"]);
 /**
- * The default of its own configuration; an operator may have raised it:
+ * The default of Valhalla's own configuration; an operator may have raised it:
  * `service_limits.max_radius`.
  */
 const RADIUS_MAX = 200;
-/** Errors that mean that no road joins the two regions, that there is no road, or no route. */
+/**
+ * Errors for two regions without a road between them, and for positions without a road or a route.
+ */
 const NOTHING: ReadonlySet<unknown> = new Set([170, 171, 442]);
 /** The error for ends that are farther apart than the server's `max_distance`. */
 const TOO_FAR = 154;

@@ -34,7 +34,7 @@ export class DocumentCopy implements Disposable {
     this.#options = options;
   }
 
-  /** The version of the documents that are searched here; 0 for none. */
+  /** The version of the documents that are searched here; 0 without a copy. */
   get version(): number {
     return this.#version;
   }

@@ -9,8 +9,8 @@ import { linesOfBytes } from "../../../../core/text/text-bytes.ts";
 import type { IndexDocument } from "./search-index.ts";
 
 /**
- * Reads all documents first, and then hands them to `work`, which may take its time.
- * @throws whatever reading them throws; then `work` is not called
+ * Reads all documents first, then passes them to `work`, which may take longer.
+ * @throws any error of the reading, before `work` is called
  */
 export async function withSpooled<Result>(
   documents: AsyncIterable<IndexDocument>,

@@ -1,4 +1,4 @@
-// Cuts out the part of a long text that best shows why it was found.
+// Cuts out the part of a long text that best shows the words of the query.
 
 /**
  * The marks that FTS5's `highlight` puts around matches; texts of documents have no control
@@ -15,13 +15,14 @@ const HALF_AT_END = /[\ud800-\udbff]$/;
 interface Match {
   readonly at: number;
   readonly end: number;
-  /** Its words, in lower case. */
+  /** The words of the part, in lower case. */
   readonly words: readonly string[];
 }
 
 /**
- * The part of a marked text with most of the words, without the marks, and with an ellipsis where
- * it is cut. FTS5's `snippet` takes time by the square of the matches, this one by their number.
+ * Returns the part of a marked text with the most words, without the marks, and with an ellipsis at
+ * each cut. FTS5's `snippet` takes time by the square of the matches, this function by their
+ * number.
  */
 export function excerptOf(marked: string): string {
   const { text, matches } = unmarked(marked);

@@ -4,7 +4,7 @@
 import type { ShippedSource } from "./shipped-documents.ts";
 
 export interface IndexSetup {
-  /** The folder of its data files. */
+  /** The folder of the index's data files. */
   readonly directory: string;
   readonly source: ShippedSource;
   /**

@@ -7,7 +7,7 @@ import { plainText } from "../plain-text.ts";
 export interface PageText {
   readonly title: string;
   readonly text: string;
-  /** As the page gives it, such as en-GB; null if it does not. */
+  /** The language as the page names it, such as en-GB; null if the page names none. */
   readonly language: string | null;
   readonly date: string | null;
 }
@@ -19,7 +19,7 @@ export const TEXT_CHARACTERS_MAX = 200_000;
 const UNREAD = "script, style, noscript, template, svg, nav, footer, title, iframe";
 const BREAKING = "p, li, div, br, tr, td, th, h1, h2, h3, h4, h5, h6, pre, section, dt, dd";
 
-/** A page names its charset within so many bytes (HTML standard, 4.2.5.4). */
+/** A page names its charset within this many bytes (HTML standard, 4.2.5.4). */
 const META_BYTES = 1_024;
 
 /**
@@ -66,7 +66,7 @@ export function pageTextOf(html: string): PageText {
     })
     .on(UNREAD, {
       element(element) {
-        // Such as `<svg/>`: it has no end that could be waited for.
+        // An element such as `<svg/>` has no end tag, so the end of its content never comes.
         if (!element.canHaveContent) return;
         unread += 1;
         element.onEndTag(() => {

@@ -30,7 +30,7 @@ export interface IndexMatch {
   readonly id: number;
   readonly title: string;
   readonly url: string;
-  /** Null if it is long. */
+  /** Null if the text is long. */
   readonly text: string | null;
   readonly date: string | null;
   readonly score: number;
@@ -106,7 +106,7 @@ export class IndexWriter {
       insert.run(url, host, title, text, keywords, date, language, source);
   }
 
-  /** `source` says where the document comes from. */
+  /** `source` names the source of the document. */
   add(document: IndexDocument, source: string): void {
     this.#remove(document.url);
     this.#insert(document, new URL(document.url).hostname, source);
@@ -143,18 +143,18 @@ export class SearchIndex {
       .all(match, ...values, query.limit);
   }
 
-  /** What to show of a match of this query. */
+  /** Returns the hit for a match of this query. */
   hitOf({ text, ...match }: IndexMatch, { query }: Pick<IndexQuery, "query">): IndexHit {
     return { ...match, snippet: text ?? this.#excerpt(matchOf(query) ?? "", match.id) };
   }
 
-  /** How many documents match. */
+  /** Returns the number of documents that match. */
   count(match: string): number {
     const count = "SELECT count(*) AS n FROM terms WHERE terms MATCH ?";
     return this.db.query<{ n: number }, [string]>(count).get(match)?.n ?? 0;
   }
 
-  /** The scores of these documents for a match; those without a match are omitted. */
+  /** Returns the scores of these documents for a match; omits those without a match. */
   scoresOf(match: string, ids: readonly number[]): { id: number; score: number }[] {
     return this.db
       .query<{ id: number; score: number }, [string, string]>(
@@ -170,7 +170,7 @@ export class SearchIndex {
     return this.db.query(first).get() !== null;
   }
 
-  /** At least the number of documents, and known without counting them. */
+  /** At least the number of documents; reading it does not count them. */
   get idMax(): number {
     const most = "SELECT max(id) AS id FROM documents";
     return this.db.query<{ id: number | null }, []>(most).get()?.id ?? 0;

@@ -3,7 +3,7 @@ import type { DataFile } from "../../../../upstream/data-file.ts";
 import { createIndexTables, IndexWriter } from "./search-index.ts";
 import { type ShippedSource, shippedDocuments, shippedVersion } from "./shipped-documents.ts";
 
-/** What `openDataFile` needs to build or open the index of the shipped documents. */
+/** Describes the data file with the index of the shipped documents. */
 export function shippedIndexFile(directory: string, source: ShippedSource, log: Log): DataFile {
   return {
     directory,

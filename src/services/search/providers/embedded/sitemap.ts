@@ -90,8 +90,8 @@ function* locationsOf(xml: string, nowMs: number): Generator<Entry> {
 }
 
 /**
- * The text of the first such element; "" if there is none. A single expression for it would begin
- * anew at each space of a hostile one.
+ * Returns the text of the first such element; "" without one. A single expression would start again
+ * at each space of a hostile text.
  */
 function textIn(xml: string, name: "loc" | "lastmod"): string {
   const begin = new RegExp(`<${name}>`, "i").exec(xml);

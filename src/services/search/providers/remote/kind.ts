@@ -1,4 +1,4 @@
-// What defines a kind of search service: pure mappings of requests and replies.
+// Defines a kind of search service by pure mappings of requests and replies.
 
 import type { SearchField, SearchRequest } from "../provider.ts";
 
@@ -12,7 +12,7 @@ export interface FoundResult {
   readonly score?: unknown;
 }
 
-/** How to cut the caller's page out of the server's results. */
+/** Cuts the caller's page out of the server's results. */
 export interface Window {
   /** Results that belong to the caller's earlier pages. */
   readonly skip: number;
@@ -28,25 +28,28 @@ export type TextForm = "plain" | "html";
 
 export interface ServiceKind {
   readonly textForm: TextForm;
-  /** Whether the parameters of a search are the query of the URL or the body. */
+  /** `GET` puts the parameters of a search into the query of the URL, `POST` into the body. */
   readonly method: "GET" | "POST";
   /** The path after the base URL. */
   readonly path: string;
   /** The headers of every request to a server. */
   headersWith(apiKey: string | null): Readonly<Record<string, string>>;
-  /** The fields that it supports neither by itself nor with our help. */
+  /** The fields that the kind supports neither by itself nor with our help. */
   lacks(request: SearchRequest): readonly SearchField[];
   windowOf(request: SearchRequest): Window;
-  /** What is searched for on a page of the server: a query string, or a body as the headers say. */
+  /**
+   * The parameters of a search for one page of the server: a query string, or a body in the form
+   * that the headers name.
+   */
   parametersOf(request: SearchRequest, turn: Turn): string;
-  /** The results in a reply, or null if it is not one. */
+  /** The results in a reply, or null if the reply does not fit the kind. */
   toResults(body: unknown): readonly FoundResult[] | null;
-  /** True if a reply without results tells a failure in a form that only this kind has. */
+  /** True if a reply without results reports a failure in a form that only this kind has. */
   hasFailed?(body: unknown): boolean;
 }
 
 export interface Turn {
-  /** Counted from 1. */
+  /** The number of the server's page, from 1. */
   readonly page: number;
   readonly nowMs: number;
 }
@@ -113,7 +116,7 @@ export function queryOf(values: Readonly<Record<string, string | number | null>>
 
 const NEEDS_ESCAPE = /[^\w*. -]/;
 const SPACE = / /g;
-/** What a form escapes and `encodeURIComponent` does not. */
+/** Characters that a form escapes, but `encodeURIComponent` does not. */
 const FORM_ONLY = /[!'()~]/g;
 
 function escaped(text: string): string {
