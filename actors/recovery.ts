@@ -3,11 +3,8 @@
 // than Postgres. No call is served from that server before this returns.
 
 import type { AccountDocument } from "../src/store/accounts/documents.ts";
-import type {
-  Cursor,
-  EpochInRedis,
-  WalletRepository,
-} from "../src/store/accounts/wallet-repository.ts";
+import type { EpochInRedis, WalletRepository } from "../src/store/accounts/wallet-repository.ts";
+import type { BucketCursor } from "../src/store/ledger/journal-cursors.ts";
 import { writtenUntil } from "./journal.ts";
 import { type Lacking, lostInBucket } from "./lost-in-bucket.ts";
 import { accountKeys, bucketKeys } from "./records/keys.ts";
@@ -98,11 +95,11 @@ async function isWitness(
   return operations.length > 0 || first > 0 || !isReadToEnd;
 }
 
-function isForced(forced: ForcedRebuild, { bucket, epoch }: Cursor): boolean {
+function isForced(forced: ForcedRebuild, { bucket, epoch }: BucketCursor): boolean {
   return forced.bucket === bucket && (forced.epoch ?? epoch) === epoch;
 }
 
-function agrees(state: BucketState | null, cursor: Cursor): boolean {
+function agrees(state: BucketState | null, cursor: BucketCursor): boolean {
   return state !== null && state.epoch === cursor.epoch && state.written >= cursor.entry;
 }
 
@@ -130,7 +127,7 @@ function knownBucket(bytes: Buffer): BucketRecord | null {
   }
 }
 
-async function setUp(redis: RedisClient, { bucket, epoch }: Cursor): Promise<void> {
+async function setUp(redis: RedisClient, { bucket, epoch }: BucketCursor): Promise<void> {
   await runUnloaded(redis, recover, { keys: bucketKeys(bucket), epoch });
 }
 

@@ -3,7 +3,8 @@
 
 import { entriesBehind, type JournalPage, readJournal, writtenAtMs } from "../actors/journal.ts";
 import type { RedisClient } from "../actors/scripts/script.ts";
-import type { BucketCursor, Ledger } from "../src/store/ledger/ledger.ts";
+import type { BucketCursor } from "../src/store/ledger/journal-cursors.ts";
+import type { Ledger } from "../src/store/ledger/ledger.ts";
 
 export interface JournalLagDeps {
   readonly redis: RedisClient;

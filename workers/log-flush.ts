@@ -6,11 +6,11 @@ import type { ScriptRunner } from "../actors/scripts/script-runner.ts";
 import type { JournalConflict } from "../src/accounts/audit.ts";
 import type { Log } from "../src/core/log.ts";
 import { messageOf } from "../src/core/text/error-message.ts";
+import type { BucketCursor } from "../src/store/ledger/journal-cursors.ts";
 import { JournalGap } from "../src/store/ledger/journal-cursors.ts";
 import type {
   BucketBatch,
   BucketConflict,
-  BucketCursor,
   Ledger,
   TrimmableCursor,
   WriteOutcome,

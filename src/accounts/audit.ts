@@ -10,7 +10,7 @@ import { timeOf } from "../../actors/redis/redis-clock.ts";
 import { LEASE_OVERDUE_MS } from "../core/access/limits.ts";
 import type { AuditFinding } from "../core/journal/audit-finding.ts";
 import type { AccountRef } from "../store/accounts/accounts.ts";
-import type { Cursor } from "../store/accounts/wallet-repository.ts";
+import type { BucketCursor } from "../store/ledger/journal-cursors.ts";
 import {
   type AccountAuditDeps,
   type AccountProof,
@@ -182,7 +182,7 @@ async function checkBuckets(
 }
 
 /** A bucket that Redis lost completely is rebuilt when next used, so its loss is no finding. */
-function checkBucket(cursor: Cursor, found: BucketInspection): AuditFinding | null {
+function checkBucket(cursor: BucketCursor, found: BucketInspection): AuditFinding | null {
   const { bucket } = cursor;
   const say = (fact: string, expected: string, is: string): AuditFinding => {
     return { account: null, bucket, seq: null, fact, expected, found: is };

@@ -3,8 +3,9 @@
 import { readJournal } from "../../actors/journal.ts";
 import { JournalLag } from "../../workers/journal-lag.ts";
 import { reasonToWait } from "../../workers/lost-epochs.ts";
+import type { BucketCursor } from "../store/ledger/journal-cursors.ts";
 import { JournalGap } from "../store/ledger/journal-cursors.ts";
-import { type BucketCursor, Ledger } from "../store/ledger/ledger.ts";
+import { Ledger } from "../store/ledger/ledger.ts";
 import { LostOperations, lostOperations } from "../store/ledger/lost-operations.ts";
 import { RejectedEntries } from "../store/ledger/rejected-entries.ts";
 import { lockText, readLockWaits } from "../store/servers/lock-waits.ts";

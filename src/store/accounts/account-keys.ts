@@ -4,7 +4,7 @@ import { and, eq, isNull } from "drizzle-orm";
 import { lockAccount, raiseVersion } from "../ledger/operations.ts";
 import type { Database } from "../servers/database.ts";
 import { keys } from "../tables/account-schema.ts";
-import type { AccountRow, AlsoInTransaction, KeyRow } from "./accounts.ts";
+import { type AccountRow, type AlsoInTransaction, type KeyRow, keyRow } from "./accounts.ts";
 
 type Owner = Pick<AccountRow, "number">;
 
@@ -18,7 +18,7 @@ export async function findKey(
     .select()
     .from(keys)
     .where(and(eq(keys.account, number), eq(keys.id, keyId)));
-  return (row as unknown as KeyRow | undefined) ?? null;
+  return row === undefined ? null : keyRow(row);
 }
 
 /** What a key is called; null if there is no such key. */

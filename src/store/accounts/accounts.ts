@@ -14,7 +14,7 @@ import {
 import type { Surface } from "../../core/access/services.ts";
 import { bucketOf, newId, type RandomBytes } from "../../core/ids.ts";
 import { dollars } from "../../core/journal/audit-finding.ts";
-import type { NanoUsd } from "../../core/money/money.ts";
+import { type NanoUsd, nano } from "../../core/money/money.ts";
 import { secretId } from "../../core/secrets.ts";
 import {
   bookOperation,
@@ -37,27 +37,13 @@ export interface AccountRef {
   readonly bucket: number;
 }
 
-export interface AccountRow extends AccountRef {
-  readonly number: number;
-  readonly surface: Surface;
-  readonly email: string | null;
-  /** What its people call it. */
-  readonly name: string | null;
-  /** The domain that the footer of its mail names. */
-  readonly mailDomain: string | null;
-  /** Null for an account that an operator made, and for one whose plan has its allowance. */
-  readonly signUpGrant: SignUpGrant | null;
-  readonly state: AccountState;
-  readonly stateReason: string | null;
-  readonly contract: "enterprise" | null;
-  /** Null for a Gateway account. */
-  readonly plan: PlanName | null;
-  readonly ownCap: bigint | null;
-  readonly createdAt: Date;
-}
+/** An account without the versions of its access document. */
+export type AccountRow = Readonly<
+  Omit<typeof accounts.$inferSelect, "version" | "appliedVersion" | "changedAt">
+>;
 
-/** What became of free credit by sign-up (D-232). */
-export type SignUpGrant = "granted" | "used_elsewhere" | "disposable_inbox";
+/** The result of a sign-up for free credit (D-232). */
+export type SignUpGrant = NonNullable<AccountRow["signUpGrant"]>;
 
 export interface NewKey {
   readonly name: string;
@@ -69,12 +55,12 @@ export interface NewKey {
   readonly session?: string;
 }
 
-export interface KeyRow extends Omit<NewKey, "expiresAt" | "session"> {
-  readonly id: string;
-  readonly lastFour: string;
-  readonly createdAt: Date;
-  readonly revokedAt: Date | null;
-  readonly lastUsedAt: Date | null;
+type StoredKey = Readonly<typeof keys.$inferSelect>;
+
+/** A key without its digest, for people. */
+export interface KeyRow
+  extends Omit<StoredKey, "number" | "account" | "digest" | "pepper" | "expiresAt" | "session"> {
+  readonly monthlyLimit: NanoUsd | null;
 }
 
 export interface AccountChange {
@@ -182,7 +168,7 @@ export class Accounts {
       .from(keys)
       .where(and(eq(keys.account, account.number), isNull(keys.expiresAt)))
       .orderBy(keys.number);
-    return rows as unknown as KeyRow[];
+    return rows.map(keyRow);
   }
 
   /** Changes the account. Closing it also revokes all its keys (SPEC 5.7). */
@@ -308,6 +294,23 @@ export class Accounts {
       return booked;
     });
   }
+}
+
+/** The key of a row. */
+export function keyRow(row: StoredKey): KeyRow {
+  const { id, name, scopes, ipAllowlist, lastFour, createdAt, revokedAt, lastUsedAt } = row;
+  const monthlyLimit = row.monthlyLimit === null ? null : nano(row.monthlyLimit);
+  return {
+    id,
+    name,
+    scopes,
+    ipAllowlist,
+    monthlyLimit,
+    lastFour,
+    createdAt,
+    revokedAt,
+    lastUsedAt,
+  };
 }
 
 /** True if any payment of the account has an open dispute. */

@@ -4,6 +4,7 @@
 import { and, asc, desc, eq, gt, gte, isNull, lt, lte, not, or, sql } from "drizzle-orm";
 import type { Operation } from "../../core/journal/journal.ts";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
+import type { BucketCursor } from "../ledger/journal-cursors.ts";
 import { type AppliedOperation, lostOperations } from "../ledger/lost-operations.ts";
 import { readMissing } from "../ledger/missing-entries.ts";
 import { operationsAfter } from "../ledger/operations.ts";
@@ -53,14 +54,6 @@ export interface MonthSpending {
   readonly spent: NanoUsd;
 }
 
-/** How far a bucket's journal is in the ledger. */
-export interface Cursor {
-  readonly bucket: number;
-  readonly epoch: number;
-  /** How many entries of the epoch are in the ledger. */
-  readonly entry: number;
-}
-
 /** A bucket and its epoch in Redis, 0 if Redis knows none. */
 export interface EpochInRedis {
   readonly bucket: number;
@@ -74,8 +67,8 @@ interface Recovery {
    * each bucket an epoch above that of its cursor and above the one that it has in Redis.
    */
   rebuild(
-    cursors: readonly Cursor[],
-    newEpochs: (lost: readonly EpochInRedis[]) => Promise<readonly Cursor[]>,
+    cursors: readonly BucketCursor[],
+    newEpochs: (lost: readonly EpochInRedis[]) => Promise<readonly BucketCursor[]>,
   ): Promise<readonly number[]>;
   writeDocuments(documents: readonly AccountDocument[]): Promise<void>;
 }
@@ -191,7 +184,10 @@ export class WalletRepository {
 }
 
 /** Gives the cursors new epochs and returns them. A flush may have moved a cursor meanwhile. */
-async function newEpochs(tx: Queries, lost: readonly EpochInRedis[]): Promise<readonly Cursor[]> {
+async function newEpochs(
+  tx: Queries,
+  lost: readonly EpochInRedis[],
+): Promise<readonly BucketCursor[]> {
   if (lost.length === 0) return [];
   const { bucket, epoch, entry } = journalCursors;
   // One statement: a Redis that was just started has lost all of them.

@@ -9,26 +9,16 @@ import { auditRuns } from "../tables/operator-schema.ts";
 /** A worker that was not heard of for so long is gone. */
 const AUDIT_CLAIM_MS = 300_000;
 
-export const AUDIT_STATES = ["waiting", "running", "ended", "failed"] as const;
-export type AuditState = (typeof AUDIT_STATES)[number];
+type RunRow = Readonly<typeof auditRuns.$inferSelect>;
 
-export interface NewAuditRun {
-  readonly id: string;
-  /** The account's number; null for all. */
-  readonly account: number | null;
-  readonly actor: string;
-  readonly createdAt: Date;
-}
+export const AUDIT_STATES = auditRuns.state.enumValues;
+export type AuditState = RunRow["state"];
 
-export interface AuditRun extends NewAuditRun {
-  readonly number: number;
+/** A wish for an audit; `account` is the number of an account, null for all. */
+export type NewAuditRun = Pick<RunRow, "id" | "account" | "actor" | "createdAt">;
+
+export interface AuditRun extends Omit<RunRow, "seenAt"> {
   readonly accountId: string | null;
-  readonly state: AuditState;
-  readonly done: number;
-  readonly total: number | null;
-  readonly report: unknown;
-  readonly failure: string | null;
-  readonly endedAt: Date | null;
 }
 
 /** A run that this worker has, until it is not heard of for some time. */

@@ -8,7 +8,8 @@ import type { LedgerKind, OperationKind } from "../../core/journal/journal.ts";
 import type { ReplayEntry, ReplayOperation } from "../../core/journal/ledger-replay.ts";
 import type { AccountRef } from "../accounts/accounts.ts";
 import { readDocument } from "../accounts/documents.ts";
-import { type Cursor, readKeyIds } from "../accounts/wallet-repository.ts";
+import { readKeyIds } from "../accounts/wallet-repository.ts";
+import type { BucketCursor } from "../ledger/journal-cursors.ts";
 import { type Payment, readPayments } from "../payments/payments.ts";
 import type { Database } from "../servers/database.ts";
 import type { Queries } from "../servers/transaction.ts";
@@ -40,7 +41,7 @@ export interface RejectedEntry {
 
 /** An account as Postgres had it at one instant. */
 export interface AuditSnapshot {
-  readonly cursor: Cursor;
+  readonly cursor: BucketCursor;
   readonly nowMs: number;
   readonly state: AccountState;
   readonly stateReason: string | null;
@@ -102,7 +103,7 @@ export class AuditRepository {
   }
 
   /** How far each bucket's journal is in the ledger. */
-  async cursors(): Promise<Cursor[]> {
+  async cursors(): Promise<BucketCursor[]> {
     return await this.database.db.select().from(journalCursors).orderBy(journalCursors.bucket);
   }
 

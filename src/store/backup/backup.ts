@@ -1,6 +1,6 @@
 // A backup of Postgres: all tables as of one instant, and what a manifest says of that instant.
 
-import type { Cursor } from "../accounts/wallet-repository.ts";
+import type { BucketCursor } from "../ledger/journal-cursors.ts";
 import type { Database } from "../servers/database.ts";
 import type { SqlTransaction } from "../servers/transaction.ts";
 import { type BackupTable, copyOut, readLogMonths, readTables } from "./backup-tables.ts";
@@ -11,7 +11,7 @@ export interface BackupFacts {
   /** The main version of Postgres. */
   readonly postgres: number;
   /** How far each bucket's journal was in the ledger. */
-  readonly cursors: readonly Cursor[];
+  readonly cursors: readonly BucketCursor[];
   readonly logMonths: readonly string[];
   readonly accounts: number;
   readonly ledgerEntries: number;

@@ -3,37 +3,20 @@
 import { createHash } from "node:crypto";
 import { arrayText, type Database } from "../servers/database.ts";
 import type { SqlTransaction } from "../servers/transaction.ts";
-import { documentSources, indexState } from "../tables/index-schema.ts";
+import { documentSources, type indexedDocuments, indexState } from "../tables/index-schema.ts";
 
-/** A document with a checked URL and checked texts. */
-export interface IndexedDocument {
-  readonly url: string;
-  readonly title: string;
-  readonly text: string;
-  /** Words for the search that are not shown. */
-  readonly keywords: string;
-  /** As `2026-11-21`; null if unknown. */
-  readonly date: string | null;
-  /** ISO 639-1; null if unknown. */
-  readonly language: string | null;
-}
+type DocumentRow = Readonly<typeof indexedDocuments.$inferSelect>;
 
-/** What a copy is compared with. */
-export interface IndexState {
-  /** Names the copies of this database. */
-  readonly identity: string;
-  /** Raised by each change, for people. */
-  readonly version: number;
-  /** Another one with each change. */
-  readonly revision: string;
-}
+/**
+ * A document with a checked URL and checked texts. `keywords` are words for the search that are not
+ * shown, `date` is such as `2026-11-21`, `language` a code of ISO 639-1; both null if unknown.
+ */
+export type IndexedDocument = Omit<DocumentRow, "id" | "source">;
 
-export interface DocumentSource {
-  readonly number: number;
-  readonly name: string;
-  /** Another one whenever its documents change. */
-  readonly revision: string;
-}
+/** The identity, version and revision that a copy is compared with. */
+export type IndexState = Readonly<Omit<typeof indexState.$inferSelect, "id">>;
+
+export type DocumentSource = Readonly<Omit<typeof documentSources.$inferSelect, "updatedAt">>;
 
 /** Some megabytes at most. */
 const BATCH_DOCUMENTS = 100;

@@ -3,7 +3,13 @@
 
 import { arrayText, type Database } from "../servers/database.ts";
 import type { SqlTransaction } from "../servers/transaction.ts";
+import type { journalCursors } from "../tables/schema.ts";
 import type { PreparedEntry } from "./prepared-entry.ts";
+
+/** The place up to which a bucket's journal is in Postgres: so many entries of its epoch. */
+export type BucketCursor = Readonly<
+  Pick<typeof journalCursors.$inferSelect, "bucket" | "epoch" | "entry">
+>;
 
 /**
  * Entries are missing between the cursor and the journal: an operator must decide what is right.

@@ -8,6 +8,7 @@ import type { SqlTransaction } from "../servers/transaction.ts";
 import { LogPartitions } from "../usage/log-partitions.ts";
 import { suspendNegative } from "./account-suspension.ts";
 import {
+  type BucketCursor,
   JournalGap,
   type LockedBatch,
   lockCursors,
@@ -29,13 +30,6 @@ export interface BucketBatch {
   readonly entries: readonly JournalItem[];
   /** An entry with money that should be in Postgres already; null if there is none nearby. */
   readonly witness?: JournalItem | null;
-}
-
-export interface BucketCursor {
-  readonly bucket: number;
-  readonly epoch: number;
-  /** How many entries of the epoch are in Postgres. */
-  readonly entry: number;
 }
 
 /** A cursor, and how many entries have been in Postgres for so long that Redis may drop them. */

@@ -23,15 +23,12 @@ export interface NewOperation {
   readonly createdAt?: Date;
 }
 
-/** A booked operation. */
-export interface OperationRow {
-  readonly number: number;
-  readonly kind: OperationKind;
+type StoredOperation = Readonly<typeof operations.$inferSelect>;
+
+/** A booked operation; `payment` is the number of the payment. */
+export interface OperationRow
+  extends Pick<StoredOperation, "number" | "kind" | "payment" | "reason" | "reference"> {
   readonly amount: NanoUsd;
-  /** The payment's number. */
-  readonly payment: number | null;
-  readonly reason: string | null;
-  readonly reference: string | null;
 }
 
 /** The reference was used for something else before (D-104). */
@@ -175,7 +172,7 @@ export async function operationsAfter(
   }));
 }
 
-function operationRow(row: typeof operations.$inferSelect): OperationRow {
+function operationRow(row: StoredOperation): OperationRow {
   const { number, kind, payment, reason, reference } = row;
   return { number, kind, amount: nano(row.amount), payment, reason, reference };
 }

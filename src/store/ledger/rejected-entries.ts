@@ -4,35 +4,23 @@
 import { AdministrationError } from "../../core/errors.ts";
 import { arrayText, type Database } from "../servers/database.ts";
 import type { SqlTransaction } from "../servers/transaction.ts";
+import type { rejectedEntries } from "../tables/schema.ts";
 import type { Rejection } from "./journal-writer.ts";
 import { type Attribution, hasKnownSeq } from "./ledger-chain.ts";
 
-export interface OpenRejection {
-  readonly bucket: number;
-  readonly epoch: number;
-  /** Its number in the bucket's journal. */
-  readonly entry: number;
-  /** The account id in the entry; null if it could not be read. */
-  readonly account: string | null;
-  /** Its number in the account's ledger; null if it carries no money or could not be read. */
-  readonly seq: number | null;
-  readonly reason: string;
-  /** True if its ledger row is written and only its log row is missing. */
-  readonly ledgerWritten: boolean;
-  readonly rejectedAt: Date;
-}
+type RejectedRow = Readonly<typeof rejectedEntries.$inferSelect>;
+
+/** A rejected entry that is not written yet, without its content. */
+export type OpenRejection = Omit<
+  RejectedRow,
+  "content" | "resolvedAt" | "setAsideAt" | "setAsideReason"
+>;
 
 /** A bucket's journal in one epoch. */
-export interface BucketEpoch {
-  readonly bucket: number;
-  readonly epoch: number;
-}
+export type BucketEpoch = Pick<RejectedRow, "bucket" | "epoch">;
 
-/** Where an entry is. */
-export interface EntryPlace extends BucketEpoch {
-  /** Its number in the bucket's journal. */
-  readonly entry: number;
-}
+/** The place of an entry: `entry` is its number in the bucket's journal. */
+export type EntryPlace = Pick<RejectedRow, "bucket" | "epoch" | "entry">;
 
 /**
  * Whether the account's balance includes an entry's money: later entries carry it, none does, it

@@ -11,22 +11,10 @@ import { configurations } from "../tables/configuration-schema.ts";
 /** The largest number that a version can have. */
 const INTEGER_MAX = 2_147_483_647;
 
-/** A version without its text. */
-export interface ConfigurationVersion {
-  readonly version: number;
-  readonly digest: string;
-  readonly actor: string;
-  readonly note: string | null;
-  /** What it changed in the one before, in words. */
-  readonly changes: readonly string[];
-  /** The version whose text it repeats; null if it is no rollback. */
-  readonly rollsBackTo: number | null;
-  readonly at: Date;
-}
+export type StoredConfiguration = Readonly<typeof configurations.$inferSelect>;
 
-export interface StoredConfiguration extends ConfigurationVersion {
-  readonly text: string;
-}
+/** A version without its text. */
+export type ConfigurationVersion = Omit<StoredConfiguration, "text">;
 
 export interface NewConfiguration {
   /** The file as it was given. */

@@ -9,33 +9,22 @@ import type { Transaction } from "../servers/transaction.ts";
 import { accounts } from "../tables/account-schema.ts";
 import { operatorActions } from "../tables/operator-schema.ts";
 
-export type ActionOutcome = "begun" | "done" | "unchanged" | "failed";
+type ActionRow = Readonly<typeof operatorActions.$inferSelect>;
 
-/** What an operator asks for. The same id must mean the same. */
-export interface OperatorAction {
-  readonly id: string;
-  readonly action: string;
-  /** The account's number; null if it is about none. */
-  readonly account: number | null;
-  /** What it is done to, if that is not the account. */
-  readonly subject: string | null;
-  /** In words. */
-  readonly about: string;
-  readonly reason: string;
-}
+export type ActionOutcome = ActionRow["outcome"];
+
+/** An order of an operator. The same id must mean the same. */
+export type OperatorAction = Pick<
+  ActionRow,
+  "id" | "action" | "account" | "subject" | "about" | "reason"
+>;
 
 /** A person who acts as operator. */
 export type OperatorActor = Actor & { readonly personId: string };
 
-export interface TrailEntry extends OperatorAction {
-  readonly number: number;
-  readonly at: Date;
-  readonly actor: string;
-  readonly country: string | null;
+export interface TrailEntry extends Omit<ActionRow, "person"> {
   /** The id of the account. */
   readonly accountId: string | null;
-  readonly outcome: ActionOutcome;
-  readonly detail: string | null;
 }
 
 /** The operator who acts, and the time. */
@@ -140,21 +129,6 @@ function select(db: Database["db"]) {
 type Row = Awaited<ReturnType<typeof select>>[number];
 
 function entryOf({ row, accountId }: Row): TrailEntry {
-  const { number, id, at, actor, country, action, account, subject } = row;
-  const { about, reason, outcome, detail } = row;
-  return {
-    number,
-    id,
-    at,
-    actor,
-    country,
-    action,
-    account,
-    accountId,
-    subject,
-    about,
-    reason,
-    outcome,
-    detail,
-  };
+  const { person: _, ...entry } = row;
+  return { ...entry, accountId };
 }

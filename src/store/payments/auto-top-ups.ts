@@ -27,18 +27,13 @@ export interface AutoTopUpTerms {
   readonly monthlyCap: NanoUsd;
 }
 
-export interface AutoTopUp extends AutoTopUpTerms {
-  readonly account: number;
-  readonly state: "enabled" | "paused";
-  readonly reason: string | null;
-  /** The card's number. */
-  readonly card: number;
+/** A row, with the card that it charges. */
+export interface AutoTopUp
+  extends AutoTopUpTerms,
+    Omit<Readonly<typeof autoTopUps.$inferSelect>, keyof AutoTopUpTerms> {
   readonly cardId: string;
   readonly lastFour: string;
   readonly isCardRemoved: boolean;
-  readonly consentVersion: string;
-  readonly consentAt: Date;
-  readonly changedAt: Date;
 }
 
 export class AutoTopUps {

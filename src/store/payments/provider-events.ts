@@ -6,16 +6,13 @@ import type { Database } from "../servers/database.ts";
 import type { Transaction } from "../servers/transaction.ts";
 import { providerCursors, providerEvents } from "../tables/payment-schema.ts";
 
-export interface ProviderEvent {
-  readonly provider: string;
-  /** The provider's own id of it. */
-  readonly id: string;
-  readonly type: string;
-  /** The kind of the object that changed, as the provider names it, and its id. */
-  readonly object: string;
-  readonly objectId: string;
-  readonly occurredAt: Date;
-}
+type EventRow = Readonly<typeof providerEvents.$inferSelect>;
+
+/** An event, which names the object that changed: its kind, and its id at the provider. */
+export type ProviderEvent = Pick<
+  EventRow,
+  "provider" | "id" | "type" | "object" | "objectId" | "occurredAt"
+>;
 
 export type EventRef = Pick<ProviderEvent, "provider" | "id">;
 

@@ -7,11 +7,10 @@ import { type NanoUsd, nano } from "../../core/money/money.ts";
 import type { Database } from "../servers/database.ts";
 import { refundAttempts } from "../tables/payment-schema.ts";
 
-export interface RefundRef {
-  /** The top-up's number. */
-  readonly topUp: number;
-  readonly reference: string;
-}
+type AttemptRow = Readonly<typeof refundAttempts.$inferSelect>;
+
+/** The number of a top-up, and the operator's own id of the refund. */
+export type RefundRef = Pick<AttemptRow, "topUp" | "reference">;
 
 export interface RefundAttempt {
   /** Null: all that is left. */
@@ -20,10 +19,8 @@ export interface RefundAttempt {
   readonly attempt: number;
 }
 
-export interface OrderedRefund extends RefundAttempt {
-  /** The provider's id of the refund; null while none is known. */
-  readonly refund: string | null;
-}
+/** A refund, with the provider's id of it: null before it is made. */
+export type OrderedRefund = RefundAttempt & Pick<AttemptRow, "refund">;
 
 /** Stores the order of a refund; the first one by this reference, if there is one. */
 export async function orderRefund(

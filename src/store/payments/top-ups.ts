@@ -11,56 +11,32 @@ import type { Queries, Transaction } from "../servers/transaction.ts";
 import { accounts, payments } from "../tables/account-schema.ts";
 import { planCharges, savedCards, topUps } from "../tables/payment-schema.ts";
 
-/** On the provider's page, by a saved card on request or automatically, or the price of a plan. */
-export const TOP_UP_KINDS = ["checkout", "card", "auto", "plan"] as const;
-export type TopUpKind = (typeof TOP_UP_KINDS)[number];
-export const TOP_UP_STATUSES = ["open", "succeeded", "failed", "expired"] as const;
-export type TopUpStatus = (typeof TOP_UP_STATUSES)[number];
+type TopUpRow = Readonly<typeof topUps.$inferSelect>;
 
-export interface TopUp {
-  readonly number: number;
-  readonly id: string;
-  /** The account's number, id and bucket. */
-  readonly account: number;
+export const TOP_UP_KINDS = topUps.kind.enumValues;
+export type TopUpKind = TopUpRow["kind"];
+export const TOP_UP_STATUSES = topUps.status.enumValues;
+export type TopUpStatus = TopUpRow["status"];
+
+/** A row without the numbers of its readings, and what belongs to it in other tables. */
+export interface TopUp
+  extends Omit<TopUpRow, "amount" | "fee" | "bonus" | "reads" | "appliedRead"> {
   readonly accountId: string;
   readonly bucket: number;
   readonly surface: Surface;
-  readonly provider: string;
-  readonly kind: TopUpKind;
-  /** The net amount: what will be credited, or what a plan costs. */
   readonly amount: NanoUsd;
-  /** What the payer pays on top of it. A tax comes besides, known once it is paid. */
   readonly fee: NanoUsd;
+  /** Zero until the top-up is paid. */
   readonly tax: NanoUsd;
-  /** Until it is paid, what it gets if it is the holder's first. */
+  /** Until the top-up is paid, the bonus that it gets if it is the holder's first. */
   readonly bonus: NanoUsd;
-  readonly status: TopUpStatus;
-  /** The provider's ids of its page and of the payment; null until it made them. */
-  readonly checkout: string | null;
-  readonly intent: string | null;
-  readonly url: string | null;
-  /** The number of the card that is charged; null on the provider's page. */
-  readonly card: number | null;
-  /** Our id of that card, and the provider's. */
+  /** Our id of the card, and the provider's; null on the provider's page. */
   readonly cardId: string | null;
   readonly cardRef: string | null;
-  readonly consentVersion: string | null;
-  readonly attempts: number;
-  readonly failure: string | null;
-  readonly nextAttemptAt: Date | null;
-  /** Refunds, disputes and warnings as they were last read. */
-  readonly concern: string | null;
-  /** The number of the payment that came of it. */
-  readonly payment: number | null;
-  /** The plan that it pays for; null for one that is credited. */
+  /** The plan that the top-up pays for; null for one that is credited. */
   readonly plan: PlanCharge | null;
-  /** The payer's own id of it; null where none was given. */
-  readonly request: string | null;
   /** The provider's page with the receipt. */
   readonly receiptUrl: string | null;
-  readonly createdAt: Date;
-  readonly expiresAt: Date | null;
-  readonly endedAt: Date | null;
 }
 
 export interface NewTopUp {

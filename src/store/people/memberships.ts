@@ -12,21 +12,17 @@ import type { Transaction } from "../servers/transaction.ts";
 import { accounts } from "../tables/account-schema.ts";
 import { invitations, memberships, people } from "../tables/people-schema.ts";
 
-export interface MemberRow {
+type Person = Readonly<typeof people.$inferSelect>;
+type Membership = Readonly<typeof memberships.$inferSelect>;
+type Invitation = Readonly<typeof invitations.$inferSelect>;
+
+export interface MemberRow
+  extends Pick<Person, "email" | "name">,
+    Pick<Membership, "role" | "joinedAt"> {
   readonly personId: string;
-  readonly email: string;
-  readonly name: string;
-  readonly role: Role;
-  readonly joinedAt: Date;
 }
 
-export interface InvitationRow {
-  readonly id: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly invitedBy: string;
-  readonly expiresAt: Date;
-}
+export type InvitationRow = Pick<Invitation, "id" | "email" | "role" | "invitedBy" | "expiresAt">;
 
 export interface NewInvitation extends InvitationRow {
   /** The number of the account. */

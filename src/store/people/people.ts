@@ -19,14 +19,12 @@ import {
   verifications,
 } from "../tables/people-schema.ts";
 
-export interface PersonRow {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly isOperator: boolean;
-  readonly twoFactorEnabled: boolean;
+type Person = Readonly<typeof people.$inferSelect>;
+
+export interface PersonRow
+  extends Pick<Person, "id" | "email" | "name" | "isOperator" | "twoFactorEnabled"> {
   readonly hasPasskey: boolean;
-  /** Whether the person has any second factor: an app or a passkey. */
+  /** True if the person has any second factor: an app or a passkey. */
   readonly hasFactor: boolean;
 }
 
@@ -48,13 +46,9 @@ export interface OwnAccount {
   readonly role: Role;
 }
 
-export interface SessionRow {
-  readonly id: string;
-  readonly userAgent: string | null;
-  readonly country: string | null;
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
-}
+export type SessionRow = Readonly<
+  Pick<typeof sessions.$inferSelect, "id" | "userAgent" | "country" | "createdAt" | "expiresAt">
+>;
 
 export class PeopleStore {
   constructor(readonly database: Database) {}

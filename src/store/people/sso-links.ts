@@ -15,11 +15,7 @@ export interface SsoIdentity {
   readonly subject: string;
 }
 
-export interface SsoPerson {
-  readonly id: string;
-  readonly email: string;
-  readonly isOperator: boolean;
-}
+export type SsoPerson = Readonly<Pick<typeof people.$inferSelect, "id" | "email" | "isOperator">>;
 
 export interface SsoLink extends SsoIdentity {
   readonly createdAt: Date;

@@ -13,7 +13,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/pg-core";
-import { PLAN_NAMES } from "../../core/access/limits.ts";
+import { PLAN_NAMES, type Scope } from "../../core/access/limits.ts";
 import { OPERATION_KINDS } from "../../core/journal/journal.ts";
 import { PAYMENT_PURPOSES } from "../../core/money/payment-credit.ts";
 import { at, money, number } from "./columns.ts";
@@ -75,7 +75,7 @@ export const keys = pgTable(
     /** The id of the pepper. Null if the release that created the key did not store it. */
     pepper: text("pepper"),
     name: text("name").notNull(),
-    scopes: text("scopes").array().notNull(),
+    scopes: text("scopes").array().$type<Scope[]>().notNull(),
     ipAllowlist: text("ip_allowlist").array().notNull(),
     monthlyLimit: money("monthly_limit"),
     lastFour: text("last_four").notNull(),

@@ -11,7 +11,8 @@ import type { ScriptLibrary } from "../../../actors/scripts/script-library.ts";
 import { ScriptRunner } from "../../../actors/scripts/script-runner.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { nano } from "../../../src/core/money/money.ts";
-import { type Cursor, WalletRepository } from "../../../src/store/accounts/wallet-repository.ts";
+import { WalletRepository } from "../../../src/store/accounts/wallet-repository.ts";
+import type { BucketCursor } from "../../../src/store/ledger/journal-cursors.ts";
 import type { Database } from "../../../src/store/servers/database.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
 import { random } from "../../support/random.ts";
@@ -37,7 +38,7 @@ export class LaneRepository extends WalletRepository {
   }
 
   override recovery(recovery: Parameters<WalletRepository["recovery"]>[0]): Promise<void> {
-    const mine = (cursor: Cursor) => cursor.bucket === this.account.bucket;
+    const mine = (cursor: BucketCursor) => cursor.bucket === this.account.bucket;
     return super.recovery({
       ...recovery,
       rebuild: (cursors, newEpochs) => recovery.rebuild(cursors.filter(mine), newEpochs),

@@ -2,7 +2,8 @@
 // that fails.
 
 import { SCRIPT_LIBRARY, type ScriptLibrary } from "../../../actors/scripts/script-library.ts";
-import { type BucketCursor, Ledger } from "../../../src/store/ledger/ledger.ts";
+import type { BucketCursor } from "../../../src/store/ledger/journal-cursors.ts";
+import { Ledger } from "../../../src/store/ledger/ledger.ts";
 import { flushJournal } from "../../../workers/log-flush.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
 import type { World } from "../../support/stores/world.ts";
