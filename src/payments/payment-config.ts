@@ -1,9 +1,9 @@
 // The settings of payments. Without a key there are no top-ups.
 
 import { centsUp } from "../core/money/money.ts";
+import type { ProviderKind } from "../core/money/payment-names.ts";
 import { PLAN_PRICE_MIN, type PlanPrices, PRICED_PLANS } from "../core/money/plan-terms.ts";
 import type { TopUpTerms } from "../core/money/top-up-terms.ts";
-import type { ProviderKind } from "./provider.ts";
 import type { ProviderOptions, ProviderSettings } from "./provider-kind.ts";
 import { neededVariables, PROVIDER_KINDS, PROVIDERS } from "./providers.ts";
 

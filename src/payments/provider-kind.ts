@@ -1,7 +1,8 @@
 // Defines a kind of payment provider: its settings, its webhook, and the function that opens it.
 
+import type { ProviderName } from "../core/money/payment-names.ts";
 import type { SecretList } from "../core/secrets.ts";
-import type { PaymentProvider, ProviderName } from "./provider.ts";
+import type { PaymentProvider } from "./provider.ts";
 
 /** The settings of a provider, each checked by itself. */
 export interface ProviderSettings {

@@ -2,19 +2,10 @@
 
 import type { Surface } from "../core/access/services.ts";
 import type { NanoUsd } from "../core/money/money.ts";
+import type { ProviderName } from "../core/money/payment-names.ts";
 import type { ProviderEvent } from "../store/payments/provider-events.ts";
 import type { CardDetails } from "../store/payments/saved-cards.ts";
 import type { CheckoutPage, TopUp, TopUpKind } from "../store/payments/top-ups.ts";
-
-/**
- * Each kind of provider, with the names under which its payments are stored. The sandbox is of
- * Stripe's kind and has a name of its own. A kind also has a row of `PROVIDERS`.
- */
-const NAMES_OF = { stripe: ["stripe", "sandbox"] } as const;
-
-export type ProviderKind = keyof typeof NAMES_OF;
-export type ProviderName = (typeof NAMES_OF)[ProviderKind][number];
-export const PROVIDER_NAMES: readonly ProviderName[] = Object.values(NAMES_OF).flat();
 
 /** A dispute as a provider tells of it. An inquiry has moved no money. */
 export interface ProviderDispute {

@@ -1,6 +1,6 @@
-// The kinds of payment providers. A new one is a name in `NAMES_OF`, a row here, and a file.
+// The kinds of payment providers. A new one is a name in `PAYMENT_NAMES`, a row here, and a file.
 
-import type { ProviderKind } from "./provider.ts";
+import type { ProviderKind } from "../core/money/payment-names.ts";
 import type { PaymentProviderKind } from "./provider-kind.ts";
 import { stripe } from "./providers/stripe.ts";
 

@@ -4,6 +4,7 @@ import type { Clock } from "../core/clock.ts";
 import { ApiError, ERRORS, OK } from "../core/errors.ts";
 import { newTimedId, type RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
+import type { ProviderKind } from "../core/money/payment-names.ts";
 import type { BodyShares } from "../http/body/body-shares.ts";
 import { readText } from "../http/body/read-body.ts";
 import { type ClientIp, networkOf } from "../http/client-ip.ts";
@@ -14,7 +15,7 @@ import { Type } from "../http/schema.ts";
 import { peerOf } from "../http/server.ts";
 import type { PaymentQueue } from "../store/payments/payment-queue.ts";
 import type { ProviderEvent, ProviderEvents } from "../store/payments/provider-events.ts";
-import { EventRefused, type PaymentProvider, type ProviderKind } from "./provider.ts";
+import { EventRefused, type PaymentProvider } from "./provider.ts";
 import { PROVIDER_KINDS, PROVIDERS } from "./providers.ts";
 
 /** What the webhook needs; null in a process without a payment provider. */

@@ -4,6 +4,7 @@
 import { readAccountSummary } from "../accounts/account-summary.ts";
 import { min, subtract, toDecimal, ZERO } from "../core/money/money.ts";
 import { DISPUTE_STATES } from "../core/money/payment-credit.ts";
+import { PROVIDER_NAMES } from "../core/money/payment-names.ts";
 import { TOP_UP_MIN, topUpCapsOf } from "../core/money/top-up-caps.ts";
 import type { TopUpTerms } from "../core/money/top-up-terms.ts";
 import {
@@ -21,7 +22,6 @@ import {
 } from "../core/records.ts";
 import { autoSettingsOf } from "../payments/auto-settings.ts";
 import { CONSENT_VERSION, consentText } from "../payments/consent.ts";
-import { PROVIDER_NAMES } from "../payments/provider.ts";
 import type { PaymentDeps } from "../payments/read-top-up.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
 import type { AutoTopUp as AutoTopUpRow } from "../store/payments/auto-top-ups.ts";

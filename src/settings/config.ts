@@ -3,6 +3,7 @@
 import { join, resolve } from "node:path";
 import { safetyIdSecretsOf } from "../core/access/safety-ids.ts";
 import type { NanoUsd, PicoUsd } from "../core/money/money.ts";
+import { movesMoney } from "../core/money/payment-names.ts";
 import type { SecretList, Secrets } from "../core/secrets.ts";
 import { type PaymentConfig, paymentConfigOf } from "../payments/payment-config.ts";
 import { PROVIDERS } from "../payments/providers.ts";
@@ -129,7 +130,7 @@ export function loadServerConfig(
 ): ServerConfig {
   const values = readVariables(ALL_VARIABLES, env);
   const payments = paymentsOf(values);
-  if (payments?.name === "sandbox") {
+  if (payments !== null && !movesMoney(payments.name)) {
     const { secretKey } = PROVIDERS[payments.kind].variables;
     requireThisMachine(values, `${secretKey} is a key of the sandbox`);
   }

@@ -1,6 +1,7 @@
 // Checks settings that are for development on this machine alone, and warns operators about them.
 
 import { isLoopback } from "../core/loopback.ts";
+import { movesMoney, type ProviderName } from "../core/money/payment-names.ts";
 import { ConfigError, type Environment, type Values } from "./environment.ts";
 import type { SERVER_VARIABLES } from "./variables.ts";
 
@@ -22,7 +23,7 @@ export function requireThisMachine({ HOST: host, CONSOLE_URL: url }: Reach, sett
 
 interface Conveniences {
   readonly console: { readonly showsMails: boolean } | null;
-  readonly payments: { readonly name: string } | null;
+  readonly payments: { readonly name: ProviderName } | null;
 }
 
 /** Warns the operator of settings that must change before other machines reach the installation. */
@@ -31,7 +32,7 @@ export function warningsOf(
   environment: Environment,
 ): readonly string[] {
   const shows = console?.showsMails === true && "shows mailed codes and links in its answers";
-  const plays = payments?.name === "sandbox" && "takes test cards as payment";
+  const plays = payments !== null && !movesMoney(payments.name) && "takes test cards as payment";
   const both = [shows, plays].filter((one) => one !== false).join(" and ");
   return [
     ...(both === ""

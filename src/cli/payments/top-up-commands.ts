@@ -4,6 +4,7 @@ import { findAccount } from "../../accounts/administration.ts";
 import { AdministrationError } from "../../core/errors.ts";
 import { newSuffix } from "../../core/ids.ts";
 import { toJsonNumber } from "../../core/money/money.ts";
+import { movesMoney } from "../../core/money/payment-names.ts";
 import {
   type AutoSettings,
   autoSettingsOf,
@@ -47,7 +48,7 @@ export function paymentsOf({
       `No payment provider is configured: set ${PROVIDER_KINDS.map(neededVariables).join(", or ")}`,
     );
   }
-  if (config.name === "sandbox") warn(SANDBOX);
+  if (!movesMoney(config.name)) warn(SANDBOX);
   const log = { info: () => {}, warn: noted(warn), error: noted(warn) };
   const { now } = administration;
   const { service } = loadMailConfig();

@@ -2,9 +2,9 @@
 // pages.
 
 import { ROLES } from "../../core/access/roles.ts";
+import { PROVIDER_NAMES } from "../../core/money/payment-names.ts";
 import { list, reply, time } from "../../http/console/fields.ts";
 import { type Checked, nullable, oneOf, Type, text } from "../../http/schema.ts";
-import { PROVIDER_NAMES } from "../../payments/provider.ts";
 
 export const Me = reply({
   person: Type.Object({

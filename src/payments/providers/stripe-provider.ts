@@ -3,12 +3,12 @@
 
 import Stripe from "stripe";
 import { ofCents, toCents, toDecimal } from "../../core/money/money.ts";
+import type { ProviderName } from "../../core/money/payment-names.ts";
 import type { ProviderEvent } from "../../store/payments/provider-events.ts";
 import {
   type ChargeTerms,
   type EventSubject,
   type PaymentProvider,
-  type ProviderName,
   type ProviderPayment,
   RefundRefused,
   type RefundTerms,

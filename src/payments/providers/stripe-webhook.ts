@@ -2,9 +2,10 @@
 // the event only names what to read.
 
 import Stripe from "stripe";
+import type { ProviderName } from "../../core/money/payment-names.ts";
 import type { SecretList } from "../../core/secrets.ts";
 import type { ProviderEvent } from "../../store/payments/provider-events.ts";
-import { EventRefused, type ProviderName } from "../provider.ts";
+import { EventRefused } from "../provider.ts";
 
 /** An event that was signed longer ago may be a copy that somebody kept. */
 const TOLERANCE_SECONDS = 300;

@@ -4,6 +4,7 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { mayAct } from "../../../../src/core/access/roles.ts";
+import { movesMoney } from "../../../../src/core/money/payment-names.ts";
 import type { BillingReply } from "../../../../src/readings/billing.ts";
 import {
   billingQuery,
@@ -118,7 +119,7 @@ function Sections({ billing, account, canPay }: SectionsProps) {
   return (
     <div className="panels">
       {provider === null && <Notice tone="held">{t.billing.noProvider}</Notice>}
-      {provider === "sandbox" && <Notice>{t.billing.sandbox}</Notice>}
+      {provider !== null && !movesMoney(provider) && <Notice>{t.billing.sandbox}</Notice>}
       {!isZero(balance.owed_usd) && <Notice tone="owed">{t.billing.owedHow}</Notice>}
       <div className="split">
         <Panel>
