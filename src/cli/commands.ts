@@ -24,6 +24,7 @@ import { operatorCommands } from "./operator-commands.ts";
 import { paymentCommands } from "./payments/payment-commands.ts";
 import { planCommands } from "./payments/plan-commands.ts";
 import { topUpCommands } from "./payments/top-up-commands.ts";
+import { reconcileCommands } from "./prices/reconcile-command.ts";
 import { readingCommands } from "./reading-commands.ts";
 import { reportCommands } from "./report-commands.ts";
 import { serviceCommands } from "./service-commands.ts";
@@ -46,6 +47,7 @@ const COMMANDS: readonly Command[] = [
   ...logCommands,
   ...usageCommands,
   ...reportCommands,
+  ...reconcileCommands,
   ...readingCommands,
   ...journalCommands,
   ...operationCommands,

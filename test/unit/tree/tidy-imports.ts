@@ -27,7 +27,7 @@ const SURFACE = /^src\/(?:account|application|console)\//;
  * The parts that a call does not need. The drawn maps are not among them, because the service of
  * maps uses them.
  */
-const ANNEX = /^src\/annexes\/(?:imports|stripe-sandbox)\//;
+const ANNEX = /^src\/annexes\/(?:imports|prices|stripe-sandbox)\//;
 const DOMAIN = /^src\/(?:services\/[^/]+|payments|identity|accounts)\//;
 
 const LAYERS = layers([
