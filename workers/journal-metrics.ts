@@ -2,6 +2,7 @@
 // waits for them.
 
 import type { Registry } from "prom-client";
+import { isGenerative } from "../src/core/access/services.ts";
 import type { Log } from "../src/core/log.ts";
 import type { MetricName } from "../src/core/metrics.ts";
 import { BoundedLabel, counter, gauge, histogram } from "../src/http/telemetry/metrics.ts";
@@ -54,7 +55,7 @@ export function journalMetrics(deps: JournalMetricsDeps): JournalMetrics {
       ofService.upstream = (ofService.upstream ?? 0) + Number(log.upstream_cost);
     }
     // The sweep counted this call, but no tokens for it.
-    if (log.error_code === null && log.lane !== null && service === "models") {
+    if (log.error_code === null && log.lane !== null && isGenerative(service)) {
       sums.tokens ??= { input: 0, cached: 0, output: 0 };
       sums.tokens.input += Number(log.prompt_tokens);
       sums.tokens.cached += Number(log.cached_tokens);

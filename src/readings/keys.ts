@@ -7,6 +7,7 @@ import {
   type Surface,
   scopesOfSurface,
   serviceOfScope,
+  serviceTitle,
 } from "../core/access/services.ts";
 import { ZERO } from "../core/money/money.ts";
 import {
@@ -22,7 +23,6 @@ import {
 } from "../core/records.ts";
 import type { AccountRow } from "../store/accounts/accounts.ts";
 import type { WalletStores } from "./reading.ts";
-import { serviceTitle } from "./service-names.ts";
 
 /** The fields of a key that Postgres has: the reply to a change needs no answer of Redis. */
 export const KeyTerms = {

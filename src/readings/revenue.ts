@@ -2,7 +2,7 @@
 // payments received.
 
 import { DAY_MS } from "../core/access/limits.ts";
-import { serviceOfScope } from "../core/access/services.ts";
+import { serviceOfScope, serviceTitle } from "../core/access/services.ts";
 import { jsonFrom, listOf, nested, text, usd, type WireOf } from "../core/records.ts";
 import { REVENUE_GROUPS } from "../core/usage-query.ts";
 import { invalid } from "../http/body/checks.ts";
@@ -11,7 +11,6 @@ import { readReceived } from "../store/operators/operator-money.ts";
 import type { Database } from "../store/servers/database.ts";
 import { type MarginSums, readMargins } from "../store/usage/margins.ts";
 import { count, timeText, usdText } from "./reading.ts";
-import { serviceTitle } from "./service-names.ts";
 
 const DAY = "^\\d{4}-\\d\\d-\\d\\d$";
 const DAYS_MAX = 366;

@@ -1,5 +1,6 @@
 // Reads the query of usage: its filter, and its steps in any time zone.
 
+import { scopeOfService } from "../core/access/services.ts";
 import type { ApiError } from "../core/errors.ts";
 import { isUsualYear, USUAL_YEARS } from "../core/text/field-rules.ts";
 import { CALL_STATUSES, NO_MODEL, USAGE_GROUPS, USAGE_STEPS } from "../core/usage-query.ts";
@@ -10,7 +11,6 @@ import { type KeyName, keyNumber } from "../store/accounts/key-names.ts";
 import type { Database } from "../store/servers/database.ts";
 import { UnknownZone, zoneBorders } from "../store/usage/usage.ts";
 import type { UsageFilter } from "../store/usage/usage-days.ts";
-import { scopeOfService } from "./service-names.ts";
 
 /** The most steps of a reply; a longer range needs a longer step. */
 const USAGE_STEPS_MAX = 750;

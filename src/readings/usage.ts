@@ -1,6 +1,6 @@
 // Sums the usage of an account by step of time and by group. The CSV has no totals (D-581).
 
-import { serviceOfScope } from "../core/access/services.ts";
+import { serviceOfScope, serviceTitle } from "../core/access/services.ts";
 import { BAND_ERROR_PERCENT, LatencyCounts } from "../core/latency-bands.ts";
 import {
   type Field,
@@ -35,7 +35,6 @@ import {
   type UsageSums,
 } from "../store/usage/usage.ts";
 import { type AccountSource, AGE, asOf, timeText } from "./reading.ts";
-import { serviceTitle } from "./service-names.ts";
 import { rangeOf, type UsageInput, usageFilterOf } from "./usage-range.ts";
 
 const P95 = 95;

@@ -12,7 +12,7 @@ interface ServiceRow {
   /** The heading in the documentation. */
   readonly title: string;
   readonly about: string;
-  /** The scope that a key needs (SPEC 5.3). The request log shows it as the service. */
+  /** The scope that a key needs (SPEC 5.3). The request log stores it (D-616). */
   readonly scope: string;
   /** The error code while the service is paused. */
   readonly unavailable: `${string}_unavailable`;
@@ -104,9 +104,30 @@ export function isGenerative(scope: string): boolean {
   return GENERATIVE.has(scope);
 }
 
-/** The name of the service that a scope opens; other words, such as `account`, stay unchanged. */
+/**
+ * The name of the service that a scope opens; other words, such as `account`, stay unchanged. The
+ * request log and its sums store the scope, and readers show the name (D-616).
+ */
 export function serviceOfScope(scope: string): string {
   return SERVICE_NAMES.find((name) => SERVICES[name].scope === scope) ?? scope;
+}
+
+/** The reverse of `serviceOfScope`. */
+export function scopeOfService(service: string): string {
+  return SERVICE_NAMES.includes(service as ServiceName)
+    ? SERVICES[service as ServiceName].scope
+    : service;
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(SERVICE_NAMES.map((name) => [name, SERVICES[name].title])),
+  account: "Account",
+  unknown: "Unknown",
+};
+
+/** The title of a service, for people. */
+export function serviceTitle(service: string): string {
+  return TITLES[service] ?? service;
 }
 
 /** The scopes that a key of this surface can have. */

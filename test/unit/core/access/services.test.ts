@@ -3,8 +3,11 @@ import {
   SCOPES,
   SERVICE_NAMES,
   SERVICES,
+  scopeOfService,
   scopesOfSurface,
   scopesOfTier,
+  serviceOfScope,
+  serviceTitle,
   type TierName,
 } from "../../../../src/core/access/services.ts";
 import { ERRORS } from "../../../../src/core/errors.ts";
@@ -20,6 +23,14 @@ test("each tier has exactly its services of SPEC 8.2", () => {
   for (const tier of ["build", "scale", "pro", "enterprise"] as const) {
     expect(specified(tier)).toEqual([...all]);
   }
+});
+
+test("a scope of the log becomes the name of its service, and the name becomes the scope", () => {
+  expect(SCOPES.map(serviceOfScope)).toEqual([...SERVICE_NAMES]);
+  expect(SERVICE_NAMES.map(scopeOfService)).toEqual([...SCOPES]);
+  expect([serviceOfScope("account"), scopeOfService("account")]).toEqual(["account", "account"]);
+  expect(scopeOfService("toString")).toBe("toString");
+  expect(SERVICE_NAMES.map(serviceTitle)).toEqual(["Chat", "Search", "Maps", "Mail"]);
 });
 
 test("Gateway keys can have every scope, application keys only the Models API", () => {
