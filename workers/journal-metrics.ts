@@ -5,11 +5,17 @@ import type { Registry } from "prom-client";
 import { isGenerative } from "../src/core/access/services.ts";
 import type { Log } from "../src/core/log.ts";
 import type { MetricName } from "../src/core/metrics.ts";
-import { BoundedLabel, counter, gauge, histogram } from "../src/http/telemetry/metrics.ts";
+import {
+  BoundedLabel,
+  counter,
+  gauge,
+  histogram,
+  TopCounter,
+} from "../src/http/telemetry/metrics.ts";
 import type { WriteOutcome } from "../src/store/ledger/ledger.ts";
 import type { PreparedEntry } from "../src/store/ledger/prepared-entry.ts";
 import type { Cell } from "../src/store/tables/unnest.ts";
-import type { LogRow } from "../src/store/usage/log-rows.ts";
+import { CONTENT_REFUSED, type LogRow } from "../src/store/usage/log-rows.ts";
 import type { Lag } from "./journal-lag.ts";
 
 export interface JournalMetrics {
@@ -28,6 +34,7 @@ export interface JournalMetricsDeps {
 
 const PROVIDERS_MAX = 100;
 const MODELS_MAX = 200;
+export const REFUSED_ACCOUNTS_MAX = 20;
 const NANO_PER_USD = 1e9;
 
 export function journalMetrics(deps: JournalMetricsDeps): JournalMetrics {
@@ -37,6 +44,11 @@ export function journalMetrics(deps: JournalMetricsDeps): JournalMetrics {
   const rejected = counter(registry, "farebox_journal_rejected_total");
   const negative = counter(registry, "farebox_negative_balances_total");
   const latency = histogram(registry, "farebox_call_seconds");
+  const refusals = new TopCounter(
+    counter(registry, "farebox_content_refusals_total"),
+    "account",
+    REFUSED_ACCOUNTS_MAX,
+  );
   const addSums = countSums(registry);
   const onChat = chatMetrics(registry);
   watchJournal(deps);
@@ -47,6 +59,7 @@ export function journalMetrics(deps: JournalMetricsDeps): JournalMetrics {
     sums.writtenOff += entry.writtenOff;
     if (entry.type === "expired") sums.expired += 1;
     if (log === null) return;
+    if (log.stop_reason === CONTENT_REFUSED) refusals.inc(entry.account);
     const service = String(log.service);
     const ofService = sumsOf(sums.services, service);
     // A late settlement may return money that the sweep took too much, and no counter can go back.

@@ -3,6 +3,7 @@
 import { BUCKETS } from "../../src/core/access/limits.ts";
 import { MONTH_TEXTS_MAX, YEARS } from "../../src/store/ledger/prepared-entry.ts";
 import { NUMBERS_MAX } from "../../src/store/ledger/row-numbers.ts";
+import { REFUSED_ACCOUNTS_MAX } from "../../workers/journal-metrics.ts";
 import { number, type Remembered } from "./remembered-row.ts";
 
 export const REMEMBERED_BY_WORKERS: readonly Remembered[] = [
@@ -13,6 +14,14 @@ export const REMEMBERED_BY_WORKERS: readonly Remembered[] = [
     count: 2 * NUMBERS_MAX,
     bytes: 150,
     beyond: "the one used longest ago is read again",
+  },
+  {
+    holders: ["src/http/telemetry/metrics.ts #counts"],
+    what: "worker: accounts with the most refusals of content",
+    most: number(REFUSED_ACCOUNTS_MAX),
+    count: REFUSED_ACCOUNTS_MAX,
+    bytes: 150,
+    beyond: "the one with the fewest is summed up",
   },
   {
     holders: ["src/store/ledger/prepared-entry.ts monthTexts"],

@@ -80,6 +80,8 @@ export interface FailedCall {
   readonly failure: unknown;
 }
 
+const CONTENT_REFUSED = { isContentRefused: true } as const;
+
 /** Releases the hold of a failed call, and throws the error of the failure. */
 export async function giveBack(
   deps: CallDeps,
@@ -91,7 +93,9 @@ export async function giveBack(
   const end = hasLeft
     ? { status: DISCONNECTED.status, errorCode: DISCONNECTED.code }
     : { status: error.status, errorCode: error.code };
-  await release(deps, hold, outcomeOf(deps, call, end));
+  const outcome = outcomeOf(deps, call, end);
+  const isRefused = !hasLeft && error.isContentRefusal;
+  await release(deps, hold, isRefused ? { ...outcome, usageDetails: CONTENT_REFUSED } : outcome);
   throw error;
 }
 

@@ -2,6 +2,7 @@
 // gives, the trail of operators, and waiting or failed work.
 
 import { resendFromCli } from "../operator/queues.ts";
+import { CONTENT_REFUSALS } from "../readings/content-refusals.ts";
 import { DISPUTES } from "../readings/disputes.ts";
 import { EVENTS } from "../readings/events.ts";
 import { FOUND_ACCOUNTS } from "../readings/found-accounts.ts";
@@ -79,6 +80,19 @@ const printDisputes = pagePrinter({
     `$${one.amount_usd}`,
     one.dispute ?? "warning",
     one.concern ?? "",
+  ],
+});
+
+const printRefusals = pagePrinter({
+  list: CONTENT_REFUSALS,
+  name: "accounts",
+  cells: (row) => [
+    row.account,
+    row.account_name ?? "",
+    row.state,
+    `${row.refusals} refused`,
+    row.providers ?? "",
+    `last ${row.last_at}`,
   ],
 });
 
@@ -185,4 +199,23 @@ const disputes: Command = {
   },
 };
 
-export const operatorCommands: readonly Command[] = [find, trail, mails, resend, events, disputes];
+const refusals: Command = {
+  name: "refusal list",
+  positionals: [],
+  summary: "List accounts whose calls providers refused for their content in 30 days, most first",
+  options: { before: BEFORE },
+  prepare(input) {
+    const question = { before: beforeOf(input) };
+    return ({ database }) => printRefusals(database, question);
+  },
+};
+
+export const operatorCommands: readonly Command[] = [
+  find,
+  trail,
+  mails,
+  resend,
+  events,
+  disputes,
+  refusals,
+];

@@ -255,6 +255,8 @@ export interface ApiErrorOptions {
   readonly allow?: string;
   /** True for a sender that floods us: instead of reading a large body, we close the connection. */
   readonly isFlood?: boolean;
+  /** True if a provider refuses the content of the request; the log counts that. */
+  readonly isContentRefusal?: boolean;
   /** Our internal cause; it is logged and never sent to the caller. */
   readonly cause?: unknown;
 }
@@ -266,6 +268,7 @@ export class ApiError extends Error {
   readonly param: string | undefined;
   readonly allow: string | undefined;
   readonly isFlood: boolean;
+  readonly isContentRefusal: boolean;
 
   constructor(
     readonly code: ErrorCode,
@@ -277,6 +280,7 @@ export class ApiError extends Error {
     this.param = options.param;
     this.allow = options.allow;
     this.isFlood = options.isFlood ?? false;
+    this.isContentRefusal = options.isContentRefusal ?? false;
   }
 
   get status(): number {

@@ -1,6 +1,6 @@
 // Defines every metric of Farebox: `GET /metrics`, the table of docs/metrics.md, and the checks of
-// alerts and boards follow from this list. Labels have few values: never an account or a caller's
-// words.
+// alerts and boards follow from this list. Labels have few values, never a
+// caller's words, and an account only where its metric names those with the highest counts.
 
 interface MetricRow {
   readonly type: "counter" | "gauge" | "histogram";
@@ -74,7 +74,9 @@ export const METRICS = {
     type: "counter",
     of: "api",
     labels: ["provider", "kind"],
-    help: "Requests that a provider did not serve; `refused` if it blamed the request",
+    help:
+      "Requests that a provider did not serve; `refused` if it blamed the request, `access` if " +
+      "it refused the key or the account",
   },
   farebox_provider_paused: {
     type: "gauge",
@@ -131,6 +133,14 @@ export const METRICS = {
     of: "worker",
     labels: ["kind"],
     help: "Chat calls whose usage contradicted itself, or that an unknown tier served",
+  },
+  farebox_content_refusals_total: {
+    type: "counter",
+    of: "worker",
+    labels: ["account"],
+    help:
+      "Chat calls that providers refused for their content; the 20 accounts with the most, and " +
+      "`other`",
   },
   farebox_charged_usd_total: {
     type: "counter",

@@ -1,7 +1,10 @@
 // Defines the metrics of requests to providers.
 
-/** The result of a request to a provider; `refused`: the provider blames the request. */
-export type UpstreamResult = "ok" | "failed" | "unreachable" | "refused" | "aborted";
+/**
+ * The result of a request to a provider. `refused`: the provider blames the request; `access`: it
+ * refuses the operator's key or account.
+ */
+export type UpstreamResult = "ok" | "failed" | "unreachable" | "refused" | "access" | "aborted";
 
 export interface UpstreamMeter {
   /** Counts one request, and the seconds until its answer. */

@@ -4,6 +4,7 @@ import { queryOf } from "../http/console/console-endpoint.ts";
 import { operatorEndpoint } from "../http/console/operator-endpoint.ts";
 import { replyWith } from "../http/console/record-schema.ts";
 import { ACTIVITY } from "../readings/activity.ts";
+import { CONTENT_REFUSALS } from "../readings/content-refusals.ts";
 import { DISPUTES } from "../readings/disputes.ts";
 import { EVENTS } from "../readings/events.ts";
 import { FOUND_ACCOUNTS } from "../readings/found-accounts.ts";
@@ -80,6 +81,14 @@ const disputes = operatorEndpoint({
   run: ({ deps }: Context, input) => DISPUTES.page(deps.reading.database, input),
 });
 
+const refusals = operatorEndpoint({
+  id: "listContentRefusals",
+  path: `${OPERATOR_PATH}/refusals`,
+  summary: "List accounts whose calls providers refused for their content in 30 days, most first",
+  ...CONTENT_REFUSALS.endpoint("One account"),
+  run: ({ deps }: Context, input) => CONTENT_REFUSALS.page(deps.reading.database, input),
+});
+
 const grants = operatorEndpoint({
   id: "listGrants",
   path: `${OPERATOR_PATH}/grants`,
@@ -107,6 +116,7 @@ export const OPERATOR_LISTS = [
   events,
   rejected,
   disputes,
+  refusals,
   grants,
   revenue,
 ] as const;

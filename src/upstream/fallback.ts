@@ -8,7 +8,7 @@ import type { Log } from "../core/log.ts";
 import type { UpstreamMeter, UpstreamResult } from "../core/upstream-meter.ts";
 import type { Attempt, AttemptResult, Breaker } from "./breaker.ts";
 import { KnownServers, type Server } from "./known-servers.ts";
-import { RouteFailure, UnableFailure } from "./route-failure.ts";
+import { AccessFailure, RouteFailure, UnableFailure } from "./route-failure.ts";
 import type { Slots } from "./slots.ts";
 import type { BoardMember, ServerView } from "./upstream-board.ts";
 
@@ -211,7 +211,8 @@ export class Fallback implements BoardMember {
   ): void {
     const { server, attempt, startMs, error } = failed;
     const outcome = signal.aborted ? "ignored" : resultOf(error);
-    this.#report(server, outcome === "ignored" ? "aborted" : outcome, startMs);
+    const isOurs = error instanceof AccessFailure;
+    this.#report(server, isOurs ? "access" : outcome === "ignored" ? "aborted" : outcome, startMs);
     if (outcome === "failed" || outcome === "unreachable") failures.push({ attempt, outcome });
     else attempt.end(outcome);
     if (signal.aborted || error instanceof ApiError) throw error;

@@ -23,6 +23,9 @@ export class RouteFailure extends Error {
   }
 }
 
+/** A server that refuses the operator: the key is wrong, or the account has no credit. */
+export class AccessFailure extends RouteFailure {}
+
 /**
  * A server whose reply says that it cannot serve this one request. If every server replies so, the
  * caller receives the refusal.

@@ -4,7 +4,7 @@
 import type { CancelSignal } from "../core/cancellation.ts";
 import { ApiError } from "../core/errors.ts";
 import { HttpError } from "./http/http-error.ts";
-import { RouteFailure } from "./route-failure.ts";
+import { AccessFailure, RouteFailure } from "./route-failure.ts";
 import type { TimeLimit } from "./time-limit.ts";
 import type { ResponseHeaders, UpstreamResponse } from "./upstream-response.ts";
 
@@ -135,18 +135,28 @@ export function brokenReply(error: unknown): RouteFailure {
   return new RouteFailure(`The reply broke off (${errorCode(error)})`, "server");
 }
 
+/** The statuses for a wrong key, and for an account that must pay. */
+const ACCESS_STATUSES: ReadonlySet<number> = new Set([401, 402]);
+
 /**
  * Returns the failure for a status that is no answer. `isHealthy`: the status does not show that
- * the server is unhealthy. `retryAfterSeconds` comes from the body, for servers without the header.
+ * the server is unhealthy. `isAccess`: the body refuses the operator's key or account.
+ * `retryAfterSeconds` comes from the body, for servers without the header.
  */
 export function statusFailure(
   { status, headers }: Pick<UpstreamResponse, "status" | "headers">,
-  { isHealthy = false, detail = "", retryAfterSeconds = null as number | null } = {},
+  {
+    isHealthy = false,
+    isAccess = false,
+    detail = "",
+    retryAfterSeconds = null as number | null,
+  } = {},
 ): RouteFailure {
   const isRequests = status >= 400 && status < 500 && !UNHEALTHY_STATUSES.has(status);
   const blames = isHealthy || isRequests ? "nobody" : "server";
   const seconds = retryAfterOf(headers) ?? retryAfterSeconds;
-  return new RouteFailure(`The server answered ${status}${detail}`, blames, seconds);
+  const Failure = isAccess || ACCESS_STATUSES.has(status) ? AccessFailure : RouteFailure;
+  return new Failure(`The server answered ${status}${detail}`, blames, seconds);
 }
 
 /** Returns the same failure for a response whose body is still unread; gives up the body. */

@@ -13,6 +13,11 @@ const loadQueues = () => import("./queue-pages.tsx");
 export const OPERATOR_PAGES = pages({
   accounts: { group: "top", load: () => import("./accounts-page.tsx"), component: "AccountsPage" },
   trail: { group: "top", load: () => import("./trail-page.tsx"), component: "TrailPage" },
+  refusals: {
+    group: "top",
+    load: () => import("./refusals-page.tsx"),
+    component: "RefusalsPage",
+  },
   revenue: { group: "money", load: loadMoney, component: "RevenuePage" },
   disputes: { group: "money", load: loadMoney, component: "DisputesPage" },
   grants: { group: "money", load: loadMoney, component: "GrantsPage" },

@@ -7,6 +7,7 @@ import type {
   ConfigurationReply,
   ConfigurationsReply,
 } from "../../../src/readings/configurations.ts";
+import type { ContentRefusalsReply } from "../../../src/readings/content-refusals.ts";
 import type { DisputesReply } from "../../../src/readings/disputes.ts";
 import type { EventsReply } from "../../../src/readings/events.ts";
 import type { FoundAccountsReply } from "../../../src/readings/found-accounts.ts";
@@ -54,6 +55,9 @@ export const eventsQuery = (query: Query) => operatorQuery<EventsReply>("events"
 export const rejectedQuery = operatorQuery<RejectedReply>("rejected");
 
 export const disputesQuery = (query: Query) => operatorQuery<DisputesReply>("disputes", query);
+
+export const refusalsQuery = (query: Query) =>
+  operatorQuery<ContentRefusalsReply>("refusals", query);
 
 export const grantsQuery = (query: Query) => operatorQuery<GrantsReply>("grants", query);
 

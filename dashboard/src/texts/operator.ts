@@ -11,6 +11,7 @@ export const ot = {
       accounts: "Accounts",
       trail: "Trail",
       revenue: "Revenue",
+      refusals: "Refused content",
       disputes: "Disputes",
       grants: "Free credit",
       health: "Health and pauses",
@@ -151,6 +152,7 @@ export const ot = {
   disputesAbout: "Payments whose dispute is open, or that their provider warns of",
   all: "All",
   open: "Open",
+  refusalsAbout: "Calls that providers refused for their content in the last 30 days, by account",
   grantsAbout: "Grants of free credit and allowances, newest first",
   grantKinds: { grant: "grant", allowance: "allowance" },
   health: {

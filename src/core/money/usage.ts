@@ -170,6 +170,8 @@ export interface UsageDetails {
   readonly source?: "counted" | "contradicted";
   /** True if the cost of upstream is the provider's own figure. */
   readonly isReportedCost?: true;
+  /** True if the provider refused the content of the call, before or within its reply. */
+  readonly isContentRefused?: true;
 }
 
 /** Parts and counts of fees as a short text, such as `cacheWrite5m:4012 web_search:2/3`. */

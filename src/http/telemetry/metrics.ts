@@ -106,6 +106,40 @@ export class BoundedLabel {
   }
 }
 
+/**
+ * A counter by a label of which only the values with the highest counts are shown (D-653). The
+ * value with the lowest count becomes a part of `other`, so the sum over all values is whole.
+ */
+export class TopCounter<Label extends string> {
+  readonly #counts = new Map<string, number>();
+
+  constructor(
+    readonly counter: Counter<Label>,
+    readonly label: Label,
+    readonly max: number,
+  ) {}
+
+  inc(value: string): void {
+    const before = this.#counts.get(value);
+    if (before === undefined && this.#counts.size >= this.max) this.#dropLowest();
+    this.#counts.set(value, (before ?? 0) + 1);
+    this.counter.inc(this.#of(value));
+  }
+
+  #dropLowest(): void {
+    const [lowest] = [...this.#counts].sort(([, one], [, other]) => one - other);
+    if (lowest === undefined) return;
+    const [value, count] = lowest;
+    this.#counts.delete(value);
+    this.counter.remove(this.#of(value));
+    this.counter.inc(this.#of("other"), count);
+  }
+
+  #of(value: string) {
+    return { [this.label]: value } as Record<Label, string>;
+  }
+}
+
 /** Counts durations in buckets. Counting one takes some ten nanoseconds: callers wait meanwhile. */
 export class Durations {
   readonly counts: Float64Array;

@@ -14,6 +14,7 @@ import type { Cutter } from "../../http/sse.ts";
 import type { StreamTurn } from "./abandoned-streams.ts";
 import type { ChatCallDeps } from "./chat-admission.ts";
 import type { Batches } from "./protocols/batches.ts";
+import { CONTENT_FILTER } from "./protocols/openai/finish-reason.ts";
 import type { ChatBatch, ChatDelta, ChatRequest, ChatUsage } from "./protocols/provider.ts";
 import { costOf, type ServedBy, servedOutcome } from "./served-model.ts";
 import { StreamCost } from "./stream-cost.ts";
@@ -54,6 +55,7 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
   /** The part of a batch that is not delivered yet. */
   #backlog: ChatBatch | null = null;
   #firstTokenMs: number | null = null;
+  #isContentRefused = false;
   #waitsFor: "upstream" | "client" = "client";
   /** When the last event was delivered, or the stream opened. */
   #deliveredMs: number;
@@ -122,6 +124,7 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
       return;
     }
     this.#usage.take(batch);
+    if (batch.deltas.at(-1)?.finish_reason === CONTENT_FILTER) this.#isContentRefused = true;
     if (batch.deltas.length > 0) this.#deliver(batch);
     else if (batch.usage !== null || !this.#keepAlive()) batches.pull(this);
   }
@@ -162,6 +165,8 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
     this.#deliveredMs = this.#deps.clock.monotonicMs();
     if (this.#firstTokenMs === null && deltas.some((delta) => textOf(delta) !== "")) {
       this.#firstTokenMs = elapsedMs(this.#deps, this.#parts.call);
+      // A model that refuses to answer says nothing before its refusal.
+      if (deltas.some(({ delta }) => Boolean(delta.refusal))) this.#isContentRefused = true;
     }
     this.#taker?.take({ kind: "deltas", deltas, fingerprint });
   }
@@ -247,7 +252,11 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
       outcome: {
         ...outcomeOf(this.#deps, call, { status: OK, errorCode }),
         ...usage,
-        ...servedOutcome(this.#parts, { usage, source: this.#usage.source }),
+        ...servedOutcome(this.#parts, {
+          usage,
+          source: this.#usage.source,
+          isContentRefused: this.#isContentRefused,
+        }),
         firstTokenMs: this.#firstTokenMs,
       },
     });

@@ -22,6 +22,7 @@ import { ChatStream } from "./chat-stream.ts";
 import { DisconnectGrace } from "./disconnect-grace.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
 import { pullable } from "./protocols/batches.ts";
+import { CONTENT_FILTER } from "./protocols/openai/finish-reason.ts";
 import type { ChatUsage, ServedReply } from "./protocols/provider.ts";
 import {
   type AnsweringModel,
@@ -76,9 +77,10 @@ export async function completeChat(
     const model = answering(tried);
     const usage = reply.usage ?? (await countUsage(deps.tokens, account, { ...chat, reply }));
     const source = sourceOf(reply);
-    const served = { model, tried, route: reply, usage, source, request: chat.request, hold };
-    const outcome = chargedOutcome(deps, call, served);
-    const cost = costOf(model.prices, usage, served);
+    const isContentRefused = reply.choices.some(isRefusal);
+    const by = { model, tried, route: reply, request: chat.request, hold };
+    const outcome = chargedOutcome(deps, call, { ...by, usage, source, isContentRefused });
+    const cost = costOf(model.prices, usage, by);
     const counted = { model, tried, reply, usage };
     return await settleWith(
       deps,
@@ -94,6 +96,11 @@ export async function completeChat(
     room?.end();
     grace.close();
   }
+}
+
+/** True for a choice that the provider's rules ended, or in which the model refuses to answer. */
+function isRefusal({ finish_reason, message }: ServedReply["choices"][number]): boolean {
+  return finish_reason === CONTENT_FILTER || message.refusal !== undefined;
 }
 
 function sourceOf({ usage, hasWrongUsage }: ServedReply): UsageSource {

@@ -46,24 +46,24 @@ export type UsageSource = UsageDetails["source"];
 export interface ChargedUsage {
   readonly usage: ChatUsage | null;
   readonly source: UsageSource;
+  /** True if the provider refused the content, before or within its reply. */
+  readonly isContentRefused: boolean;
 }
 
 /**
  * For the log: the model and its prices, if another one was asked first; the route, and what it
  * costs there, by the provider's own word if it named a price.
  */
-export function servedOutcome(
-  served: ServedBy & PricedCall,
-  { usage, source }: ChargedUsage,
-): ServedOutcome {
+export function servedOutcome(served: ServedBy & PricedCall, charged: ChargedUsage): ServedOutcome {
   const { model, tried, route } = served;
+  const { usage } = charged;
   const standIn = tried.length > 1 ? standInOf(model) : undefined;
   return {
     model: standIn?.model,
     priceVersion: standIn?.priceVersion,
     lane: route.lane,
     upstreamCost: usage === null ? undefined : upstreamCost(route, usage, served),
-    usageDetails: usage === null ? undefined : detailsOf(usage, source),
+    usageDetails: detailsOf(charged),
   };
 }
 
@@ -76,20 +76,23 @@ function upstreamCost(
   return buying === undefined ? undefined : costOf(buying, usage, call);
 }
 
+const REFUSED: UsageDetails = { isContentRefused: true };
+
 /** Undefined for a call of the standard tier whose usage is the provider's, and has no more. */
-function detailsOf(
-  { more, fees, served, reportedCost }: ChatUsage,
-  source: UsageSource,
-): UsageDetails | undefined {
+function detailsOf({ usage, source, isContentRefused }: ChargedUsage): UsageDetails | undefined {
+  if (usage === null) return isContentRefused ? REFUSED : undefined;
+  const { more, fees, served, reportedCost } = usage;
   const tier = served?.tier ?? "standard";
   const isPlain = more === undefined && fees === undefined && tier === "standard";
-  if (isPlain && source === undefined && reportedCost === undefined) return undefined;
+  const isProviders = source === undefined && reportedCost === undefined;
+  if (isPlain && isProviders) return isContentRefused ? REFUSED : undefined;
   return {
     ...(more !== undefined && { more: more satisfies MoreParts }),
     ...(fees !== undefined && { fees }),
     ...(tier !== "standard" && { tier }),
     ...(source !== undefined && { source }),
     ...(reportedCost !== undefined && { isReportedCost: true }),
+    ...(isContentRefused && REFUSED),
   };
 }
 

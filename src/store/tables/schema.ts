@@ -117,10 +117,13 @@ export const requestLog = pgTable(
     usageParts: text("usage_parts"),
     /** `provider`: the cost of upstream is the provider's own figure; null: by buying prices. */
     upstreamSource: text("upstream_source"),
+    /** `content_filter`: the provider refused the content of the call. */
+    stopReason: text("stop_reason"),
   },
   (table) => [
     uniqueIndex("request_log_request").on(table.request, table.at),
     index("request_log_account").on(table.account, table.at),
+    index("request_log_stopped").on(table.at).where(sql`${table.stopReason} IS NOT NULL`),
     // A BRIN index takes only a few bytes per thousand rows. The expiry of IP hashes uses it.
     index("request_log_at").using("brin", table.at),
   ],

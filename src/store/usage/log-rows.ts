@@ -69,6 +69,8 @@ export const LOG_COLUMNS = {
   usage_parts: { kind: "text", late: "set" },
   /** `provider`: the cost of upstream is the provider's own figure; null: by buying prices. */
   upstream_source: { kind: "text", late: "set", repeats: true, isOperators: true },
+  /** `content_filter`: the provider refused the content; null: any other end. */
+  stop_reason: { kind: "text", late: "set", repeats: true, isOperators: true },
 } as const satisfies Readonly<Record<string, LogColumn>>;
 
 /** The value of `upstream_source` for a cost that the provider reported. */
@@ -224,15 +226,20 @@ export function logRowOf(
   });
 }
 
+/** The stop reason of a call whose content the provider refused. */
+export const CONTENT_REFUSED = "content_filter";
+
 /** The columns for the details of a usage beyond its totals. */
 function detailCells(details: UsageDetails = {}) {
   const { more, tier = null, source = null, isReportedCost = false } = details;
+  const { isContentRefused = false } = details;
   return {
     cache_write_tokens: cacheWriteTokens(more) || null,
     tier,
     usage_source: source,
     usage_parts: partsText(details) || null,
     upstream_source: isReportedCost ? REPORTED : null,
+    stop_reason: isContentRefused ? CONTENT_REFUSED : null,
   };
 }
 

@@ -1,5 +1,6 @@
 // Makes models and providers with fake upstreams, and the chat provider that serves them.
 
+import type { UpstreamMeter } from "../../../src/core/upstream-meter.ts";
 import {
   bandPrices,
   type ChatCatalogue,
@@ -115,7 +116,7 @@ export function chatOver(catalogue: ChatCatalogue): ChatProvider {
 }
 
 /** A chat provider over these providers in this order. */
-export function routesOver(...providers: readonly ProviderEntry[]): Routes {
+export function routesOver(providers: readonly ProviderEntry[], meter?: UpstreamMeter): Routes {
   const logged: string[] = [];
   const note = (fields: object, message: string) => logged.push(`${message} ${inspected(fields)}`);
   const catalogue = catalogueOf([], providers);
@@ -127,6 +128,7 @@ export function routesOver(...providers: readonly ProviderEntry[]): Routes {
       fetch: upstreamFetch,
       clock: { ...realClock, monotonicMs: () => routes.clockMs },
       log: { info: note, warn: note, error: note },
+      ...(meter !== undefined && { meter }),
     }),
     model: (mood) => modelOf(...providers.map(({ name }, at) => [name, at ? "ok" : mood] as const)),
     logged,
@@ -142,13 +144,13 @@ export function routesOver(...providers: readonly ProviderEntry[]): Routes {
 export function routesTo(
   upstreams: readonly FakeUpstream[],
   ofFirst: Partial<ProviderEntry> = {},
+  meter?: UpstreamMeter,
 ): Routes {
   const names = ["first-ai", "second-ai", "third-ai"];
-  return routesOver(
-    ...upstreams.map(({ baseUrl }, at) =>
-      providerAt(baseUrl, { name: names[at] ?? "another-ai", ...(at === 0 && ofFirst) }),
-    ),
+  const providers = upstreams.map(({ baseUrl }, at) =>
+    providerAt(baseUrl, { name: names[at] ?? "another-ai", ...(at === 0 && ofFirst) }),
   );
+  return routesOver(providers, meter);
 }
 
 /** The text of an error with all its causes. */

@@ -266,6 +266,21 @@ const MOODS: Readonly<Record<string, Mood>> = {
     message: "The prompt was refused by the content policy.",
     code: "content_policy_violation",
   }),
+  "403-flagged": refuse(403, {
+    message: "Your input was flagged by the moderation of this model.",
+    code: "403",
+  }),
+  "content-filter": (answer) => {
+    if (!answer.isStream) {
+      const message = { role: "assistant", content: "Fares" };
+      const choices = [{ index: 0, message, finish_reason: "content_filter" }];
+      return answer.json(200, { ...wholeReply({}), choices });
+    }
+    answer.delta({ role: "assistant", content: "Fares" });
+    answer.delta({}, "content_filter");
+    answer.event("[DONE]");
+    answer.end();
+  },
   "400-html": (answer) => answer.send(400, `<h1>${UPSTREAM_SECRET}</h1>`),
   "400-huge": (answer) => answer.send(400, `{"error":{"message":"${"x".repeat(200_000)}"}}`),
   "400-balance": refuse(400, {

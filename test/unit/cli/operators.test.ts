@@ -70,6 +70,28 @@ test("the account of a provider's identifier is found, also by an earlier secret
   expect((await find("ada@example.com")).code).toBe(2);
 });
 
+test("accounts whose content providers refused are listed, those with the most first", async () => {
+  const REFUSED = { ...DONE, usageDetails: { isContentRefused: true } } as const;
+  const [loud, quiet, other] = [
+    await openAccount(world, { paid: "20" }),
+    await openAccount(world, { paid: "20" }),
+    await openAccount(world, { paid: "20" }),
+  ];
+  const call = async (account: typeof loud, outcome: typeof DONE) =>
+    await (await hold(account, usd("1"))).settle(usd("0.25"), outcome);
+  for (const account of [loud, quiet, loud]) await call(account, REFUSED);
+  await call(other, DONE);
+  await world.flush();
+  const { accounts } = jsonOf(await cli("refusal", "list", "--json"));
+  expect(accounts).toMatchObject([
+    { account: loud.row.id, refusals: 2, state: "active" },
+    { account: quiet.row.id, refusals: 1, state: "active" },
+  ]);
+  const { out } = await cli("refusal", "list");
+  expect(out).toContain("2 refused");
+  expect(out).not.toContain(other.row.id);
+});
+
 test("the trail names the operator, the change and the reason", async () => {
   const { row } = await openAccount(world, { paid: "20" });
   const action = {

@@ -41,10 +41,10 @@ test("a call is exported with its route, its hold and the part that free credit 
   const isRefused = (row: string) => row.includes(",429,");
   expect(rows.find(isRefused)).toEndWith(
     `,${known},429,"rate_limit_exceeded",3,,0,0,0,1,0,"DE",` +
-      '"0011223344556677",,,0,"p1","mail_minute",,,,,,,',
+      '"0011223344556677",,,0,"p1","mail_minute",,,,,,,,',
   );
   expect(rows.find((row) => !isRefused(row))).toEndWith(
-    `,${known},200,,12,,3,0,4,1,0.01,"DE","0011223344556677","main",0.02,0,"p1",,,,,,,,`,
+    `,${known},200,,12,,3,0,4,1,0.01,"DE","0011223344556677","main",0.02,0,"p1",,,,,,,,,`,
   );
 });
 

@@ -6,7 +6,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { METRICS } from "../../../src/core/metrics.ts";
 import { apiMetrics } from "../../../src/http/telemetry/api-metrics.ts";
-import { BoundedLabel, Durations } from "../../../src/http/telemetry/metrics.ts";
+import {
+  BoundedLabel,
+  counter,
+  Durations,
+  TopCounter,
+} from "../../../src/http/telemetry/metrics.ts";
 import { createRegistry } from "../../../src/http/telemetry/metrics-server.ts";
 import { journalMetrics } from "../../../workers/journal-metrics.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
@@ -207,4 +212,18 @@ test("label values beyond the bound are combined", () => {
     "other",
   ]);
   expect(new Durations([1]).counts.length).toBe(2);
+});
+
+test("a label shows the values with the highest counts, and their sum stays whole", async () => {
+  const registry = createRegistry("worker");
+  const counted = counter(registry, "farebox_content_refusals_total");
+  const top = new TopCounter(counted, "account", 2);
+  const counts = async () => {
+    const { values } = await counted.get();
+    return Object.fromEntries(values.map(({ labels, value }) => [labels.account, value]));
+  };
+  for (const account of ["loud", "loud", "loud", "a", "a"]) top.inc(account);
+  expect(await counts()).toEqual({ loud: 3, a: 2 });
+  for (const account of ["b", "c", "d"]) top.inc(account);
+  expect(await counts()).toEqual({ loud: 3, d: 1, other: 4 });
 });

@@ -53,6 +53,20 @@ const MODES = [
   [true, "streamed"],
 ] as const;
 
+test.each([
+  ["401", "access"],
+  ["400-balance", "access"],
+  ["400-key", "access"],
+  ["403", "refused"],
+  ["429", "refused"],
+  ["503", "failed"],
+] as const)("a server in the mood %s is counted as %s", async (mood, kind) => {
+  const counted: string[] = [];
+  const routes = routesTo([first, second], {}, { attempted: (_, result) => counted.push(result) });
+  await ask(routes, routes.model(mood), { stream: false });
+  expect(counted).toEqual([kind, "ok"]);
+});
+
 for (const [stream, how] of MODES) {
   describe(`${how}: the next route`, () => {
     for (const mood of stream ? FALLS : [...FALLS, ...FALLS_PLAIN]) {
@@ -92,10 +106,10 @@ for (const [stream, how] of MODES) {
     });
 
     test("serves when nothing listens at the first", async () => {
-      const routes = routesOver(
+      const routes = routesOver([
         providerAt("http://127.0.0.1:1/v1", { name: "dead" }),
         providerAt(second.baseUrl, { name: "alive" }),
-      );
+      ]);
       expect(await ask(routes, routes.model("ok"), { stream })).toMatchObject({ text: TEXT });
     });
 
@@ -196,9 +210,9 @@ describe("a message of the upstream", () => {
     });
     const port = refusing.port;
     try {
-      const routes = routesOver(
+      const routes = routesOver([
         providerAt(`http://localhost:${port}/v1`, { name: "fictional-ai", apiKey: KEY }),
-      );
+      ]);
       const asked = ask(routes, modelOf(["fictional-ai", model]), { stream: false });
       return ((await rejection(asked)) as Error).message;
     } finally {

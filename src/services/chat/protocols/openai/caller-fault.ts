@@ -25,7 +25,9 @@ export function callerFault(error: ReplyError | null, call: RefusedCall): ApiErr
   const message = original.replace(/\s+/g, " ").trim().slice(0, ERROR_MESSAGE_MAX);
   const detail = message === "" || revealsUpstream(message, call) ? "" : `: ${message}`;
   if (error?.isContextFull !== true) {
-    return new ApiError("invalid_parameter", `The model did not accept this request${detail}`);
+    const isContentRefusal = error?.isContentRefusal ?? false;
+    const text = `The model did not accept this request${detail}`;
+    return new ApiError("invalid_parameter", text, { isContentRefusal });
   }
   const problem = "messages exceed the model's maximum context length";
   return new ApiError("context_length_exceeded", problem + detail, { param: "messages" });

@@ -23,6 +23,9 @@ const MEANINGS = Object.entries(PARTS).map(
   ([meaning, parts]) => [meaning as keyof typeof PARTS, new RegExp(parts)] as const,
 );
 
+/** The end of a reply that the provider's rules for content cut. */
+export const CONTENT_FILTER: ReplyEnd = "content_filter";
+
 const NO_WORD: ReadonlySet<string> = new Set(["", "null", "none", "unspecified"]);
 const WORD_LENGTH_MAX = 64;
 

@@ -8,17 +8,20 @@ import { codeOf, readError } from "./reply-error.ts";
 const ERROR_BYTES_MAX = 64 * 1024;
 /** Statuses for an invalid request, which every other route would refuse as well. */
 const CALLER_FAULTS: ReadonlySet<number> = new Set([400, 413, 422]);
-/** Some servers use this status to refuse single models. */
+/** Some servers use this status to refuse single models, and some to refuse content. */
 const FORBIDDEN = 403;
 
 /** Throws the meaning of a status other than 200: an ApiError for the caller, or a RouteFailure. */
 export async function refuse(response: UpstreamResponse, call: RefusedCall): Promise<never> {
   const text = await readRefusal(response, ERROR_BYTES_MAX);
   const error = readError(jsonOrNull(text));
-  const isCallers = CALLER_FAULTS.has(response.status) && error?.isOperators !== true;
+  const isContents = response.status === FORBIDDEN && error?.isContentRefusal === true;
+  const isAboutRequest = CALLER_FAULTS.has(response.status) || isContents;
+  const isCallers = isAboutRequest && error?.isOperators !== true;
   if (isCallers) throw callerFault(error, call);
   throw statusFailure(response, {
     isHealthy: response.status === FORBIDDEN,
+    isAccess: error?.isAccess ?? false,
     detail: codeOf(error),
     retryAfterSeconds: error?.retryAfterSeconds ?? null,
   });

@@ -15,6 +15,10 @@ export interface ReplyError {
   readonly retryAfterSeconds: number | null;
   /** True if the error is about the operator's account at the server, which no caller can mend. */
   readonly isOperators: boolean;
+  /** True if it refuses the operator's key or account, rather than a model or a rate. */
+  readonly isAccess: boolean;
+  /** True if the server's rules for content refuse the request. */
+  readonly isContentRefusal: boolean;
 }
 
 const CONTEXT_CODES: ReadonlySet<string> = new Set([
@@ -32,21 +36,46 @@ const CONTEXT_MESSAGE = new RegExp(
   "i",
 );
 /** Some servers answer 400 and 413 if an account has no credit, a wrong key or a limit (D-607). */
-const OPERATORS_CODES: ReadonlySet<string> = new Set([
+const ACCESS_CODES: ReadonlySet<string> = new Set([
+  "account_deactivated",
   "billing_hard_limit_reached",
+  "billing_not_active",
   "insufficient_balance",
   "insufficient_quota",
   "invalid_api_key",
+]);
+const ACCESS_MESSAGE = new RegExp(
+  "credit balance is too low|insufficient (?:account )?(?:balance|credits?|funds|quota)|" +
+    "billing hard limit|exceeded your current quota|account is (?:not )?in (?:arrears|good)|" +
+    "api key (?:not valid|expired|is invalid)|(?:incorrect|invalid) api key|security token",
+  "i",
+);
+/** The same for its limits, and for models that the account does not have. */
+const LIMIT_CODES: ReadonlySet<string> = new Set([
   "invalid_model",
   "model_not_found",
   "rate_limit_exceeded",
 ]);
-const OPERATORS_MESSAGE = new RegExp(
-  "credit balance is too low|insufficient (?:account )?(?:balance|credits?|funds|quota)|" +
-    "billing hard limit|exceeded your current quota|account is (?:not )?in (?:arrears|good)|" +
-    "api key (?:not valid|expired|is invalid)|(?:incorrect|invalid) api key|" +
-    "tokens per (?:minute|day)|is not a valid model|model identifier is invalid|" +
-    "on-demand throughput isn|security token|region prefix",
+const LIMIT_MESSAGE = new RegExp(
+  "tokens per (?:minute|day)|is not a valid model|model identifier is invalid|" +
+    "on-demand throughput isn|region prefix",
+  "i",
+);
+
+const CONTENT_CODES: ReadonlySet<string> = new Set([
+  "content_filter",
+  "content_policy_violation",
+  "content_policy",
+  "cyber_policy_violation",
+  "data_inspection_failed",
+  "invalid_prompt",
+  "moderation_blocked",
+  "moderation_error",
+  "safety_violation",
+]);
+const CONTENT_MESSAGE = new RegExp(
+  "content (?:management |moderation )?(?:filter|polic)|usage polic|safety (?:system|polic)|" +
+    "\\b(?:was|been|is|were) flagged\\b|inappropriate content|moderation",
   "i",
 );
 
@@ -97,9 +126,12 @@ function errorOf(error: unknown, body: Json): ReplyError {
     CONTEXT_CODES.has(code) ||
     (isObject(error) && CONTEXT_CODES.has(String(error.type))) ||
     CONTEXT_MESSAGE.test(message);
-  const isOperators = OPERATORS_CODES.has(code) || OPERATORS_MESSAGE.test(message);
+  const isAccess = ACCESS_CODES.has(code) || ACCESS_MESSAGE.test(message);
+  const isOperators = isAccess || LIMIT_CODES.has(code) || LIMIT_MESSAGE.test(message);
   const retryAfterSeconds = isObject(error) ? retryDelayOf(error) : null;
-  return { message, code, isContextFull, isOperators, retryAfterSeconds };
+  const isContentRefusal = CONTENT_CODES.has(code) || CONTENT_MESSAGE.test(message);
+  const faults = { isContextFull, isOperators, isAccess, isContentRefusal };
+  return { message, code, ...faults, retryAfterSeconds };
 }
 
 /** Google names the delay in the details of the error, as text: `"retryDelay": "13s"`. */
