@@ -6,6 +6,7 @@ import {
   answerChat,
   type ChatDeps,
   type ChooseModels,
+  chatBytesMax,
   prepareChat,
   runChat,
 } from "../services/chat/doors/completions/answer-chat.ts";
@@ -30,7 +31,8 @@ export const applicationChat = endpoint({
   isBilled: true,
   summary: "Complete a chat by a model that the service chooses",
   description: `The service chooses the model, unless the request names one. ${CHAT_DESCRIPTION}`,
-  body: jsonBody(ApplicationChatBody, { bytesMax: CHAT.bodyBytesMax }),
+  body: jsonBody(ApplicationChatBody, { bytesMax: CHAT.mediaBodyBytesMax }),
+  bytesMax: chatBytesMax,
   reply: applicationReplies.completion,
   chunk: applicationReplies.chunk,
   errors: [
@@ -65,6 +67,7 @@ const chooseAuto: ChooseModels = ({ calls, pauses }, { request, catalogue, accou
     promptBytes: promptTokensMax(request),
     maxTokens: request.maxTokens,
     hasDefaultLimit: request.hasDefaultLimit ?? false,
+    media: request.media,
     needsTools: Array.isArray(tools) && tools.length > 0,
     isPaused: ({ id }) => isPaused(pauses, id),
     isHealthy: (model) => calls.chat.isHealthy(model, account),

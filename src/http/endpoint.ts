@@ -35,6 +35,8 @@ export interface EndpointContext<Deps> {
   readonly params: Readonly<Record<string, string>>;
   /** The requested model or action, for the log. Only existing names may be set. */
   model: string | null;
+  /** The bytes of the body; of a short one, its characters. */
+  bodyBytes: number;
 }
 
 interface AnswerMeta {
@@ -58,6 +60,8 @@ export interface KeyedDefinition<Deps, Input, Prepared, Result> extends Endpoint
   readonly surface: Surface;
   readonly access: "scope" | "key";
   readonly body?: JsonBody<Input>;
+  /** The most bytes of its body now, where that is not always the maximum of `body`. */
+  readonly bytesMax?: (deps: Deps) => number;
   /** True if it costs money. Such an endpoint is refused while its service is paused. */
   readonly isBilled: boolean;
   /** Refusals of the body that come before those of its schema. */
@@ -132,7 +136,14 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
     const identified = identify(deps, arrival, loggedName(definition));
     call = identified instanceof Promise ? await identified : identified;
     const { params = {} } = raw;
-    const context: EndpointContext<Deps> = { deps, call, request, params, model: null };
+    const context: EndpointContext<Deps> = {
+      deps,
+      call,
+      request,
+      params,
+      model: null,
+      bodyBytes: 0,
+    };
     let prepared: Prepared;
     try {
       checkMethod(request, definition);
@@ -140,9 +151,11 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
       // Without a body there is no input, although the type has one.
       let input = undefined as Input;
       if (body !== undefined) {
-        const rules = new CallBody(context, definition, body.bytesMax);
+        const bytesMax = definition.bytesMax?.(deps) ?? body.bytesMax;
+        const rules = new CallBody(context, definition, bytesMax);
         if (rules.isAskedAhead) await checkAhead(context, definition);
         const read = await readBody(request, rules);
+        context.bodyBytes = read.length;
         const { parser } = deps;
         const sender = call.identity.accountId;
         const parsed = parseBody(body, read, { parser, sender, share: rules.share });

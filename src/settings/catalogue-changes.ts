@@ -3,6 +3,7 @@
 
 import type { Prices } from "../core/money/call-cost.ts";
 import { rowWords } from "../core/money/price-fields.ts";
+import { mediaWords } from "../services/chat/media/model-media.ts";
 import { GUIDE_MODEL, type ModelEntry } from "../services/chat/models/catalogue.ts";
 import { type Catalogue, catalogueOf } from "./catalogue.ts";
 import { CatalogueError, parseCatalogue } from "./catalogue-file.ts";
@@ -57,7 +58,7 @@ function catalogueChanges(before: Catalogue, after: Catalogue): string[] {
   return [
     ...entryChanges(before.models, after.models, {
       of: "model",
-      added: (model) => `${priceText(model)}, ${routeText(model)}`,
+      added: (model) => `${priceText(model)}, ${routeText(model)}${mediaText(model, ", ")}`,
       changed: modelChanges,
     }),
     ...entryChanges(before.providers, after.providers, {
@@ -80,7 +81,7 @@ const SECTIONS = {
   // The rules of the built-in guide follow from whether other models exist.
   auto: ({ auto }) => [auto.policy, [...auto.models].filter(([id]) => id !== GUIDE_MODEL)],
 } satisfies Record<
-  Exclude<keyof Catalogue, "models" | "providers">,
+  Exclude<keyof Catalogue, "models" | "providers" | "takesMedia">,
   (catalogue: Catalogue) => unknown
 >;
 
@@ -108,16 +109,23 @@ function entryChanges<Entry>(
 }
 
 function modelChanges(before: ModelEntry, after: ModelEntry): string[] {
-  const texts = [priceText, routeText].map((toText) => [toText(before), toText(after)] as const);
+  const toTexts = [priceText, routeText, mediaText];
+  const texts = toTexts.map((toText) => [toText(before), toText(after)] as const);
   const lines = texts.filter(([old, now]) => old !== now).map((pair) => pair.join(" -> "));
-  const { prices } = after;
+  const { prices, media } = after;
   const routes = routeText(before) === routeText(after) ? before.routes : after.routes;
-  const isRestSame = Bun.deepEquals({ ...before, prices, routes }, after);
+  const isRestSame = Bun.deepEquals({ ...before, prices, routes, media }, { ...after, media });
   return isRestSame ? lines : [...lines, "other settings changed"];
 }
 
 function priceText({ prices }: ModelEntry): string {
   return rowsText(prices);
+}
+
+/** What a model takes; a model that takes only text is silent about it where it is added. */
+function mediaText({ media }: ModelEntry, before = ""): string {
+  if (media === undefined) return before === "" ? "takes text" : "";
+  return `${before}${mediaWords(media)}`;
 }
 
 function rowsText({ rows }: Prices): string {

@@ -206,7 +206,12 @@ export const CHAT = {
   topPMax: 1,
   streamIdleMs: 90_000,
   streamMaxMs: 15 * 60_000,
+  /** All of a body except its images and files. */
   bodyBytesMax: 4 * 1024 * 1024,
+  /** A body where a model takes images or files. */
+  mediaBodyBytesMax: 32 * 1024 * 1024,
+  /** Images and files of a request. */
+  mediaMax: 256,
 } as const;
 
 /** The JSON of a tool call's `extra_content`: thought signatures have some kilobytes. */

@@ -6,8 +6,9 @@ import type { Deadline, Expiring } from "../../core/deadlines.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { BodyShare } from "./body-shares.ts";
 
-/** A client must send its body within this time. */
+/** A client must send its body within this time, or a large one at this rate: 4 Mbit a second. */
 const BODY_MS_MAX = 10_000;
+const BYTES_A_MS = 512;
 /** A body that takes longer is slow. */
 const PROMPT_MS = 500;
 
@@ -38,10 +39,15 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** The body did not come in time. Bun reads any other refused body and discards it (D-512). */
 export class LateBody extends ApiError {
-  constructor() {
-    const seconds = BODY_MS_MAX / 1_000;
+  constructor(msMax: number) {
+    const seconds = Math.round(msMax / 1_000);
     super("invalid_json", `The body did not arrive within ${seconds} seconds`);
   }
+}
+
+/** The time for a body of the declared length, or for the longest one. */
+function bodyMsMax({ declared, bytesMax }: BodyRules): number {
+  return Math.max(BODY_MS_MAX, Math.min(declared ?? bytesMax, bytesMax) / BYTES_A_MS);
 }
 
 /**
@@ -82,13 +88,13 @@ class Reading implements Expiring {
 
   expire(): void {
     if (this.#slow !== null) {
-      this.#fail(new LateBody());
+      this.#fail(new LateBody(bodyMsMax(this.#rules)));
       return;
     }
     const rules = this.#rules;
     this.#slow = rules.onSlow?.() ?? Promise.resolve();
     this.#slow.catch((error) => this.#fail(error));
-    this.#deadline = rules.clock.deadline(BODY_MS_MAX - PROMPT_MS, this);
+    this.#deadline = rules.clock.deadline(bodyMsMax(rules) - PROMPT_MS, this);
   }
 
   begin(request: Request): void {
@@ -141,7 +147,7 @@ class Reading implements Expiring {
 /** Begins to read. Throws at once a refusal that follows from the headers. */
 function readBytes(request: Request, rules: BodyRules): Promise<Uint8Array> {
   const { declared = declaredLength(request) } = rules;
-  if (declared !== null && declared > rules.bytesMax) throw tooLarge(rules.bytesMax);
+  if (declared !== null && declared > rules.bytesMax) throw bodyTooLarge(rules.bytesMax);
   const encoding = request.headers.get("content-encoding");
   if (encoding !== null && encoding.trim().toLowerCase() !== "identity") {
     throw new ApiError("invalid_json", "The body must not be compressed: drop Content-Encoding");
@@ -176,13 +182,15 @@ async function readStream(request: Request, { bytesMax, share }: BodyRules): Pro
   let length = 0;
   for await (const piece of request.body) {
     length += piece.byteLength;
-    if (length > bytesMax) throw tooLarge(bytesMax);
+    if (length > bytesMax) throw bodyTooLarge(bytesMax);
     share?.take(piece.byteLength);
     pieces.push(piece);
   }
   return Buffer.concat(pieces, length);
 }
 
-function tooLarge(bytesMax: number): ApiError {
-  return new ApiError("body_too_large", `The body must not be larger than ${bytesMax} bytes`);
+/** The refusal of a body; `of` says which part of it is meant. */
+export function bodyTooLarge(bytesMax: number, of = ""): ApiError {
+  const message = `The body${of} must not be larger than ${bytesMax} bytes`;
+  return new ApiError("body_too_large", message);
 }

@@ -15,6 +15,8 @@ import {
 } from "../../core/money/call-cost.ts";
 import { type NanoUsd, ZERO } from "../../core/money/money.ts";
 import type { AbandonedStreams } from "./abandoned-streams.ts";
+import { mediaBytes } from "./media/media-part.ts";
+import { mediaTokensMax } from "./media/model-media.ts";
 import { affordableModels, type Models } from "./models/auto-router.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
 import { freeMessage, moneyMessage, TOP_UP_UNDER_WAY } from "./money-messages.ts";
@@ -79,16 +81,25 @@ interface ChatTerms extends CallTerms {
 /** The admission of a chat: its first attempt, and the second if the funds are short. */
 export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
   readonly #chat: ChatCall;
-  /** The bound of the prompt's tokens by its bytes. */
-  readonly promptBytes: number;
+  /** The bound of the tokens of the prompt's text by its bytes. */
+  readonly #textBytes: number;
+  /** The most tokens of its images and PDFs. */
+  readonly #mediaTokens: number;
 
   constructor(deps: ChatCallDeps, call: Call, chat: ChatCall) {
     const { request } = chat;
-    const promptBytes = promptTokensMax(request);
-    const tokens = { promptTokens: promptBytes, outputTokens: outputTokensMax };
-    super(deps, call, termsOf(chat, chat.models, tokens));
+    const textBytes = promptTokensMax(request);
+    const mediaTokens = mediaTokensMax(chat.models, request.media);
+    const promptTokens = textBytes + mediaTokens;
+    super(deps, call, termsOf(chat, chat.models, { promptTokens, outputTokens: outputTokensMax }));
     this.#chat = chat;
-    this.promptBytes = promptBytes;
+    this.#textBytes = textBytes;
+    this.#mediaTokens = mediaTokens;
+  }
+
+  /** The memory that the prompt takes. */
+  get promptBytes(): number {
+    return this.#textBytes + mediaBytes(this.#chat.request.media);
   }
 
   /**
@@ -142,7 +153,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
       { promptTokens, available: left },
       reachOf(this.#chat.request),
     );
-    const isByBytes = this.promptBytes > ESTIMATED_BYTES_MAX;
+    const isByBytes = this.#textBytes > ESTIMATED_BYTES_MAX;
     const message = moneyMessage(code, { bound, left, fitting, isByBytes });
     if (retryAfterSeconds === undefined) return new ApiError(code, message);
     return new ApiError(code, `${message}. ${TOP_UP_UNDER_WAY}`, { retryAfterSeconds });
@@ -178,7 +189,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
   #promptLength(): PromptLength | Promise<PromptLength> {
     const { request } = this.#chat;
     const { models } = this.terms;
-    if (!needsCount(models, request, this.promptBytes)) return this.#uncounted();
+    if (!needsCount(models, request, this.#promptBound)) return this.#uncounted();
     const most = Math.max(...models.map(({ contextTokens }) => contextTokens));
     return this.#estimate(most).then((counted) =>
       counted === null ? this.#uncounted() : this.#tightLength(counted),
@@ -187,12 +198,17 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
 
   /** Without a count, the bound in bytes is used, and a reply can take at least half a context. */
   #uncounted(): PromptLength {
-    return { counted: 0, bound: this.promptBytes };
+    return { counted: 0, bound: this.#promptBound };
   }
 
+  get #promptBound(): number {
+    return this.#textBytes + this.#mediaTokens;
+  }
+
+  /** Media are bounded by their rules, and not counted. */
   #tightLength(counted: number): PromptLength {
     const tight = Math.ceil(counted * TOKENIZER_MARGIN) + templateTokensMax(this.#chat.request);
-    return { counted, bound: Math.min(this.promptBytes, tight) };
+    return { counted, bound: Math.min(this.#textBytes, tight) + this.#mediaTokens };
   }
 
   /**
@@ -208,7 +224,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
     );
     const counted = await this.#estimate(payable);
     if (counted === null) return this.#uncounted();
-    return counted > payable ? { counted, bound: this.promptBytes } : this.#tightLength(counted);
+    return counted > payable ? { counted, bound: this.#promptBound } : this.#tightLength(counted);
   }
 
   /** Counts the prompt, up to this number of tokens. Null if it cannot be counted now. */

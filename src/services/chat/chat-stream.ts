@@ -69,8 +69,8 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
   constructor(deps: ChatCallDeps, parts: ChatStreamParts) {
     this.#deps = deps;
     this.#parts = parts;
-    const { call, request, interruption } = parts;
-    const usage = new StreamUsage(deps.tokens, call.identity.accountId, request);
+    const { call, interruption } = parts;
+    const usage = new StreamUsage(deps.tokens, call.identity.accountId, parts);
     this.#usage = usage;
     const tokensEach = deps.pieceTokens.expected(parts.model);
     this.#limit = new StreamLimit(parts, usage, tokensEach);

@@ -35,6 +35,7 @@ import {
   type UsageSource,
 } from "./served-model.ts";
 import { SILENT_UPSTREAM } from "./stream-interruptions.ts";
+import { countedPrompt } from "./tokens/prompt-usage.ts";
 import { countUsage } from "./tokens/token-meter.ts";
 
 /** A reply with its usage. */
@@ -75,7 +76,9 @@ export async function completeChat(
       deps.chat.complete(model, requestFor(model, admitted), options);
     const reply = await firstAnswer(deps, call, { models, tried, signal, ask });
     const model = answering(tried);
-    const usage = reply.usage ?? (await countUsage(deps.tokens, account, { ...chat, reply }));
+    const usage =
+      reply.usage ??
+      (await countUsage(deps.tokens, account, { model, request: chat.request, reply }));
     const source = sourceOf(reply);
     const isContentRefused = reply.choices.some(isRefusal);
     const by = { model, tried, route: reply, request: chat.request, hold };
@@ -118,8 +121,8 @@ async function chargePrompt(
 ): Promise<never> {
   const { hold, model, chat } = request;
   try {
-    const promptTokens = await deps.tokens.countPrompt(call.identity.accountId, chat.request);
-    const usage = { promptTokens, cachedTokens: 0, completionTokens: 0 };
+    const { accountId } = call.identity;
+    const usage = await countedPrompt(deps.tokens, accountId, { model, request: chat.request });
     const { status, code: errorCode } = DISCONNECTED;
     const outcome = {
       ...outcomeOf(deps, call, { status, errorCode }),

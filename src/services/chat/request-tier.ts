@@ -16,6 +16,11 @@ const REACHES: Readonly<Record<RequestTier, Reach>> = {
   flex: { ...PLAIN_REACH, tier: "flex" },
   priority: { ...PLAIN_REACH, tier: "priority" },
 };
+const MEDIA_REACHES: Readonly<Record<RequestTier, Reach>> = {
+  standard: { ...REACHES.standard, hasMedia: true },
+  flex: { ...REACHES.flex, hasMedia: true },
+  priority: { ...REACHES.priority, hasMedia: true },
+};
 const SERVED: Readonly<Record<RequestTier, Served>> = {
   standard: SERVED_PLAINLY,
   flex: { ...SERVED_PLAINLY, tier: "flex" },
@@ -29,7 +34,7 @@ export function tierOf({ parameters: { service_tier: tier } }: ChatRequest): Req
 
 /** The properties of a request that its hold depends on. */
 export function reachOf(request: ChatRequest): Reach {
-  return REACHES[tierOf(request)];
+  return (request.media === undefined ? REACHES : MEDIA_REACHES)[tierOf(request)];
 }
 
 /** A call counts as served in this way if the provider does not say how it was served. */

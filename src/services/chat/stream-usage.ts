@@ -1,8 +1,9 @@
 // The token usage of a streamed call, reported by the upstream or counted by us.
 
 import { type TokenUsage, withOutput } from "../../core/money/usage.ts";
-import type { ChatBatch, ChatRequest, ChatUsage } from "./protocols/provider.ts";
+import type { ChatBatch, ChatUsage } from "./protocols/provider.ts";
 import type { UsageSource } from "./served-model.ts";
+import { countedPrompt, type SentPrompt } from "./tokens/prompt-usage.ts";
 import type { TokenCounter } from "./tokens/token-counter.ts";
 import { type TextCounter, TokenMeter, usageAfter } from "./tokens/token-meter.ts";
 
@@ -11,8 +12,8 @@ export const NO_USAGE: ChatUsage = { promptTokens: 0, cachedTokens: 0, completio
 export class StreamUsage implements TextCounter {
   readonly #tokens: TokenCounter;
   readonly #account: string;
-  readonly #request: ChatRequest;
-  #promptTokens: Promise<number> | null = null;
+  readonly #sent: SentPrompt;
+  #prompt: Promise<TokenUsage> | null = null;
   /** Counts the text that was sent to the client. */
   readonly meter = new TokenMeter(this);
   /**
@@ -22,10 +23,10 @@ export class StreamUsage implements TextCounter {
   reported: ChatUsage | null = null;
   #hasWrongUsage = false;
 
-  constructor(tokens: TokenCounter, account: string, request: ChatRequest) {
+  constructor(tokens: TokenCounter, account: string, sent: SentPrompt) {
     this.#tokens = tokens;
     this.#account = account;
-    this.#request = request;
+    this.#sent = sent;
   }
 
   count(text: string): Promise<number> {
@@ -63,15 +64,16 @@ export class StreamUsage implements TextCounter {
   /** A lower bound of the usage until now. */
   async soFar(): Promise<ChatUsage> {
     const completionTokens = await this.meter.tokensSoFar();
-    const { promptTokens } = await this.prompt();
+    if (this.reported === null) return this.#counted(completionTokens);
+    const { promptTokens } = this.reported;
     return { promptTokens, cachedTokens: 0, completionTokens };
   }
 
   /** The tokens of the prompt. */
   async prompt(): Promise<Omit<TokenUsage, "completionTokens">> {
     if (this.reported !== null) return withOutput(this.reported, 0);
-    this.#promptTokens ??= this.#tokens.countPrompt(this.#account, this.#request);
-    return { promptTokens: await this.#promptTokens, cachedTokens: 0 };
+    this.#prompt ??= countedPrompt(this.#tokens, this.#account, this.#sent);
+    return this.#prompt;
   }
 
   async #counted(completionTokens: number): Promise<ChatUsage> {

@@ -5,10 +5,12 @@ import { describe, expect, test } from "bun:test";
 import type { ModelEntry } from "../../../src/services/chat/models/catalogue.ts";
 import { catalogueOf } from "../../../src/settings/catalogue.ts";
 import { chatBody, errorOf } from "../../support/api/api-world.ts";
+import { pngUrl } from "../../support/api/images.ts";
 import { MODEL } from "../../support/api/models.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
 import { wholeReply } from "../../support/fakes/scripted-chat.ts";
 
+const IMAGE = pngUrl(8, 8);
 const TUNABLE: ModelEntry = { ...MODEL, id: "tunable", extraParameters: ["top_k", "template"] };
 
 const catalogue = catalogueOf([MODEL, TUNABLE], []);
@@ -108,12 +110,12 @@ describe("a parameter without its promised effect is refused by its name", () =>
     [{ functions: [{ name: "f" }] }, "functions is not supported: use tools"],
     [{ function_call: "auto" }, "function_call is not supported: use tool_choice"],
     [
-      { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "x" } }] }] },
-      "messages[0].content[0].type must be 'text': images, audio and files are not supported",
+      { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: IMAGE } }] }] },
+      `messages[0].content[0].image_url.url must not be an image: '${MODEL.id}' takes text only`,
     ],
     [
       { messages: [{ role: "user", content: [{ type: "input_audio", input_audio: {} }] }] },
-      "messages[0].content[0].type must be 'text': images, audio and files are not supported",
+      "messages[0].content[0].type must be one of: text, image_url, file",
     ],
     [
       { tools: [{ type: "custom", custom: { name: "f" } }] },

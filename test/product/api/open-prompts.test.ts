@@ -2,15 +2,25 @@
 
 import { expect, test } from "bun:test";
 import { ApiError } from "../../../src/core/errors.ts";
+import type { ModelEntry } from "../../../src/services/chat/models/catalogue.ts";
 import { PROMPT_BYTES_AT_ONCE } from "../../../src/services/chat/open-prompts.ts";
+import { catalogueOf } from "../../../src/settings/catalogue.ts";
 import { chatBody, errorOf, until } from "../../support/api/api-world.ts";
+import { pngUrl } from "../../support/api/images.ts";
+import { MODEL } from "../../support/api/models.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
 import { closedGate } from "../../support/gate.ts";
 
 const PROMPT_BYTES = 4_000_000;
 const ROOM = Math.floor(PROMPT_BYTES_AT_ONCE / PROMPT_BYTES);
 
-const api = await sharedApi();
+const SEEING: ModelEntry = {
+  ...MODEL,
+  id: "seeing",
+  media: { kinds: ["image"], imageBounds: [100], pdfTokensMax: 1, takesAddresses: false },
+};
+const catalogue = catalogueOf([MODEL, SEEING], []);
+const api = await sharedApi({ catalogue: () => catalogue });
 
 function body(stream: boolean): object {
   const messages = [{ role: "user", content: "x".repeat(PROMPT_BYTES) }];
@@ -88,3 +98,26 @@ for (const stream of [false, true]) {
     }
   });
 }
+
+test("counts the bytes of images, of which a hold counts only their tokens", async () => {
+  const account = await api.account({ contract: "enterprise", paid: "10" });
+  const gate = closedGate();
+  const { reply } = api.chat;
+  api.chat.reply = async (...call) => {
+    await gate.pass();
+    return await reply(...call);
+  };
+  const url = pngUrl(9, 9, 22_500_000);
+  const content = [{ type: "image_url", image_url: { url } }];
+  const seeing = chatBody({ model: SEEING.id, messages: [{ role: "user", content }] });
+  const fitting = Math.floor(PROMPT_BYTES_AT_ONCE / url.length);
+  const open: Promise<Response>[] = [];
+  for (let count = 1; count <= fitting; count += 1) {
+    open.push(api.post(account, seeing));
+    await until(() => gate.arrivals === count, "the model was asked");
+  }
+  const refused = await api.post(account, seeing);
+  expect([refused.status, fitting]).toEqual([429, 4]);
+  gate.open();
+  for (const response of await Promise.all(open)) expect(response.status).toBe(200);
+});

@@ -122,6 +122,8 @@ export const TABLE_CHECKS: Checks<Limits> = {
       streamIdleMs: 90_000,
       streamMaxMs: 900_000,
       bodyBytesMax: 4_194_304,
+      mediaBodyBytesMax: 33_554_432,
+      mediaMax: 256,
     });
   },
 

@@ -4,6 +4,8 @@
 import { ApiError } from "../../../core/errors.ts";
 import { exactCost, type Reach, upperBound } from "../../../core/money/call-cost.ts";
 import type { NanoUsd } from "../../../core/money/money.ts";
+import type { MediaPart } from "../media/media-part.ts";
+import { mediaTokens, takesMedia, untakenByAll } from "../media/model-media.ts";
 import {
   AUTO_TERMS,
   type AutoTerms,
@@ -28,6 +30,8 @@ export interface AutoRequest {
   /** True if `maxTokens` is the default, which is reduced if it fits no model. */
   readonly hasDefaultLimit?: boolean;
   readonly needsTools: boolean;
+  /** The images and PDFs of the request. */
+  readonly media?: readonly MediaPart[] | undefined;
   readonly isPaused: (model: ModelEntry) => boolean;
   /** True if at least one route of the model would be tried now. */
   readonly isHealthy: (model: ModelEntry) => boolean;
@@ -45,12 +49,17 @@ export interface AutoChoice {
  */
 export function chooseModels(catalogue: ChatCatalogue, request: AutoRequest): AutoChoice {
   const { policy } = catalogue.auto;
-  const promptTokens = Math.ceil(request.promptBytes / BYTES_PER_TOKEN);
-  const usage = { promptTokens, cachedTokens: 0, completionTokens: request.maxTokens };
-  const capable = capableModels(catalogue, request, promptTokens).map((model) => ({
+  const textTokens = Math.ceil(request.promptBytes / BYTES_PER_TOKEN);
+  const { media, maxTokens: completionTokens } = request;
+  const tokensOf = (model: ModelEntry) => textTokens + mediaTokens(model, media);
+  const capable = capableModels(catalogue, request, tokensOf).map((model) => ({
     model,
     quality: autoTerms(catalogue, model).quality,
-    cost: exactCost(model.prices, usage),
+    cost: exactCost(model.prices, {
+      promptTokens: tokensOf(model),
+      cachedTokens: 0,
+      completionTokens,
+    }),
   }));
   const healthy = capable.filter(({ model }) => request.isHealthy(model));
   const unhealthy = capable.filter(({ model }) => !request.isHealthy(model));
@@ -151,8 +160,8 @@ const REASONS: Record<AutoChoice["policy"], string> = {
 
 function capableModels(
   catalogue: ChatCatalogue,
-  { needsTools, maxTokens, hasDefaultLimit = false, isPaused }: AutoRequest,
-  promptTokens: number,
+  { needsTools, media, maxTokens, hasDefaultLimit = false, isPaused }: AutoRequest,
+  promptTokens: (model: ModelEntry) => number,
 ): ModelEntry[] {
   const termsOf = (model: ModelEntry) => autoTerms(catalogue, model);
   const all = [...catalogue.models.values()].filter(
@@ -161,7 +170,9 @@ function capableModels(
   if (all.length === 0) {
     throw new ApiError("model_unavailable", "No model is offered as 'auto'");
   }
-  const withTools = needsTools ? all.filter((model) => termsOf(model).tools) : all;
+  const taking = all.filter((model) => takesMedia(model, media));
+  if (taking.length === 0) throw untakenByAll(media);
+  const withTools = needsTools ? taking.filter((model) => termsOf(model).tools) : taking;
   if (needsTools && withTools.length === 0) {
     throw new ApiError("invalid_parameter", "tools need a model that can call tools", {
       param: "tools",
@@ -169,16 +180,18 @@ function capableModels(
   }
   const inRange = withTools.filter((model) => {
     const { promptTokensMin, promptTokensMax } = termsOf(model);
-    return promptTokens >= promptTokensMin && promptTokens <= promptTokensMax;
+    const tokens = promptTokens(model);
+    return tokens >= promptTokensMin && tokens <= promptTokensMax;
   });
   const withRoomFor = (tokens: number) =>
-    inRange.filter(({ contextTokens }) => promptTokens + tokens <= contextTokens);
+    inRange.filter((model) => promptTokens(model) + tokens <= model.contextTokens);
   const fitting = withRoomFor(maxTokens);
   const capable = fitting.length === 0 && hasDefaultLimit ? withRoomFor(1) : fitting;
   if (capable.length > 0) return capable.filter((model) => !isPaused(model));
+  const least = Math.min(...withTools.map(promptTokens));
   throw new ApiError(
     "invalid_parameter",
-    `messages of about ${promptTokens} tokens and max_tokens of ${maxTokens} fit no model`,
+    `messages of about ${least} tokens and max_tokens of ${maxTokens} fit no model`,
     { param: withRoomFor(1).length > 0 ? "max_tokens" : "messages" },
   );
 }

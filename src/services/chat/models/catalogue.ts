@@ -3,6 +3,8 @@
 import { type Prices, pricesOf } from "../../../core/money/call-cost.ts";
 import { price } from "../../../core/money/money.ts";
 import type { RowPrices } from "../../../core/money/price-rows.ts";
+import type { MediaKind } from "../media/media-part.ts";
+import type { ModelMedia } from "../media/model-media.ts";
 
 /** One way to serve a model: an upstream server and the model's name there. */
 export interface Route {
@@ -40,6 +42,8 @@ export interface ModelEntry {
   readonly showsReasoning?: boolean;
   /** Parameters that this model accepts in addition to those that every model gets. */
   readonly extraParameters?: readonly string[];
+  /** What it takes besides text; left out for a model that takes only text. */
+  readonly media?: ModelMedia;
 }
 
 /** True if the model can be asked to chat. */
@@ -110,6 +114,15 @@ export interface ProviderIdentifiers {
   readonly fields: readonly IdentifierField[];
 }
 
+/** What a provider can do with images and PDFs. */
+export interface ProviderMedia {
+  readonly kinds: readonly MediaKind[];
+  /** True if its own cloud fetches images from addresses (D-644). */
+  readonly fetchesAddresses: boolean;
+  /** True if the name of a model there says by which rule it counts an image. */
+  readonly hasKnownRules: boolean;
+}
+
 export interface ProviderEntry {
   readonly name: string;
   readonly kind: ProviderKind;
@@ -134,6 +147,8 @@ export interface ProviderEntry {
   readonly quirks?: Quirks | null;
   /** Left out if it gets no identifiers of callers. */
   readonly identifiers?: ProviderIdentifiers;
+  /** Left out for a provider that takes only text. */
+  readonly media?: ProviderMedia;
 }
 
 /** The settings of a model for `auto`. */
@@ -172,6 +187,8 @@ export interface ChatCatalogue {
   readonly models: ReadonlyMap<string, ModelEntry>;
   readonly providers: ReadonlyMap<string, ProviderEntry>;
   readonly auto: AutoRules;
+  /** True if a model takes more than text. */
+  readonly takesMedia: boolean;
 }
 
 /** The defaults for a provider. */
@@ -229,6 +246,7 @@ export function chatCatalogueOf(
     models: new Map([...models, guideModel].map((model) => [model.id, model])),
     providers: new Map([...providers, guideProvider].map((entry) => [entry.name, entry])),
     auto: { policy, models: new Map([...terms, [GUIDE_MODEL, guideTerms]]) },
+    takesMedia: models.some(({ media }) => media !== undefined),
   };
 }
 

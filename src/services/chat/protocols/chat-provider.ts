@@ -15,6 +15,7 @@ import {
 import { RouteFailure } from "../../../upstream/route-failure.ts";
 import type { UpstreamBoard } from "../../../upstream/upstream-board.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
+import { isAddress } from "../media/media-part.ts";
 import type { ChatCatalogue, ModelEntry, ProviderEntry } from "../models/catalogue.ts";
 import { hasOutput, usageAfter } from "../tokens/token-meter.ts";
 import { Batches, pullable } from "./batches.ts";
@@ -58,12 +59,14 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   const protocols = protocolsOf(deps);
   deps.board?.add("chat", fallback);
   const ask = <Result, Answer>(
-    { model, options: { account, signal, watch } }: AskedModel,
+    asked: AskedModel,
     attempt: (route: RouteToAsk) => Promise<Result>,
     take: (served: Served<RouteToAsk, Result>) => Answer,
-  ) =>
-    fallback.first({
-      candidates: routesOf(model, deps.catalogue()),
+  ) => {
+    const { model, options } = asked;
+    const { account, signal, watch } = options;
+    return fallback.first({
+      candidates: routesFor(asked, deps.catalogue()),
       attempt,
       take,
       watch,
@@ -72,6 +75,7 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
       subject: model.id,
       message: `The model '${model.id}' does not answer right now`,
     });
+  };
 
   /** The protocol of a route for this request. Throws if only the caller's own form can do it. */
   const spokenBy = ({ server }: RouteToAsk, { own }: ChatRequest) => {
@@ -129,6 +133,13 @@ function routesOf(model: ModelEntry, { providers }: ChatCatalogue): RouteToAsk[]
     if (server !== undefined) routes.push({ server, upstreamModel, buying });
   }
   return routes;
+}
+
+/** The routes that can serve a request: not each fetches an image from an address. */
+function routesFor({ model, request }: AskedModel, catalogue: ChatCatalogue): RouteToAsk[] {
+  const routes = routesOf(model, catalogue);
+  if (request.media?.some(isAddress) !== true) return routes;
+  return routes.filter(({ server }) => server.media?.fetchesAddresses === true);
 }
 
 /** What a caller asks of a model. */

@@ -5,13 +5,15 @@ import type { Prices } from "../../../core/money/call-cost.ts";
 import type { NanoUsd } from "../../../core/money/money.ts";
 import type { FeeCounts, Served, TokenUsage } from "../../../core/money/usage.ts";
 import type { RequestWatch } from "../../../upstream/fallback.ts";
+import type { Content, MediaPart } from "../media/media-part.ts";
 import type { ModelEntry } from "../models/catalogue.ts";
 import type { GivenIdentifiers } from "./caller-identifiers.ts";
 
 /** A checked message, ready to be forwarded, with known fields only. */
 export interface ChatMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
-  readonly content: string | null;
+  /** Only messages of the user have parts. */
+  readonly content: Content | null;
   readonly name?: string;
   readonly tool_call_id?: string;
   readonly tool_calls?: readonly ToolCall[];
@@ -53,6 +55,8 @@ export interface ChatRequest {
   readonly extras?: ReadonlyMap<string, unknown>;
   /** The caller's own identifiers, which no server gets as they are; left out: none. */
   readonly identifiers?: GivenIdentifiers;
+  /** All images and PDFs of the messages; left out if they have none. */
+  readonly media?: readonly MediaPart[];
 }
 
 /** Token counts, and the upstream's details about them. */

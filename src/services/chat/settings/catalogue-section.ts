@@ -41,7 +41,7 @@ export function readChat(
   const providers = Object.entries(file.providers).map(([name, one]) =>
     toProvider(name, one, context),
   );
-  const known = new Set(providers.map(({ name }) => name));
+  const known = new Map(providers.map((provider) => [provider.name, provider]));
   const ids = new Set<string>();
   const models = file.models.map((model, index) => {
     const pointer = pointerTo("/models", index);

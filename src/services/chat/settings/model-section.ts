@@ -4,7 +4,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { closed, line, name, whole } from "../../../core/configuration/fields.ts";
 import type { SectionContext } from "../../../core/configuration/section.ts";
 import { COSTLY_PARAMETERS, OWN_PARAMETERS } from "../doors/completions/chat-body.ts";
-import { MODEL_USE_NAMES, type ModelEntry } from "../models/catalogue.ts";
+import { MODEL_USE_NAMES, type ModelEntry, type ProviderEntry } from "../models/catalogue.ts";
+import { MEDIA_FIELDS, toMedia } from "./media-section.ts";
 import { bands, rows } from "./price-schema.ts";
 import { toPrices } from "./price-section.ts";
 
@@ -61,6 +62,7 @@ export const Model = Type.Object(
         errorMessage: 'must be "hide" or "show"',
       }),
     ),
+    ...MEDIA_FIELDS,
     pricing: bands("Price bands, shortest prompts first; the last one has no prompt_tokens_max"),
     prices: rows("Price rows, in place of pricing; the first one has no conditions"),
     routes: Type.Array(
@@ -86,8 +88,8 @@ export const Model = Type.Object(
 
 interface ModelContext extends Pick<SectionContext, "json" | "refuse"> {
   readonly pointer: string;
-  /** The names of the providers. */
-  readonly known: ReadonlySet<string>;
+  /** The providers by name. */
+  readonly known: ReadonlyMap<string, ProviderEntry>;
 }
 
 /** The model of an entry. */
@@ -112,6 +114,7 @@ export function toModel(file: Static<typeof Model>, context: ModelContext): Mode
       },
       context,
     ) ?? refuse(`${pointer}/pricing`, "is missing, and so is prices");
+  const media = toMedia(file, context);
   const createdMs = Date.parse(file.created ?? "1970-01-01");
   if (Number.isNaN(createdMs)) refuse(`${pointer}/created`, "must be a date such as 2026-05-01");
   return {
@@ -133,5 +136,6 @@ export function toModel(file: Static<typeof Model>, context: ModelContext): Mode
     showsReasoning: file.reasoning === "show",
     ...(file.extra_parameters !== undefined && { extraParameters: file.extra_parameters }),
     ...(file.serves !== undefined && { serves: file.serves }),
+    ...(media !== undefined && { media }),
   };
 }

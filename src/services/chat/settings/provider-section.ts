@@ -8,6 +8,7 @@ import {
   PROVIDER_DEFAULTS,
   type ProviderEntry,
 } from "../models/catalogue.ts";
+import { PROVIDER_MEDIA } from "../models/provider-media.ts";
 import {
   DEFAULT_PRESET,
   PROVIDER_PRESETS,
@@ -47,6 +48,7 @@ export function toProvider(
     concurrencyMax: file.concurrency ?? PROVIDER_DEFAULTS.concurrencyMax,
     maxTokensField: file.max_tokens_field ?? preset.maxTokensField,
     quirks: preset.quirks,
+    media: PROVIDER_MEDIA[presetName],
     ...(fields.length > 0 && { identifiers: { preset: presetName, fields } }),
     ...(preset.credentials === "cloud" && { cloud: cloudOf(file, pointer, { keys, refuse }) }),
   };

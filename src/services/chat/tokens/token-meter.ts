@@ -1,14 +1,9 @@
 // Counts tokens for calls whose upstream reported no usage. Text is tokenised late and in large
 // pieces, never chunk by chunk.
 
-import type { TokenUsage } from "../../../core/money/usage.ts";
-import type {
-  ChatBatch,
-  ChatDelta,
-  ChatReply,
-  ChatRequest,
-  ChatUsage,
-} from "../protocols/provider.ts";
+import { type TokenUsage, withOutput } from "../../../core/money/usage.ts";
+import type { ChatBatch, ChatDelta, ChatReply, ChatUsage } from "../protocols/provider.ts";
+import { countedPrompt, type SentPrompt } from "./prompt-usage.ts";
 import type { TokenCounter } from "./token-counter.ts";
 
 /** A delta with at most this many characters is one piece; a longer one has more. */
@@ -26,7 +21,7 @@ const ENDS_IN_SPACE = /\S $/;
 export async function countUsage(
   tokens: TokenCounter,
   account: string,
-  { request, reply }: { readonly request: ChatRequest; readonly reply: ChatReply },
+  { reply, ...prompt }: SentPrompt & { readonly reply: ChatReply },
 ): Promise<TokenUsage> {
   const texts = reply.choices.flatMap(({ message }) => [
     message.reasoning_content ?? "",
@@ -37,11 +32,11 @@ export async function countUsage(
       called.arguments,
     ]),
   ]);
-  const [promptTokens, completionTokens] = await Promise.all([
-    tokens.countPrompt(account, request),
+  const [prompted, completionTokens] = await Promise.all([
+    countedPrompt(tokens, account, prompt),
     tokens.countTexts(account, texts.map(withoutLastSpace)),
   ]);
-  return { promptTokens, cachedTokens: 0, completionTokens };
+  return withOutput(prompted, completionTokens);
 }
 
 export interface TextCounter {

@@ -2,6 +2,7 @@
 
 import { createRequire } from "node:module";
 import { MESSAGE_OVERHEAD_TOKENS } from "../../../core/money/call-cost.ts";
+import { contentText } from "../media/media-part.ts";
 import type { ChatMessage, ChatRequest } from "../protocols/provider.ts";
 
 type Tokenizer = Pick<
@@ -84,8 +85,8 @@ export function templateTokens({ messages }: ChatRequest): number {
 }
 
 /**
- * A cheap upper bound of the prompt's tokens: a token of a byte-level tokenizer is at least one
- * byte.
+ * A cheap upper bound of the tokens of a prompt's text: a token of a byte-level tokenizer is at
+ * least one byte. Images and PDFs have a bound of their own (`mediaTokensMax`).
  */
 export function promptTokensMax(request: ChatRequest): number {
   let bound = templateTokensMax(request);
@@ -103,7 +104,7 @@ export function templateTokensMax({ messages, parameters }: ChatRequest): number
 function partsOf({ messages, parameters, extras }: ChatRequest): string[] {
   const parts: string[] = [];
   for (const message of messages) {
-    parts.push(message.content ?? "", message.name ?? "", message.tool_call_id ?? "");
+    parts.push(contentText(message.content), message.name ?? "", message.tool_call_id ?? "");
     if (message.reasoning_content !== undefined) parts.push(message.reasoning_content);
     if (message.tool_calls !== undefined) parts.push(JSON.stringify(message.tool_calls));
   }
@@ -178,7 +179,7 @@ function textsOf(message: ChatMessage): string[] {
     called.arguments,
   ]);
   const { content, name = "", reasoning_content = "" } = message;
-  return [content ?? "", name, reasoning_content, ...calls];
+  return [contentText(content), name, reasoning_content, ...calls];
 }
 
 /** A text in pieces of at most 16 K characters, cut between two characters. */

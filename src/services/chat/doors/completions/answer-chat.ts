@@ -1,12 +1,16 @@
 // Chat completions of both surfaces: builds the call from a checked body, and its answer.
 
 import type { Settled } from "../../../../calls/settling.ts";
+import { CHAT } from "../../../../core/access/limits.ts";
 import { toDecimal } from "../../../../core/money/money.ts";
+import { bodyTooLarge } from "../../../../http/body/read-body.ts";
 import type { Answer, EndpointContext } from "../../../../http/endpoint.ts";
 import type { FrameDeps } from "../../../../http/frame.ts";
 import { completeChat, openChatStream } from "../../chat.ts";
 import type { ChatCallDeps } from "../../chat-admission.ts";
 import { ChatStream } from "../../chat-stream.ts";
+import { mediaBytes } from "../../media/media-part.ts";
+import { modelsTaking } from "../../media/model-media.ts";
 import { AUTO_MODEL, type ChatCatalogue } from "../../models/catalogue.ts";
 import { unsupportedFields } from "../../protocols/chat-extras.ts";
 import type { ChatRequest } from "../../protocols/provider.ts";
@@ -54,8 +58,21 @@ export function prepareChat(
   const { accountId: account } = call.identity;
   const chosen = choose(deps, { model, request, catalogue, account });
   const { svcMembers } = chosen;
-  const models = modelsOfTier(chosen.models, request);
+  checkTextBytes(context, request);
+  const models = modelsOfTier(modelsTaking(chosen.models, request.media), request);
   return toCompletionCall(fields, request, { models, svcMembers, catalogue });
+}
+
+/** The most bytes of a body, by the models that are configured now. */
+export function chatBytesMax({ catalogue }: ChatDeps): number {
+  return catalogue().takesMedia ? CHAT.mediaBodyBytesMax : CHAT.bodyBytesMax;
+}
+
+/** Throws if a body has too many bytes besides its images and files. */
+function checkTextBytes({ bodyBytes }: EndpointContext<ChatDeps>, { media }: ChatRequest): void {
+  if (bodyBytes - mediaBytes(media) <= CHAT.bodyBytesMax) return;
+  const rest = media === undefined ? "" : " besides its images and files";
+  throw bodyTooLarge(CHAT.bodyBytesMax, rest);
 }
 
 /** Runs a call, whole or streamed. */

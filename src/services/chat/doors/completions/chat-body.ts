@@ -16,6 +16,7 @@ import {
   text,
   whole,
 } from "../../../../http/schema.ts";
+import { DETAILS } from "../../media/media-part.ts";
 import { CHOSEN_TIERS } from "../../request-tier.ts";
 import { toolCallExtra } from "./chat-reply.ts";
 
@@ -40,13 +41,50 @@ const speaker = optional(shortText(64, { description: "The name of the participa
 const CONTENT_RULE = "must be a string or an array of text parts";
 const TextPart = named("TextPart", {
   type: Type.Literal("text", {
-    must: "must be 'text': images, audio and files are not supported",
+    must: "must be 'text': images and files are parts of user messages, audio is not supported",
   }),
   text: text(),
 });
 const content = Type.Union(
   [text(), Type.Array(TextPart, { minItems: 1, maxItems: PARTS_MAX, must: CONTENT_RULE })],
   { must: CONTENT_RULE, description: "Text, or parts of type text, which are joined" },
+);
+
+const ImagePart = named("ImagePart", {
+  type: Type.Literal("image_url"),
+  image_url: Type.Object({
+    url: text({
+      description:
+        "`data:image/…;base64,…` of a PNG, JPEG, GIF or WebP; or, where the model's provider " +
+        "fetches it, an https address of a public host",
+    }),
+    detail: optional(oneOf(DETAILS, { description: "How closely the model looks at it" })),
+  }),
+});
+const FilePart = named("FilePart", {
+  type: Type.Literal("file"),
+  file: Type.Object({
+    filename: optional(shortText(255)),
+    file_data: text({ description: "`data:application/pdf;base64,…`" }),
+    file_id: notOffered({ must: "is not supported: send the file itself as file_data" }),
+  }),
+});
+const USER_CONTENT_RULE = "must be a string or an array of parts of text, image_url or file";
+const userContent = Type.Union(
+  [
+    text(),
+    Type.Array(Type.Union([TextPart, ImagePart, FilePart]), {
+      minItems: 1,
+      maxItems: PARTS_MAX,
+      must: USER_CONTENT_RULE,
+    }),
+  ],
+  {
+    must: USER_CONTENT_RULE,
+    description:
+      "Text, or parts. Images and files need a model whose entry in the list of models has them " +
+      "in `svc.takes`",
+  },
 );
 
 const RefusalPart = named("RefusalPart", { type: Type.Literal("refusal"), refusal: text() });
@@ -69,9 +107,14 @@ const ToolCall = named("ToolCall", {
   extra_content: optional(toolCallExtra),
 });
 
-const PlainMessage = named("PlainMessage", {
-  role: oneOf(["system", "developer", "user"], { description: "developer counts as system" }),
+const SystemMessage = named("SystemMessage", {
+  role: oneOf(["system", "developer"], { description: "developer counts as system" }),
   content,
+  name: speaker,
+});
+const UserMessage = named("UserMessage", {
+  role: Type.Literal("user"),
+  content: userContent,
   name: speaker,
 });
 const AssistantMessage = named("AssistantMessage", {
@@ -91,13 +134,16 @@ const ToolMessage = named("ToolMessage", {
   tool_call_id: toolCallId,
 });
 
-const messages = Type.Array(Type.Union([PlainMessage, AssistantMessage, ToolMessage]), {
-  minItems: 1,
-  maxItems: CHAT.messagesMax,
-  must: "must be an array of at least one message",
-  code: "messages_required",
-  description: "The conversation, oldest message first",
-});
+const messages = Type.Array(
+  Type.Union([UserMessage, SystemMessage, AssistantMessage, ToolMessage]),
+  {
+    minItems: 1,
+    maxItems: CHAT.messagesMax,
+    must: "must be an array of at least one message",
+    code: "messages_required",
+    description: "The conversation, oldest message first",
+  },
+);
 
 const Tool = named("Tool", {
   type: Type.Literal("function", {

@@ -6,6 +6,7 @@ import {
   answerChat,
   type ChatDeps,
   type ChooseModels,
+  chatBytesMax,
   prepareChat,
   runChat,
 } from "./answer-chat.ts";
@@ -14,7 +15,9 @@ import { chatExamples, toolExample } from "./chat-examples.ts";
 import { gatewayReplies } from "./chat-reply.ts";
 import { namedModel } from "./chat-request.ts";
 
-export const CHAT_DESCRIPTION = `Compatible with OpenAI's chat completions. With \`stream\` the
+export const CHAT_DESCRIPTION = `Compatible with OpenAI's chat completions. Messages of the user may
+have images and PDFs for a model that takes them; a body may then have 32 MB, of which 4 MB may be
+text. With \`stream\` the
 answer is a stream of server-sent events: each has a chunk as its \`data\`, and the last is
 \`[DONE]\`. The frame before it carries \`usage\` and \`svc\`: it is the one with the
 \`finish_reason\`, or with \`stream_options.include_usage\` one more, whose \`choices\` are empty.
@@ -37,7 +40,8 @@ export const chat = endpoint({
   isBilled: true,
   summary: "Complete a chat",
   description: CHAT_DESCRIPTION,
-  body: jsonBody(ChatBody, { bytesMax: CHAT.bodyBytesMax }),
+  body: jsonBody(ChatBody, { bytesMax: CHAT.mediaBodyBytesMax }),
+  bytesMax: chatBytesMax,
   reply: gatewayReplies.completion,
   chunk: gatewayReplies.chunk,
   errors: [

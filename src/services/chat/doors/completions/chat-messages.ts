@@ -2,13 +2,17 @@
 
 import { TOOL_CALL_EXTRA_CHARACTERS_MAX } from "../../../../core/access/limits.ts";
 import { copyJson, invalid, isAbsent } from "../../../../http/body/checks.ts";
+import type { Content, ContentPart } from "../../media/media-part.ts";
+import { readImage, readPdf } from "../../media/read-media.ts";
 import type { ChatMessage, ToolCall } from "../../protocols/provider.ts";
 import type { MessageFields } from "./chat-body.ts";
 
 type AssistantFields = Extract<MessageFields, { readonly role: "assistant" }>;
 type PlainFields = Exclude<MessageFields, { readonly role: "assistant" | "tool" }>;
 type AssistantPart = Exclude<NonNullable<AssistantFields["content"]>, string>[number];
-type Content = Extract<MessageFields, { readonly role: "tool" }>["content"];
+type UserParts = Extract<PlainFields, { readonly role: "user" }>["content"];
+type UserPart = Exclude<UserParts, string>[number];
+type TextFields = Extract<UserPart, { readonly type: "text" }>;
 type Json = Readonly<Record<string, unknown>>;
 type ToolCallFields = NonNullable<AssistantFields["tool_calls"]>[number];
 
@@ -17,17 +21,44 @@ export function toMessages(messages: readonly MessageFields[]): readonly ChatMes
   return messages.map(toMessage);
 }
 
-function toMessage(message: MessageFields): ChatMessage {
+function toMessage(message: MessageFields, at: number): ChatMessage {
   if (message.role === "tool") {
     const { role, tool_call_id } = message;
     return { role, content: textOf(message.content), tool_call_id };
   }
-  const copy = message.role === "assistant" ? toAssistant(message) : toPlain(message);
+  const copy = message.role === "assistant" ? toAssistant(message) : toPlain(message, at);
   return isAbsent(message.name) ? copy : { ...copy, name: message.name };
 }
 
-function toPlain({ role, content }: PlainFields): ChatMessage {
-  return { role: role === "developer" ? "system" : role, content: textOf(content) };
+function toPlain(message: PlainFields, at: number): ChatMessage {
+  const { role } = message;
+  if (role === "user") return { role, content: toContent(message.content, at) };
+  return { role: "system", content: textOf(message.content) };
+}
+
+function toContent(content: UserParts, at: number): Content {
+  if (typeof content === "string") return content;
+  if (content.every(isText)) return textOf(content);
+  return content.map((part, index) => toPart(part, `messages[${at}].content[${index}]`));
+}
+
+function isText(part: UserPart): part is TextFields {
+  return part.type === "text";
+}
+
+function toPart(part: UserPart, at: string): ContentPart {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "image_url": {
+      const { url, detail } = part.image_url;
+      return readImage({ url, detail, param: `${at}.image_url.url` });
+    }
+    case "file": {
+      const { file_data: url, filename: fileName } = part.file;
+      return readPdf({ url, fileName, param: `${at}.file.file_data` });
+    }
+  }
 }
 
 /**
@@ -65,7 +96,7 @@ function copiedExtra(extra: NonNullable<ToolCallFields["extra_content"]>): Json 
   return copy;
 }
 
-function textOf(content: Content): string {
+function textOf(content: string | readonly TextFields[]): string {
   if (typeof content === "string") return content;
   return content.map(({ text }) => text).join("");
 }

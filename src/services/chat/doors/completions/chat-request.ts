@@ -1,9 +1,12 @@
 // Builds the call of a checked body. The checks run in the order of the error table.
 
 import type { Pauses } from "../../../../calls/pauses.ts";
+import { CHAT } from "../../../../core/access/limits.ts";
 import { ApiError } from "../../../../core/errors.ts";
+import { invalid } from "../../../../http/body/checks.ts";
 import { unknownFieldsOf } from "../../../../http/body/unknown-fields.ts";
 import type { ChatCall } from "../../chat-admission.ts";
+import { type MediaPart, mediaOf } from "../../media/media-part.ts";
 import type { Models } from "../../models/auto-router.ts";
 import {
   type ChatCatalogue,
@@ -46,7 +49,19 @@ export function toChatRequest(fields: ChatFields): ChatRequest {
   checkLogprobs(fields, limit.maxTokens);
   const request = { messages, ...limit, parameters: toParameters(fields) };
   const identifiers = toIdentifiers(fields);
-  return identifiers === undefined ? request : { ...request, identifiers };
+  const media = mediaOf(messages);
+  if (media === undefined && identifiers === undefined) return request;
+  return {
+    ...request,
+    ...(identifiers !== undefined && { identifiers }),
+    ...(media !== undefined && { media: notTooMany(media) }),
+  };
+}
+
+function notTooMany(media: readonly MediaPart[]): readonly MediaPart[] {
+  const tooMany = media[CHAT.mediaMax];
+  if (tooMany === undefined) return media;
+  throw invalid(tooMany.param, `is one more than ${CHAT.mediaMax} images and files of a request`);
 }
 
 /** The call of a body for which these models were chosen. */

@@ -24,6 +24,7 @@ export function modelSvcJson(model: ModelEntry): object {
     label: model.label,
     family: model.family,
     ...(!servesChat(model) && { serves: model.serves }),
+    ...(model.media !== undefined && { takes: model.media.kinds }),
     // The three numbers of SPEC 2.2 are those of the first row.
     pricing: { ...commonJson(firstRow(model.prices)), ...furtherJson(model.prices) },
     free_credit_eligible: model.freeCreditEligible,

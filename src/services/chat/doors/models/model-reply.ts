@@ -14,6 +14,7 @@ import {
   usdAmount,
   whole,
 } from "../../../../http/schema.ts";
+import { MEDIA_KIND_NAMES } from "../../media/media-part.ts";
 
 const prices = {
   input_usd_per_m: usdAmount("USD per million prompt tokens"),
@@ -64,6 +65,11 @@ export const ModelDetails = named("ModelDetails", {
     text({
       description: "What the model serves, where that is not chat",
       examples: ["embedding", "rerank"],
+    }),
+  ),
+  takes: Type.Optional(
+    Type.Array(oneOf(MEDIA_KIND_NAMES), {
+      description: "What the model takes besides text, where it takes more",
     }),
   ),
   pricing: Type.Object({

@@ -24,6 +24,9 @@ export interface SdkRequest {
   readonly ignored: readonly string[];
 }
 
+/** How closely the model looks at an image. */
+const DETAIL_FIELD = "messages[].content[].image_url.detail";
+
 /** The setters of the parameters that the specification has. */
 const SETTERS: Readonly<Record<string, (value: unknown) => Partial<Options>>> = {
   temperature: (value) => ({ temperature: value as number }),
@@ -59,6 +62,8 @@ export async function toSdkRequest(call: UpstreamCall, form: SdkForm): Promise<S
     else if (!WITHOUT_EFFECT.has(name) || WITHOUT_EFFECT.get(name) !== value) ignored.push(name);
   }
   if (request.messages.some(({ name }) => name !== undefined)) ignored.push("messages[].name");
+  const hasDetail = request.media?.some(({ detail }) => detail !== "auto") ?? false;
+  if (hasDetail && form.takesDetail !== true) ignored.push(DETAIL_FIELD);
   return { options: Object.assign(options, own.options), ignored };
 }
 

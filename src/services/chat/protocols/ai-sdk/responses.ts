@@ -13,6 +13,7 @@ export const responses: SdkForm = {
   optionsName: OPTIONS_NAME,
   extraName: OPTIONS_NAME,
   takesLaterSystem: true,
+  takesDetail: true,
   metadata: { itemId: "item_id", reasoningEncryptedContent: "encrypted_content" },
   async open({ provider, model }, fetch) {
     const { createOpenAI } = await import("@ai-sdk/openai");

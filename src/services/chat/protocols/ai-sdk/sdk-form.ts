@@ -27,6 +27,8 @@ export interface SdkForm {
   readonly extraName: string;
   /** True if system messages may stand anywhere; otherwise they are moved to the beginning. */
   readonly takesLaterSystem: boolean;
+  /** True if it takes OpenAI's `detail` of images. */
+  readonly takesDetail?: boolean;
   /** The fields of the package's metadata that a provider needs again, by our names for them. */
   readonly metadata: Readonly<Record<string, string>>;
   /** Loads the package at its first use. The model sends its request by `fetch`. */

@@ -1,12 +1,20 @@
 // Converts the messages of a checked request into a prompt of the language-model specification V4.
 
 import type {
+  LanguageModelV4FilePart,
   LanguageModelV4Message,
   LanguageModelV4Prompt,
   LanguageModelV4ToolCallPart,
   LanguageModelV4ToolResultPart,
 } from "@ai-sdk/provider";
 import { jsonOrNull } from "../../../../upstream/upstream-http.ts";
+import {
+  base64Of,
+  type Content,
+  contentText,
+  isAddress,
+  type MediaPart,
+} from "../../media/media-part.ts";
 import type { ChatMessage, ToolCall } from "../provider.ts";
 import type { SdkForm } from "./sdk-form.ts";
 import { ownMetadata, thoughtsBefore } from "./thoughts.ts";
@@ -58,17 +66,38 @@ function toMessage(
   names: ReadonlyMap<string, string>,
   form: PromptForm,
 ): LanguageModelV4Message {
-  const text = message.content ?? "";
+  const text = contentText(message.content);
   switch (message.role) {
     case "system":
       return { role: "system", content: text };
     case "user":
-      return { role: "user", content: [{ type: "text", text }] };
+      return { role: "user", content: userContent(message.content ?? "") };
     case "assistant":
       return { role: "assistant", content: assistantContent(message, form) };
     case "tool":
       return { role: "tool", content: [resultOf(message.tool_call_id ?? "", text, names)] };
   }
+}
+
+type UserContent = Extract<LanguageModelV4Message, { role: "user" }>["content"];
+
+function userContent(content: Content): UserContent {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return content.map((part) => (part.type === "text" ? part : filePart(part)));
+}
+
+function filePart(media: MediaPart): LanguageModelV4FilePart {
+  const { mediaType, fileName, detail } = media;
+  return {
+    type: "file",
+    // Without a subtype, the package leaves the type to the provider.
+    mediaType: mediaType ?? "image",
+    data: isAddress(media)
+      ? { type: "url", url: new URL(media.url) }
+      : { type: "data", data: base64Of(media) },
+    ...(fileName !== null && { filename: fileName }),
+    ...(detail !== "auto" && { providerOptions: { openai: { imageDetail: detail } } }),
+  };
 }
 
 function resultOf(
@@ -82,14 +111,15 @@ function resultOf(
 
 /** Thoughts stand before the call that they led to, those of the first call before the text. */
 function assistantContent(message: ChatMessage, form: PromptForm): AssistantContent {
-  const { content, tool_calls: calls = [], reasoning_content: reasoning = "" } = message;
+  const { tool_calls: calls = [], reasoning_content: reasoning = "" } = message;
+  const text = contentText(message.content);
   const parts: AssistantContent = [];
   calls.forEach((call, at) => {
     parts.push(...thoughtsBefore(call, form));
-    if (at === 0 && content) parts.push({ type: "text", text: content });
+    if (at === 0 && text !== "") parts.push({ type: "text", text });
     parts.push(toolCallPart(call, form));
   });
-  if (calls.length === 0 && content) parts.push({ type: "text", text: content });
+  if (calls.length === 0 && text !== "") parts.push({ type: "text", text });
   const hasThoughts = parts.some(({ type }) => type === "reasoning");
   // Thoughts without the provider's signature are only a text for it.
   if (reasoning !== "" && !hasThoughts) parts.unshift({ type: "reasoning", text: reasoning });

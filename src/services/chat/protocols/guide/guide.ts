@@ -7,6 +7,7 @@ import { type CancelSignal, throwIfCancelled } from "../../../../core/cancellati
 import { ApiError } from "../../../../core/errors.ts";
 import type { TokenUsage } from "../../../../core/money/usage.ts";
 import type { GuideDocument, Passage } from "../../../../core/text/markdown-passages.ts";
+import { contentText } from "../../media/media-part.ts";
 import { GUIDE_CONTEXT_TOKENS } from "../../models/catalogue.ts";
 import type { TokenCounter } from "../../tokens/token-counter.ts";
 import { firstTokens, promptTokensMax } from "../../tokens/tokens.ts";
@@ -115,7 +116,8 @@ async function reply(
     const problem = `messages must have at most ${GUIDE_CONTEXT_TOKENS} tokens for this model`;
     throw new ApiError("invalid_parameter", problem, { param: "messages" });
   }
-  const question = request.messages.findLast(({ role }) => role === "user")?.content ?? "";
+  const asked = request.messages.findLast(({ role }) => role === "user");
+  const question = contentText(asked?.content ?? null);
   const whole = beforeStop(answer(index, question), request.parameters.stop);
   const count = (text: string) => tokens.countTexts(account, [text]);
   const start = await firstTokens(whole, request.maxTokens, count);

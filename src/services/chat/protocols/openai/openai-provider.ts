@@ -12,6 +12,7 @@ import type { Batches } from "../batches.ts";
 import type { UpstreamCall } from "../protocol.ts";
 import type { ChatReply } from "../provider.ts";
 import { REPLY_BYTES_MAX, UpstreamStream } from "../upstream-stream.ts";
+import { toWire } from "./media-message.ts";
 import { fitted } from "./quirks.ts";
 import { refuse } from "./refuse-call.ts";
 import type { ReplyParts } from "./reply-reader.ts";
@@ -103,7 +104,7 @@ function bodyOf({ provider, model, request, identifiers }: UpstreamCall, stream:
     ...request.parameters,
     ...identifiers,
     model,
-    messages: request.messages,
+    messages: request.media === undefined ? request.messages : request.messages.map(toWire),
     [provider.maxTokensField]: request.maxTokens,
     stream,
     stream_options: asksForUsage ? { include_usage: true } : undefined,

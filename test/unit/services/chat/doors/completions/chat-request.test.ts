@@ -66,7 +66,17 @@ describe("a chat body on messages", () => {
           { type: "image_url", image_url: { url: "https://x.test" } },
         ],
       },
-      "messages[1].content[1].type",
+      "messages[1].content[1].image_url.url",
+    ],
+    [{ role: "user", content: [{ type: "input_audio" }] }, "messages[1].content[0].type"],
+    [{ role: "user", content: [{ type: "image_url" }] }, "messages[1].content[0].image_url"],
+    [
+      { role: "user", content: [{ type: "file", file: { file_id: "file-1" } }] },
+      "messages[1].content[0].file.file_data",
+    ],
+    [
+      { role: "system", content: [{ type: "image_url", image_url: { url: "data:" } }] },
+      "messages[1].content[0].type",
     ],
     [{ role: "user", content: [{ type: "text" }] }, "messages[1].content[0].text"],
     [{ role: "user", content: "x", name: 1 }, "messages[1].name"],
