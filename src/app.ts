@@ -4,7 +4,6 @@ import { Elysia } from "elysia";
 import type { AccountActors } from "../actors/account.ts";
 import type { CallMeter, CallTracer } from "./calls/call.ts";
 import type { Pauses } from "./calls/pauses.ts";
-import type { CallApi } from "./console/playground.ts";
 import type { Clock } from "./core/clock.ts";
 import type { RandomBytes } from "./core/ids.ts";
 import type { Log } from "./core/log.ts";
@@ -24,11 +23,14 @@ import {
   type RawRequest,
 } from "./http/frame.ts";
 import type { HealthWarnings, ReadinessCheck, SharedVersions } from "./http/health.ts";
+import type { CallApi } from "./http/inner-request.ts";
 import { openEndOf, pathOf } from "./http/open-end.ts";
 import { noEndpoint, unrouted } from "./http/unknown-route.ts";
+import type { McpConfig } from "./mcp/mcp-endpoint.ts";
 import type { OperatorDeps } from "./operator/deps.ts";
 import type { WebhookServices } from "./payments/webhook-endpoint.ts";
 import {
+  AGENTS,
   APPLICATION,
   CONSOLE,
   type ConsoleDeps,
@@ -88,6 +90,7 @@ export interface AppDeps {
   readonly dashboard: () => DashboardFiles | null;
   /** True if the page at /docs can send requests. */
   readonly docsTryIt: boolean;
+  readonly mcp: McpConfig;
 }
 
 /** What the console needs besides what every surface needs. */
@@ -112,6 +115,7 @@ const APPLICATION_PATHS = "/api/";
 export function createApp(deps: AppDeps) {
   const shared = sharedDeps(deps);
   const gateway = { ...shared, surface: "gateway" } as const;
+  const callApi = apiCaller(shared);
   const application = { ...shared, surface: "application" } as const;
   const app = new Elysia({
     // Every endpoint checks its own input, so Elysia's coercions and defaults are not needed.
@@ -124,7 +128,7 @@ export function createApp(deps: AppDeps) {
     const path = pathOf(raw.request.url);
     const isApplication = path.startsWith(APPLICATION_PATHS);
     const console = deps.console === null ? [] : CONSOLE;
-    const routes = isApplication ? APPLICATION : [...GATEWAY, ...PROGRAM, ...console];
+    const routes = isApplication ? APPLICATION : [...GATEWAY, ...AGENTS, ...PROGRAM, ...console];
     const missing = noEndpoint(routes, raw.request.method, path);
     return unrouted(isApplication ? application : gateway, raw, error ?? missing);
   };
@@ -134,6 +138,8 @@ export function createApp(deps: AppDeps) {
     return door ?? noSuchPath({ request, server: app.server });
   });
   for (const one of GATEWAY) addRoute(app, one, (raw) => one.answer(gateway, raw));
+  const agents = { ...gateway, catalogue: deps.catalogue, callApi, mcp: deps.mcp };
+  for (const one of AGENTS) addRoute(app, one, (raw) => one.answer(agents, raw));
   for (const one of APPLICATION) addRoute(app, one, (raw) => one.answer(application, raw));
   // With a malformed Host the router takes a part of the path for the host, and may take another
   // endpoint for the one that is asked. Endpoints with keys look at the Host themselves.
@@ -147,7 +153,6 @@ export function createApp(deps: AppDeps) {
   }
   if (deps.console !== null) {
     const { clock, log } = deps;
-    const callApi = apiCaller(shared);
     const asking = new MinuteBudget(ASKING_RULE);
     const people: ConsoleDeps = { ...shared, ...deps.console, clock, log, callApi, asking };
     for (const one of CONSOLE) addHosted(app, one, (raw) => one.answer(people, raw));
@@ -157,7 +162,7 @@ export function createApp(deps: AppDeps) {
   return app;
 }
 
-/** Calls endpoints of the API as routing does, for the playground. */
+/** Calls endpoints of the API as routing does, for the playground and the tools of agents. */
 function apiCaller(shared: Omit<GatewayDeps, "surface">): CallApi {
   return (surface, path, { raw, accounts = shared.calls.accounts }) => {
     const routes: readonly Endpoint<GatewayDeps>[] = surface === "gateway" ? GATEWAY : APPLICATION;

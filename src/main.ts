@@ -93,6 +93,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     // Without the console the pages would have nothing to talk to.
     dashboard: config.console === null ? () => null : openDashboard(config.dataDirectory),
     docsTryIt: config.docsTryIt,
+    mcp: { hosts: config.mcpHosts, dashboard: config.console?.origin ?? null },
   });
   providers.warmUp();
   accounts.start(() => providers.versions().configuration);

@@ -31,6 +31,7 @@ import {
 } from "./http/docs/documentation.ts";
 import type { Endpoint } from "./http/endpoint-info.ts";
 import { type HealthDeps, healthz, readyz } from "./http/health.ts";
+import { type McpDeps, mcp } from "./mcp/mcp-endpoint.ts";
 import type { OperatorDeps } from "./operator/deps.ts";
 import { OPERATOR_ENDPOINTS } from "./operator/operator-endpoints.ts";
 import { WEBHOOKS, type WebhookDeps } from "./payments/webhook-endpoint.ts";
@@ -52,6 +53,9 @@ const BY_SERVICE = {
 } satisfies Record<ServiceName, readonly Endpoint<GatewayDeps>[]>;
 
 export const GATEWAY: readonly Endpoint<GatewayDeps>[] = [...Object.values(BY_SERVICE).flat(), me];
+
+/** What agents use by protocols of their own. */
+export const AGENTS: readonly Endpoint<McpDeps>[] = [mcp];
 
 export const APPLICATION: readonly Endpoint<ChatDeps>[] = [
   applicationChat,
@@ -93,7 +97,7 @@ export const HEALTH: readonly Endpoint<ProgramDeps>[] = [healthz, readyz];
 
 /** What is documented; the documentation itself is not. */
 export const DOCUMENTED: DocumentedLists = {
-  gateway: GATEWAY,
+  gateway: [...GATEWAY, ...AGENTS],
   application: APPLICATION,
   program: HEALTH,
 };

@@ -16,6 +16,7 @@ import {
   type ConsoleFrameDeps,
 } from "../http/console/console-endpoint.ts";
 import type { RawRequest } from "../http/frame.ts";
+import { type CallApi, innerRequest } from "../http/inner-request.ts";
 import type { PlaygroundKeys } from "./playground-keys.ts";
 import {
   ESTIMATE_EXAMPLE,
@@ -27,16 +28,6 @@ import {
   type PlaygroundFields,
   type PlaygroundPath,
 } from "./playground-schema.ts";
-
-/**
- * Answers a request to an endpoint of the API in this process, as if it had come over HTTP.
- * Optionally with `accounts` in place of the real ones.
- */
-export type CallApi = (
-  surface: Surface,
-  path: string,
-  request: { readonly raw: RawRequest; readonly accounts?: AccountActors },
-) => Promise<Response>;
 
 export interface PlaygroundDeps extends ConsoleFrameDeps {
   readonly playgroundKeys: PlaygroundKeys;
@@ -59,10 +50,6 @@ const EXAMPLE = {
 };
 /** Headers that the call takes over from the person's request. */
 const PASSED_ON = ["host", "x-forwarded-for", "idempotency-key"];
-/**
- * The origin in the URL of a call, which never leaves this process; only the header Host counts.
- */
-const ORIGIN = "http://playground";
 
 export const callFromPlayground = accountEndpoint({
   id: "callFromPlayground",
@@ -124,26 +111,16 @@ export const estimateFromPlayground = accountEndpoint({
 async function requestOf(context: Context, { path, body }: PlaygroundFields): Promise<RawRequest> {
   const { deps, account, person, request: original, server } = context;
   checkSurface(path, account.surface);
-  const method = PLAYGROUND_METHODS[path];
-  const url = new URL(path, ORIGIN);
-  if (method === "GET") url.search = queryOf(body);
-  const headers = new Headers({
-    authorization: `Bearer ${await deps.playgroundKeys.of(person.sessionId, account)}`,
-    "content-type": "application/json",
-  });
-  for (const name of PASSED_ON) {
-    const value = original.headers.get(name);
-    if (value !== null) headers.set(name, value);
-  }
+  const passed = PASSED_ON.map((name) => [name, original.headers.get(name)]);
+  const authorization = `Bearer ${await deps.playgroundKeys.of(person.sessionId, account)}`;
   const content = path === "/v1/mail/send" ? { ...body, to: person.email } : body;
-  const text = JSON.stringify(content);
-  // As over HTTP: without a length, the frame would check the account before it reads any body.
-  if (method === "POST") headers.set("content-length", String(Buffer.byteLength(text)));
-  const request = new Request(url.href, {
+  const method = PLAYGROUND_METHODS[path];
+  const request = innerRequest({
     method,
-    headers,
+    path,
+    headers: { ...Object.fromEntries(passed), authorization },
     signal: original.signal,
-    ...(method === "POST" && { body: text }),
+    ...(method === "GET" ? { query: queryOf(body) } : { body: content }),
   });
   return { request, server: server && seenAs(server, original) };
 }
@@ -169,7 +146,7 @@ function checkSurface(path: PlaygroundPath, surface: Surface): void {
   );
 }
 
-function queryOf(parameters: PlaygroundFields["body"]): string {
+function queryOf(parameters: PlaygroundFields["body"]): URLSearchParams {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     if (!["string", "number", "boolean"].includes(typeof value)) {
@@ -178,5 +155,5 @@ function queryOf(parameters: PlaygroundFields["body"]): string {
     }
     query.append(name, String(value));
   }
-  return query.toString();
+  return query;
 }

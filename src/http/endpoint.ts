@@ -49,11 +49,13 @@ interface AnswerMeta {
 
 const BYTES = "application/octet-stream";
 
-/** The result of an endpoint: JSON text, bytes, or events. */
+/** The result of an endpoint: JSON text, bytes, events, or a response. */
 export type Answer =
   | (AnswerMeta & { readonly json: string })
   | (AnswerMeta & { readonly bytes: Uint8Array<ArrayBuffer> })
-  | { readonly events: FrameSource };
+  | { readonly events: FrameSource }
+  /** A whole response, which another protocol's library made. */
+  | { readonly response: Response };
 
 /** An endpoint that needs a key, and answers with its result. */
 export interface KeyedDefinition<Deps, Input, Prepared, Result> extends EndpointInfo {
@@ -210,6 +212,10 @@ function respond<Deps extends FrameDeps>(
 ): Response {
   measureOwn(context);
   const { requestId, rate } = context.call;
+  if ("response" in answer) {
+    answer.response.headers.set("x-request-id", requestId);
+    return guarded(answer.response);
+  }
   if (rate === null) throw new Error("A call is answered before it was admitted");
   if ("events" in answer) {
     // Nothing is charged yet, which the header shows; the last frame has the real cost.

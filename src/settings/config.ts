@@ -50,6 +50,8 @@ export interface ServerConfig extends StoreConfig {
   readonly mail: MailConfig;
   /** Null: top-ups are off. */
   readonly payments: PaymentConfig | null;
+  /** Names of hosts under which `/mcp` is served, besides those of this machine. */
+  readonly mcpHosts: readonly string[];
   /** Null: the process serves no console. */
   readonly console: ConsoleConfig | null;
   /** Warnings about these settings for the operator, in words. */
@@ -157,6 +159,7 @@ export function loadServerConfig(
     }),
     mail: mailOf(values),
     payments,
+    mcpHosts: mcpHostsOf(values.MCP_HOSTS, console),
     console,
     warnings: warningsOf({ console, payments }, env),
     logLevel: values.LOG_LEVEL,
@@ -170,6 +173,11 @@ export function loadServerConfig(
     docsTryIt: values.DOCS_TRY_IT,
     environment: env,
   });
+}
+
+function mcpHostsOf(named: readonly string[], console: ConsoleConfig | null): readonly string[] {
+  const origin = console?.configuredOrigin ?? null;
+  return Object.freeze(origin === null ? named : [...named, new URL(origin).hostname]);
 }
 
 /** Reads the settings of sending mail. */

@@ -13,6 +13,8 @@ const SECRET_LENGTH_MIN = 16;
 
 export const anyText: Kind<string> = { parse: (text) => text };
 
+const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])$/;
+
 export const flag: Kind<boolean> = {
   range: "`true` or `false`",
   parse: (text) => oneOf(["true", "false"]).parse(text) === "true",
@@ -87,6 +89,17 @@ export const domain: Kind<string> = {
     const ascii = asciiDomain(text);
     if (ascii === null) throw new RangeError("must be a domain");
     return ascii;
+  },
+};
+
+/** Names of hosts without ports, joined with commas, in lower case. */
+export const hostNames: Kind<readonly string[]> = {
+  parse(text) {
+    const names = text.split(",").map((name) => name.trim().toLowerCase());
+    const given = names.filter((name) => name !== "");
+    const wrong = given.find((name) => !HOST_NAME.test(name));
+    if (wrong !== undefined) throw new RangeError(`must be names of hosts; '${wrong}' is none`);
+    return Object.freeze(given);
   },
 };
 

@@ -12,6 +12,7 @@ import {
   dkimSelector,
   domain,
   flag,
+  hostNames,
   mailServer,
   oneOf,
   postgresAddress,
@@ -213,6 +214,14 @@ export const SERVER_VARIABLES = {
     default: "",
     shown: "none",
     about: "addresses and CIDR blocks, joined with commas, whose `X-Forwarded-For` is believed",
+  },
+  MCP_HOSTS: {
+    kind: hostNames,
+    default: "",
+    shown: "this machine, and the host of `CONSOLE_URL`",
+    about:
+      "names of hosts, joined with commas, under which agents may reach `/mcp`; others are " +
+      "refused, since foreign pages reach services behind a firewall by names of their own",
   },
   FAREBOX_CONFIG: {
     kind: anyText,

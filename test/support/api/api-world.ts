@@ -128,6 +128,7 @@ export class ApiWorld implements AsyncDisposable {
       clientInfo: createClientInfo({ ipHashSecret: () => PEPPER, windowSecret: PEPPER }),
       dashboard: () => null,
       docsTryIt: false,
+      mcp: { hosts: [], dashboard: null },
       ...(typeof options === "function" ? options(stores) : options),
     });
     app.listen({ ...LISTEN_OPTIONS, port: 0, hostname: "127.0.0.1", reusePort: false });

@@ -46,6 +46,7 @@ export function appAlone(parts: Partial<AppDeps> = {}): AppAlone {
     clientInfo: createClientInfo({ ipHashSecret: () => SECRET, windowSecret: SECRET }),
     dashboard: () => null,
     docsTryIt: false,
+    mcp: { hosts: [], dashboard: null },
     ...parts,
   });
   const request: AppAlone["request"] = async (method, path, init = {}) => {

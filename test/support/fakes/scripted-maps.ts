@@ -32,6 +32,14 @@ export class ScriptedMaps implements MapsProvider {
     this.answer = null;
     this.refusal = null;
     this.buying = undefined;
+    this.unserved.clear();
+  }
+
+  /** Actions that it does not serve. */
+  readonly unserved = new Set<MapsAction>();
+
+  serves(action: MapsAction): boolean {
+    return !this.unserved.has(action);
   }
 
   check(): void {

@@ -109,7 +109,11 @@ export function createMapsProvider(deps: MapsProviderDeps): MapsProvider {
     });
   }
 
-  return { check: (action, parameters) => void ableOf(action, parameters), ask };
+  return {
+    serves: (action) => candidatesOf(action).length > 0,
+    check: (action, parameters) => void ableOf(action, parameters),
+    ask,
+  };
 }
 
 function unserved(action: MapsAction): ApiError {

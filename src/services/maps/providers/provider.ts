@@ -70,6 +70,8 @@ export interface MapsReply<A extends MapsAction> extends MapsAnswer<A> {
 
 /** Serves an action by its providers in order. */
 export interface MapsProvider {
+  /** True if a provider serves the action, whatever its parameters. */
+  serves(action: MapsAction): boolean;
   /**
    * Throws refusals that need no request: `maps_unavailable`, with the name of the setting, if no
    * provider serves the action; `invalid_parameter` if no provider supports the parameters.

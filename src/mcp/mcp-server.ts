@@ -1,0 +1,148 @@
+// Answers one MCP message. The protocol's own library does the wire; every call of a tool is a call
+// of the API with the caller's own key, so windows, scopes, holds and logs are those of the API.
+
+import {
+  createMcpHandler,
+  type InputRequiredResult,
+  inputRequired,
+  type Tool,
+  Server as ToolServer,
+} from "@modelcontextprotocol/server";
+import type { AccountView } from "../../actors/account.ts";
+import project from "../../package.json";
+import { SERVICES } from "../core/access/services.ts";
+import { SchemaWriter } from "../http/docs/openapi-schema.ts";
+import { Type } from "../http/schema.ts";
+import { type Arguments, MCP_TOOLS, type McpTool, type ToolOffer } from "./mcp-tools.ts";
+import { toolError, toolReply } from "./tool-result.ts";
+
+/** A message, and what answering it needs. */
+export interface Exchange {
+  readonly request: Request;
+  /** The checked JSON-RPC message. */
+  readonly message: unknown;
+  /** The account and key; null for a tool's call, which the API identifies by itself. */
+  readonly view: AccountView | null;
+  readonly offer: ToolOffer;
+  /** The page where the account adds credit; null without a console. */
+  readonly topUpUrl: string | null;
+  /** Sends a tool's call to the API. */
+  readonly call: (tool: McpTool, args: Arguments) => Promise<Response>;
+}
+
+/** How long a client may keep the list of tools: prices and tiers change rarely. */
+const LIST_TTL_MS = 60_000;
+/** Refusals that more credit lifts. */
+const TOP_UP_CODES: ReadonlySet<string> = new Set(["insufficient_credits", "payment_required"]);
+const TOP_UP = "top_up";
+const EXCHANGE = "exchange";
+
+/** By the name of the tool. */
+const SCHEMAS: ReadonlyMap<string, Tool["inputSchema"]> = new Map(
+  MCP_TOOLS.map((tool) => [tool.name, schemaOf(tool)]),
+);
+
+const handler = createMcpHandler(
+  ({ authInfo }) => serverOf(authInfo?.extra?.[EXCHANGE] as Exchange),
+  // Nothing is announced later, so no client can wait for it.
+  { maxSubscriptions: 0 },
+);
+
+/**
+ * The reply to a message: of MCP 2026-07-28 with its envelope, of 2025-11-25 and before without
+ * one. Nothing is kept between messages.
+ */
+export function answerMessage(exchange: Exchange): Promise<Response> {
+  const { request, message } = exchange;
+  const authInfo = { token: "", clientId: "", scopes: [], extra: { [EXCHANGE]: exchange } };
+  const headers = new Headers(request.headers);
+  // The body was parsed before, under whatever type it came, as at every endpoint of the API.
+  headers.set("content-type", "application/json");
+  const { method, signal, url } = request;
+  const read = new Request(url, { method, headers, signal });
+  return handler.fetch(read, { parsedBody: message, authInfo });
+}
+
+function serverOf(exchange: Exchange): ToolServer {
+  const server = new ToolServer(
+    { name: project.name, version: project.version },
+    {
+      capabilities: { tools: {} },
+      cacheHints: { "tools/list": { ttlMs: LIST_TTL_MS, cacheScope: "private" } },
+      instructions:
+        "Each call of a tool is paid from the account's balance; its description has the price, " +
+        "its result the cost in `svc`.",
+    },
+  );
+  server.setRequestHandler("tools/list", () => ({ tools: listed(exchange) }));
+  server.setRequestHandler("tools/call", ({ params }, context) => {
+    const { name, arguments: args = {} } = params;
+    const tool = MCP_TOOLS.find((one) => one.name === name);
+    if (tool === undefined) {
+      const message = `There is no tool '${name}'; tools/list has those that exist`;
+      return toolError({ code: "not_found", message }, {});
+    }
+    // Asked once for a call: a client that comes back, and still has no credit, is refused.
+    const opensPages =
+      server.getClientCapabilities()?.elicitation?.url !== undefined &&
+      context.mcpReq.inputResponses === undefined;
+    return callTool(exchange, { tool, args, opensPages });
+  });
+  return server;
+}
+
+interface ToolCall {
+  readonly tool: McpTool;
+  readonly args: Arguments;
+  /** True if the client can open a page for its user. */
+  readonly opensPages: boolean;
+}
+
+async function callTool(exchange: Exchange, { tool, args, opensPages }: ToolCall) {
+  const { result, refusal } = await toolReply(await exchange.call(tool, args));
+  const { topUpUrl } = exchange;
+  if (refusal === null || topUpUrl === null || !TOP_UP_CODES.has(refusal.code)) return result;
+  if (opensPages) return offerTopUp(refusal.message, topUpUrl);
+  const content = [...result.content, { type: "text" as const, text: `Add credit: ${topUpUrl}` }];
+  return { ...result, content };
+}
+
+/** Asks the client to open the page for credit; afterwards it sends the call again. */
+function offerTopUp(message: string, url: string): InputRequiredResult {
+  return inputRequired({ inputRequests: { [TOP_UP]: inputRequired.elicitUrl({ message, url }) } });
+}
+
+/** The tools that the key's scopes, the account's tier and this installation allow. */
+function listed({ view, offer }: Exchange): Tool[] {
+  if (view === null) throw new Error("Tools are listed for an account that was not looked at");
+  const allowed = MCP_TOOLS.filter(({ service, isServed }) => {
+    if (isServed?.(offer) === false) return false;
+    if (service === null) return true;
+    const { scope } = SERVICES[service];
+    return view.key.scopes.includes(scope) && view.tier.services.includes(scope);
+  });
+  return allowed.map((tool) => toolOf(tool, offer));
+}
+
+function toolOf(tool: McpTool, offer: ToolOffer): Tool {
+  const { name, title, readsOnly } = tool;
+  const inputSchema = SCHEMAS.get(name) ?? schemaOf(tool);
+  return {
+    name,
+    title,
+    description: tool.description(offer),
+    inputSchema,
+    annotations: {
+      title,
+      readOnlyHint: readsOnly,
+      destructiveHint: false,
+      idempotentHint: readsOnly,
+      openWorldHint: true,
+    },
+  };
+}
+
+function schemaOf({ properties, required }: McpTool): Tool["inputSchema"] {
+  const schema = Type.Object({ ...properties }, { additionalProperties: false });
+  return { ...new SchemaWriter().write({ ...schema, required: [...required] }), type: "object" };
+}

@@ -1,0 +1,180 @@
+// The one table of the tools that agents find at /mcp: each is an endpoint of the API, with the
+// parameters that an agent can use.
+
+import type { ServiceName } from "../core/access/services.ts";
+import { MESSAGE_PRICE, RECIPIENT_PRICE } from "../core/mail.ts";
+import { type PicoUsd, pricePerUnit } from "../core/money/money.ts";
+import type { Method } from "../http/endpoint-info.ts";
+import { type TSchema, Type, text } from "../http/schema.ts";
+import { MailBody } from "../services/mail/mail-contract.ts";
+import { ACTIONS, type MapsAction } from "../services/maps/actions.ts";
+import type { MapsPrices } from "../services/maps/prices.ts";
+import { BatchBody, SearchBody } from "../services/search/search-schema.ts";
+
+/** What the tools of an account depend on at the moment of a request. */
+export interface ToolOffer {
+  readonly pricePerResult: PicoUsd;
+  readonly mapsPrices: MapsPrices;
+  readonly serves: (action: MapsAction) => boolean;
+}
+
+/** The arguments of a tool's call, as the agent sent them. */
+export type Arguments = Readonly<Record<string, unknown>>;
+
+/** The request to the API that a tool's call is. */
+export interface ToolRequest {
+  readonly method: Method;
+  readonly path: string;
+  readonly query?: URLSearchParams;
+  readonly body?: unknown;
+  readonly idempotencyKey?: string;
+}
+
+export interface McpTool {
+  readonly name: string;
+  /** The service whose scope and tier the tool needs; null for a tool of every key. */
+  readonly service: ServiceName | null;
+  readonly title: string;
+  /** What it does and what it costs, for the agent. */
+  readonly description: (offer: ToolOffer) => string;
+  readonly properties: Readonly<Record<string, TSchema>>;
+  readonly required: readonly string[];
+  /** False for a tool that changes something in the world. */
+  readonly readsOnly: boolean;
+  /** False if this installation cannot serve it. */
+  readonly isServed?: (offer: ToolOffer) => boolean;
+  readonly requestOf: (args: Arguments) => ToolRequest;
+}
+
+/** The fields of a search under their own names; other names are for clients of other products. */
+const SEARCH_FIELDS = [
+  "query",
+  "max_results",
+  "page",
+  "country",
+  "language",
+  "freshness",
+  "safesearch",
+  "include_domains",
+  "exclude_domains",
+] as const;
+const MAIL_FIELDS = ["to", "subject", "text", "html", "from_name", "reply_to"] as const;
+
+const searchProperties = Object.fromEntries(
+  SEARCH_FIELDS.map((name) => [name, SearchBody.properties[name]]),
+);
+const searchOf: TSchema = Type.Object(searchProperties, { additionalProperties: false });
+
+const search: McpTool = {
+  name: "search",
+  service: "search",
+  title: "Search the web",
+  description: (offer) => `Searches the web. ${resultPrice(offer)}`,
+  properties: searchProperties,
+  required: ["query"],
+  readsOnly: true,
+  requestOf: (body) => ({ method: "POST", path: "/v1/search", body }),
+};
+
+const searchBatch: McpTool = {
+  name: "search_batch",
+  service: "search",
+  title: "Search the web for several queries",
+  description: (offer) =>
+    `Runs several searches at once; one that fails costs nothing. ${resultPrice(offer)}`,
+  properties: {
+    searches: Type.Array(searchOf, { minItems: 1, maxItems: BatchBody.maxItems ?? 1 }),
+  },
+  required: ["searches"],
+  readsOnly: true,
+  requestOf: ({ searches }) => ({ method: "POST", path: "/v1/search/batch", body: searches }),
+};
+
+const sendMail: McpTool = {
+  name: "send_mail",
+  service: "mail",
+  title: "Send a mail",
+  description: () =>
+    "Sends a transactional mail from the address of the account. " +
+    `$${pricePerUnit(MESSAGE_PRICE)} a message, and ` +
+    `$${pricePerUnit(RECIPIENT_PRICE)} a recipient. ` +
+    "With `idempotency_key` a repeat within 48 hours sends nothing again.",
+  properties: {
+    ...Object.fromEntries(MAIL_FIELDS.map((name) => [name, MailBody.properties[name]])),
+    idempotency_key: Type.Optional(
+      text({ description: "A name of this message, the same at each attempt to send it" }),
+    ),
+  },
+  required: ["to", "subject"],
+  readsOnly: false,
+  requestOf: ({ idempotency_key: key, ...body }) => ({
+    method: "POST",
+    path: "/v1/mail/send",
+    body,
+    ...(key !== undefined && { idempotencyKey: String(key) }),
+  }),
+};
+
+const account: McpTool = {
+  name: "account",
+  service: null,
+  title: "Show balance and limits",
+  description: () => "Shows the balance, the limits and what this key may use. Costs nothing.",
+  properties: {},
+  required: [],
+  readsOnly: true,
+  requestOf: () => ({ method: "GET", path: "/v1/me" }),
+};
+
+/** The parameter for a picture's form: agents take pictures as bytes, which are image content. */
+const PICTURE_FORM = "format";
+
+/** Every tool, in the order of listing. */
+export const MCP_TOOLS: readonly McpTool[] = [
+  search,
+  searchBatch,
+  ...(Object.keys(ACTIONS) as MapsAction[]).map(mapsTool),
+  sendMail,
+  account,
+];
+
+function mapsTool(action: MapsAction): McpTool {
+  const { about, category } = ACTIONS[action];
+  const parameters = Object.entries(ACTIONS[action].parameters).filter(
+    ([name]) => name !== PICTURE_FORM,
+  );
+  return {
+    name: `maps_${action}`,
+    service: "maps",
+    title: `Maps: ${action.replaceAll("_", " ")}`,
+    description: ({ mapsPrices }) =>
+      `Returns ${about}. $${pricePerUnit(mapsPrices[category])} a call.`,
+    properties: Object.fromEntries(
+      parameters.map(([name, parameter]) => [
+        name,
+        {
+          ...parameter.kind.schema,
+          description: `${parameter.about}; ${parameter.kind.rule}`,
+        },
+      ]),
+    ),
+    required: parameters.filter(([, { required }]) => required).map(([name]) => name),
+    readsOnly: true,
+    isServed: ({ serves }) => serves(action),
+    requestOf: (args) => ({ method: "GET", path: "/v1/maps", query: queryOf(action, args) }),
+  };
+}
+
+/** The arguments as a query string; the endpoint itself refuses those that it does not take. */
+function queryOf(action: MapsAction, args: Arguments): URLSearchParams {
+  const query = new URLSearchParams({ action });
+  if (PICTURE_FORM in ACTIONS[action].parameters) query.set(PICTURE_FORM, "png");
+  for (const [name, value] of Object.entries(args)) {
+    query.append(name, typeof value === "string" ? value : JSON.stringify(value));
+  }
+  return query;
+}
+
+function resultPrice({ pricePerResult }: ToolOffer): string {
+  return `$${pricePerUnit(pricePerResult)} a result; no results cost nothing.`;
+}

@@ -1,0 +1,76 @@
+// Turns the API's reply to a tool's call into the result that the agent reads.
+
+import type { CallToolResult } from "@modelcontextprotocol/server";
+
+type Content = CallToolResult["content"][number];
+
+/** A refusal of the API, as far as a tool's caller needs it. */
+export interface ToolRefusal {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The reply to a tool's call, read whole. */
+export interface ToolReply {
+  readonly result: CallToolResult;
+  /** Null for a success. */
+  readonly refusal: ToolRefusal | null;
+}
+
+interface ErrorBody {
+  readonly error: ToolRefusal;
+}
+
+/**
+ * Reads a reply of the API. The body of a success is also the structured content, with the cost in
+ * `svc`; a picture is image content, with `svc` from the headers. A refusal is a tool error with
+ * the API's code and message (MCP 2026-07-28, tools, error handling).
+ */
+export async function toolReply(response: Response): Promise<ToolReply> {
+  const { headers } = response;
+  if (headers.get("content-type")?.startsWith("image/") === true) {
+    return success(svcOf(headers), [await pictureOf(response)]);
+  }
+  const text = await response.text();
+  const body = JSON.parse(text) as { readonly svc?: object };
+  if (!response.ok) return refused(body as ErrorBody, headers);
+  return success(body, [{ type: "text", text }]);
+}
+
+/** The tool error of a refusal, with more content after its message. */
+export function toolError({ code, message }: ToolRefusal, svc: object): CallToolResult {
+  return {
+    isError: true,
+    content: [{ type: "text", text: `${code}: ${message}` }],
+    structuredContent: { error: { code, message }, ...svc },
+    _meta: { ...svc },
+  };
+}
+
+function success(body: { readonly svc?: object }, content: Content[]): ToolReply {
+  const { svc = {} } = body;
+  return {
+    result: { content, structuredContent: { ...body }, _meta: { svc } },
+    refusal: null,
+  };
+}
+
+function refused({ error }: ErrorBody, headers: Headers): ToolReply {
+  return { result: toolError(error, svcOf(headers)), refusal: error };
+}
+
+async function pictureOf(response: Response): Promise<Content> {
+  const mimeType = response.headers.get("content-type") ?? "";
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  return { type: "image", data: bytes.toBase64(), mimeType };
+}
+
+/** The cost of a reply without a JSON body, or of a refusal. */
+function svcOf(headers: Headers): { readonly svc: object } {
+  return {
+    svc: {
+      request_id: headers.get("x-request-id"),
+      cost_usd: Number(headers.get("x-svc-cost-usd")),
+    },
+  };
+}
