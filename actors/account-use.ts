@@ -16,7 +16,7 @@ import {
 import type { ViewReply } from "./scripts/call-scripts.ts";
 import type { RedisClient } from "./scripts/script.ts";
 
-/** What a key used: money of this UTC month, and requests of the last minute. */
+/** The use of a key: money of this UTC month, and requests of the last minute. */
 export interface KeyUse {
   readonly spent: NanoUsd;
   readonly held: NanoUsd;

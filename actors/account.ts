@@ -16,7 +16,7 @@ export type { CallMetadata, Outcome };
  * only; what a settlement gives back can be used again.
  */
 export interface Limit {
-  /** What is counted. It is part of the Redis key, so the account has one count per name. */
+  /** The name of the count. It is part of the Redis key: an account has one count for each name. */
   readonly name: string;
   readonly kind: "requests" | "minute" | "day";
   readonly max: number;
@@ -107,7 +107,7 @@ export interface Settlement {
   readonly charged: NanoUsd;
   /** The part that free credit paid. */
   readonly free: NanoUsd;
-  /** What the account can still spend or hold; null if Redis has not replied yet. */
+  /** The amount that the account can still spend or hold; null before Redis has replied. */
   readonly left: NanoUsd | null;
   /** The paid balance with what is held of it; null if Redis has not replied yet. */
   readonly ownedPaid: NanoUsd | null;

@@ -79,7 +79,7 @@ export interface InspectionQuestion {
 }
 
 const SOURCE = withShared(inspectLua);
-/** How often to start again because a new owner of holds appeared during the read. */
+/** The most starts of a read, which begins again if a new owner of holds appears. */
 const TRIES_MAX = 10;
 
 /** Reads everything about an account at one instant, with the journal entries from a place on. */

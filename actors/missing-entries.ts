@@ -1,6 +1,6 @@
-// What a wallet has although the ledger lacks the entries, because Postgres refused them. A wallet
-// that is built anew must not get these operations a second time, and its keys have spent what
-// these calls were charged.
+// Entries that a wallet includes although the ledger lacks them, because Postgres refused them. A
+// wallet that is rebuilt must not get these operations a second time, and the charges of these
+// calls count as spent by their keys.
 
 import type { Operation } from "../src/core/journal/journal.ts";
 import { nano } from "../src/core/money/money.ts";
@@ -9,7 +9,7 @@ import { operationIn, parseEntry, UnknownRecord } from "./records/records.ts";
 
 type Applied = Pick<WalletRecord, "operations" | "freeExpiresAtMs">;
 
-/** What each key spent in each month, with what the missing entries charged. */
+/** The spending of each key in each month, with the charges of the missing entries. */
 export function withMissing({ months, missing }: WalletRecord): readonly MonthSpending[] {
   const sums = new Map<string, MonthSpending>();
   for (const row of [...months, ...missing.flatMap(chargeIn)]) {
@@ -19,7 +19,7 @@ export function withMissing({ months, missing }: WalletRecord): readonly MonthSp
   return [...sums.values()];
 }
 
-/** What an entry charged; nothing if it is not of a call, or cannot be read. */
+/** The charge of an entry; none if the entry is not of a call, or cannot be read. */
 function chargeIn(content: Buffer): MonthSpending[] {
   try {
     const { key, month, paidDelta, freeDelta } = parseEntry("0-0", content);
@@ -31,8 +31,8 @@ function chargeIn(content: Buffer): MonthSpending[] {
 }
 
 /**
- * What is applied by the record's balances, and the operations that still have to be. `after` has
- * those that the ledger does not have, in order.
+ * Separates operations that the record's balances include from those that must still be applied.
+ * `after` has the operations that the ledger lacks, in order.
  */
 export function passMissing(
   accountId: string,

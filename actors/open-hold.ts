@@ -24,7 +24,7 @@ import {
 import type { ScriptTime } from "./scripts/script.ts";
 import type { ScriptRunner } from "./scripts/script-runner.ts";
 
-/** What a hold needs from its account. */
+/** The part of an account that its holds use. */
 export interface HoldAccount {
   readonly scripts: ScriptRunner;
   readonly scriptTime: () => ScriptTime;
@@ -58,7 +58,7 @@ interface HoldTerms {
   readonly budget: NanoUsd | null;
 }
 
-/** How a hold ends, in the form that the script takes. */
+/** The end of a hold, in the form that the script takes. */
 export type Ending = Pick<SettleOpenArgs, "cost" | "outcome" | "unused">;
 
 /**
@@ -78,10 +78,10 @@ const RELEASES_MAX = 60;
 const NO_COUNTS: Readonly<Record<string, number>> = Object.freeze({});
 /** Shared by all calls without limits of their own. */
 const NOTHING_UNUSED: SettleOpenArgs["unused"] = Object.freeze([]);
-/** What Redis has not said yet. */
+/** The figures before Redis has replied. */
 const NOT_SETTLED = { left: null, ownedPaid: null } as const;
 
-/** How the log shows a call that nobody settled or released. */
+/** The outcome in the log of a call that was neither settled nor released. */
 export const ABANDONED = outcomeText({
   status: ERRORS.internal_error.status,
   errorCode: "internal_error",
@@ -288,7 +288,7 @@ async function settleAfterEnd(
 
 /**
  * Releases the hold that an admission without a reply may have taken, as soon as Redis is back. If
- * there is none, nothing happens. If this process dies first, the lease ends the hold.
+ * it took no hold, nothing happens. If this process dies first, the lease ends the hold.
  */
 export async function releaseWhenBack(
   account: Pick<HoldAccount, "scripts" | "onSettleRetry">,
@@ -312,7 +312,7 @@ export function weightsOf(limits: DetachedHold["limits"]): Readonly<Record<strin
   return Object.fromEntries(limits.map(({ name, weight }) => [name, weight]));
 }
 
-/** What to give back, in the form that the script takes. Counted requests are never given back. */
+/** The counts to give back, in the form that the script takes; never counted requests. */
 export function unusedOf(
   limits: DetachedHold["limits"],
   unused: Readonly<Record<string, number>>,

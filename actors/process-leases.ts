@@ -72,7 +72,7 @@ export class ProcessLeases {
     return calls;
   }
 
-  /** What these calls hold together. */
+  /** The sum of the holds of these calls. */
   get held(): bigint {
     let held = 0n;
     for (const { open } of this.#buckets.values()) {

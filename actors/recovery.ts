@@ -15,7 +15,7 @@ import { configure, recover } from "./scripts/wallet-scripts.ts";
 
 interface BucketState {
   readonly epoch: number;
-  /** How many entries of the epoch were ever written. */
+  /** The number of entries of the epoch that were ever written. */
   readonly written: number;
 }
 

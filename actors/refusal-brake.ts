@@ -54,11 +54,11 @@ interface Report extends Pick<Count, "of" | "minute"> {
   readonly name: string;
 }
 
-/** What this process knows of the keys that were refused in this minute. */
+/** The keys that were refused in this minute, as far as this process knows. */
 export class RefusalBrake {
   readonly #deps: RefusalBrakeDeps;
   readonly #counts = new Map<string, Count>();
-  /** What Redis has not confirmed yet. */
+  /** Reports that Redis has not confirmed yet. */
   readonly #reports: Report[] = [];
   #reported = 0;
 

@@ -19,9 +19,9 @@ const TOP_UP_SECONDS = 5;
 
 export interface RefusalContext {
   readonly tier: Tier;
-  /** What the access decision says; undefined where it does not refuse. */
+  /** The message of the access decision; undefined if it does not refuse. */
   readonly access: string | undefined;
-  /** Whether an automatic top-up was asked for because of it. */
+  /** True if the refusal has requested an automatic top-up. */
   readonly isAsked: boolean;
 }
 

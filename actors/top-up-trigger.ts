@@ -12,10 +12,10 @@ export interface TopUpNeed {
   readonly refused: { readonly bound: NanoUsd; readonly spendable: NanoUsd } | null;
 }
 
-/** Who has needs checked. */
+/** The receiver of needs, which has them checked. */
 export interface TopUpListener {
   needed(need: TopUpNeed): Promise<void>;
-  /** A need could not be told; the reconciliation of payments finds it. */
+  /** A need could not be sent; the reconciliation of payments finds it. */
   lost(accountId: string, error: unknown): void;
 }
 
@@ -53,7 +53,7 @@ export class TopUpTrigger {
     this.listener?.lost(this.account.accountId, error);
   }
 
-  /** While one need is told, later ones wait as one: none is lost, and a storm asks twice. */
+  /** One notification at a time; later needs are merged, so a burst sends at most two. */
   #need(refused: TopUpNeed["refused"]): void {
     const { listener } = this;
     if (listener === undefined) return;

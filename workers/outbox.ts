@@ -14,11 +14,11 @@ export interface OutboxDeps {
   readonly transport: MailTransport;
   readonly build: BuildServiceMime;
   readonly mailDomain: string;
-  /** How long a worker claims a mail; longer than any conversation with the server. */
+  /** The time for which a worker claims a mail; longer than any conversation with the server. */
   readonly claimMs: number;
   /**
-   * How many mails are claimed at a time: as many as there are connections to the server, because
-   * the claim of a mail that waits for one may end.
+   * The number of mails that are claimed at a time, as many as connections to the server: the claim
+   * of a mail that waits for a connection may end.
    */
   readonly atOnce: number;
   readonly retryDelayMs: (attempts: number) => number;

@@ -1,5 +1,5 @@
-// Finds payments that nobody works on: an event without a job, an attempt without an answer,
-// and whatever no event told us of.
+// Finds payments that no job works on: an event without a job, an attempt without an answer, and
+// changes without an event.
 
 import type { Log } from "../src/core/log.ts";
 import { removeEverywhere } from "../src/payments/cards.ts";

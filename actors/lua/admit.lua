@@ -45,7 +45,7 @@ local window = window_of(k, call.window)
 if open_window(window, now) then write_key(key_key, bucket.epoch, k, window) end
 local limits = #KEYS > 7 and read_limits(KEYS, ARGV, 8, 4, now) or nil
 
--- What this call could hold, limited by the balances, the account's cap and the key's budget.
+-- The most that this call can hold, by the balances, the account's cap and the key's budget.
 local free_is_over = w.free > 0 and w.free_expires > 0 and now >= w.free_expires
 local usable_free = eligible == 1 and not free_is_over and w.free or 0
 local cap_room = cap - month_use(w, month)

@@ -10,7 +10,7 @@ local function know_lease(holds, epoch, ends, lease_ms)
   known_leases[holds] = { epoch = epoch, half = ends - lease_ms / 2 }
 end
 
--- Whether a process is known to have a lease of its holds, for half of the time or more.
+-- Returns true if the lease of a process is known, with half of its time or more left.
 local function has_lease(holds, epoch, now)
   local known = known_leases[holds]
   return known and known.epoch == epoch and now <= known.half

@@ -29,8 +29,8 @@ local ENTRY = '<dddddddddddddd'
 local CALL, EXPIRED, LATE, REFUSED, SUMMARY, OPERATION, FREE_EXPIRED, REPAYMENT =
   0, 1, 2, 3, 4, 5, 6, 7
 
--- The records of the call that a script handles. These tables are made once and filled anew for
--- each call: to make them costs more than to fill them.
+-- The records of the call that a script handles. These tables are made once and filled for each
+-- call, because a new table costs more than to fill an old one.
 local call = { bucket = {}, wallet = {}, key = {}, window = {}, hold = {}, entry = {} }
 
 -- Fills `b` with the bucket's own record; nil if the bucket is not set up. A layout that this
@@ -55,8 +55,8 @@ local function write_bucket(key, b)
   redis_call('SET', key, pack(BUCKET, in_force, b.epoch, b.evictions, b.documents))
 end
 
--- Fills `w` with a wallet of the bucket's epoch; nil if there is none, and it must be hydrated
--- first.
+-- Fills `w` with a wallet of the bucket's epoch. Returns nil without such a wallet, which must then
+-- be hydrated first.
 local function parse_wallet(w, bytes, epoch)
   if not bytes then return nil end
   local layout, of_epoch, version, seq, paid, free, held_paid, held_free, owed, operations,
@@ -124,8 +124,8 @@ local function write_key(key, epoch, k, window)
   redis_call('SET', key, key_record(epoch, k, window))
 end
 
--- What a call needs at once: the records of its bucket, wallet and key. There is no wallet and no
--- key without a bucket, and no key without a wallet.
+-- Reads the records of a call at once: its bucket, wallet and key. Without a bucket it returns no
+-- wallet and no key, and without a wallet no key.
 local function read_call(bucket_key, wallet_key, key_key)
   local bytes = redis_call('MGET', bucket_key, wallet_key, key_key)
   local bucket = parse_bucket(call.bucket, bytes[1])
@@ -163,7 +163,7 @@ local function add_to_month(record, month, spent, held)
   end
 end
 
--- What a month has spent and holds, together.
+-- Returns the sum of the amounts that are spent and held in a month.
 local function month_use(record, month)
   if month == record.month then return record.spent + record.held end
   if is_month_before(month, record.month) then

@@ -4,9 +4,9 @@
 --
 -- KEYS  1 bucket  2 wallet  3 key  4 holds  5 events  6.. limits to take back from
 -- ARGV  1 packed: cost  2 request  3 outcome
---       4.. of each limit: kind, how much to take back (see limits.lua)
--- Reply packed charged, charged_free, left, owned  `left` is what is neither spent nor held,
---         `owned` the paid balance with what is held of it; both below 0 if there is no wallet
+--       4.. of each limit: kind, amount to take back (see limits.lua)
+-- Reply packed charged, charged_free, left, owned  `left` is neither spent nor held, `owned` is the
+--         paid balance with the part that is held; both are below 0 without a wallet
 --       { 'unresolved' } no such hold: it expired, or its wallet was rebuilt; use settle_late
 
 local bytes = redis_call('HGET', KEYS[4], ARGV[2])

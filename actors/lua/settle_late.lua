@@ -1,14 +1,14 @@
--- Settles a call without a hold. If the sweep expired the hold, takes what is still due as far as
--- balance, cap and budget allow, and writes the rest off. If the wallet was rebuilt, nobody knows
--- what the call had reserved: all of it is written off. Nothing is ever owed. What the sweep took
--- too much is given back; free credit only if no newer one has come after its end.
+-- Settles a call without a hold. If the sweep expired the hold, takes the rest of the cost as far
+-- as balance, cap and budget allow, and writes off the remainder. If the wallet was rebuilt, the
+-- amount of the hold is unknown: the whole cost is written off. The account never owes anything. A
+-- surplus that the sweep took is given back; free credit only if no newer free credit replaced it.
 --
 -- KEYS  1 bucket  2 wallet  3 key  4 op  5 events
--- ARGV  1 packed: now_ms or 0, admitted_ms, cost, cap, key budget or -1, how long to keep the
---         reply for a repeat, ms
+-- ARGV  1 packed: now_ms or 0, admitted_ms, cost, cap, key budget or -1, time for which the reply
+--         is kept for a repeat, ms
 --       2 request  3 account, key and metadata between tabs  4 outcome
--- Reply packed charged, charged_free, left, owned (see settle): the first two are totals, with what
---         the sweep took
+-- Reply packed charged, charged_free, left, owned (see settle): the first two are totals, with the
+--         charge of the sweep
 --       { 'recover' } the bucket is not set up
 --       { 'hydrate' } the sweep charged the call, and Redis no longer has the wallet
 
@@ -21,7 +21,7 @@ amount(cost)
 local now = now_ms(given)
 local w = read_wallet(KEYS[2], bucket.epoch)
 
--- What the sweep did. If that was in an older epoch, it may never have reached Postgres, and is
+-- The result of the sweep. A result of an older epoch may never have reached Postgres, and is
 -- invalid like its hold.
 local charged, charged_free, total, total_free, month = 0, 0, 0, 0, month_of(admitted)
 local was_swept = false

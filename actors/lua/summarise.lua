@@ -10,7 +10,7 @@ local bucket = read_bucket(KEYS[1])
 if not bucket then return { 0 } end
 local minute, written = floor(now_ms(given) / 60000), 0
 local counts = redis_call('HGETALL', KEYS[2])
--- What was refused without a script has no rows of its own.
+-- Calls that were refused without a script have no rows of their own.
 local unscripted, parts = {}, {}
 for i = 1, #counts, 2 do
   local of = string.match(counts[i], '^(.+)|unscripted|')

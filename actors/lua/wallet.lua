@@ -1,7 +1,7 @@
 -- The arithmetic on a wallet: how holds end, and what operations do. Loaded after records.lua.
 
--- How many open calls a hold counts as. A hold that belongs to no process counts as none: nobody
--- waits for its reply.
+-- Returns the number of open calls of a hold: 0 for a hold that belongs to no process, because no
+-- caller waits for its reply.
 local function calls_of(hold)
   return hold.deadline > 0 and 0 or 1
 end
@@ -49,8 +49,9 @@ local function drop_lapsed(events, w, call, returned_free)
   })
 end
 
--- What an admission that was sent before left: its hold, or the reply of its settlement; else nil.
--- A hold of an older epoch is none: the current wallet never gave its money up.
+-- Returns the result of an admission that was sent before: its hold, or the reply of its
+-- settlement; otherwise nil. A hold of an older epoch is ignored: the current wallet never reserved
+-- its money.
 local function sent_before(holds, request, epoch)
   local bytes = redis_call('HGET', holds, request)
   local hold = bytes and parse_hold(bytes)
@@ -109,8 +110,7 @@ local function remember(op, answer, ms)
   redis_call('SET', op, 'D' .. answer, 'PX', ms)
 end
 
--- The reply to a settlement: charged, free, left, owned. The last two are below 0 if there is no
--- wallet.
+-- The reply to a settlement: charged, free, left, owned. The last two are below 0 without a wallet.
 local function settled(charged, charged_free, w)
   return pack('<dddd', charged, charged_free, w and w.paid + w.free or -1,
     w and w.paid + w.held_paid or -1)
@@ -133,7 +133,7 @@ end
 -- Applies the next operation to a wallet, with its ledger entry, and repays what is owed. Returns
 -- the journal's fault if there is one; then nothing was written.
 local function apply_operation(events, w, account, now, op)
-  -- What is forgiven adds to no balance, and only a reversal adds to what is owed.
+  -- A forgiven debt adds to no balance, and only a reversal adds to the debt.
   local gain = op.kind == 'forgiven' and 0 or max(0, op.amount)
   local debt = op.kind == 'reversal' and -op.amount or 0
   amount(w.paid + w.held_paid + gain)

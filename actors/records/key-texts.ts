@@ -1,5 +1,5 @@
-// What the calls of one key tell the journal of themselves. Calls in a row mostly tell the same, so
-// their texts are made once and not for each of them.
+// The texts by which the calls of one key describe themselves in the journal. Calls in a row mostly
+// have the same text, so it is made once and not for each call.
 
 import { type CallMetadata, metadataText } from "../../src/core/journal/journal.ts";
 

@@ -21,7 +21,7 @@ export interface BucketKeys {
 export interface AccountKeys extends BucketKeys {
   readonly wallet: string;
   readonly document: string;
-  /** What `callKeys` has made, by API key. */
+  /** The results of `callKeys`, by API key. */
   readonly calls: Map<string, CallKeys>;
 }
 
@@ -57,7 +57,7 @@ export function accountKeys(accountId: string, bucket: number): AccountKeys {
   };
 }
 
-/** What the names of one kind begin with in each bucket: every call makes some of them. */
+/** The begin of the names of one kind in each bucket: every call makes some of these names. */
 function prefixesOf(kind: string): readonly string[] {
   return Array.from({ length: BUCKETS }, (_, bucket) => `{b${bucket}}:${kind}:`);
 }
@@ -89,8 +89,8 @@ interface HeldBy {
 }
 
 /**
- * What both scripts of a call name first: bucket, wallet, the state of the API key, the holds of
- * the owner, and the journal. Kept, because the calls of an API key name the same again and again.
+ * The first keys of both scripts of a call: bucket, wallet, the state of the API key, the holds of
+ * the owner, and the journal. Kept, because all calls of an API key have the same ones.
  */
 export function callKeys({ keys, keyId, owner }: HeldBy): FixedParts {
   const { number, bucket, wallet, events, calls } = keys;

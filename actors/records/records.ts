@@ -29,7 +29,7 @@ export interface Wallet {
   readonly free: NanoUsd;
   readonly heldPaid: NanoUsd;
   readonly heldFree: NanoUsd;
-  /** What reversed payments left unpaid; above zero only while `paid` is zero. */
+  /** The debt that reversed payments left; above zero only while `paid` is zero. */
   readonly owed: NanoUsd;
   /** The number of the last operation applied. */
   readonly operations: number;
@@ -52,7 +52,7 @@ export interface Wallet {
   readonly usedMs: number;
 }
 
-/** What a key spends, and its request window. */
+/** The spending of a key, and its request window. */
 export interface KeyState {
   readonly layout: number;
   readonly epoch: number;

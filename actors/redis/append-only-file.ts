@@ -26,7 +26,7 @@ export interface FreshFilesDeps {
   readonly log: Pick<Log, "warn">;
   /** A caller waits this long and is then refused, while the rewrite goes on. */
   readonly callerMs?: number;
-  /** How long to wait for a rewrite. */
+  /** The longest wait for a rewrite. */
   readonly rewriteMs?: number;
 }
 

@@ -85,7 +85,7 @@ export class RespClient implements ScriptClient {
     this.#send(parts, waiting);
   }
 
-  /** What a command begins with. A function mostly has the same number of keys. */
+  /** The first parts of a command. A function mostly has the same number of keys. */
   #headOf(name: string, keyCount: number): FixedParts {
     const known = this.#heads.get(name);
     if (known?.keyCount === keyCount) return known.parts;

@@ -15,7 +15,7 @@ export class ConnectionLost extends Error {
 
   constructor(
     message: string,
-    /** Whether Redis may have run the command. */
+    /** True if Redis may have run the command. */
     readonly mayHaveRun: boolean,
     cause?: unknown,
   ) {
@@ -94,7 +94,7 @@ export class RespConnection {
     this.#expired = Math.max(this.#expired, this.#next);
     while (tick - (this.#ticks[this.#expired] ?? tick) > ticks) {
       const waiting = this.#pending[this.#expired];
-      // Its reply is still to come, and nobody waits for it any more.
+      // The reply of this command is still to come, and no caller waits for it any longer.
       this.#pending[this.#expired] = null;
       this.#expired += 1;
       waiting?.reject(new CommandTimeout("Redis did not answer in time"));
@@ -139,7 +139,8 @@ export class RespConnection {
     if (this.#next >= ANSWERED_KEPT || this.#next === this.#pending.length) this.#forgetAnswered();
     if (reply instanceof Error) {
       waiting?.reject(reply);
-      // Who receives this ends the connection: its address may lead elsewhere by now (D-432).
+      // The catcher of this error ends the connection: its address may lead elsewhere by now
+      // (D-432).
       if (isOfReplica(reply)) throw reply;
     } else {
       waiting?.resolve(reply);

@@ -1,5 +1,5 @@
-// What a Redis client must offer to run scripts. There are two: ioredis for every kind of
-// deployment, and `RespClient` for a single server, at less CPU per command.
+// The interface of a Redis client that runs scripts. It has two implementations: ioredis for every
+// kind of deployment, and `RespClient` for a single server, at less CPU per command.
 
 import type { Cluster, Redis } from "ioredis";
 import { type FixedParts, plainParts } from "./fixed-parts.ts";
@@ -13,7 +13,7 @@ export type Argument = string | number | Buffer;
 /** The name of a key, or those of several. */
 export type Keys = string | FixedParts;
 
-/** What waits for a reply. One of both is called, once; neither may throw. */
+/** The receiver of a reply. One of both functions is called, once; neither may throw. */
 export interface Waiting {
   resolve(reply: Reply): void;
   reject(error: Error): void;

@@ -20,9 +20,9 @@ import {
 } from "./script.ts";
 
 /**
- * How long after it was sent Redis still takes an admission. Its process has given it up by then.
- * What a call leaves in Redis when it ends stays for longer (process-leases.ts), so a copy of its
- * admission finds that, or comes too late.
+ * The time after which Redis no longer takes an admission that was sent. Its process has given the
+ * admission up by then. The records of a call that ended stay longer (process-leases.ts), so a copy
+ * of its admission finds these records, or comes too late.
  */
 export const ADMISSION_VALID_MS = 7_500;
 
@@ -74,7 +74,7 @@ export type AdmitReply =
       readonly nowMs: number;
       readonly rate: RateLimits;
       readonly spendable: NanoUsd;
-      /** How long until the exceeded limit has room again. */
+      /** The time until the exceeded limit has room again. */
       readonly retrySeconds: number;
       /** True if the limit of open calls refused the call. */
       readonly byOpenCalls: boolean;

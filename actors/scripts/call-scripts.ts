@@ -32,13 +32,11 @@ import {
   verdictOf,
 } from "./script.ts";
 
-/**
- * How long the reply of a settlement that any process may repeat is kept.
- */
+/** The time for which the reply of a settlement is kept that any process may repeat. */
 const REPEAT_MS = 300_000;
 /**
- * How long the reply of a call is kept for an owner that returns after its lease has ended. Longer
- * than any call may run.
+ * The time for which the reply of a call is kept for an owner that returns after its lease has
+ * ended. Longer than any call may run.
  */
 const LATE_MS = 3_600_000;
 
@@ -71,7 +69,7 @@ export interface SettleArgs extends HoldRef {
 }
 
 export interface SettleOpenArgs extends SettleArgs {
-  /** What to give back to the limits that the call counted against. */
+  /** The counts to give back to the limits of the call. */
   readonly unused: readonly (Pick<Limit, "name" | "kind"> & { readonly count: number })[];
 }
 

@@ -1,6 +1,6 @@
 // All scripts as one library of Redis functions. Redis runs the library once, when it is loaded,
-// and keeps its functions. A script sent by its digest instead creates every shared function anew
-// in each run, which took a third of its time.
+// and keeps its functions. A script that is sent by its digest creates every shared function in
+// each run instead, which took a third of its time.
 //
 // The library survives a restart of Redis, in the append-only file and on replicas, but its
 // variables do not. One variable says whether this server was compared with Postgres; until it was,

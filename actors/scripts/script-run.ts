@@ -11,7 +11,7 @@ export interface ScriptTiming {
   readonly onRun: (script: string, seconds: number) => void;
 }
 
-/** What all runs of a process share. */
+/** The services that all runs of a process share. */
 export interface RunContext {
   readonly client: ScriptClient;
   readonly redis: RedisClient;
@@ -30,11 +30,11 @@ export interface PreparedScript<Result> {
   readonly args: readonly Argument[];
 }
 
-/** How often one call may have the library loaded, or the map of the Cluster read again. */
+/** The most times that one call loads the library, or reads the map of the Cluster again. */
 const REPAIRS_MAX = 3;
 /**
- * How often one call has Redis prepared because its bucket is not set up. A Redis that is emptied
- * once may need two: it can happen while it is being compared.
+ * The most times that one call prepares Redis because the bucket of the call is not set up. A Redis
+ * that is emptied once may need two, because it can be emptied while it is being compared.
  */
 const PREPARATIONS_MAX = 8;
 
@@ -136,7 +136,7 @@ function isMoved(error: unknown): boolean {
   return error.message.startsWith("MOVED ") || error.message.startsWith(OTHER_SERVER);
 }
 
-/** What ioredis says before it sends anything, if its map of the slots is too old. */
+/** The error of ioredis, before it sends anything, if its map of the slots is too old. */
 const OTHER_SERVER = "All keys in the pipeline should belong to the same slots allocation group";
 
 async function refreshSlots(redis: RedisClient): Promise<void> {

@@ -33,7 +33,7 @@ class NotBegun extends Error {
   override readonly name = "NotBegun";
 }
 
-/** How often one call compares a Redis that keeps restarting. */
+/** The most times that one call compares a Redis that keeps restarting. */
 const VERIFICATIONS_MAX = 3;
 
 export class ScriptRunner {
@@ -150,7 +150,7 @@ export function mayHaveRun(error: unknown): boolean {
   return !(cause instanceof ReplyError && isRefused(cause));
 }
 
-/** What Redis adds to the error of a command within a script. */
+/** The words that Redis adds to the error of a command within a script. */
 const WITHIN_SCRIPT = " script: ";
 
 /** True if Redis refused a script before it began (D-434). */

@@ -59,7 +59,7 @@ export const configure: Script<ConfigureArgs, "ok" | "absent"> = {
   reply: (raw) => verdictOf(raw) as "ok" | "absent",
 };
 
-/** What a key spent in two UTC months, as 202611. */
+/** The spending of a key in two UTC months, such as 202611. */
 export interface KeySpending {
   readonly key: string;
   readonly month: number;

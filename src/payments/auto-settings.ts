@@ -1,4 +1,4 @@
-// What the holder of an account sets for automatic top-ups.
+// The holder's settings of automatic top-ups.
 
 import { AdministrationError } from "../core/errors.ts";
 import { dollars } from "../core/journal/audit-finding.ts";
@@ -46,7 +46,7 @@ export async function disableAuto(deps: PaymentDeps, account: AccountRow): Promi
   return removed;
 }
 
-/** What is set; null where nothing is. */
+/** The settings of an account; null if automatic top-ups were never set up. */
 export async function autoSettingsOf(
   deps: PaymentDeps,
   account: AccountRow,

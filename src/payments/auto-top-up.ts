@@ -15,7 +15,7 @@ import type { NewTopUp, TopUp } from "../store/payments/top-ups.ts";
 import { ATTEMPT_MS, attempt } from "./charge.ts";
 import type { PaymentDeps } from "./read-top-up.ts";
 
-/** What of a wallet decides. */
+/** The facts of a wallet that decide about an automatic top-up. */
 export interface AutoWallet {
   readonly paid: NanoUsd;
   readonly heldPaid: NanoUsd;
@@ -122,7 +122,7 @@ interface Check {
   readonly now: Date;
 }
 
-/** The first reason not to charge; null if there is none. */
+/** The first reason not to charge, or null. */
 export function refusalOf(facts: TopUpFacts, { wallet, need, now }: Check): AutoRefusal | null {
   const { auto, document } = facts;
   if (auto === null || auto.state !== "enabled") return "not_enabled";

@@ -57,7 +57,7 @@ export async function removeCard(deps: PaymentDeps, ref: string, event: EventRef
   await remove(deps, ref, event);
 }
 
-/** The provider has deleted a customer, so nobody can charge its cards any more. */
+/** Removes a customer that the provider has deleted: its cards can no longer be charged. */
 export async function removeCustomer(deps: PaymentDeps, customer: string): Promise<void> {
   const { cards, provider } = deps;
   const owner = await cards.ownerOf(provider.name, customer);

@@ -9,9 +9,9 @@ import { type ChargeAnswer, type PaymentDeps, readTopUp } from "./read-top-up.ts
 
 /** After this long without an answer, another process may ask for the same attempt. */
 export const ATTEMPT_MS = 60_000;
-/** Stripe keeps a key for 24 hours. After that a request with it would charge anew. */
+/** Stripe keeps a key for 24 hours. After that a request with the same key would charge again. */
 const KEY_MS = 20 * HOUR_MS;
-/** What broke off at the provider may still be completed there, as a rule soon. */
+/** The provider may still complete a request that broke off, usually soon. */
 export const BROKEN_OFF_MS = 15 * 60_000;
 /** So long after the order that is waited for; a second attempt is due an hour after the first. */
 const GIVEN_UP_MS = { first: BROKEN_OFF_MS, second: 2 * HOUR_MS } as const;

@@ -1,4 +1,4 @@
-// What all mails about payments share.
+// The parts that all mails about payments share.
 
 import { type ServiceMailKind, type ServiceMailParts, serviceMail } from "../core/service-mail.ts";
 import type { HolderMail } from "../store/mail/outbox.ts";

@@ -1,4 +1,4 @@
-// The settings of payments. Without a key there are no top-ups.
+// The settings of payments. An installation without a key of a provider offers no top-ups.
 
 import { centsUp } from "../core/money/money.ts";
 import type { ProviderKind } from "../core/money/payment-names.ts";

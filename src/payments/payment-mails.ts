@@ -1,5 +1,5 @@
-// What the holder of an account is told by mail about payments. Pure: the mails follow from what a
-// reading has changed, and are added in the transaction that changes it.
+// Writes the mails about payments to the holder of an account. Pure: the mails follow from the
+// changes of a reading, and are added in the transaction of these changes.
 
 import {
   add,
@@ -142,18 +142,18 @@ function failedCharge(terms: MailTerms, topUp: TopUp): HolderMail {
 
 const WRONGLY_CHARGED = "A charge of your card was not credited";
 
-/** What the payer paid: credit, fee and tax. */
+/** The amount that the payer paid: credit, fee and tax. */
 function paidFor({ amount, fee, tax }: Payment): NanoUsd {
   return add(amount, fee, tax);
 }
 
-/** What the payer gets back for a part of the credit, with its part of fee and tax. */
+/** The amount that the payer gets back for a part of the credit, with its part of fee and tax. */
 function paidBack(payment: Payment, part: NanoUsd): NanoUsd {
   // The part of the credit was rounded up by less than a cent.
   return centsDown(proportionDown(part, paidFor(payment), payment.amount));
 }
 
-/** The credit that the receipt told of, or that was left of it. */
+/** The credit of the receipt, or the part of it that was left. */
 function creditBefore(before: Payment | null, { amount, bonus }: Payment): NanoUsd {
   return before === null ? add(amount, bonus) : creditOf(before);
 }

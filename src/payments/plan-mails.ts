@@ -1,4 +1,4 @@
-// What the holder of an account is told by mail about a plan that is paid by the month.
+// Writes the mails about a plan that is paid by the month to the holder of its account.
 
 import { add, toDollars } from "../core/money/money.ts";
 import { planTitle } from "../core/money/plan-terms.ts";

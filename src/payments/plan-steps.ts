@@ -1,5 +1,5 @@
-// What is to be done about a plan that is paid by the month. Pure: decided from the facts, which
-// are read under the lock of the account.
+// Decides the next step of a plan that is paid by the month. Pure: the step follows from the facts,
+// which are read under the lock of the account.
 
 import { AdministrationError } from "../core/errors.ts";
 import type { NanoUsd } from "../core/money/money.ts";
@@ -35,9 +35,9 @@ export interface CheckedOrder {
 const NONE = { kind: "none" } as const;
 
 /**
- * What an order of a plan does: the first month is charged, or a higher plan for the rest of the
- * month; a lower one waits for its end. An order of the plan that is there takes a cancellation
- * back, and in the days of grace it charges the month that is due.
+ * The step of an order: the first month is charged, or a higher plan for the rest of the month; a
+ * lower plan begins after the month. An order of the present plan takes a cancellation back, and in
+ * the days of grace it charges the month that is due.
  * @throws AdministrationError
  */
 export function orderStep(facts: PlanFacts, order: CheckedOrder, prices: PlanPrices): PlanStep {
@@ -96,13 +96,13 @@ function refuseUnderWay({ openCharge }: Pick<PlanFacts, "openCharge">): void {
   throw refused(`The charge ${openCharge} of the account's plan is still under way`);
 }
 
-/** What a cancellation does: the plan ends with its paid month, or now in the days of grace. */
+/** The step of a cancellation: the plan ends with its paid month, or now in the days of grace. */
 export function cancelStep(facts: PlanFacts, now: Date, mails: MailTerms): PlanStep {
   const active = activeOf(facts);
   if (active === null) {
     throw refused(`The account ${facts.account.id} has no plan that is paid by the month`);
   }
-  // What it pays for would take the cancellation back (D-370).
+  // The charge that is under way would take the cancellation back (D-370).
   refuseUnderWay(facts);
   if (active.nextPlan === "free") return NONE;
   if (active.paidUntil > now) return { kind: "change", to: { nextPlan: "free", nextPrice: null } };
@@ -118,8 +118,8 @@ export interface Renewal {
 }
 
 /**
- * What is done about a month that is due. It is charged once a day in the days of grace; when these
- * are over, the plan ends. While a charge is open nothing is, and a suspended account is not
+ * The step for a month that is due. The month is charged once a day in the days of grace; after
+ * these the plan ends. Nothing is done while a charge is open, and a suspended account is not
  * charged.
  */
 export function renewalStep(facts: PlanFacts, { card, provider, now, mails }: Renewal): PlanStep {

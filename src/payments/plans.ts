@@ -26,7 +26,7 @@ export interface PlanOrder {
   readonly request?: string | null;
 }
 
-/** What came of an order: a charge, or null where nothing was charged. */
+/** The result of an order: its charge, or null if nothing was charged. */
 export interface PlanOrdered {
   readonly topUp: TopUp | null;
   readonly facts: PlanFacts;
@@ -81,7 +81,7 @@ export async function cancelPlan(deps: PaymentDeps, account: AccountRow): Promis
   return await planOf(deps, account);
 }
 
-/** What an account has. */
+/** The facts about the plan of an account. */
 export async function planOf(
   { topUps }: PaymentDeps,
   account: Pick<AccountRow, "number">,

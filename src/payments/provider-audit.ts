@@ -13,7 +13,7 @@ export interface PaymentFinding {
   /** The provider's own id of the payment. */
   readonly ref: string;
   readonly account: string | null;
-  /** What the provider says, and what the book says. */
+  /** The value at the provider, and the value in the ledger. */
   readonly expected: string;
   readonly found: string;
 }
@@ -52,7 +52,7 @@ export async function auditPayments({ provider, topUps }: Deps): Promise<Payment
 
 function compare(payment: ProviderPayment, booked: BookedPayment | null): PaymentFinding | null {
   const { intent, received } = payment;
-  // What was paid is credit, fee and tax.
+  // The paid amount is credit, fee and tax.
   const besides = booked === null ? ZERO : add(booked.fee, booked.tax);
   const amount = subtract(received, besides);
   const standing = { amount, ...standingOf({ amount }, payment) };

@@ -1,4 +1,4 @@
-// What a payment provider can do for us. The words are ours; amounts are what the payer pays.
+// The interface of a payment provider. The words are ours; amounts are those that the payer pays.
 
 import type { Surface } from "../core/access/services.ts";
 import type { NanoUsd } from "../core/money/money.ts";
@@ -28,17 +28,17 @@ export interface ProviderPayment {
   readonly intent: string;
   readonly status: "pending" | "succeeded" | "failed";
   readonly currency: string;
-  /** What the payer has paid. */
+  /** The amount that the payer has paid. */
   readonly received: NanoUsd;
   /** The provider's own id of the payer; null where it names none. */
   readonly customer: string | null;
   /** The id of our top-up by its metadata, which may have been changed; null for none. */
   readonly topUpId: string | null;
-  /** What was ordered, as its metadata tells it; null for a payment that is older than that. */
+  /** The order, by the metadata of the payment; null for a payment without such metadata. */
   readonly order: ProviderOrder | null;
   /** When it was paid; null before. */
   readonly paidAt: Date | null;
-  /** What was or will be returned to the payer; failed refunds excluded. */
+  /** The amount that was or will be returned to the payer, without failed refunds. */
   readonly refunded: NanoUsd;
   readonly disputes: readonly ProviderDispute[];
   readonly hasFraudWarning: boolean;
@@ -80,7 +80,7 @@ export interface CheckoutRef {
   readonly topUpId: string | null;
 }
 
-/** What an event leads to. */
+/** The object to read because of an event. */
 export type EventSubject =
   | { readonly kind: "payment"; readonly intent: string }
   | { readonly kind: "checkout"; readonly checkout: string }
@@ -150,7 +150,7 @@ export interface RefundTerms {
 
 export interface PaymentProvider {
   readonly name: ProviderName;
-  /** Whether it computes taxes, and adds them to what is paid. */
+  /** True if the provider computes taxes and adds them to the amount. */
   readonly addsTax: boolean;
   /** Makes a customer, each time another one; the first that is stored counts. */
   createCustomer(account: { readonly id: string; readonly email: string | null }): Promise<string>;
@@ -159,11 +159,11 @@ export interface PaymentProvider {
   readCheckout(checkout: string): Promise<ProviderCheckout>;
   /** The page on which a payment was made; null for one without a page. */
   findCheckout(intent: string): Promise<CheckoutRef | null>;
-  /** Ends a page, so that nobody pays there; one that was paid or has ended stays as it is. */
+  /** Ends a page, which then takes no payment; a page that was paid or has ended stays as it is. */
   endCheckout(checkout: string): Promise<void>;
   /**
-   * Charges a saved card. A card that is declined is a payment that failed, not an error. Null
-   * when no payment can be made, because the tax on it cannot be told.
+   * Charges a saved card. A declined card is a payment that failed, not an error. Null if no
+   * payment can be made, because the provider cannot compute its tax.
    */
   chargeCard(terms: ChargeTerms): Promise<ProviderPayment | null>;
   /** Null when the provider has no such payment. */
@@ -179,7 +179,7 @@ export interface PaymentProvider {
   removeCard(card: string): Promise<void>;
   /** Verifies an event. @throws EventRefused */
   verifyEvent(body: string, signature: string): Promise<ProviderEvent>;
-  /** What an event leads to. It is known by its ids alone: the rest is read anew. */
+  /** The object to read because of an event, found by the ids of the event alone. */
   subjectOf(event: Pick<ProviderEvent, "object" | "objectId" | "type">): Promise<EventSubject>;
   /**
    * All payments of our top-ups that succeeded, whenever they were made: those whose metadata says

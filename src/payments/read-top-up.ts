@@ -29,17 +29,17 @@ export interface PaymentDeps {
   readonly log: Pick<Log, "info" | "warn" | "error">;
   /** Fee and bonus of top-ups. */
   readonly terms: TopUpTerms;
-  /** What a month of each plan costs. */
+  /** The price of a month of each plan. */
   readonly plans: PlanPrices;
   /** Runs in the transaction of each change that a person makes, such as the line that says so. */
   readonly also?: AlsoInTransaction | undefined;
-  /** What mails to holders say of the service. */
+  /** The name and addresses of the service in mails to holders. */
   readonly mails: MailTerms;
   /** Called when a top-up has ended; `toRefund` says why an operator should refund it. */
   readonly onEnded: (topUp: TopUp, toRefund: RefundReason | null) => void;
 }
 
-/** What came of an attempt to charge a saved card. */
+/** The result of an attempt to charge a saved card. */
 export interface ChargeAnswer {
   /** Null: no payment was made by it. */
   readonly payment: ProviderPayment | null;
@@ -94,8 +94,8 @@ export async function readTopUp(
 }
 
 /**
- * Ends the page of a top-up, so that nobody pays there any more. Returns the top-up, which may have
- * been paid before. @throws ProviderAway
+ * Ends the page of a top-up, which then takes no payment. Returns the top-up, which may have been
+ * paid before. @throws ProviderAway
  */
 export async function endPage(deps: PaymentDeps, topUp: TopUp): Promise<TopUp> {
   if (topUp.checkout !== null) await deps.provider.endCheckout(topUp.checkout);

@@ -17,7 +17,7 @@ import { type PaymentDeps, readTopUp } from "./read-top-up.ts";
 import { checkCents } from "./top-ups.ts";
 
 export interface RefundOrder {
-  /** What the payer gets back, fee and tax in proportion; null: all that is left. */
+  /** The amount of credit to refund, with fee and tax in proportion; null: all that is left. */
   readonly amount: NanoUsd | null;
   /** The same reference never refunds the same top-up twice. */
   readonly reference: string;

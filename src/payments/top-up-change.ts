@@ -9,7 +9,7 @@ import type { PaymentStandingNow, TopUpChange } from "../store/payments/top-up-r
 import { paidFor, type TopUp } from "../store/payments/top-ups.ts";
 import type { ProviderCheckout, ProviderPayment } from "./provider.ts";
 
-/** What was read of a top-up; null for what does not exist. */
+/** The objects that were read for a top-up; null for each that does not exist. */
 export interface SeenTopUp {
   readonly checkout: ProviderCheckout | null;
   readonly payment: ProviderPayment | null;
@@ -35,7 +35,7 @@ export function hasTakenMoney({ failure }: Pick<TopUp, "failure">): boolean {
   return Object.values<string | null>(WRONG_PAYMENT).includes(failure);
 }
 
-/** What the top-up becomes. */
+/** Returns the new columns of the top-up. */
 export function changeOf(topUp: TopUp, seen: SeenTopUp, context: ReadingContext): TopUpChange {
   const { payment, checkout } = seen;
   const intent = payment?.intent ?? checkout?.intent ?? topUp.intent;
@@ -52,7 +52,7 @@ export function changeOf(topUp: TopUp, seen: SeenTopUp, context: ReadingContext)
   } as const;
   if (payment?.status === "succeeded")
     return { ...same, ...succeeded(topUp, { payment, checkout }, context.now) };
-  // What was paid stays so: a payment that succeeded never becomes anything else.
+  // A top-up that was paid stays so: a payment that succeeded keeps that status.
   if (topUp.payment !== null || topUp.status === "succeeded") {
     throw new Error(`The provider no longer knows the payment of the top-up ${topUp.id}`);
   }
@@ -62,12 +62,12 @@ export function changeOf(topUp: TopUp, seen: SeenTopUp, context: ReadingContext)
     const isExpired = checkout?.isExpired ?? isForgotten(topUp, context.now);
     return { ...same, failure, status: isExpired ? "expired" : "open" };
   }
-  // Nothing more is asked for; what the bank decides is told by an event or found by reading.
+  // No further request is needed: an event or a later reading brings the decision of the bank.
   if (payment?.status === "pending") return { ...same, nextAttemptAt: null };
   return { ...same, ...failed(topUp, payment, context) };
 }
 
-/** A page whose making was never confirmed: nobody was given its address. */
+/** True for a page that was never confirmed: no payer has its address. */
 function isForgotten({ createdAt }: TopUp, now: Date): boolean {
   return now.getTime() - createdAt.getTime() > DAY_MS;
 }
@@ -130,7 +130,7 @@ function failed(
 /** The provider has no payment, and by this attempt it makes none. */
 export const NOT_MADE = { code: "not_made", needsAuthentication: false, isFinal: true } as const;
 
-/** How much of the net amount is taken back by now, in proportion to what the payer has paid. */
+/** The part of the net amount that is taken back by now, in proportion to the paid amount. */
 export function standingOf({ amount }: Pick<TopUp, "amount">, payment: ProviderPayment) {
   const { received, disputes, refunded } = payment;
   const net = (gross: NanoUsd) => min(amount, proportionUp(amount, min(gross, received), received));

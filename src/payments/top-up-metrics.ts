@@ -7,7 +7,7 @@ import type { PaymentDeps } from "./read-top-up.ts";
 
 const REASONS: readonly RefundReason[] = ["plan_late", "account_closed"];
 
-/** What a process calls for each top-up that has ended. */
+/** Returns the function that counts each top-up that has ended. */
 export function topUpCounter(registry: Registry): PaymentDeps["onEnded"] {
   const topUps = counter(registry, "farebox_topups_total");
   const refunds = counter(registry, "farebox_topups_to_refund_total");

@@ -159,7 +159,7 @@ class PagesInTheWay extends AdministrationError {
   }
 }
 
-/** Stores a top-up. Where there is no room for it, unpaid pages give way (D-202). */
+/** Stores a top-up. If the limits leave no room for it, unpaid pages end (D-202). */
 async function create(deps: PaymentDeps, payer: Payer, terms: Terms): Promise<Created> {
   try {
     return await createOnce(deps, payer, terms);

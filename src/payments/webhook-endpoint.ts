@@ -18,7 +18,7 @@ import type { ProviderEvent, ProviderEvents } from "../store/payments/provider-e
 import { EventRefused, type PaymentProvider } from "./provider.ts";
 import { PROVIDER_KINDS, PROVIDERS } from "./providers.ts";
 
-/** What the webhook needs; null in a process without a payment provider. */
+/** The services of the webhook; null in a process without a payment provider. */
 export interface WebhookServices {
   readonly kind: ProviderKind;
   readonly provider: Pick<PaymentProvider, "verifyEvent">;
@@ -30,7 +30,7 @@ export interface WebhookServices {
 
 export interface WebhookDeps {
   readonly payments: WebhookServices | null;
-  /** What an address may have in memory of bodies that are still being read. */
+  /** The memory that one address may take with bodies that are still being read. */
   readonly bodies: Pick<BodyShares, "of">;
   readonly clientIp: ClientIp;
   readonly clock: Clock;

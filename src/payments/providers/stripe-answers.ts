@@ -4,7 +4,7 @@
 import Stripe from "stripe";
 import { ProviderAway } from "../provider.ts";
 
-/** What every answer of Stripe's says of its kind. */
+/** The field by which every answer of Stripe names its kind. */
 interface StripeObject {
   readonly object: string;
 }

@@ -1,5 +1,5 @@
-// What is asked of Stripe for a top-up: a page to pay on, or a charge of a saved card. What comes
-// of it is read like every other payment (stripe-provider.ts).
+// Requests to Stripe for a top-up: a page to pay on, or a charge of a saved card. The resulting
+// payment is read like every other one (stripe-provider.ts).
 
 import Stripe from "stripe";
 import { add, ofCents, toCents } from "../../core/money/money.ts";
@@ -60,7 +60,7 @@ export async function createCheckout(
   };
   const made = (idempotencyKey: string) =>
     answered(stripe.checkout.sessions.create(terms, { idempotencyKey }), "checkout.session");
-  // The page that broke off, if there is one, can be paid by nobody: its address is unknown.
+  // A page that broke off cannot be paid: no payer has its address.
   const keys = [`${id}-checkout`, `${id}-checkout-${now()}`] as const;
   const session = await askedByTwo(made, keys);
   if (!session.url) throw new Error(`Stripe made no page for the top-up ${id}`);
@@ -165,7 +165,7 @@ function nameOf({ plan }: Pick<TopUp, "plan">): string {
   return plan === null ? CREDIT : `Plan ${planTitle(plan.plan)}`;
 }
 
-/** What is paid for, without tax. */
+/** The lines that the payer pays for, without tax. */
 function linesOf(topUp: Pick<TopUp, "amount" | "fee" | "plan">) {
   const { amount, fee } = topUp;
   const lines = [{ name: nameOf(topUp), cents: toCents(amount) }];

@@ -1,5 +1,5 @@
-// What Stripe's objects say, in our words. Stripe adds values over time: each one that we do not
-// know is read as what is safe for the books, and never throws.
+// Translates Stripe's objects into our words. Stripe adds values over time: an unknown value is
+// read as the one that is safe for the ledger, and never throws.
 
 import type Stripe from "stripe";
 import type { Surface } from "../../core/access/services.ts";
@@ -20,7 +20,7 @@ export const METADATA = {
   account: "farebox_account",
   /** The tax in a charge of a saved card, in cents. */
   tax: "farebox_tax",
-  /** What a top-up that our database lost is made of again. */
+  /** Fields from which a top-up that is missing in our database is made again. */
   surface: "farebox_surface",
   kind: "farebox_kind",
   amount: "farebox_amount_usd",
@@ -166,7 +166,7 @@ const UNAUTHENTICATED = {
   isFinal: false,
 } as const;
 
-/** What waits for the bank is pending; what waits for a payer who is not there has failed. */
+/** A payment that waits for the bank is pending; one that waits for an absent payer has failed. */
 function statusOf(status: Stripe.PaymentIntent.Status): ProviderPayment["status"] {
   if (status === "succeeded") return "succeeded";
   return FAILED.includes(status) ? "failed" : "pending";

@@ -1,5 +1,5 @@
-// Which events of Stripe are believed. The signature covers the raw bytes and the time; the rest of
-// the event only names what to read.
+// Verifies events of Stripe. The signature covers the raw bytes and the time; the event itself only
+// names the object to read.
 
 import Stripe from "stripe";
 import type { ProviderName } from "../../core/money/payment-names.ts";
@@ -17,7 +17,7 @@ const STALE = "Timestamp outside the tolerance zone";
 export interface EventRules {
   readonly name: ProviderName;
   readonly secrets: SecretList;
-  /** Whether the key of the account moves real money: then its events do too. */
+  /** True if the key of the account moves real money: then its events do too. */
   readonly isLive: boolean;
   readonly now: () => number;
 }

@@ -21,7 +21,7 @@ export async function findKey(
   return row === undefined ? null : keyRow(row);
 }
 
-/** What a key is called; null if there is no such key. */
+/** The name of a key; null if no key has this id. */
 export async function keyName({ db }: Database, keyId: string): Promise<string | null> {
   const [row] = await db.select({ name: keys.name }).from(keys).where(eq(keys.id, keyId));
   return row?.name ?? null;

@@ -73,7 +73,7 @@ export interface AccountChange {
   readonly mailDomain?: string | null;
 }
 
-/** What decides about a change besides the account's row. */
+/** The facts besides the account's row that decide about a change. */
 export interface ChangeFacts {
   readonly hasOpenDispute: boolean;
   /** The account's plan is paid by the month, or is back if its refund fails. */

@@ -1,5 +1,5 @@
-// What people did to an account. A line is written in the transaction of the change, so there is
-// neither a change without a line nor a line without a change.
+// The activity of an account: a line for each change by a person. The line is written in the
+// transaction of the change, so neither is ever stored without the other.
 
 import { and, desc, eq, lt } from "drizzle-orm";
 import type { StoredRow } from "../../core/records.ts";
@@ -7,7 +7,7 @@ import type { Database } from "../servers/database.ts";
 import type { Transaction } from "../servers/transaction.ts";
 import { activity } from "../tables/people-schema.ts";
 
-/** Who changes something, and from where. */
+/** The author of a change, and the place that the request came from. */
 export interface Actor {
   /** The person's address, `operator` or `system`. */
   readonly name: string;

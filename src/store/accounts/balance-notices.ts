@@ -15,7 +15,7 @@ export interface LowBalance extends Noticed {
   /** The percentage of the last top-up that the paid balance has fallen below. */
   readonly percent: number;
   readonly paid: NanoUsd;
-  /** What of the last top-up was not taken back. */
+  /** The part of the last top-up that was not taken back. */
   readonly topUp: NanoUsd;
   readonly uniqueKey: string;
 }

@@ -71,7 +71,8 @@ interface Paid {
 }
 
 /**
- * What is left of a payment's amount: `amount - lostOf(payment)` of core/money/payment-credit.ts.
+ * The part of a payment's amount that still stands: `amount - lostOf(payment)` of
+ * core/money/payment-credit.ts.
  */
 const STANDING = sql`${payments.amount} - least(${payments.amount}, ${payments.refunded}
   + CASE ${payments.dispute} WHEN 'lost' THEN ${payments.disputed} ELSE 0 END)`;
@@ -111,7 +112,7 @@ async function readAllowances(
   return new Map(rows.map(({ account, month }) => [account, month ?? 0]));
 }
 
-/** What automatic top-ups are about, where they are enabled. */
+/** The terms of automatic top-ups, of the accounts that have them enabled. */
 async function readAutoTopUps(
   tx: Queries,
   numbers: readonly number[],

@@ -6,10 +6,10 @@ import type { Database } from "../servers/database.ts";
 import { accounts, keys } from "../tables/account-schema.ts";
 import { isAnyOf } from "../tables/any-of.ts";
 
-/** How long an unknown key is remembered, so that it is not looked up again. */
+/** The time for which an unknown key is remembered and not looked up again. */
 const UNKNOWN_MS = 5_000;
 export const KEYS_REMEMBERED_MAX = 100_000;
-/** How often the keys of callers without a turn are looked up together, and how many may wait. */
+/** Keys of callers without a turn are looked up together: the interval, and the most that wait. */
 const BATCH_EVERY_MS = 250;
 export const BATCH_MAX = 256;
 
@@ -49,7 +49,7 @@ export class KeyDirectory {
     this.#unknown = new LRUCache({ max: KEYS_REMEMBERED_MAX, ...times });
   }
 
-  /** What is remembered of a key; null if there is no such key. */
+  /** The remembered result for a key: null if Postgres has no such key. */
   known([current]: KeyDigests): LookupResult | undefined {
     // No digest is in both.
     return this.#known.get(current) ?? (this.#unknown.has(current) ? null : undefined);

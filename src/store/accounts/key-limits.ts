@@ -1,5 +1,5 @@
-// How many keys an account may have at once, and how many addresses in their allowlists. All of
-// them are in its access document.
+// Limits the keys of an account and the addresses in their allowlists, because the access document
+// of the account contains all of them.
 
 import { and, count, eq, isNull, sql } from "drizzle-orm";
 import type { Transaction } from "../servers/transaction.ts";

@@ -8,7 +8,10 @@ import { accounts } from "../tables/account-schema.ts";
 import { planSubscriptions } from "../tables/payment-schema.ts";
 
 const isActive = eq(planSubscriptions.state, "active");
-/** What a refund has ended comes back if that fails, but not against an operator's word. */
+/**
+ * A plan that a refund ended comes back if the refund fails; a plan that an operator ended does
+ * not.
+ */
 const mayComeBack = eq(planSubscriptions.endReason, "reversed");
 
 /** True for a plan that is paid by the month, and for one that is back if its refund fails. */
@@ -21,9 +24,9 @@ export async function hasMonthlyPlan(tx: Transaction, account: number): Promise<
 }
 
 /**
- * Ends a plan that is paid by the month, for whoever holds the lock of the account's row; false
- * where there was none. The account is on the Free plan then, unless an operator gave it another
- * one or closed it.
+ * Ends a plan that is paid by the month; false if the account has none. The caller holds the lock
+ * of the account's row. The account is on the Free plan afterwards, unless an operator gave it
+ * another plan or closed it.
  */
 export async function endSubscriptionIn(
   tx: Transaction,

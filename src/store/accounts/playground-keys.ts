@@ -8,8 +8,8 @@ import { sessions } from "../tables/people-schema.ts";
 import type { AccountRef } from "./accounts.ts";
 
 /**
- * Revokes every key of the playground whose time or session has ended. Returns their accounts, of
- * which Redis must still be told.
+ * Revokes every key of the playground whose time or session has ended. Returns the accounts of
+ * these keys: the caller must write their access documents to Redis.
  */
 export async function revokeEndedKeys({ db }: Database, now: Date): Promise<AccountRef[]> {
   const ended = endedBy(now);

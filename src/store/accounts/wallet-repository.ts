@@ -35,11 +35,11 @@ export interface WalletRecord {
   readonly document: string;
   /** The spending of each key in this UTC month and the last one. */
   readonly months: readonly MonthSpending[];
-  /** What the ledger lacks before its last entry, whose balances include it. */
+  /** Entries that the ledger lacks before its last entry, whose balances include them. */
   readonly missing: readonly Buffer[];
 }
 
-/** What an eviction needs to know of an account. */
+/** The facts about an account that an eviction needs. */
 export interface EvictionRecord {
   /** The number of the last ledger entry. */
   readonly seq: number;

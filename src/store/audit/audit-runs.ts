@@ -51,7 +51,7 @@ export class AuditRuns {
     return rows.map(({ run, accountId }) => ({ ...run, accountId }));
   }
 
-  /** Claims the oldest run that waits, or whose worker is gone; null if there is none. */
+  /** Claims the oldest run that waits or whose worker is gone, if any. */
   async claim(): Promise<ClaimedAudit | null> {
     const [row] = await this.database.sql`
       UPDATE audit_runs SET state = 'running', seen_at = now(), done = 0
@@ -70,7 +70,7 @@ export class AuditRuns {
     };
   }
 
-  /** How many accounts there are. */
+  /** Counts all accounts. */
   async countAccounts(): Promise<number> {
     const [row] = await this.database.sql`SELECT count(*)::int AS accounts FROM accounts`;
     return Number(row?.accounts ?? 0);

@@ -60,7 +60,7 @@ export interface AuditSnapshot {
   ledger(): AsyncGenerator<ReplayEntry[]>;
   /** The first call whose cost in the log differs from its charge in the ledger. */
   logMismatch(): Promise<LogMismatch | null>;
-  /** What ledger, log and the sums of the log say in total. */
+  /** The totals of the account in the ledger, the log and the sums of the log. */
   usageTotals(): Promise<UsageTotals>;
 }
 
@@ -102,7 +102,7 @@ export class AuditRepository {
     return row ?? null;
   }
 
-  /** How far each bucket's journal is in the ledger. */
+  /** The cursor of each bucket. */
   async cursors(): Promise<BucketCursor[]> {
     return await this.database.db.select().from(journalCursors).orderBy(journalCursors.bucket);
   }

@@ -7,7 +7,7 @@ import { operationDigest } from "../ledger/operations.ts";
 import { arrayText, type Database } from "../servers/database.ts";
 import { firstWrongSql, IN_AUDIT, WRONG_SUMS } from "../usage/usage-sums-check.ts";
 
-/** Who asked for an operation, why, and by which id: no other table repeats it (D-591). */
+/** The actor, reason and reference of an operation, which no other table repeats (D-591). */
 const OPERATIONS = `
   SELECT account, 'operation ' || number || ': who asked for it, why and when' AS fact,
     NULL::uuid AS request, 'as it was booked' AS expected, 'changed' AS found

@@ -18,7 +18,7 @@ export interface LogMismatch {
   /** Null if the log has no row for the call. */
   readonly logged: bigint | null;
   readonly rows: number;
-  /** What the call held; null if the log does not say. */
+  /** The amount of the call's hold; null if the log has none. */
   readonly held: bigint | null;
   /** The free credit that paid for it although it is no chat. */
   readonly misused: bigint;
@@ -79,7 +79,7 @@ export async function readLogMismatch(
   };
 }
 
-/** What ledger, log and the sums of the log say of an account in total. */
+/** The totals of an account in the ledger, the log and the sums of the log. */
 export async function readTotals(tx: Queries, account: number): Promise<UsageTotals> {
   const statement = sql.raw(usageTotalsSql(account));
   const [row] = await tx.execute<UsageTotals & Record<string, unknown>>(statement);

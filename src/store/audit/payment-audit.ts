@@ -26,7 +26,7 @@ export interface BookedPayment {
 
 const PAGE = 500;
 
-/** How many payments have an open dispute, those of operators included. */
+/** Counts the payments with an open dispute, those that operators recorded included. */
 export async function countOpenDisputes({ sql }: Pick<Database, "sql">): Promise<number> {
   const [row] = await openDisputes(sql);
   return Number(row?.open);
@@ -37,7 +37,7 @@ export function openDisputes(sql: Database["sql"]) {
   return sql`SELECT count(*)::int AS open FROM payments WHERE dispute = 'open'`;
 }
 
-/** What all accounts owe. */
+/** The sum of the debts of all accounts. */
 export async function sumOwed({ sql }: Pick<Database, "sql">): Promise<NanoUsd> {
   const [row] = await allOwed(sql);
   return nano(String(row?.owed));

@@ -10,7 +10,7 @@ export interface BackupFacts {
   readonly at: Date;
   /** The main version of Postgres. */
   readonly postgres: number;
-  /** How far each bucket's journal was in the ledger. */
+  /** The cursor of each bucket at the time of the backup. */
   readonly cursors: readonly BucketCursor[];
   readonly logMonths: readonly string[];
   readonly accounts: number;

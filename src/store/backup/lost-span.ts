@@ -1,5 +1,5 @@
-// What a restore takes back: the differences between a backup and the Postgres that it replaces.
-// The backup's rows are loaded beside the present ones, compared and dropped again.
+// The span that a restore loses: the differences between a backup and the Postgres that it
+// replaces. The backup's rows are loaded beside the present ones, compared and dropped again.
 
 import type { Surface } from "../../core/access/services.ts";
 import {
@@ -19,7 +19,7 @@ export interface LostOperation {
   readonly kind: string;
   readonly balance: "paid" | "free";
   readonly amount: bigint;
-  /** Who asked for it, why, and by which id of their own. */
+  /** The author of the operation, with the reason and the author's own id of it. */
   readonly actor: string;
   readonly reason: string | null;
   readonly reference: string | null;
@@ -55,7 +55,7 @@ export interface LostSpan {
   readonly revokedKeys: readonly LostKey[];
   readonly states: readonly LostState[];
   readonly operations: readonly LostOperation[];
-  /** What calls were charged: customers get it back. */
+  /** The sum that calls were charged: customers get it back. */
   readonly charged: bigint;
 }
 

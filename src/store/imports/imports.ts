@@ -1,12 +1,12 @@
-// What came from the databases of other products: which account and which key became of each of
-// theirs, so that a repeated import changes nothing.
+// Stores the account or key that an import made of each user, team and key of another product, so
+// that a repeated import changes nothing.
 
 import { and, eq, sql } from "drizzle-orm";
 import type { Database } from "../servers/database.ts";
 import type { Transaction } from "../servers/transaction.ts";
 import { accounts, imported } from "../tables/account-schema.ts";
 
-/** What became of a user, a team or a key of another product. */
+/** The account of a user, a team or a key of another product. */
 export interface ImportedRow {
   readonly accountId: string;
   /** False for an account whose credit or state an interrupted import may have left out. */
@@ -26,7 +26,7 @@ export class ImportedMeanwhile extends Error {
  * other away. @throws ImportedMeanwhile
  */
 export async function alone<Value>({ sql }: Database, run: () => Promise<Value>): Promise<Value> {
-  // The lock is of a transaction, for a pooler leaves a session to nobody.
+  // The lock belongs to a transaction, because a pooler shares one session between clients.
   const { value } = await sql.begin(async (tx) => {
     const [lock] = await tx`SELECT pg_try_advisory_xact_lock(${IMPORT_LOCK}) AS is_ours`;
     if (lock?.is_ours !== true) {

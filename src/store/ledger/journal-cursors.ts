@@ -27,8 +27,8 @@ export class JournalGap extends Error {
 }
 
 /**
- * Another server took over while a batch was prepared, and the numbers of its accounts and keys may
- * be of rows that this one lacks: the next flush prepares it anew.
+ * Another server took over while a batch was prepared. The new server may lack the rows whose
+ * numbers the batch has for its accounts and keys: the next flush prepares the batch again.
  */
 export class AnotherServer extends Error {
   override readonly name = "AnotherServer";
@@ -94,7 +94,7 @@ export async function lockCursors<Of extends Batch>(
   });
 }
 
-/** How far the journal of a bucket is in Postgres. */
+/** Reads the cursor of one bucket. */
 export async function readCursor(
   { sql }: Database,
   bucket: number,

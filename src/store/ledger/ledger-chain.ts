@@ -15,7 +15,7 @@ export interface LedgerTail {
   readonly owed: bigint;
 }
 
-/** What is known before a batch is checked. */
+/** The state of the ledger that a batch is checked against. */
 export interface ChainContext {
   /** By the account's number; updated while the chain is checked. */
   readonly tails: Map<number, LedgerTail>;

@@ -28,7 +28,7 @@ export interface BucketBatch {
   readonly bucket: number;
   readonly epoch: number;
   readonly entries: readonly JournalItem[];
-  /** An entry with money that should be in Postgres already; null if there is none nearby. */
+  /** An entry with money that should be in Postgres already; null if none is nearby. */
   readonly witness?: JournalItem | null;
 }
 
@@ -44,13 +44,13 @@ export interface BucketConflict extends Pick<BucketBatch, "bucket" | "epoch"> {
 
 /** The result of writing batches. */
 export interface WriteOutcome {
-  /** How far the cursors moved, in entries. */
+  /** The distance that the cursors moved, in entries. */
   readonly moved: number;
   readonly written: readonly PreparedEntry[];
   readonly rejected: readonly (Rejection & { readonly bucket: number })[];
   /** Buckets whose journal contradicts the ledger; none of their entries were written. */
   readonly conflicts: readonly BucketConflict[];
-  /** Another error, because of which some batches were not written; null if there is none. */
+  /** Another error that kept some batches from being written; null if all were written. */
   readonly failure: unknown;
 }
 

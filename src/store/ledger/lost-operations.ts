@@ -7,7 +7,7 @@ import type { SqlQueries } from "../servers/transaction.ts";
 import { unnestParameters, unnestText } from "../tables/unnest.ts";
 import type { JournalItem } from "./prepared-entry.ts";
 
-/** What Redis applied. A reversal may have taken less than its amount. */
+/** An operation as Redis applied it. A reversal may have taken less than its amount. */
 export interface AppliedOperation {
   readonly account: string;
   readonly number: number;
@@ -18,7 +18,7 @@ export interface AppliedOperation {
   readonly atMs: number;
 }
 
-/** What Postgres has of the operations that Redis may be ahead of. */
+/** The operations of an account that Postgres has, to compare with those that Redis applied. */
 export interface KnownOperations {
   /** The last number of each account. */
   readonly last: ReadonlyMap<string, number>;

@@ -100,7 +100,7 @@ export async function bookOperation(
   return operationRow(row);
 }
 
-/** The operation booked with this reference; null if there is none. */
+/** The operation that was booked with this reference, or null. */
 export async function findOperation(
   tx: Transaction,
   account: number,

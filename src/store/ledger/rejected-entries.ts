@@ -23,8 +23,8 @@ export type BucketEpoch = Pick<RejectedRow, "bucket" | "epoch">;
 export type EntryPlace = Pick<RejectedRow, "bucket" | "epoch" | "entry">;
 
 /**
- * Whether the account's balance includes an entry's money: later entries carry it, none does, it
- * has none, or it cannot be read.
+ * The relation of an entry's money to the account's balance: "counted" if later entries include it,
+ * "not counted" if none does, "none" if the entry has no money, "unknown" if it cannot be read.
  */
 export type MoneyOfEntry = "counted" | "not counted" | "none" | "unknown";
 
@@ -98,7 +98,7 @@ export class RejectedEntries {
   }
 }
 
-/** Which operation the bytes of an entry apply to an account; null for none. */
+/** Returns the number of the operation that an entry applies to an account; null for none. */
 export type OperationIn = (content: Buffer, accountId: string) => number | null;
 
 /**

@@ -23,7 +23,7 @@ export class ContentKeys {
     await this.redis.incr(DESTROYED);
   }
 
-  /** How many keys were destroyed, without those that were forgotten. */
+  /** Counts the destroyed keys, without those that were forgotten. */
   async countDestroyed(): Promise<number> {
     return Number((await this.redis.get(DESTROYED)) ?? 0);
   }

@@ -31,7 +31,7 @@ export type IdempotencyState =
   /** The key was used with another body before. */
   | { readonly kind: "reused" };
 
-/** How long a request may take to create its message. After that its process counts as dead. */
+/** The time that a request may take to create its message. Then its process counts as dead. */
 const CLAIM_MS = 15_000;
 
 export class IdempotencyKeys {

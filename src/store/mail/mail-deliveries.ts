@@ -164,7 +164,7 @@ export class MailDeliveries {
 
   /**
    * Ended messages that no worker has settled or marked as settled. `charged` is the charge that
-   * the ledger already has; null if there is none. A debt that the hold paid is no charge.
+   * the ledger has, null before it has one. A debt that the hold paid is no charge.
    */
   async unsettled(graceMs: number): Promise<{ ended: EndedMessage; charged: NanoUsd | null }[]> {
     const rows = await this.database.sql<(EndedRow & { charged: bigint | null })[]>`

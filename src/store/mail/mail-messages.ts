@@ -22,7 +22,7 @@ export interface MailMessage {
   readonly reportedQueued: boolean;
   readonly failure: MailFailure | null;
   readonly reason: RejectReason | null;
-  /** What was charged; null until the hold is settled. */
+  /** The charge; null until the hold is settled. */
   readonly cost: NanoUsd | null;
 }
 

@@ -1,7 +1,7 @@
 // In which order messages are sent that wait at the same time: accounts take turns.
 
 export class MailTurns {
-  /** How many messages of an account are waited for. An account without any has no entry. */
+  /** The number of messages that wait, by account. An account without any has no entry. */
   readonly #waiting = new Map<string, number>();
 
   /** Counts a message that is waited for. Returns how many of its account already are. */

@@ -171,7 +171,7 @@ export class Outbox {
     return rows.length > 0;
   }
 
-  /** How many mails are not sent yet. */
+  /** Counts the mails that are not sent yet. */
   async countWaiting(): Promise<number> {
     const [row] = await this.database.sql<{ waiting: number }[]>`
       SELECT count(*)::int AS waiting FROM outbox WHERE status = 'waiting'`;

@@ -54,7 +54,7 @@ const WITHOUT_TEXT = {
 export class Configurations {
   constructor(readonly database: Database) {}
 
-  /** The version in force, with its text unless that is `known`; null if there is none. */
+  /** The version in force, with its text unless its number is `known`; null before the first. */
   async inForce(known: number): Promise<{ version: number; text: string | null } | null> {
     const { sql } = this.database;
     const [row] = await this.database.withTimeout(
@@ -65,7 +65,7 @@ export class Configurations {
     return row ?? null;
   }
 
-  /** A version with its text. @throws AdministrationError if there is none of this number */
+  /** A version with its text. @throws AdministrationError if no version has this number */
   async find(version: number): Promise<StoredConfiguration> {
     const [row] = await this.database.db
       .select()
@@ -112,7 +112,7 @@ export class Configurations {
     });
   }
 
-  /** What `apply` would do; stores nothing. @throws AdministrationError */
+  /** Returns the result that `apply` would have; stores nothing. @throws AdministrationError */
   async preview(
     { text, expected }: Pick<NewConfiguration, "text" | "expected">,
     describe: DescribeChanges,

@@ -39,7 +39,7 @@ type Done = Doing & Pick<TrailEntry, "outcome">;
 
 const DETAIL_LENGTH_MAX = 500;
 
-/** The action with this id; null if there is none. */
+/** The action with this id, or null. */
 export async function findAction({ db }: Database, id: string): Promise<TrailEntry | null> {
   const [row] = await select(db).where(eq(operatorActions.id, id));
   return row === undefined ? null : entryOf(row);

@@ -59,7 +59,7 @@ export interface ReceivedDay {
   readonly payments: number;
   readonly amount: bigint;
   readonly fee: bigint;
-  /** What of these payments is refunded or lost by now. */
+  /** The part of these payments that is refunded or lost by now. */
   readonly takenBack: bigint;
 }
 

@@ -1,4 +1,5 @@
-// What waits or failed, for operators: the service's own mails and the events of payment providers.
+// Lists waiting and failed work for operators: the service's own mails, and the events of payment
+// providers.
 
 import { and, eq, isNotNull, sql } from "drizzle-orm";
 import type { StoredRow } from "../../core/records.ts";
@@ -57,7 +58,7 @@ export interface EndedMail {
   readonly account: number | null;
 }
 
-/** What a mail is; null if there is none. */
+/** The mail with this id, or null. */
 export async function findMail({ sql }: Database, id: string): Promise<EndedMail | null> {
   const [row] = await sql`SELECT kind, account FROM outbox WHERE id::text = ${id}`;
   if (row === undefined) return null;
@@ -94,7 +95,7 @@ export async function resendMail(
   });
 }
 
-/** How many mails wait and failed. */
+/** Counts the mails that wait, and those that failed. */
 export async function countMails({ sql }: Database) {
   const [row] = await sql`
     SELECT count(*) FILTER (WHERE status = 'waiting')::int AS waiting,

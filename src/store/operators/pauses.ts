@@ -63,7 +63,7 @@ export class Pauses {
     return this.#targets.size > 0 && this.#targets.has(target);
   }
 
-  /** How many targets are paused, as far as this process knows. */
+  /** The number of paused targets, as far as this process knows. */
   get count(): number {
     return this.#targets.size;
   }

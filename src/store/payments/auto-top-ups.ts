@@ -130,7 +130,10 @@ export async function readAutoTopUp(queries: Queries, account: number): Promise<
   };
 }
 
-/** Pauses an enabled one, for whoever holds the lock of the account's row; true if it did. */
+/**
+ * Pauses an enabled automatic top-up; true if it did. The caller holds the lock of the account's
+ * row.
+ */
 export async function pauseAutoIn(
   tx: Transaction,
   account: number,
@@ -143,8 +146,8 @@ export async function pauseAutoIn(
 const CLOCK_SKEW_MS = 300_000;
 
 /**
- * Enables one again that was paused before the holder paid, unless its card is removed, for whoever
- * holds the lock of the account's row.
+ * Enables an automatic top-up again that was paused before the holder paid, unless its card is
+ * removed. The caller holds the lock of the account's row.
  */
 export async function resumeAutoIn(
   tx: Transaction,

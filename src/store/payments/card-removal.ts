@@ -23,7 +23,7 @@ export interface CardRemoval {
   readonly also?: AlsoInTransaction | undefined;
 }
 
-/** Removes a card; null when there is none. An automatic top-up by it is paused. */
+/** Removes a card, and pauses an automatic top-up that charges it. Null if no card is found. */
 export async function removeSavedCard(
   database: Database,
   { provider, ref, event, now, mailsOfPause, also }: CardRemoval,

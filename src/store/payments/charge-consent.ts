@@ -1,4 +1,4 @@
-// Whether the saved card of a top-up may still be charged. What the holder agreed to can end while
+// Checks that the saved card of a top-up may still be charged. The holder's consent can end while
 // an attempt waits for its time or for an answer.
 
 import { eq } from "drizzle-orm";

@@ -44,7 +44,7 @@ export async function remakeTopUp(
   });
 }
 
-/** The number of an account; null if there is none. */
+/** The number of the account with this id, or null. */
 export async function findAccountNumber(
   { db }: Pick<TopUpsDeps["database"], "db">,
   accountId: string,

@@ -1,5 +1,5 @@
-// How processes tell the workers of payments to work on. A job only saves time: what is to be done
-// stands in Postgres, and a lost job is found by the completer.
+// Queues jobs for the workers of payments. A job only saves time: the work stands in Postgres, and
+// the completer finds the work of a lost job.
 
 import { Queue } from "bullmq";
 import type { Cluster, Redis } from "ioredis";

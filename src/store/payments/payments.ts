@@ -44,7 +44,7 @@ type PaymentRow = Readonly<typeof payments.$inferSelect>;
 export interface Payment
   extends PaymentStanding,
     Omit<PaymentRow, keyof PaymentStanding | "fee" | "tax" | "currency" | "createdAt"> {
-  /** What the payer paid on top of the amount. */
+  /** The fee that the payer paid on top of the amount. */
   readonly fee: NanoUsd;
   readonly tax: NanoUsd;
 }
@@ -68,7 +68,7 @@ export interface NewPayment {
   readonly standing?: Partial<Pick<PaymentStanding, "refunded" | "disputed" | "dispute">>;
 }
 
-/** What of a payment is taken back from now on. */
+/** The amounts of a payment that are taken back from now on. */
 export interface PaymentChange {
   readonly refunded?: NanoUsd;
   readonly disputed?: NanoUsd;
@@ -81,7 +81,7 @@ export interface ChangeTerms {
   readonly reason: string;
   /** The requester's own id: the same reference of an account is booked only once. */
   readonly reference: string | null;
-  /** What is to be taken back, null for all that is left: a repeat must say the same. */
+  /** The amount to take back, null for all that is left: a repeat must say the same. */
   readonly takes?: NanoUsd | null;
 }
 
@@ -327,7 +327,7 @@ export async function readPayments(queries: Queries, account: number): Promise<P
   return rows.map(paymentOf);
 }
 
-/** Null when there is no such payment. */
+/** Null if there is no such payment. */
 async function readPayment(tx: Transaction, id: string): Promise<Payment | null> {
   const [row] = await tx.select().from(payments).where(eq(payments.id, id));
   return row === undefined ? null : paymentOf(row);

@@ -1,4 +1,4 @@
-// What a payment of a plan's price does to the plan, in the transaction that books it.
+// Changes a plan as a payment of its price demands, in the transaction that books the payment.
 
 import { and, eq, ne } from "drizzle-orm";
 import { lostOf } from "../../core/money/payment-credit.ts";
@@ -14,9 +14,9 @@ import { type PlanSubscription, readSubscription } from "./plan-subscriptions.ts
 import type { TopUp } from "./top-ups.ts";
 
 /**
- * What became of the plan: `extended` by a month, for this one was paid already, and `shortened` by
- * it when that was taken back; `late` if there is no time left that it could pay for, so that an
- * operator must refund it.
+ * The effect of a payment on its plan. `extended`: the month was paid already, so the plan lasts
+ * one month longer. `shortened`: such a payment was taken back. `late`: no time is left that the
+ * payment could pay for, so an operator must refund it.
  */
 export type PlanOutcome = "paid" | "extended" | "shortened" | "late" | "ended" | "restored";
 

@@ -22,7 +22,7 @@ export interface PlanSubscription extends Omit<SubscriptionRow, "price" | "nextP
   readonly nextPrice: NanoUsd | null;
 }
 
-/** What decides about the plan of an account. */
+/** The facts that decide about the plan of an account. */
 export interface PlanFacts {
   readonly account: AccountRow;
   /** Null where no plan was ever paid by the month. */
@@ -33,7 +33,7 @@ export interface PlanFacts {
   readonly failed: { readonly count: number; readonly lastAt: Date | null };
 }
 
-/** What is to be done about a plan. */
+/** The next step of a plan. */
 export type PlanStep =
   | { readonly kind: "none" }
   | { readonly kind: "charge"; readonly topUp: NewTopUp; readonly charge: PlanCharge }
@@ -159,7 +159,7 @@ export async function readSubscription(
   return { ...row, price: nano(row.price), nextPrice };
 }
 
-/** What decides about a plan, for whoever only wants to show it. */
+/** Reads the facts that decide about a plan, to show them. */
 export async function planFacts(
   { database }: Pick<TopUpsDeps, "database">,
   account: number,

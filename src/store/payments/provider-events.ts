@@ -31,7 +31,7 @@ export class ProviderEvents {
     return stored.length > 0;
   }
 
-  /** An event that is not processed yet; null if it is, or if there is none of this id. */
+  /** An event that is not processed yet; null if it is processed, or if none has this id. */
   async findReceived({ provider, id }: EventRef): Promise<ProviderEvent | null> {
     const [row] = await this.database.db
       .select()
@@ -93,8 +93,8 @@ export class ProviderEvents {
   }
 
   /**
-   * How many events of a provider wait, and since when the oldest does. Those of another one wait
-   * for an installation that has it.
+   * The number of events of a provider that wait, and the time since which the oldest waits. Events
+   * of another provider wait for an installation that has it.
    */
   async backlog(
     provider: string,

@@ -57,7 +57,7 @@ export class SavedCards {
       .limit(max);
   }
 
-  /** Null when there is no such card. */
+  /** Null if there is no such card. */
   async find(id: string): Promise<SavedCard | null> {
     const [row] = await this.database.db.select().from(savedCards).where(eq(savedCards.id, id));
     return row ?? null;
@@ -81,7 +81,7 @@ export class SavedCards {
     return (await this.customer(account, provider)) ?? customer;
   }
 
-  /** The number of the account that a customer stands for; null for a customer of nobody. */
+  /** The number of the account that a customer stands for; null for an unknown customer. */
   async ownerOf(provider: string, customer: string): Promise<number | null> {
     const [row] = await this.database.db
       .select({ account: providerCustomers.account })
@@ -128,7 +128,7 @@ export async function saveCardIn(
     .onConflictDoUpdate({ target: [savedCards.provider, savedCards.ref], set: renewed });
 }
 
-/** Marks a card as removed, by the provider's own id of it; null when there is no such card. */
+/** Marks a card as removed, by the provider's own id of it; null if there is no such card. */
 export async function removeCardIn(
   tx: Transaction,
   { provider, ref }: Pick<SavedCard, "provider" | "ref">,

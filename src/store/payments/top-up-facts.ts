@@ -1,4 +1,4 @@
-// What decides whether an account may be topped up, read under the lock of its row.
+// The facts that decide about a top-up of an account, read under the lock of its row.
 
 import { and, eq, sql } from "drizzle-orm";
 import { type AccessDocument, parseDocument } from "../../core/access/access.ts";
@@ -18,7 +18,7 @@ export interface TopUpFacts {
   readonly account: AccountRow;
   /** The access document: state, and what gives the tier. */
   readonly document: AccessDocument;
-  /** Whether a payment of any provider has succeeded. */
+  /** True if a payment of any provider has succeeded. */
   readonly hasPaid: boolean;
   /** By hand within the last 24 hours, paid or still open. */
   readonly manualDay: NanoUsd;
@@ -94,7 +94,7 @@ export async function accountNumber(
   return row.number;
 }
 
-/** What `createChecked` decides by, for whoever only wants to show it. */
+/** Reads the facts that decide about a top-up, to show them. */
 export async function topUpFacts(
   { database }: Pick<TopUpsDeps, "database">,
   account: number,

@@ -17,7 +17,7 @@ import { type EventRef, processedIn } from "./provider-events.ts";
 import { type CardDetails, type Consent, saveCardIn } from "./saved-cards.ts";
 import { readTopUpIn, type TopUp, type TopUpStatus, type TopUpsDeps } from "./top-ups.ts";
 
-/** What of a payment is taken back by now. */
+/** The amounts of a payment that are taken back by now. */
 export type PaymentStandingNow = Required<PaymentChange>;
 
 /** A payment that succeeded. */
@@ -30,10 +30,10 @@ export interface PaidNow {
   readonly fingerprint: string | null;
 }
 
-/** What a reading changes. */
+/** The columns that a reading changes. */
 export interface TopUpChange {
   readonly status: TopUpStatus;
-  /** The provider's own id of the payment; null while there is none. */
+  /** The provider's own id of the payment; null before it has one. */
   readonly intent: string | null;
   /** For a payment that succeeded: when, and how much of it is taken back by now. */
   readonly paid: PaidNow | null;
@@ -41,7 +41,7 @@ export interface TopUpChange {
   /** When a saved card is charged again; null: never. */
   readonly nextAttemptAt: Date | null;
   readonly attempts: number;
-  /** Refunds, disputes and warnings of the payment; null where there are none. */
+  /** Refunds, disputes and warnings of the payment; null if it has none. */
   readonly concern: string | null;
   /** A card that its holder lets us charge from now on. */
   readonly card: { readonly details: CardDetails; readonly consent: Consent } | null;
@@ -65,7 +65,7 @@ export interface AppliedReading {
   readonly payment: { readonly before: Payment | null; readonly after: Payment | null };
   /** Why the automatic top-up was paused by it; null if it was not. */
   readonly paused: PauseReason | null;
-  /** What became of the plan that it pays for; null if nothing did. */
+  /** The effect on the plan that the top-up pays for; null if it had none. */
   readonly plan: PlanOutcome | null;
   /** Why an operator should refund a payment that this reading booked; null if nothing is wrong. */
   readonly toRefund: RefundReason | null;
@@ -74,9 +74,9 @@ export interface AppliedReading {
 /** Money came for a plan that it can pay for no more, or for an account that spends nothing. */
 export type RefundReason = "plan_late" | "account_closed";
 
-/** What a reading leads to, decided by the caller. */
+/** The caller's decisions about a reading. */
 export interface ReadingRules {
-  /** What the top-up becomes. */
+  /** Returns the new columns of the top-up. */
   readonly decide: (topUp: TopUp) => TopUpChange;
   /** The mails to the holder about what has changed. */
   readonly mailsOf: (applied: AppliedReading) => readonly HolderMail[];

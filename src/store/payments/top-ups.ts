@@ -67,7 +67,7 @@ export interface TopUpsDeps {
   readonly random: RandomBytes;
 }
 
-/** What a row of an open top-up can be found by. */
+/** The columns by which a top-up can be found. */
 export type TopUpRef =
   | { readonly id: string }
   | { readonly provider: string; readonly intent: string }
@@ -87,12 +87,12 @@ export class TopUps {
     return stored;
   }
 
-  /** Null when there is no such top-up. */
+  /** Null if there is no such top-up. */
   async find(ref: TopUpRef): Promise<TopUp | null> {
     return await readTopUp(this.deps.database.db, whereOf(ref));
   }
 
-  /** The top-up of an account that was asked for with this id; null when there is none. */
+  /** The top-up of an account that was asked for with this id, or null. */
   async findRequest(account: number, request: string): Promise<TopUp | null> {
     return await readTopUp(this.deps.database.db, isRequest(account, request));
   }
@@ -196,7 +196,7 @@ export async function createTopUpIn(
   return id;
 }
 
-/** A top-up as this transaction sees it; null when there is no such row. */
+/** A top-up as this transaction sees it; null if there is no such row. */
 export async function readTopUpIn(tx: Transaction, number: number): Promise<TopUp | null> {
   return await readTopUp(tx, eq(topUps.number, number));
 }
@@ -255,7 +255,7 @@ function topUpOf({ topUp, tax, plan, ...joined }: Row): TopUp {
   return { ...topUp, ...sums, ...joined, plan: charge };
 }
 
-/** What the payer pays: credit, fee and tax. */
+/** The amount that the payer pays: credit, fee and tax. */
 export function paidFor({ amount, fee, tax }: Pick<TopUp, "amount" | "fee" | "tax">): NanoUsd {
   return add(amount, fee, tax);
 }

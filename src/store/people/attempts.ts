@@ -6,7 +6,7 @@ import type { Database } from "../servers/database.ts";
 import { attempts } from "../tables/people-schema.ts";
 
 export interface Attempt {
-  /** What is counted, and a hash of who it is counted for. */
+  /** The action that is counted, and a hash of the person or address that it is counted for. */
   readonly key: string;
   readonly limit: number;
   readonly windowMs: number;
@@ -16,9 +16,9 @@ export class Attempts {
   constructor(readonly database: Database) {}
 
   /**
-   * Counts one attempt for each entry, up to the first whose limit it exceeds: what is refused to
-   * one address must not use up what others have. Returns 0 if there is none, else how many
-   * milliseconds its window still lasts.
+   * Counts one attempt for each entry, up to the first whose limit it exceeds: an attempt that is
+   * refused to one address must not use up the limits of others. Returns 0 if no limit is exceeded,
+   * otherwise the milliseconds until the window of that entry ends.
    */
   async count(entries: readonly Attempt[], nowMs: number): Promise<number> {
     for (const { key, limit, windowMs } of entries) {

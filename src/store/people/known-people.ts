@@ -17,7 +17,7 @@ interface KnownPerson {
   readonly opensAccount: boolean;
 }
 
-/** The id of the person with this inbox, who is made if there is none. */
+/** Returns the id of the person with this inbox; makes the person if needed. */
 export async function ensurePerson(
   { db }: Database,
   { email, name, isOperator, opensAccount }: KnownPerson,
@@ -43,7 +43,7 @@ export async function ensurePerson(
   return row.id;
 }
 
-/** Makes a person an operator or not. False if there is no such person. */
+/** Makes a person an operator or not. False if no person has this address. */
 export async function setOperator(
   { db }: Database,
   email: string,

@@ -1,5 +1,5 @@
-// Who belongs to an account, and with which role. What takes a role from a member locks the
-// account's row, so that two owners cannot leave an account without one at the same time.
+// The members of accounts and their roles. A change that takes a role from a member locks the
+// account's row, so that two owners cannot leave an account without an owner at the same time.
 
 import { and, asc, eq, gt, isNull } from "drizzle-orm";
 import { mayAct, type Role } from "../../core/access/roles.ts";
@@ -72,15 +72,15 @@ interface MemberChange {
   readonly personId: string;
   /** Null removes the person from the account. */
   readonly role: Role | null;
-  /** The role of whoever makes the change; null if people change themselves. */
+  /** The role of the person who makes the change; null if people change themselves. */
   readonly by: Role | null;
   readonly now: Date;
 }
 
-/** What a change does; it runs in its transaction, and can undo it. */
+/** Functions that run in the transaction of a change, and can undo it by an error. */
 interface AlsoChanged {
   readonly changed: (tx: Transaction, email: string) => Promise<void>;
-  /** For each invitation that ended with the role of whoever sent it, with its address. */
+  /** Called for each invitation that ended with the role of its sender, with its address. */
   readonly withdrawn: (tx: Transaction, email: string) => Promise<void>;
 }
 
@@ -106,7 +106,7 @@ export async function changeMember(
     const isAboutOwner = member.role === "owner" || role === "owner";
     if (by !== null && by !== "owner" && isAboutOwner) return "owner_only";
     if (member.role === "owner" && (await countOwners(tx, account)) === 1) return "last_owner";
-    // Before the change: whoever changes their own role still has it.
+    // Before the change: people who change their own role still have it.
     await also.changed(tx, member.email);
     if (role === null) await tx.delete(memberships).where(isMember);
     else await tx.update(memberships).set({ role }).where(isMember);

@@ -1,4 +1,4 @@
-// What people do with accounts besides their members: open one for applications, and name one.
+// Opens accounts for applications, and gives accounts names.
 
 import { and, eq, ne } from "drizzle-orm";
 import type { RandomBytes } from "../../core/ids.ts";
@@ -12,11 +12,11 @@ interface NewOwnAccount {
   readonly personId: string;
   readonly email: string;
   readonly name: string;
-  /** How many accounts for applications a person may own that are not closed. */
+  /** The number of accounts for applications that a person may own and that are not closed. */
   readonly most: number;
   /**
-   * Whoever opened an account from here before has the allowance of that one alone. Null where an
-   * operator opens it.
+   * A person who opened an account from here before has the allowance of that account alone. Null
+   * if an operator opens the account.
    */
   readonly origin: Pick<SignUpOrigin, "marks" | "isDisposable"> | null;
 }

@@ -1,4 +1,4 @@
-// What better-auth works with: our tables under the names of its models.
+// Gives better-auth our tables under the names of its models.
 
 import type { BetterAuthOptions, DBAdapter } from "better-auth";
 import { drizzleAdapter } from "better-auth/adapters/drizzle";

@@ -101,14 +101,14 @@ export class PeopleStore {
     return found.length > 0;
   }
 
-  /** The same as a transaction sees it, which keeps nobody from ending the session. */
+  /** The same as a transaction sees it, without a lock that would keep the session from ending. */
   async hasSessionIn(tx: Transaction, personId: string, sessionId: string): Promise<boolean> {
     return (await sessionIn(tx, personId, sessionId)).length > 0;
   }
 
   /**
-   * Ends one session of a person, and their proofs: the device that had it may be trusted. False if
-   * there is no such session.
+   * Ends one session of a person, and the person's proofs: the device of the session may be
+   * trusted. False if the person has no such session.
    */
   async endSession(personId: string, sessionId: string): Promise<boolean> {
     return await this.#together(async (tx) => {
@@ -148,7 +148,7 @@ export class PeopleStore {
     await this.database.db.update(people).set({ name }).where(eq(people.id, personId));
   }
 
-  /** The role in the transaction of a change; null for whoever does not belong to the account. */
+  /** The role in the transaction of a change; null for a person who is no member. */
   async roleIn(tx: Transaction, personId: string, account: number): Promise<Role | null> {
     const [row] = await tx
       .select({ role: memberships.role })
@@ -157,7 +157,7 @@ export class PeopleStore {
     return row?.role ?? null;
   }
 
-  /** What makes a session an operator's, in the transaction of a change; null if it has ended. */
+  /** The session facts of an operator, in the transaction of a change; null if it has ended. */
   async operatorIn(
     tx: Transaction,
     sessionId: string,
@@ -171,7 +171,7 @@ export class PeopleStore {
   }
 
   /**
-   * The hash of a person's password, once no change of it is being stored; null if there is none.
+   * The hash of a person's password, after changes that are being stored; null without a password.
    */
   async passwordHash(personId: string): Promise<string | null> {
     const { userId, providerId, password } = personCredentials;
@@ -204,7 +204,7 @@ export class PeopleStore {
   async changeEmail(personId: string, email: string): Promise<boolean> {
     try {
       return await this.#together(async (tx) => {
-        // Locked before the person, as whoever changes a team does.
+        // Locked before the person, in the order in which changes of a team take their locks.
         const owned = await tx
           .select({ number: accounts.number })
           .from(accounts)
@@ -222,7 +222,7 @@ export class PeopleStore {
         // Before the address changes, which a code was mailed to.
         await endProofsIn(tx, personId);
         await tx.update(people).set({ email }).where(eq(people.id, personId));
-        // Invitations name whoever sent them by the address, and end with their role.
+        // Invitations have the address of their sender, and end with the sender's role.
         await tx
           .update(invitations)
           .set({ invitedBy: email })

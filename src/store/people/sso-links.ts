@@ -1,5 +1,5 @@
-// Which person a provider of single sign-on means by a subject: the provider's own id of somebody,
-// which stays the same when their address changes.
+// Links people with subjects of providers of single sign-on. A subject is the provider's own id of
+// a person, which stays the same when the person's address changes.
 
 import { and, eq, isNotNull, like, type SQL } from "drizzle-orm";
 import { newId, newSuffix, type RandomBytes } from "../../core/ids.ts";
@@ -27,7 +27,7 @@ const PERSON = { id: people.id, email: people.email, isOperator: people.isOperat
 export class SsoLinks {
   constructor(readonly database: Database) {}
 
-  /** The person whom the provider means; null if it was linked to nobody. */
+  /** The person who is linked to this subject, or null. */
   async find({ issuer, subject }: SsoIdentity): Promise<SsoPerson | null> {
     const [row] = await this.database.db
       .select(PERSON)

@@ -24,9 +24,9 @@ export interface Database {
 export interface DatabaseOptions {
   readonly connectionsMax?: number;
   /**
-   * How long a statement may take, and how long `withTimeout` waits. If Postgres hangs and does not
-   * end a statement itself, its connection is given up a second later. By default there is no
-   * limit, for long jobs.
+   * The limit for a statement, and the time that `withTimeout` waits. If Postgres hangs and does
+   * not end a statement itself, its connection is given up a second later. No limit by default, for
+   * long jobs.
    */
   readonly timeoutMs?: number;
   /**
@@ -37,7 +37,7 @@ export interface DatabaseOptions {
   readonly silentMs?: number;
   /**
    * Postgres ends a transaction that sends no statement for so long, so that a process that is gone
-   * with its connections open keeps no lock (D-430). By default there is no limit.
+   * with its connections open keeps no lock (D-430). No limit by default.
    */
   readonly abandonedMs?: number;
   /**
@@ -54,7 +54,7 @@ export class PostgresTimeout extends Error {
   readonly code = "CONNECTION_TIMEOUT";
 }
 
-/** What the driver says if it has our patch as it is today. */
+/** The mark of our patch in the driver, in its present version. */
 const PATCHED = "farebox 5";
 const CONNECT_SECONDS = 5;
 const SILENCE_SECONDS = 1;
@@ -65,14 +65,15 @@ const END = { timeout: 5 } as const;
  */
 const RECONNECT_SECONDS_MAX = 0.5;
 /**
- * What counts in our sessions, whatever is set for the server, the database or the role (D-520):
- * drizzle makes a Date of the text of Postgres. It is spelled as Postgres spells it: where that
- * differs, PgBouncer sets it in front of each statement.
+ * The settings of our sessions, whatever the server, the database or the role has (D-520): drizzle
+ * makes a Date of the text of Postgres. The values are spelled as Postgres spells them, because
+ * PgBouncer sets a value that differs again before each statement.
  */
 const DATES = { DateStyle: "ISO, MDY" } as const;
 /**
- * PgBouncer, which keeps the style of dates for each client, refuses these. The driver reads bytes
- * as hexadecimal digits, and whoever has waited for a lock must see what was stored meanwhile.
+ * PgBouncer, which keeps the style of dates for each client, refuses these settings. The driver
+ * reads bytes as hexadecimal digits, and a statement that waited for a lock must see the rows that
+ * were stored meanwhile.
  */
 const DIRECT = { bytea_output: "hex", default_transaction_isolation: "read committed" } as const;
 
@@ -151,8 +152,9 @@ function backoff(attempt: number): number {
 type Driver = postgres.Sql<{ bigint: bigint }>;
 
 /**
- * The driver as drizzle gets it, which asks for no statement to be prepared. The driver then asks
- * Postgres for the types of each first, a round trip more, and Postgres parses each anew (D-336).
+ * Makes the driver prepare the statements of drizzle, which asks for none to be prepared. Without
+ * it, the driver first asks Postgres for the types of each statement, one more round trip, and
+ * Postgres parses each statement every time (D-336).
  */
 function preparing(sql: Driver): Driver {
   return new Proxy(sql, {

@@ -1,5 +1,5 @@
 // The secrets that client addresses are hashed with, one for each month. Once a secret is
-// destroyed, nobody can trace the hashes of its month to an address, not even in a backup (D-160).
+// destroyed, no hash of its month can be traced to an address, not even in a backup (D-160).
 
 import type { RandomBytes } from "../../core/ids.ts";
 import type { Log } from "../../core/log.ts";

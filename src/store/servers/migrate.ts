@@ -11,7 +11,7 @@ const MIGRATIONS = `${import.meta.dir}/../../../migrations`;
 /** An arbitrary lock number: processes that start together take turns. */
 const MIGRATION_LOCK = 720_314_001;
 
-/** What a client converts besides the types that the driver knows. */
+/** Types that a client converts besides those that the driver knows. */
 type Values = Record<string, unknown>;
 
 /**
@@ -79,8 +79,9 @@ export async function checkMigrated(database: Pick<Database, "sql">): Promise<vo
 }
 
 /**
- * How many migrations of this release the database lacks, and how many it has of a newer one.
- * Compared by time, as `migrate` decides what to run: a file that was edited since is not missing.
+ * Counts the migrations of this release that the database lacks, and those that it has of a newer
+ * release. Compared by time, as `migrate` selects them: a file that was edited later is not
+ * missing.
  */
 export async function compareMigrations({
   sql,

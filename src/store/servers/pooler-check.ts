@@ -12,7 +12,7 @@ export class UnknownPooler extends StartError {
   override readonly name = "UnknownPooler";
 }
 
-/** A setting of the session that nobody else uses: only Postgres itself takes and keeps it. */
+/** A setting of the session that no other program uses: only Postgres takes and keeps it. */
 const SETTING = "farebox.direct";
 const REFUSED = /unsupported startup parameter/i;
 

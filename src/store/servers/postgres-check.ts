@@ -3,7 +3,7 @@ import type { Database } from "./database.ts";
 
 const VERSION_MIN = 18;
 
-/** What is wrong with a main version of Postgres; null if nothing is. */
+/** The reason why a main version of Postgres is refused; null if it is supported. */
 export function versionProblem(version: number): string | null {
   if (version >= VERSION_MIN) return null;
   return `Postgres ${version} is too old: ${VERSION_MIN} is needed`;

@@ -1,4 +1,4 @@
-/** How many of its events a queue keeps. The library writes them, and nobody listens to them. */
+/** The number of events that a queue keeps. The library writes them, and no code reads them. */
 export const QUEUE_EVENTS_MAX = 1_000;
 
 /** An option of every queue. */

@@ -57,8 +57,8 @@ async function checkServer(server: Redis): Promise<string[]> {
 }
 
 /**
- * What would make a failover lose more than it must, in words: for Redis with Sentinels, and for a
- * Cluster.
+ * Names the settings by which a failover would lose more than it must, of a Redis with Sentinels or
+ * of a Cluster.
  */
 export async function checkReplication(
   redis: Redis | Cluster,

@@ -3,7 +3,7 @@
 
 import { type RedisRefusal, redisRefusal } from "../../core/redis-refusals.ts";
 
-/** When there is no connection: at once, or after the tries that a command has. */
+/** Errors without a connection: at once, or after the tries that a command has. */
 const UNREACHABLE_NAMES: ReadonlySet<string> = new Set([
   "MaxRetriesPerRequestError",
   "ConnectionLost",
@@ -20,11 +20,11 @@ const UNREACHABLE_MESSAGES = [
 const NOT_AN_AMOUNT = "not an amount";
 const LATE = "Command timed out";
 
-/** What an operator reads about an operation that no repeat can apply. */
+/** The message to an operator about an operation that no repeat can apply. */
 export const REFUSED_BY_REDIS =
   "Redis refuses it and never can take it, and all later changes of the balance wait for it";
 
-/** How Redis begins its reply where it does not know the user, or wants a password. */
+/** The begin of a reply of Redis that does not know the user, or wants a password. */
 const LOGIN = /^(WRONGPASS|NOAUTH|NOPERM) /;
 
 /** True if Redis refuses the user, the password, or a command that the user has no right to. */

@@ -30,7 +30,7 @@ export interface RedisServer {
   /** Without the parameters that only Farebox reads. */
   readonly url: string;
   readonly tls: RedisAccess["tls"];
-  /** What `url` says, where it names a Unix socket. */
+  /** The socket of `url`, if it names a Unix socket. */
   readonly socket?: RedisSocket;
 }
 

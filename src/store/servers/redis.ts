@@ -4,7 +4,7 @@ import type { RedisSocket } from "../../core/redis-socket.ts";
 import { checkPatched } from "./patched.ts";
 import { parseRedisUrl, type RedisCluster } from "./redis-url.ts";
 
-/** What the client says if it has our patch as it is today. */
+/** The mark of our patch in the client, in its present version. */
 const PATCHED = "farebox 1";
 /** After this time a command fails, although Redis may still have executed it. */
 const COMMAND_TIMEOUT_MS = 5_000;

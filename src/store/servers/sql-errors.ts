@@ -5,13 +5,14 @@ const UNAVAILABLE = /^(CONNECTION_|CONNECT_|(08|53|57)[0-9A-Z]{3}$)/;
 /** State of the transaction, such as read-only; deadlocks; locks that took too long; the disk. */
 const TEMPORARY = /^((25|40|58)[0-9A-Z]{3}|55P03)$/;
 /**
- * Where Postgres finds that a prepared statement is gone, or does not fit its table any more, as
- * after a migration. The driver prepares it anew at the next try; in a transaction there is none.
+ * The places where Postgres finds that a prepared statement is gone, or no longer fits its table,
+ * as after a migration. The driver prepares it again at the next try; a transaction has no next
+ * try.
  */
 const STALE: ReadonlySet<unknown> = new Set(["FetchPreparedStatement", "RevalidateCachedQuery"]);
-/** Whatever these fail by, there is no connection, not even the file of a local socket. */
+/** If one of these system calls fails, no connection exists, not even a file of a socket. */
 const CONNECTING: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"]);
-/** How a connection ends: other codes of reading and writing are those of files. */
+/** The codes of a connection that ended; other codes of reading and writing belong to files. */
 const ENDED = /^(ECONN[A-Z]+|EHOST[A-Z]+|ENET[A-Z]+|EPIPE|ETIMEDOUT)$/;
 /** No class begins with the E of a system's code, such as EPERM. */
 const SQLSTATE = /^[0-9FHPX][0-9A-Z]{4}$/;

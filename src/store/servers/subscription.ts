@@ -3,7 +3,7 @@
 
 import postgres from "postgres";
 
-/** Who is told of a channel. */
+/** The listener of a channel. */
 export interface ChannelListener {
   /** Called at each notification, and whenever some may have been missed. */
   readonly onChange: () => void;
@@ -42,7 +42,7 @@ export class Subscription {
   readonly #statement: string;
   readonly #listener: ChannelListener;
   readonly #pause: (ms: number) => Promise<void>;
-  /** Called when the connection is lost, or nobody listens any more. */
+  /** Called when the connection is lost, or the subscription has ended. */
   #onLost: () => void = () => {};
   #hasEnded = false;
 

@@ -25,13 +25,13 @@ export const accounts = pgTable(
     id: text("id").notNull().unique(),
     surface: text("surface", { enum: ["gateway", "application"] }).notNull(),
     email: text("email"),
-    /** What its people call it; null for an account that an operator made. */
+    /** The name that its people gave it; null for an account that an operator made. */
     name: text("name"),
     /** The domain that the footer of its mail names (SPEC 4.6). */
     mailDomain: text("mail_domain"),
     /**
-     * What became of free credit by sign-up; null for an account that an operator made. Of an
-     * application account, why its plan has no allowance; null if it has one.
+     * The result of the sign-up for free credit; null for an account that an operator made. Of an
+     * application account, the reason why its plan has no allowance; null if it has one.
      */
     signUpGrant: text("sign_up_grant", {
       enum: ["granted", "used_elsewhere", "disposable_inbox"],
@@ -122,7 +122,7 @@ export const payments = pgTable(
       .notNull()
       .default("succeeded"),
     currency: text("currency").notNull().default("usd"),
-    /** What its amount is: added to the balance, or the price of a plan, which credits nothing. */
+    /** The use of the amount: added to the balance, or the price of a plan, without credit. */
     purpose: text("purpose", { enum: PAYMENT_PURPOSES }).notNull().default("balance"),
     /** The net amount. */
     amount: money("amount").notNull(),
@@ -173,7 +173,7 @@ export const operations = pgTable(
     amount: money("amount").notNull(),
     payment: number("payment").references(() => payments.number),
     reason: text("reason"),
-    /** Who requested it: `operator`, `system` or a provider. */
+    /** The author: `operator`, `system` or a provider. */
     actor: text("actor").notNull().default("system"),
     /** The requester's own id, which makes a repeated request harmless. */
     reference: text("reference"),
@@ -214,7 +214,7 @@ export const operations = pgTable(
   ],
 );
 
-/** What became of the users, teams and keys of another product (src/store/imports/imports.ts). */
+/** The accounts and keys that imports made for another product's (src/store/imports/imports.ts). */
 export const imported = pgTable(
   "imported",
   {

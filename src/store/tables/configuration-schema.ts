@@ -11,10 +11,10 @@ export const configurations = pgTable("configurations", {
   text: text("text").notNull(),
   /** SHA-256 of the text, in hexadecimal digits. */
   digest: text("digest").notNull(),
-  /** Who applied it: an operator's address, or `command line`. */
+  /** The author: an operator's address, or `command line`. */
   actor: text("actor").notNull(),
   note: text("note"),
-  /** What it changed in the one before, in words. */
+  /** The changes to the version before, in words. */
   changes: text("changes").array().notNull(),
   /** The version whose text this one repeats; null if it is no rollback. */
   rollsBackTo: integer("rolls_back_to"),

@@ -25,7 +25,7 @@ export const mailMessages = pgTable(
       .references(() => accounts.number),
     /** The request that sent it, which is also the id of the hold. */
     request: uuid("request").notNull(),
-    /** What any process needs to settle the hold, as JSON. */
+    /** The terms by which any process can settle the hold, as JSON. */
     hold: text("hold").notNull(),
     status: text("status", { enum: ["queued", "sent", "failed", "bounced"] })
       .notNull()
@@ -41,7 +41,7 @@ export const mailMessages = pgTable(
     attempts: integer("attempts").notNull().default(0),
     claimedUntil: at("claimed_until"),
     nextAttemptAt: at("next_attempt_at").notNull().defaultNow(),
-    /** How often the complete message was sent without receiving the server's answer. */
+    /** The number of times that the complete message was sent without an answer of the server. */
     doubts: smallint("doubts").notNull().default(0),
     failure: text("failure", { enum: ["rejected", "expired", "unreadable", "unanswered"] }),
     reason: text("reason", { enum: ["address", "mailbox", "size", "policy", "other"] }),

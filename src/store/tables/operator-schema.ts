@@ -1,4 +1,4 @@
-// What operators did in their console, and the audits that they asked for.
+// The trail of the operators, and the audits that they asked for.
 
 import { bigint, index, integer, jsonb, pgTable, text } from "drizzle-orm/pg-core";
 import { accounts } from "./account-schema.ts";
@@ -21,7 +21,7 @@ export const operatorActions = pgTable(
     country: text("country"),
     action: text("action").notNull(),
     account: number("account").references(() => accounts.number),
-    /** What it was done to, if that is not the account: a payment, a service, an event. */
+    /** The changed thing, if that is not the account: a payment, a service, an event. */
     subject: text("subject"),
     about: text("about").notNull(),
     reason: text("reason").notNull(),
@@ -44,10 +44,10 @@ export const auditRuns = pgTable("audit_runs", {
   state: text("state", { enum: ["waiting", "running", "ended", "failed"] })
     .notNull()
     .default("waiting"),
-  /** How many accounts are proven, of how many. */
+  /** The number of accounts that are proven; `total` is the number of all. */
   done: integer("done").notNull().default(0),
   total: integer("total"),
-  /** What it found; amounts are decimal text. */
+  /** The findings; amounts are decimal text. */
   report: jsonb("report"),
   failure: text("failure"),
   createdAt: at("created_at").notNull(),

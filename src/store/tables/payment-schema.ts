@@ -1,5 +1,5 @@
-// The ledger's part on payment providers: what was asked of one, what it said, and what it may
-// charge by itself. What came of it stands in `payments`.
+// Tables about payment providers: the orders, the events, and the consents to charge a card. The
+// payments that result are rows of `payments`.
 
 import { sql } from "drizzle-orm";
 import {
@@ -79,7 +79,7 @@ export const topUps = pgTable(
     kind: text("kind", { enum: ["checkout", "card", "auto", "plan"] }).notNull(),
     /** The net amount: what will be credited, or what a plan costs. */
     amount: money("amount").notNull(),
-    /** What the payer pays on top of it; a tax comes besides. */
+    /** The fee that the payer pays on top of the amount; a tax comes besides. */
     fee: money("fee").notNull().default(sql`0`),
     bonus: money("bonus").notNull().default(sql`0`),
     status: text("status", { enum: ["open", "succeeded", "failed", "expired"] })
@@ -92,7 +92,7 @@ export const topUps = pgTable(
     card: number("card").references(() => savedCards.number),
     /** The text on the page that says that the card is saved; null where it is not. */
     consentVersion: text("consent_version"),
-    /** How often the saved card was charged; with the id, the key of the next attempt. */
+    /** The number of charges of the saved card; with the id, the key of the next attempt. */
     attempts: integer("attempts").notNull().default(0),
     /** The provider's word for the last failure. */
     failure: text("failure"),
@@ -189,7 +189,7 @@ export const planSubscriptions = pgTable(
   ],
 );
 
-/** What a top-up of the kind `plan` pays for. */
+/** The plan and the month that a top-up of the kind `plan` pays for. */
 export const planCharges = pgTable("plan_charges", {
   topUp: number("top_up")
     .primaryKey()
@@ -206,8 +206,8 @@ export const planCharges = pgTable("plan_charges", {
 });
 
 /**
- * Whose first top-up got a bonus: once for an account, for a holder's address, and for a card by
- * its fingerprint at the provider.
+ * Bonuses of first top-ups: one for an account, for a holder's address, and for a card by its
+ * fingerprint at the provider.
  */
 export const bonusClaims = pgTable(
   "bonus_claims",
@@ -227,7 +227,7 @@ export const bonusClaims = pgTable(
   (table) => [uniqueIndex("bonus_claims_card").on(table.provider, table.fingerprint)],
 );
 
-/** What a provider told us of: each event makes us read the object that it names. */
+/** Events of providers: each makes a worker read the object that it names. */
 export const providerEvents = pgTable(
   "provider_events",
   {
@@ -240,7 +240,7 @@ export const providerEvents = pgTable(
     status: text("status", { enum: ["received", "processed"] })
       .notNull()
       .default("received"),
-    /** What came of it, in a word; null until it is processed. */
+    /** The result in a word; null until the event is processed. */
     result: text("result"),
     attempts: integer("attempts").notNull().default(0),
     /** Why the last attempt failed. */

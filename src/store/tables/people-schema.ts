@@ -1,5 +1,5 @@
-// People: who they are, how they sign in, which accounts they belong to, and what they did. The
-// first five tables have the columns that better-auth works with.
+// People, their ways to sign in, their memberships of accounts, and their activity. The first five
+// tables have the columns that better-auth works with.
 
 import { sql } from "drizzle-orm";
 import {
@@ -36,7 +36,7 @@ export const sessions = pgTable(
   "sessions",
   {
     id: text("id").primaryKey(),
-    /** What the cookie holds, together with a signature that is not stored. */
+    /** The value of the cookie, which also has a signature that is not stored. */
     token: text("token").notNull().unique(),
     userId: text("person")
       .notNull()
@@ -46,13 +46,13 @@ export const sessions = pgTable(
     provedAt: at("proved_at").notNull().defaultNow(),
     /** Opened with a passkey, which is a second factor by itself. */
     byPasskey: boolean("by_passkey").notNull().default(false),
-    /** Opened with a second factor, or with a link that whoever runs the installation made. */
+    /** Opened with a second factor, or with a link that an operator made. */
     strong: boolean("strong").notNull().default(false),
     /** The provider of single sign-on that it began at. */
     ssoIssuer: text("sso_issuer"),
     /** The group there by which it is an operator's. */
     ssoGroup: text("sso_group"),
-    /** Whether the provider says that a second factor was used. */
+    /** True if the provider says that a second factor was used. */
     ssoFactor: boolean("sso_factor").notNull().default(false),
     userAgent: text("user_agent"),
     country: text("country"),
@@ -142,9 +142,9 @@ export const passkeys = pgTable(
     /** By which the device knows it: base64url, as browsers send it. */
     credential: text("credential").notNull().unique(),
     publicKey: text("public_key").notNull(),
-    /** How often the device used it, if the device counts. */
+    /** The number of uses by the device, if the device counts. */
     counter: bigint("counter", { mode: "number" }).notNull(),
-    /** How the device can be reached, such as `usb`, with commas between. */
+    /** The ways to reach the device, such as `usb`, with commas between. */
     transports: text("transports").notNull(),
     createdAt: at("created_at").notNull(),
     usedAt: at("used_at"),
@@ -152,11 +152,11 @@ export const passkeys = pgTable(
   (table) => [index("passkeys_person").on(table.person)],
 );
 
-/** How often something was tried in its current window, such as signing in from one address. */
+/** The number of attempts in the current window, such as to sign in from one address. */
 export const attempts = pgTable(
   "attempts",
   {
-    /** What is counted, and a hash of who or what it is counted for. */
+    /** The action that is counted, and a hash of the person or address that it is counted for. */
     key: text("key").primaryKey(),
     count: integer("count").notNull(),
     endsAt: at("ends_at").notNull(),
@@ -164,7 +164,7 @@ export const attempts = pgTable(
   (table) => [index("attempts_ends_at").on(table.endsAt)],
 );
 
-/** Who belongs to which account. */
+/** The members of accounts. */
 export const memberships = pgTable(
   "memberships",
   {
@@ -205,7 +205,7 @@ export const invitations = pgTable(
   ],
 );
 
-/** What has had free credit by sign-up: inboxes, networks and devices, as keyed hashes. */
+/** Inboxes, networks and devices that have had free credit by sign-up, as keyed hashes. */
 export const signUpGrants = pgTable(
   "sign_up_grants",
   {
@@ -219,7 +219,7 @@ export const signUpGrants = pgTable(
   (table) => [primaryKey({ columns: [table.kind, table.hash] })],
 );
 
-/** What people did to an account, written in the transaction of the change. */
+/** The activity of people in an account, written in the transaction of each change. */
 export const activity = pgTable(
   "activity",
   {

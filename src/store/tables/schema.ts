@@ -105,7 +105,7 @@ export const requestLog = pgTable(
     refusedBy: text("refused_by"),
     country: text("country"),
     ipHash: bytea("ip_hash"),
-    /** What the call cost the operator; null if no price of its route was configured. */
+    /** The operator's cost of the call; null if no price of its route was configured. */
     upstreamCost: money("upstream_cost"),
     /** The prompt tokens that were written to the provider's cache; null: none. */
     cacheWriteTokens: integer("cache_write_tokens"),
@@ -147,14 +147,14 @@ export const waitingSettlements = pgTable("waiting_settlements", {
   createdAt: at("created_at").notNull().defaultNow(),
 });
 
-/** How far each bucket's journal is flushed; updated in the transaction that writes the rows. */
+/** The cursor of each bucket's journal; moved in the transaction that writes the rows. */
 export const journalCursors = pgTable("journal_cursors", {
   bucket: smallint("bucket").primaryKey(),
   /** Raised whenever Redis is rebuilt from Postgres. Records of older epochs are invalid. */
   epoch: number("epoch").notNull().default(0),
   /**
-   * How many entries of this epoch are here. They are numbered 0, 1, 2 … without gaps, and their
-   * ids in the stream are `<epoch>-<number>`.
+   * The number of entries of this epoch that are in Postgres. Entries are numbered 0, 1, 2 …
+   * without gaps, and their ids in the stream are `<epoch>-<number>`.
    */
   entry: number("entry").notNull().default(0),
   /** Entries before this one were in Postgres at `keptAt`; after some time Redis drops them. */

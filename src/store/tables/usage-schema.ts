@@ -6,7 +6,7 @@ import { date, index, integer, pgTable, primaryKey, smallint, text } from "drizz
 import { CALL_STATUSES } from "../../core/usage-query.ts";
 import { at, bytea, money, number } from "./columns.ts";
 
-/** How long the rows are, in minutes; hours and days are those of UTC. */
+/** The lengths of the rows in minutes; hours and days are those of UTC. */
 export const ROLLUP_MINUTES = [15, 60, 1_440] as const;
 
 /** The columns of sums, and the types in which their values are sent. */
@@ -48,7 +48,7 @@ export const usageRollups = pgTable(
     /** 0 if it is not known. */
     key: number("key").notNull(),
     service: text("service").notNull(),
-    /** A model, or an action of maps; empty if there is none. */
+    /** A model, or an action of maps; empty for other calls. */
     model: text("model").notNull(),
     status: text("status", { enum: CALL_STATUSES }).notNull(),
     /** A row that stands for many refused requests counts as that many. */
@@ -78,7 +78,7 @@ export const usageRollups = pgTable(
 );
 
 /**
- * What calls cost the operator, by UTC day and route; written with the log rows, like the usage. A
+ * The operator's cost of calls, by UTC day and route; written with the log rows, like the usage. A
  * row belongs to one bucket, so that two flushes never wait for each other.
  */
 export const marginDays = pgTable(
@@ -87,7 +87,7 @@ export const marginDays = pgTable(
     bucket: smallint("bucket").notNull(),
     day: date("day").notNull(),
     service: text("service").notNull(),
-    /** A model, or an action of maps; empty if there is none. */
+    /** A model, or an action of maps; empty for other calls. */
     model: text("model").notNull(),
     /** The provider that served the calls; empty if the log has none. */
     lane: text("lane").notNull(),

@@ -1,5 +1,5 @@
-// The request log of one account as CSV (SPEC 2.8). Each page is a statement of its own: whoever
-// reads slowly, or not on, keeps neither memory nor a connection (D-391).
+// The request log of one account as CSV (SPEC 2.8). Each page is a statement of its own: a client
+// that reads slowly, or stops reading, keeps neither memory nor a connection (D-391).
 
 import { fromUuid } from "../../core/ids.ts";
 import { nano, toDecimal } from "../../core/money/money.ts";
@@ -77,7 +77,7 @@ const NAMES = Object.keys(LOG_COLUMNS) as LogColumnName[];
 const columnsOf = (names: readonly LogColumnName[]) =>
   names.flatMap((name) => MAPPINGS[LOG_COLUMNS[name].kind](name));
 
-/** What account holders get. */
+/** The columns for account holders. */
 const COLUMNS = columnsOf(NAMES.filter((name) => !("isOperators" in LOG_COLUMNS[name])));
 /** The log leaves out that a cost is by buying prices, as most costs are; the export says so. */
 function withLocalSource(column: ExportColumn): ExportColumn {
@@ -87,7 +87,7 @@ function withLocalSource(column: ExportColumn): ExportColumn {
   return { ...column, select };
 }
 
-/** What only operators get: the cost of upstream, and what is left of the charge. */
+/** The columns for operators alone: the cost of upstream, and the margin of the charge. */
 const OPERATOR_COLUMNS = [
   ...columnsOf(NAMES.slice(0, NAMES.indexOf("upstream_cost") + 1)),
   { heading: "margin_usd", select: "(l.cost - l.upstream_cost)::text", format: dollars },

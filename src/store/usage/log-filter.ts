@@ -1,10 +1,10 @@
-// Which calls of the request log somebody asks for, as SQL.
+// Filters of the request log, as SQL.
 
 import type { Parameters } from "../tables/parameters.ts";
 import type { UsageStatus } from "../tables/usage-schema.ts";
 import { usageStatusSql } from "./usage-changes.ts";
 
-/** Which calls; null where nothing is asked for. */
+/** The conditions on calls; a field that is null limits nothing. */
 export interface LogFilter {
   readonly from: Date | null;
   readonly to: Date | null;

@@ -22,7 +22,7 @@ export type LogColumnKind =
 
 interface LogColumn {
   readonly kind: LogColumnKind;
-  /** How the late settlement of an expired call changes the column. */
+  /** The effect of the late settlement of an expired call on the column. */
   readonly late?: "set" | "add";
   /** True if many calls have the same value: the insert sends each combination once. */
   readonly repeats?: true;
@@ -56,7 +56,7 @@ export const LOG_COLUMNS = {
   free_cost: { kind: "amount", late: "add" },
   price_version: { kind: "text", late: "set", repeats: true },
   refused_by: { kind: "text", repeats: true },
-  /** What the call cost the operator: account holders never see it. */
+  /** The operator's cost of the call: account holders never see it. */
   upstream_cost: { kind: "amount", late: "set", isOperators: true },
   // Of most calls the columns from here on are null, which takes no room in a row.
   /** The prompt tokens that were written to the provider's cache. */
@@ -169,7 +169,7 @@ export function amountOf(value: Cell): bigint {
   return typeof value === "bigint" ? value : BigInt(String(value));
 }
 
-/** What CORRECT makes of a row. */
+/** The row after the statement CORRECT. */
 function corrected(before: LogRow, correction: LogRow): LogRow {
   const values = LOG_COLUMN_NAMES.map((name): [LogColumnName, Cell] => {
     const { late }: LogColumn = LOG_COLUMNS[name];

@@ -2,14 +2,14 @@
 
 import type { Database } from "../servers/database.ts";
 
-/** What the sums are split by; each includes the ones before it. */
+/** The columns that split the sums; each includes the ones before it. */
 export const MARGIN_GROUPS = ["service", "model", "route", "day"] as const;
 export type MarginGroup = (typeof MARGIN_GROUPS)[number];
 
 /** The sums of a group in a range of days; amounts are nano-USD and may exceed NanoUsd. */
 export interface MarginSums {
   readonly service: string;
-  /** A model or an action; empty if there is none, null if the sums are not split by it. */
+  /** A model or an action; empty for other calls, null if the sums are not split by it. */
   readonly model: string | null;
   /** The provider; empty if the log has none, null if the sums are not split by it. */
   readonly lane: string | null;
@@ -23,7 +23,7 @@ export interface MarginSums {
   /** The calls among them whose upstream cost is known, and what they were charged. */
   readonly knownCalls: number;
   readonly knownCharged: bigint;
-  /** What those calls cost the operator. */
+  /** The operator's cost of those calls. */
   readonly upstreamCost: bigint;
   /** The calls among the known ones whose cost the provider reported, and the sum of it. */
   readonly providerCalls: number;

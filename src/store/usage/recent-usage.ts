@@ -1,4 +1,4 @@
-// What an account used recently: its days, and its latest errors.
+// Reads the recent usage of an account: its days, and its latest errors.
 
 import type { Database } from "../servers/database.ts";
 

@@ -69,7 +69,7 @@ export async function readLogPage(
   return rows.map(callOf);
 }
 
-/** What the ledger has of a call. */
+/** The charges of a call in the ledger. */
 export interface CallBooking {
   readonly paid: bigint;
   readonly free: bigint;

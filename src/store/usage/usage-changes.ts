@@ -1,4 +1,4 @@
-// What journal entries change in the sums of the request log.
+// Computes the changes that journal entries make in the sums of the request log.
 
 import { nano } from "../../core/money/money.ts";
 import type { LedgerRow, PreparedEntry } from "../ledger/prepared-entry.ts";
@@ -17,7 +17,7 @@ export interface LogChange {
   readonly after: LogRow;
 }
 
-/** What is added to the sums of one time and kind of call; negative if it is taken away. */
+/** The amounts to add to the sums of one time and kind of call; negative to take away. */
 export interface UsageChange extends Readonly<RollupSums> {
   readonly account: number;
   readonly atMs: number;
@@ -128,7 +128,7 @@ function callsOf({ error_code: code, requests }: LogRow): bigint {
   return code === SUMMARY_CODE ? amountOf(requests) : 1n;
 }
 
-/** What happened to the call of a log row. */
+/** The status of the call of a log row. */
 function usageStatus(row: Pick<LogRow, "error_code" | "held" | "cost">): UsageStatus {
   if (row.error_code === null) return "ok";
   return row.held === null && amountOf(row.cost) === 0n ? "refused" : "failed";

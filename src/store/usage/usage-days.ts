@@ -52,7 +52,7 @@ export function isOfDays(borders: readonly number[]): boolean {
   return steps > 0 && toMs - fromMs >= DAY_MS && (steps - 2) * DAY_MS <= toMs - fromMs;
 }
 
-/** How each border is reached from a midnight. */
+/** The slices between each border and its midnight. */
 function slicesOf(borders: readonly number[]): DaySlices {
   const midnights = borders.map((ms) => Math.round(ms / DAY_MS) * DAY_MS);
   const slices = borders.flatMap((ms, border) => {

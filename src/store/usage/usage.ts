@@ -19,7 +19,7 @@ import {
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** What a longer range can be filtered by is read day by day. */
+/** The choices of filters for a longer range are read day by day. */
 const HOURLY_CHOICES_MS = 4 * DAY_MS;
 /** Groups with less cost than the first so many are put together. */
 const USAGE_GROUPS_MAX = 20;
@@ -42,7 +42,7 @@ export const NOTHING_USED: Readonly<Record<Measure, bigint>> = {
 export interface UsageCell extends UsageSums {
   /** Null for the groups that were put together; "" where the log has no value. */
   readonly group: string | null;
-  /** Which step, from 0 on. */
+  /** The number of the step, from 0 on. */
   readonly step: number;
 }
 
@@ -177,7 +177,7 @@ export async function zoneBorders(
     .sort((a, b) => a - b);
 }
 
-/** What an account used in a range: what its usage can be filtered by. */
+/** The services, models and keys of an account's usage in a range, by which it can be filtered. */
 export interface UsageChoices {
   readonly services: readonly string[];
   /** "" if there are calls without a model. */
