@@ -187,9 +187,17 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   onSettled({ ownedPaid }: Pick<Settlement, "ownedPaid">): void {
     // Without a document: a process that settles for others has not admitted a call.
     if (ownedPaid === null || this.deps.topUps === undefined) return;
-    const tell = ({ document }: Access) => this.#topUps.settled(document.autoTopUp, ownedPaid);
-    if (this.#access !== null) tell(this.#access);
-    else void this.#refresh().then(tell, (error) => this.#topUps.failed(error));
+    if (this.#access === null) void this.#checkTopUp(ownedPaid);
+    else this.#topUps.settled(this.#access.document.autoTopUp, ownedPaid);
+  }
+
+  async #checkTopUp(ownedPaid: NanoUsd): Promise<void> {
+    try {
+      const { document } = await this.#refresh();
+      this.#topUps.settled(document.autoTopUp, ownedPaid);
+    } catch (error) {
+      this.#topUps.failed(error);
+    }
   }
 
   saveCost(hold: OpenHold): void {

@@ -18,11 +18,17 @@ export interface SettleRequest {
  */
 export function settle(deps: CallDeps, request: SettleRequest): Promise<Settlement> {
   const settling = request.hold.settle(request.cost, request.outcome);
-  if (deps.tracer === undefined) return settling;
-  return settling.then((settlement) => {
-    trace(deps, request, settlement.charged);
-    return settlement;
-  });
+  return deps.tracer === undefined ? settling : traced(deps, request, settling);
+}
+
+async function traced(
+  deps: CallDeps,
+  request: SettleRequest,
+  settling: Promise<Settlement>,
+): Promise<Settlement> {
+  const settlement = await settling;
+  trace(deps, request, settlement.charged);
+  return settlement;
 }
 
 /** What the caller gets of a call that is settled. */

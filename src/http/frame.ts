@@ -135,9 +135,16 @@ export function identify(
   arrival.keyDigests = keyDigests(key, deps.keyPeppers);
   const known = deps.keys.known(arrival.keyDigests);
   if (known !== undefined) return callOf(deps, arrival, endpoint, known);
-  return findKey(deps, arrival, arrival.keyDigests).then((found) =>
-    callOf(deps, arrival, endpoint, found),
-  );
+  const finding = findKey(deps, arrival, arrival.keyDigests);
+  return callOfFound(deps, arrival, { endpoint, finding });
+}
+
+async function callOfFound(
+  deps: FrameDeps,
+  arrival: RequestContext,
+  { endpoint, finding }: { readonly endpoint: string; readonly finding: Promise<FoundKey> },
+): Promise<Call> {
+  return callOf(deps, arrival, endpoint, await finding);
 }
 
 // biome-ignore lint/complexity/useMaxParams: every call begins with it

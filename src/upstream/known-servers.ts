@@ -44,17 +44,23 @@ export class KnownServers {
   }
 
   breakerOf(server: Server, subject: string): Breaker {
-    const { breaker } = entryOf(this.#breakers, this.#nameOf(server, subject), () => ({
-      server: server.name,
-      subject,
-      breaker: new Breaker(() => this.#clock.monotonicMs()),
-    }));
+    const name = this.#nameOf(server, subject);
+    return this.#breakers.get(name)?.breaker ?? this.#newBreaker(server, subject, name);
+  }
+
+  #newBreaker({ name: server }: Server, subject: string, name: string): Breaker {
+    const breaker = new Breaker(() => this.#clock.monotonicMs());
+    this.#breakers.set(name, { server, subject, breaker });
     return breaker;
   }
 
   slotsOf(server: Server): Slots {
     const name = this.#nameOf(server, ALL_SUBJECTS);
-    const slots = entryOf(this.#slots, name, () => new Slots(server.concurrencyMax));
+    let slots = this.#slots.get(name);
+    if (slots === undefined) {
+      slots = new Slots(server.concurrencyMax);
+      this.#slots.set(name, slots);
+    }
     slots.resize(server.concurrencyMax);
     return slots;
   }
@@ -80,16 +86,4 @@ export class KnownServers {
     }
     return name;
   }
-}
-
-function entryOf<Value extends object>(
-  cache: LRUCache<string, Value>,
-  name: string,
-  make: () => Value,
-): Value {
-  const known = cache.get(name);
-  if (known !== undefined) return known;
-  const made = make();
-  cache.set(name, made);
-  return made;
 }

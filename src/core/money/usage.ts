@@ -90,22 +90,37 @@ export const CACHE_WRITES = [
 
 /** The usage with these parts. A RangeError if a count is not whole or is below zero. */
 export function usageOf(parts: PartCounts): TokenUsage {
-  let more: Partial<Record<Part, number>> | null = null;
-  for (const part of ALL_PARTS) {
-    const count = parts[part] ?? 0;
+  let all = 0;
+  for (const part in parts) {
+    const count = parts[part as Part] ?? 0;
     if (!Number.isSafeInteger(count) || count < 0) {
       throw new RangeError(`${count} is no count of tokens, as ${part} needs it`);
     }
-    if (count === 0 || part === "uncached" || part === "cacheRead" || part === "text") continue;
-    more ??= {};
-    more[part] = count;
+    all += count;
   }
-  const totals = {
+  const { uncached = 0, cacheRead = 0, cacheReadAudio = 0, text = 0 } = parts;
+  const promptTokens = uncached + cacheRead;
+  // No count is below zero, so no other part has one.
+  if (promptTokens + text === all) {
+    return { promptTokens, cachedTokens: cacheRead, completionTokens: text };
+  }
+  return {
     promptTokens: sumOf(parts, INPUT_PARTS),
-    cachedTokens: (parts.cacheRead ?? 0) + (parts.cacheReadAudio ?? 0),
+    cachedTokens: cacheRead + cacheReadAudio,
     completionTokens: sumOf(parts, OUTPUT_PARTS),
+    more: moreIn(parts),
   };
-  return more === null ? totals : { ...totals, more };
+}
+
+/** The counts of other parts than the common ones, in the order of `ALL_PARTS`. */
+function moreIn(parts: PartCounts): MoreParts {
+  const more: Partial<Record<Part, number>> = {};
+  for (const part of ALL_PARTS) {
+    const count = parts[part] ?? 0;
+    const isCommon = part === "uncached" || part === "cacheRead" || part === "text";
+    if (count !== 0 && !isCommon) more[part] = count;
+  }
+  return more;
 }
 
 /** The parts of a usage, which add up to its totals. Parts without tokens are left out. */

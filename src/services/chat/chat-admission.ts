@@ -168,21 +168,29 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
     held: Models,
     length: PromptLength | Promise<PromptLength>,
   ): AdmittedChat | Promise<AdmittedChat> {
-    const { deps, call } = this;
+    if (length instanceof Promise) return this.#fitCounted(hold, held, length);
     const { request } = this.#chat;
-    if (length instanceof Promise) {
-      return length.then(
-        (known) => this.#fitContext(hold, held, known),
-        (error) => giveBack(deps, call, { hold, failure: error }),
-      );
-    }
     // If the hold contains free credit, only eligible models can be used.
     const models = hold.free === ZERO ? held : eligibleOf(held);
     try {
       return { hold, models: modelsWithRoom(models, request, length), request, length };
     } catch (error) {
-      return giveBack(deps, call, { hold, failure: error });
+      return giveBack(this.deps, this.call, { hold, failure: error });
     }
+  }
+
+  async #fitCounted(
+    hold: Hold,
+    held: Models,
+    counting: Promise<PromptLength>,
+  ): Promise<AdmittedChat> {
+    let length: PromptLength;
+    try {
+      length = await counting;
+    } catch (error) {
+      return await giveBack(this.deps, this.call, { hold, failure: error });
+    }
+    return await this.#fitContext(hold, held, length);
   }
 
   /** Counts the prompt only if the context of a model may limit the length of the reply. */
@@ -190,10 +198,12 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
     const { request } = this.#chat;
     const { models } = this.terms;
     if (!needsCount(models, request, this.#promptBound)) return this.#uncounted();
-    const most = Math.max(...models.map(({ contextTokens }) => contextTokens));
-    return this.#estimate(most).then((counted) =>
-      counted === null ? this.#uncounted() : this.#tightLength(counted),
-    );
+    return this.#estimatedLength(Math.max(...models.map(({ contextTokens }) => contextTokens)));
+  }
+
+  async #estimatedLength(tokensMax: number): Promise<PromptLength> {
+    const counted = await this.#estimate(tokensMax);
+    return counted === null ? this.#uncounted() : this.#tightLength(counted);
   }
 
   /** Without a count, the bound in bytes is used, and a reply can take at least half a context. */

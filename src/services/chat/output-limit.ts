@@ -27,7 +27,8 @@ export function needsCount(
   promptBound: number,
 ): boolean {
   if (!hasDefaultLimit) return false;
-  return models.some(({ contextTokens }) => promptBound + maxTokens > contextTokens);
+  for (const { contextTokens } of models) if (promptBound + maxTokens > contextTokens) return true;
+  return false;
 }
 
 /**
@@ -49,7 +50,10 @@ export function outputTokensFor(
 /** The models whose context has room for a reply. Throws `context_length_exceeded` if none has. */
 export function modelsWithRoom(models: Models, request: ChatRequest, prompt: PromptLength): Models {
   // A limit that the caller sets is forwarded as it is.
-  if (request.hasDefaultLimit !== true) return models;
+  return request.hasDefaultLimit === true ? roomiest(models, request, prompt) : models;
+}
+
+function roomiest(models: Models, request: ChatRequest, prompt: PromptLength): Models {
   const hasRoom = (model: ModelEntry) => outputTokensFor(model, request, prompt) > 0;
   const [first, ...others] = models.filter(hasRoom);
   if (first !== undefined) return [first, ...others];

@@ -89,16 +89,16 @@ export class HttpClient {
 
   #serverOf({ address, name }: Target, serverName = address.serverName): Server {
     const key = serverName === address.serverName ? name : serverKey(address, serverName);
-    let server = this.#servers.get(key);
-    if (server === undefined) {
-      const created = new Server({ ...address, serverName }, this.#options, () => {
-        // After `close` a new server may have the key.
-        if (this.#servers.get(key) === created) this.#servers.delete(key);
-      });
-      this.#servers.set(key, created);
-      server = created;
-    }
-    return server;
+    return this.#servers.get(key) ?? this.#newServer(key, { ...address, serverName });
+  }
+
+  #newServer(key: string, address: ServerAddress): Server {
+    const created = new Server(address, this.#options, () => {
+      // After `close` a new server may have the key.
+      if (this.#servers.get(key) === created) this.#servers.delete(key);
+    });
+    this.#servers.set(key, created);
+    return created;
   }
 }
 
@@ -196,7 +196,7 @@ class Server implements ConnectionOwner {
   }
 
   send(request: SentRequest): void {
-    const at = this.#idle.findLastIndex(({ account }) => account === request.account);
+    const at = this.#lastIdleOf(request.account);
     const connection = this.#idle[at];
     // Skips an expired connection: its server may be closing it. The sweep removes it.
     if (connection === undefined || connection.idleUntilMs <= this.monotonicMs()) {
@@ -209,6 +209,12 @@ class Server implements ConnectionOwner {
         connection.close(null);
       }
     }
+  }
+
+  #lastIdleOf(account: SentRequest["account"]): number {
+    let at = this.#idle.length - 1;
+    while (at >= 0 && this.#idle[at]?.account !== account) at -= 1;
+    return at;
   }
 
   idle(connection: HttpConnection, keepMs: number): void {

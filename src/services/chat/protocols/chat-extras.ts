@@ -30,9 +30,16 @@ export function acceptedRequest(
   extras: Extras = request.extras ?? NO_EXTRAS,
 ): ChatRequest {
   const readable = models.some(showsReasoning) ? request : withoutReasoning(request);
-  if (extras.size === 0) return readable;
+  return extras.size === 0 ? readable : withAccepted(models, readable, extras);
+}
+
+function withAccepted(
+  models: readonly AcceptedFields[],
+  request: ChatRequest,
+  extras: Extras,
+): ChatRequest {
   const accepted = [...extras].filter(([name]) => models.some((model) => accepts(model, name)));
-  const { extras: _, ...withoutExtras } = readable;
+  const { extras: _, ...withoutExtras } = request;
   if (accepted.length === 0) return withoutExtras;
   const copies = new Map(accepted.map(([name, value]) => [name, copyJson(value)]));
   return { ...withoutExtras, extras: copies };

@@ -57,10 +57,7 @@ export function readChatUsage(
   const counts = countsIn(usage);
   const { input, reasoning, output, isTotalRight } = counts;
   const served = { tier: tierOf(tier, sent), speed: "standard", geography: null, model } as const;
-  const { piece, isValid } = pieceOf(
-    { ...inputParts(usage, counts, sent), ...outputParts(counts) },
-    served,
-  );
+  const { piece, isValid } = pieceOf(partsIn(usage, counts, sent), served);
   return {
     pieces: [piece],
     fees: feesOf(usage),
@@ -99,32 +96,33 @@ function countsIn(usage: Json): Counts {
   const { total_tokens: total } = usage;
   const stated = countIn(outputDetails, "reasoning_tokens");
   const reasoning = Number.isNaN(stated) ? 0 : stated;
-  const plain = { input, reasoning, inputDetails, outputDetails, outside: null };
-  if (!differs(total, input + reply)) return { ...plain, output: reply, isTotalRight: true };
+  const isSum = !differs(total, input + reply);
   // xAI counts reasoning beside its reply; for other servers reasoning is inside (D-456).
-  if (reasoning > 0 && total === input + reply + reasoning) {
-    return { ...plain, output: reply + reasoning, isTotalRight: true };
-  }
-  // Servers that translate Anthropic's form leave the cache out of the input.
-  const reads = countIn(usage, "cache_read_input_tokens");
-  const writes = countIn(usage, "cache_creation_input_tokens");
-  const isOutside = reads + writes > 0 && total === input + reply + reads + writes;
-  const outside = isOutside ? { reads, writes } : null;
-  return { ...plain, output: reply, outside, isTotalRight: isOutside };
+  const isBeside = !isSum && reasoning > 0 && total === input + reply + reasoning;
+  const output = isBeside ? reply + reasoning : reply;
+  const outside = isSum || isBeside ? null : outsideOf(usage, input + reply);
+  const isTotalRight = isSum || isBeside || outside !== null;
+  return { input, reasoning, inputDetails, outputDetails, output, outside, isTotalRight };
 }
 
-function outputParts({ outputDetails, output }: Counts): PartCounts {
+/** Servers that translate Anthropic's form leave the cache out of the input. */
+function outsideOf(usage: Json, others: number): Counts["outside"] {
+  const reads = countIn(usage, "cache_read_input_tokens");
+  const writes = countIn(usage, "cache_creation_input_tokens");
+  const isOutside = reads + writes > 0 && usage.total_tokens === others + reads + writes;
+  return isOutside ? { reads, writes } : null;
+}
+
+function partsIn(usage: Json, counts: Counts, sent: SentCall): PartCounts {
+  const { input, inputDetails, output, outputDetails, outside } = counts;
   // A detail that is no count is not believed: then the tokens are text.
   const audioOut = countIn(outputDetails, "audio_tokens") || 0;
   const imageOut = countIn(outputDetails, "image_tokens") || 0;
-  return { text: output - audioOut - imageOut, audioOut, imageOut };
-}
-
-function inputParts(usage: Json, counts: Counts, sent: SentCall): PartCounts {
-  const { input, inputDetails, outside } = counts;
+  const text = output - audioOut - imageOut;
   if (outside !== null) {
-    const { reads, writes } = outside;
-    return { ...writeParts(writes, {}, sent), cacheRead: reads, uncached: input };
+    const { reads: cacheRead, writes } = outside;
+    const written = writeParts(writes, {}, sent);
+    return { ...written, cacheRead, uncached: input, text, audioOut, imageOut };
   }
   const cacheRead = cachedOf(usage, counts);
   const written = countIn(inputDetails, "cache_write_tokens");
@@ -138,8 +136,9 @@ function inputParts(usage: Json, counts: Counts, sent: SentCall): PartCounts {
     countIn(inputDetails, "image_tokens") || 0,
     Math.max(0, plain - audioIn),
   );
-  const read = { cacheRead, audioIn, imageIn, uncached: plain - audioIn - imageIn };
-  return written === 0 ? read : { ...writeParts(written, {}, sent), ...read };
+  const uncached = plain - audioIn - imageIn;
+  const parts = { cacheRead, audioIn, imageIn, uncached, text, audioOut, imageOut };
+  return written === 0 ? parts : { ...writeParts(written, {}, sent), ...parts };
 }
 
 /**

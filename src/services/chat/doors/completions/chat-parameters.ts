@@ -32,13 +32,12 @@ const FORWARDED = {
   service_tier: chosenTier,
 } satisfies Copies;
 
-/** Parameters about the calls of tools. They must follow `tools` in the list above. */
+/** Parameters about the calls of tools. */
 const OF_TOOLS: ReadonlySet<string> = new Set(["tool_choice", "parallel_tool_calls"]);
 
-const COPIES = Object.entries(FORWARDED) as readonly [
-  name: keyof ChatFields,
-  copy: (value: unknown) => unknown,
-][];
+const COPIES: ReadonlyMap<string, (value: unknown) => unknown> = new Map(
+  Object.entries(FORWARDED) as [string, (value: unknown) => unknown][],
+);
 
 /**
  * The parameters to forward. An empty list asks for nothing, and some servers refuse empty lists.
@@ -46,14 +45,20 @@ const COPIES = Object.entries(FORWARDED) as readonly [
  */
 export function toParameters(fields: ChatFields): Record<string, unknown> {
   const parameters: Record<string, unknown> = {};
-  for (const [name, copy] of COPIES) {
-    const value = fields[name];
-    if (isAbsent(value) || (Array.isArray(value) && value.length === 0)) continue;
-    if (OF_TOOLS.has(name) && parameters.tools === undefined) continue;
+  // A body has few of the fields that there are.
+  for (const name in fields) {
+    const copy = COPIES.get(name);
+    const value = fields[name as keyof ChatFields];
+    if (copy === undefined || isNothing(value)) continue;
+    if (OF_TOOLS.has(name) && isNothing(fields.tools)) continue;
     const copied = copy(value);
     if (copied !== undefined) parameters[name] = copied;
   }
   return parameters;
+}
+
+function isNothing(value: unknown): boolean {
+  return isAbsent(value) || (Array.isArray(value) && value.length === 0);
 }
 
 /** The fields in which a caller identifies its people and its prompts. */

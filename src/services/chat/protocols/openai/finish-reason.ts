@@ -26,6 +26,13 @@ const MEANINGS = Object.entries(PARTS).map(
 /** The end of a reply that the provider's rules for content cut. */
 export const CONTENT_FILTER: ReplyEnd = "content_filter";
 
+/** OpenAI's own words, which end most replies. */
+const COMMON_WORDS: ReadonlyMap<unknown, ReplyEnd> = new Map([
+  ["stop", "stop"],
+  ["length", "length"],
+  ["tool_calls", "stop"],
+  ["content_filter", "content_filter"],
+]);
 const NO_WORD: ReadonlySet<string> = new Set(["", "null", "none", "unspecified"]);
 const WORD_LENGTH_MAX = 64;
 
@@ -34,6 +41,10 @@ const WORD_LENGTH_MAX = 64;
  * servers send an empty reason in every chunk before the last.
  */
 export function readFinish(value: unknown): ReplyEnd | "error" | null {
+  return COMMON_WORDS.get(value) ?? readWord(value);
+}
+
+function readWord(value: unknown): ReplyEnd | "error" | null {
   const reason = isObject(value) ? (value.type ?? value.reason) : value;
   if (typeof reason !== "string") return null;
   const word = reason

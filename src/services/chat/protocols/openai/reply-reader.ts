@@ -136,11 +136,16 @@ export class ReplyReader {
   #choiceOf(value: unknown): Json | null {
     const choices: readonly unknown[] = Array.isArray(value) ? value : [value];
     const wanted = this.#choice ?? 0;
-    const [first] = choices;
+    const first = choices[0];
     if (wanted === 0 && isObject(first) && first.index === 0) {
       this.#choice = 0;
       return first;
     }
+    return this.#searchChoice(choices, wanted);
+  }
+
+  // Apart from `#choiceOf`: a function that contains a closure makes a scope for it in each call.
+  #searchChoice(choices: readonly unknown[], wanted: number): Json | null {
     const objects = choices.filter(isObject);
     const found = objects.find(({ index }) => (indexOf(index) ?? wanted) === wanted);
     if (found !== undefined) {

@@ -65,14 +65,14 @@ export function chargedUsage(
   const outputDetails = readOutputDetails(details, completionTokens);
   const isLost = !hasOutput && !hasThought && completionTokens > 0;
   const charged = isLost ? withOutput(usage, outputDetails?.reasoning_tokens ?? 0) : usage;
-  return {
-    ...charged,
-    served: last.served,
-    ...(outputDetails !== null && { outputDetails }),
-    ...(fees !== NO_FEES && { fees }),
-    ...(reportedCost !== null && { reportedCost }),
-  };
+  const read: Mutable<ChatUsage> = { ...charged, served: last.served };
+  if (outputDetails !== null) read.outputDetails = outputDetails;
+  if (fees !== NO_FEES) read.fees = fees;
+  if (reportedCost !== null) read.reportedCost = reportedCost;
+  return read;
 }
+
+type Mutable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] };
 
 const NOT_BILLED: TokenUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
 
@@ -87,10 +87,12 @@ function readOutputDetails(
   tokensMax: number,
 ): Readonly<Record<string, number>> | null {
   if (!isObject(value)) return null;
-  const details: Record<string, number> = {};
+  let details: Record<string, number> | null = null;
   for (const name of OUTPUT_DETAILS) {
     const tokens = value[name];
-    if (isCount(tokens) && tokens <= tokensMax) details[name] = tokens;
+    if (!isCount(tokens) || tokens > tokensMax) continue;
+    details ??= {};
+    details[name] = tokens;
   }
-  return Object.keys(details).length === 0 ? null : details;
+  return details;
 }

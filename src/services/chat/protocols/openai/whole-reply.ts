@@ -61,7 +61,8 @@ export function choiceOf(deltas: readonly ChatDelta[]): ChatChoice {
       const text = delta[name];
       if (typeof text === "string") message[name] = (message[name] ?? "") + text;
     }
-    for (const piece of (delta.tool_calls ?? []) as readonly ToolCallPiece[]) addTo(calls, piece);
+    const pieces = delta.tool_calls as readonly ToolCallPiece[] | undefined;
+    if (pieces !== undefined) for (const piece of pieces) addTo(calls, piece);
   }
   if (calls.length > 0) message.tool_calls = calls;
   const finish_reason = deltas.at(-1)?.finish_reason ?? "stop";

@@ -42,19 +42,16 @@ function describeForm(shape: string, form: string, mutations: readonly Mutation[
 describeForm("openai-chat", "openAiChat", [
   [
     "reasoning is added twice",
-    replaced(
-      "{ ...plain, output: reply, isTotalRight: true };\n  // xAI",
-      "{ ...plain, output: reply + reasoning, isTotalRight: true };\n  // xAI",
-    ),
+    replaced("isBeside ? reply + reasoning : reply", "reply + reasoning"),
   ],
   [
     "reasoning beside the output is forgotten",
-    replaced(
-      "{ ...plain, output: reply + reasoning, isTotalRight: true }",
-      "{ ...plain, output: reply, isTotalRight: true }",
-    ),
+    replaced("isBeside ? reply + reasoning : reply", "reply"),
   ],
-  ["reads beside the input are inside", replaced("outside !== null", "outside === undefined")],
+  [
+    "reads beside the input are inside",
+    replaced("if (outside !== null)", "if (outside === undefined)"),
+  ],
   ["writes are not inside of the prompt", replaced("isBeside ? left : left - written", "left")],
   [
     "writes beside the prompt are taken from it",
@@ -67,27 +64,18 @@ describeForm("openai-chat", "openAiChat", [
   ],
   [
     "a write is priced as a read",
-    replaced("const read = { cacheRead,", "const read = { cacheRead: cacheRead + written,"),
+    replaced("const parts = { cacheRead,", "const parts = { cacheRead: cacheRead + written,"),
   ],
   [
     "audio is not inside of the prompt",
-    replaced("uncached: plain - audioIn - imageIn", "uncached: plain - imageIn"),
+    replaced("uncached = plain - audioIn - imageIn", "uncached = plain - imageIn"),
   ],
+  ["audio is text", replaced('countIn(outputDetails, "audio_tokens") || 0', "0")],
+  ["an image is text", replaced('countIn(outputDetails, "image_tokens") || 0', "0")],
   [
-    "audio is text",
-    replaced(
-      "text: output - audioOut - imageOut, audioOut,",
-      "text: output - imageOut, audioOut: 0,",
-    ),
+    "a total that is wrong is believed",
+    replaced("isTotalRight = isSum || isBeside ||", "isTotalRight = true ||"),
   ],
-  [
-    "an image is text",
-    replaced(
-      "text: output - audioOut - imageOut, audioOut, imageOut",
-      "text: output - audioOut, audioOut, imageOut: 0",
-    ),
-  ],
-  ["a total that is wrong is believed", replaced("isTotalRight: isOutside", "isTotalRight: true")],
   ["hits are forgotten", replaced("return hit;", "return 0;")],
   ["num_cached_tokens is forgotten", replaced("usage.num_cached_tokens ?? ", "")],
   ["cached_tokens at the top is forgotten", replaced("usage.cached_tokens ?? ", "")],
