@@ -2,6 +2,7 @@
 
 import { me } from "./account/me.ts";
 import { applicationChat } from "./application/chat.ts";
+import { applicationCount, applicationMessage } from "./application/messages.ts";
 import { applicationModel, applicationModels } from "./application/models.ts";
 import {
   createConsoleKey,
@@ -37,6 +38,7 @@ import { OPERATOR_ENDPOINTS } from "./operator/operator-endpoints.ts";
 import { WEBHOOKS, type WebhookDeps } from "./payments/webhook-endpoint.ts";
 import type { ChatDeps } from "./services/chat/doors/completions/answer-chat.ts";
 import { chat } from "./services/chat/doors/completions/chat-endpoint.ts";
+import { countTokens, messages } from "./services/chat/doors/messages/messages-endpoint.ts";
 import { model, models } from "./services/chat/doors/models/models-endpoint.ts";
 import { type MailDeps, messageStatus, sendMessage } from "./services/mail/mail-endpoints.ts";
 import { type MapsDeps, maps } from "./services/maps/maps-endpoint.ts";
@@ -46,7 +48,7 @@ import { batchSearch, type SearchDeps, search } from "./services/search/search-e
 export type GatewayDeps = ChatDeps & SearchDeps & MapsDeps & MailDeps;
 
 const BY_SERVICE = {
-  chat: [models, model, chat],
+  chat: [models, model, chat, messages, countTokens],
   search: [search, batchSearch],
   maps: [maps],
   mail: [sendMessage, messageStatus],
@@ -59,6 +61,8 @@ export const AGENTS: readonly Endpoint<McpDeps>[] = [mcp];
 
 export const APPLICATION: readonly Endpoint<ChatDeps>[] = [
   applicationChat,
+  applicationMessage,
+  applicationCount,
   applicationModels,
   applicationModel,
 ];

@@ -232,6 +232,7 @@ export const REMEMBERED: readonly Remembered[] = [
   {
     holders: [
       "src/services/chat/doors/models/models-endpoint.ts lists",
+      "src/services/chat/models/catalogue.ts allAliases",
       "src/services/maps/providers/maps-provider.ts connected",
       "src/settings/catalogue-source.ts #timers",
       "src/store/operators/pauses.ts #targets",

@@ -46,7 +46,8 @@ export const applicationChat = endpoint({
     auto: "balanced: the only model that can serve this",
   }),
   mistakenFor: ["/api/v1/responses", "/api/v1/completions", "/api/chat/completions"],
-  prepare: (fields, context: EndpointContext<ChatDeps>) => prepareChat(context, fields, choose),
+  prepare: (fields, context: EndpointContext<ChatDeps>) =>
+    prepareChat(context, fields, chooseOrAuto),
   run: runChat,
   answer: answerChat,
 });
@@ -56,7 +57,8 @@ const creditsLeft: SvcMembers = (_, { left }) => ({
   credits_left_usd: left === null ? null : toJsonNumber(left),
 });
 
-const choose: ChooseModels = (deps, chat) => {
+/** Chooses the models of a request that may leave the choice to the service. */
+export const chooseOrAuto: ChooseModels = (deps, chat) => {
   if (chat.model === AUTO_MODEL) return chooseAuto(deps, chat);
   return { models: namedModel(chat.model, chat.catalogue, deps.pauses), svcMembers: creditsLeft };
 };

@@ -214,6 +214,14 @@ export const CHAT = {
   mediaMax: 256,
 } as const;
 
+/** The door for Anthropic's Messages: agents send long histories, and images in base64. */
+export const MESSAGES = {
+  messagesMax: 10_000,
+  /** No model writes more in one reply. */
+  maxTokensMax: 1_000_000,
+  bodyBytesMax: 32 * 1024 * 1024,
+} as const;
+
 /** The JSON of a tool call's `extra_content`: thought signatures have some kilobytes. */
 export const TOOL_CALL_EXTRA_CHARACTERS_MAX = 64 * 1024;
 

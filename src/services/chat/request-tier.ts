@@ -34,7 +34,8 @@ export function tierOf({ parameters: { service_tier: tier } }: ChatRequest): Req
 
 /** The properties of a request that its hold depends on. */
 export function reachOf(request: ChatRequest): Reach {
-  return (request.media === undefined ? REACHES : MEDIA_REACHES)[tierOf(request)];
+  const reach = (request.media === undefined ? REACHES : MEDIA_REACHES)[tierOf(request)];
+  return request.own?.hasLongWrites === true ? { ...reach, hasLongWrites: true } : reach;
 }
 
 /** A call counts as served in this way if the provider does not say how it was served. */

@@ -34,6 +34,8 @@ describe("the table", () => {
   /** Collections that end with a call, a file or a document, or that never grow. */
   const SHORT_LIVED = [
     "actors/account-actors.ts #timers",
+    "src/services/chat/doors/messages/passed-events.ts #open",
+    "src/services/chat/doors/messages/message-events.ts #calls",
     "src/services/chat/protocols/chat-provider.ts #deltas",
     "src/services/chat/protocols/ai-sdk/sdk-reply.ts #calls",
     "src/services/chat/protocols/ai-sdk/sdk-reply.ts #openThoughts",

@@ -28,6 +28,8 @@ export interface ModelEntry {
   readonly id: string;
   /** Chat by default. Other models are listed, but never asked to chat (D-634). */
   readonly serves?: ModelUse;
+  /** Other names for it. A name that ends with `*` stands for all with that beginning. */
+  readonly aliases?: readonly string[];
   readonly label: string;
   readonly family: string;
   readonly ownedBy: string;
@@ -49,6 +51,53 @@ export interface ModelEntry {
 /** True if the model can be asked to chat. */
 export function servesChat({ serves = "chat" }: Pick<ModelEntry, "serves">): boolean {
   return serves === "chat";
+}
+
+/** The end of an alias that stands for many names. */
+const ANY_END = "*";
+
+/** The aliases of a model that are whole names. */
+export function namesOf({ aliases = [] }: Pick<ModelEntry, "aliases">): readonly string[] {
+  return aliases.filter((alias) => !alias.endsWith(ANY_END));
+}
+
+/**
+ * The model of an id or an alias (D-702): an id first, then a whole alias, then the alias with the
+ * longest beginning.
+ */
+export function modelNamed(
+  { models }: Pick<ChatCatalogue, "models">,
+  name: string,
+): ModelEntry | undefined {
+  return models.get(name) ?? aliasesOf(models).find(({ fits }) => fits(name))?.model;
+}
+
+interface Alias {
+  readonly model: ModelEntry;
+  readonly fits: (name: string) => boolean;
+}
+
+const allAliases = new WeakMap<ChatCatalogue["models"], readonly Alias[]>();
+
+/** Whole names first, then the longest beginnings; made once for each catalogue. */
+function aliasesOf(models: ChatCatalogue["models"]): readonly Alias[] {
+  const known = allAliases.get(models);
+  if (known !== undefined) return known;
+  const given = [...models.values()].flatMap((model) =>
+    (model.aliases ?? []).map((alias) => ({ model, alias })),
+  );
+  const weight = (alias: string) => (alias.endsWith(ANY_END) ? alias.length : Infinity);
+  given.sort((one, other) => weight(other.alias) - weight(one.alias) || 0);
+  const made = given.map(({ model, alias }) => {
+    const beginning = alias.slice(0, -1);
+    const isMany = alias.endsWith(ANY_END);
+    return {
+      model,
+      fits: (name: string) => (isMany ? name.startsWith(beginning) : name === alias),
+    };
+  });
+  allAliases.set(models, made);
+  return made;
 }
 
 /** The forms that upstream servers speak; protocols.ts has the protocol of each. */

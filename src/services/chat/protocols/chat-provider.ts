@@ -97,9 +97,11 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   ): Promise<ServedReply> {
     const asked = { deps, model, request, options };
     const attempt = (route: RouteToAsk) => spokenBy(route, request).complete(callTo(route, asked));
-    return ask(asked, attempt, ({ candidate: { server, buying }, result, use }) => {
+    return ask(asked, attempt, ({ candidate, result, use }) => {
       use.end("ok");
-      return { ...plausible(result, model), lane: server.name, buying };
+      const { buying } = candidate;
+      const ignored = joined(result.ignored, lostAt(candidate, request));
+      return { ...plausible(result, model), lane: candidate.server.name, buying, ignored };
     });
   }
 

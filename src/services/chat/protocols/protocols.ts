@@ -11,6 +11,7 @@ import { sdkProtocol } from "./ai-sdk/sdk-protocol.ts";
 import { vertexForm } from "./ai-sdk/vertex.ts";
 import type { Guide } from "./guide/guide.ts";
 import { completeUpstream, streamUpstream } from "./openai/openai-provider.ts";
+import { messagesForm } from "./pass-through/messages-form.ts";
 import { passThrough } from "./pass-through/pass-through.ts";
 import { responsesForm } from "./pass-through/responses-form.ts";
 import type { Protocol } from "./protocol.ts";
@@ -30,7 +31,7 @@ export function protocolsOf({ guide, clock }: ProtocolDeps): Protocols {
       complete: ({ request, ...options }) => guide.complete(request, options),
       stream: ({ request, ...options }) => guide.stream(request, options),
     },
-    anthropic: sdkProtocol(anthropic),
+    anthropic: { ...sdkProtocol(anthropic), own: passThrough(messagesForm) },
     google: sdkProtocol(google),
     "google-vertex": sdkProtocol(vertexForm(clock.now)),
     "amazon-bedrock": sdkProtocol(bedrock),

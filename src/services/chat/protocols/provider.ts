@@ -40,6 +40,10 @@ export interface OwnBody {
   readonly lost: readonly string[];
   /** The names of fields that a server of another form cannot do without; it is not asked. */
   readonly only: readonly string[];
+  /** Names of features that a server of this form switches on; left out: none. */
+  readonly betas?: readonly string[];
+  /** True if it can write to a cache for an hour; false by default. */
+  readonly hasLongWrites?: boolean;
 }
 
 export interface ChatRequest {

@@ -43,6 +43,7 @@ export function readChat(
   );
   const known = new Map(providers.map((provider) => [provider.name, provider]));
   const ids = new Set<string>();
+  const names = new Set(RESERVED_MODELS.concat(file.models.map(({ id }) => id)));
   const models = file.models.map((model, index) => {
     const pointer = pointerTo("/models", index);
     if (RESERVED_MODELS.includes(model.id)) {
@@ -50,6 +51,11 @@ export function readChat(
     }
     if (ids.has(model.id)) return refuse(`${pointer}/id`, `'${model.id}' stands twice`);
     ids.add(model.id);
+    model.aliases?.forEach((alias, at) => {
+      const isTaken = names.has(alias);
+      if (isTaken) refuse(`${pointer}/aliases/${at}`, `'${alias}' already names a model`);
+      names.add(alias);
+    });
     return toModel(model, { pointer, known, json, refuse });
   });
   return { providers, models, auto: toAutoRules(file.auto ?? {}, { models, refuse }) };

@@ -17,6 +17,21 @@ export const Model = Type.Object(
       description: "What callers send as model",
       errorMessage: "must be an id of letters, digits and '._:/@+-'",
     }),
+    aliases: Type.Optional(
+      Type.Array(
+        Type.String({
+          pattern: "^(?:\\*|[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}\\*?)$",
+          errorMessage: "must be a name as of a model, which may end with *",
+        }),
+        {
+          maxItems: 64,
+          description:
+            "Other names that callers may send; one that ends with * stands for all names with " +
+            "that beginning, and * for all that no model has",
+          errorMessage: "must be a list of at most 64 names",
+        },
+      ),
+    ),
     serves: Type.Optional(
       Type.Union(
         MODEL_USE_NAMES.map((use) => Type.Literal(use)),
@@ -119,6 +134,7 @@ export function toModel(file: Static<typeof Model>, context: ModelContext): Mode
   if (Number.isNaN(createdMs)) refuse(`${pointer}/created`, "must be a date such as 2026-05-01");
   return {
     id: file.id,
+    ...(file.aliases !== undefined && { aliases: file.aliases }),
     created: createdMs / 1000,
     label: file.label,
     family: file.family,

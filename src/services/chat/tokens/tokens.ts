@@ -16,6 +16,8 @@ const PIECE_LENGTH = 16 * 1024;
 const TEMPLATE_TOKENS = 4;
 /** The tokens that chat templates add for tools, besides the tools themselves. */
 const TOOLS_PREAMBLE_TOKENS = 512;
+/** The longest schema of a tool that Claude knows by its type, with its instructions. */
+const HIDDEN_SCHEMA_TOKENS = 1_536;
 /** Byte-pair merging is quadratic in the length of an unbroken run of characters. */
 const RUN_LENGTH_MAX = 200;
 
@@ -96,8 +98,17 @@ export function promptTokensMax(request: ChatRequest): number {
 
 /** The most tokens that the chat template of any model adds to a prompt. */
 export function templateTokensMax({ messages, parameters }: ChatRequest): number {
-  const tools = parameters.tools === undefined ? 0 : TOOLS_PREAMBLE_TOKENS;
-  return MESSAGE_OVERHEAD_TOKENS * (messages.length + 1) + tools;
+  const { tools } = parameters;
+  const preamble = tools === undefined ? 0 : TOOLS_PREAMBLE_TOKENS;
+  return MESSAGE_OVERHEAD_TOKENS * (messages.length + 1) + preamble + hiddenTokensMax(tools);
+}
+
+/** The most tokens of the schemas that a model itself has for tools named by their type. */
+function hiddenTokensMax(tools: unknown): number {
+  if (!Array.isArray(tools)) return 0;
+  let tokens = 0;
+  for (const { type } of tools) if (type !== "function") tokens += HIDDEN_SCHEMA_TOKENS;
+  return tokens;
 }
 
 /** All texts of a request that a model may see. The bound and the count both use it. */

@@ -11,7 +11,7 @@ import type { ChatCallDeps } from "../../chat-admission.ts";
 import { ChatStream } from "../../chat-stream.ts";
 import { mediaBytes } from "../../media/media-part.ts";
 import { modelsTaking } from "../../media/model-media.ts";
-import { AUTO_MODEL, type ChatCatalogue } from "../../models/catalogue.ts";
+import { AUTO_MODEL, type ChatCatalogue, modelNamed } from "../../models/catalogue.ts";
 import { unsupportedFields } from "../../protocols/chat-extras.ts";
 import type { ChatRequest } from "../../protocols/provider.ts";
 import { modelsOfTier } from "../../request-tier.ts";
@@ -54,7 +54,7 @@ export function prepareChat(
   const request = toChatRequest(fields);
   const catalogue = deps.catalogue();
   // The log must contain only models that exist, never arbitrary text of a caller.
-  if (catalogue.models.has(model)) context.model = model;
+  context.model = modelNamed(catalogue, model)?.id ?? null;
   const { accountId: account } = call.identity;
   const chosen = choose(deps, { model, request, catalogue, account });
   const { svcMembers } = chosen;

@@ -53,12 +53,14 @@ export const chat = endpoint({
   ],
   examples: [...chatExamples(GUIDE_MODEL, GUIDE_MODEL, {}), toolExample(GUIDE_MODEL)],
   mistakenFor: ["/v1/responses", "/v1/completions", "/chat/completions", "/v1/chat"],
-  prepare: (fields, context: EndpointContext<ChatDeps>) => prepareChat(context, fields, choose),
+  prepare: (fields, context: EndpointContext<ChatDeps>) =>
+    prepareChat(context, fields, chooseNamed),
   run: runChat,
   answer: answerChat,
 });
 
-const choose: ChooseModels = ({ pauses }, { model, catalogue }) => ({
+/** Chooses the model that a request names. */
+export const chooseNamed: ChooseModels = ({ pauses }, { model, catalogue }) => ({
   models: namedModel(model, catalogue, pauses),
   svcMembers: null,
 });

@@ -114,10 +114,10 @@ const ignored = Type.Optional(
 );
 
 /** The field `svc` of the Gateway's replies. */
-const ChatCost = named("ChatCost", { ...Cost.properties, ignored });
+export const ChatCost = named("ChatCost", { ...Cost.properties, ignored });
 
 /** The field `svc` of the Application API's replies. */
-const ApplicationCost = named("ApplicationCost", {
+export const ApplicationCost = named("ApplicationCost", {
   request_id: requestId,
   cost_usd: costUsd,
   free_credit_usd: usdAmount("The part of it that the allowance paid"),

@@ -12,6 +12,7 @@ import {
   type ChatCatalogue,
   MODEL_USES,
   type ModelEntry,
+  modelNamed,
   servesChat,
 } from "../../models/catalogue.ts";
 import {
@@ -89,7 +90,7 @@ export function toCompletionCall(
  * or `model_unavailable`.
  */
 export function namedModel(id: string, catalogue: ChatCatalogue, pauses: Pauses): Models {
-  const model = catalogue.models.get(id);
+  const model = modelNamed(catalogue, id);
   if (model === undefined) {
     const message = "model must be an id from the list of models";
     throw new ApiError("model_not_found", message, { param: "model" });
@@ -99,7 +100,9 @@ export function namedModel(id: string, catalogue: ChatCatalogue, pauses: Pauses)
     const message = `The model '${id}' serves ${use}, not chat`;
     throw new ApiError("model_not_found", message, { param: "model" });
   }
-  if (isPaused(pauses, id)) throw new ApiError("model_unavailable", `The model '${id}' is paused`);
+  if (isPaused(pauses, model.id)) {
+    throw new ApiError("model_unavailable", `The model '${id}' is paused`);
+  }
   return [model];
 }
 

@@ -1,0 +1,81 @@
+import { MESSAGES } from "../core/access/limits.ts";
+import { jsonBody } from "../http/body/json-body.ts";
+import { type EndpointContext, endpoint } from "../http/endpoint.ts";
+import type { ChatDeps } from "../services/chat/doors/completions/answer-chat.ts";
+import {
+  answerMessages,
+  prepareMessages,
+  runMessages,
+} from "../services/chat/doors/messages/answer-messages.ts";
+import {
+  answerCount,
+  prepareCount,
+  runCount,
+} from "../services/chat/doors/messages/count-tokens.ts";
+import { CountBody, MessagesBody } from "../services/chat/doors/messages/messages-body.ts";
+import {
+  COUNT_DESCRIPTION,
+  MESSAGES_DESCRIPTION,
+} from "../services/chat/doors/messages/messages-endpoint.ts";
+import { messagesError } from "../services/chat/doors/messages/messages-error.ts";
+import {
+  countExample,
+  messagesExamples,
+} from "../services/chat/doors/messages/messages-examples.ts";
+import { applicationMessages, TokenCount } from "../services/chat/doors/messages/messages-reply.ts";
+import { AUTO_MODEL, GUIDE_MODEL } from "../services/chat/models/catalogue.ts";
+import { chooseOrAuto } from "./chat.ts";
+
+/** Messages in the Application API, where the model `auto` lets the service choose. */
+export const applicationMessage = endpoint({
+  id: "createMessage",
+  surface: "application",
+  method: "POST",
+  path: "/api/v1/messages",
+  service: "chat",
+  access: "scope",
+  isBilled: true,
+  summary: "Create a message",
+  description: `The service chooses the model for \`auto\`. ${MESSAGES_DESCRIPTION}`,
+  body: jsonBody(MessagesBody, { bytesMax: MESSAGES.bodyBytesMax }),
+  reply: applicationMessages.message,
+  chunk: applicationMessages.event,
+  errors: [
+    "context_length_exceeded",
+    "messages_required",
+    "model_not_found",
+    "upstream_unreachable",
+  ],
+  errorForm: messagesError,
+  examples: messagesExamples(AUTO_MODEL, GUIDE_MODEL, {
+    credits_left_usd: 4.2,
+    auto: "balanced: the only model that can serve this",
+  }),
+  mistakenFor: ["/api/messages"],
+  prepare: (fields, context: EndpointContext<ChatDeps>) =>
+    prepareMessages(context, fields, chooseOrAuto),
+  run: runMessages,
+  answer: answerMessages,
+});
+
+/** A count in the Application API. */
+export const applicationCount = endpoint({
+  id: "countTokens",
+  surface: "application",
+  method: "POST",
+  path: "/api/v1/messages/count_tokens",
+  service: "chat",
+  access: "scope",
+  isBilled: false,
+  summary: "Count the tokens of a message",
+  description: COUNT_DESCRIPTION,
+  body: jsonBody(CountBody, { bytesMax: MESSAGES.bodyBytesMax }),
+  reply: TokenCount,
+  errors: ["messages_required", "model_not_found", "model_unavailable"],
+  errorForm: messagesError,
+  examples: [countExample(GUIDE_MODEL)],
+  prepare: (fields, context: EndpointContext<ChatDeps>) =>
+    prepareCount(context, fields, chooseOrAuto),
+  run: runCount,
+  answer: answerCount,
+});

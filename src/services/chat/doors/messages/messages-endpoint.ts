@@ -1,0 +1,75 @@
+import { MESSAGES } from "../../../../core/access/limits.ts";
+import { jsonBody } from "../../../../http/body/json-body.ts";
+import { type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
+import { GUIDE_MODEL } from "../../models/catalogue.ts";
+import type { ChatDeps } from "../completions/answer-chat.ts";
+import { chooseNamed } from "../completions/chat-endpoint.ts";
+import { answerMessages, prepareMessages, runMessages } from "./answer-messages.ts";
+import { answerCount, prepareCount, runCount } from "./count-tokens.ts";
+import { CountBody, MessagesBody } from "./messages-body.ts";
+import { messagesError } from "./messages-error.ts";
+import { countExample, messagesExamples } from "./messages-examples.ts";
+import { gatewayMessages, TokenCount } from "./messages-reply.ts";
+
+export const MESSAGES_DESCRIPTION = `Compatible with Anthropic's Messages. A model whose server
+speaks this form gets the request as it was sent: blocks, their order, cache marks and known names
+in \`anthropic-beta\`. For other models it is converted, and \`svc.ignored\` names what has no
+effect there. The query is not read. With \`stream\` each event has its name in an \`event:\` line,
+the first one has the tokens of the prompt, and the last one, \`message_stop\`, has \`svc\`. Tools
+that the provider would run, images and PDFs are refused by name. Charges, limits and what happens
+to a call whose caller leaves are those of chat completions.`;
+
+export const COUNT_DESCRIPTION = `Costs nothing, and counts as one request. The count is that of
+Farebox's tokenizer. A prompt of more than 256 KB is estimated.`;
+
+/** Messages in the Gateway. */
+export const messages = endpoint({
+  id: "createMessage",
+  surface: "gateway",
+  method: "POST",
+  path: "/v1/messages",
+  service: "chat",
+  access: "scope",
+  isBilled: true,
+  summary: "Create a message",
+  description: MESSAGES_DESCRIPTION,
+  body: jsonBody(MessagesBody, { bytesMax: MESSAGES.bodyBytesMax }),
+  reply: gatewayMessages.message,
+  chunk: gatewayMessages.event,
+  errors: [
+    "context_length_exceeded",
+    "messages_required",
+    "model_not_found",
+    "upstream_unreachable",
+    "too_many_streams",
+  ],
+  errorForm: messagesError,
+  examples: messagesExamples(GUIDE_MODEL, GUIDE_MODEL, {}),
+  mistakenFor: ["/messages", "/v1/complete"],
+  prepare: (fields, context: EndpointContext<ChatDeps>) =>
+    prepareMessages(context, fields, chooseNamed),
+  run: runMessages,
+  answer: answerMessages,
+});
+
+/** A count in the Gateway. */
+export const countTokens = endpoint({
+  id: "countTokens",
+  surface: "gateway",
+  method: "POST",
+  path: "/v1/messages/count_tokens",
+  service: "chat",
+  access: "scope",
+  isBilled: false,
+  summary: "Count the tokens of a message",
+  description: COUNT_DESCRIPTION,
+  body: jsonBody(CountBody, { bytesMax: MESSAGES.bodyBytesMax }),
+  reply: TokenCount,
+  errors: ["messages_required", "model_not_found", "model_unavailable"],
+  errorForm: messagesError,
+  examples: [countExample(GUIDE_MODEL)],
+  prepare: (fields, context: EndpointContext<ChatDeps>) =>
+    prepareCount(context, fields, chooseNamed),
+  run: runCount,
+  answer: answerCount,
+});

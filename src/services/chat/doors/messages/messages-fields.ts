@@ -1,0 +1,147 @@
+// The fate of each part of a Messages body that is passed through to a server of the same form:
+// forwarded, set, or refused. Parts that are not listed here are named to the caller.
+
+import { invalid, isAbsent } from "../../../../http/body/checks.ts";
+import type { Json } from "../../../../upstream/upstream-http.ts";
+import type { CountFields, MessagesFields, ToolFields } from "./messages-body.ts";
+import { isSealed } from "./sealed-extra.ts";
+
+/**
+ * The top-level fields. `set`: the protocol sends its own value (messages-form.ts). `refuse`: the
+ * schema allows no value with an effect.
+ */
+const FIELDS = {
+  model: "set",
+  max_tokens: "set",
+  stream: "set",
+  metadata: "set",
+  service_tier: "set",
+  messages: "forward",
+  system: "forward",
+  tools: "forward",
+  tool_choice: "forward",
+  thinking: "forward",
+  output_config: "forward",
+  output_format: "forward",
+  cache_control: "forward",
+  context_management: "forward",
+  temperature: "forward",
+  top_p: "forward",
+  top_k: "forward",
+  stop_sequences: "forward",
+  speed: "refuse",
+  inference_geo: "refuse",
+  fallbacks: "refuse",
+  mcp_servers: "refuse",
+  container: "refuse",
+} as const satisfies Record<keyof MessagesFields, "forward" | "set" | "refuse">;
+
+const FORWARDED = Object.entries(FIELDS).flatMap(([name, fate]) =>
+  fate === "forward" ? [name as keyof MessagesFields] : [],
+);
+
+/** The fields of a body that are forwarded as they are. */
+export function forwardedBody(fields: MessagesFields): Json {
+  const body: Record<string, unknown> = {};
+  for (const name of FORWARDED) if (!isAbsent(fields[name])) body[name] = fields[name];
+  body.messages = withoutSealed(fields.messages);
+  return body;
+}
+
+type Messages = CountFields["messages"];
+
+/** Servers refuse blocks that they did not sign. Most conversations have none. */
+function withoutSealed(messages: Messages): Messages {
+  if (!messages.some(hasSealed)) return messages;
+  return messages.map((message) => {
+    if (!hasSealed(message)) return message;
+    const content = (message.content as readonly Block[]).filter((block) => !isSealedBlock(block));
+    return { ...message, content } as Messages[number];
+  });
+}
+
+interface Block {
+  readonly type: string;
+  readonly data?: unknown;
+}
+
+function hasSealed({ role, content }: Messages[number]): boolean {
+  return role === "assistant" && typeof content !== "string" && content.some(isSealedBlock);
+}
+
+function isSealedBlock({ type, data }: Block): boolean {
+  return type === "redacted_thinking" && typeof data === "string" && isSealed(data);
+}
+
+/** Tools that Claude knows by their type, and that the caller runs. */
+const CLIENT_TOOLS = /^(?:bash|text_editor|computer|memory)_\d{8}$/;
+
+/** True for a tool with a schema of its own, which every server can be told of. */
+export function hasOwnSchema({ type }: Pick<ToolFields, "type">): boolean {
+  return isAbsent(type) || type === "custom";
+}
+
+/** Throws for a tool that the provider would run itself, which has no price here. */
+export function checkTools(tools: readonly ToolFields[]): void {
+  tools.forEach(({ type, input_schema }, index) => {
+    if (isAbsent(type) || type === "custom") {
+      if (!isAbsent(input_schema)) return;
+      throw invalid(`tools[${index}].input_schema`, "must be an object");
+    }
+    if (CLIENT_TOOLS.test(type)) return;
+    const rule = "must be 'custom', or a tool that the caller runs: bash_…, text_editor_…, ";
+    throw invalid(`tools[${index}].type`, `${rule}computer_… or memory_…`);
+  });
+}
+
+/** The betas whose effects have a price here, by their names without the date. */
+const BETAS: ReadonlySet<string> = new Set([
+  "advanced-tool-use",
+  "claude-code",
+  "computer-use",
+  "context-1m",
+  "context-management",
+  "effort",
+  "extended-cache-ttl",
+  "fine-grained-tool-streaming",
+  "interleaved-thinking",
+  "mid-conversation-system",
+  "output-128k",
+  "pdfs",
+  "prompt-caching",
+  "prompt-caching-scope",
+  "structured-outputs",
+  "thinking-token-count",
+  "token-counting",
+  "token-efficient-tools",
+  "tool-examples",
+]);
+const BETAS_MAX = 32;
+const DATE = /-\d{4}-\d{2}-\d{2}$|-\d{8}$/;
+
+export interface Betas {
+  readonly forwarded: readonly string[];
+  /** As `svc.ignored` names them. */
+  readonly ignored: readonly string[];
+}
+
+const NO_BETAS: Betas = { forwarded: [], ignored: [] };
+
+/** The betas in the header `anthropic-beta`. An unknown name is never refused. */
+export function betasIn(header: string | null): Betas {
+  if (header === null) return NO_BETAS;
+  const names = header.split(",", BETAS_MAX).flatMap((name) => name.trim() || []);
+  const isForwarded = (name: string) => BETAS.has(name.replace(DATE, ""));
+  return {
+    forwarded: names.filter(isForwarded),
+    ignored: names
+      .filter((name) => !isForwarded(name))
+      .map((name) => `anthropic-beta: ${shown(name)}`),
+  };
+}
+
+const NAME_LENGTH_MAX = 100;
+
+function shown(name: string): string {
+  return name.slice(0, NAME_LENGTH_MAX);
+}

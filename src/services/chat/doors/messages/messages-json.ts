@@ -1,0 +1,212 @@
+// Builds the reply of the door for Messages, whole or as events of a stream.
+
+import type { Settlement } from "../../../../../actors/account.ts";
+import type { Call } from "../../../../calls/call.ts";
+import { sameId } from "../../../../core/ids.ts";
+import { cacheWriteTokens } from "../../../../core/money/usage.ts";
+import { onOneLine } from "../../../../http/sse.ts";
+import { svcOf } from "../../../../http/svc.ts";
+import { isObject, jsonOrNull } from "../../../../upstream/upstream-http.ts";
+import type { CountedReply } from "../../chat.ts";
+import type { ChatStream } from "../../chat-stream.ts";
+import type { ChatChoice, ChatDelta, ChatUsage } from "../../protocols/provider.ts";
+import type { AnsweringModel } from "../../served-model.ts";
+import type { StreamEvent } from "../../stream-event.ts";
+import type { SvcMembers } from "../completions/chat-json.ts";
+import { StreamFrames } from "../stream-frames.ts";
+import { MessageBlocks, type MessageEvent, stopReasonOf } from "./message-events.ts";
+import { messagesError } from "./messages-error.ts";
+import { PassedEvents } from "./passed-events.ts";
+import { sealedExtra } from "./sealed-extra.ts";
+
+export interface MessageMeta {
+  readonly call: Pick<Call, "requestId">;
+  readonly served: AnsweringModel;
+  /** Names of fields of the request that had no effect. */
+  readonly ignored: readonly string[];
+  /** What `svc` says besides; null for nothing. */
+  readonly svcMembers: SvcMembers | null;
+}
+
+/** A reply that is not streamed. */
+export function messageJson(
+  meta: MessageMeta,
+  { model, reply, usage }: CountedReply,
+  settlement: Settlement,
+): string {
+  const svc = svcIn(meta, settlement);
+  const { body, choices } = reply;
+  if (body !== undefined) return JSON.stringify({ ...body, model: model.id, svc });
+  const [choice] = choices;
+  const content = choice === undefined ? [] : blocksOf(choice);
+  const hasCall = choice?.message.tool_calls !== undefined;
+  const stop_reason = stopReasonOf(choice?.finish_reason ?? null, hasCall);
+  const head = headOf(meta, content);
+  return JSON.stringify({ ...head, stop_reason, usage: usageJson(usage), svc });
+}
+
+function headOf({ call, served }: MessageMeta, content: readonly object[]) {
+  return {
+    id: sameId(call.requestId, "message"),
+    type: "message",
+    role: "assistant",
+    model: served.model.id,
+    content,
+    stop_reason: null as string | null,
+    stop_sequence: null,
+  };
+}
+
+function blocksOf({ message }: ChatChoice): object[] {
+  const { content, refusal, reasoning_content: thinking, tool_calls: calls = [] } = message;
+  const blocks: object[] = [];
+  if (thinking) blocks.push({ type: "thinking", thinking, signature: "" });
+  for (const text of [content, refusal]) if (text) blocks.push({ type: "text", text });
+  for (const { id, function: called, extra_content: extra } of calls) {
+    const input = jsonOrNull(called.arguments);
+    blocks.push({ type: "tool_use", id, name: called.name, input: isObject(input) ? input : {} });
+    if (extra !== undefined) blocks.push({ type: "redacted_thinking", data: sealedExtra(extra) });
+  }
+  return blocks;
+}
+
+/** Anthropic's input is the rest only: reads and writes of the cache are beside it. */
+function usageJson({ promptTokens, cachedTokens, completionTokens, more }: ChatUsage) {
+  const written = cacheWriteTokens(more);
+  return {
+    input_tokens: promptTokens - cachedTokens - written,
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: cachedTokens,
+    output_tokens: completionTokens,
+  };
+}
+
+function svcIn(meta: MessageMeta, settlement: Settlement): object {
+  const { call, served, ignored, svcMembers } = meta;
+  return {
+    ...svcOf(call.requestId, settlement),
+    ...svcMembers?.(served, settlement),
+    ...(ignored.length > 0 && { ignored }),
+  };
+}
+
+export interface StreamMeta extends MessageMeta {
+  /** Counts the tokens of the prompt, which clients read in the first event. */
+  readonly countPrompt: () => Promise<number>;
+}
+
+const PING: MessageEvent = { type: "ping" };
+
+/**
+ * Turns the events of a stream into frames. The end of a message waits for the settlement, which
+ * its last event names in `svc` (D-704).
+ */
+export class MessagesFrames extends StreamFrames {
+  readonly #meta: StreamMeta;
+  readonly #blocks = new MessageBlocks();
+  readonly #passed: PassedEvents;
+  #hasStarted = false;
+  #promptTokens: number | null = null;
+  #finish: string | null = null;
+
+  constructor(stream: ChatStream, meta: StreamMeta) {
+    super(stream);
+    this.#meta = meta;
+    this.#passed = new PassedEvents(meta.served.model.id);
+  }
+
+  /** A server of the same form counts the prompt itself; for others we do, once. */
+  override take(event: StreamEvent): void {
+    if (this.#hasStarted || this.#promptTokens !== null || isPassed(event)) super.take(event);
+    else {
+      this.#meta.countPrompt().then(
+        (tokens) => {
+          this.#promptTokens = tokens;
+          super.take(event);
+        },
+        (error) => this.fail(error),
+      );
+    }
+  }
+
+  protected framesOf(event: StreamEvent): string {
+    switch (event.kind) {
+      case "deltas":
+        return this.#deltas(event.deltas);
+      case "thinking":
+        return this.#begin() + frameOf(PING);
+      case "error":
+        return frameOf({ ...messagesError(event.error, this.#meta.call.requestId), type: "error" });
+      case "end":
+        return this.#begin() + this.#end(event);
+    }
+  }
+
+  #deltas(deltas: readonly ChatDelta[]): string {
+    let frames = "";
+    for (const one of deltas) {
+      if (one.finish_reason !== null) this.#finish = one.finish_reason;
+      if (one.event === undefined) frames += this.#converted(one);
+      else for (const event of this.#passed.take(one.event)) frames += this.#passOn(event);
+    }
+    return frames;
+  }
+
+  #passOn(event: MessageEvent): string {
+    if (event.type === "message_start") this.#hasStarted = true;
+    return this.#begin() + frameOf(event);
+  }
+
+  #converted(one: ChatDelta): string {
+    const { content } = one.delta;
+    const index = this.#blocks.textIndex;
+    // Almost every delta has only text; then only the text must be encoded.
+    if (index !== null && typeof content === "string" && content !== "" && isSingle(one.delta)) {
+      const text = onOneLine(JSON.stringify(content));
+      return `${DELTA}${index},"delta":{"type":"text_delta","text":${text}}}\n\n`;
+    }
+    const start = this.#begin();
+    return this.#blocks.take(one).reduce((frames, event) => frames + frameOf(event), start);
+  }
+
+  /** The start of the message, unless it was sent. */
+  #begin(): string {
+    if (this.#hasStarted) return "";
+    this.#hasStarted = true;
+    const promptTokens = this.#promptTokens ?? 0;
+    const usage = usageJson({ promptTokens, cachedTokens: 0, completionTokens: 1 });
+    return frameOf({ type: "message_start", message: { ...headOf(this.#meta, []), usage } });
+  }
+
+  #end({ usage, settlement, isCut }: Extract<StreamEvent, { readonly kind: "end" }>): string {
+    const passed = isCut ? null : this.#passed.lastDelta;
+    const finish = isCut ? "length" : this.#finish;
+    const stop_reason = stopReasonOf(finish, this.#blocks.hasCall);
+    const delta = passed ?? {
+      type: "message_delta",
+      delta: { stop_reason, stop_sequence: null },
+      usage: usageJson(usage),
+    };
+    const stop = { type: "message_stop", svc: svcIn(this.#meta, settlement) };
+    const events = [...this.#blocks.end(), ...this.#passed.end(), delta, stop];
+    return events.map(frameOf).join("");
+  }
+}
+
+/** True for an event of a server of the same form, or one that needs no start of a message. */
+function isPassed(event: StreamEvent): boolean {
+  return event.kind === "deltas" ? event.deltas[0]?.event !== undefined : event.kind === "error";
+}
+
+const DELTA = 'event: content_block_delta\ndata: {"type":"content_block_delta","index":';
+
+/** Clients of this form tell events by their names. */
+function frameOf(event: MessageEvent): string {
+  return `event: ${event.type}\ndata: ${onOneLine(JSON.stringify(event))}\n\n`;
+}
+
+function isSingle(delta: ChatDelta["delta"]): boolean {
+  let fields = 0;
+  for (const _ in delta) fields += 1;
+  return fields === 1;
+}

@@ -1,0 +1,33 @@
+// Carries the data that a model's server needs again with a tool call, which Messages has no field
+// for: as a block of hidden thoughts right behind the call, which callers send back (D-703).
+
+import { TOOL_CALL_EXTRA_CHARACTERS_MAX } from "../../../../core/access/limits.ts";
+import { checkJsonShape } from "../../../../http/body/json-shape.ts";
+import { isObject, type Json, jsonOrNull } from "../../../../upstream/upstream-http.ts";
+
+/** Servers of Anthropic's form never see such a block. */
+const MARK = "farebox.1.";
+
+/** The data of the block. */
+export function sealedExtra(extra: Json): string {
+  return MARK + Buffer.from(JSON.stringify(extra)).toString("base64url");
+}
+
+/** True for data that `sealedExtra` made. */
+export function isSealed(data: string): boolean {
+  return data.startsWith(MARK);
+}
+
+/**
+ * The tool call's data; null if it is none, or too long. It is a caller's, and not checked. Throws
+ * `invalid_json` if it nests too deep.
+ */
+export function openedExtra(data: string): Json | null {
+  if (data.length > 2 * TOOL_CALL_EXTRA_CHARACTERS_MAX) return null;
+  const json = Buffer.from(data.slice(MARK.length), "base64url").toString();
+  if (json.length > TOOL_CALL_EXTRA_CHARACTERS_MAX) return null;
+  // It may nest deeper than the body that it came in.
+  checkJsonShape(json);
+  const opened = jsonOrNull(json);
+  return isObject(opened) ? opened : null;
+}
