@@ -19,7 +19,7 @@ export interface TopUpListener {
   lost(accountId: string, error: unknown): void;
 }
 
-type Terms = { readonly amount: NanoUsd; readonly threshold: NanoUsd } | null;
+type AutoTopUpLimits = { readonly amount: NanoUsd; readonly threshold: NanoUsd } | null;
 
 export class TopUpTrigger {
   #telling: Promise<void> | null = null;
@@ -31,13 +31,13 @@ export class TopUpTrigger {
   ) {}
 
   /** A settlement left this much of the paid balance, what is held included. */
-  settled(terms: Terms, ownedPaid: NanoUsd): void {
+  settled(terms: AutoTopUpLimits, ownedPaid: NanoUsd): void {
     if (terms !== null && ownedPaid < terms.threshold) this.#need(null);
   }
 
   /** A call was refused; true if a top-up would admit it, and was asked for. */
   refused(
-    terms: Terms,
+    terms: AutoTopUpLimits,
     { code, spendable }: { readonly code: ErrorCode; readonly spendable: NanoUsd },
     { bound }: { readonly bound: NanoUsd },
   ): boolean {

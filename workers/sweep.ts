@@ -2,7 +2,6 @@
 // refused requests of past minutes.
 
 import type { AccountActors } from "../actors/account-actors.ts";
-import { HOLD_EXPIRED_OUTCOME } from "../actors/hold-expired.ts";
 import {
   accountKeys,
   type BucketKeys,
@@ -19,7 +18,22 @@ import type { ScriptRunner } from "../actors/scripts/script-runner.ts";
 import { summarise } from "../actors/scripts/wallet-scripts.ts";
 import { deliverStored } from "../actors/waiting-settlement.ts";
 import { BUCKETS } from "../src/core/access/limits.ts";
+import { ERRORS } from "../src/core/errors.ts";
+import { NOTHING_COUNTED, outcomeText } from "../src/core/journal/journal.ts";
 import type { WaitingSettlements } from "../src/store/ledger/waiting-settlements.ts";
+
+export const HOLD_EXPIRED = "hold_expired";
+
+/**
+ * The outcome in the log of a call whose hold the sweep ended, mostly because its process died: the
+ * real outcome is unknown.
+ */
+const HOLD_EXPIRED_OUTCOME = outcomeText({
+  status: ERRORS.internal_error.status,
+  errorCode: HOLD_EXPIRED,
+  latencyMs: 0,
+  ...NOTHING_COUNTED,
+});
 
 export interface SweepDeps {
   readonly scripts: ScriptRunner;

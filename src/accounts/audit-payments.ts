@@ -11,10 +11,10 @@ import type { Payment } from "../store/payments/payments.ts";
 /** Kinds that only operations of payments have. */
 const OF_PAYMENTS: ReadonlySet<OperationKind> = new Set(["credit", "bonus", "reversal", "restore"]);
 
-type Facts = Pick<AuditSnapshot, "operations" | "payments" | "state" | "stateReason">;
+type PaymentFacts = Pick<AuditSnapshot, "operations" | "payments" | "state" | "stateReason">;
 
 /** Returns the first operation that does not follow from the payments; null if all follow. */
-export function checkOperations(account: string, facts: Facts): AuditFinding | null {
+export function checkOperations(account: string, facts: PaymentFacts): AuditFinding | null {
   return (
     checkNumbers(account, facts.operations) ??
     checkOwners(account, facts.operations) ??
@@ -67,7 +67,10 @@ function checkOwners(account: string, operations: readonly ReplayOperation[]): A
   return null;
 }
 
-function checkPayments(account: string, { operations, payments }: Facts): AuditFinding | null {
+function checkPayments(
+  account: string,
+  { operations, payments }: PaymentFacts,
+): AuditFinding | null {
   const operationsOf = Map.groupBy(operations, ({ payment }) => payment);
   for (const payment of payments) {
     const booked = operationsOf.get(payment.id) ?? [];
@@ -143,7 +146,7 @@ function describeSum(operations: readonly ReplayOperation[], sum: bigint): strin
  */
 function checkSuspension(
   account: string,
-  { payments, state, stateReason }: Facts,
+  { payments, state, stateReason }: PaymentFacts,
 ): AuditFinding | null {
   const open = payments.find(({ dispute }) => dispute === "open");
   if (open !== undefined && state === "active") {

@@ -41,9 +41,9 @@ export async function sendBalanceMails(deps: BalanceMailDeps): Promise<number> {
   return mails.length;
 }
 
-type Terms = Pick<BalanceMailDeps, "service" | "billingUrl">;
+type BalanceMailTerms = Pick<BalanceMailDeps, "service" | "billingUrl">;
 
-function lowBalanceMail(terms: Terms, low: LowBalance): NewServiceMail {
+function lowBalanceMail(terms: BalanceMailTerms, low: LowBalance): NewServiceMail {
   const { account, email, percent, paid, topUp, uniqueKey } = low;
   return {
     kind: "low_balance",
@@ -64,7 +64,7 @@ function lowBalanceMail(terms: Terms, low: LowBalance): NewServiceMail {
   };
 }
 
-function endingMail(terms: Terms, ending: EndingCredit): NewServiceMail {
+function endingMail(terms: BalanceMailTerms, ending: EndingCredit): NewServiceMail {
   const { account, email, left, endsAt, uniqueKey } = ending;
   const day = endsAt.toISOString().slice(0, 10);
   return {
@@ -86,7 +86,10 @@ function endingMail(terms: Terms, ending: EndingCredit): NewServiceMail {
   };
 }
 
-function content({ service, billingUrl }: Terms, parts: Omit<ServiceMailParts, "service">) {
+function content(
+  { service, billingUrl }: BalanceMailTerms,
+  parts: Omit<ServiceMailParts, "service">,
+) {
   const button = billingUrl === null ? {} : { button: { label: "Top up", url: billingUrl } };
   return serviceMail({ service, ...parts, ...button });
 }

@@ -8,7 +8,7 @@ import type { SavedCard } from "../store/payments/saved-cards.ts";
 import { pauseMail } from "./payment-mails.ts";
 import { type PaymentDeps, updateWallet } from "./read-top-up.ts";
 
-type Owner = Pick<AccountRow, "number" | "id">;
+type CardOwner = Pick<AccountRow, "number" | "id">;
 
 /**
  * A card of an account that can be charged: this one, or the newest.
@@ -16,7 +16,7 @@ type Owner = Pick<AccountRow, "number" | "id">;
  */
 export async function chargeableCard(
   { cards, provider }: PaymentDeps,
-  owner: Owner,
+  owner: CardOwner,
   cardId: string | null,
 ): Promise<SavedCard> {
   const all = await cards.list(owner.number, provider.name);
@@ -32,7 +32,7 @@ export async function chargeableCard(
 /** Removes a card at the provider and here. An automatic top-up by it is paused. */
 export async function removeOwnCard(
   deps: PaymentDeps,
-  account: Owner,
+  account: CardOwner,
   cardId: string,
 ): Promise<SavedCard> {
   const card = await deps.cards.find(cardId);

@@ -6,12 +6,12 @@ import type { Database } from "../servers/database.ts";
 import { keys } from "../tables/account-schema.ts";
 import { type AccountRow, type AlsoInTransaction, type KeyRow, keyRow } from "./accounts.ts";
 
-type Owner = Pick<AccountRow, "number">;
+type KeyOwner = Pick<AccountRow, "number">;
 
 /** A key of this account; null also for a key of another one. */
 export async function findKey(
   { db }: Database,
-  { number }: Owner,
+  { number }: KeyOwner,
   keyId: string,
 ): Promise<KeyRow | null> {
   const [row] = await db

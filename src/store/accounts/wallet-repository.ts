@@ -6,7 +6,6 @@ import type { Operation } from "../../core/journal/journal.ts";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
 import type { BucketCursor } from "../ledger/journal-cursors.ts";
 import { type AppliedOperation, lostOperations } from "../ledger/lost-operations.ts";
-import { readMissing } from "../ledger/missing-entries.ts";
 import { operationsAfter } from "../ledger/operations.ts";
 import { WaitingSettlements } from "../ledger/waiting-settlements.ts";
 import { arrayText, type Database } from "../servers/database.ts";
@@ -276,4 +275,31 @@ async function readMonths(tx: Queries, account: number): Promise<MonthSpending[]
       ),
     );
   return rows.map(({ month, key, spent }) => ({ month, key, spent: nano(spent) }));
+}
+
+interface LedgerPlace {
+  /** The account's number. */
+  readonly account: number;
+  readonly accountId: string;
+  /** A number in the account's ledger. */
+  readonly before: number;
+}
+
+/**
+ * Returns the contents of the entries that the ledger lacks before a number, because Postgres
+ * refused them. The balances of later entries are absolute, so they include the money of these
+ * entries. A number that another entry took, after a rebuild without the rejected one, is not
+ * missing.
+ */
+async function readMissing(
+  tx: Queries,
+  { account, accountId, before }: LedgerPlace,
+): Promise<Buffer[]> {
+  const rows = await tx.execute<{ content: string }>(sql`
+    SELECT DISTINCT ON (r.seq) encode(r.content, 'hex') AS content FROM rejected_entries r
+    WHERE r.account = ${accountId} AND r.resolved_at IS NULL AND NOT r.ledger_written
+      AND r.seq < ${before} AND NOT EXISTS (
+        SELECT FROM ledger_entries l WHERE l.account = ${account} AND l.seq = r.seq)
+    ORDER BY r.seq, r.epoch DESC`);
+  return rows.map(({ content }) => Buffer.from(content, "hex"));
 }

@@ -2,11 +2,11 @@
 // each entry is written exactly once, wherever a process stops. Entries that Postgres refuses go to
 // `rejected_entries` in the same transaction.
 
+import { STANDINGS, statesChangedBy } from "../../core/access/account-states.ts";
 import { arrayText, type Database } from "../servers/database.ts";
 import { isUnavailable } from "../servers/sql-errors.ts";
 import type { SqlTransaction } from "../servers/transaction.ts";
 import { LogPartitions } from "../usage/log-partitions.ts";
-import { suspendNegative } from "./account-suspension.ts";
 import {
   type BucketCursor,
   JournalGap,
@@ -289,4 +289,31 @@ function itemsOf(entries: readonly PreparedEntry[]): JournalItem[] {
 
 function isConflict(error: unknown): error is Error {
   return [JournalGap, JournalContradiction, LostOperations].some((kind) => error instanceof kind);
+}
+
+/** Only an operator can end this suspension (SPEC 3.1). */
+const { state: STATE, stateReason: REASON } = STANDINGS.negative;
+/** The states to which this suspension applies, each as `state reason`. */
+const SUSPENDABLE = statesChangedBy("balanceBelowZero").map(
+  ({ state, stateReason }) => `${state} ${stateReason ?? ""}`,
+);
+
+/**
+ * Suspends accounts with a negative balance in these entries. The raised version makes the
+ * completer write the access document to Redis.
+ */
+async function suspendNegative(
+  tx: SqlTransaction,
+  entries: readonly PreparedEntry[],
+): Promise<void> {
+  const accounts = new Set<number>();
+  for (const { isNegative, account } of entries) {
+    if (isNegative && account !== null) accounts.add(account);
+  }
+  if (accounts.size === 0) return;
+  await tx`
+    UPDATE accounts SET state = ${STATE}, state_reason = ${REASON},
+      version = version + 1, changed_at = now()
+    WHERE number = ANY(${arrayText([...accounts])}::text::bigint[])
+      AND state || ' ' || coalesce(state_reason, '') = ANY(${arrayText(SUSPENDABLE)}::text::text[])`;
 }

@@ -67,7 +67,7 @@ export class MailMessages {
 
   /** The message; null if this account has no message with this id. */
   async find(id: string, accountId: string): Promise<MailMessage | null> {
-    const [row] = await this.database.sql<Row[]>`
+    const [row] = await this.database.sql<MessageRow[]>`
       SELECT m.* FROM mail_messages m JOIN accounts a ON a.number = m.account
       WHERE m.id = ${toUuid(id)} AND a.id = ${accountId}`;
     return row === undefined ? null : messageOf(row);
@@ -75,7 +75,7 @@ export class MailMessages {
 
   /** A message that must exist. */
   async get(id: string): Promise<MailMessage> {
-    const rows = await this.database.sql<Row[]>`
+    const rows = await this.database.sql<MessageRow[]>`
       SELECT * FROM mail_messages WHERE id = ${toUuid(id)}`;
     return requireMessage(rows);
   }
@@ -85,7 +85,7 @@ export class MailMessages {
    * Returns the message.
    */
   async markReportedQueued(id: string): Promise<MailMessage> {
-    const rows = await this.database.sql<Row[]>`
+    const rows = await this.database.sql<MessageRow[]>`
       UPDATE mail_messages SET told_queued = told_queued OR status = 'queued'
       WHERE id = ${toUuid(id)} RETURNING *`;
     return requireMessage(rows);
@@ -104,7 +104,7 @@ export class MailMessages {
   }
 }
 
-interface Row {
+interface MessageRow {
   readonly id: string;
   readonly request: string;
   readonly status: MailStatus;
@@ -120,12 +120,12 @@ interface Row {
   readonly cost: bigint | null;
 }
 
-function requireMessage([row]: readonly Row[]): MailMessage {
+function requireMessage([row]: readonly MessageRow[]): MailMessage {
   if (row === undefined) throw new Error("A stored message is missing");
   return messageOf(row);
 }
 
-function messageOf(row: Row): MailMessage {
+function messageOf(row: MessageRow): MailMessage {
   return {
     id: fromUuid("message", row.id),
     requestId: fromUuid("request", row.request),

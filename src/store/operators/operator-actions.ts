@@ -126,9 +126,9 @@ function select(db: Database["db"]) {
     .$dynamic();
 }
 
-type Row = Awaited<ReturnType<typeof select>>[number];
+type ActionWithAccount = Awaited<ReturnType<typeof select>>[number];
 
-function entryOf({ row, accountId }: Row): TrailEntry {
+function entryOf({ row, accountId }: ActionWithAccount): TrailEntry {
   const { person: _, ...entry } = row;
   return { ...entry, accountId };
 }

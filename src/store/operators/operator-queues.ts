@@ -14,14 +14,14 @@ export const MAIL_STATUSES = ["waiting", "sent", "failed"] as const;
 export const EVENT_STATUSES = ["received", "processed"] as const;
 
 /** A time of Postgres to the microsecond, and what is unique at that time. */
-export interface Place {
+export interface QueuePlace {
   readonly micros: string;
   readonly id: string;
 }
 
 export interface QueuePage<Status> {
   readonly status: Status | null;
-  readonly before: Place | null;
+  readonly before: QueuePlace | null;
   readonly count: number;
 }
 

@@ -2,6 +2,7 @@
 // change of the row books the resulting operation in the same transaction.
 
 import { and, asc, eq } from "drizzle-orm";
+import { afterEvent } from "../../core/access/account-states.ts";
 import { newId, type RandomBytes } from "../../core/ids.ts";
 import { dollars } from "../../core/journal/audit-finding.ts";
 import { add, type NanoUsd, nano, subtract, ZERO } from "../../core/money/money.ts";
@@ -17,9 +18,9 @@ import {
   type AccountRef,
   type AccountRow,
   type AlsoInTransaction,
+  hasOpenDispute,
   refuseClosed,
 } from "../accounts/accounts.ts";
-import { followDisputes } from "../accounts/dispute-suspension.ts";
 import { refuseTooLarge } from "../ledger/balance-limit.ts";
 import {
   bookOperation,
@@ -208,6 +209,14 @@ export async function changePaymentIn(
   await raiseVersion(tx, account.number);
   await also?.(tx, account.number);
   return await changed(tx, account, { payment: after, operation });
+}
+
+/** Suspends the account while a dispute is open, and lifts that suspension afterwards. */
+async function followDisputes(tx: Transaction, account: AccountRow): Promise<void> {
+  const isOpen = await hasOpenDispute(tx, account.number);
+  const after = afterEvent(account, isOpen ? "disputeOpened" : "disputesDecided");
+  if (after.kind !== "changed") return;
+  await tx.update(accounts).set(after.to).where(eq(accounts.number, account.number));
 }
 
 /** @throws ReferenceReused if the payment belongs to another account */

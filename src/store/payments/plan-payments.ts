@@ -85,7 +85,7 @@ function isNextMonth({ kind, paidFrom }: PlanCharge, subscription: PlanSubscript
   return isSame(subscription.paidUntil, paidFrom);
 }
 
-type Month = Pick<PlanCharge, "paidFrom" | "paidUntil">;
+type PaidMonth = Pick<PlanCharge, "paidFrom" | "paidUntil">;
 
 /**
  * A charge that is taken back, as that of the last month. Where a month was paid by two charges, it
@@ -128,7 +128,7 @@ async function asLastMonth(
 async function setMonth(
   tx: Transaction,
   topUp: number,
-  { paidFrom, paidUntil }: Month,
+  { paidFrom, paidUntil }: PaidMonth,
 ): Promise<void> {
   await tx.update(planCharges).set({ paidFrom, paidUntil }).where(eq(planCharges.topUp, topUp));
 }
@@ -137,14 +137,14 @@ function isSame(one: Date, other: Date): boolean {
   return one.getTime() === other.getTime();
 }
 
-interface Given {
+interface ChargedPlan {
   readonly topUp: TopUp;
   readonly account: AccountRow;
   readonly charge: PlanCharge;
   readonly subscription: PlanSubscription | null;
 }
 
-async function give(tx: Transaction, given: Given, now: Date): Promise<PlanOutcome> {
+async function give(tx: Transaction, given: ChargedPlan, now: Date): Promise<PlanOutcome> {
   const { topUp, account, charge, subscription } = given;
   const { plan, price, consentVersion, consentAt, paidFrom, paidUntil } = charge;
   if (account.state === "closed" || topUp.card === null) return "late";

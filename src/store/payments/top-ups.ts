@@ -246,9 +246,9 @@ function select(queries: Queries) {
     .leftJoin(planCharges, eq(planCharges.topUp, topUps.number));
 }
 
-type Row = Awaited<ReturnType<ReturnType<typeof select>["limit"]>>[number];
+type JoinedTopUp = Awaited<ReturnType<ReturnType<typeof select>["limit"]>>[number];
 
-function topUpOf({ topUp, tax, plan, ...joined }: Row): TopUp {
+function topUpOf({ topUp, tax, plan, ...joined }: JoinedTopUp): TopUp {
   const { amount, fee, bonus } = topUp;
   const sums = { amount: nano(amount), fee: nano(fee), tax: nano(tax ?? 0n), bonus: nano(bonus) };
   const charge = plan === null ? null : { ...plan, price: nano(plan.price) };

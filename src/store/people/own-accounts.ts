@@ -21,7 +21,7 @@ interface NewOwnAccount {
   readonly origin: Pick<SignUpOrigin, "marks" | "isDisposable"> | null;
 }
 
-interface Terms {
+interface OpeningTerms {
   readonly random: RandomBytes;
   readonly now: Date;
   readonly also: AlsoInTransaction;
@@ -31,7 +31,7 @@ interface Terms {
 export async function openApplicationAccount(
   { db }: Database,
   { personId, email, name, most, origin }: NewOwnAccount,
-  { random, now, also }: Terms,
+  { random, now, also }: OpeningTerms,
 ): Promise<AccountRow | null> {
   return await db.transaction(async (tx) => {
     await tx.select({ id: people.id }).from(people).where(eq(people.id, personId)).for("update");

@@ -12,7 +12,7 @@ const GROUP = "key, service, model, status";
 
 const sumsOf = (row: string) =>
   ROLLUP_SUM_NAMES.map((name) => `coalesce(${row}.${name}, 0)`).join(", ");
-const textOf = (row: string) => `concat_ws(' ', ${sumsOf(row)})`;
+const rowText = (row: string) => `concat_ws(' ', ${sumsOf(row)})`;
 const NAMES = ROLLUP_SUM_NAMES.join(", ");
 const factOf = (length: string) => `
   'the ${length} sums of ' || service || ' (' || status || ') at ' || at || ' (${NAMES})'`;
@@ -40,7 +40,7 @@ const LOGGED = `
       AND to_char(at AT TIME ZONE 'UTC', 'YYYYMM') IN (SELECT month FROM kept)
   )
   SELECT account, ${factOf("15-minute")} AS fact, NULL::uuid AS request,
-    ${textOf("logged")} AS expected, ${textOf("counted")} AS found
+    ${rowText("logged")} AS expected, ${rowText("counted")} AS found
   FROM logged FULL JOIN counted USING (account, at, ${GROUP})
   WHERE (${sumsOf("logged")}) IS DISTINCT FROM (${sumsOf("counted")})`;
 
@@ -54,7 +54,7 @@ const longerSums = (short: number, long: number) => `
     SELECT account, at, ${GROUP}, ${NAMES} FROM usage_rollups
     WHERE ${IN_AUDIT} AND minutes = ${long}
   )
-  SELECT account, ${factOf(`${long}-minute`)}, NULL::uuid, ${textOf("shorter")}, ${textOf("longer")}
+  SELECT account, ${factOf(`${long}-minute`)}, NULL::uuid, ${rowText("shorter")}, ${rowText("longer")}
   FROM shorter FULL JOIN longer USING (account, at, ${GROUP})
   WHERE (${sumsOf("shorter")}) IS DISTINCT FROM (${sumsOf("longer")})`;
 

@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
-import { HOLD_EXPIRED } from "../../../actors/hold-expired.ts";
 import { accountKeys, holdsKey } from "../../../actors/records/keys.ts";
 import { REFUSED_ROWS_PER_MINUTE } from "../../../src/core/access/limits.ts";
 import { metadataText } from "../../../src/core/journal/journal.ts";
-import { sweepExpired } from "../../../workers/sweep.ts";
+import { HOLD_EXPIRED, sweepExpired } from "../../../workers/sweep.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { found } from "../../support/stores/audit-lab.ts";
