@@ -138,7 +138,7 @@ export class AccountActors implements Actors {
     await Promise.all([this.#brake.flush(), this.#notify(retractProcess)]);
   }
 
-  /** Tells `farebox migrate --finish` and operators what this process runs. */
+  /** Reports the release of this process to `farebox migrate --finish` and operators. */
   #announce(): Promise<void> {
     return this.#notify((redis, id) => announceProcess(redis, id, this.#configuration()));
   }

@@ -109,7 +109,7 @@ export interface Settlement {
   readonly free: NanoUsd;
   /** The amount that the account can still spend or hold; null before Redis has replied. */
   readonly left: NanoUsd | null;
-  /** The paid balance with what is held of it; null if Redis has not replied yet. */
+  /** The paid balance with its held part; null before Redis has replied. */
   readonly ownedPaid: NanoUsd | null;
 }
 

@@ -1,6 +1,6 @@
 // Brings every change of an account from Postgres to Redis, whichever program made it.
 
-/** An account's actor, reduced to what a change needs. */
+/** The part of an account's actor that a change uses. */
 export interface ChangedAccount {
   configure(): Promise<void>;
   applyOperations(): Promise<void>;

@@ -24,7 +24,7 @@ const ROUNDS_A_COMPARISON = 12;
  */
 const ROUNDS_KEPT = 4;
 
-/** The account of an open hold, reduced to what a renewal needs. */
+/** The part of an open hold's account that a renewal uses. */
 export interface LeasedAccount {
   /**
    * Returns why a call with this key must stop, by the newest access document, or null if it may
@@ -235,7 +235,7 @@ export class ProcessLeases {
     bucket.documents = documents;
   }
 
-  /** Removes what Redis keeps of calls that ended some rounds ago. */
+  /** Removes the replies in Redis of calls that ended some rounds ago. */
   async #forgetEnded({ keys, ended }: Bucket): Promise<void> {
     ended.push(new RequestIds());
     const { scripts, owner } = this.deps;
@@ -294,7 +294,7 @@ export class ProcessLeases {
   }
 }
 
-/** True if nothing of this process is in Redis's bucket, neither holds nor what ended. */
+/** True if Redis has neither holds nor replies of this process in the bucket. */
 function isIdle({ open, ended }: Bucket): boolean {
   return open.size === 0 && ended.every((ids) => ids.isEmpty);
 }

@@ -84,7 +84,7 @@ export async function verifyBuckets(deps: RecoveryDeps): Promise<void> {
   if (recovered.length > 0) deps.onRecovered(recovered);
 }
 
-/** Can the journal of this epoch, which a rebuild deletes, tell of more than Postgres has? */
+/** True if the journal of this epoch, which a rebuild deletes, may have entries Postgres lacks. */
 async function isWitness(
   { redis, repository }: RecoveryDeps,
   inRedis: EpochInRedis,

@@ -113,7 +113,7 @@ export class RefusalBrake {
     count.untilMs = (Math.floor(nowMs / SECOND_MS) + 1) * SECOND_MS;
   }
 
-  /** Counts in Redis what was answered from memory, for the summary rows; forgets past minutes. */
+  /** Counts in Redis the refusals from memory, for the summary rows; forgets past minutes. */
   async flush(): Promise<void> {
     const { clock, log } = this.#deps;
     const minute = Math.floor(clock.now() / MINUTE_MS);
@@ -132,7 +132,7 @@ export class RefusalBrake {
     }
   }
 
-  /** Beyond the bound, what belongs to a minute that is over is lost to its summary row. */
+  /** Beyond the bound, refusals of a past minute are missing in its summary row. */
   #report(count: Count): void {
     const { of, minute, uncounted: refusals } = count;
     if (refusals === 0 || this.#reports.length >= REFUSED_KEYS_MAX) return;

@@ -26,8 +26,7 @@ export interface RefusalContext {
 }
 
 /**
- * The error of a refusal: the one that the caller passed in if it applies, otherwise one with
- * figures.
+ * The error of a refusal: the caller's own error if it applies, otherwise an error with figures.
  */
 export function refusalError(
   reply: Extract<AdmitReply, { verdict: "refused" }>,

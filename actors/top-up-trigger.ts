@@ -30,7 +30,7 @@ export class TopUpTrigger {
     readonly listener: TopUpListener | undefined,
   ) {}
 
-  /** A settlement left this much of the paid balance, what is held included. */
+  /** A settlement left this much of the paid balance, its held part included. */
   settled(terms: AutoTopUpLimits, ownedPaid: NanoUsd): void {
     if (terms !== null && ownedPaid < terms.threshold) this.#need(null);
   }
@@ -48,7 +48,7 @@ export class TopUpTrigger {
     return true;
   }
 
-  /** It could not be learnt whether there is a need. */
+  /** The check for a need failed. */
   failed(error: unknown): void {
     this.listener?.lost(this.account.accountId, error);
   }

@@ -1,4 +1,4 @@
-// Redis appends what it does to a file. A key that was destroyed can be read there until the file
+// Redis appends its commands to a file. A key that was destroyed can be read there until the file
 // is rewritten, which Redis does by itself only once the file has doubled.
 
 import { beginRewrite } from "../actors/redis/append-only-file.ts";

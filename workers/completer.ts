@@ -7,7 +7,7 @@ import type { AccountRef } from "../src/store/accounts/accounts.ts";
 import type { PendingWork } from "../src/store/accounts/pending-work.ts";
 import { isRefusedByScript } from "../src/store/servers/redis-errors.ts";
 
-/** An account's actor, reduced to what this worker needs. */
+/** The part of an account's actor that this worker uses. */
 export interface PendingAccount extends ChangedAccount {
   expireFree(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { type ScannedWallet, scanWallets } from "../actors/scan-wallets.ts";
 import type { RedisClient, ScriptTime } from "../actors/scripts/script.ts";
 import type { Log } from "../src/core/log.ts";
 
-/** An account's actor, reduced to what this worker needs. */
+/** The part of an account's actor that this worker uses. */
 export interface IdleWallet {
   evict(idleMs: number): Promise<boolean>;
 }

@@ -16,7 +16,7 @@ const AT_ONCE = 200;
 const OVERLAP_MS = 3_600_000;
 /** Stripe lists the events of 30 days; a first run has nothing older to look for. */
 const FIRST_LIST_MS = 24 * 3_600_000;
-/** A payment that is open for this long is read, whether or not an event tells of it. */
+/** A payment that is open for this long is read, with or without an event. */
 const PENDING_MS = 15 * 60_000;
 
 export interface CompleterDeps {

@@ -94,7 +94,7 @@ local function count_admitted(limits)
   end
 end
 
--- The window of requests that is closest to full: its limit, what remains, when it resets.
+-- The window of requests that is closest to full: its limit, its rest, the time of its reset.
 local function closest_window(window, limit, limits, now)
   local most, total, resets = limit, window.total, reset_ms(window, now)
   if limits then
@@ -108,8 +108,8 @@ local function closest_window(window, limit, limits, now)
   return most, remaining > 0 and remaining or 0, resets
 end
 
--- Gives back what a call counted at its admission, if that still counts. Each limit has two `args`:
--- kind, how much to give back.
+-- Gives back the counts of a call's admission, if they still count. Each limit has two `args`:
+-- kind, and the amount to give back.
 local function uncount_limits(keys, args, first_key, first_arg, admitted)
   for i = first_key, #keys do
     local a = first_arg + 2 * (i - first_key)

@@ -7,7 +7,7 @@
 local LAYOUT_MIN, LAYOUT_MAX = 2, 2
 local in_force
 
--- Every script begins with this: it resets what the script before it set.
+-- Every script calls this first: it resets the variables that the script before it set.
 local function begin()
   if not floor then
     floor, min, max = math.floor, math.min, math.max
@@ -17,7 +17,7 @@ local function begin()
   in_force = LAYOUT_MIN
 end
 
--- Each ends with a text if it has 'c0'; `_BYTES` is where that text, or what follows, begins.
+-- A format with 'c0' ends with a text; `_BYTES` is the place where its text, or its rest, begins.
 local BUCKET = '<dddd'
 local WALLET = '<dddddddddddddddddddd'
 local SPENDING_NUMBERS, SPENDING, SPENDING_BYTES = '<ddddddd', '<dddddddc0', 56
@@ -85,7 +85,7 @@ local function write_wallet(key, w)
   redis_call('SET', key, wallet_record(w))
 end
 
--- Fills `k` with what a key spends. Spending of an older epoch is invalid, because the current
+-- Fills `k` with the spending of a key. Spending of an older epoch is invalid, because the current
 -- wallet brought its own. The window stays valid in every epoch; `window_of` reads it.
 local function parse_key(k, bytes, epoch)
   k.bytes = bytes
@@ -152,7 +152,8 @@ local function roll(record, month)
   record.month, record.spent, record.held = month, 0, 0
 end
 
--- Adds to what a month spent and holds. Only the current month and the one before are counted.
+-- Adds to the spent and held amounts of a month. Only the current month and the one before are
+-- counted.
 local function add_to_month(record, month, spent, held)
   if month > record.month then roll(record, month) end
   if month == record.month then

@@ -35,7 +35,7 @@ if stored and string_sub(stored, 1, 1) == 'X' then
   end
 end
 
--- Evicted since its process looked: what is due could neither be taken nor given back.
+-- Evicted since its process looked: the cost can neither be taken nor given back.
 if was_swept and not w then return { 'hydrate' } end
 
 -- The sweep charged the last checkpoint, which is our own count: the call may have cost more or

@@ -1,4 +1,5 @@
--- The arithmetic on a wallet: how holds end, and what operations do. Loaded after records.lua.
+-- The arithmetic on a wallet: the ends of holds, and the effects of operations. Loaded after
+-- records.lua.
 
 -- Returns the number of open calls of a hold: 0 for a hold that belongs to no process, because no
 -- caller waits for its reply.
@@ -15,8 +16,8 @@ local function has_holds(w)
   return w.calls > 0 or w.held_paid > 0 or w.held_free > 0
 end
 
--- As soon as there is paid credit, it pays what reversed payments left owed. Returns the journal's
--- fault if there is one.
+-- Pays the debt of reversed payments, as soon as the wallet has paid credit. Returns the fault of
+-- the journal, if any.
 local function repay(events, w, at, text, request)
   if w.owed <= 0 or w.paid <= 0 then return nil end
   local repaid = min(w.owed, w.paid)
@@ -68,9 +69,9 @@ local function of_hold(keys, hold, request)
 end
 
 -- Ends a hold: charges min(cost, hold), free credit first, and gives back the rest. `keys` are
--- those of settle and sweep: 2 wallet  3 key  4 holds  5 events. Returns what was charged, and how
--- much of that was free credit; the caller then removes the hold and writes the records. If the
--- journal does not take the entry, nothing changes, and it returns nil and the fault.
+-- those of settle and sweep: 2 wallet  3 key  4 holds  5 events. Returns the charge, and its part
+-- in free credit; the caller then removes the hold and writes the records. If the journal does not
+-- take the entry, nothing changes, and it returns nil and the fault.
 local function resolve(keys, w, k, hold, cost, type, request, outcome)
   local total = hold.paid + hold.free
   local charged = cost < total and cost or total
@@ -104,8 +105,8 @@ local function write_resolved(keys, w, k, request, reply, keep_ms)
 end
 
 -- Stores the reply to a request, for a client library that sends its script again. The first letter
--- says what it is for: 'D' a settled call, 'X' a swept hold, 'R' a refusal, 'S' an admission that
--- was short.
+-- is the kind of the reply: 'D' a settled call, 'X' a swept hold, 'R' a refusal, 'S' an admission
+-- that was short.
 local function remember(op, answer, ms)
   redis_call('SET', op, 'D' .. answer, 'PX', ms)
 end
@@ -130,8 +131,8 @@ local function has_ended(op)
   return letter == 'D' or letter == 'X'
 end
 
--- Applies the next operation to a wallet, with its ledger entry, and repays what is owed. Returns
--- the journal's fault if there is one; then nothing was written.
+-- Applies the next operation to a wallet, with its ledger entry, and pays the debt. Returns the
+-- fault of the journal, if any; then nothing was written.
 local function apply_operation(events, w, account, now, op)
   -- A forgiven debt adds to no balance, and only a reversal adds to the debt.
   local gain = op.kind == 'forgiven' and 0 or max(0, op.amount)

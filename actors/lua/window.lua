@@ -51,8 +51,8 @@ local function move_first(window, last)
   window.first = first
 end
 
--- Moves the window to `now` and drops what is older than its slots. If the clock is a little
--- behind, the last second seen counts. If it jumped back further than the window is long,
+-- Moves the window to `now` and drops counts that are older than its slots. If the clock is a
+-- little behind, the last second seen counts. If it jumped back further than the window is long,
 -- everything counted is moved to now, and so leaves after 61 s at the latest. Returns true in that
 -- case: the window must then be written even if it refuses the request.
 local function open_window(window, now)

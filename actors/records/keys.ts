@@ -133,7 +133,7 @@ export function accountOfWallet(key: string): string {
 export const WALLET_PATTERN = "{b*}:account:*";
 export const KEY_PATTERN = "{b*}:key:*";
 
-/** A key of each bucket that never exists: who writes nothing to it learns whether writes pass. */
+/** A key of each bucket that never exists: writing nothing to it shows if Redis takes writes. */
 export function probeKeys(): [string, ...string[]] {
   const [first, ...others] = Array.from({ length: BUCKETS }, (_, bucket) => `{b${bucket}}:probe`);
   return [first ?? "", ...others];

@@ -17,7 +17,7 @@ export interface BucketRecord {
   readonly documents: number;
 }
 
-/** An account's wallet. Balances are what is available: they do not include held amounts. */
+/** An account's wallet. Balances do not include held amounts. */
 export interface Wallet {
   readonly layout: number;
   readonly epoch: number;
@@ -36,7 +36,7 @@ export interface Wallet {
   /** When free credit ends; 0 if it never does. */
   readonly freeExpiresMs: number;
   /**
-   * When the current free credit came; what is held of an older one expires when it is released.
+   * The begin of the current free credit. A held part of older free credit expires on its release.
    */
   readonly freeSinceMs: number;
   readonly streams: number;

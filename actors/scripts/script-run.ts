@@ -21,7 +21,7 @@ export interface RunContext {
   prepareFor(name: string, isUnsent: boolean): Promise<void>;
 }
 
-/** A script with what one run of it sends. */
+/** A script with the keys and arguments of one run. */
 export interface PreparedScript<Result> {
   readonly script: Pick<Script<never, Result>, "name" | "reply">;
   /** The name of its function. */
@@ -97,7 +97,7 @@ export class ScriptRun<Result> implements Waiting {
     else throw new Error("Redis was prepared, and still has to be");
   }
 
-  /** Sends it again if what it failed by can be repaired. */
+  /** Sends the script again if the cause of its failure can be repaired. */
   #repair(error: unknown): void {
     const { client, redis, onUnknownLayout } = this.#context;
     const unknown = unknownLayoutOf(error);

@@ -146,7 +146,7 @@ export function mayHaveRun(error: unknown): boolean {
   const cause = error instanceof ApiError ? error.cause : error;
   if (cause instanceof NotBegun || cause instanceof UnknownLayout) return false;
   if (cause instanceof ConnectionLost) return cause.mayHaveRun;
-  // ioredis may have sent the script twice, and says only what became of the second copy.
+  // ioredis may have sent the script twice, and reports only the result of the second copy.
   return !(cause instanceof ReplyError && isRefused(cause));
 }
 

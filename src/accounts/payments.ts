@@ -107,7 +107,7 @@ export async function disputePayment(
 }
 
 /**
- * Adds to the paid balance, or takes from it what is available.
+ * Adds to the paid balance, or takes from its available part.
  * @throws AdministrationError
  */
 export async function adjustBalance(

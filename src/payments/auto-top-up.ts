@@ -24,7 +24,7 @@ export interface AutoWallet {
   readonly operations: number;
 }
 
-/** An account's actor, reduced to what the check needs. */
+/** The part of an account's actor that the check uses. */
 export interface AutoAccount {
   applyOperations(): Promise<void>;
   state(): Promise<{ readonly wallet: AutoWallet }>;
@@ -37,7 +37,9 @@ export interface AutoDeps extends Omit<PaymentDeps, "actors"> {
 export interface AutoNeed {
   readonly accountId: string;
   readonly bucket: number;
-  /** The call that was refused, and what it could have held; null after a settlement. */
+  /**
+   * The bound of the refused call, and the amount that it could have held; null after a settlement.
+   */
   readonly refused: { readonly bound: NanoUsd; readonly spendable: NanoUsd } | null;
 }
 

@@ -42,7 +42,8 @@ async function charged(
   const ageMs = now() - topUp.createdAt.getTime();
   const found = async () => {
     const payment = await provider.findPayment(topUp, customer);
-    // No payment says nothing against the card, and what failed at first was counted then.
+    // A missing payment is no failure of the card, and the failure of the first attempt was
+    // counted.
     return { payment, isStopped: isStopped || payment === null || number > 1 };
   };
   if (isStopped || ageMs > KEY_MS) return await found();

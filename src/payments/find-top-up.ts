@@ -8,7 +8,7 @@ import type { PaymentDeps } from "./read-top-up.ts";
 
 type Deps = Pick<PaymentDeps, "provider" | "topUps" | "cards">;
 
-/** Null for a payment that is none of ours, or that names a top-up of somebody else. */
+/** Finds the top-up of a payment. Null if the payment is not ours, or names another's top-up. */
 export async function topUpOfPayment(deps: Deps, payment: ProviderPayment): Promise<TopUp | null> {
   const { provider, topUps } = deps;
   const byIntent = await topUps.find({ provider: provider.name, intent: payment.intent });
@@ -23,7 +23,7 @@ export async function topUpOfPayment(deps: Deps, payment: ProviderPayment): Prom
   return (await mayPayFor(deps, payment.customer, named.account)) ? named : null;
 }
 
-/** The top-up of a page; null for a page that is none of ours. */
+/** The top-up of a page; null if the page is not ours. */
 export async function topUpOfPage(
   { provider, topUps }: Deps,
   { checkout, topUpId }: { readonly checkout: string; readonly topUpId: string | null },

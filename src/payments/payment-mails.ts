@@ -23,7 +23,7 @@ import { holderMail, type MailTerms } from "./holder-mail.ts";
 import { planChargeFailed, planEndedMail, planReceipt } from "./plan-mails.ts";
 import { hasTakenMoney } from "./top-up-change.ts";
 
-/** The mails that follow from a reading of a payment, in the order of what happened. */
+/** The mails that follow from a reading of a payment, in the order of its changes. */
 export function mailsOfReading(terms: MailTerms, applied: AppliedReading): readonly HolderMail[] {
   const { before, after, payment, paused, plan } = applied;
   return [
@@ -40,7 +40,7 @@ export function mailsOfReading(terms: MailTerms, applied: AppliedReading): reado
   ];
 }
 
-/** The price of a plan that a restored ledger did not have: what it was for is not known. */
+/** True for the price of a plan that a restored ledger did not have: its plan is not known. */
 function isRemadePlan({ kind, plan }: TopUp): boolean {
   return kind === "plan" && plan === null;
 }

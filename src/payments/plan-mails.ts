@@ -12,7 +12,7 @@ import { hasTakenMoney, NOT_MADE } from "./top-up-change.ts";
 
 type Plan = NonNullable<TopUp["plan"]>;
 
-/** Says what was paid for a plan, and what came of it. */
+/** The receipt of a payment for a plan, with its effect on the plan. */
 export function planReceipt(
   terms: MailTerms,
   {
@@ -78,7 +78,7 @@ const NOT_CHARGED =
   "If your plan still needs this month, your card is tried again in the three days after the end " +
   "of the month before. Then the plan ends, and your account is on the Free plan.";
 
-/** Says that a charge for a plan has failed, and what becomes of the plan. */
+/** The mail about a failed charge for a plan, with the next step of the plan. */
 export function planChargeFailed(
   terms: MailTerms,
   topUp: TopUp & { readonly plan: Plan },

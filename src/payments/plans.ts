@@ -89,7 +89,7 @@ export async function planOf(
   return await planFacts(topUps.deps, account.number);
 }
 
-/** Charges the months that are due, and ends what was not paid. A failure stops no other plan. */
+/** Charges the months that are due, and ends unpaid plans. A failure stops no other plan. */
 export async function renewPlans(deps: PaymentDeps): Promise<void> {
   const now = new Date(deps.now());
   for await (const account of duePlans(deps.topUps.deps.database, now)) {

@@ -28,7 +28,7 @@ type Deps = Pick<PaymentDeps, "provider" | "topUps">;
 const NOTHING = "no payment";
 
 /**
- * Lists what differs. What an event is just about to change differs for a moment: ask again.
+ * Lists payments that differ. A payment that an event is about to change differs for a moment.
  * @throws ProviderAway
  */
 export async function auditPayments({ provider, topUps }: Deps): Promise<PaymentAudit> {

@@ -7,7 +7,7 @@ import type { ProviderEvent } from "../store/payments/provider-events.ts";
 import type { CardDetails } from "../store/payments/saved-cards.ts";
 import type { CheckoutPage, TopUp, TopUpKind } from "../store/payments/top-ups.ts";
 
-/** A dispute as a provider tells of it. An inquiry has moved no money. */
+/** A dispute as the provider has it. An inquiry has moved no money. */
 export interface ProviderDispute {
   readonly state: "inquiry" | "open" | "won" | "lost";
   readonly amount: NanoUsd;
@@ -45,7 +45,7 @@ export interface ProviderPayment {
   readonly card: CardDetails | null;
   /** The provider's fingerprint of the card, the same for all its customers; null for none. */
   readonly fingerprint: string | null;
-  /** The tax that is a part of what was paid by a saved card; a page tells its own. */
+  /** The tax in a charge of a saved card; the tax of a page stands in its `ProviderCheckout`. */
   readonly tax: NanoUsd;
   /** The provider's page with the receipt; null for none. */
   readonly receiptUrl: string | null;
@@ -67,7 +67,7 @@ export interface PaymentFailure {
 export interface ProviderCheckout {
   /** It can no longer be paid there. */
   readonly isExpired: boolean;
-  /** The id of our top-up; null for a page that is none of ours. */
+  /** The id of our top-up; null if the page is not ours. */
   readonly topUpId: string | null;
   readonly intent: string | null;
   /** The tax that the page has added. */
@@ -100,7 +100,7 @@ export class EventRefused extends Error {
   }
 }
 
-/** The provider did not answer, or not in time: what was asked may have happened. */
+/** The provider did not answer, or not in time: the request may have been carried out. */
 export class ProviderAway extends Error {
   override readonly name = "ProviderAway";
   /** The failure is saved under the idempotency key: every repeat with it is answered so. */

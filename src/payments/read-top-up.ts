@@ -1,5 +1,6 @@
-// An event, an answer or a clock tells us to look at a payment: it is read, and what it should be
-// here is stored. Events carry no amounts that we use, so their order and number do not matter.
+// Reads a payment of the provider because of an event, an answer or a timer, and stores the top-up
+// and the payment that follow. Events carry no amounts that we use, so their order and number do
+// not matter.
 
 import { applyChangesNow, type ChangedAccount } from "../../actors/changed-account.ts";
 import type { Log } from "../core/log.ts";
@@ -62,7 +63,7 @@ export interface Cause {
 const READS_MAX = 20;
 
 /**
- * Brings a top-up to what the provider says of it now.
+ * Brings a top-up to the present state of its payment at the provider.
  * @throws ProviderAway
  */
 export async function readTopUp(
@@ -87,7 +88,7 @@ export async function readTopUp(
       await follow(deps, applied);
       return applied;
     }
-    // The answer of the attempt is older than what is stored: read it again.
+    // The answer of the attempt is older than the stored row: read the payment again.
     answer = null;
   }
   throw new Error(`The top-up ${topUp.id} is read all the time`);
@@ -128,7 +129,7 @@ async function unlessAnothers(
   return owner === null || owner.id === id ? payment : null;
 }
 
-/** Reports what the reading has ended or paused, and gives Redis what was booked. */
+/** Reports a top-up that ended and a pause, and gives Redis the booked operations. */
 async function follow(deps: PaymentDeps, applied: AppliedReading): Promise<void> {
   const { before, after, paused, toRefund } = applied;
   const { log, onEnded } = deps;
@@ -150,7 +151,7 @@ async function follow(deps: PaymentDeps, applied: AppliedReading): Promise<void>
 
 /**
  * Gives Redis an account's newest access document and operations, at once. Postgres keeps both in
- * any case: what fails is left to the completer.
+ * any case: the completer repeats a failure.
  */
 export async function updateWallet(
   { actors, log }: Pick<PaymentDeps, "actors" | "log">,

@@ -1,5 +1,5 @@
-// Refunds of top-ups, ordered here and made by the provider. What it then says of the payment is
-// what takes credit back.
+// Refunds of top-ups, ordered here and made by the provider. A reading of the payment afterwards
+// takes the credit back.
 
 import { AdministrationError } from "../core/errors.ts";
 import { dollars } from "../core/journal/audit-finding.ts";
@@ -24,7 +24,7 @@ export interface RefundOrder {
 }
 
 /**
- * Has the provider refund a top-up, and stores what it says of the payment then.
+ * Has the provider refund a top-up, and then reads the payment.
  * @throws AdministrationError, ProviderAway
  */
 export async function refundTopUp(

@@ -1,5 +1,5 @@
-// After a restore: every payment that the provider has is read again, and the top-ups of those that
-// the restored ledger does not know are made again, so that no payment is lost.
+// Reads every payment of the provider again after a restore. Makes the top-ups of payments that the
+// restored ledger does not know again, so that no payment is lost.
 
 import { subtract } from "../core/money/money.ts";
 import { findAccountNumber, remakeTopUp } from "../store/payments/lost-top-ups.ts";
@@ -22,7 +22,7 @@ export interface RereadPayment {
 }
 
 /**
- * Books what the provider was paid and the ledger does not have, and what was given back since.
+ * Books payments that the provider has and the ledger lacks, and refunds since the backup.
  * @throws ProviderAway
  */
 export async function rereadPayments(deps: PaymentDeps): Promise<RereadPayment[]> {
@@ -47,7 +47,7 @@ async function rereadPayment(deps: PaymentDeps, payment: ProviderPayment): Promi
   return { ref, topUp: topUp.id, account: topUp.accountId, result: made?.result ?? "read" };
 }
 
-/** Null if the payment does not say what was ordered, or if our rows contradict what it says. */
+/** Null if the payment does not contain its order, or if our rows contradict the order. */
 async function remake(deps: PaymentDeps, payment: ProviderPayment) {
   const { topUps, provider, now } = deps;
   const { topUpId: id, intent, order, received, tax, paidAt, customer } = payment;

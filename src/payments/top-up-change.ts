@@ -1,5 +1,5 @@
-// From what a provider says of a payment to what we store of it. Pure: the same payment always
-// leads to the same rows, whichever events told us to look, in whatever order.
+// Computes our row of a top-up from the provider's payment. Pure: the same payment always leads to
+// the same rows, whichever events caused the readings, in any order.
 
 import { DAY_MS, HOUR_MS } from "../core/access/limits.ts";
 import { dollars } from "../core/journal/audit-finding.ts";

@@ -1,4 +1,4 @@
-// Top-ups by hand: on the provider's page, or by a saved card.
+// Top-ups that a holder orders: on the provider's page, or by a saved card.
 
 import { DAY_MS, HOUR_MS } from "../core/access/limits.ts";
 import { AdministrationError } from "../core/errors.ts";

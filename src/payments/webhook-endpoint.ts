@@ -24,7 +24,7 @@ export interface WebhookServices {
   readonly provider: Pick<PaymentProvider, "verifyEvent">;
   readonly events: Pick<ProviderEvents, "receive">;
   readonly queue: Pick<PaymentQueue, "addEvent">;
-  /** Called for each event, with its type and what became of it. */
+  /** Called for each event, with its type and its result. */
   readonly onEvent: (type: string, result: string) => void;
 }
 
@@ -96,7 +96,7 @@ async function answer(
   }
 }
 
-/** Why an event is not taken: what it is, or how its body came. Null for a fault of ours. */
+/** The reason to refuse an event: its content, or its body. Null for a fault of ours. */
 function reasonOf(error: unknown) {
   if (error instanceof EventRefused) {
     return { code: "invalid_parameter", reason: error.reason, message: error.message } as const;

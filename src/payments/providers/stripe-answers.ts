@@ -1,5 +1,5 @@
-// Answers of Stripe: all pages of a list, an object that may be missing, what is none of Stripe's,
-// and Stripe being away.
+// Reads answers of Stripe: all pages of a list, and objects that may be missing. Recognises answers
+// that are not Stripe's, and an unreachable Stripe.
 
 import Stripe from "stripe";
 import { ProviderAway } from "../provider.ts";
@@ -54,8 +54,8 @@ export async function answered<T extends StripeObject>(
 }
 
 /**
- * Asks by a second key if the failure of the first one is saved: for what happens once at most,
- * whatever the key.
+ * Asks by a second key if the failure of the first one is saved. Only for requests that Stripe
+ * carries out at most once under any key.
  */
 export async function askedByTwo<T>(
   ask: (idempotencyKey: string) => Promise<T>,

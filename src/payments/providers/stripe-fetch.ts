@@ -1,10 +1,10 @@
-// The HTTP under Stripe's client. The client takes any JSON without an `error` for what it asked
-// for, whatever the status, and follows redirects: what a proxy on the way answers must be neither.
+// The HTTP under Stripe's client. The client accepts any JSON without an `error`, with any status,
+// and follows redirects, so answers of a proxy on the way must be refused here.
 
 /**
- * `fetch` that fails for whatever Stripe never answers, as for a lost connection: a redirect, a
- * body that is no JSON object, a status of 2xx with one that does not say its kind, and another
- * status without an error in it.
+ * `fetch` that fails for answers that Stripe never gives, as for a lost connection: a redirect, a
+ * body that is no JSON object, an object without its kind under a status of 2xx, and an object
+ * without an error under any other status.
  */
 export const fetchFromStripe: typeof fetch = Object.assign(checkedFetch, {
   preconnect: fetch.preconnect,

@@ -25,7 +25,7 @@ export const METADATA = {
   kind: "farebox_kind",
   amount: "farebox_amount_usd",
   bonus: "farebox_bonus_usd",
-  /** Of a refund: the key of its order, and what was ordered, in USD or `all`. */
+  /** Of a refund: the key of its order, and the ordered amount, in USD or `all`. */
   refund: "farebox_refund",
   refunded: "farebox_refund_usd",
 } as const;
@@ -67,7 +67,7 @@ function amountOf(text: string | undefined): NanoUsd | null {
 
 const CENTS = /^\d{1,9}$/;
 
-/** The tax in a charge of a saved card; none if somebody changed it at the provider. */
+/** The tax in a charge of a saved card; none if it was changed at the provider. */
 function taxOf(text: string | undefined): NanoUsd {
   return text !== undefined && CENTS.test(text) ? ofCents(Number(text)) : ZERO;
 }

@@ -209,7 +209,7 @@ async function subjectOf(
   }
 }
 
-/** Stripe lists the newest first; what is stored is to be in the order in which it happened. */
+/** Stripe lists the newest event first; this yields events in the order in which they happened. */
 async function* listEvents(
   stripe: Stripe,
   name: ProviderName,

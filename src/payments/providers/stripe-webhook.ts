@@ -7,7 +7,7 @@ import type { SecretList } from "../../core/secrets.ts";
 import type { ProviderEvent } from "../../store/payments/provider-events.ts";
 import { EventRefused } from "../provider.ts";
 
-/** An event that was signed longer ago may be a copy that somebody kept. */
+/** An event that was signed longer ago may be a copy that was kept. */
 const TOLERANCE_SECONDS = 300;
 const NAME_MAX = 255;
 /** The end of the year 9999. */

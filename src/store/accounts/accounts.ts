@@ -116,8 +116,8 @@ export interface IssuedKey {
 }
 
 /**
- * Work in the transaction of a change, such as the line that says who made it; `key` is the one
- * that the change makes.
+ * Work in the transaction of a change, such as the line of its author; `key` is the key that the
+ * change makes.
  */
 export type AlsoInTransaction = (
   tx: Transaction,
@@ -200,7 +200,7 @@ export class Accounts {
         await tx.update(keys).set({ revokedAt: now }).where(live);
         await endSubscriptionIn(tx, number, { reason: "closed", now });
       }
-      // From now on the plan is what the operator says, and is not charged.
+      // From now on the account has the operator's plan, which is not charged.
       if (change.plan !== undefined) {
         await endSubscriptionIn(tx, number, { reason: "operator", now });
       }

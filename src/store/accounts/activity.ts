@@ -16,7 +16,7 @@ export interface Actor {
   readonly ipHash: string | null;
 }
 
-/** The operator at a terminal, who is no person that signed in. */
+/** The operator at a terminal, without a session of a person. */
 export const OPERATOR: Actor = { name: "operator", personId: null, country: null, ipHash: null };
 
 /** A line about a change. */

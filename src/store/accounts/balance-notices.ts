@@ -1,10 +1,10 @@
-// Accounts whose holder is to hear of a balance: one that runs low, and free credit that ends. Each
-// answer leaves out what the outbox has already.
+// Finds accounts for mails about a balance that runs low, and about free credit that ends. Leaves
+// out accounts whose mail is in the outbox already.
 
 import { type NanoUsd, nano } from "../../core/money/money.ts";
 import type { Database } from "../servers/database.ts";
 
-/** The holder of an account with a balance to tell of. */
+/** The holder of an account, who gets a mail about the balance. */
 interface Noticed {
   /** The account's number. */
   readonly account: number;

@@ -217,7 +217,7 @@ interface RejectedColumns extends Record<string, unknown> {
   readonly content: string;
 }
 
-/** `epoch` is the one in force. */
+/** Reads the rejected entries of an account; `epoch` is the epoch in force. */
 async function readRejected(
   tx: Queries,
   { id, account, epoch }: { readonly id: string; readonly account: number; readonly epoch: number },

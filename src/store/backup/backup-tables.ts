@@ -122,7 +122,7 @@ function columnList({ columns }: BackupTable): string {
 
 /**
  * Empties the tables, makes the partitions and gives each table its rows; then new rows get numbers
- * above those that are there.
+ * above those of the present rows.
  */
 export async function replaceRows(
   tx: SqlTransaction,

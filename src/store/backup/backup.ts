@@ -1,11 +1,11 @@
-// A backup of Postgres: all tables as of one instant, and what a manifest says of that instant.
+// A backup of Postgres: all tables as of one instant, and a manifest that describes the instant.
 
 import type { BucketCursor } from "../ledger/journal-cursors.ts";
 import type { Database } from "../servers/database.ts";
 import type { SqlTransaction } from "../servers/transaction.ts";
 import { type BackupTable, copyOut, readLogMonths, readTables } from "./backup-tables.ts";
 
-/** The instant of a backup, and what was true then. */
+/** The instant of a backup, and the state of the ledger at that instant. */
 export interface BackupFacts {
   readonly at: Date;
   /** The main version of Postgres. */

@@ -41,7 +41,7 @@ export interface LostKey {
   readonly name: string;
 }
 
-/** A state that an account had, and the one that it gets back. */
+/** The present state of an account, and the state that a restore gives back to it. */
 export interface LostState {
   readonly account: string;
   readonly now: string;
@@ -71,15 +71,15 @@ export const NOTHING_LOST: LostSpan = {
 /** The tables of the backup that are compared. */
 const COMPARED = ["accounts", "keys", "operations", "month_spend"] as const;
 
-/** A comparison, and what Postgres or the backup has of the operations that Redis applied. */
+/** A comparison, and the operations applied by Redis that Postgres or the backup has. */
 export interface Compared {
   readonly span: LostSpan;
   readonly known: KnownOperations;
 }
 
 /**
- * Compares a backup with what Postgres has now, and changes nothing. `applied` are operations of
- * Redis that Postgres lacks.
+ * Compares a backup with the present rows of Postgres, and changes nothing. `applied` are
+ * operations of Redis that Postgres lacks.
  */
 export async function readLostSpan(
   { sql }: Database,

@@ -114,7 +114,7 @@ const COLUMNS_OF: Record<Adapter, string> = {
   sqlite: "SELECT name FROM pragma_table_info(?)",
 };
 
-/** The address without what only its owner may know. */
+/** The address without its secrets. */
 function shown(from: string): string {
   if (!URL.canParse(from)) return `'${from.replace(/:\/\/.*@/s, "://…@")}'`;
   const url = new URL(from);

@@ -60,7 +60,7 @@ export async function importedFrom(
   return new Map(rows.map(({ origin, ...row }) => [origin, row]));
 }
 
-/** Remembers what became of an origin. @throws ImportedMeanwhile */
+/** Stores the account or key of an origin. @throws ImportedMeanwhile */
 export async function noteImported(
   tx: Transaction,
   row: {

@@ -12,7 +12,8 @@ export type BucketCursor = Readonly<
 >;
 
 /**
- * Entries are missing between the cursor and the journal: an operator must decide what is right.
+ * Entries are missing between the cursor and the journal: an operator must decide which of them is
+ * right.
  */
 export class JournalGap extends Error {
   override readonly name = "JournalGap";

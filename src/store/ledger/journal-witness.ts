@@ -32,7 +32,7 @@ const CONFLICTING = `
     AND NOT EXISTS (SELECT FROM rejected_entries r
       WHERE r.bucket = row.bucket AND r.epoch = row.epoch AND r.entry = row.entry)`;
 
-/** The buckets whose journal does not continue the one in Postgres. */
+/** The buckets whose journal does not continue the entries in Postgres. */
 export async function conflictingBuckets(
   tx: SqlTransaction,
   batches: readonly WitnessedBatch[],

@@ -55,8 +55,8 @@ export async function writeEntries(
 }
 
 /**
- * Writes what can be written and returns what was refused. A slice of good entries takes one
- * attempt; each bad entry adds about ten more. @throws JournalContradiction
+ * Writes all entries that Postgres takes and returns the refused ones. A slice of good entries
+ * takes one attempt; each bad entry adds about ten more. @throws JournalContradiction
  */
 export async function writeGoodEntries(
   tx: SqlTransaction,
@@ -136,8 +136,8 @@ async function writeLedger(tx: SqlTransaction, entries: readonly PreparedEntry[]
   await reopenFreeCredit(tx, rows);
   const booked = rows.filter(({ operation }) => operation !== null);
   if (booked.length === 0) return;
-  // One that was applied while it was set aside counts after all: the ledger has its amount, if
-  // only in what is owed.
+  // An operation that was applied while it was set aside counts after all: the ledger has its
+  // amount, if only in the debt.
   await tx`
     UPDATE operations SET booked = true, applied_at = booked.at,
       set_aside_at = CASE WHEN set_aside_at IS NOT NULL AND booked.change = 0 AND booked.owed = CASE

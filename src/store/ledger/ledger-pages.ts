@@ -5,7 +5,7 @@ import type { Database } from "../servers/database.ts";
 
 export interface LedgerPageQuestion {
   readonly account: number;
-  /** True to leave out what calls were charged. */
+  /** True to leave out the charges of calls. */
   readonly withoutCalls: boolean;
   /** Entries with a lower number than this; null for the newest. */
   readonly before: number | null;

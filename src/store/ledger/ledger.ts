@@ -311,9 +311,10 @@ async function suspendNegative(
     if (isNegative && account !== null) accounts.add(account);
   }
   if (accounts.size === 0) return;
+  const [numbers, states] = [arrayText([...accounts]), arrayText(SUSPENDABLE)];
   await tx`
     UPDATE accounts SET state = ${STATE}, state_reason = ${REASON},
       version = version + 1, changed_at = now()
-    WHERE number = ANY(${arrayText([...accounts])}::text::bigint[])
-      AND state || ' ' || coalesce(state_reason, '') = ANY(${arrayText(SUSPENDABLE)}::text::text[])`;
+    WHERE number = ANY(${numbers}::text::bigint[])
+      AND state || ' ' || coalesce(state_reason, '') = ANY(${states}::text::text[])`;
 }

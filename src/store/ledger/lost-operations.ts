@@ -25,7 +25,7 @@ export interface KnownOperations {
   readonly lost: readonly AppliedOperation[];
 }
 
-/** A bucket waits: what Redis applied must be looked at before it is given up. */
+/** A bucket waits: an operator must check the operations that Redis applied before losing them. */
 export class LostOperations extends Error {
   override readonly name = "LostOperations";
 
@@ -51,8 +51,8 @@ const COLUMNS = {
 } as const;
 
 /**
- * An operation of the same kind and effect is as good as the one that was lost. `prefix` is that of
- * the tables' names.
+ * Selects operations without a row of the same kind and effect, which would be as good as the lost
+ * one. `prefix` stands before the names of the tables.
  */
 const lostSql = (prefix: string) => `
   SELECT row.place FROM ${unnestText(COLUMNS)}

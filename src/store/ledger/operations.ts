@@ -71,7 +71,7 @@ export async function nextOperation(tx: Transaction, account: number): Promise<n
   return (last?.number ?? 0) + 1;
 }
 
-/** The digest of what is booked of an operation and never changes, as SQL over its row. */
+/** The digest of the columns of an operation that never change, as SQL over its row. */
 export const operationDigest = `encode(sha256(convert_to(concat_ws('|', account, number, kind,
   balance, amount, coalesce(payment::text, '-'), coalesce(reason, '-'), actor,
   coalesce(reference, '-'), coalesce(extract(epoch FROM expires_at)::text, '-'),

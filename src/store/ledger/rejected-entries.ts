@@ -70,9 +70,9 @@ export class RejectedEntries {
   }
 
   /**
-   * Gives up writing an entry, and returns what is known of its money. Only one whose ledger row is
-   * written, that has none, or whose bucket was rebuilt since: any other can still be written.
-   * Throws an AdministrationError.
+   * Gives up writing an entry, and returns the relation of its money to the balance. Takes only an
+   * entry whose ledger row is written, an entry without money, or an entry of a bucket that was
+   * rebuilt since: any other entry can still be written. Throws an AdministrationError.
    */
   async setAside(
     place: EntryPlace,

@@ -22,7 +22,7 @@ export interface NewServiceMail extends ServiceMail {
   /** The number of the account that it is about; null for none. */
   readonly account: number | null;
   readonly to: string;
-  /** Names what the mail is about; a second mail with the same key is not added. */
+  /** The subject of the mail as a key; a second mail with the same key is not added. */
   readonly uniqueKey?: string | null;
 }
 
@@ -58,7 +58,7 @@ export async function addServiceMail(
 /** A mail to the holder of an account. */
 export type HolderMail = Omit<NewServiceMail, "account" | "to">;
 
-/** Adds mails to the holder of an account; none where no address is known. */
+/** Adds mails to the holder of an account; none if the account has no address. */
 export async function addHolderMails(
   tx: Transaction,
   { number, email }: Pick<AccountRow, "number" | "email">,
@@ -179,8 +179,8 @@ export class Outbox {
   }
 
   /**
-   * Deletes mails that ended long ago; those with a unique key stay, so that none repeats. Deletes
-   * what failed ones kept of their content.
+   * Deletes mails that ended long ago; mails with a unique key stay, so that none repeats. Deletes
+   * the content of mails that failed some days ago.
    */
   async expire(keepMs: number): Promise<void> {
     await this.database.sql`

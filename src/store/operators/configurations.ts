@@ -36,8 +36,8 @@ export interface Applied {
 }
 
 /**
- * Checks a text, and says in words what it changes in the one before, null for none.
- * @throws whatever says what is wrong with the text
+ * Checks a text, and describes its changes to the version before; null if none was in force.
+ * @throws Error with words about a wrong text
  */
 export type DescribeChanges = (before: StoredConfiguration | null, text: string) => string[];
 
@@ -124,7 +124,7 @@ export class Configurations {
   }
 }
 
-/** Of two changes at once, the second one sees what the first one did. Readers do not wait. */
+/** Of two changes at once, the second one sees the result of the first. Readers do not wait. */
 async function lockForChange(tx: Transaction): Promise<void> {
   await tx.execute("LOCK TABLE configurations IN SHARE ROW EXCLUSIVE MODE");
 }

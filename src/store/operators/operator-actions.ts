@@ -1,5 +1,5 @@
-// The trail of the operators: who did what, when and why. Each line has an id that the page gave,
-// so that a request which is sent twice is done once.
+// The trail of the operators: author, action, time and reason. Each line has an id that the page
+// gave, so that a request which is sent twice is done once.
 
 import { and, desc, eq, lt, ne } from "drizzle-orm";
 import type { StoredRow } from "../../core/records.ts";

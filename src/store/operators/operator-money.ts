@@ -1,4 +1,4 @@
-// Money over all accounts, for operators: disputes, grants of free credit, and what was received.
+// Money over all accounts, for operators: disputes, grants of free credit, and received payments.
 
 import type { StoredRow } from "../../core/records.ts";
 import type { Database } from "../servers/database.ts";

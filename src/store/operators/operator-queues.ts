@@ -7,13 +7,13 @@ import type { Database } from "../servers/database.ts";
 import type { Transaction } from "../servers/transaction.ts";
 import { outbox } from "../tables/outbox-schema.ts";
 
-/** By the clock of Postgres, which decides what is due. */
+/** The clock of Postgres decides which mails are due. */
 const NOW = sql`now()`;
 
 export const MAIL_STATUSES = ["waiting", "sent", "failed"] as const;
 export const EVENT_STATUSES = ["received", "processed"] as const;
 
-/** A time of Postgres to the microsecond, and what is unique at that time. */
+/** A time of Postgres to the microsecond, and an id that is unique at that time. */
 export interface QueuePlace {
   readonly micros: string;
   readonly id: string;
@@ -119,7 +119,7 @@ export async function listEvents(
     ORDER BY received_at DESC, id DESC LIMIT ${count}`;
 }
 
-/** Makes an event be processed again: its object is read, whatever came of it before. */
+/** Processes an event again: its object is read, also if the event was processed before. */
 export async function replayEvent(
   { sql }: Database,
   { provider, id }: { readonly provider: string; readonly id: string },

@@ -1,4 +1,4 @@
-// The automatic top-up of an account (SPEC 3.2): what its holder set, and whether it is paused.
+// The automatic top-up of an account (SPEC 3.2): its terms, its card and its state.
 
 import { and, eq } from "drizzle-orm";
 import { type NanoUsd, nano } from "../../core/money/money.ts";

@@ -7,7 +7,7 @@ import { payments } from "../tables/account-schema.ts";
 import { bonusClaims } from "../tables/payment-schema.ts";
 import type { TopUp } from "./top-ups.ts";
 
-/** By what a holder is known again. */
+/** The facts by which a holder is recognised. */
 export interface BonusHolder {
   readonly email: string | null;
   /** The provider's fingerprint of the card that paid; null for none. */
@@ -16,9 +16,9 @@ export interface BonusHolder {
 }
 
 /**
- * The bonus that a top-up gets, now that it is paid: what was announced for it if it is the first
- * payment of its account, and no account with the same address or card had a bonus before; else
- * zero. Whoever calls holds the lock of the account's row.
+ * The bonus of a top-up that is now paid: the announced bonus if the top-up is the first payment of
+ * its account, and no account with the same address or card had a bonus before; otherwise zero. The
+ * caller holds the lock of the account's row.
  */
 export async function claimBonusIn(
   tx: Transaction,

@@ -1,4 +1,4 @@
-// A saved card is removed together with what depends on it.
+// Removes saved cards, and pauses the automatic top-ups that charge them.
 
 import { and, eq } from "drizzle-orm";
 import type { AccountRef, AlsoInTransaction } from "../accounts/accounts.ts";
@@ -14,7 +14,7 @@ export interface CardRemoval {
   readonly provider: string;
   /** The provider's own id of the card. */
   readonly ref: string;
-  /** The event that tells of it; null where its holder removed it. */
+  /** The event that reports the removal; null if the holder removed the card. */
   readonly event: EventRef | null;
   readonly now: Date;
   /** The mails to the holder if an automatic top-up was paused. */

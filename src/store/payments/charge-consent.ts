@@ -14,9 +14,9 @@ import {
 import type { TopUp } from "./top-ups.ts";
 
 /**
- * False once the account is closed or the card is removed. An automatic top-up also ends with what
- * its holder set up, a further charge of a plan with the plan, and no account that is suspended is
- * charged without being asked (D-369).
+ * False once the account is closed or the card is removed. For an automatic top-up false also once
+ * its settings are removed, for a further charge of a plan once the plan has ended, and for both
+ * while the account is suspended (D-369).
  */
 export async function mayBeCharged(
   { db }: Pick<Database, "db">,

@@ -29,8 +29,8 @@ export interface PlanPayment {
 }
 
 /**
- * Gives the plan what was paid for, or ends it when all of that was taken back. Null if nothing
- * changes. Whoever calls holds the lock of the account's row.
+ * Gives the plan the paid month, or ends it when the whole payment was taken back. Null if nothing
+ * changes. The caller holds the lock of the account's row.
  */
 export async function followPlanPayment(
   tx: Transaction,
@@ -45,8 +45,8 @@ export async function followPlanPayment(
     if (isLost && !isNextMonth(charge, subscription)) return null;
     const given = await give(tx, { topUp, account, charge, subscription }, now);
     if (!isLost) return given;
-    // As if the payment had been read before it was taken back: else the month would be due still,
-    // and the card be charged again (D-457).
+    // As if the payment had been read before it was taken back: otherwise the month would still be
+    // due, and the card would be charged again (D-457).
     const isEnded = await endSubscriptionIn(tx, account.number, { reason: "reversed", now });
     return isEnded ? "ended" : null;
   }

@@ -1,5 +1,5 @@
-// Plans that are paid by the month, and what of a charge each gets: decided and stored under the
-// lock of the account's row.
+// Plans that are paid by the month: each step is decided and stored under the lock of the account's
+// row.
 
 import { and, asc, desc, eq, gt, lte, sql } from "drizzle-orm";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
@@ -65,8 +65,8 @@ interface PlanRequest {
 }
 
 /**
- * Does what `decide` makes of the facts, in one transaction. Where the request was stored before,
- * nothing is decided and its charge is answered.
+ * Makes the step that `decide` returns for the facts, in one transaction. If the request was stored
+ * before, nothing is decided and its charge is returned.
  */
 export async function decidePlan(
   { database, random }: TopUpsDeps,

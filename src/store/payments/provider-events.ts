@@ -111,7 +111,7 @@ export class ProviderEvents {
   }
 }
 
-/** Marks an event as processed, in the transaction that books what follows from it. */
+/** Marks an event as processed, in the transaction that books its changes. */
 export async function processedIn(tx: Transaction, event: EventRef, result: string): Promise<void> {
   await tx
     .update(providerEvents)

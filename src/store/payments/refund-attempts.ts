@@ -1,6 +1,6 @@
-// Refunds that were ordered, each stored before the provider is asked: what the provider says of
-// one can be changed there. The provider answers each repeat of one that broke off with the same
-// failure, so the number of a further attempt is stored too.
+// Orders of refunds, each stored before the provider is asked, because the provider's own record of
+// an order can be changed there. The provider answers each repeat of an attempt that broke off with
+// the same failure, so the number of the next attempt is stored too.
 
 import { and, eq, isNull, lte, sql } from "drizzle-orm";
 import { type NanoUsd, nano } from "../../core/money/money.ts";

@@ -72,7 +72,7 @@ export class SavedCards {
     return row?.customer ?? null;
   }
 
-  /** Stores a customer, and answers the one that counts: the first that was stored. */
+  /** Stores a customer, and returns the first customer that was stored: this one counts. */
   async setCustomer(account: number, provider: string, customer: string): Promise<string> {
     await this.database.db
       .insert(providerCustomers)

@@ -16,7 +16,7 @@ import { createTopUpIn, type NewTopUp, requestedTopUpIn, type TopUpsDeps } from 
 
 export interface TopUpFacts {
   readonly account: AccountRow;
-  /** The access document: state, and what gives the tier. */
+  /** The access document, with the state and the inputs of the tier. */
   readonly document: AccessDocument;
   /** True if a payment of any provider has succeeded. */
   readonly hasPaid: boolean;
@@ -27,7 +27,7 @@ export interface TopUpFacts {
   /** Automatically within the last 24 hours and this UTC month, paid or still open. */
   readonly autoDay: NanoUsd;
   readonly autoMonth: NanoUsd;
-  /** Automatic ones within the last 24 hours, those that failed too. */
+  /** The number of automatic top-ups within the last 24 hours, failed ones included. */
   readonly autoDayCount: number;
   readonly lastAutoAt: Date | null;
   readonly hasOpenAuto: boolean;

@@ -1,4 +1,4 @@
-// Stores what was read of a provider's payment: the top-up, the payment with its operations, the
+// Stores the reading of a provider's payment: the top-up, the payment with its operations, the
 // card, the pause of the automatic top-up and the processed event, in one transaction.
 
 import { eq } from "drizzle-orm";
@@ -71,20 +71,20 @@ export interface AppliedReading {
   readonly toRefund: RefundReason | null;
 }
 
-/** Money came for a plan that it can pay for no more, or for an account that spends nothing. */
+/** The payment is for a plan that it can no longer pay for, or for a closed account. */
 export type RefundReason = "plan_late" | "account_closed";
 
 /** The caller's decisions about a reading. */
 export interface ReadingRules {
   /** Returns the new columns of the top-up. */
   readonly decide: (topUp: TopUp) => TopUpChange;
-  /** The mails to the holder about what has changed. */
+  /** The mails to the holder about the changes. */
   readonly mailsOf: (applied: AppliedReading) => readonly HolderMail[];
 }
 
 /**
- * Stores what a reading found. Null if a reading that began later was stored before: then this one
- * may be older than what is stored, and the caller must read again (D-203).
+ * Stores the result of a reading. Null if a reading that began later was stored before: the stored
+ * row may then be newer, and the caller must read again (D-203).
  */
 export async function applyReading(
   { database, random }: TopUpsDeps,

@@ -1,5 +1,5 @@
-// Top-ups: what a payment provider was asked to charge. The row, with the amount that will be
-// credited, is written before the provider is asked.
+// Top-ups: charges that were requested from a payment provider. The row, with the amount that will
+// be credited, is written before the provider is asked.
 
 import { and, asc, desc, eq, gt, isNotNull, isNull, lt, type SQL, sql } from "drizzle-orm";
 import type { Surface } from "../../core/access/services.ts";
@@ -18,7 +18,7 @@ export type TopUpKind = TopUpRow["kind"];
 export const TOP_UP_STATUSES = topUps.status.enumValues;
 export type TopUpStatus = TopUpRow["status"];
 
-/** A row without the numbers of its readings, and what belongs to it in other tables. */
+/** A row without the numbers of its readings, joined with its account, card, payment and plan. */
 export interface TopUp
   extends Omit<TopUpRow, "amount" | "fee" | "bonus" | "reads" | "appliedRead"> {
   readonly accountId: string;
@@ -167,9 +167,9 @@ export class TopUps {
   }
 
   /**
-   * Begins an attempt to charge a card, before the provider is asked; its number from 1 on. Zero if
-   * the top-up has ended, or if another process has got further than what the caller has read: the
-   * next attempt is not due yet then.
+   * Begins an attempt to charge a card, before the provider is asked; returns its number from 1 on.
+   * Zero if the top-up has ended, or if another process has begun a later attempt than the caller
+   * has read: the next attempt is not due yet then.
    */
   async beginAttempt(
     { number, attempts }: Pick<TopUp, "number" | "attempts">,

@@ -140,7 +140,7 @@ async function endInvitationsBy(
   return ended.map((invitation) => invitation.email);
 }
 
-/** The mails about an account that went to a former owner go to the one who joined first. */
+/** Mails about an account that went to a former owner go to the owner who joined first. */
 async function moveMailsToOwner(tx: Transaction, number: number, former: string): Promise<void> {
   const [owner] = await tx
     .select({ email: people.email })
@@ -198,7 +198,7 @@ async function addressIn(tx: Transaction, personId: string): Promise<string | nu
   return person?.email ?? null;
 }
 
-/** Ends an invitation. False if the account has no such one that is open. */
+/** Ends an invitation. False if the account has no open invitation with this id. */
 export async function withdrawInvitation(
   { db }: Database,
   { account, id, now }: { readonly account: number; readonly id: string; readonly now: Date },
@@ -223,8 +223,8 @@ interface Accepting {
 }
 
 /**
- * Makes the person a member, if the invitation is open and to their own verified inbox. Null in
- * every other case. Members keep the role that they have; `also` is given the one that counts.
+ * Makes the person a member, if the invitation is open and to the person's own verified inbox. Null
+ * in every other case. Members keep the role that they have; `also` gets the role that counts.
  */
 export async function acceptInvitation(
   { db }: Database,

@@ -62,7 +62,7 @@ export async function openApplicationAccount(
   });
 }
 
-/** Gives an account another name. It decides nothing, so no process has to learn of it. */
+/** Gives an account another name. No access document has the name, so no version is raised. */
 export async function renameAccount(
   { db }: Database,
   { number, name }: Pick<AccountRow, "number"> & { readonly name: string },

@@ -28,8 +28,8 @@ export class PasskeyStore {
   }
 
   /**
-   * Adds a passkey. "known" if somebody has it, "full" if the person has that many already. `also`
-   * runs in the transaction, and can undo it.
+   * Adds a passkey. "known" if a person has it, "full" if the person has the most passkeys already.
+   * `also` runs in the transaction, and can undo it.
    */
   async add(
     row: PasskeyRow,

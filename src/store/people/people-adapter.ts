@@ -29,8 +29,8 @@ export function peopleAdapter({ db }: Database) {
 }
 
 /**
- * Two changes of a person lock sessions, proofs and the password in different orders: the one that
- * Postgres ends is made again, and sees what the other has changed.
+ * Two changes of a person lock sessions, proofs and the password in different orders: the change
+ * that Postgres ends is repeated, and sees the rows of the other change.
  */
 function repeating(adapter: DBAdapter): DBAdapter {
   return { ...adapter, transaction: (work) => despiteDeadlocks(() => adapter.transaction(work)) };

@@ -192,7 +192,7 @@ export class PeopleStore {
     return row !== undefined;
   }
 
-  /** Ends what was given out to sign this person in. Sessions stay. */
+  /** Ends the links, codes and proofs by which this person could sign in. Sessions stay. */
   async endProofs(personId: string): Promise<void> {
     await despiteDeadlocks(() => endProofsIn(this.database.db, personId));
   }
@@ -243,7 +243,7 @@ export class PeopleStore {
       .where(eq(sessions.id, sessionId));
   }
 
-  /** Does in one transaction what locks rows in another order than better-auth does. */
+  /** Runs work in one transaction that locks rows in another order than better-auth does. */
   #together<Value>(work: (tx: Transaction) => Promise<Value>): Promise<Value> {
     return despiteDeadlocks(() => this.database.db.transaction(work));
   }
@@ -267,9 +267,9 @@ function ownedBy(tx: Transaction, personId: string) {
 export const SIGN_IN_CODE = "sign-in-otp-";
 
 /**
- * Ends what was given out to sign a person in: mailed and made links, mailed codes, sign-ins that
- * wait for the second factor, and devices that need none (D-379). All of it has the person's id as
- * its value, but for the code that was mailed to their address.
+ * Ends the proofs by which a person could sign in: mailed and made links, mailed codes, sign-ins
+ * that wait for the second factor, and devices that need none (D-379). Each of them has the
+ * person's id as its value, except for the code that was mailed to the person's address.
  */
 export async function endProofsIn(queries: Queries, personId: string): Promise<void> {
   const name = sql`convert_to(${SIGN_IN_CODE} || ${people.email}, 'UTF8')`;

@@ -63,8 +63,8 @@ export class SsoLinks {
   }
 
   /**
-   * Makes a person, who is no operator by themselves and gets no account, with their link. Null if
-   * somebody has the address or the link.
+   * Makes a person with a link, who is no operator and gets no account. Null if a person has the
+   * address or the link already.
    */
   async addPerson(
     identity: SsoIdentity,

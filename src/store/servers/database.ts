@@ -42,7 +42,7 @@ export interface DatabaseOptions {
   readonly abandonedMs?: number;
   /**
    * The same Postgres without a pooler, if the URL leads to one that gives each transaction another
-   * connection: what belongs to a session then has one of its own.
+   * connection. Work that needs a session uses this URL.
    */
   readonly directUrl?: string | null;
 }
@@ -99,7 +99,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
     ...(silence !== null && { silence_timeout: answerSeconds, silence_check: silence.isServed }),
     // A statement that was prepared on one connection is unknown on the next, and a pooler refuses
     // settings that belong to a session. PgBouncer 1.18 gives a connection away after the first of
-    // two statements, although the second is half sent: somebody else then gets its answer. So one
+    // two statements, although the second is half sent: another client then gets its answer. So one
     // connection has one statement at a time (D-301).
     ...(isPooled
       ? { prepare: false, max_pipeline: 0, connection: DATES }

@@ -56,7 +56,7 @@ export async function readLockWaits({ sql }: Database, seconds: number): Promise
   }));
 }
 
-/** A wait in one sentence, with what ends it. */
+/** A wait in one sentence, with the act that ends it. */
 export function lockText({ pid, seconds, table, blocker }: LockWait): string {
   const lock = table === null ? "a lock" : `a lock on ${table}`;
   const who = [blocker.user, blocker.application].filter((name) => name !== "").join(", ");

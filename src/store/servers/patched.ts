@@ -1,4 +1,4 @@
-// The packages of both stores are changed by patches/, without which they lose what is stored.
+// Checks that the clients of both stores have our patches, without which they lose stored data.
 
 import { StartError } from "../../core/start-error.ts";
 

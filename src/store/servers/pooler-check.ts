@@ -17,7 +17,7 @@ const SETTING = "farebox.direct";
 const REFUSED = /unsupported startup parameter/i;
 
 /**
- * Resolves if what must lead to Postgres itself does.
+ * Resolves if the URL that must lead to Postgres itself does.
  * @throws UnknownPooler, or StartError if Postgres is away
  */
 export async function checkDirect(url: string, directUrl: string | null): Promise<void> {

@@ -33,7 +33,7 @@ export function refusesLogin(error: Error): boolean {
 }
 
 /**
- * True if Redis answers, and refuses what a script is asked to do: a repeat would be refused too.
+ * True if Redis answers, and its script refuses the request: a repeat would be refused too.
  */
 export function isRefusedByScript(error: unknown): boolean {
   let root = error;
@@ -42,7 +42,7 @@ export function isRefusedByScript(error: unknown): boolean {
   return redisFault(root) === null && !refusesLogin(root) && root.message.includes(NOT_AN_AMOUNT);
 }
 
-/** Why Redis did not do what it was asked, and may do it later; null for any other error. */
+/** The reason why Redis refused a command that it may take later; null for any other error. */
 export function redisFault(error: unknown): "unreachable" | "late" | RedisRefusal | null {
   if (!(error instanceof Error)) return null;
   const { name, message } = error;

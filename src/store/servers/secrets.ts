@@ -19,7 +19,7 @@ const SECRETS_LOCK = 720_314_005;
 const KEYS_NAMED_MAX = 3;
 
 /**
- * A secret differs from the one that the stores were used with; the message is for the operator.
+ * A secret differs from the secret that the stores were used with; the message is for the operator.
  */
 export class WrongSecret extends StartError {
   override readonly name = "WrongSecret";
@@ -47,9 +47,9 @@ export async function adoptSecrets(database: Database, secrets: Secrets): Promis
 }
 
 /**
- * The same for a secret that only some processes have. With different ones of sessions, each would
- * end the sessions of the others; with different ones of identifiers, a caller would be two people
- * to a provider.
+ * The same for a secret that only some processes have. Processes with different secrets of sessions
+ * would end each other's sessions; with different secrets of identifiers, a provider would take one
+ * caller for two people.
  * @throws WrongSecret
  */
 export async function adoptSecret(

@@ -42,12 +42,12 @@ function isStale(error: unknown): boolean {
   return error instanceof Error && "routine" in error && STALE.has(error.routine);
 }
 
-/** True if Postgres sent this error, whatever it says. */
+/** True if Postgres sent this error. */
 export function isAnswered(error: unknown): error is Error {
   return error instanceof Error && SQLSTATE.test(codeOf(error));
 }
 
-/** True if Postgres refused the statement for what it is: a retry would fail as well. */
+/** True if Postgres refused the statement itself: a retry would fail as well. */
 export function isRejected(error: unknown): error is Error {
   return isAnswered(error) && !isTemporary(error);
 }
@@ -60,7 +60,7 @@ export function isInvalidParameter(error: unknown): boolean {
   return codeOf(error) === INVALID_PARAMETER;
 }
 
-/** True if the row would be a second one where there can be one. */
+/** True if a row with the same unique key exists already. */
 export function isDuplicate(error: unknown): boolean {
   return codeOf(thrownByDriver(error)) === UNIQUE_VIOLATION;
 }
@@ -80,7 +80,7 @@ export function isUnknownName(error: unknown): boolean {
   return UNKNOWN_NAMES.has(codeOf(thrownByDriver(error)));
 }
 
-/** drizzle wraps what the driver throws. */
+/** The error of the driver, which drizzle wraps in its own. */
 function thrownByDriver(error: unknown): unknown {
   return error instanceof Error && error.cause !== undefined ? error.cause : error;
 }

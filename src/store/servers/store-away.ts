@@ -1,4 +1,4 @@
-// Says in words that a store is away, and what to look at.
+// Explains in words that a store is away, and names the settings to check.
 
 import { REDIS_REFUSALS } from "../../core/redis-refusals.ts";
 import { StartError } from "../../core/start-error.ts";
@@ -21,7 +21,7 @@ const WRONG_ADDRESS = /^(28|3D)/;
 /** Too many connections, a shutdown or a start of the server. */
 const NO_CONNECTION = /^(08|53300$|57P0)/;
 
-/** In words, that a store is away, whatever wraps the error of its client; null for any other. */
+/** Explains an unreachable store. Looks for the client's error in `cause`; null for any other. */
 export function storeAway(error: unknown): StoreAway | null {
   let root = error;
   while (root instanceof Error && root.cause instanceof Error) root = root.cause;

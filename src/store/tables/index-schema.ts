@@ -4,7 +4,7 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, pgTable, smallint, text, uuid } from "drizzle-orm/pg-core";
 import { at, bytea, number } from "./columns.ts";
 
-/** One row: what a copy is compared with before anything else is read. */
+/** One row, which a copy is compared with before anything else is read. */
 export const indexState = pgTable(
   "index_state",
   {

@@ -27,7 +27,7 @@ export const operatorActions = pgTable(
     reason: text("reason").notNull(),
     /** `begun` until something outside of Postgres has answered. */
     outcome: text("outcome", { enum: ["begun", "done", "unchanged", "failed"] }).notNull(),
-    /** Why it failed, or what came of it. */
+    /** The reason of a failure, or the result. */
     detail: text("detail"),
   },
   (table) => [index("operator_actions_account").on(table.account, table.number)],

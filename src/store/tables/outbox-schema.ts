@@ -21,7 +21,7 @@ export const outbox = pgTable(
     subject: text("subject"),
     text: text("text"),
     html: text("html"),
-    /** Of what the mail is about: it is sent at most once. */
+    /** The subject of the mail as a key: a mail with this key is sent at most once. */
     uniqueKey: text("unique_key").unique(),
     /** Raised by each claim. A worker's writes count only while this is the number of its claim. */
     attempts: integer("attempts").notNull().default(0),

@@ -77,7 +77,7 @@ export const topUps = pgTable(
      * price of a plan by a saved card.
      */
     kind: text("kind", { enum: ["checkout", "card", "auto", "plan"] }).notNull(),
-    /** The net amount: what will be credited, or what a plan costs. */
+    /** The net amount: the credit, or the price of a plan. */
     amount: money("amount").notNull(),
     /** The fee that the payer pays on top of the amount; a tax comes besides. */
     fee: money("fee").notNull().default(sql`0`),

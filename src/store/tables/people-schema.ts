@@ -94,7 +94,7 @@ export const personCredentials = pgTable(
   ],
 );
 
-/** Codes and links that were sent, and what they are for; identifiers are hashes. */
+/** Codes and links that were sent, and their purposes; identifiers are hashes. */
 export const verifications = pgTable(
   "verifications",
   {

@@ -20,7 +20,8 @@ import { accounts, operations } from "./account-schema.ts";
 import { at, bytea, money, number } from "./columns.ts";
 
 /**
- * Append-only: a trigger refuses UPDATE and DELETE. Each balance is the one before plus the delta.
+ * Append-only: a trigger refuses UPDATE and DELETE. Each balance is the balance before plus the
+ * delta.
  */
 export const ledgerEntries = pgTable(
   "ledger_entries",

@@ -96,7 +96,7 @@ export const marginDays = pgTable(
     cost: money("cost").notNull(),
     /** The part of `cost` that free credit paid. */
     freeCost: money("free_cost").notNull(),
-    /** The calls among them whose upstream cost is known, and what they were charged. */
+    /** The calls among them whose upstream cost is known, and the charges of these calls. */
     knownCalls: integer("known_calls").notNull(),
     knownCost: money("known_cost").notNull(),
     upstreamCost: money("upstream_cost").notNull(),

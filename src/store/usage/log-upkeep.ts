@@ -63,10 +63,10 @@ export class LogUpkeep {
   }
 
   /**
-   * Clears the IP hashes of all rows older than `before`, of calls and of what people did, and
-   * destroys the secrets of months that have no hashes left. Uses short statements, which hold no
-   * lock for long. Postgres stores up to which time this is done, so that a finished month is not
-   * read again.
+   * Clears the IP hashes of all rows older than `before`, of calls and of the activity of people,
+   * and destroys the secrets of months that have no hashes left. Uses short statements, which hold
+   * no lock for long. Postgres stores up to which time this is done, so that a finished month is
+   * not read again.
    */
   async clearIpHashes(before: Date): Promise<number> {
     const { sql } = this.database;

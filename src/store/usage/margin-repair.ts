@@ -24,8 +24,8 @@ const STORED = `
     AND day >= (SELECT date_trunc('month', min(at), 'UTC')::date FROM request_log)`;
 
 /**
- * Computes what differs from the log again; the flush of a bucket waits meanwhile. Returns how many
- * buckets were wrong.
+ * Computes the sums of buckets that differ from the log again; the flush of a bucket waits
+ * meanwhile. Returns the number of wrong buckets.
  */
 export async function repairMargins({ sql }: Database): Promise<number> {
   const buckets = await sql`SELECT bucket FROM journal_cursors ORDER BY bucket`;

@@ -1,4 +1,4 @@
-// Writes what calls cost the operator, by day and route, in the transaction that writes their log
+// Writes the operator's cost of calls, by day and route, in the transaction that writes their log
 // rows.
 
 import type { SqlTransaction } from "../servers/transaction.ts";

@@ -1,4 +1,4 @@
-// Reads what calls brought in and what they cost the operator, by route or by day.
+// Reads the charges of calls and their cost to the operator, by route or by day.
 
 import type { Database } from "../servers/database.ts";
 
@@ -20,7 +20,7 @@ export interface MarginSums {
   readonly charged: bigint;
   /** The part of `charged` that free credit paid. */
   readonly free: bigint;
-  /** The calls among them whose upstream cost is known, and what they were charged. */
+  /** The calls among them whose upstream cost is known, and the charges of these calls. */
   readonly knownCalls: number;
   readonly knownCharged: bigint;
   /** The operator's cost of those calls. */

@@ -30,7 +30,7 @@ export interface LoggedCall {
   readonly lane: string | null;
   readonly priceVersion: string | null;
   readonly refusedBy: string | null;
-  /** Only for operators: what the call cost them; null if that is not known. */
+  /** Only for operators: the upstream cost of the call; null if it is not known. */
   readonly upstreamCost: bigint | null;
   /** The tier that served the call; null: the standard one. */
   readonly tier: string | null;

@@ -11,7 +11,7 @@ import {
 } from "../tables/usage-schema.ts";
 import { amountOf, type LogRow, SUMMARY_CODE } from "./log-rows.ts";
 
-/** A log row that was written: what it replaced, or null, and what is there now. */
+/** A written log row, and the row that it replaced; null if it is new. */
 export interface LogChange {
   readonly before: LogRow | null;
   readonly after: LogRow;

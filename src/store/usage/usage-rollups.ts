@@ -49,8 +49,8 @@ interface Sum extends RollupSums {
 }
 
 /**
- * Adds changes to the sums. The transaction must hold the cursors of the accounts' buckets: what it
- * reads here must not change until it writes.
+ * Adds changes to the sums. The transaction must hold the cursors of the accounts' buckets: the
+ * rows that it reads here must not change until it writes them.
  */
 export async function addUsage(tx: SqlTransaction, changes: readonly UsageChange[]): Promise<void> {
   const sums = summed(changes);

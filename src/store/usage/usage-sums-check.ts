@@ -54,7 +54,8 @@ const longerSums = (short: number, long: number) => `
     SELECT account, at, ${GROUP}, ${NAMES} FROM usage_rollups
     WHERE ${IN_AUDIT} AND minutes = ${long}
   )
-  SELECT account, ${factOf(`${long}-minute`)}, NULL::uuid, ${rowText("shorter")}, ${rowText("longer")}
+  SELECT account, ${factOf(`${long}-minute`)}, NULL::uuid,
+    ${rowText("shorter")}, ${rowText("longer")}
   FROM shorter FULL JOIN longer USING (account, at, ${GROUP})
   WHERE (${sumsOf("shorter")}) IS DISTINCT FROM (${sumsOf("longer")})`;
 

@@ -1,5 +1,5 @@
 // Reads the usage of an account from the sums of its request log: by step of time and by group, in
-// one query. Totals are the sums of what it returns, so they always agree.
+// one query. Totals are the sums of the returned cells, so they always agree.
 
 import { LatencyCounts } from "../../core/latency-bands.ts";
 import { MEASURE_NAMES, type Measure, type UsageGroup } from "../../core/usage-query.ts";
