@@ -9,6 +9,7 @@ import { SCOPES } from "../../../src/core/access/services.ts";
 import { ACTIONS, type MapsAction } from "../../../src/services/maps/actions.ts";
 import { EXAMPLES } from "../../../src/services/maps/maps-examples.ts";
 import { EMBEDDED, EMBEDDED_ACTIONS } from "../../../src/services/maps/servers.ts";
+import { pdfUrl, pngUrl } from "../../support/api/images.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startFakeSearch } from "../../support/fakes/fake-search.ts";
 import { CASES } from "../../support/fakes/maps-cases.ts";
@@ -50,7 +51,11 @@ const BAD_MOODS = [
 ];
 /** 12 tokens of prompt and 8 of output are $0.14: it empties small balances. */
 const COSTLY = { id: "costly", mood: "ok", input: "5000", output: "10000" } as const;
-const MODELS = [...GOOD_MOODS.map((id) => ({ id })), COSTLY, ...BAD_MOODS.map((id) => ({ id }))];
+const MODELS = [
+  ...GOOD_MOODS.map((id) => ({ id, takesMedia: id !== "tokens-3" })),
+  COSTLY,
+  ...BAD_MOODS.map((id) => ({ id })),
+];
 const BAD_MODELS = BAD_MOODS.map((id) => JSON.stringify(id));
 
 const RICH = { paid: "100000", contract: "enterprise", scopes: SCOPES } as const;
@@ -127,6 +132,8 @@ export async function startFuzzedProduct(): Promise<FuzzedProduct> {
     model: [...GOOD_MOODS, ...GOOD_MOODS, ...GOOD_MOODS, COSTLY.id, ...BAD_MOODS],
     to: ["ada@example.test", ["ada@example.test", "b@c.test", "Ada@example.test"]],
     reply_to: ["b@c.test"],
+    url: [pngUrl(640, 480), pngUrl(8_192, 8_192), "https://example.com/a.png", "data:image/png,"],
+    file_data: [pdfUrl(), "data:application/pdf;base64,AAAA"],
   };
   const kept = resources.move();
   return {

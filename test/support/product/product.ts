@@ -48,6 +48,8 @@ export interface ProductModel {
   readonly input?: string;
   readonly output?: string;
   readonly freeEligible?: boolean;
+  /** True for a model that takes images and PDFs, each of at most 1,000 tokens. */
+  readonly takesMedia?: boolean;
 }
 
 export interface ProductOptions {
@@ -312,6 +314,8 @@ interface Offered {
   readonly maps: object | undefined;
 }
 
+const MEDIA_FIELDS = { takes: ["image", "pdf"], image_tokens: 1_000, pdf_tokens: 1_000 };
+
 function catalogueText({ upstreamUrl, models, search, maps }: Offered): string {
   return JSON.stringify({
     ...(search !== "built in" && { search: search ?? UNASKED_SEARCH }),
@@ -324,6 +328,7 @@ function catalogueText({ upstreamUrl, models, search, maps }: Offered): string {
       owned_by: "fake",
       context_length: 128_000,
       free_credit_eligible: model.freeEligible ?? true,
+      ...(model.takesMedia === true && MEDIA_FIELDS),
       pricing: [{ input_usd_per_m: model.input ?? "1", output_usd_per_m: model.output ?? "2" }],
       routes: [{ provider: "fake", model: model.mood ?? model.id }],
     })),

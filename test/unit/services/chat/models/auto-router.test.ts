@@ -4,6 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../../../../src/core/errors.ts";
 import { usd } from "../../../../../src/core/money/money.ts";
+import { readImage, readPdf } from "../../../../../src/services/chat/media/read-media.ts";
 import {
   type AutoRequest,
   affordableModels,
@@ -18,6 +19,7 @@ import {
   type ModelEntry,
 } from "../../../../../src/services/chat/models/catalogue.ts";
 import { type Catalogue, catalogueOf } from "../../../../../src/settings/catalogue.ts";
+import { pdfUrl, pngUrl } from "../../../../support/api/images.ts";
 
 /** USD per million tokens, quality, context: the terms that the rules read. */
 const MODELS = {
@@ -171,6 +173,44 @@ describe("the choice of auto", () => {
   test("is the guide if no language model exists, and otherwise never", () => {
     expect(chosen(catalogueOf([], []), {})).toBe("farebox-guide");
     expect(chosen(catalogue("cheapest"), {})).not.toContain("farebox-guide");
+  });
+});
+
+describe("the choice of auto for images", () => {
+  const image = readImage({ url: pngUrl(1_000, 1_000), param: "messages[0].image" });
+  const pdf = readPdf({ url: pdfUrl(60_000), param: "messages[0].file" });
+  const seeing = (of: ModelEntry, imageBounds: readonly number[]): ModelEntry => ({
+    ...of,
+    media: { kinds: ["image"], imageBounds, pdfTokensMax: 1, takesAddresses: false },
+  });
+  const { tiny, solid, deep } = MODELS;
+  const models = [tiny, seeing(solid, [1_100]), seeing(deep, [1_000])];
+
+  test.each([
+    ["only models that take them", [image], "solid deep"],
+    ["of these, those whose context they fit", Array(130).fill(image), "solid"],
+    [
+      "no model takes them",
+      [pdf],
+      "invalid_parameter: messages[0].file must not be a PDF: no model that can be chosen takes it",
+    ],
+  ])("%s", (_, media, expected) => {
+    const cheap = catalogue("cheapest", TERMS, models);
+    expect(chosen(cheap, { media, maxTokens: 10 })).toBe(expected);
+  });
+
+  test("each model counts them by its own rule", () => {
+    const costly = [tiny, seeing(solid, [9_000]), seeing(deep, [1_000])];
+    const cheap = catalogue("cheapest", TERMS, costly);
+    expect(chosen(cheap, { media: [image], maxTokens: 10 })).toBe("deep solid");
+  });
+
+  test("a PDF counts by its bytes, though its hold may be the whole context", () => {
+    const taking = {
+      ...solid,
+      media: { kinds: ["pdf"], imageBounds: [], pdfTokensMax: 200_000, takesAddresses: false },
+    } as const;
+    expect(chosen(catalogue("cheapest", TERMS, [tiny, taking]), { media: [pdf] })).toBe("solid");
   });
 });
 
