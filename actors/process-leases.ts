@@ -243,7 +243,7 @@ export class ProcessLeases {
       const oldest = ended.shift()?.toArray() ?? [];
       for (let start = 0; start < oldest.length; start += ENDED_AT_ONCE) {
         const requestIds = oldest.slice(start, start + ENDED_AT_ONCE);
-        // Those that Redis was not told about are found by the next comparison.
+        // The next comparison finds the holds that Redis does not know.
         await scripts.run(forgetEnded, { keys, owner, requestIds, ownerMayReturn: false });
       }
     }

@@ -4,7 +4,7 @@ const PASSWORD = "a long password of the bench";
 
 export interface SignedUp {
   readonly account: string;
-  /** The headers of whatever this person asks. */
+  /** The headers of this person's requests. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

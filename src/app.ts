@@ -70,7 +70,7 @@ export interface AppDeps {
   readonly console: ConsoleServices | null;
   readonly checks: Readonly<Record<string, ReadinessCheck>>;
   readonly warnings?: HealthWarnings;
-  /** What this process runs of what all processes share. */
+  /** The versions of shared configuration and documents that this process runs. */
   readonly versions: () => SharedVersions;
   readonly clock: Clock;
   readonly random: RandomBytes;
@@ -84,7 +84,7 @@ export interface AppDeps {
   /** Called once where a request came through a proxy on this machine that is not trusted. */
   readonly onUntrustedProxy?: (address: string) => void;
   readonly keyPeppers: SecretList;
-  /** What is stored about a caller's address. */
+  /** The stored form of a caller's address. */
   readonly clientInfo: (ip: string) => ClientInfo;
   /** The built pages of the dashboard; null if they were never built. */
   readonly dashboard: () => DashboardFiles | null;
@@ -93,15 +93,15 @@ export interface AppDeps {
   readonly mcp: McpConfig;
 }
 
-/** What the console needs besides what every surface needs. */
+/** The parts of the console besides those of every surface. */
 export type ConsoleServices = Omit<
   ConsoleDeps & OperatorDeps,
   keyof GatewayDeps | "clock" | "log" | "callApi" | "noSuchPath" | "asking"
 >;
 
 /**
- * What a person may ask of the console in a minute: twenty times as much as a busy page does. Not a
- * session: whoever signs in again would have as much again (D-611).
+ * A person's requests to the console in a minute: twenty times a busy page's. They count by person,
+ * not by session, because a new sign-in would start a new count (D-611).
  */
 const ASKING_RULE = {
   most: 1_200,

@@ -142,7 +142,7 @@ function listen(app: ReturnType<typeof createApp>, config: ServerConfig): void {
   }
 }
 
-/** What the console works with; null where it is not served. */
+/** The parts of the console; null if this process does not serve it. */
 async function consoleOf(
   config: ServerConfig,
   { database, accounts, pauses, registry, clientInfo }: ApiStores,

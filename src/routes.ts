@@ -44,7 +44,7 @@ import { type MailDeps, messageStatus, sendMessage } from "./services/mail/mail-
 import { type MapsDeps, maps } from "./services/maps/maps-endpoint.ts";
 import { batchSearch, type SearchDeps, search } from "./services/search/search-endpoints.ts";
 
-/** What the Gateway's endpoints are given, of whatever service. */
+/** The parts that the Gateway's endpoints use, for all services. */
 export type GatewayDeps = ChatDeps & SearchDeps & MapsDeps & MailDeps;
 
 const BY_SERVICE = {
@@ -56,7 +56,7 @@ const BY_SERVICE = {
 
 export const GATEWAY: readonly Endpoint<GatewayDeps>[] = [...Object.values(BY_SERVICE).flat(), me];
 
-/** What agents use by protocols of their own. */
+/** The endpoints for agents, which speak protocols of their own. */
 export const AGENTS: readonly Endpoint<McpDeps>[] = [mcp];
 
 export const APPLICATION: readonly Endpoint<ChatDeps>[] = [
@@ -67,7 +67,7 @@ export const APPLICATION: readonly Endpoint<ChatDeps>[] = [
   applicationModel,
 ];
 
-/** What the console's endpoints are given. */
+/** The parts that the console's endpoints use. */
 export type ConsoleDeps = PeopleDeps &
   KeysDeps &
   LimitsDeps &
@@ -96,10 +96,10 @@ export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
 /** The operators' own API; to everybody else it is not there. */
 export const OPERATOR: readonly ConsoleEndpoint<OperatorDeps>[] = OPERATOR_ENDPOINTS;
 
-/** What probes ask. */
+/** The endpoints for probes. */
 export const HEALTH: readonly Endpoint<ProgramDeps>[] = [healthz, readyz];
 
-/** What is documented; the documentation itself is not. */
+/** The endpoints in the documentation; those that serve the documentation are not in it. */
 export const DOCUMENTED: DocumentedLists = {
   gateway: [...GATEWAY, ...AGENTS],
   application: APPLICATION,

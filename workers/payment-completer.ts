@@ -38,7 +38,7 @@ export async function completePayments({ payments, graceMs, log }: CompleterDeps
   for (const topUp of await topUps.dueAttempts(provider.name, new Date(now()), AT_ONCE)) {
     await tried(log, { topUpId: topUp.id }, () => attempt(payments, topUp));
   }
-  // Nobody is to pay for an account that is closed: its credit could only be refunded.
+  // A closed account's payment must not go on: its credit could only be refunded.
   for (const topUp of await topUps.unpaidPages(provider.name, "closed", AT_ONCE)) {
     await tried(log, { topUpId: topUp.id }, () => endPage(payments, topUp));
   }
@@ -92,7 +92,9 @@ async function receiveListed(
   await events.setListedUntil(provider.name, new Date(startMs));
 }
 
-/** Finds accounts whose need for a top-up no actor told: a hold that the sweep settled, a crash. */
+/**
+ * Finds accounts whose need for a top-up no actor reported: a hold that the sweep settled, a crash.
+ */
 export async function checkAutoTopUps(
   autoTopUps: Pick<AutoTopUps, "enabled">,
   queue: Pick<PaymentQueue, "addAuto">,

@@ -22,7 +22,7 @@ export interface ScriptRunnerOptions {
   readonly openClient?: OpenScriptClient | undefined;
   /** The scripts of a test. */
   readonly library?: ScriptLibrary;
-  /** Told how long each run took. */
+  /** Called with the duration of each run. */
   readonly timing?: ScriptTiming | undefined;
   /** Called for a bucket with a layout that this release does not know. */
   readonly onUnknownLayout?: (error: UnknownLayout) => void;

@@ -1,4 +1,4 @@
-// CSV of what a page shows, made by the page itself from the very values that it shows.
+// Makes CSV of the values that a page shows, in the page itself.
 
 /** Text that a spreadsheet would run as a formula is made harmless, as in the server's CSV. */
 function cell(value: string): string {

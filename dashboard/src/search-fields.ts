@@ -1,4 +1,5 @@
-// The filters of a page, which live in its address: a link shows what its sender saw.
+// The filters of a page, which live in its address: a link shows the same rows as its sender's
+// page.
 
 import { useNavigate, useSearch } from "@tanstack/react-router";
 

@@ -69,7 +69,7 @@ function balanceJson(view: AccountView): object {
   };
 }
 
-/** What is missing for the next tier; null if no payment unlocks one. */
+/** The conditions of the next tier that are not met; null if no payment unlocks one. */
 function nextTierJson(view: AccountView): object | null {
   const next = nextTier(view.tier);
   if (next?.unlock == null) return null;

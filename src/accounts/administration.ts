@@ -34,7 +34,7 @@ export interface AdministrationDeps {
   /** Called when Postgres has the change and Redis does not yet; the completer will pass it on. */
   readonly onDelayed: (accountId: string, error: unknown) => void;
   /**
-   * Runs in the transaction of each change: for example, writes the line that says who made the
+   * Runs in the transaction of each change: for example, writes the line with the author of the
    * change.
    */
   readonly also?: AlsoInTransaction | undefined;

@@ -18,7 +18,7 @@ export interface JournalAgeDeps {
   readonly now: () => number;
 }
 
-/** A time, and by how much calls may appear later than it. */
+/** A time, and the longest delay after it at which calls may appear. */
 export interface AsOf {
   readonly at: Date;
   readonly behindSeconds: number;

@@ -52,7 +52,7 @@ export const applicationChat = endpoint({
   answer: answerChat,
 });
 
-/** What the account can still spend; null if the settlement has not been confirmed yet. */
+/** The amount that is left to spend; null if the settlement has not been confirmed yet. */
 const creditsLeft: SvcMembers = (_, { left }) => ({
   credits_left_usd: left === null ? null : toJsonNumber(left),
 });

@@ -1,4 +1,4 @@
-// What an account holder may read about account and key; reading it is a call of its own.
+// Reads the state of an account and a key for its holder. The reading is a call of its own.
 
 import type { AccountView } from "../../actors/account.ts";
 import { OK, toApiError } from "../core/errors.ts";
@@ -47,7 +47,10 @@ export async function withoutCost<Result>(
   }
 }
 
-/** What a call could hold now if free credit could pay for its model, and what limits that. */
+/**
+ * The most that a call could hold now if free credit can pay for its model, and the limit that
+ * decides it.
+ */
 export function spendableOf(view: AccountView): Spendable {
   const rooms: Spendable[] = [
     { limit: "balance", amount: add(view.paid, view.free) },

@@ -15,7 +15,7 @@ import { NOTHING_COUNTED } from "../core/journal/journal.ts";
 import type { Log } from "../core/log.ts";
 import { type NanoUsd, ZERO } from "../core/money/money.ts";
 
-/** What every use case needs from the rest of the program; a service adds its provider. */
+/** The parts of the program that every use case needs; a service adds its provider. */
 export interface CallDeps {
   readonly accounts: AccountActors;
   readonly clock: Clock;
@@ -37,12 +37,12 @@ export interface Call {
   readonly signal: AbortSignal;
   /** The context of the caller's trace; null if this call is not traced. */
   readonly traceparent: string | null;
-  /** When the call first waited for a provider, and how long it waited for providers in all. */
+  /** The time when the call first waited for a provider; the next field is the sum of its waits. */
   upstreamFromMs: number | null;
   upstreamMs: number;
   /** The rate limits that admission returned, for the headers of the response. */
   rate: RateLimits | null;
-  /** What the account decided ahead of the body; null if it was not asked. */
+  /** The account's decision before the body was read; null if there was none. */
   ahead: "counted" | "refused" | null;
 }
 

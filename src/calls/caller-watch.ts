@@ -1,4 +1,4 @@
-// Whether the caller of a call without streaming has left, as the requests to providers are told.
+// Aborts requests to providers when the caller of a call without streaming disconnects.
 
 import { Cancellation, type CancelSignal } from "../core/cancellation.ts";
 import type { Clock } from "../core/clock.ts";
@@ -30,8 +30,8 @@ export class CallerWatch extends Cancellation implements Expiring {
   /** A request to a server begins. Throws if the caller has left already. */
   begin(): void {
     if (!this.#caller.aborted) return;
-    // Nothing may have told us yet that the caller left. The abort keeps other servers from being
-    // asked.
+    // The event for the caller's disconnect may still be due. The abort keeps other servers from
+    // being asked.
     this.abort();
     throw clientLeft();
   }

@@ -10,7 +10,7 @@ type Asked = Pick<AdmissionRequest, "bound" | "scope" | "freeEligible">;
 export interface Estimate {
   /** Accounts to give to a call in place of the real ones. */
   readonly accounts: AccountActors;
-  /** What the call asked for; null if it was refused before it asked. */
+  /** The admission that the call requested; null if it was refused earlier. */
   readonly asked: () => Asked | null;
 }
 

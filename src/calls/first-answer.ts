@@ -4,7 +4,7 @@ import type { CancelSignal } from "../core/cancellation.ts";
 import { ApiError } from "../core/errors.ts";
 import type { Call, CallDeps } from "./call.ts";
 
-/** Which models can answer a call, and how each is asked. */
+/** The models that can answer a call, and the function that asks one. */
 export interface ModelQuestion<Model extends { readonly id: string }, Answer> {
   readonly models: readonly Model[];
   /** The models asked so far; `firstAnswer` adds each before it asks it. */

@@ -5,13 +5,13 @@ import { Cancellation, type CancelSignal } from "../core/cancellation.ts";
 import { ApiError, DISCONNECTED } from "../core/errors.ts";
 
 export interface InterruptionReason {
-  /** How the log names the reason. */
+  /** The name of the reason in the log. */
   readonly code: string;
   /** The error for the caller; null if the caller is gone. */
   readonly error: ApiError | null;
 }
 
-/** Is told of an interruption, once, at its moment. */
+/** Called once, at the moment of an interruption. */
 export interface InterruptionListener {
   onInterrupt(): void;
 }

@@ -31,7 +31,7 @@ async function traced(
   return settlement;
 }
 
-/** What the caller gets of a call that is settled. */
+/** The caller's part of a settled call. */
 export interface Settled<Reply> {
   readonly reply: Reply;
   readonly charged: NanoUsd;
@@ -41,7 +41,7 @@ export interface Settled<Reply> {
 export interface ReplyWriter<Reply> {
   /** It may be called again, if the call is settled otherwise than expected. */
   readonly write: (settlement: Settlement) => Reply;
-  /** True if the reply says what is left of the balance, which only the settlement tells. */
+  /** True if the reply contains the remaining balance, which only the settlement returns. */
   readonly saysWhatIsLeft?: boolean;
 }
 

@@ -172,7 +172,9 @@ function inOneLine(note: string): string {
   return note.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
 }
 
-/** The models in the form of the configuration file, below comments that say what they lack. */
+/**
+ * The models in the form of the configuration file, below comments that list their missing fields.
+ */
 function modelsText({ product, catalogue, notes }: ImportPlan): string {
   const about = notes.filter((note) => /^(model|provider|channel) /.test(note));
   const head = [`Models of ${product}. Look through them before you use this file.`, ...about];

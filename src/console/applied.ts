@@ -1,4 +1,4 @@
-// Defines the field of a reply that tells whether a change takes effect at once.
+// Defines the field of a reply that is true if a change takes effect at once.
 
 import { flag } from "../core/records.ts";
 

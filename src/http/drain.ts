@@ -23,7 +23,7 @@ export interface DrainDeps {
   readonly noticeMs: number;
   /** Open calls may go on for this time after that. */
   readonly callsMs: number;
-  /** Ends the open streams with this error; each is settled to what was sent. */
+  /** Ends the open streams with this error; each is charged for the part that was sent. */
   readonly interrupt: (reason: ApiError) => void;
   readonly log: Log;
   readonly sleep: (ms: number) => Promise<void>;

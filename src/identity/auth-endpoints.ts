@@ -41,8 +41,8 @@ interface Refusal {
 }
 
 /**
- * Replaces better-auth's refusals after too many wrong codes: each says what has ended, and what
- * helps (D-423).
+ * Replaces better-auth's refusals after too many wrong codes: each names the code that has ended
+ * and the remedy (D-423).
  */
 const AFTER_WRONG_CODES: Readonly<Record<string, Refusal>> = {
   TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: {

@@ -142,8 +142,8 @@ async function forgottenEnd(
 }
 
 /**
- * The marks of how a session began: with a second factor, or with the marks of the session that it
- * replaces.
+ * The marks of a session's beginning: with a second factor, or with the marks of the session that
+ * it replaces.
  */
 function beganOf(context: HookContext): object {
   if (context === null) return {};

@@ -34,7 +34,7 @@ export interface AuthPath {
   readonly changed?: string;
   /** True if the person gets a mail about the change. */
   readonly isMailed?: true;
-  /** True if an immediate answer would show whether the inbox is known. */
+  /** True if an immediate answer would reveal that the inbox is known. */
   readonly takesItsTime?: true;
 }
 

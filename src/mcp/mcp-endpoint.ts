@@ -14,7 +14,7 @@ import type { SearchDeps } from "../services/search/search-endpoints.ts";
 import { answerMessage, type Exchange } from "./mcp-server.ts";
 import type { Arguments, McpTool } from "./mcp-tools.ts";
 
-/** What the endpoint needs besides the services. */
+/** The settings of the endpoint. */
 export interface McpConfig {
   /** Names of this service in the header Host, besides those of this machine itself. */
   readonly hosts: readonly string[];
@@ -138,8 +138,8 @@ export const mcp: Endpoint<McpDeps> = {
 };
 
 /**
- * Refuses a message that a foreign page may have sent: a name that leads to this machine, and is
- * not ours, is how such pages reach services behind a firewall (DNS rebinding, D-680).
+ * Refuses a message that a foreign page may have sent. Such pages reach services behind a firewall
+ * by a name that leads to this machine and is not ours (DNS rebinding, D-680).
  */
 function checkCaller(headers: Headers, hosts: readonly string[]): void {
   const host = headers.get("host") ?? "";

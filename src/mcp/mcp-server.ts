@@ -30,7 +30,7 @@ export interface Exchange {
   readonly call: (tool: McpTool, args: Arguments) => Promise<Response>;
 }
 
-/** How long a client may keep the list of tools: prices and tiers change rarely. */
+/** The time for which a client may keep the list of tools: prices and tiers change rarely. */
 const LIST_TTL_MS = 60_000;
 /** Refusals that more credit lifts. */
 const TOP_UP_CODES: ReadonlySet<string> = new Set(["insufficient_credits", "payment_required"]);

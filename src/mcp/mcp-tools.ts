@@ -11,7 +11,7 @@ import { ACTIONS, type MapsAction } from "../services/maps/actions.ts";
 import type { MapsPrices } from "../services/maps/prices.ts";
 import { BatchBody, SearchBody } from "../services/search/search-schema.ts";
 
-/** What the tools of an account depend on at the moment of a request. */
+/** The prices and capabilities that decide an account's tools at the moment of a request. */
 export interface ToolOffer {
   readonly pricePerResult: PicoUsd;
   readonly mapsPrices: MapsPrices;
@@ -35,7 +35,7 @@ export interface McpTool {
   /** The service whose scope and tier the tool needs; null for a tool of every key. */
   readonly service: ServiceName | null;
   readonly title: string;
-  /** What it does and what it costs, for the agent. */
+  /** The tool's effect and price, for the agent. */
   readonly description: (offer: ToolOffer) => string;
   readonly properties: Readonly<Record<string, TSchema>>;
   readonly required: readonly string[];

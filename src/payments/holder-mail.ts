@@ -6,7 +6,7 @@ import type { HolderMail } from "../store/mail/outbox.ts";
 export interface MailTerms {
   /** The name of the service, as recipients read it. */
   readonly service: string;
-  /** Where a holder looks at payments and cards. */
+  /** The page where a holder finds payments and cards. */
   readonly billingUrl: string;
 }
 

@@ -73,7 +73,7 @@ const FAILED: Readonly<Record<Plan["kind"], string>> = {
     "each of them. Then the plan ends, and your account is on the Free plan.",
 };
 
-/** Where no charge was made, it may be that the plan has ended and needs none. */
+/** Used if no charge was made: the plan may have ended and may need none. */
 const NOT_CHARGED =
   "If your plan still needs this month, your card is tried again in the three days after the end " +
   "of the month before. Then the plan ends, and your account is on the Free plan.";

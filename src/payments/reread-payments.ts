@@ -56,7 +56,7 @@ async function remake(deps: PaymentDeps, payment: ProviderPayment) {
   const owner = customer === null ? null : await deps.cards.ownerOf(provider.name, customer);
   if (owner !== null && owner !== (await findAccountNumber(topUps.deps.database, order.accountId)))
     return null;
-  // A tax that a page added is not told apart from the fee here: the payer paid both.
+  // This amount does not separate the fee from a tax that a page added: the payer paid both.
   const fee = subtract(subtract(received, order.amount), tax);
   const createdAt = paidAt ?? new Date(now());
   const lost = { ...order, id, intent, provider: provider.name, fee, createdAt };

@@ -104,8 +104,8 @@ function wrongPayment(topUp: TopUp, { currency, received }: ProviderPayment): st
 }
 
 /**
- * Only an automatic top-up is tried again. While an attempt is asked for or due, only its own
- * answer counts (D-206); a payment that was pending fails by whatever tells of it.
+ * Only an automatic top-up is tried again. While an attempt is running or due, only its own answer
+ * counts (D-206). Any report of a pending payment's failure makes it fail.
  */
 function failed(
   { kind, attempts, nextAttemptAt }: TopUp,

@@ -70,8 +70,8 @@ export async function startCheckout(
 }
 
 /**
- * Charges a saved card, now, as its holder orders it. A repeat of an order is answered with what
- * has become of the first.
+ * Charges a saved card at once, by its holder's order. A repeat of the order returns the first
+ * one's result.
  * @throws AdministrationError, ProviderAway
  */
 export async function chargeCard(

@@ -42,11 +42,11 @@ export interface Keyset<Place, Row = StoredRow> {
   readonly parse: (name: string) => Place | null;
 }
 
-/** Which rows a page has. */
+/** The rows of a page. */
 export interface Page<Place> {
   /** The page begins after this place; null for the newest rows. */
   readonly before: Place | null;
-  /** One row more than the page shows, which tells whether another page follows. */
+  /** One row more than the page shows: it proves that another page follows. */
   readonly count: number;
 }
 

@@ -122,7 +122,7 @@ function priceText({ prices }: ModelEntry): string {
   return rowsText(prices);
 }
 
-/** What a model takes; a model that takes only text is silent about it where it is added. */
+/** Describes the media of a model; empty for an added model that takes only text. */
 function mediaText({ media }: ModelEntry, before = ""): string {
   if (media === undefined) return before === "" ? "takes text" : "";
   return `${before}${mediaWords(media)}`;

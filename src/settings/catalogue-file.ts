@@ -23,7 +23,7 @@ interface CatalogueFault {
   readonly problem: string;
 }
 
-/** A file that is refused; the message names the line and the path of what is wrong. */
+/** A file that is refused; the message names the line and the path of the fault. */
 export class CatalogueError extends StartError {
   override readonly name = "CatalogueError";
 

@@ -6,11 +6,11 @@ import type { Log } from "../core/log.ts";
 import type { BodyParser, BodyToParse, ParsedBody } from "../http/body/parse-body.ts";
 import { ThreadClient } from "../upstream/thread-client.ts";
 
-/** Bodies that may wait. What they take is bounded by what senders may have on their way. */
+/** The most bodies that may wait. The limits for senders bound the memory of these bodies. */
 const PENDING_MAX = 1_000;
 /** A thread that takes longer for one body is terminated. */
 const ANSWER_MS = 10_000;
-/** How long to wait after a thread has ended before another one is started. */
+/** The time from the end of a thread to the start of another one. */
 const RESTART_MS = 1_000;
 
 /** Starts its thread with the first large body. */

@@ -30,8 +30,8 @@ export async function openDocuments(
 }
 
 /**
- * Where the copy is: the folder of data, or where that cannot be written, as in the image, one of
- * this user's own below the system's folder for temporary files.
+ * The folder of the copy: the data folder. If that cannot be written, as in the image, it is a
+ * folder of this user below the system's folder for temporary files.
  */
 export function folderOfCopy(dataDirectory: string, temporary = tmpdir()): string {
   const uid = process.getuid?.() ?? 0;

@@ -29,8 +29,8 @@ const OUTGOING_REQUESTS_WANTED = 1_000;
 const MORE = "set BUN_CONFIG_MAX_HTTP_REQUESTS to more";
 
 /**
- * How often to look for a newer configuration and newer documents. Each process adds a quarter of a
- * second at most, so that they do not all ask at once.
+ * The time between two checks for a newer configuration and newer documents. Each process adds up
+ * to a quarter of a second, so that the processes do not check at once.
  */
 const LOOK_MS = 2_000;
 

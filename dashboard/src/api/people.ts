@@ -1,4 +1,4 @@
-// Changes of accounts and of who belongs to them.
+// Changes accounts and their members.
 
 import type { SessionsReply } from "../../../src/console/people/people-schema.ts";
 import type { Role } from "../../../src/core/access/roles.ts";

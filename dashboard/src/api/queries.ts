@@ -75,7 +75,7 @@ export const modelsQuery = queryOptions({
 
 interface QueryTerms {
   readonly query?: Query;
-  /** False for what only a change outdates. */
+  /** False for data that only a change outdates. */
   readonly renew?: boolean;
 }
 

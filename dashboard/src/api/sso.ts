@@ -17,7 +17,7 @@ export async function leaveForSso(returnTo: string): Promise<void> {
   window.location.assign(url);
 }
 
-/** Signs in with what the provider sent. Answers the page to go on to. */
+/** Signs in with the provider's answer. Returns the page to open next. */
 export async function finishSso(query: string): Promise<string> {
   const reply = await post<{ twoFactorRedirect?: boolean; return_to?: string }>(SSO, { query });
   if (reply.twoFactorRedirect === true) return "/dashboard/two-factor?next=%2Foperator";

@@ -1,4 +1,4 @@
-// A form of the pages before sign-in: it runs one thing and says what was refused.
+// A form of the pages before sign-in: it runs one request and shows its refusal.
 
 import { Button } from "@mantine/core";
 import { useNavigate, useRouterState, useSearch } from "@tanstack/react-router";

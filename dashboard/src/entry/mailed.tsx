@@ -1,4 +1,4 @@
-// In development no mail is delivered: the page then shows what the mail brings.
+// In development no mail is delivered: the page then shows the content of the mail.
 
 import { t } from "../texts.ts";
 

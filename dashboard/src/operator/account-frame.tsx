@@ -1,4 +1,4 @@
-// One account: its name, its state, and the tabs of what is known of it.
+// One account: its name, its state, and the tabs of its records.
 
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useParams } from "@tanstack/react-router";

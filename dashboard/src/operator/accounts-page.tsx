@@ -1,4 +1,4 @@
-// Accounts: found by whatever a customer names, newest first.
+// Accounts: found by any id, name or address that a customer gives, newest first.
 
 import { Button, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

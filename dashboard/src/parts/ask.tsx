@@ -54,7 +54,7 @@ interface DialogFootProps {
   /** The function of the button, as a verb. */
   readonly action: string;
   readonly disabled?: boolean;
-  /** False for what cannot be taken back. */
+  /** False for an act that cannot be undone. */
   readonly calm?: boolean;
 }
 

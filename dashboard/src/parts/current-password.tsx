@@ -1,4 +1,4 @@
-// The password of whoever is signed in, with the address that it belongs to for password managers.
+// The password of the signed-in person, with the address that it belongs to for password managers.
 
 import { useMe } from "../session.tsx";
 import { t } from "../texts.ts";
@@ -21,7 +21,7 @@ export function CurrentPassword(props: CurrentPasswordProps) {
   );
 }
 
-/** The way on for those without a password, such as who signed up by a code or was invited. */
+/** The way on for people without a password, who signed up by a code or were invited. */
 export function NoPassword() {
   return (
     <a className="small" href="/dashboard/forgot">

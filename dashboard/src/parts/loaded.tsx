@@ -83,7 +83,7 @@ interface EmptyProps {
   readonly children: ReactNode;
 }
 
-/** Shown in place of an empty list: it says how to fill the list. */
+/** Shown in place of an empty list: it names the way to fill the list. */
 export function Empty({ title, children }: EmptyProps) {
   return (
     <div className="empty">

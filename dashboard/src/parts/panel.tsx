@@ -51,7 +51,7 @@ interface NoticeProps {
 
 export type Tone = "paid" | "free" | "held" | "owed" | "plain";
 
-/** A line that needs attention, with what can be done about it. */
+/** A line that needs attention, with the remedy. */
 export function Notice({ tone = "plain", children, action }: NoticeProps) {
   return (
     <div className="notice" data-tone={tone} role={tone === "owed" ? "alert" : "status"}>

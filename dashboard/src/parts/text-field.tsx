@@ -37,7 +37,7 @@ export function useTyped(name: RuleName, initial = ""): Typed {
   return { kind, rule, text, type, value, problem: null };
 }
 
-/** An amount. `check` says what else may be wrong with it. */
+/** An amount. `check` returns any other fault of it. */
 export function useTypedUsd(
   initial = "",
   check: (usd: string) => string | null = () => null,

@@ -8,7 +8,7 @@ import { Money } from "../parts/money.tsx";
 import { Notice } from "../parts/panel.tsx";
 import { t } from "../texts.ts";
 
-/** Money that is owed and an account that is not active, with what mends it. */
+/** Warns of owed money and of an account that is not active, and links the remedy. */
 export function AccountState({ account }: { readonly account: string }) {
   const { data } = useQuery(overviewQuery(account));
   if (data === undefined) return null;

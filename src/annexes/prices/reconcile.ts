@@ -6,7 +6,7 @@ import type { MarginSums } from "../../store/usage/margins.ts";
 import { modelKey } from "./model-names.ts";
 import { sumOf, type UsageExport } from "./usage-exports.ts";
 
-/** What both sides say of a model on a day; amounts are nano-USD. */
+/** The figures of both sides for a model on a day; amounts are nano-USD. */
 export interface Comparison {
   /** The provider's name for the model; null for all models. */
   readonly model: string | null;

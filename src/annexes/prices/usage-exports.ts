@@ -160,7 +160,7 @@ function costIn(cells: Cells, column: string): Decimal {
     : cost;
 }
 
-/** What OpenRouter charged, and what the operator's own keys cost at the providers of models. */
+/** The sum of OpenRouter's charge and the cost of the operator's own keys at model providers. */
 function withOwnKeys(cells: Cells, charged: string, ownKeys: string): Decimal {
   const cost = costIn(cells, charged);
   return cells.text(ownKeys) === "" ? cost : sumOf([cost, costIn(cells, ownKeys)]);

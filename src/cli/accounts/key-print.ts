@@ -23,7 +23,7 @@ export function keysText(keys: readonly KeyRow[], summary: AccountSummary): stri
   return table(rows);
 }
 
-/** What a key spent in this UTC month. */
+/** The amount that a key spent in this UTC month. */
 function spentBy({ id }: KeyRow, { keys }: AccountSummary): NanoUsd {
   return keys.get(id)?.spent ?? ZERO;
 }

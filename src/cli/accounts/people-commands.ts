@@ -39,7 +39,7 @@ const invite: Command = {
     const email = newEmailArgumentOf(input);
     return async (stores) => {
       const { database, random } = stores;
-      // Without an address for the link, nobody becomes an operator.
+      // The command fails without an address for the link: the person could not become an operator.
       originOf(stores);
       const now = new Date(input.nowMs);
       const wish = { email, name: "", isOperator: true, opensAccount: false };

@@ -7,7 +7,7 @@ import { paidFor, type TopUp } from "../../store/payments/top-ups.ts";
 import type { Answer } from "../command.ts";
 import { dollars, utc } from "../print.ts";
 
-/** What the payer pays and what is credited: "you pay $21.05, you get $20". */
+/** The price and the credit of a top-up: "you pay $21.05, you get $20". */
 export function priceText(topUp: TopUp): string {
   const { amount, bonus, status, plan } = topUp;
   if (plan !== null)

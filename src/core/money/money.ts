@@ -177,9 +177,9 @@ export function toDollars(amount: NanoUsd): string {
 }
 
 /**
- * What JSON.stringify prints with the digits of `toDecimal`. It prints most numbers so, but some as
- * 1e-7 or not to the last digit. For those this is a literal, and all JSON around one takes five
- * times as long to print.
+ * The value from which JSON.stringify prints the digits of `toDecimal`. For most amounts a number
+ * does; it would print others as 1e-7 or without the last digit. For those the value is a literal,
+ * and all JSON around a literal takes five times as long to print.
  */
 export function toJsonNumber(amount: NanoUsd): object | number {
   return plainNumber(amount) ?? rawJson(toDecimal(amount));

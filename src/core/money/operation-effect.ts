@@ -1,4 +1,4 @@
-// What each kind of operation may change in a balance and in the owed amount (docs/money.md).
+// Checks the effect of each kind of operation on a balance and on the owed amount (docs/money.md).
 
 import { dollars } from "../journal/audit-finding.ts";
 import type { OperationKind } from "../journal/journal.ts";

@@ -1,13 +1,13 @@
-// How much credit of a payment is still valid (docs/money.md). Refunds and disputes set a target:
-// the amount of the payment that is taken back by now. The operation is the difference to the last
-// target, so the order and number of events never change the sum (D-101, D-102).
+// Computes the credit of a payment that is still valid (docs/money.md). Refunds and disputes set a
+// target: the amount of the payment that is taken back by now. The operation is the difference to
+// the last target, so the order and number of events never change the sum (D-101, D-102).
 
 import { add, min, type NanoUsd, proportionDown, proportionUp, subtract, ZERO } from "./money.ts";
 
 export const DISPUTE_STATES = ["open", "won", "lost"] as const;
 export type DisputeState = (typeof DISPUTE_STATES)[number];
 
-/** What a payment is for: it adds its amount to the balance, or it is the price of a plan. */
+/** The purpose of a payment: to add its amount to the balance, or to pay the price of a plan. */
 export const PAYMENT_PURPOSES = ["balance", "plan"] as const;
 export type PaymentPurpose = (typeof PAYMENT_PURPOSES)[number];
 
@@ -51,9 +51,7 @@ export function creditOf(payment: PaymentStanding): NanoUsd {
   return subtract(add(amount, bonus), add(taken, proportionUp(bonus, taken, amount)));
 }
 
-/**
- * How much of the amount was taken back when the credit was this much: the inverse of `creditOf`.
- */
+/** The part of the amount that was taken back at this credit: the inverse of `creditOf`. */
 export function takenBackAt(
   { amount, bonus }: Pick<PaymentStanding, "amount" | "bonus">,
   credit: NanoUsd,

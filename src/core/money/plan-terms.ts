@@ -12,7 +12,7 @@ export function planTitle(plan: PlanName): string {
   return plan.charAt(0).toUpperCase() + plan.slice(1);
 }
 
-/** What a month of each plan costs; null for a plan that only an operator sets. */
+/** The monthly price of each plan; null for a plan that only an operator sets. */
 export type PlanPrices = Readonly<Record<PricedPlan, NanoUsd | null>>;
 
 /** No plan has a price. */
@@ -25,17 +25,17 @@ export type PlanEndReason = (typeof PLAN_END_REASONS)[number];
 /** Cards cannot be charged less. */
 export const PLAN_PRICE_MIN = usd("0.50");
 
-/** How long a plan lasts after a month that the next one was not paid for. */
+/** The time that a plan goes on after a paid month if the next month is not paid. */
 export const PLAN_GRACE_MS = 3 * DAY_MS;
-/** Between two attempts to charge a month. */
+/** The time between two attempts to charge a month. */
 export const PLAN_RETRY_MS = DAY_MS;
 
-/** What the charge of a plan pays for. */
+/** The purpose and the terms of a plan's charge. */
 export interface PlanCharge {
   /** The first month of a plan, a further one, or a higher plan for the rest of a month. */
   readonly kind: "start" | "renewal" | "upgrade";
   readonly plan: PricedPlan;
-  /** Of a month. */
+  /** The price of a month. */
   readonly price: NanoUsd;
   readonly consentVersion: string;
   readonly consentAt: Date;
@@ -71,9 +71,9 @@ function monthsAfter(anchor: Date, count: number): Date {
 }
 
 /**
- * What a higher plan costs for the time that the lower one is paid for, in whole cents, rounded up;
- * zero where that is less than a card can be charged. It is the rest of this month, and another
- * month where one was paid twice.
+ * The price of a higher plan for the time that the lower one is paid for, in whole cents, rounded
+ * up; zero if a card cannot be charged so little. The paid time is the rest of this month, and
+ * another month if one was paid twice.
  */
 export function upgradeFee(
   prices: { readonly from: NanoUsd; readonly to: NanoUsd },

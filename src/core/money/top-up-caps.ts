@@ -4,7 +4,7 @@ import { deriveTier, type TierInputs } from "../access/limits.ts";
 import type { TierName } from "../access/services.ts";
 import { type NanoUsd, usd } from "./money.ts";
 
-/** How much an account may be topped up by; counted in what is credited (docs/payments.md). */
+/** The most credit that an account can get by top-ups (docs/payments.md). */
 export interface TopUpCaps {
   /** By hand: at once, and within any 24 hours. */
   readonly manual: NanoUsd;

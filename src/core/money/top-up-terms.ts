@@ -1,4 +1,4 @@
-// What a top-up costs besides its credit, and what is given on top of it: as the operator has set.
+// Computes the fee and the bonus of a top-up from the operator's settings.
 
 import { add, centsDown, centsUp, min, type NanoUsd, nano, proportionUp, ZERO } from "./money.ts";
 
@@ -6,9 +6,9 @@ import { add, centsDown, centsUp, min, type NanoUsd, nano, proportionUp, ZERO } 
 export type BasisPoints = number;
 
 export interface TopUpTerms {
-  /** What the payer pays on top of the credit. */
+  /** The payer's cost above the credit. */
   readonly fee: { readonly basisPoints: BasisPoints; readonly fixed: NanoUsd };
-  /** What a holder's first top-up gets on top of its credit. */
+  /** The gift on top of the credit of a holder's first top-up. */
   readonly bonus: { readonly basisPoints: BasisPoints; readonly max: NanoUsd };
 }
 

@@ -18,7 +18,7 @@ export const FORM_FIELDS = {
   backupCode: { charactersMin: 1, charactersMax: 16 },
   /** The reason of an operator's change. */
   reason: { charactersMin: 1, charactersMax: 300 },
-  /** An amount of an operator's change, with its sign; the server says what is wrong with it. */
+  /** An amount of an operator's change, with its sign; the server checks its size. */
   amount: { charactersMin: 1, charactersMax: 32 },
   /** The id of a model that is paused. */
   model: { charactersMin: 1, charactersMax: 200 },

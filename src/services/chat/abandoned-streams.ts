@@ -20,14 +20,16 @@ const WINDOW_MS = 60_000;
 export const ABANDONING_KEYS_MAX = 10_000;
 
 interface KeyState {
-  /** When streams were abandoned, oldest first: at most one more than ABANDONED_MAX. */
+  /**
+   * The times at which streams were abandoned, oldest first: at most one more than ABANDONED_MAX.
+   */
   times: number[];
   /**
    * Streams abandoned since the last of these times: for a fast key one time stands for several
    * streams.
    */
   more: number;
-  /** When the last stream was abandoned. */
+  /** The time at which the last stream was abandoned. */
   lastMs: number;
   /** True while a stream has the turn. */
   isBusy: boolean;

@@ -34,7 +34,7 @@ import type { PieceTokens } from "./tokens/piece-tokens.ts";
 import { ESTIMATED_BYTES_MAX, type TokenCounter } from "./tokens/token-counter.ts";
 import { promptTokensMax, templateTokensMax } from "./tokens/tokens.ts";
 
-/** What the chat use cases need. */
+/** The dependencies of the chat use cases. */
 export interface ChatCallDeps extends CallDeps {
   readonly chat: ChatProvider;
   readonly tokens: TokenCounter;

@@ -27,7 +27,7 @@ import { textOf } from "./tokens/token-meter.ts";
 export interface ChatStreamParts extends ServedBy {
   readonly call: Call;
   readonly request: ChatRequest;
-  /** What its prompt takes of the account's share of memory, until it is settled. */
+  /** The prompt's part of the account's share of memory, until the stream is settled. */
   readonly room: BodyShare | null;
   readonly hold: Hold;
   readonly interruption: Interruption;
@@ -57,7 +57,7 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
   #firstTokenMs: number | null = null;
   #isContentRefused = false;
   #waitsFor: "upstream" | "client" = "client";
-  /** When the last event was delivered, or the stream opened. */
+  /** The time of the last event's delivery, or of the stream's start. */
   #deliveredMs: number;
   #callOffWatch: (() => void) | null = null;
   #result: Promise<StreamResult> | null = null;

@@ -33,8 +33,8 @@ export function needsCount(
 
 /**
  * The output limit for a model. A server refuses a limit that exceeds its context, and its
- * tokenizer may count more tokens than ours. So the limit is what the upper bound of the prompt
- * leaves, or half of what our count leaves if that is more (D-133).
+ * tokenizer may count more tokens than ours. So the limit is the rest of the context after the
+ * upper bound of the prompt, or half of the rest after our count if that is more (D-133).
  */
 export function outputTokensFor(
   model: ModelEntry,

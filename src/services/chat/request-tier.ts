@@ -38,7 +38,7 @@ export function reachOf(request: ChatRequest): Reach {
   return request.own?.hasLongWrites === true ? { ...reach, hasLongWrites: true } : reach;
 }
 
-/** A call counts as served in this way if the provider does not say how it was served. */
+/** The properties of the answer to assume if the provider does not report them. */
 export function servedAsAsked(request: ChatRequest): Served {
   return SERVED[tierOf(request)];
 }

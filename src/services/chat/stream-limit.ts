@@ -27,9 +27,9 @@ export interface StreamLimitParts {
 export type StreamedUsage = Pick<StreamUsage, "meter" | "prompt">;
 
 /**
- * Counts text only when it may have reached the limit. A piece is what most servers send for a
- * token. After a count it is expected to have at most twice as many tokens as those before it
- * (D-395); before, about as many as in the model's latest replies (D-483).
+ * Counts text only when it may have reached the limit. Most servers send a piece of text for each
+ * token. After a count, a piece is expected to have at most twice as many tokens as those before it
+ * (D-395); before the first count, about as many as in the model's latest replies (D-483).
  */
 export class StreamLimit {
   readonly #parts: StreamLimitParts;

@@ -13,7 +13,7 @@ import type { MailMessage } from "../../store/mail/mail-messages.ts";
 import { type MailResult, resultOf } from "./mail-result.ts";
 import { awaitMessage, MAIL_TERMS, type MailCallDeps, type MailServices } from "./mail-services.ts";
 
-/** How often to check a message that another request is creating. */
+/** The time between two checks of a message that another request is creating. */
 const LOOK_MS = 25;
 
 export type Repeat =

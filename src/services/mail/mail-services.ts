@@ -20,7 +20,7 @@ export interface MailServices {
   readonly notices: MailNotices;
   /** The domain that all mail is sent from. */
   readonly domain: string;
-  /** How long a request waits for the mail server. */
+  /** The time that a request waits for the mail server. */
   readonly waitMs: number;
   /** Keys the digests of the callers' idempotency keys and bodies. */
   readonly secrets: SecretList;

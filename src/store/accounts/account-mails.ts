@@ -1,4 +1,4 @@
-// Where mails to the holder of an account go.
+// The addressee of mails to the holder of an account.
 
 import { and, eq, sql } from "drizzle-orm";
 import type { Transaction } from "../servers/transaction.ts";

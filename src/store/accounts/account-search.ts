@@ -12,7 +12,7 @@ export interface AccountQuestion {
   readonly count: number;
 }
 
-/** Where an id of each kind leads to its account: $1 is the id, or its UUID for a request. */
+/** Finds the account of an id of each kind: $1 is the id, or its UUID for a request. */
 const BY_ID: Partial<Readonly<Record<IdKind, string>>> = {
   account: "SELECT number FROM accounts WHERE id = $1",
   key: "SELECT account FROM keys WHERE id = $1",

@@ -140,7 +140,10 @@ export interface AccountsDeps {
 export class Accounts {
   constructor(readonly deps: AccountsDeps) {}
 
-  /** Creates an account. A Gateway account gets the free credit of SPEC 3.3, unless told not to. */
+  /**
+   * Creates an account. A Gateway account gets the free credit of SPEC 3.3, unless the terms
+   * exclude it.
+   */
   async create(account: NewAccount, now: Date, also?: AlsoInTransaction): Promise<AccountRef> {
     const { surface, freeCredit = true } = account;
     return await this.deps.database.db.transaction(async (tx) => {

@@ -1,5 +1,5 @@
-// Audits that operators asked for: a worker claims the oldest one that waits, says how far it came,
-// and stores the result. A run whose worker is gone is claimed again.
+// Stores the audits that operators order. A worker claims the oldest waiting one, stores its
+// progress and the result. A run whose worker is gone is claimed again.
 
 import { desc, eq, lt } from "drizzle-orm";
 import type { Database } from "../servers/database.ts";

@@ -21,7 +21,7 @@ export interface GrantMark {
   readonly hash: string;
 }
 
-/** Where a person signs up from. */
+/** The marks of a person's address, network and device at sign-up. */
 export interface SignUpOrigin {
   /** One mark of each kind for each secret that still counts. */
   readonly marks: readonly GrantMark[];

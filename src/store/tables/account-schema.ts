@@ -50,7 +50,7 @@ export const accounts = pgTable(
     version: integer("version").notNull().default(1),
     /** The version that Redis has. After a crash it can be lower than `version`. */
     appliedVersion: integer("applied_version").notNull().default(0),
-    /** When `version` was last raised. */
+    /** The time when `version` was last raised. */
     changedAt: at("changed_at").notNull().defaultNow(),
     createdAt: at("created_at").notNull().defaultNow(),
   },

@@ -32,7 +32,7 @@ const KINDS = [
 /** Enough for several calls of the model. */
 const ALLOWANCE = usd("9");
 
-/** A Gateway account starts with free credit; the run decides what follows. */
+/** A Gateway account starts with free credit; the commands of the run decide all later credit. */
 function operationsOf(plan: ModelTerms["plan"], startMs: number): ModelTerms["operations"] {
   if (plan === "free") return [];
   const expiresAtMs = startMs + 90 * DAY_MS;

@@ -77,7 +77,7 @@ export class ModelLedger {
     }
   }
 
-  /** Pays what is owed from what is available. */
+  /** Pays owed amounts from the available balance. */
   repay(available: bigint, request?: string): void {
     const amount = least(available, this.owed);
     if (amount <= 0n) return;

@@ -121,7 +121,7 @@ const BOUGHT = { paid: "100", contract: "enterprise" } as const;
 
 type Ask = (call: Call, write: () => string) => Promise<Settled<string>>;
 
-/** Each call with a reply, by what its account has. */
+/** Each call with a reply, by the balance and limits of its account. */
 const CALLS: readonly (readonly [name: string, AccountTerms & { readonly paid: string }, Ask])[] = [
   [
     "a chat",

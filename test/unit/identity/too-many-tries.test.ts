@@ -1,4 +1,4 @@
-// Tests the answers after too many wrong codes: each says what has ended, and what helps.
+// Tests the answers after too many wrong codes: each names the ended code and the remedy.
 
 import { describe, expect, test } from "bun:test";
 import { eventually } from "../../support/eventually.ts";

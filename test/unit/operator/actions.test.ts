@@ -1,5 +1,5 @@
-// Tests operators' changes of accounts: each is made once for its id, with one line that says who
-// and why.
+// Tests operators' changes of accounts: each is made once for its id, and one line names its author
+// and reason.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { ActionReply } from "../../../src/operator/act.ts";

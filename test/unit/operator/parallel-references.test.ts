@@ -1,5 +1,5 @@
 // Changes of balances that come over HTTP at the same time under few ids: of each id one counts,
-// and the money is what was answered.
+// and the balance is the sum of the answers.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { nano, usd } from "../../../src/core/money/money.ts";

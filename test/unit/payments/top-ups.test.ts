@@ -119,7 +119,7 @@ describe("a page of the provider", () => {
       startCheckout(lab.payments, account.row, { amount: usd(amount), savesCard: false });
     await payAt(await start("100"));
     await payAt(await start("80"));
-    // Nothing has told us of it yet.
+    // No event or reading has reported the payment yet.
     expect(await refusalCode(start("20"))).toBe("too_large");
     expect(await lab.credited(account)).toBe(usd("200"));
     await lab.settle();

@@ -1,4 +1,4 @@
-// The ledger: every change of the balance with what it left, newest first, by time.
+// The ledger: every change of the balance with the balance after it, newest first, by time.
 
 import { SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

@@ -58,7 +58,7 @@ function useChat(account: string): Chat {
     try {
       const { problem, ...end } = await streamChat(account, call, { onText, signal });
       if (answer === "" && signal.aborted) throw signal.reason;
-      // What has come is charged, so it stays, with the way to its receipt.
+      // The received part is charged, so it stays, with the way to its receipt.
       if (answer !== "" || problem === null) show(end);
       if (problem !== null) throw problem;
     } catch (error) {

@@ -1,4 +1,4 @@
-// The passkeys of a person: listed, added and removed, each after a proof of who it is.
+// The passkeys of a person: listed, added and removed, each after a proof of identity.
 
 import { Button } from "@mantine/core";
 import { queryOptions, useQuery } from "@tanstack/react-query";

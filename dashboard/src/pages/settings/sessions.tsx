@@ -91,7 +91,7 @@ const BROWSERS = ["Edg", "OPR", "Firefox", "Chrome", "Safari"] as const;
 const NAMES: Readonly<Record<string, string>> = { Edg: "Edge", OPR: "Opera" };
 const SYSTEMS = ["Android", "iPhone", "iPad", "Windows", "Mac OS", "Linux"] as const;
 
-/** "Firefox on Linux", or the beginning of what the program calls itself. */
+/** "Firefox on Linux", or the beginning of the program's own name. */
 function deviceOf(userAgent: string | null): string {
   if (userAgent === null || userAgent === "") return t.people.unknownDevice;
   const browser = BROWSERS.find((one) => userAgent.includes(`${one}/`));

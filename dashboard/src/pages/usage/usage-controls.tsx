@@ -157,7 +157,7 @@ interface FilterProps extends ControlProps {
   readonly choices: UsageReply["choices"];
 }
 
-/** Filters by what the account used in this range. */
+/** Filters by the keys, models and services that the account used in this range. */
 export function UsageFilters({ fields, change, choices }: FilterProps) {
   const lists = {
     service: choices.services.map((id) => ({ value: id, label: nameOf(t.services, id) })),

@@ -9,7 +9,7 @@ export const MEDIA_KIND_NAMES = Object.keys(MEDIA_KINDS) as MediaKind[];
 export const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
 export type ImageType = (typeof IMAGE_TYPES)[number];
 
-/** How closely the model looks at an image, by OpenAI's words. */
+/** The resolution at which the model sees an image, by OpenAI's words. */
 export const DETAILS = ["auto", "low", "high", "original"] as const;
 export type Detail = (typeof DETAILS)[number];
 

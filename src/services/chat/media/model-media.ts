@@ -5,7 +5,7 @@ import { invalid } from "../../../http/body/checks.ts";
 import { type ImageBound, imageTokensMax } from "./image-rules.ts";
 import { isAddress, MEDIA_KINDS, type MediaKind, type MediaPart } from "./media-part.ts";
 
-/** What a model takes besides text, by its configuration. */
+/** The media that a model takes besides text, by its configuration. */
 export interface ModelMedia {
   readonly kinds: readonly MediaKind[];
   /** The bounds of its routes: the one with the most tokens counts. */
@@ -24,7 +24,9 @@ export interface MediaModel {
   readonly media?: ModelMedia;
 }
 
-/** What a model takes, in words: "takes an image (anthropic) and a PDF (at most 200000 tokens)". */
+/**
+ * Describes the media of a model: "takes an image (anthropic) and a PDF (at most 200000 tokens)".
+ */
 export function mediaWords({ kinds, imageBounds, pdfTokensMax }: ModelMedia): string {
   const bounds = { image: imageBounds.join(", "), pdf: `at most ${pdfTokensMax} tokens` };
   return `takes ${kinds.map((kind) => `${MEDIA_KINDS[kind]} (${bounds[kind]})`).join(" and ")}`;

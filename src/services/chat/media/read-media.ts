@@ -22,7 +22,7 @@ const DATA_HEAD = /^data:([a-z]+\/[a-z0-9.+-]+)(?:;[a-z0-9-]+=[a-z0-9._-]*)*;bas
 const HEAD_LENGTH_MAX = 256;
 const IMAGE_RULE = "must be a PNG, JPEG, GIF or WebP image in base64, with a whole header";
 const PDF_RULE = "must be a data URL of a PDF in base64: data:application/pdf;base64,…";
-/** "%PDF-" in base64, as far as it does not depend on what follows. */
+/** "%PDF-" in base64, up to the last character that does not depend on the bytes after it. */
 const PDF_MAGIC = "JVBERi";
 
 /**

@@ -10,7 +10,7 @@ import type { ModelMedia } from "../media/model-media.ts";
 export interface Route {
   readonly provider: string;
   readonly model: string;
-  /** What the operator pays there; omitted if the operator did not say. */
+  /** The operator's cost there; omitted if it is not configured. */
   readonly buying?: Prices;
 }
 
@@ -44,7 +44,7 @@ export interface ModelEntry {
   readonly showsReasoning?: boolean;
   /** Parameters that this model accepts in addition to those that every model gets. */
   readonly extraParameters?: readonly string[];
-  /** What it takes besides text; left out for a model that takes only text. */
+  /** The media that it takes; left out for a model that takes only text. */
   readonly media?: ModelMedia;
 }
 
@@ -163,7 +163,7 @@ export interface ProviderIdentifiers {
   readonly fields: readonly IdentifierField[];
 }
 
-/** What a provider can do with images and PDFs. */
+/** The provider's support of images and PDFs. */
 export interface ProviderMedia {
   readonly kinds: readonly MediaKind[];
   /** True if its own cloud fetches images from addresses (D-644). */
@@ -178,13 +178,13 @@ export interface ProviderEntry {
   /** Without a slash at the end. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
-  /** How long to wait for the first event of a stream. */
+  /** The time limit for the first event of a stream. */
   readonly firstByteTimeoutMs: number;
-  /** How long to wait for a reply that is not streamed. */
+  /** The time limit for a reply that is not streamed. */
   readonly replyTimeoutMs: number;
-  /** How long to wait between two events of a stream. */
+  /** The time limit between two events of a stream. */
   readonly idleTimeoutMs: number;
-  /** How long to wait for the usage after a streamed reply, while the caller waits too. */
+  /** The time limit for the usage after a streamed reply, while the caller waits too. */
   readonly usageTimeoutMs: number;
   /** The most simultaneous requests; others go to the next route. */
   readonly concurrencyMax: number;
@@ -222,7 +222,7 @@ export const AUTO_TERMS: AutoTerms = {
   excluded: false,
 };
 
-/** How `auto` chooses a model (SPEC 4.9). */
+/** The rules by which `auto` chooses a model (SPEC 4.9). */
 export interface AutoRules {
   readonly policy: "cheapest" | "balanced" | "quality";
   /** By model id; a model that is not here has AUTO_TERMS. */

@@ -1,4 +1,4 @@
-// What each known provider can do with images and PDFs.
+// The support of images and PDFs by each known provider.
 
 import type { ProviderMedia } from "./catalogue.ts";
 import type { PresetName } from "./provider-presets.ts";

@@ -97,8 +97,8 @@ export const PROVIDER_PRESETS = {
     identifiers: [],
   }),
   openai: openai("https://api.openai.com/v1", "max_completion_tokens", {
-    // Without the tier a setting of the project decides what the call costs, and without `store`
-    // another one decides whether OpenAI keeps the conversation.
+    // Without the tier, a setting of OpenAI's project decides the cost of the call; without
+    // `store`, another one decides whether OpenAI keeps the conversation.
     sets: { service_tier: "default", store: false },
     identifiers: OF_OPENAI,
   }),

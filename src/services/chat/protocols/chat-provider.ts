@@ -144,7 +144,7 @@ function routesFor({ model, request }: AskedModel, catalogue: ChatCatalogue): Ro
   return routes.filter(({ server }) => server.media?.fetchesAddresses === true);
 }
 
-/** What a caller asks of a model. */
+/** A caller's request to a model. */
 interface AskedModel {
   readonly deps: Pick<ChatProviderDeps, "fetch" | "identifiers">;
   readonly model: ModelEntry;
@@ -290,7 +290,7 @@ class Relay extends Batches implements Taker<ChatBatch>, ServedStream {
     this.#taker?.end();
   }
 
-  /** Any error but a RouteFailure is a fault of ours, in what becomes of the batches. */
+  /** Any error but a RouteFailure is a fault of ours in the processing of batches. */
   fail(error: unknown): void {
     const isServers = error instanceof RouteFailure;
     this.#report(isServers ? "failed" : "ignored");

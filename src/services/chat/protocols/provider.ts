@@ -126,7 +126,7 @@ export interface ChatReply extends UsageFault {
 export interface ServedRoute {
   /** The name of its provider. */
   readonly lane: string;
-  /** What the operator pays there; undefined if that is not configured. */
+  /** The operator's cost there; undefined if it is not configured. */
   readonly buying?: Prices | undefined;
   /** The names of parameters that it cannot serve, and did without. */
   readonly ignored?: readonly string[] | undefined;
@@ -171,7 +171,7 @@ export interface ChatOptions {
   readonly account: string;
   /** Aborted when the caller is gone or a time limit is reached; ends the upstream request. */
   readonly signal: CancelSignal;
-  /** Is told of every request to a server, and may refuse it. */
+  /** Called before every request to a server; it may refuse the request. */
   readonly watch?: RequestWatch;
 }
 

@@ -63,7 +63,7 @@ interface RoutedFile extends MediaFile {
   readonly routes: readonly { readonly provider: string; readonly model: string }[];
 }
 
-/** What the model of an entry takes; undefined if that is only text. */
+/** The media that an entry's model takes; undefined for a model that takes only text. */
 export function toMedia(file: RoutedFile, context: MediaContext): ModelMedia | undefined {
   const { takes = [], image_tokens: bound, pdf_tokens: pdfTokensMax } = file;
   const { pointer, known, refuse } = context;
@@ -105,7 +105,9 @@ function boundsOf(
   return [...new Set(bounds)];
 }
 
-/** Where each page costs the same, the most pages; else a PDF may fill the context (D-645). */
+/**
+ * The cost of the most pages if each page costs the same; else a PDF may fill the context (D-645).
+ */
 function pdfBound(
   { context_length: context }: RoutedFile,
   imageBounds: readonly ImageBound[],

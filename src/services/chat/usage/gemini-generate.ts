@@ -93,7 +93,7 @@ function partsOf(usage: Json): { readonly parts: PartCounts; readonly thoughts: 
   const reads = modalities(usage, "cacheTokensDetails");
   const replies = modalities(usage, "candidatesTokensDetails");
   const cacheReadAudio = Math.min(reads("AUDIO"), cached);
-  // Details may name less than the count, or not say how much of a modality was cached.
+  // Details may sum up to less than the count, or leave out the cached part of a modality.
   const audioIn = within(prompt("AUDIO") - reads("AUDIO"), input - cached);
   const imageIn = within(prompt("IMAGE") - reads("IMAGE"), input - cached - audioIn);
   const imageOut = replies("IMAGE");

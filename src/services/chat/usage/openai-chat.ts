@@ -130,7 +130,7 @@ function partsIn(usage: Json, counts: Counts, sent: SentCall): PartCounts {
   // OpenRouter counts the writes to Gemini's cache beside the prompt, and bills them in its cost.
   const isBeside = written > left && isCost(usage.cost);
   const plain = isBeside ? left : left - written;
-  // A server that counts audio does not say how much of it was cached.
+  // A server that counts audio does not report its cached part.
   const audioIn = Math.min(countIn(inputDetails, "audio_tokens") || 0, Math.max(0, plain));
   const imageIn = Math.min(
     countIn(inputDetails, "image_tokens") || 0,

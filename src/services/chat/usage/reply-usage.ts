@@ -50,7 +50,8 @@ export const SENT_PLAINLY: SentCall = { tier: "standard", writes: "30m" };
 
 /**
  * A form of replies. `fold` takes a whole reply, or one event of a stream after the other; `read`
- * makes the usage of what is known then. Adapters that have the raw usage make a `Last` themselves.
+ * makes the usage of the fields read so far. Adapters that have the raw usage make a `Last`
+ * themselves.
  */
 export interface UsageForm<Last> {
   readonly none: Last;
@@ -169,7 +170,9 @@ export function feesIn(
   return fees ?? NO_FEES;
 }
 
-/** Served as it was sent, by a provider whose replies do not say how they were served. */
+/**
+ * The properties of the request, for a provider whose replies do not report how they were served.
+ */
 export function servedAsSent({ tier }: SentCall): Served {
   return { tier, speed: "standard", geography: null, model: null };
 }

@@ -1,4 +1,4 @@
-// Maps failures of an SMTP conversation to what they mean for the message.
+// Maps failures of an SMTP conversation to the message's delivery.
 
 import type { NodemailerError } from "nodemailer";
 import type { RejectReason } from "../../../core/mail.ts";
@@ -19,8 +19,8 @@ const REASONS: readonly (readonly [RegExp, RejectReason])[] = [
 const REFUSALS_FROM = 400;
 
 /**
- * The meaning of an error from the library. `committed` says whether the end of the message may
- * have been sent.
+ * The meaning of an error from the library. `committed` is true if the end of the message may have
+ * been sent.
  */
 export function deliveryOf(error: NodemailerError, committed: boolean): NotAccepted {
   const why = codesOf(error);

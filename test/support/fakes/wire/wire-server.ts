@@ -1,5 +1,5 @@
-// A model server that answers with what a test puts in its queue, byte by byte over a socket: the
-// replies of any provider, and every way in which a reply can break off.
+// A model server that sends the replies in a test's queue, byte by byte over a socket: the replies
+// of any provider, and every way in which a reply can break off.
 
 import { createServer, type Socket } from "node:net";
 import { type Received, readRequests } from "../../api/read-requests.ts";

@@ -92,7 +92,7 @@ export function runChat(
   });
 }
 
-/** What the caller gets of a reply, or of a stream that has begun. */
+/** The answer to the caller: a whole reply, or a stream that has begun. */
 export function answerChat(
   context: EndpointContext<ChatDeps>,
   chat: CompletionCall,

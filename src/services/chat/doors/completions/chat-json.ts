@@ -28,7 +28,7 @@ export interface CompletionMeta {
   readonly hasUsageFrame: boolean;
   /** Names of fields of the body that had no effect. */
   readonly ignored: readonly string[];
-  /** What `svc` says besides; null for nothing. */
+  /** Adds members to `svc`; null if there are none. */
   readonly svcMembers: SvcMembers | null;
 }
 

@@ -27,7 +27,7 @@ import type { SvcMembers } from "./chat-json.ts";
 import { toMessages } from "./chat-messages.ts";
 import { checkLogprobs, toIdentifiers, toOutputLimit, toParameters } from "./chat-parameters.ts";
 
-/** A call of this door, with what its answer needs of the body. */
+/** A call of this door, with the fields of the body that its answer depends on. */
 export interface CompletionCall extends ChatCall {
   /** True if the stream ends with a separate frame for the usage (`include_usage`). */
   readonly hasUsageFrame: boolean;

@@ -19,7 +19,7 @@ import { ignoredFields, toMessagesRequest, withThinking } from "./messages-reque
 
 type Context = EndpointContext<ChatDeps>;
 
-/** A call of this door, with what its answer needs of the request. */
+/** A call of this door, with the fields of the request that its answer depends on. */
 export interface MessagesCall extends ChatCall, Pick<ChosenModels, "svcMembers"> {
   /** Names of fields and betas that have no effect. */
   readonly ignored: readonly string[];
@@ -66,7 +66,7 @@ export function runMessages(
   });
 }
 
-/** What the caller gets of a reply, or of a stream that has begun. */
+/** The answer to the caller: a whole reply, or a stream that has begun. */
 export function answerMessages(
   context: Context,
   message: MessagesCall,

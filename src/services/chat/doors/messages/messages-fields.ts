@@ -76,7 +76,7 @@ function isSealedBlock({ type, data }: Block): boolean {
 /** Tools that Claude knows by their type, and that the caller runs. */
 const CLIENT_TOOLS = /^(?:bash|text_editor|computer|memory)_\d{8}$/;
 
-/** True for a tool with a schema of its own, which every server can be told of. */
+/** True for a tool with a schema of its own, which can be sent to every server. */
 export function hasOwnSchema({ type }: Pick<ToolFields, "type">): boolean {
   return isAbsent(type) || type === "custom";
 }

@@ -24,7 +24,7 @@ export interface MessageMeta {
   readonly served: AnsweringModel;
   /** Names of fields of the request that had no effect. */
   readonly ignored: readonly string[];
-  /** What `svc` says besides; null for nothing. */
+  /** Adds members to `svc`; null if there are none. */
   readonly svcMembers: SvcMembers | null;
 }
 

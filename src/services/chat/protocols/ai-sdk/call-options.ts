@@ -24,7 +24,7 @@ export interface SdkRequest {
   readonly ignored: readonly string[];
 }
 
-/** How closely the model looks at an image. */
+/** The resolution at which the model sees an image. */
 const DETAIL_FIELD = "messages[].content[].image_url.detail";
 
 /** The setters of the parameters that the specification has. */

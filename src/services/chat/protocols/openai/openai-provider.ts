@@ -65,7 +65,7 @@ function requestOf(
   return { account, fetch, url, method: "POST", headers, body, limit, signal };
 }
 
-/** What all requests to a provider have in common. */
+/** The common parts of all requests to a provider. */
 interface ProviderRequests {
   readonly url: string;
   /** The headers for a whole reply, and for a stream. */

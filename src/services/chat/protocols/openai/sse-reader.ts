@@ -141,7 +141,7 @@ function decoded(bytes: Buffer, start: number, end: number): string {
   }
 }
 
-/** Where the last complete character ends. Invalid UTF-8 is left for the decoder to reject. */
+/** The end of the last complete character. Invalid UTF-8 is left for the decoder to reject. */
 function endOfCharacters(bytes: Buffer, start: number, stop: number): number {
   for (let at = stop - 1; at >= start && at >= stop - 3; at -= 1) {
     const byte = bytes[at] ?? 0;

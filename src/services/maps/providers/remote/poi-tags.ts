@@ -1,4 +1,4 @@
-// How OpenStreetMap tags the categories of points of interest.
+// Maps categories of points of interest to OpenStreetMap's tags.
 
 import type { ParametersOf } from "../../actions.ts";
 

@@ -1,5 +1,5 @@
-// What the one adapter makes of a request, apart from the provider: limits, thoughts that come
-// back, parameters that a provider does not have, and packages that nobody uses.
+// Tests the adapter's requests, apart from the provider: limits, thoughts that come back,
+// parameters that a provider does not have, and packages that no model uses.
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { UpstreamCall } from "../../../../../src/services/chat/protocols/protocol.ts";

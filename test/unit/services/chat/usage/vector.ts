@@ -89,7 +89,7 @@ function readVector(vector: Vector, other?: Reader): ReplyUsage | null {
   return reader(eventsOf(vector), { tier: "standard", writes: writesOf(vector) });
 }
 
-/** Holds the reply of a vector to what it expects, read by another reader if one is given. */
+/** Compares the reply of a vector with its expectation, read by another reader if one is given. */
 export function checkVector(vector: Vector, reader?: Reader): void {
   const { expected, shape } = vector;
   if (shape === "count-tokens") {
