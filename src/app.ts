@@ -13,7 +13,6 @@ import { MinuteBudget } from "./http/body/minute-budget.ts";
 import type { BodyParser } from "./http/body/parse-body.ts";
 import type { ClientInfo } from "./http/client-info.ts";
 import { createClientIp } from "./http/client-ip.ts";
-import { frontDoor } from "./http/console/dashboard.ts";
 import type { DashboardFiles } from "./http/console/dashboard-files.ts";
 import type { Endpoint } from "./http/endpoint-info.ts";
 import {
@@ -49,6 +48,7 @@ import type { MailServices } from "./services/mail/mail-services.ts";
 import type { MapsProvider } from "./services/maps/providers/provider.ts";
 import type { SearchProvider } from "./services/search/providers/provider.ts";
 import type { Catalogue } from "./settings/catalogue.ts";
+import { frontDoor } from "./site/front-door.ts";
 
 export interface AppDeps {
   readonly accounts: AccountActors;
@@ -86,6 +86,8 @@ export interface AppDeps {
   readonly keyPeppers: SecretList;
   /** The stored form of a caller's address. */
   readonly clientInfo: (ip: string) => ClientInfo;
+  /** The address under which people open the service; null if it is not configured. */
+  readonly origin: string | null;
   /** The built pages of the dashboard; null if they were never built. */
   readonly dashboard: () => DashboardFiles | null;
   /** True if the page at /docs can send requests. */

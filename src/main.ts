@@ -90,6 +90,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     trustedProxies: config.trustedProxies,
     onUntrustedProxy: (address) => proxies.report(address, log),
     keyPeppers: config.secrets.KEY_PEPPER,
+    origin: config.console?.origin ?? null,
     // Without the console the pages would have nothing to talk to.
     dashboard: config.console === null ? () => null : openDashboard(config.dataDirectory),
     docsTryIt: config.docsTryIt,

@@ -43,6 +43,7 @@ import { model, models } from "./services/chat/doors/models/models-endpoint.ts";
 import { type MailDeps, messageStatus, sendMessage } from "./services/mail/mail-endpoints.ts";
 import { type MapsDeps, maps } from "./services/maps/maps-endpoint.ts";
 import { batchSearch, type SearchDeps, search } from "./services/search/search-endpoints.ts";
+import { SITE, type SiteDeps } from "./site/front-door.ts";
 
 /** The parts that the Gateway's endpoints use, for all services. */
 export type GatewayDeps = ChatDeps & SearchDeps & MapsDeps & MailDeps;
@@ -106,7 +107,7 @@ export const DOCUMENTED: DocumentedLists = {
   program: HEALTH,
 };
 
-type ProgramDeps = HealthDeps & DocumentationDeps & WebhookDeps & DashboardDeps;
+type ProgramDeps = HealthDeps & DocumentationDeps & WebhookDeps & DashboardDeps & SiteDeps;
 
 /** Endpoints of the program itself. */
 export const PROGRAM: readonly Endpoint<ProgramDeps>[] = [
@@ -115,4 +116,5 @@ export const PROGRAM: readonly Endpoint<ProgramDeps>[] = [
   ...documentation(DOCUMENTED),
   consoleDocument(CONSOLE),
   ...DASHBOARD,
+  ...SITE,
 ];

@@ -309,6 +309,11 @@ export const REMEMBERED: readonly Remembered[] = [
     most: "those in the code",
   },
   {
+    holders: ["src/site/front-door.ts pages"],
+    what: "front pages",
+    most: "two of each catalogue that is in use",
+  },
+  {
     holders: ["src/store/servers/ip-hash-secrets.ts #byMonth"],
     what: "secrets of addresses",
     most: "two months",

@@ -78,6 +78,7 @@ function catalogueChanges(before: Catalogue, after: Catalogue): string[] {
 const SECTIONS = {
   search: ({ search }) => search,
   maps: ({ maps }) => maps,
+  brand: ({ brand }) => brand,
   // The rules of the built-in guide follow from whether other models exist.
   auto: ({ auto }) => [auto.policy, [...auto.models].filter(([id]) => id !== GUIDE_MODEL)],
 } satisfies Record<

@@ -2,6 +2,7 @@
 
 import { type TProperties, Type } from "@sinclair/typebox";
 import type { ServiceName } from "../core/access/services.ts";
+import { BRAND_SECTION } from "../core/brand/brand-section.ts";
 import { closed } from "../core/configuration/fields.ts";
 import { CHAT_SECTION } from "../services/chat/settings/catalogue-section.ts";
 import { MAPS_SECTION } from "../services/maps/catalogue-section.ts";
@@ -23,8 +24,9 @@ export const CatalogueFile = Type.Object(
     ...SECTIONS.search,
     ...SECTIONS.maps,
     ...SECTIONS.mail,
+    ...BRAND_SECTION,
   },
-  { ...closed, title: "Farebox models and providers" },
+  { ...closed, title: "Farebox models, providers and brand" },
 );
 
 /** Returns the JSON schema of the file: docs/farebox.config.schema.json. */

@@ -1,6 +1,7 @@
 // Reads the configuration file of models, providers and services, and reports its faults by line.
 
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
+import { readBrand } from "../core/brand/brand-section.ts";
 import {
   JsonSyntaxError,
   type LocatedJson,
@@ -79,9 +80,10 @@ export function parseCatalogue(
   const { models, providers, auto } = readChat(file, context);
   const search = readSearch(file.search, context);
   const maps = readMaps(file.maps, context);
+  const brand = readBrand(file.brand, refuse);
   const [first, ...others] = keys.faults.map(located);
   if (first !== undefined) throw new CatalogueError(fileName, first, others);
-  return catalogueOf(models, providers, { search, maps, auto });
+  return catalogueOf(models, providers, { search, maps, auto, brand });
 }
 
 function readJson(text: string, fileName: string): LocatedJson {

@@ -1,5 +1,7 @@
-// Defines the catalogue: everything the gateway sells at one moment, by the configuration file.
+// Defines the catalogue: everything the gateway sells at one moment, by the configuration file, and
+// under which name.
 
+import { type Brand, DEFAULT_BRAND } from "../core/brand/brand.ts";
 import {
   type AutoRules,
   type ChatCatalogue,
@@ -13,25 +15,32 @@ import { EMBEDDED_SEARCH, type SearchOffer } from "../services/search/search-cat
 export interface Catalogue extends ChatCatalogue {
   readonly search: SearchOffer;
   readonly maps: MapsConfig;
+  readonly brand: Brand;
 }
 
-/** The services besides chat's models; an omitted service runs without configuration. */
+/** What is configured besides chat's models; all of it has defaults. */
 export interface OtherServices {
   readonly search?: SearchOffer;
   readonly maps?: MapsConfig;
   readonly auto?: AutoRules;
+  readonly brand?: Brand;
 }
 
-/** A catalogue of these models, providers and services, with the built-in guide. */
+/** A catalogue of these models, providers, services and brand, with the built-in guide. */
 export function catalogueOf(
   models: readonly ModelEntry[],
   providers: readonly ProviderEntry[],
-  { search = EMBEDDED_SEARCH, maps = DEFAULT_MAPS, auto }: OtherServices = {},
+  {
+    search = EMBEDDED_SEARCH,
+    maps = DEFAULT_MAPS,
+    auto,
+    brand = DEFAULT_BRAND,
+  }: OtherServices = {},
 ): Catalogue {
-  return { ...chatCatalogueOf(models, providers, auto), search, maps };
+  return { ...chatCatalogueOf(models, providers, auto), search, maps, brand };
 }
 
-/** Adds the default offers of search and maps to a catalogue of models. */
+/** Adds the default offers of search and maps, and our own brand, to a catalogue of models. */
 export function withDefaults(chat: ChatCatalogue): Catalogue {
-  return { ...chat, search: EMBEDDED_SEARCH, maps: DEFAULT_MAPS };
+  return { ...chat, search: EMBEDDED_SEARCH, maps: DEFAULT_MAPS, brand: DEFAULT_BRAND };
 }

@@ -31,7 +31,7 @@ interface ServiceRow {
 export const SERVICES = {
   chat: {
     title: "Chat",
-    about: "Chat completions and models.",
+    about: "Many models by one API, plain or streamed, in the forms of OpenAI and Anthropic.",
     scope: "models",
     unavailable: "model_unavailable",
     surfaces: ["gateway", "application"],
@@ -42,7 +42,7 @@ export const SERVICES = {
   },
   search: {
     title: "Search",
-    about: "Web search.",
+    about: "Web search, single and in batches, paid by the result.",
     scope: "search",
     unavailable: "search_unavailable",
     surfaces: ["gateway"],
@@ -64,7 +64,7 @@ export const SERVICES = {
   },
   mail: {
     title: "Mail",
-    about: "Transactional mail.",
+    about: "Transactional mail, sealed until it is delivered, with bounces reported.",
     scope: "mail",
     unavailable: "mail_unavailable",
     surfaces: ["gateway"],

@@ -1,6 +1,7 @@
 // The pages of the dashboard: one HTML page for every address below /dashboard, and its files.
 
 import type { RandomBytes } from "../../core/ids.ts";
+import { takes } from "../accepts.ts";
 import { plainEndpoint } from "../endpoint.ts";
 import type { Endpoint } from "../endpoint-info.ts";
 import { pathOf } from "../open-end.ts";
@@ -30,20 +31,6 @@ export const DASHBOARD: readonly Endpoint<DashboardDeps>[] = [
   ...pageEndpoints("dashboard", DASHBOARD_PATH, "The dashboard"),
   ...pageEndpoints("operatorPages", OPERATOR_PAGES, "The pages for operators"),
 ];
-
-/** Sends a browser that requests `/` to the dashboard; null for any other client. */
-export function frontDoor({ dashboard }: DashboardDeps, request: Request): Response | null {
-  const isReading = request.method === "GET" || request.method === "HEAD";
-  if (!isReading || pathOf(request.url) !== "/" || dashboard() === null) return null;
-  if (!takes(request.headers.get("accept") ?? "", "text/html")) return null;
-  const headers = {
-    location: DASHBOARD_PATH,
-    "cache-control": "no-store",
-    vary: "accept",
-    "x-content-type-options": "nosniff",
-  };
-  return new Response(null, { status: 303, headers });
-}
 
 function pageEndpoints(id: string, path: string, summary: string): Endpoint<DashboardDeps>[] {
   return [
@@ -125,12 +112,4 @@ function assetResponse({ type, plain, gzip, brotli }: DashboardAsset, accepts: s
   const bytes = form === "br" ? brotli : form === "gzip" ? gzip : null;
   if (form === null || bytes === null) return new Response(plain, { headers });
   return new Response(bytes, { headers: { ...headers, "content-encoding": form } });
-}
-
-/** True if a header such as Accept-Encoding names this choice, and does not weigh it with 0. */
-function takes(accepts: string, choice: string): boolean {
-  return accepts.split(",").some((one) => {
-    const [name = "", ...parameters] = one.split(";").map((part) => part.trim().toLowerCase());
-    return name === choice && !parameters.some((part) => /^q=0(\.0*)?$/.test(part));
-  });
 }

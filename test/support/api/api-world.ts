@@ -126,6 +126,7 @@ export class ApiWorld implements AsyncDisposable {
       trustedProxies: [],
       keyPeppers: [PEPPER],
       clientInfo: createClientInfo({ ipHashSecret: () => PEPPER, windowSecret: PEPPER }),
+      origin: null,
       dashboard: () => null,
       docsTryIt: false,
       mcp: { hosts: [], dashboard: null },

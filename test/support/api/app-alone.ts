@@ -44,6 +44,7 @@ export function appAlone(parts: Partial<AppDeps> = {}): AppAlone {
     trustedProxies: [],
     keyPeppers: [SECRET],
     clientInfo: createClientInfo({ ipHashSecret: () => SECRET, windowSecret: SECRET }),
+    origin: null,
     dashboard: () => null,
     docsTryIt: false,
     mcp: { hosts: [], dashboard: null },

@@ -65,8 +65,17 @@ export function mustBeGuarded(method: string, path: string, { headers }: Respons
   throw new Error(`${method} ${path} does not say that it varies with the key`);
 }
 
-const PUBLIC =
-  /^\/(?:docs(?:\/|$)|openapi\.json$|(?:api\/v1|console\/api)\/openapi\.json$|dashboard\/assets\/)/;
+const PUBLIC = new RegExp(
+  [
+    /^\/(?:\?|$)/,
+    /^\/(?:robots\.txt|sitemap\.xml|openapi\.json)$/,
+    /^\/(?:api\/v1|console\/api)\/openapi\.json$/,
+    /^\/(?:brand|dashboard\/assets)\//,
+    /^\/docs(?:\/|$)/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+);
 const KEYED = /^\/(?:api\/)?v1\/(?!openapi\.json)/;
 
 const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();

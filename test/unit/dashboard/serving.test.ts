@@ -8,12 +8,16 @@ import {
   isDashboardBuilt,
   staticImports,
 } from "../../../scripts/build-dashboard.ts";
+import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
 import {
   dashboardFolder,
   dashboardPlaces,
   openDashboard,
 } from "../../../src/http/console/dashboard-files.ts";
+import { catalogueOf } from "../../../src/settings/catalogue.ts";
 import { appAlone } from "../../support/api/app-alone.ts";
+import { BROWSER_ACCEPT } from "../../support/api/browser-accept.ts";
+import { MODEL } from "../../support/api/models.ts";
 import { FakeClock } from "../../support/fakes/fake-clock.ts";
 import { sharedFolder } from "../../support/shared.ts";
 
@@ -124,14 +128,26 @@ describe("the page", () => {
 });
 
 describe("the address of the server itself", () => {
-  const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-
-  test("leads a browser to the dashboard", async () => {
+  test("has the entry to the dashboard one click away", async () => {
     for (const path of ["/", "/?from=mail"]) {
-      const response = await get(path, { accept: BROWSER });
-      expect(response.status).toBe(303);
-      expect(response.headers.get("location")).toBe("/dashboard");
+      const response = await get(path, { accept: BROWSER_ACCEPT });
+      expect(response.status).toBe(200);
+      const page = await response.text();
+      expect(page).toContain('<a href="/dashboard">Sign in</a>');
+      expect(page).toContain('href="/dashboard/sign-up"');
     }
+  });
+
+  test("leads a browser to the dashboard without a front page, or nowhere", async () => {
+    const brand = { ...DEFAULT_BRAND, hasFrontPage: false };
+    const catalogue = catalogueOf([MODEL], [], { brand });
+    const off = { catalogue: () => catalogue };
+    const leading = appAlone({ ...off, dashboard: openDashboard(folder) });
+    const response = await leading.get("/", { accept: BROWSER_ACCEPT });
+    expect(response.status).toBe(303);
+    expect(response.headers.get("location")).toBe("/dashboard");
+    const without = await appAlone(off).get("/", { accept: BROWSER_ACCEPT });
+    expect(without.status).toBe(404);
   });
 
   test("answers all other clients as it does without a dashboard, byte by byte", async () => {
@@ -148,10 +164,10 @@ describe("the address of the server itself", () => {
       ["GET", "/", "*/*"],
       ["GET", "/", "application/json"],
       ["GET", "/", "application/json, text/html;q=0"],
-      ["POST", "/", BROWSER],
-      ["OPTIONS", "/", BROWSER],
-      ["GET", "//", BROWSER],
-      ["GET", "/v1", BROWSER],
+      ["POST", "/", BROWSER_ACCEPT],
+      ["OPTIONS", "/", BROWSER_ACCEPT],
+      ["GET", "//", BROWSER_ACCEPT],
+      ["GET", "/v1", BROWSER_ACCEPT],
     ] as const) {
       const init = { headers: { accept } };
       const answer = await whole(await withPages.request(method, path, init));
@@ -159,8 +175,6 @@ describe("the address of the server itself", () => {
       expect(answer.status).toBe(404);
       expect(JSON.parse(answer.body)).toMatchObject({ error: { code: "not_found" } });
     }
-    const browser = await without.get("/", { accept: BROWSER });
-    expect(browser.status).toBe(404);
   });
 });
 

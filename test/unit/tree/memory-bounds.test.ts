@@ -55,6 +55,8 @@ describe("the table", () => {
     "src/annexes/atlas/label-space.ts #taken",
     "src/core/configuration/located-json.ts numbers",
     "src/core/configuration/located-json.ts offsets",
+    "src/core/brand/logo.ts #open",
+    "src/core/brand/logo.ts #written",
   ];
 
   const found = readTree()

@@ -22,7 +22,7 @@ function layers<Name extends string>(rows: readonly Layer<Name>[]) {
 const FLOOR = ["actors", "upstream", "store", "core"] as const;
 const BELOW_SURFACE = ["readings", "domain", "atlas", "http", "calls", ...FLOOR] as const;
 const BELOW_APP = ["operator", "surface", "settings", ...BELOW_SURFACE] as const;
-const SURFACE = /^src\/(?:account|application|console|mcp)\//;
+const SURFACE = /^src\/(?:account|application|console|mcp|site)\//;
 /**
  * The parts that a call does not need. The drawn maps are not among them, because the service of
  * maps uses them.

@@ -1,0 +1,53 @@
+// The brand of an installation: what its pages, mails and documents call the service, and how they
+// look. Every place that names the service to people reads it here (D-760).
+
+import type { Accent } from "./colours.ts";
+import type { Logo } from "./logo.ts";
+
+/** A page of the operator, in the foot of our pages. */
+export interface BrandLink {
+  readonly label: string;
+  readonly url: string;
+}
+
+/** The pages of `docs/` that are shown: all, or those for customers. */
+export const DOCS_SHOWN = ["all", "customers"] as const;
+
+export interface Brand {
+  readonly name: string;
+  /** One sentence about the service. */
+  readonly about: string;
+  /** The sender of mails. */
+  readonly senderName: string;
+  /** Null for our own mark in the accent. */
+  readonly logo: Logo | null;
+  readonly accent: Accent;
+  readonly supportEmail: string | null;
+  /** Terms, privacy and imprint first, as far as they are given. */
+  readonly links: readonly BrandLink[];
+  /** False if `/` leads to the dashboard. */
+  readonly hasFrontPage: boolean;
+  /** False if search engines are asked to list nothing. */
+  readonly isListed: boolean;
+  readonly docs: (typeof DOCS_SHOWN)[number];
+}
+
+/** Reads the brand of this moment. */
+export type ReadBrand = () => Brand;
+
+/** The name of the software, and of an installation without a brand. */
+export const PRODUCT = "Farebox";
+
+/** The brand of an installation that configures none. */
+export const DEFAULT_BRAND: Brand = {
+  name: PRODUCT,
+  about: "Models, web search, maps and mail behind one key, paid from one prepaid balance.",
+  senderName: PRODUCT,
+  logo: null,
+  accent: { light: "#0b6b50", dark: "#39b58a" },
+  supportEmail: null,
+  links: [],
+  hasFrontPage: true,
+  isListed: true,
+  docs: "all",
+};

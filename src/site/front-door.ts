@@ -1,0 +1,131 @@
+// Answers `/` and what belongs to it: a page for browsers, and files for search engines. Other
+// clients get the 404 of any unknown path, because to them `/` is nothing.
+
+import { createHash } from "node:crypto";
+import type { Brand } from "../core/brand/brand.ts";
+import { escapeHtml } from "../core/text/html.ts";
+import { takes } from "../http/accepts.ts";
+import { plainEndpoint } from "../http/endpoint.ts";
+import type { Endpoint } from "../http/endpoint-info.ts";
+import { pathOf } from "../http/open-end.ts";
+import {
+  type PublicText,
+  policyOf,
+  publicAnswer,
+  publicText,
+  seeOther,
+} from "../http/public-page.ts";
+import { Type } from "../http/schema.ts";
+import { frontPage } from "./front-page.ts";
+import { LOGO_PATH, logoSvg } from "./mark.ts";
+import type { SoldThings } from "./offer.ts";
+
+export interface SiteDeps {
+  readonly catalogue: () => SoldThings & { readonly brand: Brand };
+  /** The address under which people open the service; null if it is not configured. */
+  readonly origin: string | null;
+  /** Null if no dashboard is served. */
+  readonly dashboard: () => object | null;
+}
+
+interface WrittenPage extends PublicText {
+  readonly policy: string;
+}
+
+/** The page of each catalogue, with a dashboard and without one. */
+const pages = new WeakMap<object, Map<boolean, WrittenPage>>();
+
+const DASHBOARD = "/dashboard";
+/** What search engines have no use for. */
+const NOT_LISTED = [DASHBOARD, "/operator", "/console", "/v1", "/api", "/mcp"];
+
+/** Answers a browser that requests `/`; null for any other client and any other request. */
+export function frontDoor(deps: SiteDeps, request: Request): Response | null {
+  const isReading = request.method === "GET" || request.method === "HEAD";
+  if (!isReading || pathOf(request.url) !== "/") return null;
+  if (!takes(request.headers.get("accept") ?? "", "text/html")) return null;
+  const { hasFrontPage } = deps.catalogue().brand;
+  if (!hasFrontPage) return deps.dashboard() === null ? null : seeOther(DASHBOARD);
+  const { policy, ...page } = pageOf(deps);
+  return publicAnswer(page, request, {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": policy,
+    "referrer-policy": "strict-origin-when-cross-origin",
+    "cross-origin-opener-policy": "same-origin",
+    vary: "accept",
+  });
+}
+
+function pageOf({ catalogue, origin, dashboard }: SiteDeps): WrittenPage {
+  const sold = catalogue();
+  const hasDashboard = dashboard() !== null;
+  const known = pages.get(sold) ?? new Map<boolean, WrittenPage>();
+  pages.set(sold, known);
+  const written = known.get(hasDashboard);
+  if (written !== undefined) return written;
+  const { text, style } = frontPage(sold, { brand: sold.brand, origin, hasDashboard });
+  const hash = createHash("sha256").update(style).digest("base64");
+  const policy = policyOf(`style-src 'sha256-${hash}'`, "img-src 'self'");
+  const page = { ...publicText(text), policy };
+  known.set(hasDashboard, page);
+  return page;
+}
+
+/** The files beside the page. */
+export const SITE: readonly Endpoint<SiteDeps>[] = [
+  siteFile(LOGO_PATH, "The mark of the service", ({ catalogue }) => ({
+    text: logoSvg(catalogue().brand),
+    headers: { "content-type": "image/svg+xml", "content-security-policy": policyOf("sandbox") },
+  })),
+  siteFile("/robots.txt", "What search engines may list", (deps) => ({
+    text: robotsText(deps),
+    headers: { "content-type": "text/plain; charset=utf-8" },
+  })),
+  siteFile("/sitemap.xml", "The pages for search engines", (deps) => ({
+    text: sitemapXml(deps),
+    headers: { "content-type": "application/xml; charset=utf-8" },
+  })),
+];
+
+interface SiteFile {
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+function siteFile(
+  path: string,
+  summary: string,
+  read: (deps: SiteDeps) => SiteFile,
+): Endpoint<SiteDeps> {
+  return plainEndpoint({
+    id: path,
+    method: "GET",
+    path,
+    summary,
+    reply: Type.Unknown(),
+    examples: [],
+    run(deps: SiteDeps, { request }) {
+      const { text, headers } = read(deps);
+      return publicAnswer(publicText(text), request, headers);
+    },
+  });
+}
+
+function robotsText({ catalogue, origin }: SiteDeps): string {
+  if (!catalogue().brand.isListed) return "User-agent: *\nDisallow: /\n";
+  const lines = ["User-agent: *", ...NOT_LISTED.map((path) => `Disallow: ${path}`)];
+  if (origin !== null) lines.push("", `Sitemap: ${origin}/sitemap.xml`);
+  return `${lines.join("\n")}\n`;
+}
+
+/** Without an address, or if nothing may be listed, a map of no pages. */
+function sitemapXml({ catalogue, origin }: SiteDeps): string {
+  const { isListed, hasFrontPage } = catalogue().brand;
+  const paths = isListed ? [...(hasFrontPage ? ["/"] : []), "/docs"] : [];
+  const urls = origin === null ? [] : paths.map((path) => `${origin}${path}`);
+  const entries = urls.map((url) => `<url><loc>${escapeHtml(url)}</loc></url>\n`).join("");
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+${entries}</urlset>
+`;
+}

@@ -1,0 +1,32 @@
+// The mark of the brand: the operator's logo, or ours in the accent.
+
+import type { Brand } from "../core/brand/brand.ts";
+import type { Colour } from "../core/brand/colours.ts";
+import { type Html, html } from "../core/text/html.ts";
+
+/** Where the mark is served as a picture. */
+export const LOGO_PATH = "/brand/logo.svg";
+const MARK_PIXELS = 28;
+const SLOT: Colour = "#ffffff";
+
+/** The address of the mark; it changes with the mark. */
+export function logoAddress({ logo, accent }: Brand): string {
+  return `${LOGO_PATH}?v=${logo?.version ?? accent.light.slice(1)}`;
+}
+
+/** The mark as an element of a page. */
+export function markHtml(brand: Brand): Html {
+  return html`<img src="${logoAddress(brand)}" alt="" width="${MARK_PIXELS}"
+ height="${MARK_PIXELS}">`;
+}
+
+/** The mark as a picture: a slot and a coin that falls into it, unless the brand has a logo. */
+export function logoSvg({ logo, accent }: Brand): string {
+  if (logo !== null) return logo.svg;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">
+<rect width="24" height="24" rx="6" fill="${accent.light}"/>
+<rect x="5.5" y="6" width="13" height="2.4" rx="1.2" fill="${SLOT}"/>
+<rect x="10.4" y="10.4" width="3.2" height="8" rx="1.6" fill="${SLOT}"/>
+</svg>
+`;
+}

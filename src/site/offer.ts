@@ -1,0 +1,157 @@
+// What is sold, in words for visitors: the services with their prices, and the models.
+
+import { SERVICES, type ServiceName } from "../core/access/services.ts";
+import { MESSAGE_PRICE, RECIPIENT_PRICE } from "../core/mail.ts";
+import type { NanoUsd, PicoUsd } from "../core/money/money.ts";
+import { charge, decimalPerMillion, pricePerUnit, toDecimal } from "../core/money/money.ts";
+import { rowWords } from "../core/money/price-fields.ts";
+import {
+  type ChatCatalogue,
+  GUIDE_MODEL,
+  type ModelEntry,
+  servesChat,
+} from "../services/chat/models/catalogue.ts";
+import type { MapsConfig } from "../services/maps/servers.ts";
+import type { SearchOffer } from "../services/search/search-catalogue.ts";
+
+/** The part of a catalogue that visitors read. */
+export interface SoldThings extends Pick<ChatCatalogue, "models"> {
+  readonly search: Pick<SearchOffer, "pricePerResult">;
+  readonly maps: Pick<MapsConfig, "prices">;
+}
+
+/** A price in USD, as decimal digits. */
+export interface UnitPrice {
+  readonly usd: string;
+  readonly unit: string;
+}
+
+export interface SoldService {
+  readonly name: ServiceName;
+  readonly title: string;
+  readonly about: string;
+  readonly prices: readonly UnitPrice[];
+}
+
+export interface SoldModel {
+  readonly id: string;
+  readonly label: string;
+  /** USD for a million tokens. */
+  readonly input: string;
+  readonly output: string;
+  readonly cachedInput: string | null;
+  /** Its other prices, in words. */
+  readonly further: string;
+}
+
+/** A line of a receipt. */
+export interface ReceiptLine {
+  readonly what: string;
+  readonly quantity: number;
+  readonly price: UnitPrice;
+  readonly usd: string;
+}
+
+/** The receipt of a typical call at today's prices. */
+export interface SampleReceipt {
+  readonly of: string;
+  readonly lines: readonly ReceiptLine[];
+  readonly total: string;
+}
+
+const THOUSAND = 1_000;
+/** Thousands, so that each line is a whole number of nano-USD and the lines add up. */
+const PROMPT_TOKENS = 2_000;
+const OUTPUT_TOKENS = 1_000;
+const FURTHER_MAX = 160;
+
+/** A million tokens, in the words of price lists. */
+export const PER_MILLION = "a million tokens";
+
+/** The services as the documentation has them; one without a price here is shown without one. */
+export function soldServices({ models, search, maps }: SoldThings): readonly SoldService[] {
+  const each = (price: PicoUsd, unit: string) => ({ usd: pricePerUnit(price), unit });
+  const thousand = (price: PicoUsd, unit: string) => {
+    return { usd: toDecimal(charge([[THOUSAND, price]])), unit };
+  };
+  const chosen = shownModels(models);
+  const prices: Partial<Record<ServiceName, readonly UnitPrice[]>> = {
+    chat: cheapest(chosen),
+    search: [each(search.pricePerResult, "a result")],
+    maps: [
+      thousand(maps.prices.standard, "for 1,000 calls"),
+      thousand(maps.prices.tiles, "for 1,000 map tiles"),
+    ],
+    mail: [each(MESSAGE_PRICE, "a message"), each(RECIPIENT_PRICE, "a recipient")],
+  };
+  return (Object.keys(SERVICES) as ServiceName[]).map((name) => {
+    const { title, about } = SERVICES[name];
+    return { name, title, about, prices: prices[name] ?? [] };
+  });
+}
+
+/** The models, in the order of the configuration. */
+export function soldModels({ models }: SoldThings): readonly SoldModel[] {
+  return shownModels(models).map(({ id, label, prices: { rows } }) => {
+    const [first, ...others] = rows;
+    const more = others.map(rowWords).join("; ");
+    return {
+      id,
+      label,
+      input: first === undefined ? "0" : decimalPerMillion(first.input),
+      output: first === undefined ? "0" : decimalPerMillion(first.output),
+      cachedInput:
+        first === undefined || first.cachedInput === null
+          ? null
+          : decimalPerMillion(first.cachedInput),
+      further: more.length > FURTHER_MAX ? `${more.slice(0, FURTHER_MAX)}…` : more,
+    };
+  });
+}
+
+/** A chat with the first model for chat; ten results of a search if there is none. */
+export function sampleReceipt(sold: SoldThings): SampleReceipt {
+  const model = shownModels(sold.models).find(servesChat);
+  const row = model?.prices.rows[0];
+  if (model === undefined || row === undefined) {
+    const price = sold.search.pricePerResult;
+    const unit = { usd: pricePerUnit(price), unit: "a result" };
+    return receiptOf("Web search", [["results", 10, price, unit]]);
+  }
+  const perMillion = (price: PicoUsd) => ({ usd: decimalPerMillion(price), unit: PER_MILLION });
+  return receiptOf(model.label, [
+    ["tokens in", PROMPT_TOKENS, row.input, perMillion(row.input)],
+    ["tokens out", OUTPUT_TOKENS, row.output, perMillion(row.output)],
+  ]);
+}
+
+type Line = readonly [what: string, quantity: number, price: PicoUsd, shown: UnitPrice];
+
+function receiptOf(of: string, lines: readonly Line[]): SampleReceipt {
+  const cost = (some: readonly Line[]): NanoUsd =>
+    charge(some.map(([, quantity, price]) => [quantity, price]));
+  return {
+    of,
+    lines: lines.map((line) => {
+      const [what, quantity, , price] = line;
+      return { what, quantity, price, usd: toDecimal(cost([line])) };
+    }),
+    total: toDecimal(cost(lines)),
+  };
+}
+
+/** The built-in guide is shown only where it is the only model. */
+function shownModels(models: SoldThings["models"]): readonly ModelEntry[] {
+  const all = [...models.values()];
+  const own = all.filter(({ id }) => id !== GUIDE_MODEL);
+  return own.length > 0 ? own : all;
+}
+
+/** The lowest price of tokens, as "from". */
+function cheapest(models: readonly ModelEntry[]): UnitPrice[] {
+  const inputs = models.flatMap(({ prices }) => prices.rows[0]?.input ?? []);
+  const [first, ...others] = inputs;
+  if (first === undefined) return [];
+  const least = others.reduce((least, one) => (one < least ? one : least), first);
+  return [{ usd: decimalPerMillion(least), unit: PER_MILLION }];
+}

@@ -1,0 +1,181 @@
+// Tests the page at `/` and the files beside it.
+
+import { describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { type Brand, DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
+import { LOGO_CHARACTERS_MAX, readLogo } from "../../../src/core/brand/logo.ts";
+import { bandPrices, type ModelEntry } from "../../../src/services/chat/models/catalogue.ts";
+import { type Catalogue, catalogueOf } from "../../../src/settings/catalogue.ts";
+import { appAlone } from "../../support/api/app-alone.ts";
+import { BROWSER_ACCEPT } from "../../support/api/browser-accept.ts";
+import { MODEL } from "../../support/api/models.ts";
+
+const ORIGIN = "https://api.acme.example";
+const PAGE_BYTES_MAX = 60_000;
+const HOSTILE = `<img src=x onerror=alert(1)>"'&</script>`;
+
+const brandOf = (parts: Partial<Brand> = {}): Brand => ({ ...DEFAULT_BRAND, ...parts });
+
+function site({ catalogue, origin = ORIGIN }: { catalogue: Catalogue; origin?: string | null }) {
+  return appAlone({ catalogue: () => catalogue, origin });
+}
+
+async function page(catalogue: Catalogue, origin: string | null = ORIGIN): Promise<string> {
+  const response = await site({ catalogue, origin }).get("/", { accept: BROWSER_ACCEPT });
+  expect(response.status).toBe(200);
+  return await response.text();
+}
+
+const modelOf = (id: string, parts: Partial<ModelEntry> = {}): ModelEntry => {
+  return { ...MODEL, id, label: id, ...parts };
+};
+
+describe("the front page", () => {
+  test("has services and models with the catalogue's prices, to the last digit", async () => {
+    const prices = bandPrices(
+      { input: "0.123457", output: "1.5", cachedInput: "0.03", promptTokensMax: 1_000 },
+      { input: "2", output: "3" },
+    );
+    const html = await page(catalogueOf([modelOf("swift-9", { prices })], []));
+    expect(html).toContain("<code>swift-9</code>");
+    expect(html).toContain('$0.1234<span class="faint">57</span>');
+    expect(html).toContain("above 1000 prompt tokens: $2 in, $3 out");
+    // 2,000 x 0.123457 and 1,000 x 1.5, both for a million.
+    expect(html).toContain('$0.0002<span class="faint">46914</span>');
+    expect(html).toContain('$0.0017<span class="faint">46914</span>');
+    for (const words of ["Web search", "$0.0005", "$0.05", "1,000 map tiles", "a recipient"]) {
+      expect(html).toContain(words);
+    }
+  });
+
+  test("follows the catalogue at once, and a cache that asks gets the new one", async () => {
+    let catalogue = catalogueOf([modelOf("before")], []);
+    const app = appAlone({ catalogue: () => catalogue, origin: ORIGIN });
+    const first = await app.get("/", { accept: BROWSER_ACCEPT });
+    const etag = first.headers.get("etag") ?? "";
+    const asked = { accept: BROWSER_ACCEPT, "if-none-match": etag };
+    const same = await app.get("/", asked);
+    expect(same.status).toBe(304);
+    catalogue = catalogueOf([modelOf("after")], []);
+    const next = await app.get("/", asked);
+    expect(next.status).toBe(200);
+    expect(await next.text()).toContain("<code>after</code>");
+  });
+
+  test("loads nothing but its own mark, and its policy allows no more", async () => {
+    const app = site({ catalogue: catalogueOf([MODEL], []) });
+    const response = await app.get("/", { accept: BROWSER_ACCEPT });
+    const html = await response.text();
+    const style = /<style>([\s\S]*?)<\/style>/.exec(html)?.[1] ?? "";
+    const hash = createHash("sha256").update(style).digest("base64");
+    expect(response.headers.get("content-security-policy")).toBe(
+      `default-src 'none'; style-src 'sha256-${hash}'; img-src 'self'; base-uri 'none'; ` +
+        "form-action 'none'; frame-ancestors 'none'",
+    );
+    expect(response.headers.get("vary")).toBe("accept");
+    const loaded = [...html.matchAll(/(?:\ssrc|<link rel="icon" href)="([^"]*)"/g)];
+    expect(loaded.map(([, url]) => url?.split("?")[0])).toEqual([
+      "/brand/logo.svg",
+      "/brand/logo.svg",
+    ]);
+    expect(html).not.toMatch(/url\(|@import|<script(?! type="application\/ld\+json")/);
+  });
+
+  test("has at most 60 KB with its mark, however many models there are", async () => {
+    const long = "m".repeat(200);
+    const prices = bandPrices(
+      ...[1, 2, 3].map((band) => ({
+        input: "1234.123456",
+        output: "1234.123456",
+        cachedInput: "1234.123456",
+        promptTokensMax: band * 100_000,
+      })),
+      { input: "9999.999999", output: "9999.999999" },
+    );
+    const models = Array.from({ length: 200 }, (_, index) =>
+      modelOf(`${long}${index}`, { label: long, prices }),
+    );
+    const shapes = '<path d="M0 0h1"/>'.repeat(880);
+    const logo = readLogo(`<svg viewBox="0 0 1 1">${shapes}</svg>`);
+    if (typeof logo === "string") throw new Error(logo);
+    expect(logo.svg.length).toBeGreaterThan(LOGO_CHARACTERS_MAX - 1_000);
+    const app = site({ catalogue: catalogueOf(models, [], { brand: brandOf({ logo }) }) });
+    const html = await (await app.get("/", { accept: BROWSER_ACCEPT })).text();
+    const mark = await (await app.get("/brand/logo.svg")).text();
+    expect(Buffer.byteLength(html) + Buffer.byteLength(mark)).toBeLessThan(PAGE_BYTES_MAX);
+    const rows = html.match(/<tr><td>/g)?.length ?? 0;
+    expect(rows).toBeGreaterThan(10);
+    expect(html).toContain(`And ${200 - rows} more`);
+  });
+
+  test("escapes every text of the configuration", async () => {
+    const brand = brandOf({
+      name: HOSTILE,
+      about: HOSTILE,
+      links: [{ label: HOSTILE, url: "https://acme.example/?a=b&c=d" }],
+    });
+    const html = await page(catalogueOf([modelOf("m", { label: HOSTILE })], [], { brand }));
+    expect(html).not.toContain("<img src=x");
+    expect(html.match(/<\/script>/g)).toHaveLength(1);
+    expect(html).toContain('href="https://acme.example/?a=b&amp;c=d"');
+  });
+
+  test("says without a dashboard how to read and not how to sign up", async () => {
+    const html = await page(catalogueOf([MODEL], []));
+    expect(html).not.toContain("/dashboard");
+    expect(html).toContain('href="/docs"');
+  });
+
+  test("shows the built-in guide only where nothing else is sold", async () => {
+    expect(await page(catalogueOf([MODEL], []))).not.toContain("farebox-guide");
+    expect(await page(catalogueOf([], []))).toContain("farebox-guide");
+  });
+});
+
+describe("search engines", () => {
+  const catalogue = catalogueOf([MODEL], []);
+
+  test("find title, description, address, linked data and a map of pages", async () => {
+    const html = await page(catalogue);
+    expect(html).toMatch(/<title>Farebox: [^<]+<\/title>/);
+    expect(html).toContain(`<meta name="description" content="${DEFAULT_BRAND.about}">`);
+    expect(html).toContain(`<link rel="canonical" href="${ORIGIN}/">`);
+    const data = /<script type="application\/ld\+json">(.*?)<\/script>/.exec(html)?.[1] ?? "";
+    expect(JSON.parse(data)).toMatchObject({
+      "@context": "https://schema.org",
+      "@graph": [{ "@type": "WebSite", url: `${ORIGIN}/` }, { "@type": "Service" }],
+    });
+    const app = site({ catalogue });
+    const map = await (await app.get("/sitemap.xml")).text();
+    expect(map).toContain(`<loc>${ORIGIN}/</loc>`);
+    const robots = await (await app.get("/robots.txt")).text();
+    expect(robots).toContain("Disallow: /dashboard\n");
+    expect(robots).toContain(`Sitemap: ${ORIGIN}/sitemap.xml`);
+  });
+
+  test("are asked to list nothing where the configuration says so", async () => {
+    const quiet = catalogueOf([MODEL], [], { brand: brandOf({ isListed: false }) });
+    const html = await page(quiet);
+    expect(html).toContain('<meta name="robots" content="noindex, nofollow">');
+    expect(html).not.toContain("canonical");
+    const app = site({ catalogue: quiet });
+    expect(await (await app.get("/robots.txt")).text()).toBe("User-agent: *\nDisallow: /\n");
+    expect(await (await app.get("/sitemap.xml")).text()).not.toContain("<loc>");
+  });
+
+  test("get no address from a request, only the configured one", async () => {
+    const html = await page(catalogue, null);
+    expect(html).not.toContain("127.0.0.1");
+    const map = await (await site({ catalogue, origin: null }).get("/sitemap.xml")).text();
+    expect(map).not.toContain("<loc>");
+  });
+});
+
+test("the mark is a picture that can do nothing", async () => {
+  const response = await site({ catalogue: catalogueOf([], []) }).get("/brand/logo.svg");
+  expect(response.headers.get("content-type")).toBe("image/svg+xml");
+  expect(response.headers.get("content-security-policy")).toStartWith(
+    "default-src 'none'; sandbox",
+  );
+  expect(await response.text()).toContain('fill="#0b6b50"');
+});
