@@ -232,7 +232,13 @@ export function parseEntry(streamId: string, bytes: Buffer): JournalEntry {
   }
   const type = TYPES[next()];
   if (type === undefined) throw new UnknownRecord("A journal entry has an unknown type");
-  const fields = {
+  const text = textAfter(bytes, ENTRY_FIELDS).split("\t");
+  if (text.length !== 6) throw new UnknownRecord("A journal entry has another number of texts");
+  const [account = "", key = "", metadata = "", request = "", kind = "", outcome = ""] = text;
+  return {
+    epoch: Number(epoch),
+    number: Number(number),
+    type,
     atMs: next(),
     seq: next() || null,
     paidDelta: money(next()),
@@ -245,15 +251,6 @@ export function parseEntry(streamId: string, bytes: Buffer): JournalEntry {
     held: money(next()),
     writtenOff: money(next()),
     overrun: money(next()),
-  };
-  const text = textAfter(bytes, ENTRY_FIELDS).split("\t");
-  if (text.length !== 6) throw new UnknownRecord("A journal entry has another number of texts");
-  const [account = "", key = "", metadata = "", request = "", kind = "", outcome = ""] = text;
-  return {
-    epoch: Number(epoch),
-    number: Number(number),
-    type,
-    ...fields,
     kind: kindOf(kind),
     account,
     key,
@@ -288,7 +285,9 @@ function countersAt(bytes: Buffer, offset: number): number[] {
 
 function doubles(bytes: Buffer, count: number, name: string): number[] {
   if (bytes.length < count * BYTES) throw new UnknownRecord(`A ${name} record is too short`);
-  return Array.from({ length: count }, (_, index) => bytes.readDoubleLE(index * BYTES));
+  const values: number[] = [];
+  for (let index = 0; index < count; index += 1) values.push(bytes.readDoubleLE(index * BYTES));
+  return values;
 }
 
 function reader(fields: readonly number[]): () => number {

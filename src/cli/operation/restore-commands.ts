@@ -13,12 +13,13 @@ import {
 import { AdministrationError } from "../../core/errors.ts";
 import { type RereadPayment, rereadPayments } from "../../payments/reread-payments.ts";
 import { loadPaymentConfig, loadQueueRedisUrl } from "../../settings/config.ts";
-import { RowsRefused, readMigrations } from "../../store/backup/backup-tables.ts";
+import { readMigrations } from "../../store/backup/backup-tables.ts";
 import { type LostSpan, NOTHING_LOST, readLostSpan } from "../../store/backup/lost-span.ts";
 import { lastOperations, type RestoredRows, restorePostgres } from "../../store/backup/restore.ts";
 import { migrate } from "../../store/servers/migrate.ts";
 import { openRedis } from "../../store/servers/redis.ts";
 import { WrongSecret } from "../../store/servers/secrets.ts";
+import { RowsRefused } from "../../store/tables/copy.ts";
 import { type Answer, type Command, UsageError } from "../command.ts";
 import { paymentsOf } from "../payments/top-up-commands.ts";
 import { utc } from "../print.ts";

@@ -158,8 +158,15 @@ export function metadataText(m: CallMetadata): string {
 
 /** Reads the output of `metadataText`. */
 export function parseMetadata(text: string): CallMetadata {
-  const [endpoint, service, model, country, ipHash, priceVersion] = JSON.parse(text);
-  return { endpoint, service, model, country, ipHash, priceVersion };
+  const list = JSON.parse(text);
+  return {
+    endpoint: list[0],
+    service: list[1],
+    model: list[2],
+    country: list[3],
+    ipHash: list[4],
+    priceVersion: list[5],
+  };
 }
 
 /** An outcome as one text, in the same way as `metadataText`. */
@@ -185,34 +192,21 @@ export function outcomeText(o: Outcome): string {
 
 /** Reads the output of `outcomeText`, of this release or an earlier one. @throws RangeError */
 export function parseOutcome(text: string): Outcome {
-  const [
-    status,
-    errorCode,
-    latencyMs,
-    firstTokenMs,
-    promptTokens,
-    cachedTokens,
-    completionTokens,
-    requests,
-    model,
-    lane,
-    upstreamCost = null,
-    priceVersion = null,
-    usageDetails = null,
-  ] = JSON.parse(text);
+  const list = JSON.parse(text);
+  const upstreamCost = list[10] ?? undefined;
   return {
-    status,
-    errorCode,
-    latencyMs,
-    firstTokenMs,
-    promptTokens,
-    cachedTokens,
-    completionTokens,
-    requests,
-    ...(model !== null && { model }),
-    ...(lane !== null && { lane }),
-    ...(upstreamCost !== null && { upstreamCost: nanoOf(upstreamCost) }),
-    ...(priceVersion !== null && { priceVersion }),
-    ...(usageDetails !== null && { usageDetails }),
+    status: list[0],
+    errorCode: list[1],
+    latencyMs: list[2],
+    firstTokenMs: list[3],
+    promptTokens: list[4],
+    cachedTokens: list[5],
+    completionTokens: list[6],
+    requests: list[7],
+    model: list[8] ?? undefined,
+    lane: list[9] ?? undefined,
+    upstreamCost: upstreamCost === undefined ? undefined : nanoOf(upstreamCost),
+    priceVersion: list[11] ?? undefined,
+    usageDetails: list[12] ?? undefined,
   };
 }

@@ -4,23 +4,13 @@
 import { once } from "node:events";
 import type { Database } from "../servers/database.ts";
 import type { SqlTransaction } from "../servers/transaction.ts";
-
-export interface BackupTable {
-  readonly name: string;
-  /** Without columns that Postgres computes. */
-  readonly columns: readonly string[];
-}
-
-/** The rows of a table do not fit: nothing of the restore was kept. */
-export class RowsRefused extends Error {
-  override readonly name = "RowsRefused";
-}
+import { type CopyTable, columnList, copyIn } from "../tables/copy.ts";
 
 /**
- * All tables, each after those that it refers to. Partitions are part of the table that they belong
- * to.
+ * All tables, each after those that it refers to, without columns that Postgres computes.
+ * Partitions are part of the table that they belong to.
  */
-export async function readTables(tx: SqlTransaction): Promise<BackupTable[]> {
+export async function readTables(tx: SqlTransaction): Promise<CopyTable[]> {
   const tables = await tx<{ name: string; columns: string[] }[]>`
     SELECT c.relname AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
@@ -36,14 +26,14 @@ export async function readTables(tx: SqlTransaction): Promise<BackupTable[]> {
 }
 
 function inOrder(
-  tables: readonly BackupTable[],
+  tables: readonly CopyTable[],
   references: readonly { readonly name: string; readonly target: string }[],
-): BackupTable[] {
-  const ordered: BackupTable[] = [];
+): CopyTable[] {
+  const ordered: CopyTable[] = [];
   let left = [...tables];
   while (left.length > 0) {
     const waiting = new Set(left.map(({ name }) => name));
-    const isReady = ({ name }: BackupTable) =>
+    const isReady = ({ name }: CopyTable) =>
       !references.some((one) => one.name === name && waiting.has(one.target));
     const ready = left.filter(isReady);
     if (ready.length === 0) throw new Error(`Tables refer to each other: ${[...waiting]}`);
@@ -64,7 +54,7 @@ export async function readLogMonths(tx: SqlTransaction): Promise<string[]> {
 }
 
 /** The rows of a table as COPY prints them. A reader that stops early costs the rest of them. */
-export async function* copyOut(tx: SqlTransaction, table: BackupTable): AsyncGenerator<Buffer> {
+export async function* copyOut(tx: SqlTransaction, table: CopyTable): AsyncGenerator<Buffer> {
   const stream = await tx
     .unsafe(`COPY (SELECT ${columnList(table)} FROM ${table.name}) TO STDOUT`)
     .readable();
@@ -82,51 +72,13 @@ export async function* copyOut(tx: SqlTransaction, table: BackupTable): AsyncGen
   }
 }
 
-/** @throws RowsRefused */
-export async function copyIn(
-  tx: SqlTransaction,
-  table: BackupTable,
-  rows: AsyncIterable<Uint8Array>,
-): Promise<void> {
-  const statement = `COPY ${table.name} (${columnList(table)}) FROM STDIN`;
-  const stream = await tx.unsafe(statement).writable();
-  // Postgres may refuse a row before the last one is sent. The statement behind COPY tells of it.
-  stream.on("error", () => {});
-  const closed = new Promise((resolve) => stream.once("close", resolve));
-  try {
-    for await (const chunk of rows) {
-      if (stream.destroyed) break;
-      if (stream.write(chunk)) continue;
-      await Promise.race([closed, new Promise((resolve) => stream.once("drain", resolve))]);
-    }
-  } catch (error) {
-    // Otherwise COPY goes on, and its connection takes no ROLLBACK.
-    stream.destroy(error instanceof Error ? error : new Error("The rows ended", { cause: error }));
-    throw error;
-  }
-  stream.end();
-  try {
-    // The driver does not tell that COPY failed; the next statement of the transaction does.
-    await tx`SELECT 1`;
-  } catch (cause) {
-    throw new RowsRefused(
-      `The rows of ${table.name} do not fit; the log of Postgres says why. Nothing was changed.`,
-      { cause },
-    );
-  }
-}
-
-function columnList({ columns }: BackupTable): string {
-  return columns.map((column) => `"${column}"`).join(", ");
-}
-
 /**
  * Empties the tables, makes the partitions and gives each table its rows; then new rows get numbers
  * above those of the present rows.
  */
 export async function replaceRows(
   tx: SqlTransaction,
-  tables: readonly BackupTable[],
+  tables: readonly CopyTable[],
   { months, rowsOf }: RowSource,
 ): Promise<void> {
   const names = tables.map(({ name }) => name);

@@ -3,7 +3,8 @@
 import type { BucketCursor } from "../ledger/journal-cursors.ts";
 import type { Database } from "../servers/database.ts";
 import type { SqlTransaction } from "../servers/transaction.ts";
-import { type BackupTable, copyOut, readLogMonths, readTables } from "./backup-tables.ts";
+import type { CopyTable } from "../tables/copy.ts";
+import { copyOut, readLogMonths, readTables } from "./backup-tables.ts";
 
 /** The instant of a backup, and the state of the ledger at that instant. */
 export interface BackupFacts {
@@ -19,7 +20,7 @@ export interface BackupFacts {
   readonly balance: bigint;
 }
 
-export type WriteTable = (table: BackupTable, rows: AsyncIterable<Buffer>) => Promise<void>;
+export type WriteTable = (table: CopyTable, rows: AsyncIterable<Buffer>) => Promise<void>;
 
 /** Hands over every table as of one instant. Nothing waits for it, and it waits for nothing. */
 export async function readBackup({ sql }: Database, write: WriteTable): Promise<BackupFacts> {

@@ -9,7 +9,7 @@ import {
 } from "../ledger/lost-operations.ts";
 import type { Database } from "../servers/database.ts";
 import type { SqlTransaction } from "../servers/transaction.ts";
-import { copyIn } from "./backup-tables.ts";
+import { copyIn } from "../tables/copy.ts";
 import type { RestoredRows } from "./restore.ts";
 
 /** A change of a balance that the backup does not have. */

@@ -4,10 +4,11 @@
 import { RECOVERY_LOCK } from "../accounts/wallet-repository.ts";
 import { arrayText, type Database } from "../servers/database.ts";
 import type { SqlTransaction } from "../servers/transaction.ts";
-import { type BackupTable, type RowSource, replaceRows } from "./backup-tables.ts";
+import type { CopyTable } from "../tables/copy.ts";
+import { type RowSource, replaceRows } from "./backup-tables.ts";
 
 export interface RestoredRows extends RowSource {
-  readonly tables: readonly BackupTable[];
+  readonly tables: readonly CopyTable[];
 }
 
 export interface RestoreTerms {

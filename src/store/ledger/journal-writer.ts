@@ -4,6 +4,7 @@
 import { arrayText } from "../servers/database.ts";
 import { codeOf } from "../servers/sql-errors.ts";
 import type { SqlTransaction } from "../servers/transaction.ts";
+import { copyRows } from "../tables/copy.ts";
 import { unnestParameters, unnestText } from "../tables/unnest.ts";
 import { insertLogRows } from "../usage/log-insert.ts";
 import { amountOf, correctLogRows, type LogRow, MissingLogRow } from "../usage/log-rows.ts";
@@ -132,7 +133,10 @@ async function writeLedger(tx: SqlTransaction, entries: readonly PreparedEntry[]
   const rows: LedgerRow[] = [];
   for (const { ledger } of entries) if (ledger !== null) rows.push(ledger);
   if (rows.length === 0) return;
-  await tx.unsafe(INSERT_LEDGER, unnestParameters(LEDGER_COLUMNS, rows), { prepare: true });
+  if (!(await copyRows(tx, "ledger_entries", { types: LEDGER_COLUMNS, rows }))) {
+    // It says why Postgres refuses a row.
+    await tx.unsafe(INSERT_LEDGER, unnestParameters(LEDGER_COLUMNS, rows), { prepare: true });
+  }
   await reopenFreeCredit(tx, rows);
   const booked = rows.filter(({ operation }) => operation !== null);
   if (booked.length === 0) return;

@@ -81,9 +81,11 @@ export function prepareEntry(
   const known = { account, key };
   let ledger: LedgerRow | null;
   let request: string | null;
+  let at: string;
   try {
     request = entry.request === "" ? null : toUuid(entry.request);
-    ledger = ledgerRowOf(entry, { account, key, request });
+    at = timeText(entry.atMs);
+    ledger = ledgerRowOf(entry, { account, key, request, at });
   } catch (error) {
     return faulty(reasonOf(error), known);
   }
@@ -94,7 +96,7 @@ export function prepareEntry(
   let log: LogRow | null = null;
   let fault: string | null = null;
   try {
-    log = logRowOf(entry, { account, key, request });
+    log = logRowOf(entry, { account, key, request, at });
     if (log !== null) fault = monthFault(monthOfEntry(entry.atMs));
   } catch (error) {
     fault = reasonOf(error);
@@ -132,12 +134,17 @@ function isTime(ms: number): boolean {
   return ms >= TIMES.from && ms < TIMES.to;
 }
 
+/** @throws RangeError */
+function timeText(ms: number): string {
+  if (!isTime(ms)) throw new RangeError(`The time ${ms} is out of range`);
+  return new Date(ms).toISOString();
+}
+
 /** Null for an entry without money. @throws RangeError */
 function ledgerRowOf(
   entry: JournalEntry,
-  { account, key, request }: Pick<LedgerRow, "account" | "key" | "request">,
+  { account, key, request, at }: Pick<LedgerRow, "account" | "key" | "request" | "at">,
 ): LedgerRow | null {
-  if (!isTime(entry.atMs)) throw new RangeError(`The time ${entry.atMs} is out of range`);
   const { seq } = entry;
   if (seq === null) {
     if (entry.paidDelta === 0n && entry.freeDelta === 0n) return null;
@@ -159,7 +166,7 @@ function ledgerRowOf(
     key,
     month: entry.month,
     operation: entry.operation,
-    at: new Date(entry.atMs).toISOString(),
+    at,
   };
 }
 

@@ -49,7 +49,10 @@ export const ledgerEntries = pgTable(
   (table) => [
     primaryKey({ columns: [table.account, table.seq] }),
     uniqueIndex("ledger_request").on(table.request, table.kind),
-    uniqueIndex("ledger_operation").on(table.account, table.operation),
+    // Most rows are charges, which apply no operation.
+    uniqueIndex("ledger_operation")
+      .on(table.account, table.operation)
+      .where(sql`${table.operation} IS NOT NULL`),
     foreignKey({
       columns: [table.account, table.operation],
       foreignColumns: [operations.account, operations.number],

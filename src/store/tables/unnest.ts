@@ -7,12 +7,15 @@ export type Cell = string | number | bigint | null;
 /** The Postgres types of columns, by name. */
 export type ColumnTypes<Name extends string = string> = Readonly<Record<Name, string>>;
 
-/** `unnest($1::text::bigint[], …) AS row(account, …)`; its parameters follow `before` others. */
-export function unnestText(columns: ColumnTypes, alias = "row", before = 0): string {
+/**
+ * `unnest($1::text::bigint[], …) AS row(account, …)`. Bytes stay hexadecimal digits, which the
+ * statement decodes.
+ */
+export function unnestText(columns: ColumnTypes): string {
   const arrays = Object.values(columns).map((type, index) => {
-    return `$${before + index + 1}::text::${type}[]`;
+    return `$${index + 1}::text::${type === "bytea" ? "text" : type}[]`;
   });
-  return `unnest(${arrays.join(", ")}) AS ${alias}(${Object.keys(columns).join(", ")})`;
+  return `unnest(${arrays.join(", ")}) AS row(${Object.keys(columns).join(", ")})`;
 }
 
 /** The parameters of `unnestText`. */

@@ -24,8 +24,6 @@ interface LogColumn {
   readonly kind: LogColumnKind;
   /** The effect of the late settlement of an expired call on the column. */
   readonly late?: "set" | "add";
-  /** True if many calls have the same value: the insert sends each combination once. */
-  readonly repeats?: true;
   /** True if only the operator's export has the column. */
   readonly isOperators?: true;
 }
@@ -36,41 +34,41 @@ export const LOG_COLUMNS = {
   request: { kind: "request" },
   account: { kind: "account" },
   key: { kind: "key" },
-  endpoint: { kind: "text", repeats: true },
-  service: { kind: "text", repeats: true },
-  model: { kind: "text", late: "set", repeats: true },
-  status: { kind: "smallint", late: "set", repeats: true },
-  error_code: { kind: "text", late: "set", repeats: true },
+  endpoint: { kind: "text" },
+  service: { kind: "text" },
+  model: { kind: "text", late: "set" },
+  status: { kind: "smallint", late: "set" },
+  error_code: { kind: "text", late: "set" },
   latency_ms: { kind: "integer", late: "set" },
   first_token_ms: { kind: "integer", late: "set" },
   prompt_tokens: { kind: "integer", late: "set" },
   cached_tokens: { kind: "integer", late: "set" },
   completion_tokens: { kind: "integer", late: "set" },
   /** 1, the queries of a batch, or how many refused requests a summary row stands for. */
-  requests: { kind: "integer", repeats: true },
+  requests: { kind: "integer" },
   cost: { kind: "amount", late: "add" },
-  country: { kind: "text", repeats: true },
+  country: { kind: "text" },
   ip_hash: { kind: "hash" },
-  lane: { kind: "text", late: "set", repeats: true },
+  lane: { kind: "text", late: "set" },
   held: { kind: "amount" },
   free_cost: { kind: "amount", late: "add" },
-  price_version: { kind: "text", late: "set", repeats: true },
-  refused_by: { kind: "text", repeats: true },
+  price_version: { kind: "text", late: "set" },
+  refused_by: { kind: "text" },
   /** The operator's cost of the call: account holders never see it. */
   upstream_cost: { kind: "amount", late: "set", isOperators: true },
   // Of most calls the columns from here on are null, which takes no room in a row.
   /** The prompt tokens that were written to the provider's cache. */
   cache_write_tokens: { kind: "integer", late: "set" },
   /** The tier that served the call; null: the standard one. */
-  tier: { kind: "text", late: "set", repeats: true },
+  tier: { kind: "text", late: "set" },
   /** Why our own count decided the charge: `counted` or `contradicted`; null: it did not. */
-  usage_source: { kind: "text", late: "set", repeats: true },
+  usage_source: { kind: "text", late: "set" },
   /** The parts of the tokens, and the calls of tools, beyond the columns above. */
   usage_parts: { kind: "text", late: "set" },
   /** `provider`: the cost of upstream is the provider's own figure; null: by buying prices. */
-  upstream_source: { kind: "text", late: "set", repeats: true, isOperators: true },
+  upstream_source: { kind: "text", late: "set", isOperators: true },
   /** `content_filter`: the provider refused the content; null: any other end. */
-  stop_reason: { kind: "text", late: "set", repeats: true, isOperators: true },
+  stop_reason: { kind: "text", late: "set", isOperators: true },
 } as const satisfies Readonly<Record<string, LogColumn>>;
 
 /** The value of `upstream_source` for a cost that the provider reported. */
@@ -88,18 +86,17 @@ const TYPES: Readonly<Record<LogColumnKind, string>> = {
   integer: "int",
   smallint: "smallint",
   text: "text",
-  hash: "text",
+  hash: "bytea",
 };
 
 export const LOG_COLUMN_NAMES = Object.keys(LOG_COLUMNS) as readonly LogColumnName[];
 
 /** The types of Postgres in which the values of columns are sent. */
-export function logColumnTypes<Name extends LogColumnName>(names: readonly Name[]) {
-  const types = names.map((name) => [name, TYPES[LOG_COLUMNS[name].kind]]);
-  return Object.fromEntries(types) as ColumnTypes<Name>;
-}
-
-const COLUMNS = logColumnTypes(LOG_COLUMN_NAMES);
+export const LOG_COLUMN_TYPES = Object.fromEntries(
+  LOG_COLUMN_NAMES.map((name) => [name, TYPES[LOG_COLUMNS[name].kind]]),
+) as ColumnTypes<LogColumnName>;
+/** Rows of the log that a statement takes as parameters, as SQL. */
+export const LOG_ROWS = unnestText(LOG_COLUMN_TYPES);
 
 const READ_PLACES = { place: "int", request: "uuid", at: "timestamptz" } as const;
 const READ = `
@@ -109,10 +106,11 @@ const READ = `
 
 const CORRECT = `
   UPDATE request_log SET ${LOG_COLUMN_NAMES.flatMap(correctionOf).join(", ")}
-  FROM ${unnestText(COLUMNS)}
+  FROM ${LOG_ROWS}
   WHERE request_log.request = row.request AND request_log.at = row.at`;
 
-function readFrom(name: LogColumnName): string {
+/** The value of a column in a row of `LOG_ROWS`, as SQL. */
+export function readFrom(name: LogColumnName): string {
   return LOG_COLUMNS[name].kind === "hash" ? `decode(row.${name}, 'hex')` : `row.${name}`;
 }
 
@@ -160,13 +158,14 @@ export async function correctLogRows(
     changes.set(correction, { before, after: corrected(before, correction) });
   }
   if (changes.size < corrections.length) throw new MissingLogRow();
-  await tx.unsafe(CORRECT, unnestParameters(COLUMNS, corrections), { prepare: true });
+  await tx.unsafe(CORRECT, unnestParameters(LOG_COLUMN_TYPES, corrections), { prepare: true });
   return changes;
 }
 
 /** An amount of a row; rows that were read have it as text. */
 export function amountOf(value: Cell): bigint {
-  return typeof value === "bigint" ? value : BigInt(String(value));
+  if (typeof value === "bigint") return value;
+  return BigInt(typeof value === "number" ? value : String(value));
 }
 
 /** The row after the statement CORRECT. */
@@ -192,13 +191,14 @@ const NOT_LOGGED: ReadonlySet<string> = new Set(["operation", "free_expired", "r
  */
 export function logRowOf(
   entry: JournalEntry,
-  { account, key, request }: Pick<LogRow, "account" | "key" | "request">,
+  { account, key, request, at }: Pick<LogRow, "account" | "key" | "request" | "at">,
 ): LogRow | null {
   if (NOT_LOGGED.has(entry.type)) return null;
   const metadata = parseMetadata(entry.metadata);
   const end = endOf(entry);
+  const details = end.usageDetails === undefined ? NO_DETAILS : detailCells(end.usageDetails);
   return checked({
-    at: new Date(entry.atMs).toISOString(),
+    at,
     request: request ?? summaryId(entry),
     account,
     key,
@@ -222,7 +222,12 @@ export function logRowOf(
     price_version: end.priceVersion ?? metadata.priceVersion ?? null,
     refused_by: end.refusedBy ?? null,
     upstream_cost: end.upstreamCost ?? null,
-    ...detailCells(end.usageDetails),
+    cache_write_tokens: details.cache_write_tokens,
+    tier: details.tier,
+    usage_source: details.usage_source,
+    usage_parts: details.usage_parts,
+    upstream_source: details.upstream_source,
+    stop_reason: details.stop_reason,
   });
 }
 
@@ -230,7 +235,7 @@ export function logRowOf(
 export const CONTENT_REFUSED = "content_filter";
 
 /** The columns for the details of a usage beyond its totals. */
-function detailCells(details: UsageDetails = {}) {
+function detailCells(details: UsageDetails) {
   const { more, tier = null, source = null, isReportedCost = false } = details;
   const { isContentRefused = false } = details;
   return {
@@ -243,14 +248,17 @@ function detailCells(details: UsageDetails = {}) {
   };
 }
 
-const CELL_TYPES: ReadonlySet<string> = new Set(["string", "number", "bigint"]);
+/** Most calls have no details. */
+const NO_DETAILS = detailCells({});
 
 /** The journal's texts are parsed JSON, so nothing guarantees the declared types. */
 function checked(row: LogRow): LogRow {
   for (const name of LOG_COLUMN_NAMES) {
     const value = row[name];
-    if (value === null || CELL_TYPES.has(typeof value)) continue;
-    throw new TypeError(`The log column ${name} cannot be ${typeof value}`);
+    if (value === null) continue;
+    const type = typeof value;
+    if (type === "string" || type === "number" || type === "bigint") continue;
+    throw new TypeError(`The log column ${name} cannot be ${type}`);
   }
   return row;
 }

@@ -100,15 +100,15 @@ function addRow(sums: Map<string, Sum>, row: LogRow, sign: 1 | -1): void {
     sum = { key, calls: 0, knownCalls: 0, providerCalls: 0, ...noCost };
     sums.set(id, sum);
   }
-  const signed = BigInt(sign);
+  const signed = (amount: bigint) => (sign === 1 ? amount : -amount);
   sum.calls += sign;
-  sum.cost += signed * cost;
-  sum.freeCost += signed * amountOf(row.free_cost);
+  sum.cost += signed(cost);
+  sum.freeCost += signed(amountOf(row.free_cost));
   if (row.upstream_cost === null) return;
   sum.knownCalls += sign;
-  sum.knownCost += signed * cost;
-  sum.upstreamCost += signed * amountOf(row.upstream_cost);
+  sum.knownCost += signed(cost);
+  sum.upstreamCost += signed(amountOf(row.upstream_cost));
   if (row.upstream_source !== REPORTED) return;
   sum.providerCalls += sign;
-  sum.providerCost += signed * amountOf(row.upstream_cost);
+  sum.providerCost += signed(amountOf(row.upstream_cost));
 }

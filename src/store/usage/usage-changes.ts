@@ -4,7 +4,6 @@ import { nano } from "../../core/money/money.ts";
 import type { LedgerRow, PreparedEntry } from "../ledger/prepared-entry.ts";
 import {
   NO_SUMS,
-  ROLLUP_SUM_NAMES,
   type RollupSums,
   UNKNOWN_SERVICE,
   type UsageStatus,
@@ -18,7 +17,7 @@ export interface LogChange {
 }
 
 /** The amounts to add to the sums of one time and kind of call; negative to take away. */
-export interface UsageChange extends Readonly<RollupSums> {
+export interface UsageChange {
   readonly account: number;
   readonly atMs: number;
   readonly key: number;
@@ -27,6 +26,7 @@ export interface UsageChange extends Readonly<RollupSums> {
   readonly status: UsageStatus;
   /** The latency of an answered call; null if it is not counted. */
   readonly latencyMs: number | null;
+  readonly sums: Readonly<RollupSums>;
 }
 
 /**
@@ -59,7 +59,7 @@ export function usageChanges(
     const change = log === null ? undefined : logged.get(log);
     if (change === undefined) {
       if (ledger !== null && CHARGES.has(ledger.kind)) {
-        changes.push(moneyAlone(ledger, { account, key }, 1n));
+        changes.push(moneyAlone(ledger, { account, key, atMs: entry.atMs }, 1n));
       }
       continue;
     }
@@ -67,61 +67,67 @@ export function usageChanges(
     const isOwed = entry.paidDelta !== 0n || entry.freeDelta !== 0n;
     if (ledger === null && isOwed) {
       const { paidDelta, freeDelta, atMs } = entry;
-      const row = { paid_delta: paidDelta, free_delta: freeDelta, at: isoOf(atMs) };
-      changes.push(moneyAlone(row, { account, key }, -1n));
+      const row = { paid_delta: paidDelta, free_delta: freeDelta };
+      changes.push(moneyAlone(row, { account, key, atMs }, -1n));
     }
-    if (change.before !== null) changes.push(ofRow(change.before, -1n));
-    changes.push(ofRow(change.after, 1n));
+    if (change.before !== null) changes.push(ofRow(change.before, entry.atMs, -1n));
+    changes.push(ofRow(change.after, entry.atMs, 1n));
   }
   return changes;
 }
 
-function isoOf(ms: number): string {
-  return new Date(ms).toISOString();
-}
-
 function moneyAlone(
-  row: Pick<LedgerRow, "paid_delta" | "free_delta" | "at">,
-  { account, key }: { readonly account: number; readonly key: number | null },
+  row: Pick<LedgerRow, "paid_delta" | "free_delta">,
+  {
+    account,
+    key,
+    atMs,
+  }: { readonly account: number; readonly key: number | null; readonly atMs: number },
   sign: bigint,
 ): UsageChange {
   const free = -nano(String(row.free_delta));
   return {
     account,
-    atMs: Date.parse(String(row.at)),
+    atMs,
     key: key ?? 0,
     service: UNKNOWN_SERVICE,
     model: "",
     status: "ok",
     latencyMs: null,
-    ...NO_SUMS,
-    cost: sign * (free - nano(String(row.paid_delta))),
-    free_cost: sign * free,
+    sums: {
+      ...NO_SUMS,
+      cost: sign * (free - nano(String(row.paid_delta))),
+      free_cost: sign * free,
+    },
   };
 }
 
-function ofRow(row: LogRow, sign: 1n | -1n): UsageChange {
+/** The time is the one of the row as a number. */
+function ofRow(row: LogRow, atMs: number, sign: 1n | -1n): UsageChange {
   const status = usageStatus(row);
   return {
     account: Number(row.account),
-    atMs: Date.parse(String(row.at)),
+    atMs,
     key: Number(row.key),
     service: String(row.service),
     model: String(row.model ?? ""),
     status,
     latencyMs: status === "ok" ? Number(row.latency_ms) : null,
-    ...signedSums(row, sign),
+    sums: signedSums(row, sign),
   };
 }
 
 /** The values of `sumSql`, in code. */
 function signedSums(row: LogRow, sign: 1n | -1n): RollupSums {
-  const sums = { ...NO_SUMS };
-  for (const name of ROLLUP_SUM_NAMES) {
-    const value = name === "calls" ? callsOf(row) : amountOf(row[name]);
-    sums[name] = sign * value;
-  }
-  return sums;
+  const signed = (value: bigint) => (sign === 1n ? value : -value);
+  return {
+    calls: signed(callsOf(row)),
+    prompt_tokens: signed(amountOf(row.prompt_tokens)),
+    cached_tokens: signed(amountOf(row.cached_tokens)),
+    completion_tokens: signed(amountOf(row.completion_tokens)),
+    cost: signed(amountOf(row.cost)),
+    free_cost: signed(amountOf(row.free_cost)),
+  };
 }
 
 function callsOf({ error_code: code, requests }: LogRow): bigint {

@@ -105,10 +105,10 @@ function sumOf(
 }
 
 function addTo(sum: Sum, change: UsageChange): void {
-  addCounts(sum, change);
+  addCounts(sum, change.sums);
   if (change.latencyMs === null) return;
   sum.latencies ??= new LatencyCounts();
-  sum.latencies.add(bandOf(change.latencyMs), Number(change.calls));
+  sum.latencies.add(bandOf(change.latencyMs), Number(change.sums.calls));
 }
 
 function addSum(sum: Sum, part: Sum): void {
@@ -119,7 +119,12 @@ function addSum(sum: Sum, part: Sum): void {
 }
 
 function addCounts(sum: RollupSums, part: Readonly<RollupSums>): void {
-  for (const name of ROLLUP_SUM_NAMES) sum[name] += part[name];
+  sum.calls += part.calls;
+  sum.prompt_tokens += part.prompt_tokens;
+  sum.cached_tokens += part.cached_tokens;
+  sum.completion_tokens += part.completion_tokens;
+  sum.cost += part.cost;
+  sum.free_cost += part.free_cost;
 }
 
 async function addStoredLatencies(tx: SqlTransaction, sums: readonly Sum[]): Promise<void> {

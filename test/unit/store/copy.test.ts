@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { copyIn, copyOut, RowsRefused } from "../../../src/store/backup/backup-tables.ts";
+import { copyOut } from "../../../src/store/backup/backup-tables.ts";
+import { copyIn, RowsRefused } from "../../../src/store/tables/copy.ts";
 import { rejection } from "../../support/api/rejection.ts";
 import { shared } from "../../support/shared.ts";
 import { openTestDatabase } from "../../support/stores/test-database.ts";

@@ -12,7 +12,8 @@ const CENT = usd("0.01");
 
 test("each call of a flush keeps its own values, whatever other calls have", async () => {
   const account = await lab.account(1);
-  const models = ["null", "NULL", "", 'a"b', "c\\d", "{e,f}", "m", null, "m"];
+  const plain = ["null", "NULL", "", 'a"b', "c\\d", "{e,f}", "m", null, "m"];
+  const models = [...plain, "\\N", "g\th\ni\rj", "\\."];
   for (const [index, model] of models.entries()) {
     await account.call(CENT, {
       atMs: AT_MS + index,
