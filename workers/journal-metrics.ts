@@ -164,6 +164,7 @@ function chatMetrics(registry: Registry): (log: LogRow) => void {
   const firstToken = histogram(registry, "farebox_ttft_seconds");
   const usage = histogram(registry, "gen_ai_client_token_usage");
   const duration = histogram(registry, "gen_ai_server_request_duration");
+  const ofRoute = counter(registry, "farebox_route_tokens_total");
   const providers = new BoundedLabel(PROVIDERS_MAX);
   const models = new BoundedLabel(MODELS_MAX);
   return (log) => {
@@ -171,10 +172,10 @@ function chatMetrics(registry: Registry): (log: LogRow) => void {
     if (log.first_token_ms !== null) {
       firstToken.observe({ provider }, Number(log.first_token_ms) / 1_000);
     }
-    const of = {
-      gen_ai_provider_name: provider,
-      gen_ai_request_model: models.of(String(log.model)),
-    };
+    const model = models.of(String(log.model));
+    ofRoute.inc({ provider, model, type: "input" }, Number(log.prompt_tokens));
+    ofRoute.inc({ provider, model, type: "cached" }, Number(log.cached_tokens));
+    const of = { gen_ai_provider_name: provider, gen_ai_request_model: model };
     usage.observe({ ...of, gen_ai_token_type: "input" }, Number(log.prompt_tokens));
     usage.observe({ ...of, gen_ai_token_type: "output" }, Number(log.completion_tokens));
     duration.observe(of, Number(log.latency_ms) / 1_000);

@@ -16,6 +16,7 @@ import { ABANDONING_KEYS_MAX } from "../../src/services/chat/abandoned-streams.t
 import { PROMPT_BYTES_AT_ONCE } from "../../src/services/chat/open-prompts.ts";
 import { IDENTIFIERS_REMEMBERED_MAX } from "../../src/services/chat/protocols/caller-identifiers.ts";
 import { LOCAL_SERVERS, MODELS_MAX } from "../../src/services/chat/protocols/local-models.ts";
+import { PINS_MAX } from "../../src/services/chat/protocols/sticky-routes.ts";
 import { WAITING_MAX } from "../../src/services/chat/tokens/token-counter.ts";
 import { LOOKUPS_MAX } from "../../src/services/maps/providers/maps-provider.ts";
 import { TIME_ZONES_MAX } from "../../src/services/maps/providers/territory.ts";
@@ -124,9 +125,10 @@ export const REMEMBERED: readonly Remembered[] = [
       "chat/tokens/piece-tokens.ts #seen",
       "chat/protocols/openai/openai-provider.ts requests",
       "chat/protocols/ai-sdk/google-token.ts tokens",
+      "chat/protocols/sticky-routes.ts #speeds",
       "search/providers/remote/upstream-search.ts requests",
     ].map((place) => `src/services/${place}`),
-    what: "the tokens a piece of a model's replies; the headers of a provider's requests",
+    what: "tokens a piece of a model's replies; headers for a provider; speeds of routes",
     most: "those of the catalogue",
   },
   {
@@ -289,6 +291,14 @@ export const REMEMBERED: readonly Remembered[] = [
     count: 2 * IDENTIFIERS_REMEMBERED_MAX,
     bytes: 510,
     beyond: "the one used longest ago is made again",
+  },
+  {
+    holders: ["src/services/chat/protocols/sticky-routes.ts #pins"],
+    what: "routes that conversations stay at",
+    most: number(PINS_MAX),
+    count: PINS_MAX,
+    bytes: 220,
+    beyond: "the one used longest ago goes where its hash says",
   },
   {
     holders: ["src/services/chat/protocols/caller-identifiers.ts #makers"],

@@ -128,6 +128,14 @@ export const METRICS = {
     labels: ["type"],
     help: "Tokens of charged calls; cached ones are part of input",
   },
+  farebox_route_tokens_total: {
+    type: "counter",
+    of: "worker",
+    labels: ["provider", "model", "type"],
+    help:
+      "Prompt tokens of charged chat calls by the route that served them: all as `input`, and of " +
+      "these `cached` from its cache",
+  },
   farebox_usage_alarms_total: {
     type: "counter",
     of: "worker",

@@ -81,6 +81,7 @@ const SECTIONS = {
   brand: ({ brand }) => brand,
   // The rules of the built-in guide follow from whether other models exist.
   auto: ({ auto }) => [auto.policy, [...auto.models].filter(([id]) => id !== GUIDE_MODEL)],
+  sessionHeaders: ({ sessionHeaders }) => sessionHeaders,
 } satisfies Record<
   Exclude<keyof Catalogue, "models" | "providers" | "takesMedia">,
   (catalogue: Catalogue) => unknown
@@ -114,8 +115,12 @@ function modelChanges(before: ModelEntry, after: ModelEntry): string[] {
   const texts = toTexts.map((toText) => [toText(before), toText(after)] as const);
   const lines = texts.filter(([old, now]) => old !== now).map((pair) => pair.join(" -> "));
   const { prices, media } = after;
-  const routes = routeText(before) === routeText(after) ? before.routes : after.routes;
-  const isRestSame = Bun.deepEquals({ ...before, prices, routes, media }, { ...after, media });
+  const { routes, spread } = routeText(before) === routeText(after) ? before : after;
+  const known = { prices, routes, spread, media };
+  const isRestSame = Bun.deepEquals(
+    { ...before, ...known },
+    { ...after, ...known, routes: after.routes },
+  );
   return isRestSame ? lines : [...lines, "other settings changed"];
 }
 
@@ -133,10 +138,12 @@ function rowsText({ rows }: Prices): string {
   return rows.map(rowWords).join("; ");
 }
 
-function routeText({ routes }: ModelEntry): string {
-  const names = routes.map(({ provider, model, buying }) => {
+function routeText({ routes, spread }: ModelEntry): string {
+  const names = routes.map(({ provider, model, buying, weight }) => {
     const paid = buying === undefined ? "" : ` at ${rowsText(buying)}`;
-    return `${provider}/${model}${paid}`;
+    const share = weight === undefined ? "" : ` with weight ${weight}`;
+    return `${provider}/${model}${share}${paid}`;
   });
-  return `by ${names.join(", ")}`;
+  const how = spread === undefined ? "" : ` (spread by ${spread})`;
+  return `by ${names.join(", ")}${how}`;
 }

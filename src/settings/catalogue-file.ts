@@ -77,13 +77,13 @@ export function parseCatalogue(
   const file = json.value;
   const keys = apiKeysIn(env);
   const context = { keys, json, refuse };
-  const { models, providers, auto } = readChat(file, context);
+  const { models, providers, ...chat } = readChat(file, context);
   const search = readSearch(file.search, context);
   const maps = readMaps(file.maps, context);
   const brand = readBrand(file.brand, refuse);
   const [first, ...others] = keys.faults.map(located);
   if (first !== undefined) throw new CatalogueError(fileName, first, others);
-  return catalogueOf(models, providers, { search, maps, auto, brand });
+  return catalogueOf(models, providers, { search, maps, brand, ...chat });
 }
 
 function readJson(text: string, fileName: string): LocatedJson {

@@ -3,8 +3,8 @@
 
 import { type Brand, DEFAULT_BRAND } from "../core/brand/brand.ts";
 import {
-  type AutoRules,
   type ChatCatalogue,
+  type ChatTerms,
   chatCatalogueOf,
   type ModelEntry,
   type ProviderEntry,
@@ -19,10 +19,9 @@ export interface Catalogue extends ChatCatalogue {
 }
 
 /** What is configured besides chat's models; all of it has defaults. */
-export interface OtherServices {
+export interface OtherServices extends Partial<ChatTerms> {
   readonly search?: SearchOffer;
   readonly maps?: MapsConfig;
-  readonly auto?: AutoRules;
   readonly brand?: Brand;
 }
 
@@ -33,11 +32,11 @@ export function catalogueOf(
   {
     search = EMBEDDED_SEARCH,
     maps = DEFAULT_MAPS,
-    auto,
     brand = DEFAULT_BRAND,
+    ...chat
   }: OtherServices = {},
 ): Catalogue {
-  return { ...chatCatalogueOf(models, providers, auto), search, maps, brand };
+  return { ...chatCatalogueOf(models, providers, chat), search, maps, brand };
 }
 
 /** Adds the default offers of search and maps, and our own brand, to a catalogue of models. */

@@ -37,6 +37,7 @@ describe("the table", () => {
     "src/services/chat/doors/messages/passed-events.ts #open",
     "src/services/chat/doors/messages/message-events.ts #calls",
     "src/services/chat/protocols/chat-provider.ts #deltas",
+    "src/services/chat/protocols/sticky-routes.ts #candidates",
     "src/services/chat/protocols/ai-sdk/sdk-reply.ts #calls",
     "src/services/chat/protocols/ai-sdk/sdk-reply.ts #openThoughts",
     "src/services/chat/protocols/ai-sdk/sdk-reply.ts #thoughts",

@@ -141,7 +141,9 @@ test("entries of one flush are counted by service and status, each with its amou
       'farebox_tokens_total{type="input"',
       'farebox_tokens_total{type="cached"',
       'farebox_tokens_total{type="output"',
+      'farebox_route_tokens_total{provider="stub",model="m",type="input"',
+      'farebox_route_tokens_total{provider="stub",model="m",type="cached"',
       "farebox_expired_holds_total",
     ].map(counted),
-  ).toEqual(["2", "1", "0.04", "0.004", "61", "20", "52", "0"]);
+  ).toEqual(["2", "1", "0.04", "0.004", "61", "20", "52", "61", "20", "0"]);
 });

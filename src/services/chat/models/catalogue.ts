@@ -12,7 +12,16 @@ export interface Route {
   readonly model: string;
   /** The operator's cost there; omitted if it is not configured. */
   readonly buying?: Prices;
+  /** Its share of conversations beside other routes; 1 by default, 0 while another one answers. */
+  readonly weight?: number;
 }
+
+/**
+ * How conversations are divided among the routes of a model: by weights alone, to the cheapest, or
+ * by weights and speed.
+ */
+export const SPREADS = ["weight", "price", "latency"] as const;
+export type Spread = (typeof SPREADS)[number];
 
 /** The kinds of requests that models answer, each with its name in messages. */
 export const MODEL_USES = {
@@ -38,8 +47,10 @@ export interface ModelEntry {
   readonly freeCreditEligible: boolean;
   /** The release date in Unix seconds, if it is configured. */
   readonly created?: number;
-  /** Tried in order. */
+  /** Tried in this order, unless there is a `spread`. */
   readonly routes: readonly Route[];
+  /** Left out for a model whose routes are tried in order. */
+  readonly spread?: Spread;
   /** True if callers get the text of its reasoning, as `reasoning_content`; false by default. */
   readonly showsReasoning?: boolean;
   /** Parameters that this model accepts in addition to those that every model gets. */
@@ -198,6 +209,8 @@ export interface ProviderEntry {
   readonly identifiers?: ProviderIdentifiers;
   /** Left out for a provider that takes only text. */
   readonly media?: ProviderMedia;
+  /** How long its cache keeps a prompt after the last use. */
+  readonly cacheMinutes: number;
 }
 
 /** The settings of a model for `auto`. */
@@ -232,12 +245,18 @@ export interface AutoRules {
 const DEFAULT_AUTO: AutoRules = { policy: "balanced", models: new Map() };
 
 /** The catalogue of chat at one moment. */
-export interface ChatCatalogue {
+export interface ChatCatalogue extends ChatTerms {
   readonly models: ReadonlyMap<string, ModelEntry>;
   readonly providers: ReadonlyMap<string, ProviderEntry>;
-  readonly auto: AutoRules;
   /** True if a model takes more than text. */
   readonly takesMedia: boolean;
+}
+
+/** The settings of chat besides models and providers. */
+export interface ChatTerms {
+  readonly auto: AutoRules;
+  /** Headers in which callers name a conversation; of several in a request the first counts. */
+  readonly sessionHeaders: readonly string[];
 }
 
 /** The defaults for a provider. */
@@ -248,6 +267,7 @@ export const PROVIDER_DEFAULTS = {
   usageTimeoutMs: 5_000,
   concurrencyMax: 256,
   maxTokensField: "max_tokens",
+  cacheMinutes: 30,
 } as const satisfies Partial<ProviderEntry>;
 
 /** The tokens that prices are for. */
@@ -288,14 +308,16 @@ export const guideModel: ModelEntry = {
 export function chatCatalogueOf(
   models: readonly ModelEntry[],
   providers: readonly ProviderEntry[],
-  { policy, models: terms }: AutoRules = DEFAULT_AUTO,
+  { auto = DEFAULT_AUTO, sessionHeaders = [] }: Partial<ChatTerms> = {},
 ): ChatCatalogue {
+  const { policy, models: terms } = auto;
   const guideTerms = { ...AUTO_TERMS, quality: 0, tools: false, excluded: models.some(servesChat) };
   return {
     models: new Map([...models, guideModel].map((model) => [model.id, model])),
     providers: new Map([...providers, guideProvider].map((entry) => [entry.name, entry])),
     auto: { policy, models: new Map([...terms, [GUIDE_MODEL, guideTerms]]) },
     takesMedia: models.some(({ media }) => media !== undefined),
+    sessionHeaders,
   };
 }
 

@@ -14,6 +14,8 @@ export interface ProviderPreset {
   readonly credentials: "none" | "key" | "cloud";
   /** The identifiers of callers that it knows. Servers refuse fields that they do not know. */
   readonly identifiers: readonly IdentifierField[];
+  /** How long its cache keeps a prompt after the last use; left out: as long as most do. */
+  readonly cacheMinutes?: number;
 }
 
 const PLAIN: Quirks = {
@@ -68,8 +70,14 @@ export const PROVIDER_PRESETS = {
     credentials: "none",
     identifiers: [],
   },
-  "amazon-bedrock": cloud("amazon-bedrock", "https://bedrock-runtime.{region}.amazonaws.com"),
-  anthropic: packaged("anthropic", "https://api.anthropic.com/v1", ["metadata.user_id"]),
+  "amazon-bedrock": {
+    ...cloud("amazon-bedrock", "https://bedrock-runtime.{region}.amazonaws.com"),
+    cacheMinutes: 5,
+  },
+  anthropic: {
+    ...packaged("anthropic", "https://api.anthropic.com/v1", ["metadata.user_id"]),
+    cacheMinutes: 5,
+  },
   azure: openai(null, "max_completion_tokens"),
   cohere: packaged("cohere", "https://api.cohere.com/v2"),
   deepseek: openai("https://api.deepseek.com/v1", "max_tokens", { identifiers: [] }),

@@ -16,14 +16,14 @@ import { RouteFailure } from "../../../upstream/route-failure.ts";
 import type { UpstreamBoard } from "../../../upstream/upstream-board.ts";
 import type { Fetch } from "../../../upstream/upstream-http.ts";
 import { isAddress } from "../media/media-part.ts";
-import type { ChatCatalogue, ModelEntry, ProviderEntry } from "../models/catalogue.ts";
+import type { ChatCatalogue, ModelEntry } from "../models/catalogue.ts";
 import { hasOutput, usageAfter } from "../tokens/token-meter.ts";
 import { Batches, pullable } from "./batches.ts";
 import type { CallerIdentifiers } from "./caller-identifiers.ts";
 import { acceptedRequest } from "./chat-extras.ts";
 import type { Guide } from "./guide/guide.ts";
 import type { UpstreamCall } from "./protocol.ts";
-import { type ProtocolDeps, protocolsOf } from "./protocols.ts";
+import { type ProtocolDeps, type Protocols, protocolsOf } from "./protocols.ts";
 import type {
   ChatBatch,
   ChatDelta,
@@ -34,6 +34,7 @@ import type {
   ServedRoute,
   ServedStream,
 } from "./provider.ts";
+import { type ReplyMode, type RouteToAsk, type StickyCall, StickyRoutes } from "./sticky-routes.ts";
 import { unsupported } from "./unsupported.ts";
 
 export interface ChatProviderDeps {
@@ -48,27 +49,26 @@ export interface ChatProviderDeps {
   readonly board?: UpstreamBoard;
 }
 
-interface RouteToAsk extends Pick<ServedRoute, "buying"> {
-  readonly server: ProviderEntry;
-  readonly upstreamModel: string;
-}
-
 /** A provider for all models of the catalogue. */
 export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   const fallback = new Fallback(deps);
   const protocols = protocolsOf(deps);
   deps.board?.add("chat", fallback);
+  const sticky = new StickyRoutes(deps.clock);
   const ask = <Result, Answer>(
     asked: AskedModel,
-    attempt: (route: RouteToAsk) => Promise<Result>,
-    take: (served: Served<RouteToAsk, Result>) => Answer,
+    mode: ReplyMode,
+    exchange: {
+      readonly attempt: (route: RouteToAsk) => Promise<Result>;
+      readonly take: (served: Served<RouteToAsk, Result>) => Answer;
+    },
   ) => {
     const { model, options } = asked;
     const { account, signal, watch } = options;
+    const routes = routesFor(asked, deps.catalogue());
     return fallback.first({
-      candidates: routesFor(asked, deps.catalogue()),
-      attempt,
-      take,
+      candidates: asked.sticky?.order(routes, mode) ?? routes,
+      ...exchange,
       watch,
       account,
       signal,
@@ -77,31 +77,29 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     });
   };
 
-  /** The protocol of a route for this request. Throws if only the caller's own form can do it. */
-  const spokenBy = ({ server }: RouteToAsk, { own }: ChatRequest) => {
-    const protocol = protocols[server.kind];
-    if (own === undefined) return protocol;
-    if (own.form === protocol.own?.form) return protocol.own;
-    const [needed] = own.only;
-    if (needed !== undefined) throw unsupported(needed);
-    return protocol;
+  const askedOf = (model: ModelEntry, request: ChatRequest, options: ChatOptions): AskedModel => {
+    const call = sticky.callOf(model, request, options.account);
+    return { deps, model, request, options, sticky: call };
   };
-  /** The names of fields that have no effect on this route. */
-  const lostAt = ({ server }: RouteToAsk, { own }: ChatRequest) =>
-    own === undefined || own.form === protocols[server.kind].own?.form ? undefined : own.lost;
 
   function complete(
     model: ModelEntry,
     request: ChatRequest,
     options: ChatOptions,
   ): Promise<ServedReply> {
-    const asked = { deps, model, request, options };
-    const attempt = (route: RouteToAsk) => spokenBy(route, request).complete(callTo(route, asked));
-    return ask(asked, attempt, ({ candidate, result, use }) => {
-      use.end("ok");
-      const { buying } = candidate;
-      const ignored = joined(result.ignored, lostAt(candidate, request));
-      return { ...plausible(result, model), lane: candidate.server.name, buying, ignored };
+    const asked = askedOf(model, request, options);
+    return ask(asked, "whole", {
+      attempt: (route) => {
+        asked.sticky?.begins();
+        return spokenBy(protocols, route, request).complete(callTo(route, asked));
+      },
+      take: ({ candidate, result, use }) => {
+        use.end("ok");
+        asked.sticky?.answered(candidate, "whole", result.usage?.completionTokens);
+        const { buying } = candidate.route;
+        const ignored = joined(result.ignored, lostAt(protocols, candidate, request));
+        return { ...plausible(result, model), lane: candidate.server.name, buying, ignored };
+      },
     });
   }
 
@@ -110,12 +108,19 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     request: ChatRequest,
     options: ChatOptions,
   ): Promise<ServedStream> {
-    const asked = { deps, model, request, options };
-    const attempt = (route: RouteToAsk) =>
-      withFirst(pullable(spokenBy(route, request).stream(callTo(route, asked))));
-    return ask(asked, attempt, (served) => {
-      const lost = lostAt(served.candidate, request);
-      return new Relay(served, { model, lost, signal: options.signal });
+    const asked = askedOf(model, request, options);
+    return ask(asked, "stream", {
+      attempt: (route) => {
+        asked.sticky?.begins();
+        return withFirst(
+          pullable(spokenBy(protocols, route, request).stream(callTo(route, asked))),
+        );
+      },
+      take: (served) => {
+        asked.sticky?.answered(served.candidate, "stream");
+        const lost = lostAt(protocols, served.candidate, request);
+        return new Relay(served, { model, lost, signal: options.signal, sticky: asked.sticky });
+      },
     });
   }
 
@@ -127,12 +132,27 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
   return { complete, stream, isHealthy };
 }
 
+/** The protocol of a route for this request. Throws if only the caller's own form can do it. */
+function spokenBy(protocols: Protocols, { server }: RouteToAsk, { own }: ChatRequest) {
+  const protocol = protocols[server.kind];
+  if (own === undefined) return protocol;
+  if (own.form === protocol.own?.form) return protocol.own;
+  const [needed] = own.only;
+  if (needed !== undefined) throw unsupported(needed);
+  return protocol;
+}
+
+/** The names of fields that have no effect on this route. */
+function lostAt(protocols: Protocols, { server }: RouteToAsk, { own }: ChatRequest) {
+  return own === undefined || own.form === protocols[server.kind].own?.form ? undefined : own.lost;
+}
+
 /** The model's routes whose providers are in the catalogue. */
 function routesOf(model: ModelEntry, { providers }: ChatCatalogue): RouteToAsk[] {
   const routes: RouteToAsk[] = [];
-  for (const { provider, model: upstreamModel, buying } of model.routes) {
-    const server = providers.get(provider);
-    if (server !== undefined) routes.push({ server, upstreamModel, buying });
+  for (const route of model.routes) {
+    const server = providers.get(route.provider);
+    if (server !== undefined) routes.push({ server, route });
   }
   return routes;
 }
@@ -150,17 +170,19 @@ interface AskedModel {
   readonly model: ModelEntry;
   readonly request: ChatRequest;
   readonly options: ChatOptions;
+  /** Undefined for a model whose routes are tried in order. */
+  readonly sticky: StickyCall | undefined;
 }
 
 /** The call to a route of a model. */
 function callTo(
-  { server: provider, upstreamModel }: RouteToAsk,
+  { server: provider, route }: RouteToAsk,
   { deps, model, request, options }: AskedModel,
 ): UpstreamCall {
   const { account } = options;
   const call = {
     provider,
-    model: upstreamModel,
+    model: route.model,
     publicId: model.id,
     request: acceptedRequest([model], request),
     showsReasoning: model.showsReasoning ?? false,
@@ -224,6 +246,7 @@ interface RelayTerms {
   /** The names of fields that have no effect on this route. */
   readonly lost: readonly string[] | undefined;
   readonly signal: CancelSignal;
+  readonly sticky: StickyCall | undefined;
 }
 
 function joined(ignored: ServedRoute["ignored"], lost: RelayTerms["lost"]): ServedRoute["ignored"] {
@@ -243,20 +266,24 @@ class Relay extends Batches implements Taker<ChatBatch>, ServedStream {
   #use: ServerUse | null;
   #taker: Taker<ChatBatch> | null = null;
   #wasAborted = false;
+  readonly #sticky: StickyCall | undefined;
+  readonly #candidate: RouteToAsk;
 
   constructor(
     { candidate, result, use }: Served<RouteToAsk, Started>,
-    { model, lost, signal }: RelayTerms,
+    { model, lost, signal, sticky }: RelayTerms,
   ) {
     super();
     this.lane = candidate.server.name;
-    this.buying = candidate.buying;
+    this.buying = candidate.route.buying;
     this.ignored = joined(result.first.ignored, lost);
     this.#first = result.first;
     this.#rest = result.rest;
     this.#model = model;
     this.#signal = signal;
     this.#use = use;
+    this.#sticky = sticky;
+    this.#candidate = candidate;
     signal.addEventListener("abort", this);
     if (signal.aborted) this.cancel();
   }
@@ -294,6 +321,7 @@ class Relay extends Batches implements Taker<ChatBatch>, ServedStream {
   fail(error: unknown): void {
     const isServers = error instanceof RouteFailure;
     this.#report(isServers ? "failed" : "ignored");
+    if (isServers && !this.#wasAborted) this.#sticky?.brokeOff(this.#candidate);
     this.#taker?.fail(isServers || this.#wasAborted ? brokenOff(error) : error);
   }
 

@@ -61,6 +61,8 @@ export interface ChatRequest {
   readonly identifiers?: GivenIdentifiers;
   /** All images and PDFs of the messages; left out if they have none. */
   readonly media?: readonly MediaPart[];
+  /** The caller's name for the conversation, from a header that the operator configured. */
+  readonly session?: string;
 }
 
 /** Token counts, and the upstream's details about them. */

@@ -6,7 +6,7 @@ import { closed } from "../../../core/configuration/fields.ts";
 import { pointerTo } from "../../../core/configuration/located-json.ts";
 import type { SectionContext } from "../../../core/configuration/section.ts";
 import {
-  type AutoRules,
+  type ChatTerms,
   type ModelEntry,
   type ProviderEntry,
   RESERVED_MODELS,
@@ -23,13 +23,25 @@ export const CHAT_SECTION = {
   }),
   models: Type.Array(Model, { maxItems: 2_000, errorMessage: "must be a list of models" }),
   auto: Type.Optional(Auto),
+  session_headers: Type.Optional(
+    Type.Array(
+      Type.String({
+        pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$",
+        errorMessage: "must be the name of a header",
+      }),
+      {
+        maxItems: 8,
+        description: "Headers in which callers name a conversation, such as x-session-id",
+        errorMessage: "must be a list of at most 8 names of headers",
+      },
+    ),
+  ),
 };
 
 /** The models, servers and rules of the file, without the built-in guide. */
-export interface ConfiguredChat {
+export interface ConfiguredChat extends ChatTerms {
   readonly providers: readonly ProviderEntry[];
   readonly models: readonly ModelEntry[];
-  readonly auto: AutoRules;
 }
 
 /** Reads the section. */
@@ -58,5 +70,10 @@ export function readChat(
     });
     return toModel(model, { pointer, known, json, refuse });
   });
-  return { providers, models, auto: toAutoRules(file.auto ?? {}, { models, refuse }) };
+  return {
+    providers,
+    models,
+    auto: toAutoRules(file.auto ?? {}, { models, refuse }),
+    sessionHeaders: file.session_headers ?? [],
+  };
 }

@@ -1,13 +1,14 @@
 // Defines and reads the entries of `models` in the configuration file.
 
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, line, name, whole } from "../../../core/configuration/fields.ts";
+import { closed, line, whole } from "../../../core/configuration/fields.ts";
 import type { SectionContext } from "../../../core/configuration/section.ts";
 import { COSTLY_PARAMETERS, OWN_PARAMETERS } from "../doors/completions/chat-body.ts";
 import { MODEL_USE_NAMES, type ModelEntry, type ProviderEntry } from "../models/catalogue.ts";
 import { MEDIA_FIELDS, toMedia } from "./media-section.ts";
 import { bands, rows } from "./price-schema.ts";
 import { toPrices } from "./price-section.ts";
+import { ROUTE_FIELDS, toRoutes } from "./route-section.ts";
 
 /** An entry of `models`. */
 export const Model = Type.Object(
@@ -80,23 +81,7 @@ export const Model = Type.Object(
     ...MEDIA_FIELDS,
     pricing: bands("Price bands, shortest prompts first; the last one has no prompt_tokens_max"),
     prices: rows("Price rows, in place of pricing; the first one has no conditions"),
-    routes: Type.Array(
-      Type.Object(
-        {
-          provider: name("A name under providers"),
-          model: line("The model's name there"),
-          buying: bands("What you pay there, as price bands; left out: not known"),
-          buying_prices: rows("What you pay there, as price rows, in place of buying"),
-        },
-        closed,
-      ),
-      {
-        minItems: 1,
-        maxItems: 16,
-        description: "Tried in order until one answers",
-        errorMessage: "must be a list of 1 to 16 routes",
-      },
-    ),
+    ...ROUTE_FIELDS,
   },
   { ...closed, description: "A model that callers can ask for" },
 );
@@ -109,11 +94,8 @@ interface ModelContext extends Pick<SectionContext, "json" | "refuse"> {
 
 /** The model of an entry. */
 export function toModel(file: Static<typeof Model>, context: ModelContext): ModelEntry {
-  const { pointer, known, refuse } = context;
-  file.routes.forEach((route, index) => {
-    if (known.has(route.provider)) return;
-    refuse(`${pointer}/routes/${index}/provider`, `'${route.provider}' is not a provider`);
-  });
+  const { pointer, refuse } = context;
+  const routes = toRoutes(file, context);
   file.extra_parameters?.forEach((name, index) => {
     const at = `${pointer}/extra_parameters/${index}`;
     if (OWN_PARAMETERS.has(name)) refuse(at, `'${name}' is read by Farebox itself`);
@@ -142,13 +124,7 @@ export function toModel(file: Static<typeof Model>, context: ModelContext): Mode
     prices,
     contextTokens: file.context_length,
     freeCreditEligible: file.free_credit_eligible ?? false,
-    routes: file.routes.map(({ provider, model, ...route }, index) => {
-      const at = `${pointer}/routes/${index}`;
-      const { buying: bands, buying_prices: rows } = route;
-      const where = { bandsAt: `${at}/buying`, rowsAt: `${at}/buying_prices` };
-      const buying = toPrices({ bands, rows, ...where }, context);
-      return buying === undefined ? { provider, model } : { provider, model, buying };
-    }),
+    ...routes,
     showsReasoning: file.reasoning === "show",
     ...(file.extra_parameters !== undefined && { extraParameters: file.extra_parameters }),
     ...(file.serves !== undefined && { serves: file.serves }),

@@ -74,6 +74,13 @@ export const Provider = Type.Object(
     concurrency: Type.Optional(
       whole(1, 100_000, "Requests under way at once; more go to the next route; default 256"),
     ),
+    cache_minutes: Type.Optional(
+      whole(
+        1,
+        1_440,
+        "How long its cache keeps a prompt after the last use; left out: the provider's own",
+      ),
+    ),
     max_tokens_field: Type.Optional(
       Type.Union([Type.Literal("max_tokens"), Type.Literal("max_completion_tokens")], {
         description: "Field that carries the output limit; left out: the provider's own",

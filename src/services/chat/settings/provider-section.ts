@@ -48,6 +48,7 @@ export function toProvider(
     concurrencyMax: file.concurrency ?? PROVIDER_DEFAULTS.concurrencyMax,
     maxTokensField: file.max_tokens_field ?? preset.maxTokensField,
     quirks: preset.quirks,
+    cacheMinutes: file.cache_minutes ?? preset.cacheMinutes ?? PROVIDER_DEFAULTS.cacheMinutes,
     media: PROVIDER_MEDIA[presetName],
     ...(fields.length > 0 && { identifiers: { preset: presetName, fields } }),
     ...(preset.credentials === "cloud" && { cloud: cloudOf(file, pointer, { keys, refuse }) }),

@@ -16,6 +16,7 @@ import { unsupportedFields } from "../../protocols/chat-extras.ts";
 import type { ChatRequest } from "../../protocols/provider.ts";
 import { modelsOfTier } from "../../request-tier.ts";
 import type { ServedBy } from "../../served-model.ts";
+import { withSession } from "../session-header.ts";
 import type { ChatFields } from "./chat-body.ts";
 import { ChatFrames, type CompletionMeta, completionJson, unixSeconds } from "./chat-json.ts";
 import {
@@ -51,8 +52,8 @@ export function prepareChat(
   const { deps, call } = context;
   // The Gateway's schema requires a model.
   const model = fields.model ?? AUTO_MODEL;
-  const request = toChatRequest(fields);
   const catalogue = deps.catalogue();
+  const request = withSession(toChatRequest(fields), context.request.headers, catalogue);
   // The log must contain only models that exist, never arbitrary text of a caller.
   context.model = modelNamed(catalogue, model)?.id ?? null;
   const { accountId: account } = call.identity;

@@ -12,6 +12,7 @@ import type { ServedBy } from "../../served-model.ts";
 import { promptTokensMax } from "../../tokens/tokens.ts";
 import type { ChatDeps, ChooseModels } from "../completions/answer-chat.ts";
 import type { ChosenModels } from "../completions/chat-request.ts";
+import { withSession } from "../session-header.ts";
 import type { MessagesFields } from "./messages-body.ts";
 import { betasIn } from "./messages-fields.ts";
 import { type MessageMeta, MessagesFrames, messageJson } from "./messages-json.ts";
@@ -34,8 +35,9 @@ export function prepareMessages(
   const { deps, call } = context;
   const betas = betasIn(context.request.headers.get("anthropic-beta"));
   const { model } = fields;
-  const request = toMessagesRequest(fields, betas.forwarded);
   const catalogue = deps.catalogue();
+  const { headers } = context.request;
+  const request = withSession(toMessagesRequest(fields, betas.forwarded), headers, catalogue);
   context.model = modelNamed(catalogue, model)?.id ?? null;
   const { accountId: account } = call.identity;
   const { models, svcMembers } = choose(deps, { model, request, catalogue, account });
