@@ -11,7 +11,14 @@ import {
 import { invalidKey } from "../src/core/access/keys.ts";
 import type { ApiError, ErrorCode } from "../src/core/errors.ts";
 import { type NanoUsd, ZERO } from "../src/core/money/money.ts";
-import type { Account, AccountView, AdmissionRequest, Decision, Settlement } from "./account.ts";
+import type {
+  Account,
+  AccountView,
+  AdmissionRequest,
+  Decision,
+  QuotedDecision,
+  Settlement,
+} from "./account.ts";
 import { capOf, limitsOf } from "./account-limits.ts";
 import { type AccountUse, readUse } from "./account-use.ts";
 import { viewOf } from "./account-view.ts";
@@ -87,12 +94,22 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     return this.deps.scriptTime;
   }
 
-  async admit(request: AdmissionRequest): Promise<Decision> {
+  admit(request: AdmissionRequest): Promise<Decision> {
     if (request.isDetached === true && request.bound === ZERO && request.refusal === undefined) {
-      throw new RangeError(`The detached hold of ${request.requestId} would hold nothing`);
+      const message = `The detached hold of ${request.requestId} would hold nothing`;
+      return Promise.reject(new RangeError(message));
     }
     const refused = this.deps.brake.refuse(request);
-    if (refused !== null) return refused;
+    return refused === null ? this.#decide(request, false) : Promise.resolve(refused);
+  }
+
+  quote(request: AdmissionRequest): Promise<QuotedDecision> {
+    return this.#decide(request, true);
+  }
+
+  #decide(request: AdmissionRequest, isQuote: false): Promise<Decision>;
+  #decide(request: AdmissionRequest, isQuote: true): Promise<QuotedDecision>;
+  async #decide(request: AdmissionRequest, isQuote: boolean): Promise<Decision | QuotedDecision> {
     const ref = this.#holdRef(request);
     let readsLeft = 2;
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
@@ -120,6 +137,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       const { metadata, text } = this.#textsOf(access, request);
       const tried: Attempt = {
         request,
+        isQuote,
         access,
         tier,
         limits,
@@ -133,19 +151,19 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
         version: access.version,
         budget: key.monthlyLimit,
       };
-      const isDetached = request.isDetached === true;
-      if (!isDetached) this.deps.leases.opening(this.bucket, request.requestId);
+      const isUntracked = isQuote || request.isDetached === true;
+      if (!isUntracked) this.deps.leases.opening(this.bucket, request.requestId);
       let reply: AdmitReply | null = null;
       try {
         reply = await this.scripts.run(admit, tried);
       } catch (error) {
         // Redis may have run the script, or may still run it. Release the hold without waiting for
         // the lease to end. While Redis is away nothing is sent, and so nothing is released.
-        if (mayHaveRun(error)) void releaseWhenBack(this, ref, limits);
+        if (!isQuote && mayHaveRun(error)) void releaseWhenBack(this, ref, limits);
         throw error;
       } finally {
         const isOpen = reply?.verdict === "ok";
-        if (!isOpen && !isDetached) this.deps.leases.closed(this.bucket, request.requestId);
+        if (!isOpen && !isUntracked) this.deps.leases.closed(this.bucket, request.requestId);
       }
       if (reply.verdict === "hydrate") await this.hydrate();
       else if (reply.verdict === "stale") await this.#refresh();
@@ -226,13 +244,20 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   #answer(
     reply: Exclude<AdmitReply, { verdict: "hydrate" | "stale" | "lease" | "late" }>,
     { request, access, tier, limits, cap, budget, ref, metadata, text, refusal }: Attempt,
-  ): Decision {
+  ): Decision | QuotedDecision {
     if (reply.verdict === "short") {
       if (request.isAhead === true) this.deps.brake.notePass(request.keyId);
       return { verdict: "short", funds: reply };
     }
     this.deps.clock.observe(reply.nowMs);
     const { rate } = reply;
+    if (reply.verdict === "quote") {
+      const { code, spendable } = reply;
+      if (code === null) return { refusal: null, isForMoney: false, rate, spendable };
+      const context = { tier, access: refusal?.message, isAsked: false };
+      const error = refusalError({ ...reply, code }, request, context);
+      return { refusal: error, isForMoney: MONEY_REFUSALS.has(code), rate, spendable };
+    }
     if (reply.verdict === "refused") {
       this.deps.brake.note({ accountId: this.accountId, keys: this.keys, request }, reply);
       const isAsked = this.#topUps.refused(access.document.autoTopUp, reply, request);

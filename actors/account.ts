@@ -102,6 +102,15 @@ export type Decision =
    */
   | { readonly verdict: "short"; readonly funds: Funds };
 
+/** The decision that a call would get now. */
+export interface QuotedDecision extends Funds {
+  /** Null if the call would be admitted. */
+  readonly refusal: ApiError | null;
+  /** True if the refusal is about money (402). */
+  readonly isForMoney: boolean;
+  readonly rate: RateLimits;
+}
+
 export interface Settlement {
   /** The exact amount charged; never above the hold. */
   readonly charged: NanoUsd;
@@ -219,6 +228,11 @@ export interface Account {
    * charged. A key that was revoked meanwhile is refused with `invalid_api_key`.
    */
   admit(input: AdmissionRequest): Promise<Decision>;
+  /**
+   * Decides on a call as `admit` would, and changes nothing: nothing is counted, held, logged or
+   * topped up. Throws as `admit` does.
+   */
+  quote(input: AdmissionRequest): Promise<QuotedDecision>;
   view(keyId: string): Promise<AccountView>;
 }
 

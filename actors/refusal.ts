@@ -5,7 +5,7 @@ import type { Tier } from "../src/core/access/limits.ts";
 import { ApiError, type ErrorCode } from "../src/core/errors.ts";
 import { toDecimal } from "../src/core/money/money.ts";
 import type { AdmissionRequest } from "./account.ts";
-import type { AdmitReply } from "./scripts/admit-script.ts";
+import type { RefusedReply } from "./scripts/admit-script.ts";
 
 /** Refusals that more money, or a new month, would lift. */
 export const MONEY_REFUSALS: ReadonlySet<ErrorCode> = new Set([
@@ -29,7 +29,7 @@ export interface RefusalContext {
  * The error of a refusal: the caller's own error if it applies, otherwise an error with figures.
  */
 export function refusalError(
-  reply: Extract<AdmitReply, { verdict: "refused" }>,
+  reply: Omit<RefusedReply, "verdict">,
   input: AdmissionRequest,
   { tier, access: accessMessage, isAsked }: RefusalContext,
 ): ApiError {

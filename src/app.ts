@@ -2,6 +2,7 @@
 
 import { Elysia } from "elysia";
 import type { AccountActors } from "../actors/account.ts";
+import type { QuoteDeps } from "./account/quote-endpoint.ts";
 import type { CallMeter, CallTracer } from "./calls/call.ts";
 import type { Pauses } from "./calls/pauses.ts";
 import type { Clock } from "./core/clock.ts";
@@ -62,6 +63,7 @@ export interface AppDeps {
   readonly maps: MapsProvider;
   readonly mail: MailServices;
   readonly pauses: Pauses;
+  readonly averageReply: QuoteDeps["averageReply"];
   /** Parses large bodies; without it, that is done in the thread that serves requests. */
   readonly parser?: BodyParser;
   /** Null without a payment provider. */
@@ -113,11 +115,15 @@ const ASKING_RULE = {
 /** The base path of the Application API (SPEC 9.1). */
 const APPLICATION_PATHS = "/api/";
 
+/** The methods of the Gateway's endpoints that cost money, by path. */
+const PAID = new Map(
+  GATEWAY.flatMap(({ isBilled, path, method }) => (isBilled ? [[path, method]] : [])),
+);
+
 /** The application. Call its `listen` with LISTEN_OPTIONS of http/server.ts. */
 export function createApp(deps: AppDeps) {
   const shared = sharedDeps(deps);
   const gateway = { ...shared, surface: "gateway" } as const;
-  const callApi = apiCaller(shared);
   const application = { ...shared, surface: "application" } as const;
   const app = new Elysia({
     // Every endpoint checks its own input, so Elysia's coercions and defaults are not needed.
@@ -140,7 +146,7 @@ export function createApp(deps: AppDeps) {
     return door ?? noSuchPath({ request, server: app.server });
   });
   for (const one of GATEWAY) addRoute(app, one, (raw) => one.answer(gateway, raw));
-  const agents = { ...gateway, catalogue: deps.catalogue, callApi, mcp: deps.mcp };
+  const agents = { ...gateway, catalogue: deps.catalogue, mcp: deps.mcp };
   for (const one of AGENTS) addRoute(app, one, (raw) => one.answer(agents, raw));
   for (const one of APPLICATION) addRoute(app, one, (raw) => one.answer(application, raw));
   // With a malformed Host the router takes a part of the path for the host, and may take another
@@ -156,7 +162,8 @@ export function createApp(deps: AppDeps) {
   if (deps.console !== null) {
     const { clock, log } = deps;
     const asking = new MinuteBudget(ASKING_RULE);
-    const people: ConsoleDeps = { ...shared, ...deps.console, clock, log, callApi, asking };
+    const own = { catalogue: deps.catalogue, clock, log, asking };
+    const people: ConsoleDeps = { ...shared, ...deps.console, ...own };
     for (const one of CONSOLE) addHosted(app, one, (raw) => one.answer(people, raw));
     const operators: OperatorDeps = { ...people, ...deps.console, noSuchPath };
     for (const one of OPERATOR) addHosted(app, one, (raw) => one.answer(operators, raw));
@@ -164,17 +171,21 @@ export function createApp(deps: AppDeps) {
   return app;
 }
 
-/** Calls endpoints of the API as routing does, for the playground and the tools of agents. */
-function apiCaller(shared: Omit<GatewayDeps, "surface">): CallApi {
-  return (surface, path, { raw, accounts = shared.calls.accounts }) => {
+type SharedDeps = Omit<GatewayDeps, "surface">;
+
+/** Calls endpoints of the API as routing does, for quotes, the playground and tools of agents. */
+function apiCaller(shared: () => SharedDeps): CallApi {
+  return (surface, path, { raw, quote }) => {
     const routes: readonly Endpoint<GatewayDeps>[] = surface === "gateway" ? GATEWAY : APPLICATION;
     const { method } = raw.request;
     const one = routes.find((route) => route.path === path && route.method === method);
     if (one === undefined) throw new Error(`The API has no ${method} ${path}`);
-    const isEstimate = accounts !== shared.calls.accounts;
-    // An estimate is no request of anybody.
-    const unseen = isEstimate && { meter: undefined, tracer: undefined };
-    return one.answer({ ...shared, surface, calls: { ...shared.calls, accounts, ...unseen } }, raw);
+    const deps = { ...shared(), surface };
+    if (quote === undefined) return one.answer(deps, raw);
+    const { accounts } = quote;
+    // A quoted call is no call of anybody.
+    const calls = { ...deps.calls, accounts, quote, meter: undefined, tracer: undefined };
+    return one.answer({ ...deps, calls }, raw);
   };
 }
 
@@ -202,14 +213,14 @@ function addRoute(
 }
 
 /** The dependencies that both surfaces share. */
-function sharedDeps(deps: AppDeps): Omit<GatewayDeps, "surface"> {
+function sharedDeps(deps: AppDeps): SharedDeps {
   const { accounts, chat, tokens, search, maps, clock, log, meter, tracer } = deps;
   const known = {
     abandoned: new AbandonedStreams(clock),
     pieceTokens: new PieceTokens(),
     prompts: new OpenPrompts(),
   };
-  return {
+  const shared: SharedDeps = {
     calls: { accounts, chat, tokens, ...known, search, maps, clock, log, meter, tracer },
     keys: deps.keys,
     anonymous: deps.anonymous,
@@ -222,5 +233,9 @@ function sharedDeps(deps: AppDeps): Omit<GatewayDeps, "surface"> {
     keyPeppers: deps.keyPeppers,
     clientIp: createClientIp(deps.trustedProxies, deps.onUntrustedProxy),
     clientInfo: deps.clientInfo,
+    averageReply: deps.averageReply,
+    paid: PAID,
+    callApi: apiCaller(() => shared),
   };
+  return shared;
 }

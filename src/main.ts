@@ -29,6 +29,7 @@ import { openProviders, type Providers } from "./start/providers.ts";
 import { RejectedEntries } from "./store/ledger/rejected-entries.ts";
 import { checkWrites } from "./store/servers/redis-check.ts";
 import { UntrustedProxies } from "./store/servers/untrusted-proxies.ts";
+import { averageReply } from "./store/usage/average-reply.ts";
 import { openFetch } from "./upstream/open-fetch.ts";
 
 const METRICS_PORT = 9464;
@@ -94,6 +95,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     // Without the console the pages would have nothing to talk to.
     dashboard: config.console === null ? () => null : openDashboard(config.dataDirectory),
     docsTryIt: config.docsTryIt,
+    averageReply: (of) => averageReply(database, of),
     mcp: { hosts: config.mcpHosts, dashboard: config.console?.origin ?? null },
   });
   providers.warmUp();

@@ -1,6 +1,7 @@
 // The list of endpoints. From it follow routing, 404 and 405, and the documentation.
 
 import { me } from "./account/me.ts";
+import { type QuoteDeps, quote } from "./account/quote-endpoint.ts";
 import { applicationChat } from "./application/chat.ts";
 import { applicationCount, applicationMessage } from "./application/messages.ts";
 import { applicationModel, applicationModels } from "./application/models.ts";
@@ -46,7 +47,7 @@ import { batchSearch, type SearchDeps, search } from "./services/search/search-e
 import { SITE, type SiteDeps } from "./site/front-door.ts";
 
 /** The parts that the Gateway's endpoints use, for all services. */
-export type GatewayDeps = ChatDeps & SearchDeps & MapsDeps & MailDeps;
+export type GatewayDeps = ChatDeps & SearchDeps & MapsDeps & MailDeps & QuoteDeps;
 
 const BY_SERVICE = {
   chat: [models, model, chat, messages, countTokens],
@@ -55,7 +56,11 @@ const BY_SERVICE = {
   mail: [sendMessage, messageStatus],
 } satisfies Record<ServiceName, readonly Endpoint<GatewayDeps>[]>;
 
-export const GATEWAY: readonly Endpoint<GatewayDeps>[] = [...Object.values(BY_SERVICE).flat(), me];
+export const GATEWAY: readonly Endpoint<GatewayDeps>[] = [
+  ...Object.values(BY_SERVICE).flat(),
+  me,
+  quote,
+];
 
 /** The endpoints for agents, which speak protocols of their own. */
 export const AGENTS: readonly Endpoint<McpDeps>[] = [mcp];

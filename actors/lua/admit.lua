@@ -5,9 +5,9 @@
 --         stream slot (0/1), stream limit, open call limit, cap, key budget or -1, deadline_ms of a
 --         hold without a process or 0, refusal precedes the window (0/1), attempt (0 only,
 --         1 tentative, 2 counted before, 3 open to accounts that owe, 4 ahead of its body,
---         5 tentative and counted before), refused requests a minute that get rows of their own,
---         latency of a refusal, ms, when this was sent, ms, how long it is valid, ms; then a
---         refusal code or ''
+--         5 tentative and counted before, 6 a quote), refused requests a minute that get rows of
+--         their own, latency of a refusal, ms, when this was sent, ms, how long it is valid, ms;
+--         then a refusal code or ''
 --       2 request  3 account, key and metadata between tabs
 --       4.. of each limit: kind, limit, weight, code (see limits.lua)
 -- Reply packed now_ms, limit, remaining, reset_ms, hold_paid, hold_free, admitted_ms
@@ -20,6 +20,8 @@
 --         body may be read. The request was counted, nothing else changed
 --       { error_code, packed now_ms, limit, remaining, reset_ms, spendable, retry_ms, by the
 --         limit of open calls (0/1) } refused; no money was changed
+--       { 'quote', the same numbers, error_code or '' } the decision that a call would get now:
+--         nothing was counted, held or logged
 --       error ENDED  a late copy: the call has ended already; nothing was changed
 
 local given, version, limit, bound, eligible, stream, stream_limit, call_limit, cap, budget,
@@ -78,6 +80,12 @@ elseif deadline_ms == 0 and w.calls >= call_limit then
   code, refused_by = stream == 1 and 'too_many_streams' or 'rate_limit_exceeded', 'calls'
 end
 
+local left = spendable(w.paid + usable_free, cap_room, budget_room)
+if attempt == 6 then
+  return { 'quote', refusal_numbers(now, window, limit, limits, left, exceeded, refused_by),
+    code or '' }
+end
+
 local for_money = code == 'key_budget_exceeded' or code == 'monthly_limit_reached'
   or code == 'insufficient_credits'
 local goes_on = (for_money and (attempt == 1 or attempt == 5)) or (attempt == 4 and not code)
@@ -90,7 +98,7 @@ if goes_on and not sent_before(holds, request, bucket.epoch) then
       write_key(key_key, bucket.epoch, k, window)
     end
   end
-  return { 'short', pack('<d', spendable(w.paid + usable_free, cap_room, budget_room)) }
+  return { 'short', pack('<d', left) }
 end
 
 if code then
@@ -108,11 +116,7 @@ if code then
       count_request(window, limits)
       write_key(key_key, bucket.epoch, k, window)
     end
-    local most, remaining, resets = closest_window(window, limit, limits, now)
-    local retry = exceeded and exceeded.resets or refused_by == 'calls' and 1000 or resets
-    local by_calls = refused_by == 'calls' and 1 or 0
-    local packed = pack('<ddddddd', now, most, remaining, resets,
-      spendable(w.paid + usable_free, cap_room, budget_room), retry, by_calls)
+    local packed = refusal_numbers(now, window, limit, limits, left, exceeded, refused_by)
     if rows <= rows_max then
       local fault = append(KEYS[5], bucket.epoch, nil, {
         type = REFUSED, at = now, text = text, request = request,

@@ -108,6 +108,15 @@ local function closest_window(window, limit, limits, now)
   return most, remaining > 0 and remaining or 0, resets
 end
 
+-- The numbers of a refusal, packed as admit.lua replies them. A full window is open again at its
+-- reset, an exceeded limit at its own; for open calls there is no such time.
+local function refusal_numbers(now, window, limit, limits, left, exceeded, refused_by)
+  local most, remaining, resets = closest_window(window, limit, limits, now)
+  local by_calls = refused_by == 'calls'
+  local retry = exceeded and exceeded.resets or by_calls and 1000 or resets
+  return pack('<ddddddd', now, most, remaining, resets, left, retry, by_calls and 1 or 0)
+end
+
 -- Gives back the counts of a call's admission, if they still count. Each limit has two `args`:
 -- kind, and the amount to give back.
 local function uncount_limits(keys, args, first_key, first_arg, admitted)

@@ -26,7 +26,7 @@ import {
  */
 export const ADMISSION_VALID_MS = 7_500;
 
-/** The numbers by which admit.lua knows the attempts. */
+/** The numbers by which admit.lua knows the attempts. A quote is the attempt of no call. */
 const ATTEMPTS = {
   only: 0,
   tentative: 1,
@@ -34,11 +34,14 @@ const ATTEMPTS = {
   open: 3,
   ahead: 4,
   countedTentative: 5,
+  quote: 6,
 } as const;
 
 /** The arguments of the script: the request, and all that its actor has decided about it. */
 export interface AdmitArgs extends Timed {
   readonly request: AdmissionRequest;
+  /** True if only the decision is asked for. */
+  readonly isQuote: boolean;
   readonly ref: HoldRef;
   /** Redis's time as this process estimates it: when this is sent. */
   readonly aboutMs: number;
@@ -68,17 +71,24 @@ export type AdmitReply =
   | { readonly verdict: "lease" }
   | { readonly verdict: "late"; readonly nowMs: number }
   | { readonly verdict: "short"; readonly spendable: NanoUsd }
-  | {
-      readonly verdict: "refused";
-      readonly code: ErrorCode;
-      readonly nowMs: number;
-      readonly rate: RateLimits;
-      readonly spendable: NanoUsd;
-      /** The time until the exceeded limit has room again. */
-      readonly retrySeconds: number;
-      /** True if the limit of open calls refused the call. */
-      readonly byOpenCalls: boolean;
-    };
+  | RefusedReply
+  | ({ readonly verdict: "quote"; readonly code: ErrorCode | null } & RefusalNumbers);
+
+/** The figures that a refusal gives. */
+interface RefusalNumbers {
+  readonly nowMs: number;
+  readonly rate: RateLimits;
+  readonly spendable: NanoUsd;
+  /** The time until the exceeded limit has room again. */
+  readonly retrySeconds: number;
+  /** True if the limit of open calls refused the call. */
+  readonly byOpenCalls: boolean;
+}
+
+export type RefusedReply = RefusalNumbers & {
+  readonly verdict: "refused";
+  readonly code: ErrorCode;
+};
 
 export const admit: Script<AdmitArgs, AdmitReply> = {
   name: "admit",
@@ -104,7 +114,7 @@ export const admit: Script<AdmitArgs, AdmitReply> = {
 };
 
 function packNumbers(
-  { request, tier, nowMs, aboutMs, version, cap, budget }: AdmitArgs,
+  { request, isQuote, tier, nowMs, aboutMs, version, cap, budget }: AdmitArgs,
   refusal: ErrorCode | null,
 ): Buffer {
   return pack(
@@ -120,7 +130,7 @@ function packNumbers(
     budget === null ? -1 : toDouble(budget),
     request.isDetached === true ? LEASE_MS : 0,
     refusal !== null && BEFORE_WINDOW.has(refusal) ? 1 : 0,
-    ATTEMPTS[attemptOf(request)],
+    ATTEMPTS[isQuote ? "quote" : attemptOf(request)],
     REFUSED_ROWS_PER_MINUTE,
     Math.round(request.elapsedMs),
     nowMs || aboutMs,
@@ -165,9 +175,24 @@ function parseAdmit(raw: RawReply): AdmitReply {
   const numbers = unpack(bytesOf(first));
   if (verdict === "late") return { verdict, nowMs: numbers[0] ?? 0 };
   if (verdict === "short") return { verdict, spendable: nanoOf(numbers[0] ?? 0) };
+  if (verdict === "quote") {
+    const [, , code] = raw as readonly RawReply[];
+    return { verdict, code: codeOf(String(code)), ...refusalNumbers(numbers) };
+  }
   if (verdict === null || !isErrorCode(verdict)) {
     throw new Error(`The admit script answered '${verdict}'`);
   }
+  return { verdict: "refused", code: verdict, ...refusalNumbers(numbers) };
+}
+
+/** The refusal of a quoted call; null if the call would be admitted. */
+function codeOf(text: string): ErrorCode | null {
+  if (text === "") return null;
+  if (!isErrorCode(text)) throw new Error(`The admit script quoted '${text}'`);
+  return text;
+}
+
+function refusalNumbers(numbers: readonly number[]): RefusalNumbers {
   const [
     nowMs = 0,
     limit = 0,
@@ -178,8 +203,6 @@ function parseAdmit(raw: RawReply): AdmitReply {
     byCalls = 0,
   ] = numbers;
   return {
-    verdict: "refused",
-    code: verdict,
     nowMs,
     rate: { limit, remaining, resetSeconds: inSeconds(resetMs) },
     spendable: nanoOf(spendable),

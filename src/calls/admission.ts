@@ -17,9 +17,10 @@ export class Admission<
   constructor(
     protected readonly deps: Deps,
     protected readonly call: Call,
-    protected readonly terms: Terms,
+    readonly terms: Terms,
   ) {
     const { identity } = call;
+    if (terms.refusal === undefined && terms.isAhead !== true) deps.quote?.asked(this);
     // The account may keep its request for a while: it must not know the body of the call.
     this.asked = deps.accounts.of(identity.accountId, identity.bucket).admit({
       requestId: call.requestId,

@@ -22,6 +22,8 @@ export interface CallDeps {
   readonly log: Log;
   readonly meter?: CallMeter | undefined;
   readonly tracer?: CallTracer | undefined;
+  /** Set for a call that is only quoted. */
+  readonly quote?: QuoteListener | undefined;
 }
 
 export interface Call {
@@ -71,6 +73,16 @@ export function outcomeOf(
 ): Outcome {
   const { status, errorCode } = end;
   return { status, errorCode, latencyMs: elapsedMs(deps, call), ...NOTHING_COUNTED };
+}
+
+/** An attempt to be admitted. */
+export interface Asking {
+  readonly terms: Readonly<CallTerms>;
+}
+
+/** Learns on which terms a call asks for its admission. */
+export interface QuoteListener {
+  asked(attempt: Asking): void;
 }
 
 /** Counts what happens to calls. */

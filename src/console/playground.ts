@@ -2,12 +2,10 @@
 // …/playground/estimate answers the hold that such a call would take.
 
 import type { AccountActors } from "../../actors/account.ts";
-import { type ReadableAccounts, readAccountSummary } from "../accounts/account-summary.ts";
-import { estimateCall } from "../calls/estimate.ts";
-import { stateRefusal, tierRefusal } from "../core/access/access.ts";
+import { CallQuote } from "../calls/call-quote.ts";
 import { CHAT } from "../core/access/limits.ts";
 import type { Surface } from "../core/access/services.ts";
-import { ApiError, ERRORS } from "../core/errors.ts";
+import { ApiError, BEFORE_WINDOW, ERRORS } from "../core/errors.ts";
 import { toDecimal } from "../core/money/money.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import {
@@ -16,7 +14,7 @@ import {
   type ConsoleFrameDeps,
 } from "../http/console/console-endpoint.ts";
 import type { RawRequest } from "../http/frame.ts";
-import { type CallApi, innerRequest } from "../http/inner-request.ts";
+import { type CallApi, innerRequest, queryOf } from "../http/inner-request.ts";
 import type { PlaygroundKeys } from "./playground-keys.ts";
 import {
   ESTIMATE_EXAMPLE,
@@ -33,7 +31,6 @@ export interface PlaygroundDeps extends ConsoleFrameDeps {
   readonly playgroundKeys: PlaygroundKeys;
   readonly callApi: CallApi;
   readonly actors: AccountActors;
-  readonly wallets: ReadableAccounts;
 }
 
 type Context = AccountContext<PlaygroundDeps>;
@@ -90,19 +87,16 @@ export const estimateFromPlayground = accountEndpoint({
   examples: [{ summary: "A chat", body: EXAMPLE, reply: ESTIMATE_EXAMPLE }],
   async run(context: Context, fields: PlaygroundFields) {
     const { deps, account } = context;
-    const estimate = estimateCall(deps.actors);
+    const quote = new CallQuote(deps.actors);
     const raw = await requestOf(context, fields);
-    const { accounts } = estimate;
-    const response = await deps.callApi(account.surface, fields.path, { raw, accounts });
-    const asked = estimate.asked();
-    if (asked === null) return response;
-    const { state, tier, ...summary } = await readAccountSummary(deps.wallets, account);
-    const refusal = stateRefusal(state) ?? tierRefusal(tier, asked.scope);
-    if (refusal !== null) throw new ApiError(refusal.code, refusal.message);
-    const { amount } = asked.freeEligible ? summary.spendable : summary.spendablePaid;
+    const response = await deps.callApi(account.surface, fields.path, { raw, quote });
+    if (quote.quoted === null) return response;
+    const { terms, decision } = quote.quoted;
+    const { refusal } = decision;
+    if (refusal !== null && BEFORE_WINDOW.has(refusal.code)) throw refusal;
     return {
-      hold_usd: toDecimal(asked.bound),
-      spendable_usd: toDecimal(amount),
+      hold_usd: toDecimal(terms.bound),
+      spendable_usd: toDecimal(decision.spendable),
     } satisfies EstimateReply;
   },
 });
@@ -144,16 +138,4 @@ function checkSurface(path: PlaygroundPath, surface: Surface): void {
     `path is of another surface than this account, which is of the ${surface} surface`,
     { param: "path" },
   );
-}
-
-function queryOf(parameters: PlaygroundFields["body"]): URLSearchParams {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters)) {
-    if (!["string", "number", "boolean"].includes(typeof value)) {
-      const message = `body.${name} must be a string, a number, true or false`;
-      throw new ApiError("invalid_parameter", message, { param: `body.${name}` });
-    }
-    query.append(name, String(value));
-  }
-  return query;
 }

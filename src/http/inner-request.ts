@@ -1,16 +1,18 @@
 // Makes requests that never leave this process: the playground and the tools of agents call the
 // API by them.
 
-import type { AccountActors } from "../../actors/account.ts";
+import type { Call } from "../calls/call.ts";
+import type { CallQuote } from "../calls/call-quote.ts";
 import type { Surface } from "../core/access/services.ts";
+import { invalid } from "./body/checks.ts";
 import type { Method } from "./endpoint-info.ts";
 import type { RawRequest } from "./frame.ts";
 
 /** A request inside of this process, and what it does not share with those from outside. */
 export interface InnerCall {
   readonly raw: RawRequest;
-  /** Other accounts than the real ones. */
-  readonly accounts?: AccountActors;
+  /** Set if the call is only quoted. */
+  readonly quote?: CallQuote;
 }
 
 /** Answers a request to an endpoint of the API in this process, as if it had come over HTTP. */
@@ -47,4 +49,25 @@ export function innerRequest(one: InnerRequest): Request {
   // As over HTTP: without a length, the account would be asked ahead of any body.
   headers.set("content-length", String(Buffer.byteLength(text)));
   return new Request(url.href, { method, headers, signal, body: text });
+}
+
+/** The server of an inner request that has the address of the request it belongs to. */
+export function serverOf({ clientIp }: Pick<Call, "clientIp">): NonNullable<RawRequest["server"]> {
+  return {
+    requestIP: () => ({ address: clientIp, family: "IPv4", port: 0 }),
+    // The connection belongs to the outer request, whose own frame keeps it open.
+    timeout: () => {},
+  };
+}
+
+/** The parameters of a GET in a query string. Throws the refusal of one that has no text. */
+export function queryOf(parameters: Readonly<Record<string, unknown>>): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (!["string", "number", "boolean"].includes(typeof value)) {
+      throw invalid(`body.${name}`, "must be a string, a number, true or false");
+    }
+    query.append(name, String(value));
+  }
+  return query;
 }

@@ -7,7 +7,7 @@ import { isLoopback } from "../core/loopback.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import type { Endpoint } from "../http/endpoint-info.ts";
-import { type CallApi, innerRequest } from "../http/inner-request.ts";
+import { type CallApi, innerRequest, serverOf } from "../http/inner-request.ts";
 import { anyObject, optional, Type, text } from "../http/schema.ts";
 import type { MapsDeps } from "../services/maps/maps-endpoint.ts";
 import type { SearchDeps } from "../services/search/search-endpoints.ts";
@@ -70,8 +70,8 @@ const keyed = endpoint({
   summary: "Use the services as tools of an agent (MCP)",
   description: `The Model Context Protocol over Streamable HTTP, without sessions: 2026-07-28,
 2025-11-25 and 2025-06-18. The tools are ${"`search`, `search_batch`, one for each action of maps, \
-`send_mail` and `account`"}; the list has those that the key's scopes and the account's tier allow.
-A tool's call is a call of the API: held, limited, charged and logged as such. Its cost is in
+`send_mail`, `account` and `quote`"}; the list has those that the key's scopes and the account's
+tier allow. A tool's call is a call of the API: held, limited, charged and logged as such. Its cost is in
 \`structuredContent.svc\` and \`_meta.svc\`. A refusal is a tool error with the API's code.
 Any other message counts as one request.`,
   body: jsonBody(Message, { bytesMax: BODY_BYTES_MAX, label: "The message" }),
@@ -191,10 +191,6 @@ async function callApi(
     headers: { ...Object.fromEntries(passed), "idempotency-key": idempotencyKey },
     signal: request.signal,
   });
-  const server = {
-    requestIP: () => ({ address: call.clientIp, family: "IPv4" as const, port: 0 }),
-    // The connection is the message's, whose own frame keeps it open.
-    timeout: () => {},
-  };
-  return await deps.callApi("gateway", asked.path, { raw: { request: inner, server } });
+  const raw = { request: inner, server: serverOf(call) };
+  return await deps.callApi("gateway", asked.path, { raw });
 }

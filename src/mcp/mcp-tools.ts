@@ -5,7 +5,7 @@ import type { ServiceName } from "../core/access/services.ts";
 import { MESSAGE_PRICE, RECIPIENT_PRICE } from "../core/mail.ts";
 import { type PicoUsd, pricePerUnit } from "../core/money/money.ts";
 import type { Method } from "../http/endpoint-info.ts";
-import { type TSchema, Type, text } from "../http/schema.ts";
+import { anyObject, type TSchema, Type, text } from "../http/schema.ts";
 import { MailBody } from "../services/mail/mail-contract.ts";
 import { ACTIONS, type MapsAction } from "../services/maps/actions.ts";
 import type { MapsPrices } from "../services/maps/prices.ts";
@@ -126,6 +126,22 @@ const account: McpTool = {
   requestOf: () => ({ method: "GET", path: "/v1/me" }),
 };
 
+const quote: McpTool = {
+  name: "quote",
+  service: null,
+  title: "Quote a call",
+  description: () =>
+    "Shows what a call would cost at most and likely, and whether it would pass now. Makes no " +
+    "call and costs nothing.",
+  properties: {
+    path: text({ description: "The endpoint of the call, such as `/v1/search`" }),
+    body: anyObject({ description: "Its body; for maps, the parameters of its query" }),
+  },
+  required: ["path", "body"],
+  readsOnly: true,
+  requestOf: (body) => ({ method: "POST", path: "/v1/quote", body }),
+};
+
 /** The parameter for a picture's form: agents take pictures as bytes, which are image content. */
 const PICTURE_FORM = "format";
 
@@ -136,6 +152,7 @@ export const MCP_TOOLS: readonly McpTool[] = [
   ...(Object.keys(ACTIONS) as MapsAction[]).map(mapsTool),
   sendMail,
   account,
+  quote,
 ];
 
 function mapsTool(action: MapsAction): McpTool {

@@ -25,10 +25,15 @@ import type { SearchOffer } from "../services/search/search-catalogue.ts";
 import type { LoggedCall } from "../store/usage/request-log.ts";
 
 /** The catalogue as the services that are sold by it see it. */
-export type PriceCatalogue = (() => ChatCatalogue) & SearchPrices & MapsPrices;
+export type PriceCatalogue = () => ChatCatalogue & SearchPrices & MapsPrices;
 
-type SearchPrices = () => { readonly search: SearchOffer };
-type MapsPrices = () => { readonly maps: MapsConfig };
+interface SearchPrices {
+  readonly search: SearchOffer;
+}
+
+interface MapsPrices {
+  readonly maps: MapsConfig;
+}
 
 /** A part of the charge: its subject, its number of units, and the price of `per` units. */
 export const ReceiptLine = {
@@ -68,13 +73,13 @@ type PartsOf = (catalogue: PriceCatalogue, call: LoggedCall) => Part[];
 /** The parts of a call, for each service that has price lines. */
 const PARTS: Readonly<Record<ServicesWith<"hasPriceLines">, PartsOf>> = {
   chat: chatParts,
-  search(searchOf: SearchPrices, { cost, priceVersion }) {
-    const { pricePerResult: price } = searchOf().search;
+  search(catalogue, { cost, priceVersion }) {
+    const { pricePerResult: price } = catalogue().search;
     if (priceVersionOfUnits(price) !== priceVersion) return [];
     return [{ what: "results", units: unitsOf(nano(cost), price), price, per: 1 }];
   },
-  maps(mapsOf: MapsPrices, { cost, priceVersion }) {
-    if (priceVersionOf(mapsOf().maps.prices) !== priceVersion) return [];
+  maps(catalogue, { cost, priceVersion }) {
+    if (priceVersionOf(catalogue().maps.prices) !== priceVersion) return [];
     return [{ what: "action", units: 1, price: (cost * 1_000n) as PicoUsd, per: 1 }];
   },
   mail(_, { cost, priceVersion }) {
@@ -119,7 +124,7 @@ function tokenParts(row: PriceRow, call: LoggedCall): Part[] {
   return [...tokens, ...billed];
 }
 
-const PART_WORDS: Readonly<Record<TokenPart, string>> = {
+export const PART_WORDS: Readonly<Record<TokenPart, string>> = {
   uncached: "input tokens",
   cacheRead: "cached input tokens",
   text: "output tokens",

@@ -14,9 +14,10 @@ import {
   upperBound,
 } from "../../core/money/call-cost.ts";
 import { type NanoUsd, ZERO } from "../../core/money/money.ts";
+import type { TokenUsage } from "../../core/money/usage.ts";
 import type { AbandonedStreams } from "./abandoned-streams.ts";
 import { mediaBytes } from "./media/media-part.ts";
-import { mediaTokensMax } from "./media/model-media.ts";
+import { mediaTokens, mediaTokensMax } from "./media/model-media.ts";
 import { affordableModels, type Models } from "./models/auto-router.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
 import { freeMessage, moneyMessage, TOP_UP_UNDER_WAY } from "./money-messages.ts";
@@ -76,6 +77,8 @@ const TOKENIZER_MARGIN = 1.3;
 /** The terms of a chat, and the models that its hold covers. */
 interface ChatTerms extends CallTerms {
   readonly models: Models;
+  /** The bound of the tokens of the prompt. */
+  readonly promptTokens: number;
 }
 
 /** The admission of a chat: its first attempt, and the second if the funds are short. */
@@ -100,6 +103,26 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
   /** The memory that the prompt takes. */
   get promptBytes(): number {
     return this.#textBytes + mediaBytes(this.#chat.request.media);
+  }
+
+  /** The output tokens that this amount pays for after a prompt of so many tokens. */
+  affordable(available: NanoUsd, promptTokens: number): number {
+    const [model] = this.terms.models;
+    const reach = reachOf(this.#chat.request);
+    return affordableOutputTokens(model.prices, { promptTokens, available }, reach);
+  }
+
+  /** The tokens that the call probably has: its prompt as counted, and the longest reply. */
+  async likelyTokens(): Promise<TokenUsage> {
+    const [model] = this.terms.models;
+    const { request } = this.#chat;
+    const counted = await this.#estimate(model.contextTokens);
+    const text = Math.min(counted ?? this.#textBytes, this.#textBytes);
+    return {
+      promptTokens: text + mediaTokens(model, request.media),
+      cachedTokens: 0,
+      completionTokens: outputTokensMax(model, request),
+    };
   }
 
   /**
@@ -148,11 +171,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
         return new ApiError(code, freeMessage(model, { bound, left, free }, offered));
       }
     }
-    const fitting = affordableOutputTokens(
-      model.prices,
-      { promptTokens, available: left },
-      reachOf(this.#chat.request),
-    );
+    const fitting = this.affordable(left, promptTokens);
     const isByBytes = this.#textBytes > ESTIMATED_BYTES_MAX;
     const message = moneyMessage(code, { bound, left, fitting, isByBytes });
     if (retryAfterSeconds === undefined) return new ApiError(code, message);
@@ -291,6 +310,7 @@ function termsOf(
     stream: chat.stream,
     tentative: true,
     models,
+    promptTokens,
   };
 }
 

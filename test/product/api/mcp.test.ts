@@ -95,9 +95,11 @@ describe.each([
       ...MAPS_TOOLS,
       "send_mail",
       "account",
+      "quote",
     ]);
     const priced = tools.filter(({ description }) => /\$0\.\d/.test(description ?? ""));
-    expect(priced).toHaveLength(tools.length - 1);
+    const free = ["account", "quote"];
+    expect(priced).toHaveLength(tools.length - free.length);
   });
 
   test("pays for a search what the API asks for, and is told so", async () => {
@@ -129,6 +131,15 @@ describe.each([
     expect(await spent()).toBe(5_000n as NanoUsd);
   });
 
+  test("quotes the call of a tool without cost", async () => {
+    const client = await using(connect(account));
+    const before = await spent();
+    const body = { query: "trams", max_results: 3 };
+    const { structuredContent } = await client.call("quote", { path: "/v1/search", body });
+    expect(structuredContent).toMatchObject({ object: "quote", would_pass: true });
+    expect(await spent()).toBe(before);
+  });
+
   test("reads its account without cost", async () => {
     const client = await using(connect(account));
     const { structuredContent } = await client.call("account");
@@ -139,7 +150,7 @@ describe.each([
 test("a key without a scope is not shown the tools of its service, and is refused", async () => {
   const narrow = await api.account({ ...ALL, scopes: ["search"] });
   const client = await using(newClient(narrow));
-  expect(await namesOf(client)).toEqual(["search", "search_batch", "account"]);
+  expect(await namesOf(client)).toEqual(["search", "search_batch", "account", "quote"]);
   const result = await client.call("maps_geocode", { query: "Berlin" });
   expect(result.structuredContent).toMatchObject({ error: { code: "insufficient_scope" } });
 });
@@ -147,7 +158,7 @@ test("a key without a scope is not shown the tools of its service, and is refuse
 test("a tier without a service is not shown its tools", async () => {
   const free = await api.account({ scopes: ALL.scopes ?? [] });
   const client = await using(newClient(free));
-  expect(await namesOf(client)).toEqual(["account"]);
+  expect(await namesOf(client)).toEqual(["account", "quote"]);
 });
 
 test("an action that no provider serves is not listed", async () => {

@@ -82,7 +82,14 @@ describe("a refused chat call", () => {
       tentative === true ? { verdict: "short", funds: short } : refused;
     await using world = await ApiWorld.start(({ actors }) => ({
       accounts: {
-        of: (id, bucket) => ({ admit, view: (keyId) => actors.of(id, bucket).view(keyId) }),
+        of(id, bucket) {
+          const account = actors.of(id, bucket);
+          return {
+            admit,
+            quote: (request) => account.quote(request),
+            view: (keyId) => account.view(keyId),
+          };
+        },
         refusesUnread: () => false,
       },
     }));

@@ -23,6 +23,7 @@ import { TokenCounter } from "../../../src/services/chat/tokens/token-counter.ts
 import { type Catalogue, catalogueOf } from "../../../src/settings/catalogue.ts";
 import type { AccountChange } from "../../../src/store/accounts/accounts.ts";
 import { openMailStores } from "../../../src/store/mail/mail-stores.ts";
+import { averageReply } from "../../../src/store/usage/average-reply.ts";
 import { eventually } from "../eventually.ts";
 import { realClock } from "../fakes/fake-clock.ts";
 import { ScriptedChat } from "../fakes/scripted-chat.ts";
@@ -129,6 +130,7 @@ export class ApiWorld implements AsyncDisposable {
       origin: null,
       dashboard: () => null,
       docsTryIt: false,
+      averageReply: (of) => averageReply(database, of),
       mcp: { hosts: [], dashboard: null },
       ...(typeof options === "function" ? options(stores) : options),
     });

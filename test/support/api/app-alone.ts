@@ -47,6 +47,7 @@ export function appAlone(parts: Partial<AppDeps> = {}): AppAlone {
     origin: null,
     dashboard: () => null,
     docsTryIt: false,
+    averageReply: async () => null,
     mcp: { hosts: [], dashboard: null },
     ...parts,
   });

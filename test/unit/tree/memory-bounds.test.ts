@@ -58,6 +58,8 @@ describe("the table", () => {
     "src/core/configuration/located-json.ts offsets",
     "src/core/brand/logo.ts #open",
     "src/core/brand/logo.ts #written",
+    "src/app.ts PAID",
+    "src/calls/call-quote.ts #asked",
   ];
 
   const found = readTree()

@@ -1,0 +1,166 @@
+// Serves POST /v1/quote: what a call would cost and whether it would pass, without making it.
+
+import type { QuotedDecision } from "../../actors/account.ts";
+import { withoutCost } from "../calls/account.ts";
+import type { Call } from "../calls/call.ts";
+import { CallQuote, type Quoted } from "../calls/call-quote.ts";
+import { CHAT } from "../core/access/limits.ts";
+import { SERVICE_NAMES, SERVICES } from "../core/access/services.ts";
+import { ApiError } from "../core/errors.ts";
+import { exactCost } from "../core/money/call-cost.ts";
+import { min, toJsonNumber, ZERO } from "../core/money/money.ts";
+import { invalid } from "../http/body/checks.ts";
+import { jsonBody } from "../http/body/json-body.ts";
+import { type EndpointContext, endpoint } from "../http/endpoint.ts";
+import type { Method } from "../http/endpoint-info.ts";
+import { type CallApi, innerRequest, queryOf, serverOf } from "../http/inner-request.ts";
+import type { Checked } from "../http/schema.ts";
+import type { PriceCatalogue } from "../readings/receipt-lines.ts";
+import { ChatAdmission } from "../services/chat/chat-admission.ts";
+import type { ChatDeps } from "../services/chat/doors/completions/answer-chat.ts";
+import { unitPrices } from "./quote-lines.ts";
+import { QUOTE_EXAMPLES, Quote, QuoteBody } from "./quote-schema.ts";
+
+/** What the endpoint needs besides the services. */
+export interface QuoteDeps extends ChatDeps {
+  readonly catalogue: PriceCatalogue;
+  readonly callApi: CallApi;
+  /** The methods of the endpoints that cost money, by path. */
+  readonly paid: ReadonlyMap<string, Method>;
+  /** The mean length in tokens of the replies that an account gets of a model; null: unknown. */
+  readonly averageReply: (of: { account: string; model: string }) => Promise<number | null>;
+}
+
+type Context = EndpointContext<QuoteDeps>;
+type Fields = Checked<typeof QuoteBody>;
+
+/** Room for the path around a body. */
+const ENVELOPE_BYTES = 64 * 1024;
+/** Headers of the request that the quoted call has too. */
+const PASSED_ON = ["host", "authorization", "x-api-key", "user-agent"];
+const HOUR_MS = 3_600_000;
+
+export const quote = endpoint({
+  id: "quoteCall",
+  surface: "gateway",
+  method: "POST",
+  path: "/v1/quote",
+  service: null,
+  access: "key",
+  isBilled: false,
+  summary: "Quote a call without making it",
+  description: `Takes the path and the body of any call that costs money, and answers the hold that
+it would take, its likely cost, its unit prices, and whether it would be admitted now. Nothing is
+held, sent to a provider or charged; the quote costs nothing and counts as one request. A body that
+the call would refuse is refused here in the same words, after \`body.\`. A quote reserves nothing:
+the next call is decided by the balance and the limits of its own moment.`,
+  body: jsonBody(QuoteBody, { bytesMax: CHAT.mediaBodyBytesMax + ENVELOPE_BYTES }),
+  reply: Quote,
+  errors: [
+    "messages_required",
+    "batch_too_large",
+    "invalid_action",
+    "unsupported_field",
+    "too_many_recipients",
+    "model_not_found",
+    ...SERVICE_NAMES.map((name) => SERVICES[name].unavailable),
+  ],
+  examples: QUOTE_EXAMPLES,
+  prepare(fields, { deps }: Context) {
+    const method = deps.paid.get(fields.path);
+    if (method !== undefined) return { fields, method };
+    const paths = [...deps.paid.keys()].join(", ");
+    throw invalid("path", `must be an endpoint that costs money: ${paths}`);
+  },
+  run: ({ deps, call, request }, { fields, method }) =>
+    withoutCost(deps.calls, call, {
+      service: "account",
+      answer: async () => {
+        const raw = { request: quotedRequest(request, fields, method), server: serverOf(call) };
+        const callQuote = new CallQuote(deps.calls.accounts);
+        await deps.callApi("gateway", fields.path, { raw, quote: callQuote });
+        return await replyOf(deps, call, { path: fields.path, quoted: quotedBy(callQuote) });
+      },
+    }),
+  answer: (_, __, reply) => ({ json: JSON.stringify(reply) }),
+});
+
+function quotedRequest(request: Request, { path, body }: Fields, method: Method): Request {
+  const headers = Object.fromEntries(PASSED_ON.map((name) => [name, request.headers.get(name)]));
+  const { signal } = request;
+  const content = method === "GET" ? { query: queryOf(body) } : { body };
+  return innerRequest({ method, path, headers, signal, ...content });
+}
+
+/** Throws the refusal of the call's own body or key. */
+function quotedBy({ quoted, refusal }: CallQuote): Quoted {
+  if (refusal !== null) {
+    const { param, code, message } = refusal;
+    const field = param === undefined ? undefined : `body.${param}`;
+    throw new ApiError(code, message, field === undefined ? {} : { param: field });
+  }
+  if (quoted === null) throw new ApiError("service_unavailable", "The call cannot be quoted now");
+  return quoted;
+}
+
+interface QuotedCall {
+  readonly path: string;
+  readonly quoted: Quoted;
+}
+
+async function replyOf(deps: QuoteDeps, call: Call, { path, quoted }: QuotedCall) {
+  const { first, terms, decision } = quoted;
+  const { service, model, bound, priceVersion = null } = terms;
+  const { accountId: account } = call.identity;
+  const now = deps.calls.clock.now();
+  const chat =
+    first instanceof ChatAdmission ? await chatFigures(deps, { account, first, quoted }) : null;
+  return {
+    object: "quote",
+    path,
+    model,
+    hold_usd: toJsonNumber(bound),
+    likely: chat?.likely ?? { cost_usd: toJsonNumber(bound) },
+    prices: unitPrices(deps.catalogue, { service, model }),
+    price_version: priceVersion,
+    would_pass: decision.refusal === null,
+    refusal: refusalJson(decision),
+    spendable_usd: toJsonNumber(decision.spendable),
+    max_tokens_affordable: chat?.affordable ?? null,
+    valid_until: new Date(now - (now % HOUR_MS) + HOUR_MS).toISOString(),
+    svc: { request_id: call.requestId, cost_usd: toJsonNumber(ZERO) },
+  };
+}
+
+function refusalJson({ refusal }: QuotedDecision) {
+  if (refusal === null) return null;
+  const { code, message, status, retryAfterSeconds = null } = refusal;
+  return { code, message, status, retry_after: retryAfterSeconds };
+}
+
+interface QuotedChat {
+  readonly account: string;
+  readonly first: ChatAdmission;
+  readonly quoted: Quoted;
+}
+
+/** The figures of a chat that depend on its tokens. */
+async function chatFigures(
+  { averageReply }: Pick<QuoteDeps, "averageReply">,
+  { account, first, quoted: { terms, decision } }: QuotedChat,
+) {
+  const { models, bound, promptTokens } = { ...first.terms, ...terms };
+  const [{ id: model, prices }] = models;
+  const longest = await first.likelyTokens();
+  const average = await averageReply({ account, model });
+  const completionTokens = Math.min(average ?? longest.completionTokens, longest.completionTokens);
+  const cost = min(exactCost(prices, { ...longest, completionTokens }), bound);
+  return {
+    likely: {
+      cost_usd: toJsonNumber(cost),
+      prompt_tokens: longest.promptTokens,
+      completion_tokens: completionTokens,
+    },
+    affordable: first.affordable(decision.spendable, promptTokens),
+  };
+}

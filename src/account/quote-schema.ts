@@ -1,0 +1,114 @@
+// The request and the reply of POST /v1/quote.
+
+import type { Example } from "../http/endpoint-info.ts";
+import { PlainCost } from "../http/reply-schema.ts";
+import { anyObject, named, nullable, Type, text, usdAmount, whole } from "../http/schema.ts";
+import { GUIDE_MODEL } from "../services/chat/models/catalogue.ts";
+
+const count = (description: string) => whole(0, Number.MAX_SAFE_INTEGER, { description });
+
+export const QuoteBody = Type.Object(
+  {
+    path: text({
+      description: "The endpoint of the call",
+      examples: ["/v1/chat/completions"],
+    }),
+    body: anyObject({ description: "Its body; for maps, the parameters of its query" }),
+  },
+  { additionalProperties: false },
+);
+
+export const Quote = named("Quote", {
+  object: Type.Literal("quote"),
+  path: text(),
+  model: nullable(text({ description: "The model, or the action of maps" })),
+  hold_usd: usdAmount("The upper bound of the cost, which the call would hold"),
+  likely: Type.Object(
+    {
+      cost_usd: usdAmount("The likely cost"),
+      prompt_tokens: Type.Optional(count("The prompt as counted here, none of it cached")),
+      completion_tokens: Type.Optional(
+        count(
+          "The mean of the account's replies from this model in 30 days; without any, the limit",
+        ),
+      ),
+    },
+    { description: "An estimate. What is charged is never above `hold_usd`" },
+  ),
+  prices: Type.Array(
+    Type.Object({
+      what: text({ examples: ["input tokens"] }),
+      price_usd: text({ description: "USD for `per` units, as decimal digits" }),
+      per: count("The units of the price"),
+    }),
+    { description: "Of the first price row of a model; /v1/models has all rows" },
+  ),
+  price_version: nullable(text({ description: "The log has it for each call" })),
+  would_pass: Type.Boolean({ description: "True if the call would be admitted now" }),
+  refusal: nullable(
+    Type.Object(
+      {
+        code: text(),
+        message: text(),
+        status: whole(400, 599),
+        retry_after: nullable(count("Seconds after which the same call can pass")),
+      },
+      { description: "What the call would be refused with; null if it would pass" },
+    ),
+  ),
+  spendable_usd: usdAmount("What the call could hold at most now"),
+  max_tokens_affordable: nullable(
+    count("For a chat: the output limit that `spendable_usd` pays for after this prompt"),
+  ),
+  valid_until: text({
+    format: "date-time",
+    description:
+      "The next UTC hour, at which prices may change by their own rows. A new configuration " +
+      "changes `price_version` before that",
+  }),
+  svc: PlainCost,
+});
+
+const REPLY = {
+  object: "quote",
+  path: "/v1/chat/completions",
+  model: GUIDE_MODEL,
+  hold_usd: 0.0124,
+  likely: { cost_usd: 0.0021, prompt_tokens: 9, completion_tokens: 310 },
+  prices: [
+    { what: "input tokens", price_usd: "0.15", per: 1_000_000 },
+    { what: "cached input tokens", price_usd: "0.075", per: 1_000_000 },
+    { what: "output tokens", price_usd: "0.6", per: 1_000_000 },
+  ],
+  price_version: "3f9a1c",
+  would_pass: true,
+  refusal: null,
+  spendable_usd: 4.98,
+  max_tokens_affordable: 32_000,
+  valid_until: "2026-11-28T15:00:00.000Z",
+  svc: { request_id: "req_0351Ki6Po6Ze8c7RSniYDy", cost_usd: 0 },
+};
+
+export const QUOTE_EXAMPLES: readonly Example[] = [
+  {
+    summary: "A chat",
+    body: {
+      path: "/v1/chat/completions",
+      body: { model: GUIDE_MODEL, messages: [{ role: "user", content: "Hello" }], max_tokens: 500 },
+    },
+    reply: REPLY,
+  },
+  {
+    summary: "A search",
+    body: { path: "/v1/search", body: { query: "prepaid gateway", max_results: 5 } },
+    reply: {
+      ...REPLY,
+      path: "/v1/search",
+      model: null,
+      hold_usd: 0.005,
+      likely: { cost_usd: 0.005 },
+      prices: [{ what: "result", price_usd: "0.001", per: 1 }],
+      max_tokens_affordable: null,
+    },
+  },
+];

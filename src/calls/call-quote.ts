@@ -1,0 +1,80 @@
+// Learns what a call would hold, and whether it would be admitted, without making it: the call runs
+// as always, up to its admission, at an account that only quotes.
+
+import type {
+  AccountActors,
+  AdmissionRequest,
+  Decision,
+  QuotedDecision,
+} from "../../actors/account.ts";
+import { ApiError } from "../core/errors.ts";
+import { ZERO } from "../core/money/money.ts";
+import type { Asking, CallTerms, QuoteListener } from "./call.ts";
+
+/** The decision on a call, and the terms that it asked for. */
+export interface Quoted {
+  /** Of its first attempt, which knows how its bound was made. */
+  readonly first: Asking;
+  /** Of its last attempt. */
+  readonly terms: Readonly<CallTerms>;
+  readonly decision: QuotedDecision;
+}
+
+/** The quote of one call. Nothing is counted, held, logged or topped up. */
+export class CallQuote implements QuoteListener {
+  /** Accounts to give to the call in place of the real ones. */
+  readonly accounts: AccountActors;
+  readonly #asked: Asking[] = [];
+  #decision: QuotedDecision | null = null;
+  #refusal: ApiError | null = null;
+
+  constructor(actors: Pick<AccountActors, "of">) {
+    this.accounts = {
+      of: (id, bucket) => {
+        const account = actors.of(id, bucket);
+        return {
+          admit: async (request) => this.#answer(request, () => account.quote(request)),
+          quote: (request) => account.quote(request),
+          view: (keyId) => account.view(keyId),
+        };
+      },
+      refusesUnread: () => false,
+    };
+  }
+
+  /** The call asks for its admission. */
+  asked(attempt: Asking): void {
+    this.#asked.push(attempt);
+  }
+
+  /** The refusal of its body, which comes before any decision; null if its body is in order. */
+  get refusal(): ApiError | null {
+    return this.#refusal;
+  }
+
+  /** Null if the call ended before it asked for a hold. */
+  get quoted(): Quoted | null {
+    const [first] = this.#asked;
+    const last = this.#asked.at(-1);
+    if (first === undefined || last === undefined || this.#decision === null) return null;
+    return { first, terms: last.terms, decision: this.#decision };
+  }
+
+  async #answer(
+    { isAhead, refusal, tentative }: AdmissionRequest,
+    quote: () => Promise<QuotedDecision>,
+  ): Promise<Decision> {
+    if (isAhead === true) return { verdict: "short", funds: { spendable: ZERO } };
+    if (refusal !== undefined) {
+      this.#refusal = refusal;
+      const rate = { limit: 1, remaining: 1, resetSeconds: 1 };
+      return { verdict: "refused", error: refusal, rate, funds: null };
+    }
+    const decision = await quote();
+    this.#decision = decision;
+    // The call then counts its prompt, and asks again.
+    if (tentative === true && decision.isForMoney) return { verdict: "short", funds: decision };
+    const error = new ApiError("service_unavailable", "This is a quote");
+    return { verdict: "refused", error, rate: decision.rate, funds: null };
+  }
+}
