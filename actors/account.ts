@@ -120,6 +120,8 @@ export interface Settlement {
   readonly left: NanoUsd | null;
   /** The paid balance with its held part; null before Redis has replied. */
   readonly ownedPaid: NanoUsd | null;
+  /** Added by the service if the caller's cap of the cost ended the reply. */
+  readonly stoppedBy?: "max_cost";
 }
 
 /**

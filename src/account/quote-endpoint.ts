@@ -14,6 +14,7 @@ import { jsonBody } from "../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import type { Method } from "../http/endpoint-info.ts";
 import { type CallApi, innerRequest, queryOf, serverOf } from "../http/inner-request.ts";
+import { MAX_COST_HEADER } from "../http/max-cost.ts";
 import type { Checked } from "../http/schema.ts";
 import type { PriceCatalogue } from "../readings/receipt-lines.ts";
 import { ChatAdmission } from "../services/chat/chat-admission.ts";
@@ -37,7 +38,7 @@ type Fields = Checked<typeof QuoteBody>;
 /** Room for the path around a body. */
 const ENVELOPE_BYTES = 64 * 1024;
 /** Headers of the request that the quoted call has too. */
-const PASSED_ON = ["host", "authorization", "x-api-key", "user-agent"];
+const PASSED_ON = ["host", "authorization", "x-api-key", "user-agent", MAX_COST_HEADER];
 const HOUR_MS = 3_600_000;
 
 export const quote = endpoint({

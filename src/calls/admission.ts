@@ -1,7 +1,8 @@
 // Has the account decide on a call: admit it, or refuse and log it.
 
 import type { Decision, Hold } from "../../actors/account.ts";
-import type { ApiError } from "../core/errors.ts";
+import { ApiError } from "../core/errors.ts";
+import { toDecimal } from "../core/money/money.ts";
 import { type Call, type CallDeps, type CallTerms, elapsedMs, NO_COST } from "./call.ts";
 
 /**
@@ -45,7 +46,7 @@ export class Admission<
       tentative: terms.tentative,
       counted: terms.counted ?? call.ahead === "counted",
       isAhead: terms.isAhead,
-      refusal: terms.refusal,
+      refusal: terms.refusal ?? aboveMaxCost(call, terms),
       isOpen: terms.isOpen,
     });
   }
@@ -67,6 +68,13 @@ export class Admission<
     if (decision.verdict === "refused") throw decision.error;
     throw new Error("A final admission was answered 'short'");
   }
+}
+
+/** The refusal of a call that can cost more than its caller lets it. */
+function aboveMaxCost({ maxCost }: Call, { bound }: CallTerms): ApiError | undefined {
+  if (maxCost === null || bound <= maxCost) return undefined;
+  const message = `The call can cost up to $${toDecimal(bound)}, and x-svc-max-cost-usd allows`;
+  return new ApiError("max_cost_exceeded", `${message} $${toDecimal(maxCost)}`);
 }
 
 /** Both steps in one. */

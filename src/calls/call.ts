@@ -44,6 +44,8 @@ export interface Call {
   upstreamMs: number;
   /** The rate limits that admission returned, for the headers of the response. */
   rate: RateLimits | null;
+  /** The most that its caller lets it cost; null without a cap. */
+  maxCost: NanoUsd | null;
   /** The account's decision before the body was read; null if there was none. */
   ahead: "counted" | "refused" | null;
 }

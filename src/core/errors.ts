@@ -144,6 +144,11 @@ export const ERRORS = {
     type: "server_error",
     when: "sending mail is paused, or the message was given up",
   },
+  max_cost_exceeded: {
+    status: 402,
+    type: "insufficient_quota",
+    when: "the call can cost more than its header `x-svc-max-cost-usd` allows; nothing is charged",
+  },
   mail_rate_limit: {
     status: 429,
     type: "rate_limit_error",

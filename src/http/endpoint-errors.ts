@@ -18,6 +18,7 @@ const KEYED: readonly ErrorCode[] = [
 ];
 const WITH_BODY: readonly ErrorCode[] = ["body_too_large", "invalid_json"];
 const BILLED: readonly ErrorCode[] = [
+  "max_cost_exceeded",
   "key_budget_exceeded",
   "monthly_limit_reached",
   "insufficient_credits",

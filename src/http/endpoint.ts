@@ -22,6 +22,7 @@ import {
   type RawRequest,
   tooManyRequests,
 } from "./frame.ts";
+import { maxCostIn } from "./max-cost.ts";
 import { countByKey } from "./optional-key.ts";
 import { bytesResponse, jsonResponse } from "./respond.ts";
 import { QuietConnection } from "./server.ts";
@@ -149,6 +150,7 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
     let prepared: Prepared;
     try {
       checkMethod(request, definition);
+      if (definition.isBilled) call.maxCost = maxCostIn(request.headers);
       const { body, precheck } = definition;
       // Without a body there is no input, although the type has one.
       let input = undefined as Input;

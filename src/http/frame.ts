@@ -169,6 +169,7 @@ function callOf(
     upstreamFromMs: null,
     upstreamMs: 0,
     rate: null,
+    maxCost: null,
     ahead: null,
   };
 }

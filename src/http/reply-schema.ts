@@ -1,6 +1,6 @@
 // Defines parts of replies that several services share.
 
-import { named, text, usdAmount } from "./schema.ts";
+import { named, Type, text, usdAmount } from "./schema.ts";
 
 export const requestId = text({
   pattern: "^req_[0-9A-Za-z]{22}$",
@@ -14,6 +14,11 @@ export const Cost = named("Cost", {
   request_id: requestId,
   cost_usd: costUsd,
   free_credit_usd: usdAmount("The part of it that free credit paid"),
+  stopped_by: Type.Optional(
+    Type.Literal("max_cost", {
+      description: "Set if the reply reached the output limit that `x-svc-max-cost-usd` allows",
+    }),
+  ),
 });
 
 /** The field `svc` of a reply that free credit never pays for, or that is free of charge. */

@@ -8,6 +8,7 @@ import { jsonBody } from "../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import type { Endpoint } from "../http/endpoint-info.ts";
 import { type CallApi, innerRequest, serverOf } from "../http/inner-request.ts";
+import { MAX_COST_HEADER } from "../http/max-cost.ts";
 import { anyObject, optional, Type, text } from "../http/schema.ts";
 import type { MapsDeps } from "../services/maps/maps-endpoint.ts";
 import type { SearchDeps } from "../services/search/search-endpoints.ts";
@@ -36,7 +37,15 @@ const UNAUTHORIZED = ERRORS.missing_api_key.status;
 const ENVELOPE_BYTES = 64 * 1024;
 const BODY_BYTES_MAX = Math.max(MAIL.bodyBytesMax, SEARCH.batchBodyBytesMax) + ENVELOPE_BYTES;
 /** Headers of the message that the call of a tool has too. */
-const PASSED_ON = ["host", "authorization", "x-api-key", "traceparent", "tracestate", "user-agent"];
+const PASSED_ON = [
+  "host",
+  "authorization",
+  "x-api-key",
+  "traceparent",
+  "tracestate",
+  "user-agent",
+  MAX_COST_HEADER,
+];
 
 const Message = Type.Object(
   {
@@ -70,8 +79,8 @@ const keyed = endpoint({
   summary: "Use the services as tools of an agent (MCP)",
   description: `The Model Context Protocol over Streamable HTTP, without sessions: 2026-07-28,
 2025-11-25 and 2025-06-18. The tools are ${"`search`, `search_batch`, one for each action of maps, \
-`send_mail`, `account` and `quote`"}; the list has those that the key's scopes and the account's
-tier allow. A tool's call is a call of the API: held, limited, charged and logged as such. Its cost is in
+`send_mail`, `account` and `quote`"}; the list has those that the key and the tier allow. A tool's
+call is a call of the API: held, limited, charged and logged as such. Its cost is in
 \`structuredContent.svc\` and \`_meta.svc\`. A refusal is a tool error with the API's code.
 Any other message counts as one request.`,
   body: jsonBody(Message, { bytesMax: BODY_BYTES_MAX, label: "The message" }),

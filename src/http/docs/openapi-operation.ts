@@ -4,6 +4,7 @@ import { SERVICES } from "../../core/access/services.ts";
 import { ERRORS, type ErrorCode, OK, saysShouldRetry } from "../../core/errors.ts";
 import { type DocumentedEndpoint, errorsOf } from "../endpoint-errors.ts";
 import type { EndpointInfo, Example, ParameterInfo } from "../endpoint-info.ts";
+import { MAX_COST_PARAMETER } from "../max-cost.ts";
 import type { Json, SchemaWriter } from "./openapi-schema.ts";
 
 const RETRYING: ReadonlySet<number> = new Set([
@@ -38,9 +39,7 @@ export function operationOf(endpoint: DocumentedEndpoint, writer: SchemaWriter):
     ...(description !== undefined && { description: description.replaceAll("\n", " ") }),
     tags: [tagOf(endpoint)],
     security: access === "anybody" ? [] : [{ bearer: [] }, { "x-api-key": [] }],
-    ...(endpoint.parameters !== undefined && {
-      parameters: endpoint.parameters.map((one) => parameterOf(one, writer)),
-    }),
+    ...parametersOf(endpoint, writer),
     ...requestBodyOf(endpoint, writer),
     responses: {
       ...successesOf(endpoint, writer),
@@ -67,6 +66,11 @@ export function requestBodyOf(
       },
     },
   };
+}
+
+function parametersOf({ parameters = [], isBilled }: DocumentedEndpoint, writer: SchemaWriter) {
+  const all = isBilled ? [...parameters, MAX_COST_PARAMETER] : parameters;
+  return all.length === 0 ? {} : { parameters: all.map((one) => parameterOf(one, writer)) };
 }
 
 function parameterOf(info: ParameterInfo, writer: SchemaWriter): Json {

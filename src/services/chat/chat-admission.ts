@@ -33,7 +33,7 @@ import type { ChatProvider, ChatRequest } from "./protocols/provider.ts";
 import { reachOf } from "./request-tier.ts";
 import type { PieceTokens } from "./tokens/piece-tokens.ts";
 import { ESTIMATED_BYTES_MAX, type TokenCounter } from "./tokens/token-counter.ts";
-import { promptTokensMax, templateTokensMax } from "./tokens/tokens.ts";
+import { promptTokensMax, tightTextBound } from "./tokens/tokens.ts";
 
 /** The dependencies of the chat use cases. */
 export interface ChatCallDeps extends CallDeps {
@@ -52,6 +52,10 @@ export interface ChatCall {
   readonly stream: boolean;
   /** All models of the catalogue, by id. */
   readonly offered: ReadonlyMap<string, ModelEntry>;
+  /** A bound of the tokens of the prompt's text, if it was counted already. */
+  readonly textBound?: number;
+  /** True if the caller's cap of the cost lowered the output limit. */
+  readonly isCostCapped?: true;
 }
 
 /** A call that has its hold. */
@@ -71,8 +75,6 @@ export function requestFor(model: ModelEntry, { request, length }: AdmittedChat)
 
 /** The most models to ask for one request, because the caller waits for each of them. */
 const MODELS_ASKED_MAX = 3;
-/** The tokenizer of a model may count up to this factor more tokens than ours. */
-const TOKENIZER_MARGIN = 1.3;
 
 /** The terms of a chat, and the models that its hold covers. */
 interface ChatTerms extends CallTerms {
@@ -84,8 +86,9 @@ interface ChatTerms extends CallTerms {
 /** The admission of a chat: its first attempt, and the second if the funds are short. */
 export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
   readonly #chat: ChatCall;
-  /** The bound of the tokens of the prompt's text by its bytes. */
   readonly #textBytes: number;
+  /** The bound of the tokens of the prompt's text: by its bytes, unless it was counted. */
+  readonly #textBound: number;
   /** The most tokens of its images and PDFs. */
   readonly #mediaTokens: number;
 
@@ -93,10 +96,12 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
     const { request } = chat;
     const textBytes = promptTokensMax(request);
     const mediaTokens = mediaTokensMax(chat.models, request.media);
-    const promptTokens = textBytes + mediaTokens;
+    const textBound = chat.textBound ?? textBytes;
+    const promptTokens = textBound + mediaTokens;
     super(deps, call, termsOf(chat, chat.models, { promptTokens, outputTokens: outputTokensMax }));
     this.#chat = chat;
     this.#textBytes = textBytes;
+    this.#textBound = textBound;
     this.#mediaTokens = mediaTokens;
   }
 
@@ -117,7 +122,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
     const [model] = this.terms.models;
     const { request } = this.#chat;
     const counted = await this.#estimate(model.contextTokens);
-    const text = Math.min(counted ?? this.#textBytes, this.#textBytes);
+    const text = Math.min(counted ?? this.#textBound, this.#textBound);
     return {
       promptTokens: text + mediaTokens(model, request.media),
       cachedTokens: 0,
@@ -231,13 +236,13 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
   }
 
   get #promptBound(): number {
-    return this.#textBytes + this.#mediaTokens;
+    return this.#textBound + this.#mediaTokens;
   }
 
   /** Media are bounded by their rules, and not counted. */
   #tightLength(counted: number): PromptLength {
-    const tight = Math.ceil(counted * TOKENIZER_MARGIN) + templateTokensMax(this.#chat.request);
-    return { counted, bound: Math.min(this.#textBytes, tight) + this.#mediaTokens };
+    const tight = tightTextBound(counted, this.#chat.request);
+    return { counted, bound: Math.min(this.#textBound, tight) + this.#mediaTokens };
   }
 
   /**

@@ -14,7 +14,7 @@ import type { Cutter } from "../../http/sse.ts";
 import type { StreamTurn } from "./abandoned-streams.ts";
 import type { ChatCallDeps } from "./chat-admission.ts";
 import type { Batches } from "./protocols/batches.ts";
-import { CONTENT_FILTER } from "./protocols/openai/finish-reason.ts";
+import { CONTENT_FILTER, LENGTH } from "./protocols/openai/finish-reason.ts";
 import type { ChatBatch, ChatDelta, ChatRequest, ChatUsage } from "./protocols/provider.ts";
 import { costOf, type ServedBy, servedOutcome } from "./served-model.ts";
 import { StreamCost } from "./stream-cost.ts";
@@ -27,6 +27,8 @@ import { textOf } from "./tokens/token-meter.ts";
 export interface ChatStreamParts extends ServedBy {
   readonly call: Call;
   readonly request: ChatRequest;
+  /** True if the caller's cap of the cost lowered the output limit. */
+  readonly isCostCapped: boolean;
   /** The prompt's part of the account's share of memory, until the stream is settled. */
   readonly room: BodyShare | null;
   readonly hold: Hold;
@@ -56,6 +58,8 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
   #backlog: ChatBatch | null = null;
   #firstTokenMs: number | null = null;
   #isContentRefused = false;
+  /** True if the reply ended at its output limit, or at its hold. */
+  #isAtLimit = false;
   #waitsFor: "upstream" | "client" = "client";
   /** The time of the last event's delivery, or of the stream's start. */
   #deliveredMs: number;
@@ -124,7 +128,9 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
       return;
     }
     this.#usage.take(batch);
-    if (batch.deltas.at(-1)?.finish_reason === CONTENT_FILTER) this.#isContentRefused = true;
+    const reason = batch.deltas.at(-1)?.finish_reason;
+    if (reason === CONTENT_FILTER) this.#isContentRefused = true;
+    else if (reason === LENGTH) this.#isAtLimit = true;
     if (batch.deltas.length > 0) this.#deliver(batch);
     else if (batch.usage !== null || !this.#keepAlive()) batches.pull(this);
   }
@@ -188,7 +194,7 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
 
   async #complete(): Promise<StreamEvent> {
     const { usage, settlement } = await this.#finish(null, () => this.#usage.whole());
-    return { kind: "end", usage, settlement, isCut: false };
+    return { kind: "end", usage, settlement: this.#paid(settlement), isCut: false };
   }
 
   /** Ends a stream that has used up its hold, and aborts the upstream request. */
@@ -196,8 +202,15 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
     const { batches, call } = this.#parts;
     batches.cancel();
     this.#deps.log.warn({ requestId: call.requestId }, "A stream cost more than its hold");
+    this.#isAtLimit = true;
     const { usage, settlement } = await this.#finish(null, () => this.#usage.streamed());
-    return { kind: "end", usage, settlement, isCut: true };
+    return { kind: "end", usage, settlement: this.#paid(settlement), isCut: true };
+  }
+
+  /** The settlement, with the reason if the caller's cap of the cost ended the reply. */
+  #paid(settlement: Settlement): Settlement {
+    const isStopped = this.#parts.isCostCapped && this.#isAtLimit;
+    return isStopped ? { ...settlement, stoppedBy: "max_cost" } : settlement;
   }
 
   async #breakOff(error: ApiError): Promise<StreamEvent> {

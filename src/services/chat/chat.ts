@@ -20,9 +20,10 @@ import type { StreamTurn } from "./abandoned-streams.ts";
 import { ChatAdmission, type ChatCall, type ChatCallDeps, requestFor } from "./chat-admission.ts";
 import { ChatStream } from "./chat-stream.ts";
 import { DisconnectGrace } from "./disconnect-grace.ts";
+import { withinMaxCost } from "./max-cost.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
 import { pullable } from "./protocols/batches.ts";
-import { CONTENT_FILTER } from "./protocols/openai/finish-reason.ts";
+import { CONTENT_FILTER, LENGTH } from "./protocols/openai/finish-reason.ts";
 import type { ChatUsage, ServedReply } from "./protocols/provider.ts";
 import {
   type AnsweringModel,
@@ -58,8 +59,9 @@ export interface Completion extends Required<Pick<ReplyWriter<string>, "saysWhat
 export async function completeChat(
   deps: ChatCallDeps,
   call: Call,
-  { chat, write, saysWhatIsLeft }: Completion,
+  { chat: asked, write, saysWhatIsLeft }: Completion,
 ): Promise<Settled<string>> {
+  const chat = call.maxCost === null ? asked : await withinMaxCost(deps, call, asked);
   const admission = new ChatAdmission(deps, call, chat);
   const admitting = admission.admitted(await admission.asked);
   const admitted = admitting instanceof Promise ? await admitting : admitting;
@@ -85,10 +87,14 @@ export async function completeChat(
     const outcome = chargedOutcome(deps, call, { ...by, usage, source, isContentRefused });
     const cost = costOf(model.prices, usage, by);
     const counted = { model, tried, reply, usage };
+    const stop = chat.isCostCapped === true && reply.choices.some(isAtLimit) ? STOPPED : null;
     return await settleWith(
       deps,
       { hold, cost, outcome },
-      { write: (settlement) => write(counted, settlement), saysWhatIsLeft },
+      {
+        write: (paid) => write(counted, stop === null ? paid : { ...paid, ...stop }),
+        saysWhatIsLeft,
+      },
     );
   } catch (error) {
     if (grace.hasTimedOut) {
@@ -99,6 +105,13 @@ export async function completeChat(
     room?.end();
     grace.close();
   }
+}
+
+/** Added to the settlement of a reply that reached the limit which its caller's cap allows. */
+const STOPPED = { stoppedBy: "max_cost" } as const;
+
+function isAtLimit({ finish_reason }: ServedReply["choices"][number]): boolean {
+  return finish_reason === LENGTH;
 }
 
 /** True for a choice that the provider's rules ended, or in which the model refuses to answer. */
@@ -169,8 +182,9 @@ function chargedOutcome(deps: ChatCallDeps, call: Call, charged: ChargedReply): 
 export async function openChatStream(
   deps: ChatCallDeps,
   call: Call,
-  chat: ChatCall,
+  asked: ChatCall,
 ): Promise<ChatStream> {
+  const chat = call.maxCost === null ? asked : await withinMaxCost(deps, call, asked);
   const admission = new ChatAdmission(deps, call, chat);
   const admitting = admission.admitted(await admission.asked);
   const admitted = admitting instanceof Promise ? await admitting : admitting;
@@ -199,7 +213,9 @@ export async function openChatStream(
     const { lane, buying, ignored } = answer;
     const { maxTokens } = requestFor(model, admitted);
     const served = { model, tried, route: { lane, buying, ignored }, batches, maxTokens };
-    return new ChatStream(deps, { call, request, room, hold, interruption, turn, ...served });
+    const { isCostCapped = false } = chat;
+    const parts = { call, request, isCostCapped, room, hold, interruption, turn, ...served };
+    return new ChatStream(deps, parts);
   } catch (error) {
     room?.end();
     interruption.stopListening();

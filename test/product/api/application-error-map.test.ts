@@ -80,6 +80,13 @@ const provoke = {
       return post({}, chatBody({ model: "auto" }));
     },
   },
+  max_cost_exceeded: {
+    by: async () => {
+      const headers = { "x-svc-max-cost-usd": "0.000000001" };
+      const account = await api.account({ surface: "application", plan: "max", paid: "9" });
+      return api.postTo(PATH, account, chatBody(), { headers });
+    },
+  },
   key_budget_exceeded: call({ monthlyLimit: "0.000001" }),
   monthly_limit_reached: call({ ownCap: "0.000001" }),
   insufficient_credits: call({ paid: "0.000001" }),
@@ -103,7 +110,7 @@ for (const [code, { by, param = null }] of Object.entries(provoke as Record<stri
 }
 
 test("a parameter inside a message is named by its path", async () => {
-  const body = chatBody({ messages: [{ role: "user", content: [{ type: "image_url" }] }] });
+  const body = chatBody({ messages: [{ role: "user", content: [{ type: "video" }] }] });
   const response = await post({}, body);
   const { error } = (await response.json()) as { error: { param: string } };
   expect(error.param).toBe("messages[0].content[0].type");

@@ -92,6 +92,10 @@ const provoke = {
     api.paused.add("maps");
     return api.get("/v1/maps?action=geocode&query=x", await api.account(MAPS));
   },
+  max_cost_exceeded: async () => {
+    const headers = { "x-svc-max-cost-usd": "0.000000001" };
+    return api.post(await api.account(), chatBody(), { headers });
+  },
   key_budget_exceeded: call({ monthlyLimit: "0.000001" }),
   monthly_limit_reached: call({ ownCap: "0.000001" }),
   insufficient_credits: call({ free: "0.000001" }),

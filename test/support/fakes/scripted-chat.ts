@@ -125,8 +125,8 @@ export function textBatch(content: string): ChatBatch {
   return { deltas: [{ index: 0, delta: { content }, finish_reason: null }], usage: null };
 }
 
-export function endBatch(usage: TokenUsage | null): ChatBatch {
-  return { deltas: [{ index: 0, delta: {}, finish_reason: "stop" }], usage };
+export function endBatch(usage: TokenUsage | null, reason = "stop"): ChatBatch {
+  return { deltas: [{ index: 0, delta: {}, finish_reason: reason }], usage };
 }
 
 export async function* batchesOf(batches: readonly ChatBatch[]): AsyncGenerator<ChatBatch> {

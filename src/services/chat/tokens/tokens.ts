@@ -96,6 +96,14 @@ export function promptTokensMax(request: ChatRequest): number {
   return bound;
 }
 
+/** The tokenizer of a model may count up to this factor more tokens than ours. */
+const TOKENIZER_MARGIN = 1.3;
+
+/** A bound of the tokens of a prompt's text by our own count, for the tokenizer of any model. */
+export function tightTextBound(counted: number, request: ChatRequest): number {
+  return Math.ceil(counted * TOKENIZER_MARGIN) + templateTokensMax(request);
+}
+
 /** The most tokens that the chat template of any model adds to a prompt. */
 export function templateTokensMax({ messages, parameters }: ChatRequest): number {
   const { tools } = parameters;

@@ -26,6 +26,9 @@ const MEANINGS = Object.entries(PARTS).map(
 /** The end of a reply that the provider's rules for content cut. */
 export const CONTENT_FILTER: ReplyEnd = "content_filter";
 
+/** The end of a reply at its output limit. */
+export const LENGTH: ReplyEnd = "length";
+
 /** OpenAI's own words, which end most replies. */
 const COMMON_WORDS: ReadonlyMap<unknown, ReplyEnd> = new Map([
   ["stop", "stop"],

@@ -1,0 +1,81 @@
+// Keeps a chat within the most that its caller lets it cost: by a lower output limit, so that
+// nothing is sold below its price (D-781).
+
+import { refuse } from "../../calls/admission.ts";
+import type { Call } from "../../calls/call.ts";
+import { ApiError } from "../../core/errors.ts";
+import { affordableOutputTokens } from "../../core/money/call-cost.ts";
+import { type NanoUsd, toDecimal } from "../../core/money/money.ts";
+import type { ChatCall, ChatCallDeps } from "./chat-admission.ts";
+import { mediaTokensMax } from "./media/model-media.ts";
+import type { ModelEntry } from "./models/catalogue.ts";
+import { outputTokensMax } from "./output-limit.ts";
+import { reachOf } from "./request-tier.ts";
+import { promptTokensMax, tightTextBound } from "./tokens/tokens.ts";
+
+/** A reply of fewer tokens is of no use, unless its caller asks for so few. */
+const USEFUL_TOKENS = 16;
+
+/**
+ * The call with the output limit that fits the cap of its caller, for the models that can be of
+ * use then. The prompt is counted only if its bound in bytes does not fit.
+ * @throws ApiError `max_cost_exceeded`; the account has counted and logged the call
+ */
+export async function withinMaxCost(
+  deps: ChatCallDeps,
+  call: Call,
+  chat: ChatCall,
+): Promise<ChatCall> {
+  const { maxCost } = call;
+  if (maxCost === null) return chat;
+  const { request, models } = chat;
+  const mediaTokens = mediaTokensMax(models, request.media);
+  const bytes = promptTokensMax(request);
+  const asked = fitted(chat, bytes + mediaTokens, maxCost);
+  const isWhole = models.every((model) => asked.get(model) === outputTokensMax(model, request));
+  if (isWhole) return chat;
+  const { accountId } = call.identity;
+  const longest = Math.max(...models.map(({ contextTokens }) => contextTokens));
+  const counted = await deps.tokens.estimatePrompt(accountId, request, longest);
+  const textBound = counted === null ? bytes : Math.min(bytes, tightTextBound(counted, request));
+  const fits = fitted(chat, textBound + mediaTokens, maxCost);
+  const [first, ...others] = fits.keys();
+  if (first === undefined) {
+    const [{ id: model }] = models;
+    const promptTokens = textBound + mediaTokens;
+    const refusal = tooExpensive(maxCost, promptTokens);
+    return await refuse(deps, call, { scope: "models", service: "models", model, refusal });
+  }
+  const maxTokens = Math.min(...fits.values());
+  return {
+    ...chat,
+    models: [first, ...others],
+    request: { ...request, maxTokens },
+    textBound,
+    isCostCapped: true,
+  };
+}
+
+/** The output limits that fit, by the models with which they are of use. */
+function fitted(
+  { models, request }: ChatCall,
+  promptTokens: number,
+  available: NanoUsd,
+): Map<ModelEntry, number> {
+  const fits = new Map<ModelEntry, number>();
+  const reach = reachOf(request);
+  for (const model of models) {
+    const asked = outputTokensMax(model, request);
+    const most = affordableOutputTokens(model.prices, { promptTokens, available }, reach);
+    if (most >= Math.min(asked, USEFUL_TOKENS)) fits.set(model, Math.min(asked, most));
+  }
+  return fits;
+}
+
+function tooExpensive(maxCost: NanoUsd, promptTokens: number): ApiError {
+  return new ApiError(
+    "max_cost_exceeded",
+    `The $${toDecimal(maxCost)} of x-svc-max-cost-usd do not pay for a prompt of up to ` +
+      `${promptTokens} tokens and a reply`,
+  );
+}

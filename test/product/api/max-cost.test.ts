@@ -1,0 +1,169 @@
+// Tests of the caller's own cap on the cost of one call.
+
+import { describe, expect, test } from "bun:test";
+import { CHAT } from "../../../src/core/access/limits.ts";
+import type { NanoUsd } from "../../../src/core/money/money.ts";
+import { chatBody, completionOf, errorOf, until } from "../../support/api/api-world.ts";
+import { sharedApi } from "../../support/api/shared-api.ts";
+import { batchesOf, endBatch, textBatch } from "../../support/fakes/scripted-chat.ts";
+import type { TestAccount } from "../../support/stores/accounts.ts";
+
+const api = await sharedApi();
+
+function capped(account: TestAccount, maxCost: string, fields: object = {}): Promise<Response> {
+  return api.post(account, chatBody(fields), { headers: { "x-svc-max-cost-usd": maxCost } });
+}
+
+/** What was held for the last request to a model. */
+function watchHolds(account: TestAccount): NanoUsd[] {
+  const holds: NanoUsd[] = [];
+  api.chat.reply = async () => {
+    for (const { paid, free } of await api.holdRecords(account)) {
+      holds.push((paid + free) as NanoUsd);
+    }
+    const usage = { promptTokens: 10, cachedTokens: 0, completionTokens: 900 };
+    const message = { role: "assistant", content: "cut" } as const;
+    return { choices: [{ index: 0, message, finish_reason: "length" }], usage };
+  };
+  return holds;
+}
+
+describe("a chat with x-svc-max-cost-usd", () => {
+  test("gets a lower output limit, so that its hold is at most the cap", async () => {
+    const account = await api.account({ paid: "5" });
+    const holds = watchHolds(account);
+    const { svc } = await completionOf(await capped(account, "0.001", { max_tokens: 4_000 }));
+    const [request] = api.chat.requests;
+    expect(request?.maxTokens).toBeGreaterThan(400);
+    expect(request?.maxTokens).toBeLessThan(500);
+    expect(holds).toHaveLength(1);
+    expect((holds[0] ?? 0n) <= 1_000_000n).toBe(true);
+    expect(svc).toMatchObject({ stopped_by: "max_cost" });
+    expect(svc.cost_usd).toBeLessThanOrEqual(0.001);
+  });
+
+  test("never pays above the cap, whatever usage the server reports", async () => {
+    const account = await api.account({ paid: "5" });
+    api.chat.reply = async () => ({
+      choices: [{ index: 0, message: { role: "assistant", content: "x" }, finish_reason: "stop" }],
+      usage: { promptTokens: 9_000, cachedTokens: 0, completionTokens: 90_000 },
+    });
+    const { svc } = await completionOf(await capped(account, "0.001", { max_tokens: 4_000 }));
+    expect(svc.cost_usd).toBeLessThanOrEqual(0.001);
+    expect("stopped_by" in svc).toBe(false);
+  });
+
+  test("keeps the limit that was asked for where it fits, and names no reason", async () => {
+    const account = await api.account({ paid: "5" });
+    watchHolds(account);
+    const { svc } = await completionOf(await capped(account, "0.5", { max_tokens: 100 }));
+    expect(api.chat.requests[0]?.maxTokens).toBe(100);
+    expect("stopped_by" in svc).toBe(false);
+  });
+
+  test("counts a long prompt before it lowers the limit", async () => {
+    const account = await api.account({ paid: "5" });
+    watchHolds(account);
+    // 40,000 bytes are $0.04 by bytes, and some $0.013 by tokens.
+    const messages = [{ role: "user", content: "prepaid ".repeat(5_000) }];
+    const response = await capped(account, "0.02", { messages, max_tokens: 500 });
+    expect(response.status).toBe(200);
+    expect(api.chat.requests[0]?.maxTokens).toBe(500);
+  });
+
+  test("is refused before anything is spent if the prompt alone does not fit", async () => {
+    const account = await api.account({ paid: "5" });
+    const messages = [{ role: "user", content: "prepaid ".repeat(5_000) }];
+    const response = await capped(account, "0.005", { messages, max_tokens: 500 });
+    expect([response.status, response.headers.get("x-should-retry")]).toEqual([402, "false"]);
+    const { code, message } = await errorOf(response);
+    expect(code).toBe("max_cost_exceeded");
+    expect(message).toContain("$0.005");
+    expect(api.chat.requests).toEqual([]);
+    expect((await api.view(account)).monthSpent).toBe(0n as NanoUsd);
+    const [entry, ...others] = await api.journal(account);
+    expect([entry?.type, entry?.outcome.split(" ")[0], others.length]).toEqual([
+      "refused",
+      "max_cost_exceeded",
+      0,
+    ]);
+  });
+
+  test("may be as short as its caller asks for", async () => {
+    const account = await api.account({ paid: "5" });
+    watchHolds(account);
+    const tight = await capped(account, "0.00005", { max_tokens: 1 });
+    expect(tight.status).toBe(200);
+    expect((await capped(account, "0.00005", { max_tokens: 4_000 })).status).toBe(402);
+  });
+
+  test("ends its stream at the limit, with the reason in the last frame", async () => {
+    const account = await api.account({ paid: "5" });
+    api.chat.batches = () => {
+      const usage = { promptTokens: 10, cachedTokens: 0, completionTokens: 400 };
+      return batchesOf([textBatch("A reply"), endBatch(usage, "length")]);
+    };
+    const response = await capped(account, "0.001", { max_tokens: 4_000, stream: true });
+    const text = await response.text();
+    expect(text).toContain('"stopped_by":"max_cost"');
+    expect(api.chat.requests[0]?.maxTokens).toBeLessThan(500);
+    await until(() => api.openCalls === 0, "the stream is settled");
+    expect((await api.view(account)).monthSpent <= 1_000_000n).toBe(true);
+  });
+
+  test("without an output limit of its own is held for what fits the cap", async () => {
+    const account = await api.account({ paid: "5" });
+    const holds = watchHolds(account);
+    await capped(account, "0.001");
+    expect((holds[0] ?? 0n) <= 1_000_000n).toBe(true);
+    expect(api.chat.requests[0]?.maxTokens).toBeLessThan(CHAT.maxTokensMax);
+  });
+});
+
+describe("the cap on other calls", () => {
+  test("a search whose hold is above it is refused, and one below it is served", async () => {
+    const account = await api.account({ contract: "enterprise", paid: "50" });
+    const body = { query: "trams", max_results: 10 };
+    const ask = (cap: string) =>
+      api.postTo("/v1/search", account, body, { headers: { "x-svc-max-cost-usd": cap } });
+    const refused = await ask("0.000001");
+    expect((await errorOf(refused)).code).toBe("max_cost_exceeded");
+    expect(api.search.requests).toEqual([]);
+    expect((await ask("1")).status).toBe(200);
+  });
+
+  test("a mail whose price is above it is not sent", async () => {
+    const account = await api.account({ contract: "enterprise", paid: "50" });
+    const mail = { to: ["a@example.com"], subject: "Hi", text: "Hi" };
+    const headers = { "x-svc-max-cost-usd": "0.0001" };
+    const response = await api.postTo("/v1/mail/send", account, mail, { headers });
+    expect((await errorOf(response)).code).toBe("max_cost_exceeded");
+  });
+
+  test("a quote takes it too", async () => {
+    const account = await api.account({ paid: "5" });
+    const headers = { "x-svc-max-cost-usd": "0.001" };
+    const quoted = { path: "/v1/chat/completions", body: chatBody({ max_tokens: 4_000 }) };
+    const response = await api.postTo("/v1/quote", account, quoted, { headers });
+    const quote = (await response.json()) as { hold_usd: number; would_pass: boolean };
+    expect(quote.would_pass).toBe(true);
+    expect(quote.hold_usd).toBeLessThanOrEqual(0.001);
+  });
+
+  for (const value of ["0", "-1", "1e-3", "abc", "", "0.0000000001", "NaN", "99999999", "1,5"]) {
+    test(`a cap of '${value}' is refused by the header's name`, async () => {
+      const account = await api.account();
+      const response = await capped(account, value);
+      const { code, message } = await errorOf(response);
+      expect([response.status, code]).toEqual([400, "invalid_parameter"]);
+      expect(message).toStartWith("x-svc-max-cost-usd must be");
+    });
+  }
+
+  test("a call that costs nothing does not read it", async () => {
+    const account = await api.account();
+    const headers = { "x-svc-max-cost-usd": "abc", authorization: `Bearer ${account.key}` };
+    const response = await fetch(`${api.parts.url}/v1/me`, { headers });
+    expect(response.status).toBe(200);
+  });
+});
