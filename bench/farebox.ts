@@ -268,7 +268,8 @@ export async function environment(
   folder: string,
 ): Promise<Record<string, string>> {
   const file = join(stores.home, "farebox.config.json");
-  writeFileSync(file, JSON.stringify(catalogue(upstreamUrl)));
+  const hasMessages = existsSync(join(folder, "src/services/chat/doors/messages"));
+  writeFileSync(file, JSON.stringify(catalogue(upstreamUrl, hasMessages)));
   return {
     ...SECRETS,
     ...(await bunSettingsOf(folder)),
@@ -279,24 +280,35 @@ export async function environment(
     REDIS_URL: stores.redisUrl,
     DATABASE_URL: stores.databaseUrl,
     FAREBOX_CONFIG: file,
+    STUB_API_KEY: "stub",
   };
 }
 
-function catalogue(upstreamUrl: string): object {
-  const model = (id: string) => ({
+/** Models whose name begins like this are served in the form of Anthropic's Messages. */
+export const PASSED = "passed-";
+
+function catalogue(upstreamUrl: string, hasMessages: boolean): object {
+  const model = (id: string, provider = "stub") => ({
     id,
     label: id,
     family: "stub",
     owned_by: "bench",
     context_length: 128_000,
     pricing: [{ input_usd_per_m: "0.15", output_usd_per_m: "0.60" }],
-    routes: [{ provider: "stub", model: id }],
+    routes: [{ provider, model: id.replace(PASSED, "") }],
   });
+  const stub = { base_url: upstreamUrl, concurrency: 10_000 };
+  const models = ["plain", "slow", "chunks-200", "held"].flatMap((id) =>
+    MODEL_SUFFIXES.map((suffix) => model(id + suffix)),
+  );
+  const passed = ["plain", "chunks-200"].flatMap((id) =>
+    MODEL_SUFFIXES.map((suffix) => model(PASSED + id + suffix, "messages")),
+  );
+  const messages = { ...stub, provider: "anthropic", api_key_env: "STUB_API_KEY" };
   return {
-    providers: { stub: { base_url: upstreamUrl, concurrency: 10_000 } },
-    models: ["plain", "slow", "chunks-200", "held"].flatMap((id) =>
-      MODEL_SUFFIXES.map((suffix) => model(id + suffix)),
-    ),
+    // Earlier versions refuse a provider of that form.
+    providers: hasMessages ? { stub, messages } : { stub },
+    models: hasMessages ? [...models, ...passed] : models,
     search: { providers: [{ kind: "searxng", base_url: upstreamUrl, concurrency: 10_000 }] },
   };
 }

@@ -5,6 +5,7 @@ import { temporaryFolder } from "../scripts/local/processes.mjs";
 import { accountsTable, measureAccounts } from "./accounts.ts";
 import { measureAgainst } from "./against.ts";
 import { comparisonJson, printComparison } from "./comparison.ts";
+import { areDoorsMet, type DoorFigures, doorRows, doorsTable, measureDoors } from "./doors.ts";
 import {
   type Caller,
   makeCallers,
@@ -61,6 +62,13 @@ async function main(): Promise<void> {
     if (jsonFile !== null) await Bun.write(jsonFile, mastersJson(report));
     return;
   }
+  if (options.mode === "doors") {
+    const doors = await measureAllDoors(length);
+    console.log(doorsTable(doors));
+    if (jsonFile !== null) await Bun.write(jsonFile, JSON.stringify(doorRows(doors), null, 2));
+    if (!areDoorsMet(doors)) process.exitCode = 1;
+    return;
+  }
   const run = await measure(length);
   printReport(run);
   if (jsonFile !== null) await Bun.write(jsonFile, toJson(run));
@@ -75,7 +83,7 @@ interface Setting {
   readonly worker: Program;
 }
 
-async function measure(length: RunLength): Promise<Measurements> {
+async function openSetting(length: RunLength): Promise<Setting> {
   const folder = temporaryFolder("farebox-bench-");
   cleanup.defer(() => folder.remove());
   progress("starting the stores");
@@ -85,8 +93,22 @@ async function measure(length: RunLength): Promise<Measurements> {
   const upstream = started(await startUpstream(folder.path));
   const place = { logFolder: folder.path, upstreamUrl: upstream.url };
   const worker = started(await startWorker(stores, place));
-  const setting = { length, stores, callers, place, worker };
+  return { length, stores, callers, place, worker };
+}
 
+/** Measures chat completions and every other door, whose charges must equal the ledger. */
+async function measureAllDoors(length: RunLength): Promise<DoorFigures> {
+  const { stores, callers, place } = await openSetting(length);
+  const api = started(await startApi(stores, place, { secrets: secretsOf(callers) }));
+  const chat = { target: api.target, others: {}, settle: () => untilFlushed(stores) };
+  const figures = await measureDoors({ chat, length, progress });
+  await proveBilling(stores, costOf([figures.calls, figures.streams]));
+  return figures;
+}
+
+async function measure(length: RunLength): Promise<Measurements> {
+  const setting = await openSetting(length);
+  const { stores, callers, worker } = setting;
   const loads = await runLoads(setting);
   progress(`holding ${length.heldStreams} streams open`);
   const streamBytes = await heldBytes(setting);
@@ -131,9 +153,7 @@ async function runLoads(setting: Setting) {
 }
 
 function costOf(runs: readonly Results[]): bigint {
-  const costs = runs.flatMap((results) =>
-    ["farebox", "search"].map((name) => results.get(name)?.costNano ?? 0n),
-  );
+  const costs = runs.flatMap((results) => [...results.values()].map(({ costNano }) => costNano));
   return costs.reduce((sum, cost) => sum + cost, 0n);
 }
 

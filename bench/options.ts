@@ -3,13 +3,14 @@
 import { parseArgs } from "node:util";
 
 export const USAGE = `Usage: npm run bench -- [--quick] [--json FILE]
-                     [--against REF | --accounts | --masters | --refusals]
+                     [--against REF | --accounts | --doors | --masters | --refusals]
 
   --quick        a rough answer in three minutes of an idle machine instead of a good one in ten
   --json FILE    also writes every round to FILE
   --against REF  compares this version with that of a git ref, round by round
   --accounts     what a call costs with 1, 10,000 and 1,000,000 accounts in Redis, and two
                  api processes; 100,000 with --quick
+  --doors        what a call and a chunk cost by each door, to a chat completion
   --masters      what a call costs on one Redis and on a Cluster of three masters
   --refusals     what refused requests cost all others
 
@@ -65,7 +66,7 @@ const QUICK_ACCOUNTS = [1, 10_000, 100_000];
 export type BenchOptions =
   | { readonly mode: "help" }
   | {
-      readonly mode: "peers" | "masters";
+      readonly mode: "peers" | "doors" | "masters";
       readonly length: RunLength;
       readonly jsonFile: string | null;
     }
@@ -92,6 +93,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
       json: { type: "string" },
       against: { type: "string" },
       accounts: { type: "boolean", default: false },
+      doors: { type: "boolean", default: false },
       masters: { type: "boolean", default: false },
       refusals: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
@@ -100,16 +102,19 @@ export function readOptions(args: readonly string[]): BenchOptions {
   if (values.help) return { mode: "help" };
   const jsonFile = values.json ?? null;
   const length = values.quick ? QUICK : FULL;
-  const { against: ref, accounts, masters, refusals } = values;
-  const modes = [ref !== undefined, accounts, masters, refusals];
+  const { against: ref, accounts, doors, masters, refusals } = values;
+  const modes = [ref !== undefined, accounts, doors, masters, refusals];
   if (modes.filter((isGiven) => isGiven).length > 1) {
-    throw new Error("--against, --accounts, --masters and --refusals cannot be used together");
+    throw new Error(
+      "--against, --accounts, --doors, --masters and --refusals cannot be used together",
+    );
   }
   if (accounts) {
     const counts = values.quick ? QUICK_ACCOUNTS : FULL_ACCOUNTS;
     return { mode: "accounts", counts, length, jsonFile };
   }
   if (refusals) return { mode: "refusals", isQuick: values.quick, jsonFile };
+  if (doors) return { mode: "doors", length, jsonFile };
   if (ref === undefined) return { mode: masters ? "masters" : "peers", length, jsonFile };
   // Git would read a leading dash as an option.
   if (ref === "" || ref.startsWith("-"))

@@ -3,6 +3,7 @@
 
 import { type LoadPlan, runLoad } from "./load/load.ts";
 import { cpuSeconds, treeCpuSeconds } from "./load/process-usage.ts";
+import type { RequestForm } from "./load/requests.ts";
 import type { Target } from "./targets.ts";
 
 export interface Round {
@@ -31,6 +32,8 @@ export interface Contestant {
   readonly target: Target;
   /** The model or query in place of the load's model. */
   readonly model?: string;
+  /** The form of the bodies, if it is not that of chat completions. */
+  readonly form?: RequestForm | undefined;
   /** Other processes whose CPU is counted with the target's, with all that they start. */
   readonly others: Readonly<Record<string, number>>;
   /**
@@ -113,14 +116,14 @@ export function* turnsOf<Contestant>(
 }
 
 async function runRound(contestant: Contestant, load: Load): Promise<Round> {
-  const { target, model = load.model, others } = contestant;
+  const { target, model = load.model, form, others } = contestant;
   const cpu = stopwatch(target.pid, cpuSeconds);
   const otherCpus = Object.entries(others).map(
     ([name, pid]) => [name, stopwatch(pid, treeCpuSeconds)] as const,
   );
   const { url, callers } = target;
   const startMs = performance.now();
-  const result = await runLoad({ ...load, model, url, callers, rampMs: RAMP_MS });
+  const result = await runLoad({ ...load, model, form, url, callers, rampMs: RAMP_MS });
   if (result.failures > 0) {
     throw new Error(`${target.name}: ${result.failures} calls failed: ${result.firstFailure}`);
   }

@@ -86,9 +86,11 @@ async function readStream(response: UpstreamResponse): Promise<void> {
     for (let at = last.indexOf("\n\n"); at >= 0; at = last.indexOf("\n\n", at + 2)) breaks += 1;
   }
   const end = lastButOne.toString() + last.toString();
-  if (!end.endsWith("data: [DONE]\n\n")) throw new Error(`The stream broke off: ${end}`);
-  events += breaks;
   const paid = /"cost_usd":([\d.]+)/.exec(end)?.[1];
+  const isWhole =
+    end.endsWith("data: [DONE]\n\n") || (paid !== undefined && plan.form !== undefined);
+  if (!isWhole) throw new Error(`The stream broke off: ${end}`);
+  events += breaks;
   if (paid !== undefined) cost += usd(paid);
 }
 

@@ -3,13 +3,12 @@
 import { join } from "node:path";
 import { BUN_SETTINGS } from "../../scripts/bun-settings.mjs";
 import { BUN } from "../launch.ts";
+import type { RequestKind } from "./requests.ts";
 
-export interface LoadPlan {
+export interface LoadPlan extends RequestKind {
   readonly url: string;
   /** The headers of each caller; calls use them in turn. */
   readonly callers: readonly Readonly<Record<string, string>>[];
-  readonly model: string;
-  readonly stream: boolean;
   readonly concurrency: number;
   /** During this first part calls are made but not measured, because the generator warms up. */
   readonly rampMs: number;

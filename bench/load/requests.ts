@@ -29,10 +29,15 @@ export interface RequestVariant {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** The form of a body: that of chat completions, or of another door. */
+export type RequestForm = keyof typeof FORMS;
+
 export interface RequestKind {
   /** The model "search" stands for a search. */
   readonly model: string;
   readonly stream: boolean;
+  /** Left out: that of chat completions. */
+  readonly form?: RequestForm | undefined;
 }
 
 /** Numbers from 0 to 1 that follow from the seed. */
@@ -78,7 +83,30 @@ export function initOf({ body, headers }: RequestVariant): UpstreamInit {
   };
 }
 
-function bodyOf({ model, stream }: RequestKind, next: () => number): string {
+interface ChatMessage {
+  readonly role: string;
+  readonly content: string;
+}
+
+/** The terms of a request that every form has. */
+interface Chat {
+  readonly model: string;
+  readonly messages: readonly ChatMessage[];
+  readonly max_tokens: number;
+  readonly stream?: boolean;
+}
+
+/** The body of a chat in each form; `optional` are parameters of chat completions. */
+const FORMS = {
+  chat: (chat: Chat, optional: object) => ({ ...chat, ...optional }),
+  messages: ({ messages, ...chat }: Chat) => {
+    const [first, ...others] = messages;
+    if (first?.role !== "system") return { ...chat, messages };
+    return { ...chat, system: first.content, messages: others };
+  },
+} satisfies Record<string, (chat: Chat, optional: object) => object>;
+
+function bodyOf({ model, stream, form = "chat" }: RequestKind, next: () => number): string {
   if (model === "search") return JSON.stringify({ query: wordsOf(next, 6), max_results: 10 });
   const count = 1 + Math.floor(next() * MESSAGES_MAX);
   const messages = Array.from({ length: count }, (_, at) => ({
@@ -93,13 +121,14 @@ function bodyOf({ model, stream }: RequestKind, next: () => number): string {
     ["stop", ["\n\n", "END"]],
     ["presence_penalty", 0.1],
   ];
-  return JSON.stringify({
+  const chat = {
     model: model + MODEL_SUFFIXES[Math.floor(next() * MODEL_SUFFIXES.length)],
     messages,
     max_tokens: 64 + Math.floor(next() * 448),
-    ...Object.fromEntries(optional.filter(() => next() < 0.3)),
     ...(stream ? { stream: true } : {}),
-  });
+  };
+  const given = Object.fromEntries(optional.filter(() => next() < 0.3));
+  return JSON.stringify(FORMS[form](chat, given));
 }
 
 function wordsOf(next: () => number, most: number): string {

@@ -2,19 +2,19 @@
 
 import { numbersFrom } from "./requests.ts";
 
-const REPLIES = 256;
-const STREAMS = 16;
+export const REPLIES = 256;
+export const STREAMS = 16;
 /** Different chunks of a stream, which then repeat. */
-const CHUNKS = 64;
+export const CHUNKS = 64;
 const WORDS = "the quick brown fox jumps over lazy dog and then it rests for while".split(" ");
 const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-const next = numbersFrom(1);
+export const next = numbersFrom(1);
 
 /** At least one of each. */
-type Some<One> = readonly [One, ...One[]];
+export type Some<One> = readonly [One, ...One[]];
 
-function manyOf<One>(count: number, make: () => One): Some<One> {
+export function manyOf<One>(count: number, make: () => One): Some<One> {
   return [make(), ...Array.from({ length: count - 1 }, make)];
 }
 
@@ -79,10 +79,7 @@ function script(): StreamScript {
   const oneWord = () => data(delta({ content: ` ${wordsOf(1)}` }));
   const last = data(delta({}, "stop"));
   return {
-    beginning: Buffer.from(
-      `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n${headers()}` +
-        `transfer-encoding: chunked\r\n\r\n${chunked(data(delta(first)) + oneWord())}`,
-    ),
+    beginning: Buffer.from(eventsHead() + chunked(data(delta(first)) + oneWord())),
     chunks: Array.from({ length: CHUNKS }, () => Buffer.from(chunked(oneWord()))),
     end(chunks) {
       const counted = data({ choices: [], usage: usage(chunks) });
@@ -136,8 +133,14 @@ function headers(): string {
     .join("");
 }
 
+/** The head of a stream of events. */
+export function eventsHead(): string {
+  const type = "content-type: text/event-stream; charset=utf-8\r\n";
+  return `HTTP/1.1 200 OK\r\n${type}${headers()}transfer-encoding: chunked\r\n\r\n`;
+}
+
 /** A reply of JSON, head and body. */
-function reply(body: object): Buffer {
+export function reply(body: object): Buffer {
   const json = JSON.stringify(body);
   const length = `content-length: ${Buffer.byteLength(json)}\r\n`;
   const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${length}${headers()}`;
@@ -145,16 +148,16 @@ function reply(body: object): Buffer {
 }
 
 /** One piece of a body of unknown length. */
-function chunked(text: string): string {
+export function chunked(text: string): string {
   return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 }
 
-function wordsOf(count: number): string {
+export function wordsOf(count: number): string {
   const word = () => WORDS[Math.floor(next() * WORDS.length)];
   return Array.from({ length: count }, word).join(" ");
 }
 
-function idOf(prefix: string, length: number): string {
+export function idOf(prefix: string, length: number): string {
   const letter = () => LETTERS[Math.floor(next() * LETTERS.length)];
   return prefix + Array.from({ length: Math.floor(length) }, letter).join("");
 }

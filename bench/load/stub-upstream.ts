@@ -1,8 +1,10 @@
 // Answers as the upstream of every target: at once, with as little CPU as possible. The name of the
 // model selects the answer: "plain", "slow" (after 200 ms), "chunks-200" (a stream of 200 chunks)
-// or "held" (a stream that never ends). It answers searches like SearXNG.
+// or "held" (a stream that never ends). It answers searches like SearXNG, and Messages like
+// Anthropic.
 
 import type { Socket } from "bun";
+import { MESSAGE_REPLIES, MESSAGE_SCRIPTS } from "./stub-messages.ts";
 import { CHAT_REPLIES, SEARCH_REPLIES, STREAM_SCRIPTS, type StreamScript } from "./stub-replies.ts";
 
 /** The time between two chunks of a stream. */
@@ -79,20 +81,22 @@ let answers = 0;
 /** Requests come one after the other on a connection: each client waits for its answer. */
 function answer(connection: Connection, head: string, body: string): void {
   answers += 1;
+  const isMessage = head.includes("/messages HTTP/1.1\r\n");
+  const replies = isMessage ? MESSAGE_REPLIES : CHAT_REPLIES;
   if (head.includes("/search HTTP/1.1\r\n")) send(connection, oneOf(SEARCH_REPLIES));
-  else if (body.includes('"stream":true')) beginStream(connection, body);
-  else if (!body.includes('"model":"slow')) send(connection, oneOf(CHAT_REPLIES));
-  else setTimeout(() => send(connection, oneOf(CHAT_REPLIES)), SLOW_MS);
+  else if (body.includes('"stream":true')) {
+    beginStream(connection, body, oneOf(isMessage ? MESSAGE_SCRIPTS : STREAM_SCRIPTS));
+  } else if (!body.includes('"model":"slow')) send(connection, oneOf(replies));
+  else setTimeout(() => send(connection, oneOf(replies)), SLOW_MS);
 }
 
 function oneOf<One>(all: readonly [One, ...One[]]): One {
   return all[answers % all.length] ?? all[0];
 }
 
-function beginStream(connection: Connection, body: string): void {
+function beginStream(connection: Connection, body: string, script: StreamScript): void {
   const chunks = /"model":"chunks-(\d+)/.exec(body)?.[1];
   const count = chunks === undefined ? Number.POSITIVE_INFINITY : Number(chunks);
-  const script = oneOf(STREAM_SCRIPTS);
   connection.stream = { connection, script, chunks: count, sent: 1 };
   (chunks === undefined ? held : running).add(connection.stream);
   send(connection, script.beginning);

@@ -32,6 +32,10 @@ test("--masters compares one Redis with a Cluster, at the usual length", () => {
   expect(readOptions(["--masters"])).toEqual({ mode: "masters", length: FULL, jsonFile: null });
 });
 
+test("--doors compares the doors with each other", () => {
+  expect(readOptions(["--doors"])).toEqual({ mode: "doors", length: FULL, jsonFile: null });
+});
+
 test("--refusals measures refused requests", () => {
   expect(readOptions(["--refusals", "--quick"])).toEqual({
     mode: "refusals",
