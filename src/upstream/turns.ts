@@ -18,9 +18,10 @@ export class Turns<Item> {
 
   /** Removes the next item; after that its account goes last. Undefined if nothing waits. */
   take(): Item | undefined {
-    for (const [account, [item, ...others]] of this.#waiting) {
+    for (const [account, items] of this.#waiting) {
+      const item = items.shift();
       this.#waiting.delete(account);
-      if (others.length > 0) this.#waiting.set(account, others);
+      if (items.length > 0) this.#waiting.set(account, items);
       this.#size -= 1;
       return item;
     }

@@ -189,20 +189,24 @@ export class TokenCounter implements Disposable {
     this.#isAsking = false;
   }
 
-  /**
-   * Takes the texts that fit into one message, of each account at most one job; that account then
-   * goes last.
-   */
+  /** Takes the texts that fit into one message. The account of each job then goes last. */
   #takeParts(): Part[] {
     const parts: Part[] = [];
     let left = MESSAGE_LENGTH_MAX;
-    for (const [account, [job, ...others]] of [...this.#waiting]) {
-      const texts = job === undefined ? [] : takeFirst(job.pieces, left, parts.length === 0);
-      if (job === undefined || texts.length === 0) break;
+    /** Accounts whose last job did not fit: their later jobs wait for it. */
+    const cut = new Set<string>();
+    // A map goes on with the accounts that are set again behind those that wait.
+    for (const [account, jobs] of this.#waiting) {
+      const [job] = jobs;
+      if (job === undefined || cut.has(account)) break;
+      const texts = takeFirst(job.pieces, left, parts.length === 0);
+      if (texts.length === 0) break;
+      if (job.pieces.length > 0) cut.add(account);
       parts.push({ job, texts });
       left -= lengthOf(texts);
+      jobs.shift();
       this.#waiting.delete(account);
-      if (others.length > 0) this.#waiting.set(account, others);
+      if (jobs.length > 0) this.#waiting.set(account, jobs);
     }
     return parts;
   }
