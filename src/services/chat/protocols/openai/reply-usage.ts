@@ -65,7 +65,13 @@ export function chargedUsage(
   const outputDetails = readOutputDetails(details, completionTokens);
   const isLost = !hasOutput && !hasThought && completionTokens > 0;
   const charged = isLost ? withOutput(usage, outputDetails?.reasoning_tokens ?? 0) : usage;
-  const read: Mutable<ChatUsage> = { ...charged, served: last.served };
+  const read: Mutable<ChatUsage> = {
+    promptTokens: charged.promptTokens,
+    cachedTokens: charged.cachedTokens,
+    completionTokens: charged.completionTokens,
+    served: last.served,
+  };
+  if (charged.more !== undefined) read.more = charged.more;
   if (outputDetails !== null) read.outputDetails = outputDetails;
   if (fees !== NO_FEES) read.fees = fees;
   if (reportedCost !== null) read.reportedCost = reportedCost;

@@ -14,14 +14,15 @@ import type { ToolCallPiece } from "./tool-calls.ts";
  * content nor an end: a reply with a finish_reason may be empty.
  */
 export function readWholeReply(text: string, parts: ReplyParts): ChatReply {
-  if (EVENTS.test(text)) return readWholeStream(text, parts);
+  // Almost every reply is an object.
+  if (!text.startsWith("{") && EVENTS.test(text)) return readWholeStream(text, parts);
   const reader = new ReplyReader(parts);
   const { delta, fingerprint } = reader.read(parseJson(text));
   if (!reader.hasOutput && !reader.isFinished) throw new RouteFailure("The reply has no message");
-  const deltas = delta === null ? [] : [delta];
-  const choices = [choiceOf([...deltas, reader.end()])];
+  const end = reader.end();
+  const choice = choiceOf(delta === null ? [end] : [delta, end]);
   const { usage, hasWrongUsage } = reader;
-  return { choices, usage, hasWrongUsage, fingerprint };
+  return { choices: [choice], usage, hasWrongUsage, fingerprint };
 }
 
 /** The stream with a whole reply. Throws a RouteFailure if the reply is not JSON. */
@@ -52,12 +53,16 @@ function readWholeStream(text: string, parts: ReplyParts): ChatReply {
 
 type Mutable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] };
 
+const TEXTS = ["content", "reasoning_content", "refusal"] as const;
+
 /** The choice that these deltas add up to. */
 export function choiceOf(deltas: readonly ChatDelta[]): ChatChoice {
   const message: Mutable<ChatChoice["message"]> = { role: "assistant", content: null };
   const calls: ToolCall[] = [];
-  for (const { delta } of deltas) {
-    for (const name of ["content", "reasoning_content", "refusal"] as const) {
+  let logprobs: ChatDelta["logprobs"];
+  for (const { delta, logprobs: ownLogprobs } of deltas) {
+    logprobs ??= ownLogprobs;
+    for (const name of TEXTS) {
       const text = delta[name];
       if (typeof text === "string") message[name] = (message[name] ?? "") + text;
     }
@@ -66,7 +71,6 @@ export function choiceOf(deltas: readonly ChatDelta[]): ChatChoice {
   }
   if (calls.length > 0) message.tool_calls = calls;
   const finish_reason = deltas.at(-1)?.finish_reason ?? "stop";
-  const logprobs = deltas.find((one) => one.logprobs !== undefined)?.logprobs;
   const choice = { index: 0, message, finish_reason };
   return logprobs === undefined ? choice : { ...choice, logprobs };
 }
