@@ -37,6 +37,7 @@ const OPERATIONS_AT_ONCE = 200;
 
 export class WalletUpkeep {
   readonly keys: AccountKeys;
+  #building: Promise<void> | null = null;
 
   constructor(
     readonly deps: UpkeepDeps,
@@ -59,8 +60,18 @@ export class WalletUpkeep {
     throw new ApiError("service_unavailable", "The account could not be read; try again");
   }
 
-  /** Builds the wallet from Postgres, including operations that the ledger does not have yet. */
-  async hydrate(): Promise<void> {
+  /**
+   * Builds the wallet from Postgres, including operations that the ledger does not have yet. Calls
+   * at the same time share one reading: after a loss of Redis all calls of an account need it.
+   */
+  hydrate(): Promise<void> {
+    this.#building ??= this.#build().finally(() => {
+      this.#building = null;
+    });
+    return this.#building;
+  }
+
+  async #build(): Promise<void> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const { scripts, repository } = this.deps;
       const bytes = await scripts.redis.getBuffer(this.keys.bucket);

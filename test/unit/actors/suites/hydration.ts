@@ -14,6 +14,7 @@ import {
   ask,
   balances,
   DONE,
+  fewAtOnce,
   hold,
   nano,
   openAccount,
@@ -26,8 +27,11 @@ import type { StoreKind } from "./world-factory.ts";
 /** A repository that returns a wallet only when the gate opens. */
 class SlowBook extends WalletRepository {
   gate: Gate | null = null;
+  /** The readings of wallets so far. */
+  readings = 0;
 
   override async readWallet(accountId: string): Promise<WalletRecord | null> {
+    this.readings += 1;
     const record = await super.readWallet(accountId);
     await this.#wait();
     return record;
@@ -106,6 +110,27 @@ export const hydrationSuite = ({ open, redisUrl }: StoreKind): void =>
       expect(await verdictOf(other.accounts, account)).toBe("admitted");
       expect(refused).not.toContain("insufficient_credits");
       expect(await balances(account)).toEqual({ paid: usd("10"), free: usd("5"), held: nano(0n) });
+    });
+
+    test("parallel calls without a wallet read it from Postgres once", async () => {
+      await using other = await second();
+      const account = await openAccount(world, { paid: "10" });
+      const verdicts = await fewAtOnce(Array.from({ length: 8 }), () =>
+        verdictOf(other.accounts, account),
+      );
+      expect(new Set(verdicts)).toEqual(new Set(["admitted"]));
+      expect(other.repository.readings).toBe(1);
+    });
+
+    test("a failed reading fails the calls that shared it, and no later one", async () => {
+      await using other = await second();
+      const account = await openAccount(world, { paid: "10" });
+      const readWallet = other.repository.readWallet.bind(other.repository);
+      other.repository.readWallet = () => Promise.reject(new Error("Postgres is away"));
+      const calls = [1, 2].map(() => verdictOf(other.accounts, account));
+      expect(await Promise.all(calls)).toEqual(["service_unavailable", "service_unavailable"]);
+      other.repository.readWallet = readWallet;
+      expect(await verdictOf(other.accounts, account)).toBe("admitted");
     });
 
     test("a wallet that was read before an eviction is not built from that reading", async () => {
