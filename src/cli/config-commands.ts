@@ -37,10 +37,10 @@ const apply: Command = {
     const path = input.positionals[0] ?? "";
     const more = givenWith(input);
     const isDryRun = input.values.has("dry-run");
-    return async ({ database }) => {
+    return async ({ database, environment }) => {
       const configurations = new Configurations(database);
       const next = { ...more, text: await readConfiguration(path), rollsBackTo: null };
-      const describe = configurationChanges(path, serverSettings().environment);
+      const describe = configurationChanges(path, serverSettings({ environment }).environment);
       if (!isDryRun) return appliedAnswer(await configurations.apply(next, describe));
       const changes = await configurations.preview(next, describe);
       const text = `${path} is right. Nothing was stored; it would change:\n${linesOf(changes)}`;
@@ -57,12 +57,12 @@ const rollback: Command = {
   prepare(input) {
     const version = versionOf("N", input.positionals[0] ?? "", 1);
     const more = givenWith(input);
-    return async ({ database }) => {
+    return async ({ database, environment }) => {
       const configurations = new Configurations(database);
       const { text } = await configurations.find(version);
       const next = { ...more, text, rollsBackTo: version };
       const name = `version ${version}`;
-      const describe = configurationChanges(name, serverSettings().environment);
+      const describe = configurationChanges(name, serverSettings({ environment }).environment);
       return appliedAnswer(await configurations.apply(next, describe));
     };
   },

@@ -20,8 +20,8 @@ export const mailCommands: readonly Command[] = [
     prepare({ values, nowMs }) {
       const parsed = parseAddress(values.get("to") ?? "");
       if (typeof parsed === "string") throw new UsageError(`--to ${parsed}`);
-      return async ({ random }) => {
-        const mail = loadMailConfig();
+      return async ({ random, environment }) => {
+        const mail = loadMailConfig(environment);
         if (mail.relay === null) return NO_RELAY;
         const id = newTimedId("message", random, nowMs);
         return await sendTest(mail, mail.relay, { id, to: parsed.address, date: new Date(nowMs) });

@@ -15,9 +15,9 @@ export const modelCommands: readonly Command[] = [
     summary: "List the models of the configuration, their prices, and which are paused",
     options: {},
     prepare() {
-      return async ({ database, warn }) => {
+      return async ({ database, environment, warn }) => {
         const applied = new Configurations(database);
-        using source = await openCatalogue(serverSettings(), {
+        using source = await openCatalogue(serverSettings({ environment }), {
           applied,
           probe: platformFetch,
           warn,

@@ -57,6 +57,7 @@ async function withStores(
 ): Promise<Answer> {
   const stores = openStores({
     config: loadStoreConfig(env),
+    environment: env,
     consoleOrigin: loadConsoleOrigin(env),
     now,
     random,

@@ -3,13 +3,14 @@
 import { type AppliedConfigurations, CatalogueSource } from "../settings/catalogue-source.ts";
 import { loadServerConfig, type ServerConfig } from "../settings/config.ts";
 import type { Fetch } from "../upstream/upstream-http.ts";
+import type { Stores } from "./stores.ts";
 
 /** The value is not used: a command serves no metrics. */
 const METRICS_PORT = 0;
 
 /** @throws ConfigError for a variable that is missing or wrong */
-export function serverSettings(): ServerConfig {
-  return loadServerConfig(METRICS_PORT);
+export function serverSettings({ environment }: Pick<Stores, "environment">): ServerConfig {
+  return loadServerConfig(METRICS_PORT, environment);
 }
 
 interface CatalogueParts {

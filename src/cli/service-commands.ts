@@ -23,11 +23,12 @@ function pauseCommand(verb: "pause" | "resume", summary: string): Command {
       if (!isPauseTarget(target)) {
         throw new UsageError(`The target must be one of ${TARGETS}, but is '${word}'`);
       }
-      return async ({ database, warn }) => {
+      return async (stores) => {
+        const { database, warn } = stores;
         const log = { warn: (_: object, message: string) => warn(message) };
         const changed = await new Pauses({ database, log })[verb](target);
         const paused = verb === "pause";
-        if (paused && (await isUnknownModel(target, database))) {
+        if (paused && (await isUnknownModel(target, stores))) {
           warn(`No model is called ${target.slice(MODEL.length)} now: is that its whole name?`);
         }
         const before = changed ? "" : " already";
@@ -44,12 +45,12 @@ function pauseCommand(verb: "pause" | "resume", summary: string): Command {
  * A model that is not offered now can be paused, since it may come back; a misspelt one must be
  * refused.
  */
-async function isUnknownModel(target: string, database: Stores["database"]): Promise<boolean> {
+async function isUnknownModel(target: string, stores: Stores): Promise<boolean> {
   if (!target.startsWith(MODEL)) return false;
   try {
-    const applied = new Configurations(database);
+    const applied = new Configurations(stores.database);
     const parts = { applied, probe: platformFetch, warn: () => {} };
-    using source = await openCatalogue(serverSettings(), parts);
+    using source = await openCatalogue(serverSettings(stores), parts);
     return !source.current().models.has(target.slice(MODEL.length));
   } catch {
     // Only the servers' settings could tell, and a pause needs none of them.

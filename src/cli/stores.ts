@@ -7,6 +7,7 @@ import type { JournalConflict } from "../accounts/audit.ts";
 import { newId, type RandomBytes } from "../core/ids.ts";
 import type { SecretList } from "../core/secrets.ts";
 import type { StoreConfig } from "../settings/config.ts";
+import type { Environment } from "../settings/environment.ts";
 import { Accounts } from "../store/accounts/accounts.ts";
 import { WalletRepository } from "../store/accounts/wallet-repository.ts";
 import { Ledger } from "../store/ledger/ledger.ts";
@@ -20,6 +21,7 @@ import { storeAway } from "../store/servers/store-away.ts";
 
 export interface StoresDeps {
   readonly config: StoreConfig;
+  readonly environment: Stores["environment"];
   /** The origin where people open the dashboard; null if it is not set. */
   readonly consoleOrigin: string | null;
   readonly now: () => number;
@@ -37,6 +39,8 @@ export interface Stores {
   readonly administration: AdministrationDeps;
   /** The origin where people open the dashboard; null if it is not set. */
   readonly consoleOrigin: string | null;
+  /** The settings of the command; undefined for the environment of the process. */
+  readonly environment: Environment | undefined;
   /** The directory with the data files of the running Farebox. */
   readonly dataDirectory: string;
   /** The secrets of the identifiers that providers get, the current one first. */
@@ -64,7 +68,8 @@ function delayedText(accountId: string, error: unknown): string {
 }
 
 /** Opens the stores; nothing connects to Postgres before the first statement. */
-export function openStores({ config, consoleOrigin, now, random, warn }: StoresDeps): Stores {
+export function openStores(deps: StoresDeps): Stores {
+  const { config, environment, consoleOrigin, now, random, warn } = deps;
   const { databaseUrl, directDatabaseUrl: directUrl } = config;
   const database = openDatabase(databaseUrl, { directUrl });
   // Redis is opened last of the steps that may fail: an open connection would keep the process
@@ -96,6 +101,7 @@ export function openStores({ config, consoleOrigin, now, random, warn }: StoresD
     actors,
     administration: { accounts, payments, actors, now, onDelayed },
     consoleOrigin,
+    environment,
     dataDirectory: config.dataDirectory,
     safetyIdSecrets: config.safetyIdSecrets,
     warn,

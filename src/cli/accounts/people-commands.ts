@@ -202,7 +202,7 @@ const address: Command = {
           failed: true,
         };
       }
-      const { service } = loadMailConfig();
+      const { service } = loadMailConfig(stores.environment);
       const { now } = administration;
       const mails = new IdentityMails({ database, now, service, dashboard });
       const what = `The operator changed your address from ${email} to ${to}`;

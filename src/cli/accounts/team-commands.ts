@@ -36,10 +36,10 @@ interface Team {
 function teamCommand(input: Input, run: (team: Team) => Promise<Answer>) {
   const id = idOf(input, "account");
   return async (stores: Stores): Promise<Answer> => {
-    const { administration, database, random, consoleOrigin } = stores;
+    const { administration, database, random, consoleOrigin, environment } = stores;
     const account = await findAccount(administration, id);
     const { now } = administration;
-    const { service, relay } = loadMailConfig();
+    const { service, relay } = loadMailConfig(environment);
     // Only an invitation has a link, which needs the address of the dashboard.
     const dashboard = `${consoleOrigin ?? ""}/dashboard`;
     const mails = new IdentityMails({ database, now, service, dashboard });

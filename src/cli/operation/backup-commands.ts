@@ -110,7 +110,7 @@ async function checkFolder(folder: string): Promise<Answer> {
  */
 async function checkStores(stores: Stores): Promise<Answer> {
   const { report, problems } = await auditEverything(stores);
-  const isSold = loadPaymentConfig() !== null;
+  const isSold = loadPaymentConfig(stores.environment) !== null;
   const payments = isSold ? await auditPayments(paymentsOf(stores)) : null;
   const differences = (payments?.findings ?? []).map(
     ({ ref, expected, found }) => `${ref}: the provider has ${expected}, the ledger has ${found}`,

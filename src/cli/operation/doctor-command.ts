@@ -32,7 +32,12 @@ export const doctorCommands: readonly Command[] = [
 /** Runs all checks at once. A failed check does not stop the others. */
 async function examine(stores: Stores): Promise<Report[]> {
   const { now } = stores.administration;
-  const context: CheckContext = { stores, config: serverSettings(), fetch: platformFetch, now };
+  const context: CheckContext = {
+    stores,
+    config: serverSettings(stores),
+    fetch: platformFetch,
+    now,
+  };
   const reports = await Promise.all(
     CHECKS.map(async ([check, run]) => {
       const findings = await run(context).catch((error: unknown) =>

@@ -104,7 +104,10 @@ async function run(stores: Stores, folder: string | null): Promise<Answer> {
     throw new AdministrationError("wrong_state", error.message);
   }
   try {
-    const reread = loadPaymentConfig() === null ? null : await rereadPayments(paymentsOf(stores));
+    const reread =
+      loadPaymentConfig(stores.environment) === null
+        ? null
+        : await rereadPayments(paymentsOf(stores));
     const { report, problems } = await auditEverything(stores);
     const all = [...(await secretProblems(stores)), ...problems];
     return doneAnswer({ source, losses, reread, problems: all, accounts: report.accounts });
@@ -207,8 +210,8 @@ async function lossesOf(stores: Stores, source: Source | null): Promise<Losses> 
  * the needed jobs again. The queue is emptied first: if its Redis is away, the other Redis still
  * shows which rows Postgres has lost.
  */
-async function emptyBoth({ actors, redisUrl }: Stores): Promise<void> {
-  const queueUrl = loadQueueRedisUrl() ?? redisUrl;
+async function emptyBoth({ actors, redisUrl, environment }: Stores): Promise<void> {
+  const queueUrl = loadQueueRedisUrl(environment) ?? redisUrl;
   if (queueUrl !== redisUrl) await emptyQueue(queueUrl);
   await emptyRedis(actors.deps.redis);
 }

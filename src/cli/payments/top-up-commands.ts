@@ -39,9 +39,10 @@ export function paymentsOf({
   actors,
   administration,
   random,
+  environment,
   warn,
 }: Stores): PaymentDeps {
-  const config = loadPaymentConfig();
+  const config = loadPaymentConfig(environment);
   if (config === null) {
     throw new AdministrationError(
       "no_payment_provider",
@@ -51,7 +52,7 @@ export function paymentsOf({
   if (!movesMoney(config.name)) warn(SANDBOX);
   const log = { info: () => {}, warn: noted(warn), error: noted(warn) };
   const { now } = administration;
-  const { service } = loadMailConfig();
+  const { service } = loadMailConfig(environment);
   return openPayments({ config, database, actors, now, random, log, service });
 }
 

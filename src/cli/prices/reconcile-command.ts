@@ -74,9 +74,13 @@ function readExport(text: string, name: string) {
 }
 
 /** The names of our models at a provider. */
-async function namesAt({ database, warn }: Stores, provider: string) {
+async function namesAt({ database, environment, warn }: Stores, provider: string) {
   const applied = new Configurations(database);
-  using source = await openCatalogue(serverSettings(), { applied, probe: platformFetch, warn });
+  using source = await openCatalogue(serverSettings({ environment }), {
+    applied,
+    probe: platformFetch,
+    warn,
+  });
   const { models, providers } = source.current();
   if (!providers.has(provider)) {
     const known = [...providers.keys()].join(", ");

@@ -287,7 +287,8 @@ export function openOperator(redisUrl: string, databaseUrl: string): Stores {
   const safetyIdSecrets = safetyIdSecretsOf(null, secrets.KEY_PEPPER);
   const stores = { redisUrl, databaseUrl, directDatabaseUrl, dataDirectory };
   const config = { ...stores, secrets, safetyIdSecrets };
-  return openStores({ config, consoleOrigin: null, now: Date.now, random, warn: () => {} });
+  const parts = { environment: undefined, consoleOrigin: null, now: Date.now, random };
+  return openStores({ config, ...parts, warn: () => {} });
 }
 
 function environment(

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { announceProcess, retractProcess } from "../../../actors/layout-upgrade.ts";
 import { audit } from "../../../src/accounts/audit.ts";
-import { type Cli, cliOf, cliProcessOf, jsonOf } from "../../support/product/run-cli.ts";
+import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared, sharedFolder } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { auditDeps } from "../../support/stores/audit-lab.ts";
@@ -12,27 +12,16 @@ import { openPaymentLab, SECRET_KEY, WEBHOOK_SECRET } from "../../support/stores
 import { createTestDatabase } from "../../support/stores/services.ts";
 import { DONE, hold, usd } from "../../support/stores/world.ts";
 
-// Some steps start processes.
 setDefaultTimeout(300_000);
-
-/** Commands that call the payment provider, which is in the environment of their process. */
-const ASKING = ["topup", "restore", "backup check"];
 
 const folders = sharedFolder("backup");
 const lab = await shared(openPaymentLab());
-const here = await cliOf(lab.world);
-const elsewhere = cliProcessOf(lab.world, {
-  env: {
-    STRIPE_SECRET_KEY: SECRET_KEY,
-    STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
-    STRIPE_API_BASE: lab.sandbox.url,
-    STRIPE_RETURN_URL: "https://farebox.example/",
-  },
+const cli = await cliOf(lab.world, {
+  STRIPE_SECRET_KEY: SECRET_KEY,
+  STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+  STRIPE_API_BASE: lab.sandbox.url,
+  STRIPE_RETURN_URL: "https://farebox.example/",
 });
-const cli: Cli = (...words) => {
-  const line = words.join(" ");
-  return ASKING.some((one) => line.startsWith(one)) ? elsewhere(...words) : here(...words);
-};
 
 const folderOf = (name: string) => join(folders, name);
 

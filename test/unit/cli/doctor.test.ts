@@ -12,7 +12,7 @@ import { UntrustedProxies } from "../../../src/store/servers/untrusted-proxies.t
 import { eventually } from "../../support/eventually.ts";
 import { OidcIssuer } from "../../support/fakes/oidc-issuer.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
-import { cliOf, cliProcessOf, jsonOf } from "../../support/product/run-cli.ts";
+import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared, sharedFolder } from "../../support/shared.ts";
 import { createTestDatabase, startPrivateRedis } from "../../support/stores/services.ts";
 import { openWorld } from "../../support/stores/world.ts";
@@ -28,7 +28,7 @@ interface Finding {
 
 async function examine(env: Record<string, string> = {}) {
   const settings = { PORT: String(await freePort()), ...env };
-  const { code, out, err } = await cliProcessOf(world, { env: settings })("doctor", "--json");
+  const { code, out, err } = await (await cliOf(world, settings))("doctor", "--json");
   const { findings } = JSON.parse(out) as { readonly findings: readonly Finding[] };
   const problems = findings.filter(({ state }) => state === "problem");
   return { code, err, findings, problems: problems.map(({ check, text }) => `${check}: ${text}`) };
@@ -183,7 +183,7 @@ test("a schema of an earlier release and other secrets are problems", async () =
     await sql`INSERT INTO drizzle.__drizzle_migrations ${sql(last ?? {})}`;
     await sql`DELETE FROM secrets`;
   }
-  expect(jsonOf(await cliProcessOf(world)("doctor", "--json"))).toMatchObject({ ok: true });
+  expect(jsonOf(await (await cliOf(world))("doctor", "--json"))).toMatchObject({ ok: true });
 });
 
 test("a command before `farebox migrate` says to run it", async () => {

@@ -11,7 +11,7 @@ import { WalletRepository } from "../../../src/store/accounts/wallet-repository.
 import { Ledger } from "../../../src/store/ledger/ledger.ts";
 import { RejectedEntries } from "../../../src/store/ledger/rejected-entries.ts";
 import { flushJournal } from "../../../workers/log-flush.ts";
-import { cliOf, cliProcessOf, jsonOf } from "../../support/product/run-cli.ts";
+import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { auditDeps } from "../../support/stores/audit-lab.ts";
@@ -90,7 +90,7 @@ test("an operation that Postgres lost is named, and none of its number is swallo
   expect(difference).toBeNull();
   const audited = await cli("audit", "--json");
   expect([audited.code, audited.out]).toEqual([1, expect.stringContaining(account.row.id)]);
-  const doctor = await cliProcessOf(world)("doctor", "--json");
+  const doctor = await cli("doctor", "--json");
   expect(doctor.out + doctor.err).toMatch(
     new RegExp(`"Bucket \\d+: Postgres lacks operation 3 of ${account.row.id}`),
   );

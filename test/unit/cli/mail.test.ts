@@ -3,11 +3,12 @@
 import { beforeEach, expect, test } from "bun:test";
 import { loadMailConfig } from "../../../src/settings/config.ts";
 import { ScriptedSmtp, startTls } from "../../support/fakes/scripted-smtp.ts";
-import { cliProcessOf, jsonOf } from "../../support/product/run-cli.ts";
+import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 import { openWorld } from "../../support/stores/world.ts";
 
 const world = await shared(openWorld());
+const cli = await cliOf(world);
 const smtp = await shared(
   ScriptedSmtp.start({
     disabledCommands: ["STARTTLS"],
@@ -21,8 +22,8 @@ beforeEach(() => smtp.reset());
 
 async function mailTest(url: string, ...more: readonly string[]) {
   const env = { MAIL_SMTP_URL: url, MAIL_DOMAIN: "mail.test", MAIL_TIMEOUT_SECONDS: "1" };
-  const cli = cliProcessOf(world, { env });
-  return await cli("mail", "test", "--to", "ada@example.test", ...more);
+  const mailing = await cliOf(world, env);
+  return await mailing("mail", "test", "--to", "ada@example.test", ...more);
 }
 
 test("mail test hands one message over and reports how", async () => {
@@ -58,9 +59,9 @@ test("mail test names the fault in words, and exits with 1", async () => {
   smtp.script = { to: () => ({ code: 550, text: "relaying denied" }) };
   const { code, err } = await mailTest(url);
   expect([code, err]).toEqual([1, expect.stringContaining("550 relaying denied")]);
-  const unset = await cliProcessOf(world)("mail", "test", "--to", "ada@example.test");
+  const unset = await cli("mail", "test", "--to", "ada@example.test");
   expect([unset.code, unset.err]).toEqual([1, expect.stringContaining("MAIL_SMTP_URL is not set")]);
-  const bad = await cliProcessOf(world)("mail", "test", "--to", "nobody");
+  const bad = await cli("mail", "test", "--to", "nobody");
   expect([bad.code, bad.err]).toEqual([2, expect.stringContaining("--to has no '@'")]);
 });
 

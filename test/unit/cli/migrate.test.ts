@@ -8,7 +8,7 @@ import { freePort } from "../../../scripts/local/processes.mjs";
 import { Unreleased } from "../../../src/core/start-error.ts";
 import { type Database, openDatabase } from "../../../src/store/servers/database.ts";
 import { checkMigrated, compareMigrations } from "../../../src/store/servers/migrate.ts";
-import { cliOf, cliProcessOf } from "../../support/product/run-cli.ts";
+import { cliOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 import { createTestDatabase, startPrivateRedis } from "../../support/stores/services.ts";
 import { openWorld } from "../../support/stores/world.ts";
@@ -118,7 +118,7 @@ describe("data of a version before the first release is refused, and stays uncha
 test("doctor names the step for everything that an empty database lacks", async () => {
   await withEmpty(async (_, url) => {
     const env = { DATABASE_URL: url, PORT: String(await freePort()) };
-    const { code, err } = await cliProcessOf(world, { env })("doctor");
+    const { code, err } = await (await cliOf(world, env))("doctor");
     const problems = err.split("\n").filter((line) => line.startsWith("PROBLEM"));
     expect(code).toBe(1);
     const checks = problems.map((line) => line.split(/\s+/)[1]);

@@ -4,7 +4,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { ensureMember, ensurePerson } from "../../../src/store/people/known-people.ts";
 import { PeopleStore } from "../../../src/store/people/people.ts";
 import { SsoLinks } from "../../../src/store/people/sso-links.ts";
-import { cliOf, cliProcessOf, jsonOf } from "../../support/product/run-cli.ts";
+import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { random } from "../../support/random.ts";
 import { shared } from "../../support/shared.ts";
 import { openWorld } from "../../support/stores/world.ts";
@@ -13,6 +13,7 @@ setDefaultTimeout(60_000);
 
 const world = await shared(openWorld());
 const cli = await cliOf(world, { CONSOLE_URL: "https://console.example.com" });
+const plain = await cliOf(world);
 
 function person(email: string) {
   return { email, name: "", isOperator: false, opensAccount: false };
@@ -97,22 +98,21 @@ test("person account opens an account for applications that the person owns", as
 });
 
 test("model list has each model with its prices, and shows which is paused", async () => {
-  const list = async () => jsonOf(await cliProcessOf(world)("model", "list", "--json"));
+  const list = async () => jsonOf(await plain("model", "list", "--json"));
   expect(await list()).toMatchObject({ models: [{ id: "farebox-guide", is_paused: false }] });
-  expect((await cli("service", "pause", "model:farebox-guide")).code).toBe(0);
+  expect((await plain("service", "pause", "model:farebox-guide")).code).toBe(0);
   expect(await list()).toMatchObject({ models: [{ id: "farebox-guide", is_paused: true }] });
-  expect((await cli("service", "resume", "model:farebox-guide")).code).toBe(0);
+  expect((await plain("service", "resume", "model:farebox-guide")).code).toBe(0);
 });
 
 test("a pause of a model that no provider offers is stored, and reported as one", async () => {
-  const process = cliProcessOf(world);
-  const paused = await process("service", "pause", "model:farebox-guid");
+  const paused = await plain("service", "pause", "model:farebox-guid");
   expect(paused).toMatchObject({ code: 0, out: "model:farebox-guid is paused.\n" });
   expect(paused.err).toContain("No model is called farebox-guid now");
-  const known = await process("service", "pause", "model:farebox-guide");
+  const known = await plain("service", "pause", "model:farebox-guide");
   expect([known.code, known.err]).toEqual([0, ""]);
   for (const name of ["farebox-guid", "farebox-guide"]) {
-    expect((await process("service", "resume", `model:${name}`)).err).toBe("");
+    expect((await plain("service", "resume", `model:${name}`)).err).toBe("");
   }
 });
 
@@ -182,7 +182,7 @@ test("team invite shows the link if the tool knows no mail server", async () => 
   expect(invited.link).toStartWith("https://console.example.com/dashboard/invitation#token=");
   const mails = { MAIL_SMTP_URL: "smtp://127.0.0.1:2525", MAIL_DOMAIN: "mail.example.com" };
   const env = { CONSOLE_URL: "https://console.example.com", ...mails };
-  const mailing = cliProcessOf(world, { env });
+  const mailing = await cliOf(world, env);
   const sent = await mailing("team", "invite", id, "hal@example.com");
   expect(sent.out).toContain("An invitation is on its way to hal@example.com, as viewer: ");
   expect(sent.out).not.toContain("#token=");

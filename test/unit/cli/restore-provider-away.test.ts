@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { cliOf, cliProcessOf, jsonOf, startCli } from "../../support/product/run-cli.ts";
+import { cliOf, jsonOf, startCli } from "../../support/product/run-cli.ts";
 import { shared, sharedFolder } from "../../support/shared.ts";
 import { SECRET_KEY, WEBHOOK_SECRET } from "../../support/stores/payment-lab.ts";
 import { openAccountAlone, openWorld, usd } from "../../support/stores/world.ts";
@@ -18,13 +18,11 @@ test("a restore that cannot reach the provider lists what is lost, and can be en
   expect((await cli("backup", folder)).code).toBe(0);
   const terms = { kind: "adjustment", amount: usd("3"), reason: "gift", reference: "T7" } as const;
   await world.store.adjust(row, terms);
-  const away = cliProcessOf(world, {
-    env: {
-      STRIPE_SECRET_KEY: SECRET_KEY,
-      STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
-      STRIPE_API_BASE: "http://127.0.0.1:1",
-      STRIPE_RETURN_URL: "https://farebox.example/",
-    },
+  const away = await cliOf(world, {
+    STRIPE_SECRET_KEY: SECRET_KEY,
+    STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+    STRIPE_API_BASE: "http://127.0.0.1:1",
+    STRIPE_RETURN_URL: "https://farebox.example/",
   });
   const { code, err } = await away("restore", folder, "--yes");
   expect(code).toBe(1);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { bucketKeys } from "../../../actors/records/keys.ts";
 import { Ledger } from "../../../src/store/ledger/ledger.ts";
 import { flushForAudit } from "../../../workers/log-flush.ts";
-import { cliOf, cliProcessOf, jsonOf } from "../../support/product/run-cli.ts";
+import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared, sharedFolder } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { createTestDatabase } from "../../support/stores/services.ts";
@@ -103,7 +103,7 @@ test("a restore into a new database names what only Redis still knows", async ()
 test("a restore that cannot reach the queue's Redis leaves the money Redis unchanged", async () => {
   const account = await openUsed();
   const witness = await witnessOf(account);
-  const away = cliProcessOf(world, { env: { QUEUE_REDIS_URL: "redis://127.0.0.1:1" } });
+  const away = await cliOf(world, { QUEUE_REDIS_URL: "redis://127.0.0.1:1" });
   const { code } = await away("restore", "--yes");
   expect(code).toBe(1);
   expect(await witnessOf(account)).toEqual(witness);

@@ -7,7 +7,7 @@ import { AMOUNT_MAX, nano } from "../../../src/core/money/money.ts";
 import { setOperationAside } from "../../../src/store/ledger/set-aside.ts";
 import { isRefusedByScript } from "../../../src/store/servers/redis-errors.ts";
 import { completeChanges } from "../../../workers/completer.ts";
-import { cliOf, cliProcessOf, jsonOf } from "../../support/product/run-cli.ts";
+import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { busyAccountAlone, damageLedger, found } from "../../support/stores/audit-lab.ts";
@@ -99,7 +99,7 @@ test("doctor, the list, the audit and the worker's log name it", async () => {
     graceMs: 0,
   });
   expect(lines).toEqual(["Redis can never apply an operation: set it aside"]);
-  const doctor = JSON.parse((await cliProcessOf(world)("doctor", "--json")).out) as {
+  const doctor = JSON.parse((await (await cliOf(world))("doctor", "--json")).out) as {
     findings: { check: string; text: string }[];
   };
   const texts = doctor.findings.filter(({ check }) => check === "operations");

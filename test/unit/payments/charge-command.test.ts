@@ -4,7 +4,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import type { ApiRequest } from "../../../src/annexes/stripe-sandbox/sandbox-keys.ts";
 import { completePayments } from "../../../workers/payment-completer.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
-import { cliProcessOf, jsonOf } from "../../support/product/run-cli.ts";
+import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 import { openPaymentLab, SECRET_KEY, WEBHOOK_SECRET } from "../../support/stores/payment-lab.ts";
 import { usd } from "../../support/stores/world.ts";
@@ -37,7 +37,7 @@ test("the command names a charge that is still open, so that it is not ordered a
     STRIPE_RETURN_URL: "https://farebox.example/",
     STRIPE_API_BASE: lab.sandbox.url,
   };
-  const cli = cliProcessOf(lab.world, { env });
+  const cli = await cliOf(lab.world, env);
   lost.isOn = true;
   const answer = await cli("topup", "charge", account.row.id, "--usd", "10", "--json");
   lost.isOn = false;

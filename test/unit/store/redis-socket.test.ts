@@ -10,7 +10,7 @@ import { parseRedisUrl } from "../../../src/store/servers/redis-url.ts";
 import { callFunction } from "../../support/api/call-function.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startProduct } from "../../support/product/product.ts";
-import { cliProcessOf, jsonOf } from "../../support/product/run-cli.ts";
+import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
 import { startPrivateRedis } from "../../support/stores/services.ts";
 import { openWorld } from "../../support/stores/world.ts";
@@ -144,7 +144,7 @@ test("the whole product runs over the socket", async () => {
 
 test("commands of the tool reach Redis over the socket", async () => {
   await using world = await openWorld({ redisUrl: url });
-  const cli = cliProcessOf(world, { env: { REDIS_URL: url, PORT: "0" } });
+  const cli = await cliOf(world, { REDIS_URL: url, PORT: "0" });
   const { findings } = jsonOf(await cli("doctor", "--json"));
   expect(findings).toContainEqual(
     expect.objectContaining({ check: "Redis", text: expect.stringMatching(/^answers in /) }),

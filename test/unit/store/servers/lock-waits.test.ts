@@ -5,7 +5,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { readLockWaits } from "../../../../src/store/servers/lock-waits.ts";
 import { timedJobs } from "../../../../workers/jobs.ts";
 import { eventually } from "../../../support/eventually.ts";
-import { cliProcessOf } from "../../../support/product/run-cli.ts";
+import { cliOf } from "../../../support/product/run-cli.ts";
 import { shared } from "../../../support/shared.ts";
 import {
   DONE,
@@ -77,7 +77,7 @@ test("the doctor names that session too", async () => {
     await eventually("the flush has waited for seconds", async () => {
       return (await readLockWaits(world.database, 3)).length > 0;
     });
-    const { out, code } = await cliProcessOf(world)("doctor", "--json");
+    const { out, code } = await (await cliOf(world))("doctor", "--json");
     expect(code).toBe(1);
     const { findings } = JSON.parse(out) as { findings: { check: string; text: string }[] };
     const text = findings.find(({ check }) => check === "locks")?.text;
