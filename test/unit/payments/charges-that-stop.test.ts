@@ -17,8 +17,8 @@ import { silent } from "../../support/fakes/silent-log.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { CARDS } from "../../support/stores/payment-lab.ts";
+import { behave, openPlanLab } from "../../support/stores/plan-lab.ts";
 import { DONE, hold, usd } from "../../support/stores/world.ts";
-import { behave, openPlanLab } from "./plan-lab.ts";
 
 setDefaultTimeout(300_000);
 

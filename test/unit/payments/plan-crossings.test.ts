@@ -10,7 +10,6 @@ import { refundTopUp } from "../../../src/payments/refund.ts";
 import { openMailbox } from "../../support/fakes/mailbox.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
-import { usd } from "../../support/stores/world.ts";
 import {
   behave,
   chargesOf,
@@ -21,7 +20,8 @@ import {
   stateOf,
   subscriber,
   work,
-} from "./plan-lab.ts";
+} from "../../support/stores/plan-lab.ts";
+import { usd } from "../../support/stores/world.ts";
 
 setDefaultTimeout(300_000);
 

@@ -2,7 +2,14 @@
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { orderPlan } from "../../../src/payments/plans.ts";
-import { chargesOf, openPlanLab, prove, stateOf, subscriber, work } from "./plan-lab.ts";
+import {
+  chargesOf,
+  openPlanLab,
+  prove,
+  stateOf,
+  subscriber,
+  work,
+} from "../../support/stores/plan-lab.ts";
 
 setDefaultTimeout(300_000);
 

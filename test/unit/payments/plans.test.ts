@@ -12,7 +12,6 @@ import type { TopUp } from "../../../src/store/payments/top-ups.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { CARDS } from "../../support/stores/payment-lab.ts";
-import { balances, usd } from "../../support/stores/world.ts";
 import {
   behave,
   chargesOf,
@@ -24,7 +23,8 @@ import {
   prove,
   stateOf,
   subscriber,
-} from "./plan-lab.ts";
+} from "../../support/stores/plan-lab.ts";
+import { balances, usd } from "../../support/stores/world.ts";
 
 setDefaultTimeout(300_000);
 
@@ -45,6 +45,110 @@ async function buy(account: TestAccount, plan: "starter" | "pro" | "max", reques
 
 const paid = (charges: readonly TopUp[]) =>
   charges.filter(({ status }) => status === "succeeded").map(({ amount }) => amount);
+
+// First, because all plans of the lab renew while the months pass.
+test("thirteen months: renewed, changed, failed, refunded, disputed, canceled", async () => {
+  const account = await holder();
+  const months: (typeof PRICES)["pro"][] = [];
+  const renewed = async (price: keyof typeof PRICES) => {
+    await pass(lab, await paidUntil(lab, account));
+    months.push(PRICES[price]);
+    const { plan, subscription } = await stateOf(lab, account);
+    expect([plan, subscription?.state]).toEqual([price, "active"]);
+    expect(paid(await chargesOf(lab, account))).toEqual(months as never);
+    await prove(lab, subscribers);
+  };
+  // 1 and 2: bought, and renewed.
+  await buy(account, "starter");
+  months.push(PRICES.starter);
+  await renewed("starter");
+  // 3: a higher plan in the middle, for the rest of the month.
+  await pass(lab, (await paidUntil(lab, account)) - 10 * DAY_MS);
+  const { subscription: before } = await stateOf(lab, account);
+  const upgrade = (await buy(account, "pro")).topUp;
+  if (before === null || upgrade === null) throw new Error("Nothing was charged");
+  const prices = { from: usd("9"), to: usd("29") };
+  expect(upgrade.amount).toBe(upgradeFee(prices, before, upgrade.createdAt));
+  expect((await stateOf(lab, account)).plan).toBe("pro");
+  months.push(upgrade.amount);
+  await renewed("pro");
+  // 4: a lower plan in the middle waits for the end of the month.
+  await pass(lab, (await paidUntil(lab, account)) - 20 * DAY_MS);
+  expect((await buy(account, "starter")).topUp).toBe(null);
+  expect((await stateOf(lab, account)).plan).toBe("pro");
+  await renewed("starter");
+  // 5: the card is declined twice and accepted on the third day; the months stay where they were.
+  const due = await paidUntil(lab, account);
+  await behave(lab, account, "declined");
+  await pass(lab, due + DAY_MS + HOUR_MS);
+  expect(await stateOf(lab, account)).toMatchObject({ plan: "starter", failed: { count: 2 } });
+  await behave(lab, account, "ok");
+  await pass(lab, due + 2 * DAY_MS + 2 * HOUR_MS);
+  months.push(PRICES.starter);
+  expect(paid(await chargesOf(lab, account))).toEqual(months as never);
+  expect(await paidUntil(lab, account)).toBe(periodEnd(before.anchor, new Date(due)).getTime());
+  // 6: nothing is paid for three days: the Free plan, and a mail that says so.
+  const last = await paidUntil(lab, account);
+  await behave(lab, account, "declined");
+  await pass(lab, last + 3 * DAY_MS - HOUR_MS);
+  expect((await stateOf(lab, account)).plan).toBe("starter");
+  await pass(lab, last + 3 * DAY_MS + HOUR_MS);
+  expect(await stateOf(lab, account)).toMatchObject({
+    plan: "free",
+    subscription: { state: "ended", endReason: "unpaid" },
+  });
+  expect(await mailsOf(lab, account, "plan_ended")).toBe(1);
+  // 7 to 10: bought again, and renewed.
+  await behave(lab, account, "ok");
+  await buy(account, "pro");
+  months.push(PRICES.pro);
+  await renewed("pro");
+  await renewed("pro");
+  await renewed("pro");
+  // A part is refunded, which changes no plan; a dispute that is won suspends for its time.
+  const [refunded] = (await chargesOf(lab, account)).slice(-1);
+  if (refunded === undefined) throw new Error("There is no charge");
+  await refundTopUp(lab.payments, refunded.id, { amount: usd("4"), reference: "kindness" });
+  const { actions } = lab.sandbox;
+  const dispute = actions.dispute(refunded.intent ?? "", "needs_response", 2_500);
+  await lab.settle();
+  expect(await stateOf(lab, account)).toMatchObject({ plan: "pro", state: "suspended" });
+  await prove(lab, subscribers);
+  actions.moveDispute(dispute.id, "won");
+  await lab.settle();
+  expect(await stateOf(lab, account)).toMatchObject({ plan: "pro", state: "active" });
+  await renewed("pro");
+  // 11: a dispute that is lost ends the plan at once; the account owes nothing.
+  const [disputed] = (await chargesOf(lab, account)).slice(-1);
+  const lost = actions.dispute(disputed?.intent ?? "", "needs_response");
+  await lab.settle();
+  actions.moveDispute(lost.id, "lost");
+  await lab.settle();
+  expect(await stateOf(lab, account)).toMatchObject({ plan: "free", state: "active" });
+  expect((await account.actor.state()).wallet.owed).toBe(usd("0"));
+  // Bought again, and refunded whole: the Free plan. The refund fails: the plan is back.
+  await buy(account, "max");
+  months.push(usd("99"));
+  const [whole] = (await chargesOf(lab, account)).slice(-1);
+  await refundTopUp(lab.payments, whole?.id ?? "", { amount: null, reference: "whole" });
+  expect((await stateOf(lab, account)).plan).toBe("free");
+  const [refund] = actions.store.list("refund");
+  actions.failRefund(refund?.id ?? "");
+  await lab.settle();
+  expect((await stateOf(lab, account)).plan).toBe("max");
+  await renewed("max");
+  await renewed("max");
+  await renewed("max");
+  // 14: canceled: paid until its end, then the Free plan, and charged no more.
+  const until = await paidUntil(lab, account);
+  await cancelPlan(lab.payments, account.row);
+  await pass(lab, until - HOUR_MS);
+  expect((await stateOf(lab, account)).plan).toBe("max");
+  await pass(lab, until + 5 * DAY_MS);
+  expect((await stateOf(lab, account)).plan).toBe("free");
+  expect(paid(await chargesOf(lab, account))).toEqual(months as never);
+  expect(lab.payments.now() - before.anchor.getTime()).toBeGreaterThan(395 * DAY_MS);
+});
 
 test("a plan begins when its first month is paid, and credits nothing", async () => {
   const account = await holder();
@@ -147,107 +251,4 @@ test("an operator's choice of the very plan that is paid ends its charges too", 
     subscription: { state: "ended", endReason: "operator" },
   });
   expect(await chargesOf(lab, account)).toHaveLength(1);
-});
-
-test("thirteen months: renewed, changed, failed, refunded, disputed, canceled", async () => {
-  const account = await holder();
-  const months: (typeof PRICES)["pro"][] = [];
-  const renewed = async (price: keyof typeof PRICES) => {
-    await pass(lab, await paidUntil(lab, account));
-    months.push(PRICES[price]);
-    const { plan, subscription } = await stateOf(lab, account);
-    expect([plan, subscription?.state]).toEqual([price, "active"]);
-    expect(paid(await chargesOf(lab, account))).toEqual(months as never);
-    await prove(lab, subscribers);
-  };
-  // 1 and 2: bought, and renewed.
-  await buy(account, "starter");
-  months.push(PRICES.starter);
-  await renewed("starter");
-  // 3: a higher plan in the middle, for the rest of the month.
-  await pass(lab, (await paidUntil(lab, account)) - 10 * DAY_MS);
-  const { subscription: before } = await stateOf(lab, account);
-  const upgrade = (await buy(account, "pro")).topUp;
-  if (before === null || upgrade === null) throw new Error("Nothing was charged");
-  const prices = { from: usd("9"), to: usd("29") };
-  expect(upgrade.amount).toBe(upgradeFee(prices, before, upgrade.createdAt));
-  expect((await stateOf(lab, account)).plan).toBe("pro");
-  months.push(upgrade.amount);
-  await renewed("pro");
-  // 4: a lower plan in the middle waits for the end of the month.
-  await pass(lab, (await paidUntil(lab, account)) - 20 * DAY_MS);
-  expect((await buy(account, "starter")).topUp).toBe(null);
-  expect((await stateOf(lab, account)).plan).toBe("pro");
-  await renewed("starter");
-  // 5: the card is declined twice and accepted on the third day; the months stay where they were.
-  const due = await paidUntil(lab, account);
-  await behave(lab, account, "declined");
-  await pass(lab, due + DAY_MS + HOUR_MS);
-  expect(await stateOf(lab, account)).toMatchObject({ plan: "starter", failed: { count: 2 } });
-  await behave(lab, account, "ok");
-  await pass(lab, due + 2 * DAY_MS + 2 * HOUR_MS);
-  months.push(PRICES.starter);
-  expect(paid(await chargesOf(lab, account))).toEqual(months as never);
-  expect(await paidUntil(lab, account)).toBe(periodEnd(before.anchor, new Date(due)).getTime());
-  // 6: nothing is paid for three days: the Free plan, and a mail that says so.
-  const last = await paidUntil(lab, account);
-  await behave(lab, account, "declined");
-  await pass(lab, last + 3 * DAY_MS - HOUR_MS);
-  expect((await stateOf(lab, account)).plan).toBe("starter");
-  await pass(lab, last + 3 * DAY_MS + HOUR_MS);
-  expect(await stateOf(lab, account)).toMatchObject({
-    plan: "free",
-    subscription: { state: "ended", endReason: "unpaid" },
-  });
-  expect(await mailsOf(lab, account, "plan_ended")).toBe(1);
-  // 7 to 10: bought again, and renewed.
-  await behave(lab, account, "ok");
-  await buy(account, "pro");
-  months.push(PRICES.pro);
-  await renewed("pro");
-  await renewed("pro");
-  await renewed("pro");
-  // A part is refunded, which changes no plan; a dispute that is won suspends for its time.
-  const [refunded] = (await chargesOf(lab, account)).slice(-1);
-  if (refunded === undefined) throw new Error("There is no charge");
-  await refundTopUp(lab.payments, refunded.id, { amount: usd("4"), reference: "kindness" });
-  const { actions } = lab.sandbox;
-  const dispute = actions.dispute(refunded.intent ?? "", "needs_response", 2_500);
-  await lab.settle();
-  expect(await stateOf(lab, account)).toMatchObject({ plan: "pro", state: "suspended" });
-  await prove(lab, subscribers);
-  actions.moveDispute(dispute.id, "won");
-  await lab.settle();
-  expect(await stateOf(lab, account)).toMatchObject({ plan: "pro", state: "active" });
-  await renewed("pro");
-  // 11: a dispute that is lost ends the plan at once; the account owes nothing.
-  const [disputed] = (await chargesOf(lab, account)).slice(-1);
-  const lost = actions.dispute(disputed?.intent ?? "", "needs_response");
-  await lab.settle();
-  actions.moveDispute(lost.id, "lost");
-  await lab.settle();
-  expect(await stateOf(lab, account)).toMatchObject({ plan: "free", state: "active" });
-  expect((await account.actor.state()).wallet.owed).toBe(usd("0"));
-  // Bought again, and refunded whole: the Free plan. The refund fails: the plan is back.
-  await buy(account, "max");
-  months.push(usd("99"));
-  const [whole] = (await chargesOf(lab, account)).slice(-1);
-  await refundTopUp(lab.payments, whole?.id ?? "", { amount: null, reference: "whole" });
-  expect((await stateOf(lab, account)).plan).toBe("free");
-  const [refund] = actions.store.list("refund");
-  actions.failRefund(refund?.id ?? "");
-  await lab.settle();
-  expect((await stateOf(lab, account)).plan).toBe("max");
-  await renewed("max");
-  await renewed("max");
-  await renewed("max");
-  // 14: canceled: paid until its end, then the Free plan, and charged no more.
-  const until = await paidUntil(lab, account);
-  await cancelPlan(lab.payments, account.row);
-  await pass(lab, until - HOUR_MS);
-  expect((await stateOf(lab, account)).plan).toBe("max");
-  await pass(lab, until + 5 * DAY_MS);
-  expect((await stateOf(lab, account)).plan).toBe("free");
-  expect(paid(await chargesOf(lab, account))).toEqual(months as never);
-  expect(lab.payments.now() - before.anchor.getTime()).toBeGreaterThan(395 * DAY_MS);
 });

@@ -12,9 +12,9 @@ import { refundTopUp } from "../../../src/payments/refund.ts";
 import { chargeCard, startCheckout } from "../../../src/payments/top-ups.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
+import { behave, openPlanLab, prove, subscriber, work } from "../../support/stores/plan-lab.ts";
 import { refusalCode } from "../../support/stores/postgres-world.ts";
 import { DONE, hold, usd } from "../../support/stores/world.ts";
-import { behave, openPlanLab, prove, subscriber, work } from "./plan-lab.ts";
 
 setDefaultTimeout(120_000);
 

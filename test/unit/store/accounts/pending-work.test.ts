@@ -17,7 +17,7 @@ import {
 import { shared } from "../../../support/shared.ts";
 import { openTestDatabase } from "../../../support/stores/test-database.ts";
 
-const ACCOUNTS = 100_000;
+const ACCOUNTS = 20_000;
 const NOW = new Date("2031-03-15T12:00:00.000Z");
 
 const { database } = await shared(openTestDatabase());
@@ -88,14 +88,14 @@ async function expectIndexed(rowsMax: number): Promise<void> {
   }
 }
 
-test("no unfinished work among 100,000 accounts is found without reading them", async () => {
+test("no unfinished work among 20,000 accounts is found without reading them", async () => {
   await expectIndexed(0);
   const pendingWork = new PendingWork(database);
   expect(await pendingWork.unapplied(NOW)).toEqual([]);
   expect(await pendingWork.withExpiredFreeCredit(NOW)).toEqual([]);
 });
 
-test("a few unfinished accounts among 100,000 accounts are found by their indexes", async () => {
+test("a few unfinished accounts among 20,000 accounts are found by their indexes", async () => {
   const { sql } = database;
   await sql`UPDATE accounts SET version = 4 WHERE number <= 20`;
   await sql`UPDATE operations SET booked = false WHERE account BETWEEN 11 AND 30 AND number = 2`;
@@ -122,13 +122,13 @@ test("a few unfinished accounts among 100,000 accounts are found by their indexe
   expect(running).toHaveLength(20);
 });
 
-test("the metrics of disputes and debts read no other of 100,000 payments", async () => {
+test("the metrics of disputes and debts read no other of 20,000 payments", async () => {
   const { sql } = database;
   await sql`
     INSERT INTO payments (id, account, amount, paid_at, refunded, dispute)
     SELECT 'pay_' || number, number, 1000000000, '2030-11-01'::timestamptz,
-      CASE WHEN number % 10000 = 1 THEN 1000000000 ELSE 0 END,
-      CASE WHEN number % 10000 = 2 THEN 'open' END
+      CASE WHEN number % 2000 = 1 THEN 1000000000 ELSE 0 END,
+      CASE WHEN number % 2000 = 2 THEN 'open' END
     FROM accounts`;
   await sql`VACUUM ANALYZE payments`;
   expect(await countOpenDisputes(database)).toBe(10);

@@ -10,7 +10,15 @@ import { ProviderAway } from "../../../src/payments/provider.ts";
 import { refundTopUp } from "../../../src/payments/refund.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import type { PaymentLab } from "../../support/stores/payment-lab.ts";
-import { behave, chargesOf, openPlanLab, prove, stateOf, subscriber, work } from "./plan-lab.ts";
+import {
+  behave,
+  chargesOf,
+  openPlanLab,
+  prove,
+  stateOf,
+  subscriber,
+  work,
+} from "../../support/stores/plan-lab.ts";
 
 setDefaultTimeout(600_000);
 

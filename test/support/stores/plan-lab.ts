@@ -11,10 +11,12 @@ import { auditPayments } from "../../../src/payments/provider-audit.ts";
 import { AuditRepository } from "../../../src/store/audit/audit.ts";
 import type { TopUp } from "../../../src/store/payments/top-ups.ts";
 import { completePayments } from "../../../workers/payment-completer.ts";
-import { silent } from "../../support/fakes/silent-log.ts";
-import type { TestAccount } from "../../support/stores/accounts.ts";
-import { CARDS, openPaymentLab, type PaymentLab } from "../../support/stores/payment-lab.ts";
-import { usd } from "../../support/stores/world.ts";
+import { silent } from "../fakes/silent-log.ts";
+import type { TestAccount } from "./accounts.ts";
+import { CARDS, openPaymentLab, type PaymentLab } from "./payment-lab.ts";
+import { usd } from "./world.ts";
+
+const WEEK_MS = 7 * DAY_MS;
 
 export const PRICES: PlanPrices = { starter: usd("9"), pro: usd("29"), max: usd("99") };
 
@@ -40,10 +42,15 @@ export async function work(lab: PaymentLab): Promise<void> {
   await lab.settle();
 }
 
-/** Lets time pass, while a worker runs each day and at the end. */
+/**
+ * Lets time pass, while a worker runs on each of the last days and at the end. Before these days it
+ * runs only each week: within a month that is paid nothing is due.
+ */
 export async function pass(lab: PaymentLab, untilMs: number): Promise<void> {
-  while (lab.payments.now() < untilMs) {
-    lab.aheadMs += Math.min(DAY_MS, untilMs - lab.payments.now());
+  for (;;) {
+    const leftMs = untilMs - lab.payments.now();
+    if (leftMs <= 0) return;
+    lab.aheadMs += leftMs >= 2 * WEEK_MS ? WEEK_MS : Math.min(DAY_MS, leftMs);
     await work(lab);
   }
 }
