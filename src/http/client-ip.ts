@@ -1,7 +1,7 @@
 // Determines the address that a request comes from. A forwarded address counts only if a trusted
 // proxy wrote it.
 
-import { isIP } from "node:net";
+import { type BlockList, isIP } from "node:net";
 import { allowlist, isListed } from "../core/access/access.ts";
 import { isLoopback } from "../core/loopback.ts";
 
@@ -23,25 +23,39 @@ export function createClientIp(
 ): ClientIp {
   const trusted = allowlist(trustedProxies);
   let isReported = false;
-  return (peer, headers) => {
-    let client = normalizeIp(peer);
-    if (!isReported && isLoopback(client) && !isListed(trusted, client)) {
-      isReported = BY_PROXIES.some((name) => headers.has(name));
-      if (isReported) onUntrustedProxy(client);
-    }
-    if (trustedProxies.length === 0) return client;
-    // All lines of the header arrive joined by commas; the right-most hop was added last.
-    const hops = headers.get("x-forwarded-for")?.split(",") ?? [];
-    while (isListed(trusted, client)) {
-      const hop = hops.pop();
-      if (hop === undefined) break;
-      const next = normalizeIp(withoutPort(hop.trim()));
-      // Hops to the left of an invalid address cannot be trusted.
-      if (isIP(next) === 0) break;
-      client = next;
-    }
-    return client;
+  const noticeProxy = (client: string, headers: Headers) => {
+    if (!isLoopback(client) || !BY_PROXIES.some((name) => headers.has(name))) return;
+    isReported = true;
+    onUntrustedProxy(client);
   };
+  // Of the last request: with a proxy it is the same for all, and a look-up takes a microsecond.
+  let lastPeer = "";
+  let lastClient = "";
+  let isLastTrusted = false;
+  return (peer, headers) => {
+    if (peer !== lastPeer) {
+      lastPeer = peer;
+      lastClient = normalizeIp(peer);
+      isLastTrusted = isListed(trusted, lastClient);
+    }
+    if (!isReported && !isLastTrusted) noticeProxy(lastClient, headers);
+    return isLastTrusted ? clientBehind(trusted, lastClient, headers) : lastClient;
+  };
+}
+
+/** The right-most address of the header that is not a trusted proxy's. */
+function clientBehind(trusted: BlockList, proxy: string, headers: Headers): string {
+  let client = proxy;
+  // All lines of the header arrive joined by commas; the right-most hop was added last.
+  const hops = headers.get("x-forwarded-for")?.split(",") ?? [];
+  for (let hop = hops.pop(); hop !== undefined; hop = hops.pop()) {
+    const next = normalizeIp(withoutPort(hop.trim()));
+    // Hops to the left of an invalid address cannot be trusted.
+    if (isIP(next) === 0) break;
+    client = next;
+    if (hops.length > 0 && !isListed(trusted, client)) break;
+  }
+  return client;
 }
 
 /**

@@ -29,6 +29,20 @@ describe("createClientIp()", () => {
     );
   });
 
+  test("believes each peer for itself, whoever came before it", () => {
+    const clientIp = createClientIp(["10.0.0.0/8"]);
+    const headers = new Headers({ "x-forwarded-for": "198.51.100.1" });
+    const peers = ["10.0.0.1", "192.0.2.7", "10.0.0.1", "10.0.0.2", "192.0.2.8", "192.0.2.8"];
+    expect(peers.map((peer) => clientIp(peer, headers))).toEqual([
+      "198.51.100.1",
+      "192.0.2.7",
+      "198.51.100.1",
+      "198.51.100.1",
+      "192.0.2.8",
+      "192.0.2.8",
+    ]);
+  });
+
   test("reads all lines of the header as one", () => {
     const headers = new Headers();
     headers.append("x-forwarded-for", "203.0.113.9");
