@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { copyOut } from "../../../src/store/backup/backup-tables.ts";
+import { isUnavailable } from "../../../src/store/servers/sql-errors.ts";
 import { copyIn, RowsRefused } from "../../../src/store/tables/copy.ts";
 import { rejection } from "../../support/api/rejection.ts";
 import { shared } from "../../support/shared.ts";
@@ -71,3 +72,22 @@ test.each([
   },
   30_000,
 );
+
+test("a COPY whose connection ends fails with it, and refuses no row", async () => {
+  const error = await rejection(
+    database.sql.begin(async (tx) => {
+      await tx`CREATE TEMP TABLE numbers (number int)`;
+      const [backend] = await tx`SELECT pg_backend_pid() AS pid`;
+      async function* rowsUntilTheEnd() {
+        yield Buffer.from("1\n");
+        await other.sql`SELECT pg_terminate_backend(${backend?.pid})`;
+        yield* rowsOf(NUMBERS_TO_1000.slice(0, 50));
+      }
+      await copyIn(tx, NUMBERS, rowsUntilTheEnd());
+    }),
+  );
+  expect(error).not.toBeInstanceOf(RowsRefused);
+  expect(isUnavailable(error)).toBe(true);
+  const [row] = await database.sql`SELECT 1 AS one`;
+  expect(row?.one).toBe(1);
+}, 30_000);
