@@ -41,6 +41,7 @@ import {
   PROGRAM,
 } from "./routes.ts";
 import { AbandonedStreams } from "./services/chat/abandoned-streams.ts";
+import { ItemSeals } from "./services/chat/doors/responses/item-seals.ts";
 import { OpenPrompts } from "./services/chat/open-prompts.ts";
 import type { ChatProvider } from "./services/chat/protocols/provider.ts";
 import { PieceTokens } from "./services/chat/tokens/piece-tokens.ts";
@@ -227,6 +228,7 @@ function sharedDeps(deps: AppDeps): SharedDeps {
     bodies: new BodyShares(),
     parser: deps.parser,
     catalogue: deps.catalogue,
+    itemSeals: new ItemSeals(deps.keyPeppers, deps.random),
     pauses: deps.pauses,
     mail: deps.mail,
     random: deps.random,

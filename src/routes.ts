@@ -5,6 +5,7 @@ import { type QuoteDeps, quote } from "./account/quote-endpoint.ts";
 import { applicationChat } from "./application/chat.ts";
 import { applicationCount, applicationMessage } from "./application/messages.ts";
 import { applicationModel, applicationModels } from "./application/models.ts";
+import { applicationInputTokens, applicationResponse } from "./application/responses.ts";
 import {
   createConsoleKey,
   type KeysDeps,
@@ -41,6 +42,7 @@ import type { ChatDeps } from "./services/chat/doors/completions/answer-chat.ts"
 import { chat } from "./services/chat/doors/completions/chat-endpoint.ts";
 import { countTokens, messages } from "./services/chat/doors/messages/messages-endpoint.ts";
 import { model, models } from "./services/chat/doors/models/models-endpoint.ts";
+import { inputTokens, responses } from "./services/chat/doors/responses/responses-endpoint.ts";
 import { type MailDeps, messageStatus, sendMessage } from "./services/mail/mail-endpoints.ts";
 import { type MapsDeps, maps } from "./services/maps/maps-endpoint.ts";
 import { batchSearch, type SearchDeps, search } from "./services/search/search-endpoints.ts";
@@ -50,7 +52,7 @@ import { SITE, type SiteDeps } from "./site/front-door.ts";
 export type GatewayDeps = ChatDeps & SearchDeps & MapsDeps & MailDeps & QuoteDeps;
 
 const BY_SERVICE = {
-  chat: [models, model, chat, messages, countTokens],
+  chat: [models, model, chat, messages, countTokens, responses, inputTokens],
   search: [search, batchSearch],
   maps: [maps],
   mail: [sendMessage, messageStatus],
@@ -69,6 +71,8 @@ export const APPLICATION: readonly Endpoint<ChatDeps>[] = [
   applicationChat,
   applicationMessage,
   applicationCount,
+  applicationResponse,
+  applicationInputTokens,
   applicationModels,
   applicationModel,
 ];

@@ -45,7 +45,7 @@ export const applicationChat = endpoint({
     credits_left_usd: 4.2,
     auto: "balanced: the only model that can serve this",
   }),
-  mistakenFor: ["/api/v1/responses", "/api/v1/completions", "/api/chat/completions"],
+  mistakenFor: ["/api/v1/completions", "/api/chat/completions"],
   prepare: (fields, context: EndpointContext<ChatDeps>) =>
     prepareChat(context, fields, chooseOrAuto),
   run: runChat,

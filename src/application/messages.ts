@@ -2,19 +2,17 @@ import { MESSAGES } from "../core/access/limits.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import type { ChatDeps } from "../services/chat/doors/completions/answer-chat.ts";
+import { prepareCount, runCount } from "../services/chat/doors/count-tokens.ts";
 import {
   answerMessages,
   prepareMessages,
   runMessages,
 } from "../services/chat/doors/messages/answer-messages.ts";
-import {
-  answerCount,
-  prepareCount,
-  runCount,
-} from "../services/chat/doors/messages/count-tokens.ts";
 import { CountBody, MessagesBody } from "../services/chat/doors/messages/messages-body.ts";
 import {
+  answerCount,
   COUNT_DESCRIPTION,
+  conversationOf,
   MESSAGES_DESCRIPTION,
 } from "../services/chat/doors/messages/messages-endpoint.ts";
 import { messagesError } from "../services/chat/doors/messages/messages-error.ts";
@@ -75,7 +73,7 @@ export const applicationCount = endpoint({
   errorForm: messagesError,
   examples: [countExample(GUIDE_MODEL)],
   prepare: (fields, context: EndpointContext<ChatDeps>) =>
-    prepareCount(context, fields, chooseOrAuto),
+    prepareCount(context, conversationOf(fields), chooseOrAuto),
   run: runCount,
   answer: answerCount,
 });

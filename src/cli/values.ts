@@ -42,6 +42,7 @@ const ARTICLES: Readonly<Record<IdKind, string>> = {
   search: "a search",
 
   message: "a message (msg_…)",
+  response: "a response (resp_…)",
   person: "a person (person_…)",
   session: "a session (session_…)",
   passkey: "a passkey (passkey_…)",

@@ -16,6 +16,7 @@ const PREFIXES = {
   completion: "chatcmpl",
   search: "search",
   message: "msg",
+  response: "resp",
   person: "person",
   session: "session",
   passkey: "passkey",

@@ -222,6 +222,13 @@ export const MESSAGES = {
   bodyBytesMax: 32 * 1024 * 1024,
 } as const;
 
+/** The door for OpenAI's Responses. */
+export const RESPONSES = {
+  itemsMax: 10_000,
+  maxTokensMax: MESSAGES.maxTokensMax,
+  bodyBytesMax: MESSAGES.bodyBytesMax,
+} as const;
+
 /** The JSON of a tool call's `extra_content`: thought signatures have some kilobytes. */
 export const TOOL_CALL_EXTRA_CHARACTERS_MAX = 64 * 1024;
 

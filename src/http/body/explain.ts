@@ -62,7 +62,9 @@ function furthest(error: ValueError): ValueError {
     return meant.length === 1 ? furthest(firstOf(first.errors)) : error;
   }
   const named = (error.value as Readonly<Record<string, unknown>>)[key];
-  const found = meant.find(({ branch }) => Value.Check(branch.properties[key], named));
+  const found = meant.find(({ branch }) =>
+    named === undefined ? !requires(branch, key) : Value.Check(branch.properties[key], named),
+  );
   if (found !== undefined) return furthest(firstOf(found.errors));
   const choices = meant.flatMap(({ branch }) => choicesOf(branch.properties[key]));
   return { ...error, path: `${error.path}/${key}`, schema: oneOf(choices.map(String)) };
@@ -84,18 +86,25 @@ function fitsForm(branch: TSchema, value: unknown): boolean {
   }
 }
 
-/** The field that distinguishes several object types. */
+/** The field that distinguishes several object types; one of them may leave it out. */
 function discriminatorOf(branches: readonly TSchema[]): string | null {
   const [first, ...others] = branches;
   if (first?.type !== "object" || others.length === 0) return null;
-  const isChoice = (branch: TSchema, key: string) =>
-    choicesOf(branch.properties?.[key]).length > 0 && branch.required?.includes(key);
-  const keys = Object.keys(first.properties ?? {});
-  return keys.find((key) => branches.every((branch) => isChoice(branch, key))) ?? null;
+  const isChoice = (branch: TSchema, key: string) => choicesOf(branch.properties?.[key]).length > 0;
+  const distinguishes = (key: string) =>
+    branches.every((branch) => isChoice(branch, key)) &&
+    branches.filter((branch) => !requires(branch, key)).length <= 1;
+  return Object.keys(first.properties ?? {}).find(distinguishes) ?? null;
+}
+
+function requires(branch: TSchema, key: string): boolean {
+  return branch.required?.includes(key) === true;
 }
 
 function choicesOf(schema: TSchema | undefined): readonly unknown[] {
   if (schema === undefined) return [];
+  const branches: readonly TSchema[] = schema.anyOf ?? [];
+  if (branches.length > 0) return branches.flatMap(choicesOf);
   return schema.const !== undefined ? [schema.const] : (schema.enum ?? []);
 }
 

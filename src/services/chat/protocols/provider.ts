@@ -42,6 +42,8 @@ export interface OwnBody {
   readonly only: readonly string[];
   /** Names of features that a server of this form switches on; left out: none. */
   readonly betas?: readonly string[];
+  /** The most tokens of what only a server of this form can read; none by default. */
+  readonly hiddenTokensMax?: number;
   /** True if it can write to a cache for an hour; false by default. */
   readonly hasLongWrites?: boolean;
 }

@@ -104,11 +104,13 @@ export function tightTextBound(counted: number, request: ChatRequest): number {
   return Math.ceil(counted * TOKENIZER_MARGIN) + templateTokensMax(request);
 }
 
-/** The most tokens that the chat template of any model adds to a prompt. */
-export function templateTokensMax({ messages, parameters }: ChatRequest): number {
+/** The most tokens that a model reads besides the texts, such as those of its chat template. */
+export function templateTokensMax({ messages, parameters, own }: ChatRequest): number {
   const { tools } = parameters;
+  const hidden = own?.hiddenTokensMax ?? 0;
   const preamble = tools === undefined ? 0 : TOOLS_PREAMBLE_TOKENS;
-  return MESSAGE_OVERHEAD_TOKENS * (messages.length + 1) + preamble + hiddenTokensMax(tools);
+  const perMessage = MESSAGE_OVERHEAD_TOKENS * (messages.length + 1);
+  return perMessage + preamble + hidden + hiddenTokensMax(tools);
 }
 
 /** The most tokens of the schemas that a model itself has for tools named by their type. */

@@ -16,6 +16,7 @@ import { unsupportedFields } from "../../protocols/chat-extras.ts";
 import type { ChatRequest } from "../../protocols/provider.ts";
 import { modelsOfTier } from "../../request-tier.ts";
 import type { ServedBy } from "../../served-model.ts";
+import type { ItemSeals } from "../responses/item-seals.ts";
 import { withSession } from "../session-header.ts";
 import type { ChatFields } from "./chat-body.ts";
 import { ChatFrames, type CompletionMeta, completionJson, unixSeconds } from "./chat-json.ts";
@@ -29,6 +30,7 @@ import {
 export interface ChatDeps extends FrameDeps {
   readonly calls: ChatCallDeps;
   readonly catalogue: () => ChatCatalogue;
+  readonly itemSeals: ItemSeals;
 }
 
 /** A checked request whose models are to be chosen. */

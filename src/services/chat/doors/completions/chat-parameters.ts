@@ -65,7 +65,9 @@ function isNothing(value: unknown): boolean {
 const IDENTIFIERS = ["user", "safety_identifier", "prompt_cache_key"] as const;
 
 /** The caller's own identifiers; undefined if there are none. */
-export function toIdentifiers(fields: ChatFields): ChatRequest["identifiers"] {
+export function toIdentifiers(
+  fields: Pick<ChatFields, (typeof IDENTIFIERS)[number]>,
+): ChatRequest["identifiers"] {
   let given: { [Name in (typeof IDENTIFIERS)[number]]?: string } | undefined;
   for (const name of IDENTIFIERS) {
     const value = fields[name];

@@ -59,7 +59,8 @@ export function toChatRequest(fields: ChatFields): ChatRequest {
   };
 }
 
-function notTooMany(media: readonly MediaPart[]): readonly MediaPart[] {
+/** The media, if a request may have as many. Throws an `invalid_parameter` otherwise. */
+export function notTooMany(media: readonly MediaPart[]): readonly MediaPart[] {
   const tooMany = media[CHAT.mediaMax];
   if (tooMany === undefined) return media;
   throw invalid(tooMany.param, `is one more than ${CHAT.mediaMax} images and files of a request`);

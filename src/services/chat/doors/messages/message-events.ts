@@ -3,7 +3,7 @@
 
 import { isObject, type Json, jsonOrNull } from "../../../../upstream/upstream-http.ts";
 import type { ChatDelta } from "../../protocols/provider.ts";
-import { sealedExtra } from "./sealed-extra.ts";
+import { sealedExtra } from "../sealed-extra.ts";
 
 /** An event, whose `type` is also its name. */
 export type MessageEvent = Readonly<Record<string, unknown>> & { readonly type: string };

@@ -1,15 +1,16 @@
 import { MESSAGES } from "../../../../core/access/limits.ts";
 import { jsonBody } from "../../../../http/body/json-body.ts";
-import { type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
+import { type Answer, type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
 import { GUIDE_MODEL } from "../../models/catalogue.ts";
 import type { ChatDeps } from "../completions/answer-chat.ts";
 import { chooseNamed } from "../completions/chat-endpoint.ts";
+import { type CountedRequest, prepareCount, runCount } from "../count-tokens.ts";
 import { answerMessages, prepareMessages, runMessages } from "./answer-messages.ts";
-import { answerCount, prepareCount, runCount } from "./count-tokens.ts";
-import { CountBody, MessagesBody } from "./messages-body.ts";
+import { CountBody, type CountFields, MessagesBody } from "./messages-body.ts";
 import { messagesError } from "./messages-error.ts";
 import { countExample, messagesExamples } from "./messages-examples.ts";
 import { gatewayMessages, TokenCount } from "./messages-reply.ts";
+import { toCountedRequest } from "./messages-request.ts";
 
 export const MESSAGES_DESCRIPTION = `Compatible with Anthropic's Messages. A model whose server
 speaks this form gets the request as it was sent: blocks, their order, cache marks and known names
@@ -69,7 +70,17 @@ export const countTokens = endpoint({
   errorForm: messagesError,
   examples: [countExample(GUIDE_MODEL)],
   prepare: (fields, context: EndpointContext<ChatDeps>) =>
-    prepareCount(context, fields, chooseNamed),
+    prepareCount(context, conversationOf(fields), chooseNamed),
   run: runCount,
   answer: answerCount,
 });
+
+/** What is counted of a body. */
+export function conversationOf(fields: CountFields) {
+  return { model: fields.model, request: toCountedRequest(fields) };
+}
+
+/** The reply of a count. */
+export function answerCount(_: object, __: CountedRequest, input_tokens: number): Answer {
+  return { json: JSON.stringify({ input_tokens }) };
+}

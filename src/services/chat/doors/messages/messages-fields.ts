@@ -3,8 +3,8 @@
 
 import { invalid, isAbsent } from "../../../../http/body/checks.ts";
 import type { Json } from "../../../../upstream/upstream-http.ts";
+import { isSealed } from "../sealed-extra.ts";
 import type { CountFields, MessagesFields, ToolFields } from "./messages-body.ts";
-import { isSealed } from "./sealed-extra.ts";
 
 /**
  * The top-level fields. `set`: the protocol sends its own value (messages-form.ts). `refuse`: the

@@ -1,36 +1,24 @@
 // Builds the reply of the door for Messages, whole or as events of a stream.
 
 import type { Settlement } from "../../../../../actors/account.ts";
-import type { Call } from "../../../../calls/call.ts";
 import { sameId } from "../../../../core/ids.ts";
 import { cacheWriteTokens } from "../../../../core/money/usage.ts";
 import { onOneLine } from "../../../../http/sse.ts";
-import { svcOf } from "../../../../http/svc.ts";
 import { isObject, jsonOrNull } from "../../../../upstream/upstream-http.ts";
 import type { CountedReply } from "../../chat.ts";
 import type { ChatStream } from "../../chat-stream.ts";
 import type { ChatChoice, ChatDelta, ChatUsage } from "../../protocols/provider.ts";
-import type { AnsweringModel } from "../../served-model.ts";
 import type { StreamEvent } from "../../stream-event.ts";
-import type { SvcMembers } from "../completions/chat-json.ts";
+import { type DoorMeta, svcIn } from "../door-meta.ts";
+import { sealedExtra } from "../sealed-extra.ts";
 import { StreamFrames } from "../stream-frames.ts";
 import { MessageBlocks, type MessageEvent, stopReasonOf } from "./message-events.ts";
 import { messagesError } from "./messages-error.ts";
 import { PassedEvents } from "./passed-events.ts";
-import { sealedExtra } from "./sealed-extra.ts";
-
-export interface MessageMeta {
-  readonly call: Pick<Call, "requestId">;
-  readonly served: AnsweringModel;
-  /** Names of fields of the request that had no effect. */
-  readonly ignored: readonly string[];
-  /** Adds members to `svc`; null if there are none. */
-  readonly svcMembers: SvcMembers | null;
-}
 
 /** A reply that is not streamed. */
 export function messageJson(
-  meta: MessageMeta,
+  meta: DoorMeta,
   { model, reply, usage }: CountedReply,
   settlement: Settlement,
 ): string {
@@ -45,7 +33,7 @@ export function messageJson(
   return JSON.stringify({ ...head, stop_reason, usage: usageJson(usage), svc });
 }
 
-function headOf({ call, served }: MessageMeta, content: readonly object[]) {
+function headOf({ call, served }: DoorMeta, content: readonly object[]) {
   return {
     id: sameId(call.requestId, "message"),
     type: "message",
@@ -81,16 +69,7 @@ function usageJson({ promptTokens, cachedTokens, completionTokens, more }: ChatU
   };
 }
 
-function svcIn(meta: MessageMeta, settlement: Settlement): object {
-  const { call, served, ignored, svcMembers } = meta;
-  return {
-    ...svcOf(call.requestId, settlement),
-    ...svcMembers?.(served, settlement),
-    ...(ignored.length > 0 && { ignored }),
-  };
-}
-
-export interface StreamMeta extends MessageMeta {
+export interface StreamMeta extends DoorMeta {
   /** Counts the tokens of the prompt, which clients read in the first event. */
   readonly countPrompt: () => Promise<number>;
 }

@@ -4,6 +4,7 @@
 import { copyJson, invalid } from "../../../../http/body/checks.ts";
 import type { Json } from "../../../../upstream/upstream-http.ts";
 import type { ChatMessage, ToolCall } from "../../protocols/provider.ts";
+import { isSealed, openedExtra } from "../sealed-extra.ts";
 import type {
   AssistantBlock,
   CountFields,
@@ -11,7 +12,6 @@ import type {
   MessageFields,
   UserBlock,
 } from "./messages-body.ts";
-import { isSealed, openedExtra } from "./sealed-extra.ts";
 
 /** Between the texts of two blocks: the form does not say that they continue one another. */
 const BLOCK_BREAK = "\n\n";

@@ -5,6 +5,8 @@ import { copyJson, isAbsent } from "../../../../http/body/checks.ts";
 import { unknownFieldsOf } from "../../../../http/body/unknown-fields.ts";
 import type { Models } from "../../models/auto-router.ts";
 import type { ChatRequest } from "../../protocols/provider.ts";
+import type { CountedRequest } from "../count-tokens.ts";
+import { withEffort } from "../reasoning-effort.ts";
 import {
   type CountFields,
   MessagesBody,
@@ -13,9 +15,6 @@ import {
 } from "./messages-body.ts";
 import { checkTools, forwardedBody, hasOwnSchema } from "./messages-fields.ts";
 import { toChatMessages } from "./messages-prompt.ts";
-
-/** The request without the body beside it, as a count needs it. */
-export type CountedRequest = Omit<ChatRequest, "own">;
 
 /** The conversation and the tools. Throws an `invalid_parameter` that names the field. */
 export function toCountedRequest(fields: CountFields): CountedRequest {
@@ -139,22 +138,14 @@ const EFFORTS = [
   [0.6, "medium"],
 ] as const;
 
-/**
- * The request with an effort of reasoning for servers of another form, if the models are known to
- * reason: others refuse the parameter, and agents of this form ask every model to think (D-705).
- */
+/** The request with the effort that it asks of the model, where that is known to reason. */
 export function withThinking(
   request: ChatRequest,
   fields: MessagesFields,
   models: Models,
 ): ChatRequest {
-  const { own } = request;
-  const effort = effortOf(fields);
-  if (own === undefined || effort === null) return request;
-  if (!models.every(({ showsReasoning = false }) => showsReasoning)) return request;
-  const lost = own.lost.filter((name) => name !== "thinking" && name !== "output_config.effort");
-  const parameters = { ...request.parameters, reasoning_effort: effort };
-  return { ...request, parameters, own: { ...own, lost } };
+  const names = ["thinking", "output_config.effort"];
+  return withEffort(request, models, { effort: effortOf(fields), names });
 }
 
 function effortOf({ thinking, output_config, max_tokens }: MessagesFields): string | null {

@@ -22,10 +22,12 @@ export const responsesForm: PassThroughForm<LastOfResponses> = {
 };
 
 /** Nothing is kept at OpenAI, and no setting of the operator's project decides the tier. */
-function responsesBody({ request, model }: UpstreamCall, stream: boolean): Json {
+function responsesBody(call: UpstreamCall, stream: boolean): Json {
+  const { request, model, identifiers } = call;
   const tier = tierOf(request);
   return {
     ...request.own?.body,
+    ...identifiers,
     model,
     max_output_tokens: request.maxTokens,
     service_tier: tier === "standard" ? "default" : tier,

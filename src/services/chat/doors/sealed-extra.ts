@@ -1,9 +1,10 @@
-// Carries the data that a model's server needs again with a tool call, which Messages has no field
-// for: as a block of hidden thoughts right behind the call, which callers send back (D-703).
+// Carries the data that a model's server needs again with a tool call, for which Messages and
+// Responses have no field: as hidden thoughts right behind the call, which callers send back
+// (D-703).
 
-import { TOOL_CALL_EXTRA_CHARACTERS_MAX } from "../../../../core/access/limits.ts";
-import { checkJsonShape } from "../../../../http/body/json-shape.ts";
-import { isObject, type Json, jsonOrNull } from "../../../../upstream/upstream-http.ts";
+import { TOOL_CALL_EXTRA_CHARACTERS_MAX } from "../../../core/access/limits.ts";
+import { checkJsonShape } from "../../../http/body/json-shape.ts";
+import { isObject, type Json, jsonOrNull } from "../../../upstream/upstream-http.ts";
 
 /** Servers of Anthropic's form never see such a block. */
 const MARK = "farebox.1.";

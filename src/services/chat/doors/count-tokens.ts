@@ -1,0 +1,63 @@
+// Counts the tokens of a conversation. A count is a call of its own, which costs nothing.
+
+import { takeHold } from "../../../calls/admission.ts";
+import { NO_COST, outcomeOf } from "../../../calls/call.ts";
+import { giveBack, release } from "../../../calls/settling.ts";
+import { OK } from "../../../core/errors.ts";
+import type { EndpointContext } from "../../../http/endpoint.ts";
+import { modelNamed } from "../models/catalogue.ts";
+import type { ChatRequest } from "../protocols/provider.ts";
+import { promptTokensMax } from "../tokens/tokens.ts";
+import type { ChatDeps, ChooseModels } from "./completions/answer-chat.ts";
+
+type Context = EndpointContext<ChatDeps>;
+
+/** A request without the body beside it, as a count needs it. */
+export type CountedRequest = Omit<ChatRequest, "own">;
+
+interface Conversation {
+  /** The model in the body. */
+  readonly model: string;
+  readonly request: CountedRequest;
+}
+
+/** The conversation to count. Throws a refusal, also for a model that cannot be asked. */
+export function prepareCount(
+  context: Context,
+  { model, request }: Conversation,
+  choose: ChooseModels,
+): CountedRequest {
+  const { deps, call } = context;
+  const catalogue = deps.catalogue();
+  context.model = modelNamed(catalogue, model)?.id ?? null;
+  choose(deps, { model, request, catalogue, account: call.identity.accountId });
+  return request;
+}
+
+/** The tokens of the conversation. */
+export async function runCount(context: Context, request: CountedRequest): Promise<number> {
+  const { deps, call, model } = context;
+  const terms = { scope: "models", service: "models", model, ...NO_COST } as const;
+  const hold = await takeHold(deps.calls, call, terms);
+  try {
+    const tokens = await promptTokens(context, request);
+    await release(deps.calls, hold, outcomeOf(deps.calls, call, { status: OK, errorCode: null }));
+    return tokens;
+  } catch (error) {
+    return await giveBack(deps.calls, call, { hold, failure: error });
+  }
+}
+
+/** Bytes of usual text for a token, where a prompt cannot be counted now. */
+const BYTES_A_TOKEN = 4;
+
+/** The tokens of a prompt by our own tokenizer, or about as many. */
+export async function promptTokens(
+  { deps, call }: Context,
+  request: CountedRequest,
+): Promise<number> {
+  const { accountId } = call.identity;
+  const { tokens } = deps.calls;
+  const counted = await tokens.estimatePrompt(accountId, request, Number.POSITIVE_INFINITY);
+  return counted ?? Math.ceil(promptTokensMax(request) / BYTES_A_TOKEN);
+}

@@ -1,0 +1,132 @@
+// Keeps the events of a server in the order that clients need: an item begins before its deltas,
+// and every item that began also ends.
+
+import { isObject, type Json } from "../../../../upstream/upstream-http.ts";
+import type { ResponseEvent } from "./response-output.ts";
+
+interface OpenItem {
+  readonly item: Json;
+  /** The text of a message, or the input of a call, until now. */
+  text: string;
+}
+
+/** Events about the response as a whole. */
+const STARTS: ReadonlySet<string> = new Set([
+  "response.created",
+  "response.queued",
+  "response.in_progress",
+]);
+const ENDS: ReadonlySet<string> = new Set(["response.completed", "response.incomplete"]);
+
+/** The items of a reply of a server of the same form. */
+export class PassedOutput {
+  readonly #open = new Map<number, OpenItem>();
+  readonly #done = new Map<number, Json>();
+  /** The server's response when it began, and once it has ended; null before. */
+  started: Json | null = null;
+  ended: Json | null = null;
+
+  /** The finished items, in order. */
+  get items(): readonly Json[] {
+    return [...this.#done].sort(([one], [other]) => one - other).map(([, item]) => item);
+  }
+
+  /** The place after all items. */
+  get next(): number {
+    return Math.max(-1, ...this.#open.keys(), ...this.#done.keys()) + 1;
+  }
+
+  /** The events to send now. Those about the response itself wait in `started` and `ended`. */
+  take(event: Json): readonly ResponseEvent[] {
+    const { type, response, output_index: at } = event;
+    if (!isName(type)) return [];
+    if (STARTS.has(type)) {
+      this.started ??= isObject(response) ? response : null;
+      return [];
+    }
+    if (ENDS.has(type)) {
+      this.ended = isObject(response) ? response : null;
+      return [];
+    }
+    const named: ResponseEvent = { ...event, type };
+    if (at === undefined) return [named];
+    return isIndex(at) ? this.#takeAt(named, at) : [];
+  }
+
+  /** The events that end the items that are open. */
+  end(): readonly ResponseEvent[] {
+    const { output } = this.ended ?? {};
+    const finished = Array.isArray(output) ? (output as readonly unknown[]) : [];
+    return [...this.#open].flatMap(([at, { item, text }]) => {
+      const last = finished[at];
+      return this.#finish(at, isObject(last) ? last : cutItem(item, text));
+    });
+  }
+
+  #takeAt(event: ResponseEvent, at: number): readonly ResponseEvent[] {
+    const { item } = event;
+    const open = this.#open.get(at);
+    switch (event.type) {
+      case "response.output_item.added":
+        if (open !== undefined || this.#done.has(at) || !isObject(item)) return [];
+        this.#open.set(at, { item, text: "" });
+        return [event];
+      case "response.output_item.done": {
+        if (this.#done.has(at) || !isObject(item)) return [];
+        const isMissing = open === undefined;
+        const start = { type: "response.output_item.added", output_index: at, item };
+        return isMissing ? [start, ...this.#finish(at, item)] : this.#finish(at, item);
+      }
+      default:
+        if (open === undefined) return [];
+        if (isText(event)) open.text += event.delta;
+        return [event];
+    }
+  }
+
+  #finish(at: number, item: Json): readonly ResponseEvent[] {
+    const id = this.#open.get(at)?.item.id ?? item.id;
+    const whole = { ...item, id };
+    this.#open.delete(at);
+    this.#done.set(at, whole);
+    return [{ type: "response.output_item.done", output_index: at, item: whole }];
+  }
+}
+
+/** The events whose text is kept for an item that does not end by itself. */
+const TEXTS: ReadonlySet<string> = new Set([
+  "response.output_text.delta",
+  "response.function_call_arguments.delta",
+  "response.custom_tool_call_input.delta",
+]);
+
+function isText(event: ResponseEvent): event is ResponseEvent & { readonly delta: string } {
+  return TEXTS.has(event.type) && typeof event.delta === "string";
+}
+
+/** An item as far as it came. */
+function cutItem(item: Json, text: string): Json {
+  const status = "incomplete";
+  switch (item.type) {
+    case "message": {
+      const part = { type: "output_text", text, annotations: [], logprobs: [] };
+      return { ...item, status, content: text === "" ? [] : [part] };
+    }
+    case "function_call":
+      return { ...item, status, arguments: text };
+    case "custom_tool_call":
+      return { ...item, status, input: text };
+    default:
+      return item;
+  }
+}
+
+const NAME = /^[a-z][a-z0-9_.]{0,99}$/;
+
+function isName(type: unknown): type is string {
+  return typeof type === "string" && NAME.test(type);
+}
+
+function isIndex(index: unknown): index is number {
+  return typeof index === "number" && Number.isSafeInteger(index) && index >= 0;
+}

@@ -1,0 +1,75 @@
+// Replaces references to items of earlier replies by the items themselves.
+
+import { Value } from "@sinclair/typebox/value";
+import { invalid, isAbsent } from "../../../../http/body/checks.ts";
+import type { Json } from "../../../../upstream/upstream-http.ts";
+import { type ItemSeals, isSealedId, type SealedItems } from "./item-seals.ts";
+import { InputItem } from "./response-items.ts";
+import type { InputFields, ItemFields, ItemOf } from "./responses-body.ts";
+import type { PlacedItem } from "./responses-prompt.ts";
+
+const LOST =
+  "is not the id of an item that carries its content. Nothing is stored here: send the items " +
+  "themselves, as clients do with store: false";
+
+/** Opens the ids that an account sends. */
+export type OpenId = (id: string) => SealedItems | null;
+
+/** The ids of an account. */
+export function openerFor(seals: ItemSeals, account: string): OpenId {
+  return (id) => seals.open(account, id);
+}
+
+/** The items of an input. Throws an `invalid_parameter` for a reference that cannot be opened. */
+export function itemsOf(input: InputFields["input"], open: OpenId): readonly PlacedItem[] {
+  if (typeof input === "string") {
+    return [{ item: { role: "user", content: input }, param: "input" }];
+  }
+  const known = new KnownItems(input, open);
+  return input.flatMap((item, index) => {
+    const param = `input[${index}]`;
+    if (item.type !== "item_reference") return [{ item: withOwnId(item, known), param }];
+    return known.referred(item, param).map((found) => ({ item: found, param }));
+  });
+}
+
+/** The items in the ids of one input, by the ids that they had in their replies. */
+class KnownItems {
+  readonly #open: OpenId;
+  readonly #byId = new Map<string, Json>();
+  readonly #opened = new Map<string, SealedItems>();
+
+  constructor(input: readonly ItemFields[], open: OpenId) {
+    this.#open = open;
+    for (const { id } of input) {
+      if (isAbsent(id) || !isSealedId(id)) continue;
+      for (const item of this.opened(id)?.items ?? []) this.#byId.set(String(item.id), item);
+    }
+  }
+
+  opened(id: string): SealedItems | null {
+    const known = this.#opened.get(id) ?? this.#open(id);
+    if (known !== null) this.#opened.set(id, known);
+    return known;
+  }
+
+  /** The item that is referred to; none for the index at the end of a stream. */
+  referred({ id }: ItemOf<"item_reference">, param: string): readonly ItemFields[] {
+    const sealed = this.opened(id);
+    const item = this.#byId.get(id);
+    if (sealed === null && item === undefined) throw invalid(`${param}.id`, LOST);
+    if (sealed?.isIndex === true) return [];
+    const items = sealed?.items ?? (item === undefined ? [] : [item]);
+    return items.filter((one) => Value.Check(InputItem, one)) as unknown as ItemFields[];
+  }
+}
+
+/** The item with the id that its server gave it, in place of the one that carries its content. */
+function withOwnId(item: ItemFields, known: KnownItems): ItemFields {
+  const { id } = item;
+  if (isAbsent(id) || !isSealedId(id)) return item;
+  const sealed = known.opened(id);
+  const [own] = sealed === null || sealed.isIndex ? [] : sealed.items;
+  const { id: _, ...others } = item;
+  return (own === undefined ? others : { ...others, id: own.id }) as ItemFields;
+}

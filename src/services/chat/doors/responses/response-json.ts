@@ -1,0 +1,169 @@
+// Builds the response object of a call: the fields of its request, its output, and its cost.
+
+import type { Settlement } from "../../../../../actors/account.ts";
+import { sameId } from "../../../../core/ids.ts";
+import { cacheWriteTokens } from "../../../../core/money/usage.ts";
+import { isAbsent } from "../../../../http/body/checks.ts";
+import type { Json } from "../../../../upstream/upstream-http.ts";
+import type { CountedReply } from "../../chat.ts";
+import { CONTENT_FILTER } from "../../protocols/openai/finish-reason.ts";
+import type { ChatUsage } from "../../protocols/provider.ts";
+import { type DoorMeta, svcIn } from "../door-meta.ts";
+import { ResponseOutput } from "./response-output.ts";
+import type { ResponsesFields, ToolFields } from "./responses-body.ts";
+import type { SealReply } from "./sealed-reply.ts";
+import type { ServedTools } from "./served-tools.ts";
+
+export interface ResponseMeta extends DoorMeta {
+  /** Unix time in seconds. */
+  readonly created: number;
+  readonly now: () => number;
+  readonly fields: ResponsesFields;
+  readonly tools: ServedTools;
+  /** Null if the caller never refers to items. */
+  readonly seal: SealReply | null;
+}
+
+/** The response before its reply. Every field of the request is in it. */
+export function responseHead(meta: ResponseMeta): Json {
+  return { ...ownFields(meta), ...echoOf(meta.fields) };
+}
+
+/** The items of a reply share the digits of its id. */
+export function itemSuffix({ call }: Pick<ResponseMeta, "call">): string {
+  return call.requestId.slice(call.requestId.indexOf("_") + 1);
+}
+
+function ownFields({ call, created, served }: ResponseMeta): Json {
+  return {
+    id: sameId(call.requestId, "response"),
+    object: "response",
+    created_at: created,
+    status: "in_progress",
+    background: false,
+    completed_at: null,
+    error: null,
+    incomplete_details: null,
+    model: served.model.id,
+    output: [],
+    usage: null,
+  };
+}
+
+/** The fields of the request, with the defaults of those that were left out. */
+export function echoOf(fields: Omit<ResponsesFields, "model" | "input">): Json {
+  const { text, reasoning, tools, service_tier: tier } = fields;
+  return {
+    ...callersOwn(fields),
+    instructions: fields.instructions ?? null,
+    max_tool_calls: fields.max_tool_calls ?? null,
+    parallel_tool_calls: fields.parallel_tool_calls ?? true,
+    previous_response_id: null,
+    reasoning: {
+      ...reasoning,
+      effort: reasoning?.effort ?? null,
+      summary: reasoning?.summary ?? null,
+    },
+    service_tier: isAbsent(tier) || tier === "auto" ? "default" : tier,
+    text: { ...text, format: text?.format ?? { type: "text" } },
+    tools: (tools ?? []).map(toolEcho),
+    tool_choice: fields.tool_choice ?? "auto",
+    temperature: fields.temperature ?? 1,
+    top_p: fields.top_p ?? 1,
+    top_logprobs: fields.top_logprobs ?? 0,
+    presence_penalty: 0,
+    frequency_penalty: 0,
+    truncation: fields.truncation ?? "disabled",
+  };
+}
+
+/** Fields that a server gets changed, or not at all: its reply has other values. */
+function callersOwn(fields: Omit<ResponsesFields, "model" | "input">): Json {
+  return {
+    max_output_tokens: fields.max_output_tokens ?? null,
+    metadata: fields.metadata ?? {},
+    prompt_cache_key: fields.prompt_cache_key ?? null,
+    safety_identifier: fields.safety_identifier ?? null,
+    user: fields.user ?? null,
+    store: false,
+  };
+}
+
+/** Clients read the three fields of a function even where the request left them out. */
+function toolEcho(tool: ToolFields): Json {
+  if (tool.type !== "function") return tool;
+  const { description = null, parameters = null, strict = null } = tool;
+  return { ...tool, description, parameters, strict };
+}
+
+/** A response that is not streamed. */
+export function responseJson(
+  meta: ResponseMeta,
+  { reply, usage }: CountedReply,
+  settlement: Settlement,
+): string {
+  const svc = svcIn(meta, settlement);
+  const { body, choices } = reply;
+  if (body !== undefined) {
+    const output = Array.isArray(body.output) ? body.output : [];
+    const sealed = { ...body, output: sealedItems(meta, output) };
+    return JSON.stringify({ ...passedResponse(meta, sealed), svc });
+  }
+  const output = new ResponseOutput(itemSuffix(meta), meta.tools);
+  const [choice] = choices;
+  const { tool_calls: calls = [], ...said } = choice?.message ?? {};
+  output.take({ delta: said });
+  output.take({ delta: { tool_calls: calls.map((call, index) => ({ ...call, index })) } });
+  const end = endOf(meta, choice?.finish_reason ?? null);
+  output.end(end.status);
+  const items = sealedItems(meta, output.items);
+  const response = { ...responseHead(meta), ...end, output: items, usage: usageJson(usage), svc };
+  return JSON.stringify(response);
+}
+
+/** The response of a server of the same form, as its caller gets it. */
+export function passedResponse(meta: ResponseMeta, response: Json): Json {
+  const { served, fields } = meta;
+  const own = { model: served.model.id, ...callersOwn(fields) };
+  return { ...responseHead(meta), ...response, ...own };
+}
+
+function sealedItems({ seal }: ResponseMeta, items: readonly Json[]): readonly Json[] {
+  return seal === null ? items : items.map((item) => seal.one(item));
+}
+
+/** The fields that say that a reply has ended, and why. */
+export interface ResponseEnd {
+  readonly status: "completed" | "incomplete";
+  readonly completed_at: number | null;
+  readonly incomplete_details: { readonly reason: string } | null;
+}
+
+/** The end of a reply with this `finish_reason` of chat. */
+export function endOf({ now }: ResponseMeta, finish: string | null): ResponseEnd {
+  const reason = finish === null ? undefined : INCOMPLETE[finish];
+  if (reason === undefined) {
+    return { status: "completed", completed_at: now(), incomplete_details: null };
+  }
+  return { status: "incomplete", completed_at: null, incomplete_details: { reason } };
+}
+
+const INCOMPLETE: Readonly<Record<string, string>> = {
+  length: "max_output_tokens",
+  [CONTENT_FILTER]: "content_filter",
+};
+
+/** The usage that is charged, by the names of Responses. */
+export function usageJson({ promptTokens, cachedTokens, ...more }: ChatUsage): Json {
+  const { completionTokens, outputDetails } = more;
+  return {
+    input_tokens: promptTokens,
+    input_tokens_details: {
+      cached_tokens: cachedTokens,
+      cache_write_tokens: cacheWriteTokens(more.more),
+    },
+    output_tokens: completionTokens,
+    output_tokens_details: { reasoning_tokens: outputDetails?.reasoning_tokens ?? 0 },
+    total_tokens: promptTokens + completionTokens,
+  };
+}

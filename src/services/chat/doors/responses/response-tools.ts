@@ -1,0 +1,119 @@
+// The schemas of the tools in a body of Responses.
+
+import {
+  anyObject,
+  named,
+  notOffered,
+  oneOf,
+  optional,
+  shortText,
+  Type,
+  text,
+} from "../../../../http/schema.ts";
+
+const TOOLS_MAX = 512;
+/** Why a reference to something that only a provider keeps is refused. */
+export const STATE = "refers to data that only the provider keeps, and is not supported";
+
+export const toolName = shortText(128);
+
+/** Tools that run at the provider, or that only its own models know. They are left out. */
+const HOSTED_TOOLS = [
+  "apply_patch",
+  "code_interpreter",
+  "computer",
+  "computer_use",
+  "computer_use_preview",
+  "file_search",
+  "image_generation",
+  "local_shell",
+  "mcp",
+  "programmatic_tool_calling",
+  "shell",
+  "tool_search",
+  "web_search",
+  "web_search_2025_08_26",
+  "web_search_preview",
+  "web_search_preview_2025_03_11",
+] as const;
+
+const description = optional(text());
+
+const FunctionTool = named("FunctionTool", {
+  type: Type.Literal("function"),
+  name: toolName,
+  description,
+  parameters: optional(anyObject({ description: "A JSON schema" })),
+  strict: optional(Type.Boolean()),
+});
+const CustomTool = named(
+  "CustomTool",
+  {
+    type: Type.Literal("custom"),
+    name: toolName,
+    description,
+    format: optional(
+      Type.Union([
+        Type.Object({ type: Type.Literal("text") }),
+        Type.Object({
+          type: Type.Literal("grammar"),
+          syntax: oneOf(["lark", "regex"]),
+          definition: text(),
+        }),
+      ]),
+    ),
+  },
+  { description: "A tool whose input is free text" },
+);
+const NamespaceTool = named(
+  "NamespaceTool",
+  {
+    type: Type.Literal("namespace"),
+    name: toolName,
+    description,
+    tools: Type.Array(Type.Union([FunctionTool, CustomTool]), { maxItems: TOOLS_MAX }),
+  },
+  { description: "Tools that share the beginning of their names" },
+);
+const container = Type.Object(
+  { type: Type.Literal("auto"), file_ids: optional(Type.Array(Type.Null({ must: STATE }))) },
+  { must: STATE },
+);
+const HostedTool = named(
+  "HostedTool",
+  {
+    type: oneOf(HOSTED_TOOLS),
+    vector_store_ids: optional(Type.Array(Type.Null({ must: STATE }))),
+    container: optional(container),
+    environment: optional(
+      Type.Object({ container_id: notOffered({ must: STATE }) }, { must: STATE }),
+    ),
+  },
+  { description: "Not served: it is left out, and `svc.ignored` names it" },
+);
+
+export const Tool = Type.Union([FunctionTool, CustomTool, NamespaceTool, HostedTool]);
+
+const called = { name: toolName, namespace: optional(toolName) };
+const FunctionChoice = Type.Object({ type: Type.Literal("function"), ...called });
+const CustomChoice = Type.Object({ type: Type.Literal("custom"), ...called });
+const HostedChoice = Type.Object({ type: oneOf(HOSTED_TOOLS) });
+
+export const ToolChoice = Type.Union(
+  [
+    oneOf(["none", "auto", "required"]),
+    FunctionChoice,
+    CustomChoice,
+    Type.Object({
+      type: Type.Literal("allowed_tools"),
+      mode: optional(oneOf(["auto", "required"], { default: "auto" })),
+      tools: Type.Array(Type.Union([FunctionChoice, CustomChoice, HostedChoice]), {
+        maxItems: TOOLS_MAX,
+      }),
+    }),
+    HostedChoice,
+  ],
+  { description: "Whether tools are called, or which ones are" },
+);
+
+export const Tools = Type.Array(Tool, { maxItems: TOOLS_MAX });

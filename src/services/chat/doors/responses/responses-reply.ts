@@ -1,0 +1,106 @@
+// The schemas of replies of the door for Responses: whole, as events of a stream, and a count.
+
+import {
+  anyObject,
+  named,
+  nullable,
+  oneOf,
+  type TSchema,
+  Type,
+  text,
+  whole,
+} from "../../../../http/schema.ts";
+import { ApplicationCost, ChatCost } from "../completions/chat-reply.ts";
+
+const count = (description: string) => whole(0, Number.MAX_SAFE_INTEGER, { description });
+
+const Usage = named("ResponseUsage", {
+  input_tokens: count("Tokens of the prompt, cached ones included"),
+  input_tokens_details: Type.Object({
+    cached_tokens: count("From the model's cache"),
+    cache_write_tokens: Type.Optional(count("Written to it")),
+  }),
+  output_tokens: count("Tokens of the reply, thoughts included"),
+  output_tokens_details: Type.Object({ reasoning_tokens: count("Tokens of thoughts") }),
+  total_tokens: count("Their sum"),
+});
+
+/** The fields of the request, with the defaults of those that were left out. */
+const ECHO = {
+  instructions: nullable(text()),
+  max_output_tokens: nullable(count("As in the request")),
+  max_tool_calls: nullable(count("As in the request")),
+  metadata: anyObject(),
+  parallel_tool_calls: Type.Boolean(),
+  previous_response_id: Type.Null(),
+  prompt_cache_key: nullable(text()),
+  safety_identifier: nullable(text()),
+  user: nullable(text()),
+  reasoning: anyObject({ description: "`effort` and `summary`" }),
+  service_tier: text(),
+  text: anyObject({ description: "`format` and `verbosity`" }),
+  tools: Type.Array(anyObject()),
+  tool_choice: Type.Any(),
+  temperature: Type.Number(),
+  top_p: Type.Number(),
+  top_logprobs: count("As in the request"),
+  presence_penalty: Type.Literal(0),
+  frequency_penalty: Type.Literal(0),
+  truncation: text(),
+};
+
+/** The schemas of a whole reply and of an event; `svc` differs between the surfaces. */
+function responsesReplies<S extends TSchema>(svc: S) {
+  const fields = {
+    id: text(),
+    object: Type.Literal("response"),
+    created_at: count("Unix time in seconds"),
+    completed_at: nullable(count("Unix time in seconds")),
+    status: oneOf(["in_progress", "completed", "incomplete", "failed"]),
+    background: Type.Literal(false),
+    error: nullable(anyObject({ description: "`code` and `message` of a stream that broke off" })),
+    incomplete_details: nullable(
+      anyObject({ description: "`reason`: `max_output_tokens` or `content_filter`" }),
+    ),
+    model: text({ description: "The model that answered" }),
+    output: Type.Array(anyObject(), { description: "Thoughts, messages and calls of tools" }),
+    store: Type.Literal(false, { description: "Nothing is stored" }),
+    usage: nullable(Usage),
+    ...ECHO,
+  };
+  const response = named("Response", { ...fields, svc });
+  const event = named("ResponseEvent", {
+    type: text({ description: "Also the name of the event" }),
+    sequence_number: count("From 0"),
+    output_index: Type.Optional(count("Of the item")),
+    item_id: Type.Optional(text()),
+    item: Type.Optional(anyObject({ description: "The item that begins or ends" })),
+    delta: Type.Optional(text({ description: "What came since the event before" })),
+    content_index: Type.Optional(count("Of the part of a message")),
+    summary_index: Type.Optional(count("Of the part of a thought")),
+    part: Type.Optional(anyObject({ description: "The part that begins or ends" })),
+    text: Type.Optional(text({ description: "The whole text of a part that ends" })),
+    refusal: Type.Optional(text()),
+    arguments: Type.Optional(text({ description: "The whole arguments of a call" })),
+    input: Type.Optional(text({ description: "The whole input of a call of a custom tool" })),
+    logprobs: Type.Optional(Type.Array(anyObject())),
+    response: Type.Optional(
+      Type.Object(
+        { ...fields, svc: Type.Optional(svc) },
+        { description: "In the first events and in the last one, which has `svc`" },
+      ),
+    ),
+  });
+  return { response, event };
+}
+
+export const gatewayResponses = responsesReplies(ChatCost);
+export const applicationResponses = responsesReplies(ApplicationCost);
+
+/** The reply of a count. */
+export const InputTokens = named("InputTokens", {
+  object: Type.Literal("response.input_tokens"),
+  input_tokens: whole(0, Number.MAX_SAFE_INTEGER, {
+    description: "Counted by Farebox's tokenizer; a model's own may differ",
+  }),
+});

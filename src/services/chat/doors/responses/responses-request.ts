@@ -1,0 +1,171 @@
+// Builds the chat request of a checked Responses body, by which the prompt is counted and held for,
+// and beside it the body for servers of the same form.
+
+import { CHAT } from "../../../../core/access/limits.ts";
+import { copyJson, isAbsent } from "../../../../http/body/checks.ts";
+import { unknownFieldsOf } from "../../../../http/body/unknown-fields.ts";
+import { mediaOf } from "../../media/media-part.ts";
+import type { Models } from "../../models/auto-router.ts";
+import type { ChatRequest } from "../../protocols/provider.ts";
+import { toIdentifiers } from "../completions/chat-parameters.ts";
+import { notTooMany } from "../completions/chat-request.ts";
+import type { CountedRequest } from "../count-tokens.ts";
+import { withEffort } from "../reasoning-effort.ts";
+import { isSealed } from "../sealed-extra.ts";
+import { itemsOf, type OpenId } from "./referred-items.ts";
+import { type InputFields, ResponsesBody, type ResponsesFields } from "./responses-body.ts";
+import { forwardedBody, unservedIncludes } from "./responses-fields.ts";
+import { type PlacedItem, toChatMessages } from "./responses-prompt.ts";
+import { type ServedTools, servedTools, toolParameters } from "./served-tools.ts";
+
+/** A request, with the tools by the names that its caller knows. */
+export interface ReadRequest<Request> {
+  readonly request: Request;
+  readonly tools: ServedTools;
+}
+
+interface CountedInput extends ReadRequest<CountedRequest> {
+  readonly items: readonly PlacedItem[];
+}
+
+/** The conversation and the tools. Throws an `invalid_parameter` that names the field. */
+export function toCountedInput(fields: InputFields, open: OpenId): CountedInput {
+  const items = itemsOf(fields.input, open);
+  const messages = toChatMessages(fields.instructions ?? "", items);
+  const tools = servedTools([
+    { tools: fields.tools ?? [], param: "tools" },
+    ...items.flatMap(({ item, param }) =>
+      item.type === "additional_tools" ? [{ tools: item.tools, param: `${param}.tools` }] : [],
+    ),
+  ]);
+  const media = mediaOf(messages);
+  const request = {
+    messages,
+    maxTokens: 1,
+    parameters: { ...toolParameters(tools, fields), ...formatParameters(fields) },
+    ...(media !== undefined && { media: notTooMany(media) }),
+  };
+  return { request, tools, items };
+}
+
+/** The whole request. Throws an `invalid_parameter` that names the field. */
+export function toResponsesRequest(
+  fields: ResponsesFields,
+  open: OpenId,
+): ReadRequest<ChatRequest> {
+  const { request: counted, tools, items } = toCountedInput(fields, open);
+  const { temperature, top_p, service_tier: tier, max_output_tokens: most } = fields;
+  const identifiers = toIdentifiers(fields);
+  const request = {
+    ...counted,
+    parameters: {
+      ...counted.parameters,
+      ...(!isAbsent(temperature) && { temperature }),
+      ...(!isAbsent(top_p) && { top_p }),
+      ...(isChosen(tier) && { service_tier: tier }),
+    },
+    maxTokens: most ?? CHAT.maxTokensDefault,
+    // The context of a model can lower the limit, as that of the caller's own model would.
+    hasDefaultLimit: true,
+    ...(identifiers !== undefined && { identifiers }),
+    own: {
+      form: "responses",
+      body: forwardedBody(fields, items),
+      lost: lostFields(fields),
+      only: onlyFields(items),
+      hiddenTokensMax: hiddenBytes(items),
+    },
+  } as const;
+  return { request, tools };
+}
+
+/** The request with the effort that it asks of the model, where that is known to reason. */
+export function withReasoning(
+  request: ChatRequest,
+  { reasoning }: ResponsesFields,
+  models: Models,
+): ChatRequest {
+  return withEffort(request, models, {
+    effort: reasoning?.effort ?? null,
+    names: ["reasoning.effort", "reasoning.summary"],
+  });
+}
+
+function isChosen(tier: ResponsesFields["service_tier"]): boolean {
+  return !isAbsent(tier) && tier !== "auto" && tier !== "default";
+}
+
+function formatParameters({ text }: InputFields): ChatRequest["parameters"] {
+  const { format, verbosity } = text ?? {};
+  return {
+    ...(!isAbsent(verbosity) && { verbosity }),
+    ...(!isAbsent(format) && format.type !== "text" && { response_format: toFormat(format) }),
+  };
+}
+
+type Format = NonNullable<NonNullable<InputFields["text"]>["format"]>;
+
+function toFormat(format: Format): object {
+  if (format.type !== "json_schema") return { type: format.type };
+  const { name, description, schema, strict } = format;
+  const json_schema = {
+    name,
+    ...(!isAbsent(description) && { description }),
+    schema: copyJson(schema),
+    ...(!isAbsent(strict) && { strict }),
+  };
+  return { type: "json_schema", json_schema };
+}
+
+const deepFields = unknownFieldsOf(ResponsesBody);
+
+/** The names of parts of a body without an effect at any server. */
+export function ignoredFields(
+  fields: ResponsesFields,
+  { leftOut }: ServedTools,
+): readonly string[] {
+  return [
+    ...deepFields(fields).filter((name) => !isDeep(name)),
+    ...(isAbsent(fields.max_tool_calls) ? [] : ["max_tool_calls"]),
+    ...leftOut.map((kind) => `tools: ${kind}`),
+    ...unservedIncludes(fields).map((name) => `include: ${name.slice(0, NAME_LENGTH_MAX)}`),
+  ];
+}
+
+const NAME_LENGTH_MAX = 100;
+
+function isDeep(name: string): boolean {
+  return /[.[]/.test(name);
+}
+
+/** The names of fields that servers of another form do not get. */
+function lostFields(fields: ResponsesFields): readonly string[] {
+  const { reasoning, truncation, include, top_logprobs: alternatives } = fields;
+  return [
+    ...(isAbsent(reasoning?.effort) ? [] : ["reasoning.effort"]),
+    ...(isAbsent(reasoning?.summary) ? [] : ["reasoning.summary"]),
+    ...(truncation === "auto" ? ["truncation"] : []),
+    ...(isAbsent(alternatives) || alternatives === 0 ? [] : ["top_logprobs"]),
+    ...(include?.includes(LOGPROBS) === true ? [`include: ${LOGPROBS}`] : []),
+    ...deepFields(fields).filter(isDeep),
+  ];
+}
+
+const LOGPROBS = "message.output_text.logprobs";
+
+/** A shortened conversation can be read only by the provider that shortened it. */
+function onlyFields(items: readonly PlacedItem[]): readonly string[] {
+  const compaction = items.find(({ item }) => item.type === "compaction");
+  return compaction === undefined ? [] : [`${compaction.param}.type`];
+}
+
+/** A provider's sealed data have at least as many bytes as the tokens in them. */
+function hiddenBytes(items: readonly PlacedItem[]): number {
+  let bytes = 0;
+  for (const { item } of items) {
+    if (item.type !== "reasoning" && item.type !== "compaction") continue;
+    const { encrypted_content: data } = item;
+    if (data && !isSealed(data)) bytes += data.length;
+  }
+  return bytes;
+}

@@ -1,0 +1,183 @@
+// The tools of a request to Responses, for servers that know only functions: a custom tool becomes
+// a function with one text, and the tools of a namespace get names that say where they belong
+// (D-688).
+
+import { copyJson, invalid, isAbsent } from "../../../../http/body/checks.ts";
+import type { Json } from "../../../../upstream/upstream-http.ts";
+import type { InputFields, ToolChoiceFields, ToolFields } from "./responses-body.ts";
+
+type Namespace = Extract<ToolFields, { readonly type: "namespace" }>;
+type Called = Namespace["tools"][number];
+type Custom = Extract<Called, { readonly type: "custom" }>;
+
+/** A tool as its caller knows it. */
+export interface ServedTool {
+  readonly kind: "function" | "custom";
+  readonly name: string;
+  readonly namespace: string | null;
+}
+
+/** The tools of a request. */
+export interface ServedTools {
+  /** By the names under which servers of other forms know them. */
+  readonly byName: ReadonlyMap<string, ServedTool>;
+  /** As chat completions have them. */
+  readonly functions: readonly Json[];
+  /** The kinds of tools that are left out, each once. */
+  readonly leftOut: readonly string[];
+}
+
+/** The one argument of a function that stands for a custom tool. */
+export const CUSTOM_INPUT = "input";
+
+/** The longest name that all servers take. */
+const NAME_LENGTH_MAX = 64;
+const PLAIN_NAME = /^[\w-]+$/;
+const DIGEST_LENGTH = 16;
+
+/** The name of a tool for servers without namespaces; the same for the same tool, always. */
+export function flatName(name: string, namespace: string | null | undefined): string {
+  if (isAbsent(namespace)) return name;
+  const whole = `${namespace}__${name}`;
+  if (whole.length <= NAME_LENGTH_MAX && PLAIN_NAME.test(whole)) return whole;
+  const digest = new Bun.CryptoHasher("sha256", "namespace").update(whole).digest("hex");
+  const start = whole.slice(0, NAME_LENGTH_MAX - DIGEST_LENGTH - 1).replaceAll(/[^\w-]/g, "_");
+  return `${start}_${digest.slice(0, DIGEST_LENGTH)}`;
+}
+
+/** A list of tools, and the field that it stands in. */
+interface ToolList {
+  readonly tools: readonly ToolFields[];
+  readonly param: string;
+}
+
+/** The tools of these lists. Throws an `invalid_parameter` for two tools with one name. */
+export function servedTools(lists: readonly ToolList[]): ServedTools {
+  const byName = new Map<string, ServedTool>();
+  const functions = new Map<string, Json>();
+  const leftOut = new Set<string>();
+  const add = (tool: Called, namespace: Namespace | null, param: string) => {
+    const name = flatName(tool.name, namespace?.name);
+    const served = { kind: tool.type, name: tool.name, namespace: namespace?.name ?? null };
+    const known = byName.get(name);
+    // Agents repeat tools within one conversation.
+    if (known !== undefined && !isSame(known, served)) {
+      throw invalid(`${param}.name`, "must not be the name of another tool");
+    }
+    // The description of a namespace stands with its first tool.
+    const about = namespace?.tools[0] === tool ? (namespace.description ?? "") : "";
+    byName.set(name, served);
+    functions.set(name, toFunction(tool, { name, about }));
+  };
+  for (const { tools, param } of lists) {
+    tools.forEach((tool, index) => {
+      const at = `${param}[${index}]`;
+      if (tool.type === "function" || tool.type === "custom") add(tool, null, at);
+      else if (tool.type !== "namespace") leftOut.add(tool.type);
+      else {
+        for (const [place, inner] of tool.tools.entries())
+          add(inner, tool, `${at}.tools[${place}]`);
+      }
+    });
+  }
+  return { byName, functions: [...functions.values()], leftOut: [...leftOut] };
+}
+
+/** The tools without those that are left out, as a server of the same form gets them. */
+export function withoutHosted(tools: readonly ToolFields[]): readonly ToolFields[] {
+  return tools.filter(({ type }) => type in SERVED_KINDS);
+}
+
+const SERVED_KINDS = { function: true, custom: true, namespace: true };
+
+function isSame(one: ServedTool, other: ServedTool): boolean {
+  return one.kind === other.kind && one.name === other.name && one.namespace === other.namespace;
+}
+
+interface FlatTool {
+  readonly name: string;
+  /** A text before its own description. */
+  readonly about: string;
+}
+
+function toFunction(tool: Called, { name, about }: FlatTool): Json {
+  const texts = [about, tool.description ?? "", tool.type === "custom" ? grammarOf(tool) : ""];
+  const description = texts.filter((text) => text !== "").join("\n\n");
+  const called = {
+    name,
+    ...(description !== "" && { description }),
+    ...(tool.type === "custom" ? { parameters: CUSTOM_PARAMETERS } : ownParameters(tool)),
+  };
+  return { type: "function", function: called };
+}
+
+function ownParameters({ parameters, strict }: Exclude<Called, Custom>): Json {
+  return {
+    ...(!isAbsent(parameters) && { parameters: copyJson(parameters) }),
+    ...(!isAbsent(strict) && { strict }),
+  };
+}
+
+const CUSTOM_PARAMETERS: Json = {
+  type: "object",
+  properties: { [CUSTOM_INPUT]: { type: "string", description: "The input, as plain text" } },
+  required: [CUSTOM_INPUT],
+  additionalProperties: false,
+};
+
+function grammarOf({ format }: Custom): string {
+  if (isAbsent(format) || format.type === "text") return "";
+  const kind = format.syntax === "lark" ? "this Lark grammar" : "this regular expression";
+  return `The input must match ${kind}:\n${format.definition}`;
+}
+
+/** The parameters of chat completions about tools. Throws for a choice that cannot be served. */
+export function toolParameters(
+  { functions, byName, leftOut }: ServedTools,
+  { tool_choice: choice, parallel_tool_calls: parallel }: InputFields,
+): Json {
+  const allowed = allowedNames(choice);
+  const tools =
+    allowed === null ? functions : functions.filter((tool) => allowed.has(nameOf(tool)));
+  const isForced = choice === "required" || modeOf(choice) === "required";
+  if (isForced && tools.length === 0 && leftOut.length > 0) {
+    throw invalid("tool_choice", `must not force a tool of a kind that is not served: ${leftOut}`);
+  }
+  const forced = isAbsent(choice) ? undefined : toChoice(choice, byName);
+  if (tools.length === 0) return {};
+  return {
+    tools,
+    ...(forced !== undefined && { tool_choice: forced }),
+    ...(!isAbsent(parallel) && { parallel_tool_calls: parallel }),
+  };
+}
+
+function nameOf({ function: called }: Json): string {
+  return (called as { readonly name: string }).name;
+}
+
+type Choice = ToolChoiceFields | null | undefined;
+
+/** The tools that a choice is limited to; null for all. */
+function allowedNames(choice: Choice): ReadonlySet<string> | null {
+  if (typeof choice !== "object" || choice?.type !== "allowed_tools") return null;
+  return new Set(
+    choice.tools.flatMap((one) => ("name" in one ? [flatName(one.name, one.namespace)] : [])),
+  );
+}
+
+function modeOf(choice: Choice): string | null {
+  if (typeof choice !== "object" || choice?.type !== "allowed_tools") return null;
+  return choice.mode ?? "auto";
+}
+
+function toChoice(choice: ToolChoiceFields, byName: ServedTools["byName"]): unknown {
+  if (typeof choice === "string") return choice;
+  if (choice.type === "allowed_tools") return modeOf(choice);
+  if (!("name" in choice)) {
+    throw invalid("tool_choice.type", `must not be '${choice.type}': such tools are not served`);
+  }
+  const name = flatName(choice.name, choice.namespace);
+  if (!byName.has(name)) throw invalid("tool_choice.name", "must be the name of one of the tools");
+  return { type: "function", function: { name } };
+}

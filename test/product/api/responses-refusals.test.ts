@@ -1,0 +1,267 @@
+// What the door for Responses refuses, and what its references to items bring back.
+
+import { beforeEach, describe, expect, test } from "bun:test";
+import { RESPONSES } from "../../../src/core/access/limits.ts";
+import { SEALED_BYTES_MAX } from "../../../src/services/chat/doors/responses/item-seals.ts";
+import { chatStream, chatWhole, eventsOf } from "../../support/api/messages-world.ts";
+import {
+  OWN_CALL,
+  OWN_MESSAGE,
+  OWN_THOUGHT,
+  ownStream,
+  ownWhole,
+  sharedResponses,
+} from "../../support/api/responses-world.ts";
+import type { TestAccount } from "../../support/stores/accounts.ts";
+
+const world = await sharedResponses();
+const { api, own, chat } = world;
+const account = await api.account({ contract: "enterprise", paid: "100" });
+
+beforeEach(() => {
+  own.reset();
+  chat.reset();
+});
+
+interface ErrorBody {
+  readonly error: {
+    readonly type: string;
+    readonly code: string;
+    readonly message: string;
+    readonly param: string | null;
+  };
+}
+
+/** The refusal of a body with these fields, which asks no server and costs nothing. */
+async function refusal(more: object, status = 400): Promise<ErrorBody["error"]> {
+  const before = own.requests.length + chat.requests.length;
+  const response = await world.post(account, { model: "own-test", input: "Fare?", ...more });
+  expect(response.status).toBe(status);
+  expect(response.headers.get("x-svc-cost-usd")).toBe("0");
+  expect(own.requests.length + chat.requests.length).toBe(before);
+  return ((await response.json()) as ErrorBody).error;
+}
+
+const KEPT = "refers to data that only the provider keeps, and is not supported";
+
+describe("what only a provider keeps is refused by name:", () => {
+  const image = { type: "input_image", image_url: "https://example.com/a.png", file_id: "file-1" };
+  const file = { type: "input_file", file_id: "file-1", file_data: "" };
+  const content = (part: object) => ({ input: [{ role: "user", content: [part] }] });
+  const tool = (more: object) => ({ tools: [more] });
+  test.each([
+    ["previous_response_id", { previous_response_id: "resp_1" }, "send the whole conversation"],
+    ["conversation", { conversation: "conv_1" }, "send the whole conversation"],
+    ["background", { background: true }, "must be false"],
+    ["prompt", { prompt: { id: "pmpt_1" } }, KEPT],
+    ["input[0].content[0].file_id", content(image), KEPT],
+    ["input[0].content[0].file_id", content(file), KEPT],
+    [
+      "tools[0].vector_store_ids[0]",
+      tool({ type: "file_search", vector_store_ids: ["vs_1"] }),
+      KEPT,
+    ],
+    ["tools[0].container", tool({ type: "code_interpreter", container: "cntr_1" }), KEPT],
+    [
+      "tools[0].environment.container_id",
+      tool({ type: "shell", environment: { container_id: "cntr_1" } }),
+      KEPT,
+    ],
+  ])("%s", async (param, more, rule) => {
+    const error = await refusal(more);
+    expect(error).toMatchObject({
+      type: "invalid_request_error",
+      code: "invalid_parameter",
+      param,
+    });
+    expect(error.message).toContain(rule);
+  });
+});
+
+describe("a body is refused with the field and the rule:", () => {
+  const call = { type: "function_call", call_id: "c", name: "fare", arguments: "{}" };
+  const items = (count: number) => Array.from({ length: count }, () => "Hi");
+  const chose = (tool_choice: unknown, ...tools: object[]) => ({ tool_choice, tools });
+  const fare = { type: "function", name: "fare" };
+  const named = (name: string) => ({ type: "namespace", name: "a", tools: [{ ...fare, name }] });
+  test.each([
+    ["input", { input: [] }, "must be a string or an array of at least one item"],
+    ["input", { input: items(RESPONSES.itemsMax + 1) }, "must have at most 10000 items"],
+    ["input[0].type", { input: [{ type: "computer_call", id: "c" }] }, "must be one of:"],
+    ["input[0].role", { input: [{ content: "Hi" }] }, "must be one of:"],
+    ["input[0].name", { input: [{ ...call, name: "a".repeat(1 << 20) }] }, "1 to 128 characters"],
+    ["tools[0].name", { tools: [{ ...fare, name: "a".repeat(1 << 20) }] }, "1 to 128 characters"],
+    ["tools[0].type", { tools: [{ type: "unheard_of" }] }, "must be one of:"],
+    ["tools[1].tools[0].name", { tools: [{ ...fare, name: "a__b" }, named("b")] }, "another tool"],
+    ["input[0].id", { input: [{ type: "item_reference", id: "msg_0" }] }, "store: false"],
+    ["tool_choice.type", chose({ type: "web_search" }, { type: "web_search" }), "'web_search'"],
+    ["tool_choice", chose("required", { type: "web_search" }), "not served: web_search"],
+    ["tool_choice.name", chose({ type: "function", name: "fares" }, fare), "one of the tools"],
+    [
+      "input[0].content[0].type",
+      {
+        input: [
+          {
+            role: "system",
+            content: [{ type: "input_image", image_url: "https://example.com/a.png" }],
+          },
+        ],
+      },
+      "only users send images",
+    ],
+    ["service_tier", { service_tier: "flex" }, "has no price for this tier"],
+    ["max_output_tokens", { max_output_tokens: 0 }, "must be an integer from 1 to 1000000"],
+  ])("%s %#", async (param, more, rule) => {
+    const error = await refusal(more);
+    expect(error.param).toBe(param);
+    expect(error.message).toContain(rule);
+  });
+
+  test("items that refer to each other bring back nothing but themselves", async () => {
+    const ids = ["msg_sealed1-a", "msg_sealed1-b"];
+    const input = ids.flatMap((id) => [
+      { type: "item_reference", id },
+      { ...OWN_THOUGHT, id, encrypted_content: null },
+    ]);
+    expect((await refusal({ input })).param).toBe("input[0].id");
+  });
+
+  test("a model that nobody configured is not found, and no retry helps", async () => {
+    const error = await refusal({ model: "unheard-of" }, 404);
+    expect(error.code).toBe("model_not_found");
+  });
+
+  test("an item of one provider alone goes to no other", async () => {
+    const input = [{ type: "compaction", encrypted_content: "c2VhbGVk" }];
+    expect((await refusal({ model: "chat-test", input })).message).toContain("input[0].type");
+    own.queue(ownWhole([OWN_MESSAGE]));
+    expect((await world.post(account, { model: "own-test", input })).status).toBe(200);
+    expect(own.requests.at(-1)?.body.input).toEqual(input);
+  });
+});
+
+interface Reply {
+  readonly output: readonly { readonly id: string; readonly type: string }[];
+}
+
+async function replyTo(body: object, from: TestAccount = account): Promise<Reply> {
+  const response = await world.post(from, body);
+  expect(response.status).toBe(200);
+  return (await response.json()) as Reply;
+}
+
+/** The items of a stream as they began: their ids are what clients keep. */
+async function streamedItems(body: object): Promise<Reply["output"]> {
+  const response = await world.post(account, { ...body, stream: true });
+  return eventsOf(await response.text()).flatMap(({ name, data }) =>
+    name === "response.output_item.added" ? [data.item as Reply["output"][number]] : [],
+  );
+}
+
+function references(items: Reply["output"]): object[] {
+  return items.map(({ id }) => ({ type: "item_reference", id }));
+}
+
+describe("a reference to an item brings it back", () => {
+  const OUTPUT = [OWN_THOUGHT, OWN_MESSAGE, OWN_CALL];
+  const result = { type: "custom_tool_call_output", call_id: "call_1", output: "42" };
+
+  test("of a reply of a server of the same form", async () => {
+    own.queue(ownWhole(OUTPUT));
+    const { output } = await replyTo({ model: "own-test", input: "Fare?" });
+    own.queue(ownWhole([OWN_MESSAGE]));
+    const input = [{ role: "user", content: "Fare?" }, ...references(output), result];
+    await replyTo({ model: "own-test", input });
+    expect(own.requests.at(-1)?.body.input).toEqual([input[0], ...OUTPUT, result]);
+  });
+
+  test("of a stream of a server of the same form", async () => {
+    own.queue(ownStream());
+    const items = await streamedItems({ model: "own-test", input: "Fare?" });
+    expect(items.length).toBe(4);
+    own.queue(ownWhole([OWN_MESSAGE]));
+    const input = [...references(items), result];
+    await replyTo({ model: "own-test", input });
+    expect(own.requests.at(-1)?.body.input).toEqual([...OUTPUT, result]);
+  });
+
+  for (const how of ["whole", "streamed"] as const) {
+    test(`of a ${how} reply of a server of another form`, async () => {
+      const body = { model: "chat-test", input: "Fare?" };
+      chat.queue(how === "whole" ? chatWhole({ content: "42" }) : chatStream([{ content: "42" }]));
+      const items = how === "whole" ? (await replyTo(body)).output : await streamedItems(body);
+      chat.queue(chatWhole({ content: "43" }));
+      const input = [...references(items), { role: "user", content: "And now?" }];
+      await replyTo({ ...body, input });
+      expect(chat.requests.at(-1)?.body.messages).toEqual([
+        { role: "assistant", content: "42" },
+        { role: "user", content: "And now?" },
+      ]);
+    });
+  }
+
+  test("to nobody but the account that got the reply", async () => {
+    chat.queue(chatWhole({ content: "42" }));
+    const { output } = await replyTo({ model: "chat-test", input: "Fare?" });
+    const other = await api.account({ paid: "5" });
+    const body = { model: "chat-test", input: references(output) };
+    const response = await world.post(other, body);
+    expect(response.status).toBe(400);
+    expect(((await response.json()) as ErrorBody).error.message).toContain("store: false");
+  });
+
+  test("but not where the caller says that nothing is stored, or of a very long item", async () => {
+    const content = "fare ".repeat(SEALED_BYTES_MAX / 5);
+    const body = { model: "chat-test", input: "Fare?" };
+    chat.queue(chatWhole({ content: "42" }));
+    const short = await replyTo({ ...body, store: false });
+    chat.queue(chatWhole({ content }));
+    const long = await replyTo(body);
+    for (const { output } of [short, long]) {
+      expect(output[0]?.id).toMatch(/^msg_[0-9A-Za-z]{22}_0$/);
+      expect((await refusal({ input: references(output) })).message).toContain("store: false");
+    }
+    chat.queue(chatStream([{ content: "42" }]));
+    expect((await streamedItems({ ...body, store: false })).length).toBe(1);
+  });
+});
+
+describe("images and files", () => {
+  const PNG =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk" +
+    "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  const image = { type: "input_image", image_url: `data:image/png;base64,${PNG}`, detail: "low" };
+  const call = { type: "function_call", call_id: "c", name: "view", arguments: "{}" };
+  const output = { type: "function_call_output", call_id: "c", output: [image] };
+
+  test("of users and of tools reach a server of another form", async () => {
+    chat.queue(chatWhole({ content: "A dot" }));
+    const said = [{ type: "input_text", text: "Look" }, image];
+    await replyTo({ model: "viewer", input: [{ role: "user", content: said }, call, output] });
+    const part = { type: "image_url", image_url: { url: image.image_url, detail: "low" } };
+    expect(chat.requests.at(-1)?.body.messages).toEqual([
+      { role: "user", content: [{ type: "text", text: "Look" }, part] },
+      { role: "assistant", content: null, tool_calls: [expect.any(Object)] },
+      { role: "tool", tool_call_id: "c", content: expect.any(String) },
+      { role: "user", content: [part] },
+    ]);
+  });
+
+  test("are refused by name for a model that takes none", async () => {
+    const error = await refusal({ model: "chat-test", input: [call, output] });
+    expect(error.param).toBe("input[1].output[0].image_url");
+  });
+});
+
+test("a count costs nothing, and asks no server", async () => {
+  const input = [{ role: "user", content: "What does the train to Bern cost?" }];
+  const body = { model: "chat-test", instructions: "Be brief.", input };
+  const before = chat.requests.length;
+  const response = await api.postTo("/v1/responses/input_tokens", account, body);
+  const { object, input_tokens } = (await response.json()) as Record<string, unknown>;
+  expect(object).toBe("response.input_tokens");
+  expect(input_tokens).toBeGreaterThan(10);
+  expect(input_tokens).toBeLessThan(40);
+  expect(response.headers.get("x-svc-cost-usd")).toBe("0");
+  expect(chat.requests.length).toBe(before);
+});
