@@ -88,7 +88,7 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
   }
 
   /** The model and the route that answer, and all models that were asked. */
-  get served(): ServedBy {
+  get served(): ServedBy & Pick<ChatStreamParts, "maxTokens"> {
     return this.#parts;
   }
 

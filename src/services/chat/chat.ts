@@ -41,6 +41,8 @@ import { countUsage } from "./tokens/token-meter.ts";
 
 /** A reply with its usage. */
 export interface CountedReply extends AnsweringModel {
+  /** The limit of output tokens that was sent to the model. */
+  readonly maxTokens: number;
   readonly reply: ServedReply;
   readonly usage: ChatUsage;
 }
@@ -86,7 +88,8 @@ export async function completeChat(
     const by = { model, tried, route: reply, request: chat.request, hold };
     const outcome = chargedOutcome(deps, call, { ...by, usage, source, isContentRefused });
     const cost = costOf(model.prices, usage, by);
-    const counted = { model, tried, reply, usage };
+    const { maxTokens } = requestFor(model, admitted);
+    const counted = { model, tried, reply, usage, maxTokens };
     const stop = chat.isCostCapped === true && reply.choices.some(isAtLimit) ? STOPPED : null;
     return await settleWith(
       deps,

@@ -17,7 +17,9 @@ export interface PromptLength {
 /** The highest output limit for a model with any prompt. */
 export function outputTokensMax(model: ModelEntry, request: ChatRequest): number {
   const { maxTokens, hasDefaultLimit = false } = request;
-  return hasDefaultLimit ? Math.min(maxTokens, model.contextTokens) : maxTokens;
+  if (!hasDefaultLimit) return maxTokens;
+  const { contextTokens, maxOutputTokens = contextTokens } = model;
+  return Math.min(maxTokens, contextTokens, maxOutputTokens);
 }
 
 /** True if the prompt must be counted to find the output limit for one of these models. */

@@ -30,7 +30,7 @@ const IMAGES = {
   takesAddresses: false,
 } as const satisfies ModelEntry["media"];
 
-/** The models `own-test`, `chat-test`, `thinker`, `viewer` and `two-routes`. */
+/** The models of both servers; each is one that differs in one way. */
 export async function sharedResponses(): Promise<ResponsesWorld> {
   const own = await shared(startWireServer());
   const chat = await shared(startWireServer());
@@ -54,6 +54,8 @@ export async function sharedResponses(): Promise<ResponsesWorld> {
     model("chat-test", "chat"),
     model("thinker", "chat", { showsReasoning: true }),
     model("viewer", "chat", { media: IMAGES }),
+    model("writer", "chat", { maxOutputTokens: 50_000 }),
+    model("short-writer", "chat", { maxOutputTokens: 6_000, contextTokens: 6_000 }),
   ];
   const catalogue = catalogueOf(models, providers);
   const api = await sharedApi({ catalogue: () => catalogue, chat: chatOver(catalogue) });

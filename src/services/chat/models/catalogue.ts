@@ -44,6 +44,8 @@ export interface ModelEntry {
   readonly ownedBy: string;
   readonly prices: Prices;
   readonly contextTokens: number;
+  /** The most tokens of a reply; left out if that is not configured. */
+  readonly maxOutputTokens?: number;
   readonly freeCreditEligible: boolean;
   /** The release date in Unix seconds, if it is configured. */
   readonly created?: number;

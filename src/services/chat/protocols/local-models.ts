@@ -172,6 +172,7 @@ function modelOf(
     ownedBy: name,
     prices: PRICES,
     contextTokens,
+    maxOutputTokens: contextTokens,
     freeCreditEligible: true,
     routes: [{ provider: name, model }],
   };

@@ -46,6 +46,14 @@ export const Model = Type.Object(
     family: line("Model family"),
     owned_by: line("Owner"),
     context_length: whole(256, 100_000_000, "Tokens of prompt and reply together"),
+    max_output_tokens: Type.Optional(
+      whole(
+        1,
+        100_000_000,
+        "Most tokens of a reply, thoughts included; default not known: then a request without " +
+          "a limit of its own gets 4096",
+      ),
+    ),
     created: Type.Optional(
       Type.String({
         pattern: "^\\d{4}-\\d{2}-\\d{2}$",
@@ -123,6 +131,7 @@ export function toModel(file: Static<typeof Model>, context: ModelContext): Mode
     ownedBy: file.owned_by,
     prices,
     contextTokens: file.context_length,
+    ...(file.max_output_tokens !== undefined && { maxOutputTokens: file.max_output_tokens }),
     freeCreditEligible: file.free_credit_eligible ?? false,
     ...routes,
     showsReasoning: file.reasoning === "show",

@@ -2,16 +2,18 @@
 
 import type { Settled } from "../../../../calls/settling.ts";
 import { toDecimal } from "../../../../core/money/money.ts";
+import { isAbsent } from "../../../../http/body/checks.ts";
 import type { Answer, EndpointContext } from "../../../../http/endpoint.ts";
 import { completeChat, openChatStream } from "../../chat.ts";
-import { ChatStream } from "../../chat-stream.ts";
+import type { ChatStream } from "../../chat-stream.ts";
+import { defaultLimit, type OutputLimit, sentLimit } from "../../default-limit.ts";
 import { modelsTaking } from "../../media/model-media.ts";
 import { modelNamed } from "../../models/catalogue.ts";
 import { modelsOfTier } from "../../request-tier.ts";
-import type { ServedBy } from "../../served-model.ts";
 import type { ChatDeps, ChooseModels } from "../completions/answer-chat.ts";
 import { unixSeconds } from "../completions/chat-json.ts";
 import { type DoorCall, metaOf } from "../door-meta.ts";
+import { withSession } from "../session-header.ts";
 import { openerFor } from "./referred-items.ts";
 import { type ResponseMeta, responseJson } from "./response-json.ts";
 import type { ResponsesFields } from "./responses-body.ts";
@@ -34,9 +36,11 @@ export function prepareResponses(
 ): ResponsesCall {
   const { deps, call } = context;
   const { accountId: account } = call.identity;
-  const { request, tools } = toResponsesRequest(fields, openerFor(deps.itemSeals, account));
+  const read = toResponsesRequest(fields, openerFor(deps.itemSeals, account));
+  const { tools } = read;
   const { model } = fields;
   const catalogue = deps.catalogue();
+  const request = withSession(read.request, context.request.headers, catalogue);
   context.model = modelNamed(catalogue, model)?.id ?? null;
   const chosen = choose(deps, { model, request, catalogue, account });
   const models = modelsOfTier(modelsTaking(chosen.models, request.media), request);
@@ -53,43 +57,57 @@ export function prepareResponses(
   };
 }
 
+/** A reply, or a stream that has begun with the limit that its caller left to us. */
+type Result = Settled<string> | { readonly stream: ChatStream; readonly limit: OutputLimit | null };
+
 /** Runs a call, whole or streamed. */
-export function runResponses(
-  context: Context,
-  response: ResponsesCall,
-): Promise<Settled<string> | ChatStream> {
+export async function runResponses(context: Context, response: ResponsesCall): Promise<Result> {
   const { deps, call } = context;
-  if (response.stream) return openChatStream(deps.calls, call, response);
-  return completeChat(deps.calls, call, {
-    chat: response,
+  const isLimited = !isAbsent(response.fields.max_output_tokens);
+  const limit = isLimited ? null : await defaultLimit(deps.calls, call, response);
+  const chat = limit === null ? response : withLimit(response, limit);
+  if (chat.stream) return { stream: await openChatStream(deps.calls, call, chat), limit };
+  return await completeChat(deps.calls, call, {
+    chat,
     saysWhatIsLeft: response.svcMembers !== null,
     write: (counted, settlement) => {
-      const { model, tried, reply: route } = counted;
-      const meta = responseMeta(context, response, { model, tried, route });
-      return responseJson(meta, counted, settlement);
+      const { model, tried, reply: route, maxTokens } = counted;
+      const served = { model, tried, route, maxTokens };
+      return responseJson(responseMeta(context, response, { served, limit }), counted, settlement);
     },
   });
 }
 
+function withLimit(response: ResponsesCall, { tokens: maxTokens }: OutputLimit): ResponsesCall {
+  return { ...response, request: { ...response.request, maxTokens } };
+}
+
 /** The answer to the caller: a whole reply, or a stream that has begun. */
-export function answerResponses(
-  context: Context,
-  response: ResponsesCall,
-  result: Settled<string> | ChatStream,
-): Answer {
-  if (result instanceof ChatStream) {
-    const meta = responseMeta(context, response, result.served);
-    return { events: new ResponsesFrames(result, meta) };
+export function answerResponses(context: Context, response: ResponsesCall, result: Result): Answer {
+  if ("stream" in result) {
+    const { stream, limit } = result;
+    const meta = responseMeta(context, response, { served: stream.served, limit });
+    return { events: new ResponsesFrames(stream, meta) };
   }
   return { json: result.reply, costUsd: toDecimal(result.charged) };
 }
 
-function responseMeta(context: Context, response: ResponsesCall, served: ServedBy): ResponseMeta {
+interface LimitedReply {
+  readonly served: ChatStream["served"];
+  readonly limit: OutputLimit | null;
+}
+
+function responseMeta(
+  context: Context,
+  response: ResponsesCall,
+  { served, limit }: LimitedReply,
+): ResponseMeta {
   const { deps, call } = context;
   const { created, fields, tools } = response;
   const { accountId } = call.identity;
   return {
     ...metaOf(context, response, served),
+    limit: limit === null ? null : sentLimit(limit, served.maxTokens),
     created,
     now: () => unixSeconds(deps.calls.clock),
     fields,

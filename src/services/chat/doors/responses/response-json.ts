@@ -6,6 +6,7 @@ import { cacheWriteTokens } from "../../../../core/money/usage.ts";
 import { isAbsent } from "../../../../http/body/checks.ts";
 import type { Json } from "../../../../upstream/upstream-http.ts";
 import type { CountedReply } from "../../chat.ts";
+import type { OutputLimit } from "../../default-limit.ts";
 import { CONTENT_FILTER } from "../../protocols/openai/finish-reason.ts";
 import type { ChatUsage } from "../../protocols/provider.ts";
 import { type DoorMeta, svcIn } from "../door-meta.ts";
@@ -20,6 +21,8 @@ export interface ResponseMeta extends DoorMeta {
   readonly now: () => number;
   readonly fields: ResponsesFields;
   readonly tools: ServedTools;
+  /** The output limit, if the caller set none. */
+  readonly limit: OutputLimit | null;
   /** Null if the caller never refers to items. */
   readonly seal: SealReply | null;
 }
@@ -102,7 +105,7 @@ export function responseJson(
   { reply, usage }: CountedReply,
   settlement: Settlement,
 ): string {
-  const svc = svcIn(meta, settlement);
+  const svc = responseSvc(meta, settlement);
   const { body, choices } = reply;
   if (body !== undefined) {
     const output = Array.isArray(body.output) ? body.output : [];
@@ -119,6 +122,12 @@ export function responseJson(
   const items = sealedItems(meta, output.items);
   const response = { ...responseHead(meta), ...end, output: items, usage: usageJson(usage), svc };
   return JSON.stringify(response);
+}
+
+/** The field `svc` of a response. */
+export function responseSvc(meta: ResponseMeta, settlement: Settlement): Json {
+  const { limit } = meta;
+  return { ...svcIn(meta, settlement), ...(limit !== null && { output_limit: limit }) };
 }
 
 /** The response of a server of the same form, as its caller gets it. */

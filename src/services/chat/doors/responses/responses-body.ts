@@ -77,7 +77,10 @@ export const ResponsesBody = named("ResponsesRequest", {
   ),
   max_output_tokens: optional(
     whole(1, RESPONSES.maxTokensMax, {
-      description: "Most tokens of the reply, thoughts included; the model's context can lower it",
+      description:
+        "Most tokens of the reply, thoughts included; the model's context can lower it. Left " +
+        "out: the model's own limit, or what a quarter of the smallest balance, budget or cap " +
+        "pays for, but at least 4096 (`svc.output_limit`)",
     }),
   ),
   temperature: optional(numberFrom(0, 2, { default: 1 })),

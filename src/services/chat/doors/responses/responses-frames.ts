@@ -7,7 +7,6 @@ import type { Json } from "../../../../upstream/upstream-http.ts";
 import type { ChatStream } from "../../chat-stream.ts";
 import type { ChatDelta } from "../../protocols/provider.ts";
 import type { StreamEvent } from "../../stream-event.ts";
-import { svcIn } from "../door-meta.ts";
 import { StreamFrames } from "../stream-frames.ts";
 import { PassedOutput } from "./passed-output.ts";
 import {
@@ -16,6 +15,7 @@ import {
   passedResponse,
   type ResponseMeta,
   responseHead,
+  responseSvc,
   usageJson,
 } from "./response-json.ts";
 import { type ResponseEvent, ResponseOutput } from "./response-output.ts";
@@ -114,7 +114,7 @@ export class ResponsesFrames extends StreamFrames {
       ...(passed === null && end),
       output: items,
       usage: passed?.usage ?? usageJson(usage),
-      svc: svcIn(this.#meta, settlement),
+      svc: responseSvc(this.#meta, settlement),
     };
     return ended + index.frames + this.#frame(`response.${end.status}`, { response });
   }

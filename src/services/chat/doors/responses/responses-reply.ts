@@ -10,6 +10,7 @@ import {
   text,
   whole,
 } from "../../../../http/schema.ts";
+import { LIMIT_BOUNDS } from "../../default-limit.ts";
 import { ApplicationCost, ChatCost } from "../completions/chat-reply.ts";
 
 const count = (description: string) => whole(0, Number.MAX_SAFE_INTEGER, { description });
@@ -94,8 +95,19 @@ function responsesReplies<S extends TSchema>(svc: S) {
   return { response, event };
 }
 
-export const gatewayResponses = responsesReplies(ChatCost);
-export const applicationResponses = responsesReplies(ApplicationCost);
+const output_limit = Type.Optional(
+  Type.Object(
+    { tokens: count("Most tokens of the reply"), by: oneOf(LIMIT_BOUNDS) },
+    { description: "Where the request sets no limit: the one that was sent, and its reason" },
+  ),
+);
+
+export const gatewayResponses = responsesReplies(
+  named("ResponseCost", { ...ChatCost.properties, output_limit }),
+);
+export const applicationResponses = responsesReplies(
+  named("ResponseCost", { ...ApplicationCost.properties, output_limit }),
+);
 
 /** The reply of a count. */
 export const InputTokens = named("InputTokens", {

@@ -1,0 +1,58 @@
+// The output limit of a call that sets none, at doors for agents: an edit must not be cut, and one
+// call must not hold all the money that parallel ones need (D-689).
+
+import { spendableOf } from "../../calls/account.ts";
+import type { Call } from "../../calls/call.ts";
+import { CHAT } from "../../core/access/limits.ts";
+import { affordableOutputTokens } from "../../core/money/call-cost.ts";
+import { nano, proportionDown, ZERO } from "../../core/money/money.ts";
+import type { ChatCall, ChatCallDeps } from "./chat-admission.ts";
+import { mediaTokensMax } from "./media/model-media.ts";
+import type { ModelEntry } from "./models/catalogue.ts";
+import { reachOf } from "./request-tier.ts";
+import { promptTokensMax } from "./tokens/tokens.ts";
+
+/** The bounds that can decide a limit. */
+export const LIMIT_BOUNDS = ["default", "model", "context", "money", "minimum"] as const;
+
+/** An output limit, and the bound that decided it. */
+export interface OutputLimit {
+  readonly tokens: number;
+  readonly by: (typeof LIMIT_BOUNDS)[number];
+}
+
+const ONE = nano(1n);
+const FOUR = nano(4n);
+
+/**
+ * The limit of a call before its context is known: the model's own, or the tokens that a quarter of
+ * the smallest balance, budget or cap pays for, but at least the usual default. A model whose own
+ * limit is not configured has the usual default: its server may refuse more.
+ */
+export async function defaultLimit(
+  deps: ChatCallDeps,
+  call: Call,
+  { models, request }: Pick<ChatCall, "models" | "request">,
+): Promise<OutputLimit> {
+  const usual = CHAT.maxTokensDefault;
+  const own = Math.min(...models.map(({ maxOutputTokens = usual }) => maxOutputTokens));
+  const isKnown = models.every(({ maxOutputTokens }) => maxOutputTokens !== undefined);
+  if (own <= usual) return { tokens: own, by: isKnown ? "model" : "default" };
+  const { accountId, bucket, keyId } = call.identity;
+  const view = await deps.accounts.of(accountId, bucket).view(keyId);
+  const promptTokens = promptTokensMax(request) + mediaTokensMax(models, request.media);
+  const payable = (model: ModelEntry) => {
+    const funds = model.freeCreditEligible ? view : { ...view, free: ZERO };
+    const available = proportionDown(spendableOf(funds).amount, ONE, FOUR);
+    return affordableOutputTokens(model.prices, { promptTokens, available }, reachOf(request));
+  };
+  const affordable = Math.min(...models.map(payable));
+  if (affordable >= own) return { tokens: own, by: "model" };
+  if (affordable < usual) return { tokens: usual, by: "minimum" };
+  return { tokens: affordable, by: "money" };
+}
+
+/** The limit that was sent to the model, whose context may have lowered it. */
+export function sentLimit(limit: OutputLimit, tokens: number): OutputLimit {
+  return tokens < limit.tokens ? { tokens, by: "context" } : limit;
+}

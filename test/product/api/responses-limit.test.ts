@@ -1,0 +1,74 @@
+// The output limit of a response whose caller sets none.
+
+import { beforeEach, expect, test } from "bun:test";
+import { chatStream, chatWhole, eventsOf } from "../../support/api/messages-world.ts";
+import { sharedResponses } from "../../support/api/responses-world.ts";
+
+const world = await sharedResponses();
+const { api, chat } = world;
+
+beforeEach(() => chat.reset());
+
+interface Limited {
+  readonly svc: { readonly output_limit?: { readonly tokens: number; readonly by: string } };
+}
+
+/** The reply, or the response in the last event of a stream. */
+async function limited(response: Response): Promise<Limited> {
+  const text = await response.text();
+  if (!text.startsWith("event:")) return JSON.parse(text);
+  const [last] = eventsOf(text).slice(-1);
+  return last?.data.response as Limited;
+}
+
+const CASES = [
+  { why: "not configured: the usual default", model: "chat-test", paid: "5", by: "default" },
+  { why: "the model's own", model: "writer", paid: "5", by: "model" },
+  { why: "a quarter of the balance", model: "writer", paid: "0.1", by: "money" },
+  { why: "the least that is useful", model: "writer", paid: "0.012", by: "minimum" },
+  { why: "the rest of the context", model: "short-writer", paid: "5", by: "context" },
+] as const;
+const LIMITS = { default: 4_096, model: 50_000, minimum: 4_096 } as const;
+
+for (const { why, model, paid, by } of CASES) {
+  for (const how of ["whole", "streamed"] as const) {
+    test(`${why}, ${how}`, async () => {
+      const account = await api.account({ contract: "enterprise", paid });
+      const body = { model, input: "fare ".repeat(400), stream: how === "streamed" };
+      const said = { content: "42" };
+      chat.queue(how === "whole" ? chatWhole(said) : chatStream([said]));
+      const response = await world.post(account, body);
+      expect(response.status).toBe(200);
+      const { svc } = await limited(response);
+      const { tokens = 0 } = svc.output_limit ?? {};
+      expect(svc.output_limit?.by).toBe(by);
+      expect(chat.requests.at(-1)?.body.max_tokens).toBe(tokens);
+      if (by === "money") {
+        // $0.025 are 12,500 tokens at $2 a million, less the prompt of at most 2,100.
+        expect(tokens).toBeGreaterThan(11_000);
+        expect(tokens).toBeLessThan(12_500);
+      } else if (by === "context") {
+        expect(tokens).toBeGreaterThan(3_000);
+        expect(tokens).toBeLessThan(6_000);
+      } else expect(tokens).toBe(LIMITS[by]);
+    });
+  }
+}
+
+test("a limit of the caller's own is kept, and not named", async () => {
+  const account = await api.account({ contract: "enterprise", paid: "5" });
+  chat.queue(chatWhole({ content: "42" }));
+  const body = { model: "writer", input: "Fare?", max_output_tokens: 9_000 };
+  const { svc } = (await (await world.post(account, body)).json()) as Limited;
+  expect(svc.output_limit).toBeUndefined();
+  expect(chat.requests.at(-1)?.body.max_tokens).toBe(9_000);
+});
+
+test("three calls at once each get a reply, whatever one may cost", async () => {
+  const account = await api.account({ contract: "enterprise", paid: "0.1" });
+  for (let call = 0; call < 3; call += 1) chat.queue(chatWhole({ content: "42" }));
+  const replies = await Promise.all(
+    [1, 2, 3].map(() => world.post(account, { model: "writer", input: "Fare?" })),
+  );
+  expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
+});
