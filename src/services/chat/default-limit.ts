@@ -13,7 +13,14 @@ import { reachOf } from "./request-tier.ts";
 import { promptTokensMax } from "./tokens/tokens.ts";
 
 /** The bounds that can decide a limit. */
-export const LIMIT_BOUNDS = ["default", "model", "context", "money", "minimum"] as const;
+export const LIMIT_BOUNDS = [
+  "default",
+  "model",
+  "context",
+  "money",
+  "minimum",
+  "max_cost",
+] as const;
 
 /** An output limit, and the bound that decided it. */
 export interface OutputLimit {
@@ -52,7 +59,12 @@ export async function defaultLimit(
   return { tokens: affordable, by: "money" };
 }
 
-/** The limit that was sent to the model, whose context may have lowered it. */
-export function sentLimit(limit: OutputLimit, tokens: number): OutputLimit {
-  return tokens < limit.tokens ? { tokens, by: "context" } : limit;
+/** The limit that was sent to the model: the caller's cap, or the context, may have lowered it. */
+export function sentLimit(
+  limit: OutputLimit,
+  tokens: number,
+  { maxCost }: Pick<Call, "maxCost">,
+): OutputLimit {
+  if (tokens >= limit.tokens) return limit;
+  return { tokens, by: maxCost === null ? "context" : "max_cost" };
 }

@@ -200,6 +200,16 @@ describe("a reference to an item brings it back", () => {
     });
   }
 
+  test("once: a short id must not stand for a long item many times", async () => {
+    chat.queue(chatStream([{ content: "fare ".repeat(1_000) }]));
+    const [first, ...others] = await streamedItems({ model: "chat-test", input: "Fare?" });
+    if (first === undefined) throw new Error("The stream had no item");
+    const input = references([first, ...others, first]);
+    const error = await refusal({ input });
+    expect(error).toMatchObject({ param: "input[2].id" });
+    expect(error.message).toContain("twice");
+  });
+
   test("to nobody but the account that got the reply", async () => {
     chat.queue(chatWhole({ content: "42" }));
     const { output } = await replyTo({ model: "chat-test", input: "Fare?" });

@@ -41,6 +41,7 @@ describe("the table", () => {
     "src/services/chat/doors/responses/response-output.ts #calls",
     "src/services/chat/doors/responses/referred-items.ts #byId",
     "src/services/chat/doors/responses/referred-items.ts #opened",
+    "src/services/chat/doors/responses/referred-items.ts #referred",
     "src/services/chat/doors/responses/responses-prompt.ts #messages",
     "src/services/chat/doors/responses/responses-prompt.ts #media",
     "src/services/chat/doors/messages/message-events.ts #calls",

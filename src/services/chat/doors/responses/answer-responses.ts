@@ -18,7 +18,7 @@ import { openerFor } from "./referred-items.ts";
 import { type ResponseMeta, responseJson } from "./response-json.ts";
 import type { ResponsesFields } from "./responses-body.ts";
 import { ResponsesFrames } from "./responses-frames.ts";
-import { ignoredFields, toResponsesRequest, withReasoning } from "./responses-request.ts";
+import { toResponsesRequest, withReasoning } from "./responses-request.ts";
 import { SealReply } from "./sealed-reply.ts";
 
 type Context = EndpointContext<ChatDeps>;
@@ -37,7 +37,7 @@ export function prepareResponses(
   const { deps, call } = context;
   const { accountId: account } = call.identity;
   const read = toResponsesRequest(fields, openerFor(deps.itemSeals, account));
-  const { tools } = read;
+  const { tools, ignored } = read;
   const { model } = fields;
   const catalogue = deps.catalogue();
   const request = withSession(read.request, context.request.headers, catalogue);
@@ -50,7 +50,7 @@ export function prepareResponses(
     stream: fields.stream ?? false,
     offered: catalogue.models,
     svcMembers: chosen.svcMembers,
-    ignored: ignoredFields(fields, tools),
+    ignored,
     created: unixSeconds(deps.calls.clock),
     fields,
     tools,
@@ -107,7 +107,7 @@ function responseMeta(
   const { accountId } = call.identity;
   return {
     ...metaOf(context, response, served),
-    limit: limit === null ? null : sentLimit(limit, served.maxTokens),
+    limit: limit === null ? null : sentLimit(limit, served.maxTokens, call),
     created,
     now: () => unixSeconds(deps.calls.clock),
     fields,

@@ -38,6 +38,7 @@ class KnownItems {
   readonly #open: OpenId;
   readonly #byId = new Map<string, Json>();
   readonly #opened = new Map<string, SealedItems>();
+  readonly #referred = new Set<string>();
 
   constructor(input: readonly ItemFields[], open: OpenId) {
     this.#open = open;
@@ -53,8 +54,13 @@ class KnownItems {
     return known;
   }
 
-  /** The item that is referred to; none for the index at the end of a stream. */
+  /**
+   * The item that is referred to; none for the index at the end of a stream. A short id can stand
+   * for a long item, so each id counts once.
+   */
   referred({ id }: ItemOf<"item_reference">, param: string): readonly ItemFields[] {
+    if (this.#referred.has(id)) throw invalid(`${param}.id`, "must not be referred to twice");
+    this.#referred.add(id);
     const sealed = this.opened(id);
     const item = this.#byId.get(id);
     if (sealed === null && item === undefined) throw invalid(`${param}.id`, LOST);

@@ -130,6 +130,8 @@ class Prompt {
     this.#turn = null;
     const text = texts.join(PART_BREAK);
     const thought = reasoning.join(PART_BREAK);
+    // Servers refuse a message without text and calls; a thought alone led to nothing.
+    if (text === "" && calls.length === 0) return;
     this.#messages.push({
       role: "assistant",
       content: text === "" && calls.length > 0 ? null : text,

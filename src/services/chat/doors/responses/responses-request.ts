@@ -24,6 +24,11 @@ export interface ReadRequest<Request> {
   readonly tools: ServedTools;
 }
 
+interface ReadResponse extends ReadRequest<ChatRequest> {
+  /** The names of parts of the body without an effect at any server. */
+  readonly ignored: readonly string[];
+}
+
 interface CountedInput extends ReadRequest<CountedRequest> {
   readonly items: readonly PlacedItem[];
 }
@@ -49,13 +54,11 @@ export function toCountedInput(fields: InputFields, open: OpenId): CountedInput 
 }
 
 /** The whole request. Throws an `invalid_parameter` that names the field. */
-export function toResponsesRequest(
-  fields: ResponsesFields,
-  open: OpenId,
-): ReadRequest<ChatRequest> {
+export function toResponsesRequest(fields: ResponsesFields, open: OpenId): ReadResponse {
   const { request: counted, tools, items } = toCountedInput(fields, open);
   const { temperature, top_p, service_tier: tier, max_output_tokens: most } = fields;
   const identifiers = toIdentifiers(fields);
+  const unknown = unknownFields(fields);
   const request = {
     ...counted,
     parameters: {
@@ -71,12 +74,13 @@ export function toResponsesRequest(
     own: {
       form: "responses",
       body: forwardedBody(fields, items),
-      lost: lostFields(fields),
+      lost: [...lostFields(fields), ...unknown.filter(isDeep)],
       only: onlyFields(items),
       hiddenTokensMax: hiddenBytes(items),
     },
   } as const;
-  return { request, tools };
+  const ignored = ignoredFields(fields, tools, unknown);
+  return { request, tools, ignored };
 }
 
 /** The request with the effort that it asks of the model, where that is known to reason. */
@@ -117,15 +121,15 @@ function toFormat(format: Format): object {
   return { type: "json_schema", json_schema };
 }
 
-const deepFields = unknownFieldsOf(ResponsesBody);
+const unknownFields = unknownFieldsOf(ResponsesBody);
 
-/** The names of parts of a body without an effect at any server. */
-export function ignoredFields(
+function ignoredFields(
   fields: ResponsesFields,
   { leftOut }: ServedTools,
+  unknown: readonly string[],
 ): readonly string[] {
   return [
-    ...deepFields(fields).filter((name) => !isDeep(name)),
+    ...unknown.filter((name) => !isDeep(name)),
     ...(isAbsent(fields.max_tool_calls) ? [] : ["max_tool_calls"]),
     ...leftOut.map((kind) => `tools: ${kind}`),
     ...unservedIncludes(fields).map((name) => `include: ${name.slice(0, NAME_LENGTH_MAX)}`),
@@ -147,7 +151,6 @@ function lostFields(fields: ResponsesFields): readonly string[] {
     ...(truncation === "auto" ? ["truncation"] : []),
     ...(isAbsent(alternatives) || alternatives === 0 ? [] : ["top_logprobs"]),
     ...(include?.includes(LOGPROBS) === true ? [`include: ${LOGPROBS}`] : []),
-    ...deepFields(fields).filter(isDeep),
   ];
 }
 
@@ -159,13 +162,13 @@ function onlyFields(items: readonly PlacedItem[]): readonly string[] {
   return compaction === undefined ? [] : [`${compaction.param}.type`];
 }
 
-/** A provider's sealed data have at least as many bytes as the tokens in them. */
+/** A provider's sealed data have at least as many bytes as tokens. */
 function hiddenBytes(items: readonly PlacedItem[]): number {
   let bytes = 0;
   for (const { item } of items) {
     if (item.type !== "reasoning" && item.type !== "compaction") continue;
     const { encrypted_content: data } = item;
-    if (data && !isSealed(data)) bytes += data.length;
+    if (data && !isSealed(data)) bytes += Buffer.byteLength(JSON.stringify(item));
   }
   return bytes;
 }
