@@ -1,4 +1,4 @@
-// What a caller of Responses pays who leaves, and whose model stops: as in chat completions.
+// The charges of Responses whose caller leaves, or whose model stops: as in chat completions.
 
 import { beforeEach, expect, test } from "bun:test";
 import { chatStream } from "../../support/api/messages-world.ts";

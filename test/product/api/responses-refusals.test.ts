@@ -1,4 +1,4 @@
-// What the door for Responses refuses, and what its references to items bring back.
+// The refusals of the door for Responses, and its references to items of earlier replies.
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { RESPONSES } from "../../../src/core/access/limits.ts";
@@ -96,6 +96,11 @@ describe("a body is refused with the field and the rule:", () => {
     ["input[0].id", { input: [{ type: "item_reference", id: "msg_0" }] }, "store: false"],
     ["tool_choice.type", chose({ type: "web_search" }, { type: "web_search" }), "'web_search'"],
     ["tool_choice", chose("required", { type: "web_search" }), "not served: web_search"],
+    [
+      "tool_choice",
+      chose({ type: "allowed_tools", mode: "required", tools: [{ type: "mcp" }] }, { type: "mcp" }),
+      "not served: mcp",
+    ],
     ["tool_choice.name", chose({ type: "function", name: "fares" }, fare), "one of the tools"],
     [
       "input[0].content[0].type",

@@ -1,5 +1,4 @@
-// What callers of the door for Responses get, over real HTTP, from servers of its own form and of
-// chat's.
+// The door for Responses over real HTTP, with servers of its own form and of chat's.
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import {
@@ -144,6 +143,23 @@ describe("a server of the same form", () => {
     expect([safety_identifier, prompt_cache_key]).toEqual([expect.any(String), expect.any(String)]);
     expect(JSON.stringify(sent)).not.toContain("canary");
     expect(svc.ignored).toEqual(["client_metadata", "tools: tool_search", "tools: web_search"]);
+  });
+
+  test("gets all tools where only some are allowed; its hold covers them", async () => {
+    const long = { ...FARE, name: "long", description: "fare ".repeat(20_000) };
+    const tools = [FARE, long, { type: "namespace", name: "empty", description: "x", tools: [] }];
+    const tool_choice = {
+      type: "allowed_tools",
+      mode: "auto",
+      tools: [{ type: "function", name: "fare" }],
+    };
+    const body = { model: "own-test", input: "Fare?", tools, tool_choice, max_output_tokens: 16 };
+    const poor = await api.account({ paid: "0.01" });
+    const refused = await world.post(poor, body);
+    expect(refused.status).toBe(402);
+    own.queue(ownWhole([OWN_MESSAGE]));
+    await reply(await world.post(account, body));
+    expect(own.requests.at(-1)?.body).toMatchObject({ tools: [FARE, long], tool_choice });
   });
 
   test("answers whole: the reply comes back with our model's name and the cost", async () => {

@@ -11,11 +11,11 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /** The most bytes of an item in an id. Callers send each id again with every request. */
 export const SEALED_BYTES_MAX = 64 * 1024;
-/** What follows the kind of item in an id that carries its content. */
+/** Stands after the kind of item in an id that carries its content. */
 const MARK = "sealed1-";
 const SEALED_ID = /^[a-z]{2,4}_sealed1-([\w-]+)$/;
 
-/** What an id carries. */
+/** The content of an id. */
 export interface SealedItems {
   /**
    * Each with the id that it has where it is not sealed. Several only in an item that a stream

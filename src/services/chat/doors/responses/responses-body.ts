@@ -1,5 +1,5 @@
-// The body of OpenAI's Responses. What it would keep at a provider is refused by name: Farebox
-// keeps nothing of a call but its bill.
+// The body of OpenAI's Responses. Fields that would keep data at a provider are refused by name:
+// Farebox keeps nothing of a call but its bill.
 
 import { RESPONSES } from "../../../../core/access/limits.ts";
 import {
@@ -99,7 +99,7 @@ export const ResponsesBody = named("ResponsesRequest", {
         "carry no content, and cannot be referred to",
     }),
   ),
-  metadata: optional(anyObject({ description: "Comes back with the reply; nobody else gets it" })),
+  metadata: optional(anyObject({ description: "Comes back with the reply, and is not forwarded" })),
   max_tool_calls: optional(
     whole(1, Number.MAX_SAFE_INTEGER, { description: "Of tools that no provider runs here" }),
   ),

@@ -46,7 +46,7 @@ const FORWARDED = Object.entries(FIELDS).flatMap(([name, fate]) =>
   fate === "forward" ? [name as keyof ResponsesFields] : [],
 );
 
-/** What can be included in a reply here. */
+/** The includes that are served here. */
 const INCLUDES: ReadonlySet<string> = new Set([
   "reasoning.encrypted_content",
   "message.output_text.logprobs",

@@ -38,7 +38,7 @@ interface Turn {
   readonly calls: ToolCall[];
 }
 
-/** What the model said and called in a row is one message of chat. */
+/** Texts and calls of the model in a row are one message of chat. */
 class Prompt {
   readonly #messages: ChatMessage[] = [];
   #turn: Turn | null = null;

@@ -76,7 +76,7 @@ export function toResponsesRequest(fields: ResponsesFields, open: OpenId): ReadR
       body: forwardedBody(fields, items),
       lost: [...lostFields(fields), ...unknown.filter(isDeep)],
       only: onlyFields(items),
-      hiddenTokensMax: hiddenBytes(items),
+      hiddenTokensMax: hiddenBytes(items) + disallowedBytes(tools, counted.parameters.tools),
     },
   } as const;
   const ignored = ignoredFields(fields, tools, unknown);
@@ -160,6 +160,12 @@ const LOGPROBS = "message.output_text.logprobs";
 function onlyFields(items: readonly PlacedItem[]): readonly string[] {
   const compaction = items.find(({ item }) => item.type === "compaction");
   return compaction === undefined ? [] : [`${compaction.param}.type`];
+}
+
+/** A server of the same form gets all tools, also those that may not be called now. */
+function disallowedBytes({ functions }: ServedTools, allowed: unknown): number {
+  const isWhole = Array.isArray(allowed) && allowed.length === functions.length;
+  return isWhole || functions.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(functions));
 }
 
 /** A provider's sealed data have at least as many bytes as tokens. */

@@ -83,12 +83,14 @@ export function servedTools(lists: readonly ToolList[]): ServedTools {
   return { byName, functions: [...functions.values()], leftOut: [...leftOut] };
 }
 
-/** The tools without those that are left out, as a server of the same form gets them. */
+/** The tools for a server of the same form: without hosted ones and empty namespaces. */
 export function withoutHosted(tools: readonly ToolFields[]): readonly ToolFields[] {
-  return tools.filter(({ type }) => type in SERVED_KINDS);
+  return tools.filter((tool) =>
+    tool.type === "namespace" ? tool.tools.length > 0 : tool.type in SERVED_KINDS,
+  );
 }
 
-const SERVED_KINDS = { function: true, custom: true, namespace: true };
+const SERVED_KINDS = { function: true, custom: true };
 
 function isSame(one: ServedTool, other: ServedTool): boolean {
   return one.kind === other.kind && one.name === other.name && one.namespace === other.namespace;
