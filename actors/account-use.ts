@@ -1,7 +1,8 @@
 // Reads the use that an account and its keys make of their limits now, for pages that show it. It
 // only reads, so the wallet and the counts may be from instants a few milliseconds apart.
 
-import { DAY_MS, MAIL_COUNTS } from "../src/core/access/limits.ts";
+import { MAIL_COUNTS } from "../src/core/access/limits.ts";
+import { DAY_MS } from "../src/core/durations.ts";
 import { type NanoUsd, ZERO } from "../src/core/money/money.ts";
 import { PLAN_REQUESTS } from "./account-limits.ts";
 import { keyStateKey, limitKey } from "./records/keys.ts";

@@ -1,6 +1,7 @@
 // Keys that are refused again and again. Redis decides on every request, but a key that goes on
 // after three times its limit is answered from memory for the rest of each second (D-176).
 
+import { MINUTE_MS, SECOND_MS } from "../src/core/durations.ts";
 import { ApiError, BEFORE_BODY, type ErrorCode } from "../src/core/errors.ts";
 import { metadataText } from "../src/core/journal/journal.ts";
 import type { Log } from "../src/core/log.ts";
@@ -12,8 +13,6 @@ import { countRefused } from "./scripts/wallet-scripts.ts";
 
 /** A key may be refused so many times its limit in a minute before it is answered from memory. */
 const TIMES_ITS_LIMIT = 3;
-const MINUTE_MS = 60_000;
-const SECOND_MS = 1_000;
 /** Refused keys that are counted here, and reports that Redis did not confirm yet. */
 export const REFUSED_KEYS_MAX = 10_000;
 

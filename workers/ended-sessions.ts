@@ -1,4 +1,4 @@
-import { DAY_MS } from "../src/core/access/limits.ts";
+import { DAY_MS } from "../src/core/durations.ts";
 import type { PeopleStore } from "../src/store/people/people.ts";
 
 /** For so long an ended session stays, for processes whose clocks are behind. */

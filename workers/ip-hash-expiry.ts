@@ -1,4 +1,5 @@
-import { DAY_MS, IP_HASH_DAYS } from "../src/core/access/limits.ts";
+import { IP_HASH_DAYS } from "../src/core/access/limits.ts";
+import { DAY_MS } from "../src/core/durations.ts";
 import type { LogUpkeep } from "../src/store/usage/log-upkeep.ts";
 
 export interface IpHashExpiryDeps {

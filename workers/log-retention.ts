@@ -2,7 +2,8 @@
 
 import { findOverdueLease } from "../actors/inspection.ts";
 import type { RedisClient } from "../actors/scripts/script.ts";
-import { BUCKETS, DAY_MS } from "../src/core/access/limits.ts";
+import { BUCKETS } from "../src/core/access/limits.ts";
+import { DAY_MS } from "../src/core/durations.ts";
 import { AdministrationError } from "../src/core/errors.ts";
 import { addMonths, monthText, startOfMonth } from "../src/core/money/months.ts";
 import type { RejectedEntries } from "../src/store/ledger/rejected-entries.ts";

@@ -1,5 +1,6 @@
 // Times as people read them, always with their zone. A zone is an IANA name such as Europe/Berlin.
 
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/core/durations.ts";
 import { t } from "./texts.ts";
 
 export const UTC = "UTC";
@@ -49,10 +50,6 @@ export function zoneLabel(zone: string, at: Date): string {
   const offset = parts.find(({ type }) => type === "timeZoneName")?.value.replace("GMT", "UTC");
   return offset === undefined ? zone : `${zone} (${offset})`;
 }
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 /** "3 min ago"; the exact time belongs into a title beside it. */
 export function ago(at: string, nowMs: number): string {

@@ -1,6 +1,7 @@
 // The range of time that the usage page shows: presets and ranges of one's own, as the address has
 // them, made into what the server is asked.
 
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/core/durations.ts";
 import type { UsageStep } from "../../src/core/usage-query.ts";
 import { isoOf, midnight, monthBegin } from "./time.ts";
 
@@ -13,10 +14,7 @@ export interface Range {
   readonly step: UsageStep;
 }
 
-const MINUTE_MS = 60_000;
 const QUARTER_MS = 15 * MINUTE_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 /** Up to these lengths a range is shown in these steps. */
 const STEPS: readonly (readonly [lengthMs: number, step: UsageStep])[] = [
   [8 * HOUR_MS, "15m"],

@@ -52,7 +52,7 @@ export function figureOf(figures: Figures, metric: Metric): number | null {
 }
 
 /** The metric of these figures exactly, as text. */
-export function textOf(figures: Figures, metric: Metric): string {
+export function figureText(figures: Figures, metric: Metric): string {
   const value = figureOf(figures, metric);
   if (metric === "cost") return moneyText(figures.cost_usd);
   if (value === null) return "–";
@@ -74,7 +74,7 @@ export function usageView(reply: UsageReply, metric: Metric, group: UsageGroup):
       const at = place.get(Date.parse(step.at));
       if (at === undefined) continue;
       values[at] = figureOf(step, metric);
-      texts[at] = textOf(step, metric);
+      texts[at] = figureText(step, metric);
     }
     const label = labelOf(one, group);
     return {

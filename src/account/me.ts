@@ -1,6 +1,7 @@
 import type { AccountView } from "../../actors/account.ts";
 import { spendableOf, viewAccount } from "../calls/account.ts";
-import { DAY_MS, nextTier } from "../core/access/limits.ts";
+import { nextTier } from "../core/access/limits.ts";
+import { DAY_MS } from "../core/durations.ts";
 import { add, type NanoUsd, subtract, toJsonNumber, ZERO } from "../core/money/money.ts";
 import { type EndpointContext, endpoint } from "../http/endpoint.ts";
 import type { FrameDeps } from "../http/frame.ts";

@@ -6,6 +6,7 @@ import type { Call } from "../calls/call.ts";
 import { CallQuote, type Quoted } from "../calls/call-quote.ts";
 import { CHAT } from "../core/access/limits.ts";
 import { SERVICE_NAMES, SERVICES } from "../core/access/services.ts";
+import { HOUR_MS } from "../core/durations.ts";
 import { ApiError } from "../core/errors.ts";
 import { exactCost } from "../core/money/call-cost.ts";
 import { min, toJsonNumber, ZERO } from "../core/money/money.ts";
@@ -39,7 +40,6 @@ type Fields = Checked<typeof QuoteBody>;
 const ENVELOPE_BYTES = 64 * 1024;
 /** Headers of the request that the quoted call has too. */
 const PASSED_ON = ["host", "authorization", "x-api-key", "user-agent", MAX_COST_HEADER];
-const HOUR_MS = 3_600_000;
 
 export const quote = endpoint({
   id: "quoteCall",

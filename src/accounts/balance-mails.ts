@@ -1,6 +1,6 @@
 // Mails holders that a balance runs low, or that free credit is about to end.
 
-import { DAY_MS } from "../core/access/limits.ts";
+import { DAY_MS } from "../core/durations.ts";
 import { toDollars } from "../core/money/money.ts";
 import { mailTime, type ServiceMailParts, serviceMail } from "../core/service-mail.ts";
 import type {

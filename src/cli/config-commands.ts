@@ -97,7 +97,10 @@ const history: Command = {
     return async ({ database }) => {
       const versions = await new Configurations(database).list(before, HISTORY_ROWS);
       if (versions.length === 0 && before === null) return { ...NONE, json: { versions } };
-      return { json: { versions: versions.map(jsonOf) }, text: versions.map(textOf).join("\n\n") };
+      return {
+        json: { versions: versions.map(jsonOf) },
+        text: versions.map(versionText).join("\n\n"),
+      };
     };
   },
 };
@@ -145,7 +148,14 @@ function jsonOf(one: ConfigurationVersion): Readonly<Record<string, unknown>> {
   };
 }
 
-function textOf({ version, actor, note, changes, rollsBackTo, at }: ConfigurationVersion): string {
+function versionText({
+  version,
+  actor,
+  note,
+  changes,
+  rollsBackTo,
+  at,
+}: ConfigurationVersion): string {
   const of = rollsBackTo === null ? "" : `, the text of version ${rollsBackTo}`;
   const head = `Version ${version}, ${utc(at)}, ${actor}${of}${note === null ? "" : `: ${note}`}`;
   return `${head}\n${linesOf(changes)}`;

@@ -30,7 +30,7 @@ const add: Command = {
     private: { value: "allow", help: "also fetch from private addresses, such as this machine" },
   },
   prepare(input) {
-    const source = sourceOf(input);
+    const source = documentSource(input);
     const options = { baseUrl: baseUrlOf(input), pagesMax: pagesOf(input) };
     const allowPrivate = nameAmong(["allow"], input.values.get("private")) !== undefined;
     if (input.values.has("private") && !allowPrivate) {
@@ -75,7 +75,7 @@ const remove: Command = {
   summary: "Remove the documents of a source, named as in 'index list' or as it was added",
   options: {},
   prepare(input) {
-    const source = sourceOf(input);
+    const source = documentSource(input);
     return async ({ database }) => {
       const documents = await new IndexedDocuments(database).remove(source);
       if (documents === 0) {
@@ -103,7 +103,7 @@ async function replaced(
 }
 
 /** A URL, or the absolute path of a file or folder. */
-function sourceOf({ positionals }: Input): string {
+function documentSource({ positionals }: Input): string {
   const source = positionals[0] ?? "";
   if (source.length > SOURCE_CHARACTERS_MAX) {
     throw new UsageError(`A source has at most ${SOURCE_CHARACTERS_MAX} characters`);

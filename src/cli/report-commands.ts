@@ -53,7 +53,7 @@ const margin: Command = {
       const report = await marginReport(stores.database, range);
       const rows = report.rows.map(lineOf);
       const json = { month, by, rows, total: lineOf(report.total) };
-      return { json, text: isCsv ? csvOf(report) : textOf(report, by) };
+      return { json, text: isCsv ? csvOf(report) : marginsText(report, by) };
     };
   },
 };
@@ -103,7 +103,7 @@ function cellOf(name: (typeof HEADINGS)[number], value: Line[keyof Line]) {
   return isNumber && typeof value === "string" ? { decimal: value } : value;
 }
 
-function textOf({ rows, total }: MarginReport, by: MarginGroup): string {
+function marginsText({ rows, total }: MarginReport, by: MarginGroup): string {
   if (rows.length === 0) return "No calls were served in that month.";
   const split = MARGIN_GROUPS.slice(0, MARGIN_GROUPS.indexOf(by) + 1);
   const head = [...split, "calls", "charged", "upstream", "by provider", "margin", "", "unknown"];

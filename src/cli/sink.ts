@@ -23,7 +23,7 @@ export async function openSink(file: string | null): Promise<Sink> {
 
 async function fileSink(file: string): Promise<Sink> {
   const { partial, handle } = await named(file, openPart(file));
-  removeStaleDrafts(dirname(file), partial, partsOf(basename(file)));
+  removeStaleDrafts(dirname(file), partial, partialNames(basename(file)));
   let finished = false;
   return {
     write: async (text) => {
@@ -42,7 +42,7 @@ async function fileSink(file: string): Promise<Sink> {
 }
 
 /** The names of the parts of a file. */
-function partsOf(name: string): RegExp {
+function partialNames(name: string): RegExp {
   return new RegExp(`^${RegExp.escape(name)}\\.part-\\d+$`);
 }
 

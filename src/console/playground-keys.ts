@@ -23,7 +23,7 @@ export class PlaygroundKeys {
 
   /** The key of a session for an account, made at its first use. */
   async of(session: string, account: AccountRow): Promise<string> {
-    const name = nameOf(session, account);
+    const name = keyName(session, account);
     const known = this.#keys.get(name);
     if (known !== undefined) return await known;
     const made = this.#make(session, account);
@@ -38,7 +38,7 @@ export class PlaygroundKeys {
 
   /** Drops a key that was refused; the next call makes a new one. */
   forget(session: string, account: AccountRow): void {
-    this.#keys.delete(nameOf(session, account));
+    this.#keys.delete(keyName(session, account));
   }
 
   async #make(session: string, account: AccountRow): Promise<string> {
@@ -56,6 +56,6 @@ export class PlaygroundKeys {
   }
 }
 
-function nameOf(session: string, { id }: AccountRow): string {
+function keyName(session: string, { id }: AccountRow): string {
   return `${session} ${id}`;
 }

@@ -1,10 +1,11 @@
 // Counts latencies in bands with fixed borders. The counts of many calls add up, so a percentile of
 // any sum of rows follows from them, to a known percentage.
 
+import { HOUR_MS } from "./durations.ts";
+
 /** A percentile read from bands exceeds the exact one by at most this percentage. */
 export const BAND_ERROR_PERCENT = 10;
 
-const HOUR_MS = 3_600_000;
 /** A band's number must fit into a byte. */
 const BANDS_MAX = 256;
 const VARINT_MORE = 0x80;

@@ -1,6 +1,7 @@
 // Defines a transactional message (SPEC 2.5, 4.6): its content, its sender, its cost, and its
 // retries.
 
+import { MINUTE_MS } from "./durations.ts";
 import { charge, type NanoUsd, price } from "./money/money.ts";
 import { priceVersionOfUnits } from "./money/price-version.ts";
 import { base32 } from "./text/base32.ts";
@@ -49,7 +50,6 @@ export function mailCost(recipients: number): NanoUsd {
   ]);
 }
 
-const MINUTE_MS = 60_000;
 /** The waits after each temporary failure; the last one repeats. */
 const RETRY_DELAYS_MS = [15_000, ...[1, 5, 15, 30, 60, 120, 180].map((m) => m * MINUTE_MS)];
 

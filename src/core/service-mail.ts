@@ -1,6 +1,7 @@
 // Defines the mails of the service itself, such as receipts and codes: their kinds, and their one
 // layout.
 
+import { HOUR_MS } from "./durations.ts";
 import { headerText } from "./text/header-text.ts";
 import { escapeHtml } from "./text/html.ts";
 
@@ -39,9 +40,6 @@ export const SERVICE_MAILS = {
 } as const satisfies Readonly<Record<string, KindRow>>;
 
 export type ServiceMailKind = keyof typeof SERVICE_MAILS;
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** The time in which mails to one inbox are limited. */
 export const LIMIT_WINDOW_MS = HOUR_MS;

@@ -4,6 +4,7 @@
 
 import { ConsoleError } from "../core/console-errors.ts";
 import { keyedHash } from "../core/console-tokens.ts";
+import { MINUTE_MS } from "../core/durations.ts";
 import { networkOf } from "../http/client-ip.ts";
 import type { Attempt, Attempts } from "../store/people/attempts.ts";
 import { CODE_SECONDS, CODE_TRIES_MAX, LOCKED_SECONDS, WRONG_FACTORS_MAX } from "./auth-terms.ts";
@@ -42,7 +43,6 @@ const NETWORK_TIMES = { address: 10, inbox: 3 };
 const WAIT_MS = { step: 100, most: 5_000 };
 
 const HOUR = 60;
-const MINUTE_MS = 60_000;
 /** Twice as long as a code of an app is right, for processes whose clocks differ. */
 const APP_CODE_MS = 3 * MINUTE_MS;
 

@@ -9,6 +9,7 @@ import {
 } from "better-auth";
 import { APIError, createAuthMiddleware } from "better-auth/api";
 import { hashToken } from "../core/console-tokens.ts";
+import { DAY_MS } from "../core/durations.ts";
 import { type PeopleStore, SIGN_IN_CODE } from "../store/people/people.ts";
 import { AFTER_SECOND_FACTOR, CHANGE_PASSWORD_PATH, SIGN_IN_PATH } from "./auth-terms.ts";
 import type { ComparedHashes } from "./compared-hashes.ts";
@@ -38,8 +39,6 @@ interface NewSession {
 }
 
 type HookContext = GenericEndpointContext | null;
-
-const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** The path at which better-auth makes a new session after the second factor was turned on. */
 const CODE_PATH = "/two-factor/verify-totp";

@@ -1,13 +1,13 @@
 // Makes one-time links to sign in with, for an operator.
 
 import { newToken } from "../core/console-tokens.ts";
+import { MINUTE_MS } from "../core/durations.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import { addSignInLink } from "../store/people/known-people.ts";
 import type { Database } from "../store/servers/database.ts";
 import { linkName } from "./auth-terms.ts";
 
 export const LINK_MINUTES = 15;
-const MINUTE_MS = 60_000;
 
 interface SignInLink {
   readonly personId: string;

@@ -5,11 +5,10 @@
 import { APIError, createAuthEndpoint } from "better-auth/api";
 import { setSessionCookie } from "better-auth/cookies";
 import { hashToken, newToken } from "../core/console-tokens.ts";
+import { DAY_MS } from "../core/durations.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import { DEVICE_HEADER, LINK_PATH, linkName, SIGN_UP_PATH, VERIFY_PATH } from "./auth-terms.ts";
 import type { IdentityMails } from "./identity-mails.ts";
-
-const DAY_MS = 24 * 60 * 60 * 1_000;
 
 interface SignUpDeps {
   readonly random: RandomBytes;

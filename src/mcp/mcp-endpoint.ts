@@ -152,7 +152,7 @@ export const mcp: Endpoint<McpDeps> = {
  */
 function checkCaller(headers: Headers, hosts: readonly string[]): void {
   const host = headers.get("host") ?? "";
-  if (!isOurs(nameOf(host), hosts)) {
+  if (!isOurs(hostName(host), hosts)) {
     throw new ApiError(
       "invalid_parameter",
       `The header Host names ${host}, which is neither in MCP_HOSTS nor the host of CONSOLE_URL`,
@@ -169,7 +169,7 @@ function isOurs(name: string, hosts: readonly string[]): boolean {
   return isLoopback(name) || hosts.includes(name.toLowerCase());
 }
 
-function nameOf(host: string): string {
+function hostName(host: string): string {
   return host.replace(/:\d*$/, "");
 }
 

@@ -2,7 +2,7 @@
 // under the account's lock whether its card is charged.
 
 import type { ChangedAccount } from "../../actors/changed-account.ts";
-import { DAY_MS } from "../core/access/limits.ts";
+import { DAY_MS } from "../core/durations.ts";
 import { add, min, type NanoUsd, ZERO } from "../core/money/money.ts";
 import {
   AUTO_TOP_UP_PAUSE_MS,

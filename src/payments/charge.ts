@@ -1,7 +1,7 @@
 // An attempt to charge a saved card. Its number is stored before the provider is asked, and names
 // the idempotency key: asked again after a crash or a timeout, the provider charges nothing twice.
 
-import { HOUR_MS } from "../core/access/limits.ts";
+import { HOUR_MS } from "../core/durations.ts";
 import { mayBeCharged } from "../store/payments/charge-consent.ts";
 import type { TopUp } from "../store/payments/top-ups.ts";
 import { ProviderAway } from "./provider.ts";

@@ -1,7 +1,7 @@
 // Computes our row of a top-up from the provider's payment. Pure: the same payment always leads to
 // the same rows, whichever events caused the readings, in any order.
 
-import { DAY_MS, HOUR_MS } from "../core/access/limits.ts";
+import { DAY_MS, HOUR_MS } from "../core/durations.ts";
 import { dollars } from "../core/journal/audit-finding.ts";
 import { add, min, type NanoUsd, proportionUp, ZERO } from "../core/money/money.ts";
 import type { PauseReason } from "../store/payments/auto-top-ups.ts";

@@ -1,6 +1,6 @@
 // Top-ups that a holder orders: on the provider's page, or by a saved card.
 
-import { DAY_MS, HOUR_MS } from "../core/access/limits.ts";
+import { DAY_MS, HOUR_MS } from "../core/durations.ts";
 import { AdministrationError } from "../core/errors.ts";
 import { dollars } from "../core/journal/audit-finding.ts";
 import { add, type NanoUsd, subtract, toCents, ZERO } from "../core/money/money.ts";

@@ -1,7 +1,7 @@
 // Reads the overview of an account: the amount it can spend, its spending, and its first steps.
 
 import { type AccountSummary, BINDINGS, readAccountSummary } from "../accounts/account-summary.ts";
-import { DAY_MS } from "../core/access/limits.ts";
+import { DAY_MS } from "../core/durations.ts";
 import { ERRORS } from "../core/errors.ts";
 import { ZERO } from "../core/money/money.ts";
 import {

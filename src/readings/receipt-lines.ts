@@ -57,7 +57,7 @@ const TOKENS = 1_000_000;
 
 /** The lines that make up the charge exactly; none if its prices are not known any more. */
 export function linesOf(catalogue: PriceCatalogue, call: LoggedCall): Line[] {
-  const parts = partsOf(catalogue, call).filter(({ units }) => units > 0);
+  const parts = pricedParts(catalogue, call).filter(({ units }) => units > 0);
   if (call.cost === 0n || chargeOf(parts) !== call.cost) return [];
   return parts.map(({ what, units, price, per }) => ({
     what,
@@ -92,7 +92,7 @@ const PARTS: Readonly<Record<ServicesWith<"hasPriceLines">, PartsOf>> = {
   },
 };
 
-function partsOf(catalogue: PriceCatalogue, call: LoggedCall): Part[] {
+function pricedParts(catalogue: PriceCatalogue, call: LoggedCall): Part[] {
   const service = serviceOfScope(call.service);
   const [, own] = Object.entries(PARTS).find(([name]) => name === service) ?? [];
   return own?.(catalogue, call) ?? [];

@@ -140,11 +140,11 @@ function filterOf(keys: ReadonlyMap<number, KeyName>, query: RequestsQuery): Log
     to: query.to == null ? null : new Date(timeOf("to", query.to)),
     code: query.code ?? null,
     request: request == null ? null : isId("request", request) ? toUuid(request) : NO_REQUEST,
-    minCost: least == null ? null : amountOf(least),
+    minCost: least == null ? null : amountIn(least),
   };
 }
 
-function amountOf(text: string): bigint {
+function amountIn(text: string): bigint {
   try {
     return parseUsd(text);
   } catch (error) {

@@ -1,8 +1,8 @@
 // Sums the charges over all accounts, by day and service, model or route, their cost, and the
 // payments received.
 
-import { DAY_MS } from "../core/access/limits.ts";
 import { serviceOfScope, serviceTitle } from "../core/access/services.ts";
+import { DAY_MS } from "../core/durations.ts";
 import { jsonFrom, listOf, nested, text, usd, type WireOf } from "../core/records.ts";
 import { REVENUE_GROUPS } from "../core/usage-query.ts";
 import { invalid } from "../http/body/checks.ts";

@@ -1,6 +1,7 @@
 // Reads the query of usage: its filter, and its steps in any time zone.
 
 import { scopeOfService } from "../core/access/services.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../core/durations.ts";
 import type { ApiError } from "../core/errors.ts";
 import { isUsualYear, USUAL_YEARS } from "../core/text/field-rules.ts";
 import { CALL_STATUSES, NO_MODEL, USAGE_GROUPS, USAGE_STEPS } from "../core/usage-query.ts";
@@ -47,10 +48,7 @@ export function usageFilterOf(
   };
 }
 
-const MINUTE_MS = 60_000;
 const QUARTER_MS = 15 * MINUTE_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 const STEP_MS = { "15m": QUARTER_MS, "1h": HOUR_MS, "1d": DAY_MS, "1mo": 28 * DAY_MS } as const;
 

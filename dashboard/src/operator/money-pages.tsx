@@ -3,6 +3,7 @@
 import { SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
+import { DAY_MS } from "../../../src/core/durations.ts";
 import { REVENUE_GROUPS } from "../../../src/core/usage-query.ts";
 import type { DisputesReply } from "../../../src/readings/disputes.ts";
 import type { GrantsReply } from "../../../src/readings/grants.ts";
@@ -24,7 +25,6 @@ import { Paged, StateChoice } from "./paged.tsx";
 import { chargedView, receivedView } from "./revenue-view.ts";
 
 const RANGES = ["30", "7", "90", "365"] as const;
-const DAY_MS = 86_400_000;
 
 function dayBack(days: number): string {
   return isoOf(serverTime() - days * DAY_MS).slice(0, "2026-11-22".length);

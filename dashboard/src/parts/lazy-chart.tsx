@@ -5,7 +5,7 @@ import { lazy, Suspense, useState } from "react";
 import type { UsageStep } from "../../../src/core/usage-query.ts";
 import { stepName } from "../step-names.ts";
 import { t } from "../texts.ts";
-import { type Metric, textOf, type UsageView } from "../usage-view.ts";
+import { figureText, type Metric, type UsageView } from "../usage-view.ts";
 
 const Chart = lazy(async () => ({ default: (await import("./chart.tsx")).Chart }));
 
@@ -45,7 +45,7 @@ export function UsageChart({ view, metric, zone, step, height = 260, onZoom }: U
             <i className="dot" style={{ background: group.color }} />
             {group.label}{" "}
             <b className="tabular">
-              {hovered === null ? textOf(group.total, metric) : (group.texts[hovered] ?? "–")}
+              {hovered === null ? figureText(group.total, metric) : (group.texts[hovered] ?? "–")}
             </b>
           </li>
         ))}

@@ -21,7 +21,7 @@ interface Shown {
 /** Shows everything about an account. Its wallet is read at one instant. */
 export async function showAccount(stores: Stores, id: string): Promise<Answer> {
   const shown = await read(stores, id);
-  return { json: jsonOf(shown), text: textOf(shown) };
+  return { json: jsonOf(shown), text: accountText(shown) };
 }
 
 async function read({ administration, actors }: Stores, id: string): Promise<Shown> {
@@ -40,7 +40,7 @@ async function read({ administration, actors }: Stores, id: string): Promise<Sho
   };
 }
 
-function textOf({ account, summary, keys, payments }: Shown): string {
+function accountText({ account, summary, keys, payments }: Shown): string {
   const { tier, next, balances, month, openStreams } = summary;
   const expiry = balances.freeExpiresAt;
   const held = add(balances.heldPaid, balances.heldFree);

@@ -23,7 +23,7 @@ export const doctorCommands: readonly Command[] = [
       return async (stores) => {
         const reports = await examine(stores);
         const failed = reports.some(({ state }) => state === "problem");
-        return { json: { ok: !failed, findings: reports }, text: textOf(reports), failed };
+        return { json: { ok: !failed, findings: reports }, text: reportText(reports), failed };
       };
     },
   },
@@ -62,7 +62,7 @@ function reasonOf(error: unknown): string {
 
 const MARKS = { ok: "ok", warning: "WARNING", problem: "PROBLEM" } as const;
 
-function textOf(reports: readonly Report[]): string {
+function reportText(reports: readonly Report[]): string {
   const rows = reports.map(({ state, check, text }) => [MARKS[state], check, text]);
   const problems = reports.filter(({ state }) => state === "problem").length;
   const end = problems === 0 ? "Nothing must be mended." : `${problems} to mend.`;

@@ -68,7 +68,7 @@ async function dryRun(stores: Stores, folder: string | null): Promise<Answer> {
     processes.length === 0 ? "" : `\n\nStill running, stop first: ${processes.join(", ")}`;
   return {
     json: { dry_run: true, ...momentOf(source), processes, ...jsonOf(losses) },
-    text: `${headOf(source)}\n\n${textOf(losses)}${running}\n\nNothing was changed.`,
+    text: `${headOf(source)}\n\n${lossesText(losses)}${running}\n\nNothing was changed.`,
   };
 }
 
@@ -91,7 +91,7 @@ async function run(stores: Stores, folder: string | null): Promise<Answer> {
   const losses = await lossesOf(stores, source);
   // The losses are printed before anything changes: no later run can find them, and this run may be
   // interrupted.
-  stores.warn(`${FIRST}\n\n${headOf(source)}\n\n${textOf(losses)}\n`);
+  stores.warn(`${FIRST}\n\n${headOf(source)}\n\n${lossesText(losses)}\n`);
   try {
     await restorePostgres(database, {
       rows: source?.rows ?? null,
@@ -160,7 +160,7 @@ function doneAnswer({ source, losses, reread, problems, accounts }: Done): Answe
       : problems.map((problem) => `Problem: ${problem}`).join("\n");
   const parts = [
     headOf(source),
-    textOf(losses),
+    lossesText(losses),
     reread === null
       ? "No payment provider is configured: nothing was read again."
       : rereadText(reread),
@@ -239,7 +239,7 @@ function jsonOf({ lost, ahead }: Losses): Record<string, unknown> {
   return { lost: lostJson(lost, ahead) };
 }
 
-function textOf({ lost, ahead }: Losses): string {
+function lossesText({ lost, ahead }: Losses): string {
   return lostText(lost, ahead);
 }
 

@@ -13,7 +13,11 @@ export function lostJson(lost: LostSpan, ahead: readonly WalletAhead[]): Record<
     keys: lost.keys,
     revoked_keys: lost.revokedKeys,
     states: lost.states,
-    operations: lost.operations.map((one) => ({ ...one, amount: undefined, ...amountOf(one) })),
+    operations: lost.operations.map((one) => ({
+      ...one,
+      amount: undefined,
+      ...operationAmount(one),
+    })),
     charged_usd: toDecimal(lost.charged as NanoUsd),
     wallets_ahead: ahead.map(({ account, operations, paid, free, lost: known }) => ({
       account,
@@ -29,7 +33,7 @@ export function lostJson(lost: LostSpan, ahead: readonly WalletAhead[]): Record<
   };
 }
 
-function amountOf({ amount }: LostOperation): { readonly amount_usd: string } {
+function operationAmount({ amount }: LostOperation): { readonly amount_usd: string } {
   return { amount_usd: toDecimal(amount as NanoUsd) };
 }
 

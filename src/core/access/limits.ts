@@ -1,6 +1,7 @@
 // Defines the limits of SPEC 8, and the durations that SPEC leaves open. Only top-up-caps.ts
 // defines limits besides.
 
+import { DAY_MS } from "../durations.ts";
 import { AMOUNT_MAX, type NanoUsd, usd } from "../money/money.ts";
 import { type Scope, scopesOfSurface, scopesOfTier, type TierName } from "./services.ts";
 
@@ -126,9 +127,6 @@ export interface TierInputs {
   /** The tier that a contract grants, independent of payments. */
   readonly contract: "enterprise" | null;
 }
-
-export const DAY_MS = 86_400_000;
-export const HOUR_MS = 3_600_000;
 
 /**
  * The limits of an account at `nowMs`: its plan, or the tier that its contract or payments give it

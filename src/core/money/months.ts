@@ -1,7 +1,7 @@
 // Months of UTC: as a number, 202611, where money is counted, and as text, `2026-11`, in names and
 // for people. Both sort by time.
 
-import { DAY_MS } from "../access/limits.ts";
+import { DAY_MS } from "../durations.ts";
 
 /** The month of a time as a number. */
 export function monthOf(ms: number): number {

@@ -49,7 +49,7 @@ export function operationEffect(
 function exactly({ balance }: Operation, entry: Effect, amount: bigint): WrongEffect | null {
   const [paid, free] = balance === "paid" ? [amount, 0n] : [0n, amount];
   if (entry.paidDelta === paid && entry.freeDelta === free) return null;
-  return { fact: "what it gives by", expected: text(paid, free), found: textOf(entry) };
+  return { fact: "what it gives by", expected: text(paid, free), found: effectText(entry) };
 }
 
 /**
@@ -72,7 +72,7 @@ function owed({ owedAfter }: Effect, expected: bigint): WrongEffect | null {
   return { fact: "what is owed after", expected: dollars(expected), found };
 }
 
-function textOf({ paidDelta, freeDelta }: Effect): string {
+function effectText({ paidDelta, freeDelta }: Effect): string {
   return text(paidDelta, freeDelta);
 }
 

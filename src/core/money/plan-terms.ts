@@ -1,6 +1,7 @@
 // Plans with a monthly price (SPEC 8.6): what a month is, and what a change in its middle costs.
 
-import { DAY_MS, type PlanName } from "../access/limits.ts";
+import type { PlanName } from "../access/limits.ts";
+import { DAY_MS } from "../durations.ts";
 import { add, centsUp, type NanoUsd, nano, proportionUp, subtract, usd, ZERO } from "./money.ts";
 
 /** The plans that can have a price. */

@@ -14,7 +14,7 @@ const ofObject = new WeakMap<object, string>();
 export function priceVersionOf(prices: object): string {
   let version = ofObject.get(prices);
   if (version === undefined) {
-    version = digestOf(JSON.stringify(prices, (_, value) => textOf(value)));
+    version = digestOf(JSON.stringify(prices, (_, value) => bigintText(value)));
     ofObject.set(prices, version);
   }
   return version;
@@ -22,7 +22,7 @@ export function priceVersionOf(prices: object): string {
 
 /** The same for a list of single prices. */
 export function priceVersionOfUnits(...units: readonly bigint[]): string {
-  return digestOf(JSON.stringify(units.map(textOf)));
+  return digestOf(JSON.stringify(units.map(bigintText)));
 }
 
 let latest = { unit: -1n, version: "" };
@@ -33,7 +33,7 @@ export function priceVersionOfUnit(unit: bigint): string {
   return latest.version;
 }
 
-function textOf(value: unknown): unknown {
+function bigintText(value: unknown): unknown {
   return typeof value === "bigint" ? value.toString() : value;
 }
 

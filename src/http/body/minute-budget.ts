@@ -1,8 +1,8 @@
 // Limits the use of each sender in each minute of the clock, in this process.
 
+import { MINUTE_MS } from "../../core/durations.ts";
 import { ApiError } from "../../core/errors.ts";
 
-const MINUTE_MS = 60_000;
 /**
  * The most senders that are counted in one minute. Beyond that, the one counted first is forgotten.
  */

@@ -106,7 +106,7 @@ function exporterOf(
   return {
     export(spans, done) {
       exporter.export(spans, ({ error }) => {
-        if (error !== undefined) tell(`spans were not taken: ${failureOf(error)}`);
+        if (error !== undefined) tell(`spans were not taken: ${failureText(error)}`);
         done({ code: 0 });
       });
     },
@@ -115,7 +115,7 @@ function exporterOf(
 }
 
 /** Returns the status of an answer and its words, or why no answer came. */
-function failureOf(error: Error): string {
+function failureText(error: Error): string {
   const code = "code" in error ? error.code : undefined;
   return [code, error.message].filter(Boolean).join(" ").slice(0, FAILURE_CHARACTERS_MAX);
 }

@@ -117,7 +117,7 @@ export class OidcClient {
       if (claims === undefined) throw new OidcRefused("there is no ID token");
       return await this.#claims(provider, claims, tokens.access_token);
     } catch (error) {
-      throw failureOf(error);
+      throw exchangeError(error);
     }
   }
 
@@ -183,7 +183,7 @@ export class OidcClient {
         },
       );
     } catch (error) {
-      throw new OidcUnavailable(failureOf(error).message, { cause: error });
+      throw new OidcUnavailable(exchangeError(error).message, { cause: error });
     }
     // The library accepts metadata of some hosts that names another issuer, such as one of many
     // tenants: there, a stranger can have an organisation with the address of any person.
@@ -250,7 +250,7 @@ function authentication(
 }
 
 /** Tells an answer that was wrong from an answer that never came. */
-function failureOf(error: unknown): Error {
+function exchangeError(error: unknown): Error {
   if (error instanceof OidcRefused) return error;
   // The library wraps errors that it does not know.
   if (error instanceof Error && error.cause instanceof OidcUnavailable) return error.cause;

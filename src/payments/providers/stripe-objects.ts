@@ -48,14 +48,14 @@ function orderOf(metadata: Readonly<Record<string, string>>): ProviderOrder | nu
   const accountId = metadata[METADATA.account] ?? "";
   const surface = SURFACES.find((one) => one === metadata[METADATA.surface]);
   const kind = TOP_UP_KINDS.find((one) => one === metadata[METADATA.kind]);
-  const amount = amountOf(metadata[METADATA.amount]);
-  const bonus = amountOf(metadata[METADATA.bonus]);
+  const amount = amountIn(metadata[METADATA.amount]);
+  const bonus = amountIn(metadata[METADATA.bonus]);
   if (!isId("account", accountId) || surface === undefined || kind === undefined) return null;
   if (amount === null || bonus === null || amount === ZERO) return null;
   return { accountId, surface, kind, amount, bonus };
 }
 
-function amountOf(text: string | undefined): NanoUsd | null {
+function amountIn(text: string | undefined): NanoUsd | null {
   try {
     const amount = text === undefined ? null : usd(text);
     return amount === null || amount < ZERO ? null : amount;
@@ -100,7 +100,9 @@ const AUTHENTICATION_CODES = ["authentication_required", "payment_intent_authent
 const FINAL_DECLINES = ["lost_card", "stolen_card", "pickup_card", "revocation_of_authorization"];
 
 /** Why the last attempt failed; null if none did. */
-function failureOf(error: Stripe.PaymentIntent.LastPaymentError | null): PaymentFailure | null {
+function paymentFailureOf(
+  error: Stripe.PaymentIntent.LastPaymentError | null,
+): PaymentFailure | null {
   if (error === null) return null;
   const code = error.decline_code ?? error.code ?? error.type;
   const codes = [error.code ?? "", error.decline_code ?? ""];
@@ -175,7 +177,7 @@ function statusOf(status: Stripe.PaymentIntent.Status): ProviderPayment["status"
 function failureOfIntent(intent: Stripe.PaymentIntent): PaymentFailure | null {
   if (intent.status === "succeeded") return null;
   if (intent.status === "requires_action") return UNAUTHENTICATED;
-  return failureOf(intent.last_payment_error);
+  return paymentFailureOf(intent.last_payment_error);
 }
 
 /** The id of an object that may be expanded. */

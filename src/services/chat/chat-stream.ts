@@ -22,7 +22,7 @@ import type { StreamEvent } from "./stream-event.ts";
 import { KEEP_ALIVE_MS, NOT_READING, SILENT_UPSTREAM, TOO_LONG } from "./stream-interruptions.ts";
 import { StreamLimit } from "./stream-limit.ts";
 import { NO_USAGE, StreamUsage } from "./stream-usage.ts";
-import { textOf } from "./tokens/token-meter.ts";
+import { deltaText } from "./tokens/token-meter.ts";
 
 export interface ChatStreamParts extends ServedBy {
   readonly call: Call;
@@ -169,7 +169,7 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
     this.#unread = deltas;
     this.#waitsFor = "client";
     this.#deliveredMs = this.#deps.clock.monotonicMs();
-    if (this.#firstTokenMs === null && deltas.some((delta) => textOf(delta) !== "")) {
+    if (this.#firstTokenMs === null && deltas.some((delta) => deltaText(delta) !== "")) {
       this.#firstTokenMs = elapsedMs(this.#deps, this.#parts.call);
       // A model that refuses to answer says nothing before its refusal.
       if (deltas.some(({ delta }) => Boolean(delta.refusal))) this.#isContentRefused = true;

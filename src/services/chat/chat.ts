@@ -83,7 +83,7 @@ export async function completeChat(
     const usage =
       reply.usage ??
       (await countUsage(deps.tokens, account, { model, request: chat.request, reply }));
-    const source = sourceOf(reply);
+    const source = usageSource(reply);
     const isContentRefused = reply.choices.some(isRefusal);
     const by = { model, tried, route: reply, request: chat.request, hold };
     const outcome = chargedOutcome(deps, call, { ...by, usage, source, isContentRefused });
@@ -122,7 +122,7 @@ function isRefusal({ finish_reason, message }: ServedReply["choices"][number]): 
   return finish_reason === CONTENT_FILTER || message.refusal !== undefined;
 }
 
-function sourceOf({ usage, hasWrongUsage }: ServedReply): UsageSource {
+function usageSource({ usage, hasWrongUsage }: ServedReply): UsageSource {
   if (usage !== null) return undefined;
   return hasWrongUsage === true ? "contradicted" : "counted";
 }

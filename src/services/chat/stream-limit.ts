@@ -8,7 +8,7 @@ import type { ChatDelta, ChatRequest } from "./protocols/provider.ts";
 import { servedAsAsked } from "./request-tier.ts";
 import type { StreamUsage } from "./stream-usage.ts";
 import { bounded } from "./tokens/piece-tokens.ts";
-import { piecesOf, textOf } from "./tokens/token-meter.ts";
+import { deltaText, piecesOf } from "./tokens/token-meter.ts";
 
 /** Text with fewer characters is not counted yet. */
 const UNCOUNTED_MIN = 64;
@@ -82,7 +82,7 @@ export class StreamLimit {
     let count = 0;
     for (const delta of deltas) {
       if (count > 0 && this.#isDueWith(uncounted, uncountedPieces)) break;
-      const text = textOf(delta);
+      const text = deltaText(delta);
       uncounted += text.length;
       uncountedPieces += piecesOf(text);
       count += 1;

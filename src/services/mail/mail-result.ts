@@ -28,13 +28,13 @@ export function resultOf(message: MailMessage): MailResult | ApiError {
   if (message.reportedQueued || message.status === "queued") {
     return { message, status: "queued", cost: ZERO, isRepeat: false };
   }
-  if (message.status === "failed") return failureOf(message);
+  if (message.status === "failed") return mailErrorOf(message);
   // If Redis is away, the message is not settled yet, and will be charged exactly this amount.
   const cost = message.cost ?? mailCost(message.accepted);
   return { message, status: "sent", cost, isRepeat: false };
 }
 
-function failureOf({ failure, reason }: MailMessage): ApiError {
+function mailErrorOf({ failure, reason }: MailMessage): ApiError {
   if (failure !== "rejected") {
     return new ApiError("mail_unavailable", "The message could not be delivered; it was given up");
   }

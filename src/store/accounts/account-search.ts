@@ -46,7 +46,7 @@ export async function searchAccounts(
   { sql }: Database,
   { text, before, count }: AccountQuestion,
 ): Promise<readonly StoredRow[]> {
-  const { source, parameters } = sourceOf(text);
+  const { source, parameters } = searchSource(text);
   const [place, limit] = [parameters.length + 1, parameters.length + 2];
   const found = source === null ? "" : `a.number IN (${source}) AND`;
   return await sql.unsafe(
@@ -71,7 +71,7 @@ export async function* accountIds({ sql }: Database): AsyncGenerator<string> {
   }
 }
 
-function sourceOf(text: string | null): { source: string | null; parameters: string[] } {
+function searchSource(text: string | null): { source: string | null; parameters: string[] } {
   if (text === null) return { source: null, parameters: [] };
   for (const [kind, source] of Object.entries(BY_ID)) {
     if (!isId(kind as IdKind, text)) continue;

@@ -5,13 +5,13 @@ import { and, eq, isNull } from "drizzle-orm";
 import type { AccountState } from "../../core/access/account-states.ts";
 import { keyDigest, newKey } from "../../core/access/keys.ts";
 import {
-  DAY_MS,
   FREE_CREDIT,
   FREE_CREDIT_DAYS,
   type PlanName,
   type Scope,
 } from "../../core/access/limits.ts";
 import type { Surface } from "../../core/access/services.ts";
+import { DAY_MS } from "../../core/durations.ts";
 import { bucketOf, newId, type RandomBytes } from "../../core/ids.ts";
 import { dollars } from "../../core/journal/audit-finding.ts";
 import { type NanoUsd, nano } from "../../core/money/money.ts";

@@ -7,7 +7,7 @@ import type { SqlTransaction } from "../servers/transaction.ts";
 import { copyRows } from "../tables/copy.ts";
 import { unnestParameters, unnestText } from "../tables/unnest.ts";
 import { insertLogRows } from "../usage/log-insert.ts";
-import { amountOf, correctLogRows, type LogRow, MissingLogRow } from "../usage/log-rows.ts";
+import { amountInCell, correctLogRows, type LogRow, MissingLogRow } from "../usage/log-rows.ts";
 import { addMargins } from "../usage/margin-rollups.ts";
 import { type LogChange, usageChanges } from "../usage/usage-changes.ts";
 import { addUsage } from "../usage/usage-rollups.ts";
@@ -160,7 +160,7 @@ async function writeLedger(tx: SqlTransaction, entries: readonly PreparedEntry[]
 }
 
 function changeOf({ paid_delta, free_delta }: LedgerRow): bigint {
-  return amountOf(paid_delta) + amountOf(free_delta);
+  return amountInCell(paid_delta) + amountInCell(free_delta);
 }
 
 /**
@@ -169,7 +169,7 @@ function changeOf({ paid_delta, free_delta }: LedgerRow): bigint {
  */
 async function reopenFreeCredit(tx: SqlTransaction, rows: readonly LedgerRow[]): Promise<void> {
   const accounts = rows.flatMap(({ account, kind, free_delta }) =>
-    kind === "late_charge" && amountOf(free_delta) > 0n ? [account] : [],
+    kind === "late_charge" && amountInCell(free_delta) > 0n ? [account] : [],
   );
   if (accounts.length === 0) return;
   await tx`

@@ -1,6 +1,7 @@
 // Converts a journal entry into rows of Postgres, or into the reason why that is impossible.
 
 import { LRUCache } from "lru-cache";
+import { HOUR_MS } from "../../core/durations.ts";
 import { toUuid } from "../../core/ids.ts";
 import { type JournalEntry, ledgerKindOf } from "../../core/journal/journal.ts";
 import { monthText } from "../../core/money/months.ts";
@@ -115,7 +116,6 @@ export function monthsOf(items: readonly JournalItem[]): Set<string> {
 
 export const MONTH_TEXTS_MAX = 1_000;
 const monthTexts = new LRUCache<number, string>({ max: MONTH_TEXTS_MAX });
-const HOUR_MS = 3_600_000;
 
 /** Entries come in thousands of the same hour: a date is built once for each. */
 function monthOfEntry(atMs: number): string {

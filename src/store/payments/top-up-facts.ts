@@ -2,7 +2,7 @@
 
 import { and, eq, sql } from "drizzle-orm";
 import { type AccessDocument, parseDocument } from "../../core/access/access.ts";
-import { DAY_MS } from "../../core/access/limits.ts";
+import { DAY_MS } from "../../core/durations.ts";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
 import { monthText, startOfMonth } from "../../core/money/months.ts";
 import type { AccountRow, AlsoInTransaction } from "../accounts/accounts.ts";

@@ -1,6 +1,6 @@
 // Remembers that requests came through a proxy on this machine that TRUSTED_PROXIES does not name.
 
-import { DAY_MS } from "../../core/access/limits.ts";
+import { DAY_MS } from "../../core/durations.ts";
 import type { Log } from "../../core/log.ts";
 import { Attempts } from "../people/attempts.ts";
 import type { Database } from "./database.ts";

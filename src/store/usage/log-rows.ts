@@ -163,7 +163,7 @@ export async function correctLogRows(
 }
 
 /** An amount of a row; rows that were read have it as text. */
-export function amountOf(value: Cell): bigint {
+export function amountInCell(value: Cell): bigint {
   if (typeof value === "bigint") return value;
   return BigInt(typeof value === "number" ? value : String(value));
 }
@@ -174,7 +174,7 @@ function corrected(before: LogRow, correction: LogRow): LogRow {
     const { late }: LogColumn = LOG_COLUMNS[name];
     if (late === undefined) return [name, before[name]];
     if (late === "set") return [name, correction[name]];
-    return [name, amountOf(before[name]) + amountOf(correction[name])];
+    return [name, amountInCell(before[name]) + amountInCell(correction[name])];
   });
   return Object.fromEntries(values) as LogRow;
 }

@@ -3,7 +3,7 @@
 
 import type { SqlTransaction } from "../servers/transaction.ts";
 import { unnestParameters, unnestText } from "../tables/unnest.ts";
-import { amountOf, type LogRow, REPORTED } from "./log-rows.ts";
+import { amountInCell, type LogRow, REPORTED } from "./log-rows.ts";
 import type { LogChange } from "./usage-changes.ts";
 
 const COLUMNS = {
@@ -87,7 +87,7 @@ interface Sum {
 
 /** A row counts as `hasMarginSql` says. */
 function addRow(sums: Map<string, Sum>, row: LogRow, sign: 1 | -1): void {
-  const cost = amountOf(row.cost);
+  const cost = amountInCell(row.cost);
   if (row.lane === null && cost === 0n) return;
   const text = (value: LogRow[keyof LogRow]) => (value === null ? "" : String(value));
   const [account, service, model] = [text(row.account), text(row.service), text(row.model)];
@@ -103,12 +103,12 @@ function addRow(sums: Map<string, Sum>, row: LogRow, sign: 1 | -1): void {
   const signed = (amount: bigint) => (sign === 1 ? amount : -amount);
   sum.calls += sign;
   sum.cost += signed(cost);
-  sum.freeCost += signed(amountOf(row.free_cost));
+  sum.freeCost += signed(amountInCell(row.free_cost));
   if (row.upstream_cost === null) return;
   sum.knownCalls += sign;
   sum.knownCost += signed(cost);
-  sum.upstreamCost += signed(amountOf(row.upstream_cost));
+  sum.upstreamCost += signed(amountInCell(row.upstream_cost));
   if (row.upstream_source !== REPORTED) return;
   sum.providerCalls += sign;
-  sum.providerCost += signed(amountOf(row.upstream_cost));
+  sum.providerCost += signed(amountInCell(row.upstream_cost));
 }

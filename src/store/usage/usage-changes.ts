@@ -8,7 +8,7 @@ import {
   UNKNOWN_SERVICE,
   type UsageStatus,
 } from "../tables/usage-schema.ts";
-import { amountOf, type LogRow, SUMMARY_CODE } from "./log-rows.ts";
+import { amountInCell, type LogRow, SUMMARY_CODE } from "./log-rows.ts";
 
 /** A written log row, and the row that it replaced; null if it is new. */
 export interface LogChange {
@@ -122,20 +122,20 @@ function signedSums(row: LogRow, sign: 1n | -1n): RollupSums {
   const signed = (value: bigint) => (sign === 1n ? value : -value);
   return {
     calls: signed(callsOf(row)),
-    prompt_tokens: signed(amountOf(row.prompt_tokens)),
-    cached_tokens: signed(amountOf(row.cached_tokens)),
-    completion_tokens: signed(amountOf(row.completion_tokens)),
-    cost: signed(amountOf(row.cost)),
-    free_cost: signed(amountOf(row.free_cost)),
+    prompt_tokens: signed(amountInCell(row.prompt_tokens)),
+    cached_tokens: signed(amountInCell(row.cached_tokens)),
+    completion_tokens: signed(amountInCell(row.completion_tokens)),
+    cost: signed(amountInCell(row.cost)),
+    free_cost: signed(amountInCell(row.free_cost)),
   };
 }
 
 function callsOf({ error_code: code, requests }: LogRow): bigint {
-  return code === SUMMARY_CODE ? amountOf(requests) : 1n;
+  return code === SUMMARY_CODE ? amountInCell(requests) : 1n;
 }
 
 /** The status of the call of a log row. */
 function usageStatus(row: Pick<LogRow, "error_code" | "held" | "cost">): UsageStatus {
   if (row.error_code === null) return "ok";
-  return row.held === null && amountOf(row.cost) === 0n ? "refused" : "failed";
+  return row.held === null && amountInCell(row.cost) === 0n ? "refused" : "failed";
 }

@@ -2,13 +2,11 @@
 // whole days, with the hours and quarters at its two ends added or taken away: a year of days of
 // any zone is read from days and a few hours of each, not from all its hours (D-244).
 
+import { DAY_MS, HOUR_MS } from "../../core/durations.ts";
 import { MEASURE_NAMES, type Measure, type UsageGroup } from "../../core/usage-query.ts";
 import { arrayText } from "../servers/database.ts";
 import type { Parameters } from "../tables/parameters.ts";
 import type { UsageStatus } from "../tables/usage-schema.ts";
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** The calls that are counted; a field that is null limits nothing. */
 export interface UsageFilter {

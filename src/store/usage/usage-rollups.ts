@@ -1,5 +1,6 @@
 // Writes the sums of the request log, in the transaction that writes its rows.
 
+import { MINUTE_MS } from "../../core/durations.ts";
 import { bandOf, LatencyCounts } from "../../core/latency-bands.ts";
 import type { SqlTransaction } from "../servers/transaction.ts";
 import { type Cell, type ColumnTypes, unnestParameters, unnestText } from "../tables/unnest.ts";
@@ -11,8 +12,6 @@ import {
   type RollupSums,
 } from "../tables/usage-schema.ts";
 import type { UsageChange } from "./usage-changes.ts";
-
-const MINUTE_MS = 60_000;
 
 const KEY_COLUMNS = {
   account: "bigint",

@@ -1,6 +1,7 @@
 // Reads the usage of an account from the sums of its request log: by step of time and by group, in
 // one query. Totals are the sums of the returned cells, so they always agree.
 
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../core/durations.ts";
 import { LatencyCounts } from "../../core/latency-bands.ts";
 import { MEASURE_NAMES, type Measure, type UsageGroup } from "../../core/usage-query.ts";
 import type { Database } from "../servers/database.ts";
@@ -16,9 +17,6 @@ import {
   type UsageQuestion,
 } from "./usage-days.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** The choices of filters for a longer range are read day by day. */
 const HOURLY_CHOICES_MS = 4 * DAY_MS;
 /** Groups with less cost than the first so many are put together. */

@@ -4,7 +4,7 @@
 import { expect, test } from "bun:test";
 import { limitKey } from "../../../actors/records/keys.ts";
 import { pack } from "../../../actors/scripts/script.ts";
-import { DAY_MS } from "../../../src/core/access/limits.ts";
+import { DAY_MS } from "../../../src/core/durations.ts";
 import { nano, toDecimal, usd } from "../../../src/core/money/money.ts";
 import { errorOf } from "../../support/api/api-world.ts";
 import { shared } from "../../support/shared.ts";

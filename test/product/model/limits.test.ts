@@ -4,7 +4,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Hold, Limit } from "../../../actors/account.ts";
-import { DAY_MS } from "../../../src/core/access/limits.ts";
+import { DAY_MS } from "../../../src/core/durations.ts";
 import { TestClock } from "../../support/product/actor-process.ts";
 import { shared } from "../../support/shared.ts";
 import { ask, DONE, openAccount, openWorld, usd } from "../../support/stores/world.ts";

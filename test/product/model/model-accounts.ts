@@ -1,5 +1,6 @@
 // Makes the accounts of the model test, many at a time. Each kind has limits that its calls reach.
 
+import { DAY_MS } from "../../../src/core/durations.ts";
 import { newId } from "../../../src/core/ids.ts";
 import type { Operation } from "../../../src/core/journal/journal.ts";
 import { usd } from "../../../src/core/money/money.ts";
@@ -14,8 +15,6 @@ export interface ModelAccount {
   readonly keys: readonly string[];
   readonly terms: ModelTerms;
 }
-
-const DAY_MS = 86_400_000;
 
 /**
  * The kinds: a free one, one with a small monthly cap of its own, one that becomes Build after some

@@ -1,6 +1,7 @@
 // The payments of one account with their refunds and disputes, as operations: each changes how much
 // of a payment is taken back.
 
+import { DAY_MS } from "../../../src/core/durations.ts";
 import type { Operation } from "../../../src/core/journal/journal.ts";
 import { least } from "./model-ledger.ts";
 import type { NewOperation } from "./model-types.ts";
@@ -24,8 +25,6 @@ interface Payment {
   /** The amount that reversals have taken of it so far. */
   reversed: bigint;
 }
-
-const DAY_MS = 86_400_000;
 
 export class ModelPayments {
   readonly #payments: Payment[] = [];

@@ -2,7 +2,7 @@
 // answers, in any order. PLAN_SEED repeats one.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { DAY_MS, HOUR_MS } from "../../../src/core/access/limits.ts";
+import { DAY_MS, HOUR_MS } from "../../../src/core/durations.ts";
 import { AdministrationError } from "../../../src/core/errors.ts";
 import { PLAN_GRACE_MS, PRICED_PLANS } from "../../../src/core/money/plan-terms.ts";
 import { cancelPlan, orderPlan } from "../../../src/payments/plans.ts";

@@ -2,13 +2,9 @@
 // of an account when it is first used, or when the world says so.
 
 import type { AccountActor } from "../../../actors/account-actor.ts";
-import {
-  DAY_MS,
-  FREE_CREDIT_DAYS,
-  type PlanName,
-  type Scope,
-} from "../../../src/core/access/limits.ts";
+import { FREE_CREDIT_DAYS, type PlanName, type Scope } from "../../../src/core/access/limits.ts";
 import { type Surface, scopesOfSurface } from "../../../src/core/access/services.ts";
+import { DAY_MS } from "../../../src/core/durations.ts";
 import { type NanoUsd, nano, usd } from "../../../src/core/money/money.ts";
 import type {
   AccountChange,

@@ -3,7 +3,7 @@
 
 import { expect } from "bun:test";
 import { audit } from "../../../src/accounts/audit.ts";
-import { DAY_MS } from "../../../src/core/access/limits.ts";
+import { DAY_MS } from "../../../src/core/durations.ts";
 import { type NanoUsd, nano } from "../../../src/core/money/money.ts";
 import type { PlanPrices } from "../../../src/core/money/plan-terms.ts";
 import { planOf } from "../../../src/payments/plans.ts";

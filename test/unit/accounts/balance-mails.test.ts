@@ -3,13 +3,13 @@
 
 import { expect, test } from "bun:test";
 import { sendBalanceMails } from "../../../src/accounts/balance-mails.ts";
+import { DAY_MS } from "../../../src/core/durations.ts";
 import { BalanceNotices } from "../../../src/store/accounts/balance-notices.ts";
 import { openMailbox, type ReadMail } from "../../support/fakes/mailbox.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { ask, DONE, openAccount, openWorld, pay, usd } from "../../support/stores/world.ts";
 
-const DAY_MS = 86_400_000;
 const BILLING = "https://farebox.example/billing";
 
 const world = await shared(openWorld());

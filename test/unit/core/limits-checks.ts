@@ -149,7 +149,6 @@ export const TABLE_CHECKS: Checks<Limits> = {
     expect(limits.FREE_CREDIT).toBe(usd(5));
     expect(limits.FREE_CREDIT_DAYS).toBe(90);
     expect(limits.IP_HASH_DAYS).toBe(90);
-    expect(limits.DAY_MS).toBe(86_400_000);
   },
 
   "leases, buckets and the limits of strangers and refusals have the numbers decided for them": (

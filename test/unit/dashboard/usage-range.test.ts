@@ -4,8 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import { isoOf, midnight } from "../../../dashboard/src/time.ts";
 import { presetRange } from "../../../dashboard/src/usage-range.ts";
-
-const HOUR_MS = 3_600_000;
+import { HOUR_MS } from "../../../src/core/durations.ts";
 
 describe("midnight of a zone", () => {
   test.each([

@@ -1,6 +1,7 @@
 // Tests budgets of bodies: for the bytes in memory, and for the bytes that a key sends in a minute.
 
 import { describe, expect, test } from "bun:test";
+import { MINUTE_MS } from "../../../src/core/durations.ts";
 import { ApiError } from "../../../src/core/errors.ts";
 import {
   BODY_BYTES_AT_ONCE,
@@ -13,7 +14,6 @@ import {
 } from "../../../src/http/body/body-shares.ts";
 import { MinuteBudget, SENDERS_MAX } from "../../../src/http/body/minute-budget.ts";
 
-const MINUTE_MS = 60_000;
 const BODY = 4 * 1024 * 1024;
 
 const large = (key: string, nowMs = 0) => ({ key, nowMs });

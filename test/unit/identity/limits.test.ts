@@ -1,7 +1,7 @@
 // Tests limits of attempts: they hold for every way of guessing, and lock no other person out.
 
 import { expect, test } from "bun:test";
-import { DAY_MS } from "../../../src/core/access/limits.ts";
+import { DAY_MS } from "../../../src/core/durations.ts";
 import { Attempts } from "../../../src/store/people/attempts.ts";
 import { shared } from "../../support/shared.ts";
 import { PASSWORD, PeopleLab, tokenOf } from "./people-lab.ts";

@@ -2,6 +2,7 @@
 // may do.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { HOUR_MS } from "../../../src/core/durations.ts";
 import { SSO_SESSION_MS } from "../../../src/identity/sso.ts";
 import { setOperator } from "../../../src/store/people/known-people.ts";
 import { PeopleStore } from "../../../src/store/people/people.ts";
@@ -14,7 +15,6 @@ import { operatorPage, SsoLab } from "./sso-lab.ts";
 setDefaultTimeout(60_000);
 
 const MFA = ["pwd", "otp"];
-const HOUR_MS = 60 * 60_000;
 
 const nowMs = Date.now();
 

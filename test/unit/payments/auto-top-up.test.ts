@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { AccountActors } from "../../../actors/account-actors.ts";
 import type { TopUpNeed } from "../../../actors/top-up-trigger.ts";
+import { HOUR_MS } from "../../../src/core/durations.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { autoSettingsOf, disableAuto, enableAuto } from "../../../src/payments/auto-settings.ts";
 import { type AutoDeps, topUpAutomatically } from "../../../src/payments/auto-top-up.ts";
@@ -16,8 +17,6 @@ import { refusalCode } from "../../support/stores/postgres-world.ts";
 import { ask, balances, DONE, fewAtOnce, hold, usd } from "../../support/stores/world.ts";
 
 setDefaultTimeout(300_000);
-
-const HOUR_MS = 3_600_000;
 
 const lab = await shared(openPaymentLab());
 beforeEach(() => {

@@ -5,6 +5,7 @@
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { changeAccount } from "../../../src/accounts/administration.ts";
 import type { ApiAnswer, ApiRequest } from "../../../src/annexes/stripe-sandbox/sandbox-keys.ts";
+import { HOUR_MS } from "../../../src/core/durations.ts";
 import { autoSettingsOf, disableAuto, enableAuto } from "../../../src/payments/auto-settings.ts";
 import { type AutoDeps, topUpAutomatically } from "../../../src/payments/auto-top-up.ts";
 import { removeOwnCard } from "../../../src/payments/cards.ts";
@@ -21,8 +22,6 @@ import { behave, openPlanLab } from "../../support/stores/plan-lab.ts";
 import { DONE, hold, usd } from "../../support/stores/world.ts";
 
 setDefaultTimeout(300_000);
-
-const HOUR_MS = 3_600_000;
 
 /** The provider's treatment of a charge: made, made with its answer lost, or never received. */
 const charging = { how: "made" as "made" | "unanswered" | "away" };

@@ -2,6 +2,7 @@
 // subject, however often and in whatever order events come.
 
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { HOUR_MS } from "../../../src/core/durations.ts";
 import { enableAuto } from "../../../src/payments/auto-settings.ts";
 import { type AutoDeps, topUpAutomatically } from "../../../src/payments/auto-top-up.ts";
 import { chargeCard } from "../../../src/payments/top-ups.ts";
@@ -14,8 +15,6 @@ import { CARDS, openPaymentLab } from "../../support/stores/payment-lab.ts";
 import { ask, DONE, usd } from "../../support/stores/world.ts";
 
 setDefaultTimeout(300_000);
-
-const HOUR_MS = 3_600_000;
 
 const lab = await shared(openPaymentLab());
 const mailbox = await shared(openMailbox(lab.world.database));

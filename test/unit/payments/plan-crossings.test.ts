@@ -3,7 +3,7 @@
 
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { changeAccount } from "../../../src/accounts/administration.ts";
-import { DAY_MS } from "../../../src/core/access/limits.ts";
+import { DAY_MS } from "../../../src/core/durations.ts";
 import { periodEnd } from "../../../src/core/money/plan-terms.ts";
 import { cancelPlan, orderPlan, renewPlans } from "../../../src/payments/plans.ts";
 import { refundTopUp } from "../../../src/payments/refund.ts";

@@ -2,6 +2,7 @@
 // the idempotency key of the first order.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { DAY_MS } from "../../../src/core/durations.ts";
 import { refundTopUp } from "../../../src/payments/refund.ts";
 import { shared } from "../../support/shared.ts";
 import { openPaymentLab } from "../../support/stores/payment-lab.ts";
@@ -9,8 +10,6 @@ import { refusalCode } from "../../support/stores/postgres-world.ts";
 import { usd } from "../../support/stores/world.ts";
 
 setDefaultTimeout(120_000);
-
-const DAY_MS = 24 * 3_600_000;
 
 const lab = await shared(openPaymentLab());
 

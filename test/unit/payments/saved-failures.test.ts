@@ -4,6 +4,7 @@
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { answerApi } from "../../../src/annexes/stripe-sandbox/sandbox-api.ts";
 import type { ApiAnswer, ApiRequest } from "../../../src/annexes/stripe-sandbox/sandbox-keys.ts";
+import { MINUTE_MS } from "../../../src/core/durations.ts";
 import { autoSettingsOf, enableAuto } from "../../../src/payments/auto-settings.ts";
 import { type AutoDeps, topUpAutomatically } from "../../../src/payments/auto-top-up.ts";
 import { cancelPlan, orderPlan } from "../../../src/payments/plans.ts";
@@ -18,7 +19,6 @@ import { DONE, hold, usd } from "../../support/stores/world.ts";
 
 setDefaultTimeout(120_000);
 
-const MINUTE_MS = 60_000;
 const PATHS = { charge: "/v1/payment_intents", tax: "/v1/tax/calculations" } as const;
 const PAGES = "/v1/checkout/sessions";
 const CONFIRMED = "/confirm";

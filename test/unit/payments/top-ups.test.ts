@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { HOUR_MS } from "../../../src/core/access/limits.ts";
+import { HOUR_MS } from "../../../src/core/durations.ts";
 import { chargeCard, startCheckout } from "../../../src/payments/top-ups.ts";
 import type { TopUp } from "../../../src/store/payments/top-ups.ts";
 import { shared } from "../../support/shared.ts";

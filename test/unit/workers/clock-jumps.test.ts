@@ -2,7 +2,7 @@
 // moment.
 
 import { expect, test } from "bun:test";
-import { DAY_MS } from "../../../src/core/access/limits.ts";
+import { DAY_MS } from "../../../src/core/durations.ts";
 import { monthText } from "../../../src/core/money/months.ts";
 import type { ServerConfig } from "../../../src/settings/config.ts";
 import { LogUpkeep } from "../../../src/store/usage/log-upkeep.ts";

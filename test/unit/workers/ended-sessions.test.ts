@@ -1,7 +1,7 @@
 // Tests that ended sessions are deleted, even those of people who never return.
 
 import { expect, test } from "bun:test";
-import { DAY_MS } from "../../../src/core/access/limits.ts";
+import { DAY_MS } from "../../../src/core/durations.ts";
 import { PeopleStore } from "../../../src/store/people/people.ts";
 import { deleteEndedSessions } from "../../../workers/ended-sessions.ts";
 import { shared } from "../../support/shared.ts";

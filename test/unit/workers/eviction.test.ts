@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { accountKeys, keyStateKey } from "../../../actors/records/keys.ts";
+import { HOUR_MS } from "../../../src/core/durations.ts";
 import { evictIdle } from "../../../workers/eviction.ts";
 import { silent } from "../../support/fakes/silent-log.ts";
 import { TestClock } from "../../support/product/actor-process.ts";
@@ -19,7 +20,6 @@ import {
 
 const world = await shared(openWorld());
 
-const HOUR_MS = 3_600_000;
 /** The window begins here in a key's state: after seven doubles. */
 const WINDOW_AT = 56;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { DAY_MS } from "../../../src/core/access/limits.ts";
+import { DAY_MS } from "../../../src/core/durations.ts";
 import { startJobQueue } from "../../../workers/job-queue.ts";
 import type { ScheduledJob } from "../../../workers/scheduled-job.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { DAY_MS } from "../../../src/core/access/limits.ts";
+import { DAY_MS } from "../../../src/core/durations.ts";
 import { LogUpkeep } from "../../../src/store/usage/log-upkeep.ts";
 import { expireIpHashes } from "../../../workers/ip-hash-expiry.ts";
 import { makePartitions } from "../../../workers/partitions.ts";

@@ -4,7 +4,7 @@
 import { beforeEach, expect, test } from "bun:test";
 import { journalCommands } from "../../../src/cli/operation/journal-commands.ts";
 import type { Stores } from "../../../src/cli/stores.ts";
-import { DAY_MS } from "../../../src/core/access/limits.ts";
+import { DAY_MS } from "../../../src/core/durations.ts";
 import { newTimedId } from "../../../src/core/ids.ts";
 import { metadataText, outcomeText } from "../../../src/core/journal/journal.ts";
 import { nano, usd } from "../../../src/core/money/money.ts";

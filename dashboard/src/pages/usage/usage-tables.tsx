@@ -9,7 +9,7 @@ import { type Fields, oneOf } from "../../search-fields.ts";
 import { stepName } from "../../step-names.ts";
 import { t } from "../../texts.ts";
 import { duration } from "../../time.ts";
-import { type Metric, type ShownGroup, textOf, type UsageView } from "../../usage-view.ts";
+import { figureText, type Metric, type ShownGroup, type UsageView } from "../../usage-view.ts";
 
 interface TablesProps {
   readonly view: UsageView;
@@ -96,7 +96,7 @@ function StepTable({ view, reply, metric }: TablesProps) {
       columns={[columnOf("step", t.usage.columns.step, step), ...groups]}
       rows={view.times.map((at, index) => ({ at, index }))}
       keyOf={({ at }) => String(at)}
-      total={[t.usage.total, ...view.groups.map(({ total }) => textOf(total, metric))]}
+      total={[t.usage.total, ...view.groups.map(({ total }) => figureText(total, metric))]}
     />
   );
 }

@@ -4,6 +4,7 @@
 
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../../core/clock.ts";
+import { MINUTE_MS } from "../../../core/durations.ts";
 import { upperBound } from "../../../core/money/call-cost.ts";
 import type { Content } from "../media/media-part.ts";
 import type { ModelEntry, ProviderEntry, Route, Spread } from "../models/catalogue.ts";
@@ -13,7 +14,6 @@ import type { ChatRequest } from "./provider.ts";
 export const PINS_MAX = 16_384;
 /** Cache writes of an hour are read for so long. */
 const LONG_WRITE_MINUTES = 60;
-const MINUTE_MS = 60_000;
 /** The call by whose cost the prices of routes are compared. */
 const TYPICAL_CALL = { promptTokens: 3_000, outputTokens: 1_000 };
 /** The part of the last measurement in the speed of a route. */

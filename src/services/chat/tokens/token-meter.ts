@@ -62,7 +62,7 @@ export class TokenMeter {
   /** Adds the text of deltas that were sent to the client. */
   add(deltas: readonly ChatDelta[]): void {
     for (const delta of deltas) {
-      const text = textOf(delta);
+      const text = deltaText(delta);
       this.#pending += text;
       this.#pendingPieces += piecesOf(text);
     }
@@ -152,7 +152,7 @@ export function usageAfter(
 }
 
 /** The text of a delta that costs output tokens. */
-export function textOf({ delta }: ChatDelta): string {
+export function deltaText({ delta }: ChatDelta): string {
   let text = typeof delta.reasoning_content === "string" ? delta.reasoning_content : "";
   if (typeof delta.content === "string") text += delta.content;
   if (typeof delta.refusal === "string") text += delta.refusal;

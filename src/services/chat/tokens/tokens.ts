@@ -78,7 +78,7 @@ export async function countInPieces(pieces: readonly string[], tokensMax: number
 
 /** The texts of a prompt in pieces that each take little time to count. */
 export function promptPieces(request: ChatRequest): string[] {
-  return partsOf(request).flatMap(piecesOf);
+  return countedTexts(request).flatMap(piecesOf);
 }
 
 /** The tokens that a usual chat template adds to the messages of a prompt. */
@@ -92,7 +92,7 @@ export function templateTokens({ messages }: ChatRequest): number {
  */
 export function promptTokensMax(request: ChatRequest): number {
   let bound = templateTokensMax(request);
-  for (const part of partsOf(request)) bound += Buffer.byteLength(part);
+  for (const part of countedTexts(request)) bound += Buffer.byteLength(part);
   return bound;
 }
 
@@ -122,7 +122,7 @@ function hiddenTokensMax(tools: unknown): number {
 }
 
 /** All texts of a request that a model may see. The bound and the count both use it. */
-function partsOf({ messages, parameters, extras }: ChatRequest): string[] {
+function countedTexts({ messages, parameters, extras }: ChatRequest): string[] {
   const parts: string[] = [];
   for (const message of messages) {
     parts.push(contentText(message.content), message.name ?? "", message.tool_call_id ?? "");

@@ -46,7 +46,7 @@ function hasFailed({ head, body }: Entity, depth: number): boolean {
   const type = fieldOf(head, "content-type");
   if (STATUS.test(type)) return FAILED.test(unfolded(decoded(head, body)));
   if (!MULTIPART.test(type) || depth >= DEPTH_MAX) return false;
-  return partsOf(type, body).some((part) => hasFailed(entityOf(part), depth + 1));
+  return mimePartsOf(type, body).some((part) => hasFailed(entityOf(part), depth + 1));
 }
 
 function entityOf(text: string): Entity {
@@ -64,7 +64,7 @@ function fieldOf(head: string, name: string): string {
   return new RegExp(`^${name}[ \\t]*:[ \\t]*(.*)$`, "im").exec(head)?.[1] ?? "";
 }
 
-function partsOf(type: string, body: string): readonly string[] {
+function mimePartsOf(type: string, body: string): readonly string[] {
   const [, quoted, token] = /\bboundary\s*=\s*(?:"([^"]*)"|([^\s;]+))/i.exec(type) ?? [];
   const boundary = quoted ?? token ?? "";
   if (boundary === "") return [];

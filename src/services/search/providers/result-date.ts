@@ -1,8 +1,8 @@
 // Reads dates of results: servers write them in many formats, callers get a single one.
 
+import { DAY_MS } from "../../../core/durations.ts";
 import type { Freshness } from "./provider.ts";
 
-const DAY_MS = 86_400_000;
 const UNIT_DAYS: Readonly<Record<string, number>> = {
   second: 1 / 86_400,
   minute: 1 / 1_440,

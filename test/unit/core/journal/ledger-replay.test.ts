@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { DAY_MS } from "../../../../src/core/durations.ts";
 import { describe as inWords } from "../../../../src/core/journal/audit-finding.ts";
 import type { LedgerKind } from "../../../../src/core/journal/journal.ts";
 import {
@@ -9,7 +10,6 @@ import {
 import { usd } from "../../../../src/core/money/money.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
-const DAY_MS = 86_400_000;
 
 type Given = Partial<ReplayEntry> & { readonly kind: LedgerKind };
 

@@ -2,6 +2,7 @@
 // ask it, with routes that fail, differ in price or speed, or have other weights.
 
 import { describe, expect, test } from "bun:test";
+import { MINUTE_MS } from "../../../../src/core/durations.ts";
 import {
   bandPrices,
   type ModelEntry,
@@ -20,7 +21,6 @@ import { startFakeUpstream } from "../../../support/fakes/fake-upstream.ts";
 import { shared } from "../../../support/shared.ts";
 
 const ACCOUNT = "acct_1";
-const MINUTE_MS = 60_000;
 const upstreams = {
   "first-ai": await shared(startFakeUpstream()),
   "second-ai": await shared(startFakeUpstream()),

@@ -1,7 +1,7 @@
 // Tests the monthly secret of IP hashes: one for all processes, destroyed when its hashes are.
 
 import { beforeEach, expect, test } from "bun:test";
-import { DAY_MS } from "../../../../src/core/access/limits.ts";
+import { DAY_MS } from "../../../../src/core/durations.ts";
 import { IpHashSecrets } from "../../../../src/store/servers/ip-hash-secrets.ts";
 import { LogUpkeep } from "../../../../src/store/usage/log-upkeep.ts";
 import { expireIpHashes } from "../../../../workers/ip-hash-expiry.ts";

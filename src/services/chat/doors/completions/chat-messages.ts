@@ -24,7 +24,7 @@ export function toMessages(messages: readonly MessageFields[]): readonly ChatMes
 function toMessage(message: MessageFields, at: number): ChatMessage {
   if (message.role === "tool") {
     const { role, tool_call_id } = message;
-    return { role, content: textOf(message.content), tool_call_id };
+    return { role, content: joinedParts(message.content), tool_call_id };
   }
   const copy = message.role === "assistant" ? toAssistant(message) : toPlain(message, at);
   return isAbsent(message.name) ? copy : { ...copy, name: message.name };
@@ -33,12 +33,12 @@ function toMessage(message: MessageFields, at: number): ChatMessage {
 function toPlain(message: PlainFields, at: number): ChatMessage {
   const { role } = message;
   if (role === "user") return { role, content: toContent(message.content, at) };
-  return { role: "system", content: textOf(message.content) };
+  return { role: "system", content: joinedParts(message.content) };
 }
 
 function toContent(content: UserParts, at: number): Content {
   if (typeof content === "string") return content;
-  if (content.every(isText)) return textOf(content);
+  if (content.every(isText)) return joinedParts(content);
   return content.map((part, index) => toPart(part, `messages[${at}].content[${index}]`));
 }
 
@@ -96,7 +96,7 @@ function copiedExtra(extra: NonNullable<ToolCallFields["extra_content"]>): Json 
   return copy;
 }
 
-function textOf(content: string | readonly TextFields[]): string {
+function joinedParts(content: string | readonly TextFields[]): string {
   if (typeof content === "string") return content;
   return content.map(({ text }) => text).join("");
 }

@@ -24,7 +24,7 @@ export function toChatMessages({
   messages,
 }: Pick<CountFields, "system" | "messages">): ChatMessage[] {
   const converted: ChatMessage[] = [];
-  const instructions = textOf(system ?? "");
+  const instructions = joinedBlocks(system ?? "");
   if (instructions !== "") converted.push({ role: "system", content: instructions });
   messages.forEach((message, index) => {
     converted.push(...converse(message, `messages[${index}]`));
@@ -35,7 +35,7 @@ export function toChatMessages({
 function converse(message: MessageFields, param: string): ChatMessage[] {
   const { role, content } = message;
   if (typeof content === "string") return [{ role, content }];
-  if (role === "system") return [{ role, content: textOf(content) }];
+  if (role === "system") return [{ role, content: joinedBlocks(content) }];
   return role === "user"
     ? userMessages(content, `${param}.content`)
     : [assistantMessage(content as readonly AssistantBlock[])];
@@ -71,7 +71,7 @@ function blockText(block: Exclude<UserBlock, { type: "tool_result" }>, param: st
     case "text":
       return block.text;
     case "search_result":
-      return [block.title, block.source, textOf(block.content)].join("\n");
+      return [block.title, block.source, joinedBlocks(block.content)].join("\n");
     default:
       return mediaText(block, param);
   }
@@ -82,7 +82,7 @@ function mediaText(block: MediaBlock, param: string): string {
   const { type, data, content } = block.source;
   if (block.type === "document" && type === "text") return withTitle(block, data ?? "");
   if (block.type === "document" && type === "content")
-    return withTitle(block, textOf(content ?? ""));
+    return withTitle(block, joinedBlocks(content ?? ""));
   const rule = "is not supported: send text, or a document whose source is text";
   throw invalid(`${param}.source.type`, rule);
 }
@@ -135,7 +135,7 @@ function seal(calls: ToolCall[], data: string): void {
   calls.push(extra === null ? last : { ...last, extra_content: copyJson(extra) as Json });
 }
 
-function textOf(content: string | readonly { readonly text: string }[]): string {
+function joinedBlocks(content: string | readonly { readonly text: string }[]): string {
   if (typeof content === "string") return content;
   return content.map(({ text }) => text).join(BLOCK_BREAK);
 }

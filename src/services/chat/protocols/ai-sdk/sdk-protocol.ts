@@ -45,14 +45,14 @@ async function complete(form: SdkForm, call: UpstreamCall): Promise<ChatReply> {
     const choices = [choiceOf([...deltas, reply.end()])];
     return { choices, ...reply.counted, ignored: reply.ignored };
   } catch (error) {
-    throw failureOf(error, transport);
+    throw transportFailureOf(error, transport);
   } finally {
     limit.end();
   }
 }
 
 /** The meaning of an error that a package throws. */
-function failureOf(error: unknown, { failure }: SdkTransport): unknown {
+function transportFailureOf(error: unknown, { failure }: SdkTransport): unknown {
   if (failure !== null) return failure.reason;
   if (error instanceof RouteFailure || error instanceof ApiError) return error;
   const name = error instanceof Error ? error.name : "unknown";
@@ -118,7 +118,7 @@ class SdkStream extends Batches {
       this.#timeout.isWaiting = false;
     } catch (error) {
       const { signal } = this.#timeout;
-      const reason = signal.aborted ? signal.reason : failureOf(error, this.#transport);
+      const reason = signal.aborted ? signal.reason : transportFailureOf(error, this.#transport);
       this.cancel();
       taker.fail(reason);
       return;

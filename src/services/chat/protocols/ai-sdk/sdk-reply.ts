@@ -92,7 +92,7 @@ export class SdkReply {
       case "ping":
         return ALIVE;
       case "error":
-        throw failureOf(part.error);
+        throw routeFailureOf(part.error);
       default:
         return null;
     }
@@ -208,7 +208,7 @@ export function endOf({ unified, raw }: LanguageModelV4FinishReason): string {
 }
 
 /** The failure in an error part, in any of the forms in which packages hand it on. */
-export function failureOf(error: unknown): RouteFailure {
+export function routeFailureOf(error: unknown): RouteFailure {
   const told = isObject(error) ? errorIn(error) : null;
   const name = error instanceof Error && told === null ? ` (${error.name})` : "";
   return new RouteFailure(`The reply is an error${codeOf(told) || name}`);

@@ -24,7 +24,7 @@ const LOGPROBS_BYTES_MAX = 16 * 1024 * 1024;
 /** Requests a whole reply. Throws a RouteFailure, or an ApiError if the request is invalid. */
 export async function completeUpstream(given: UpstreamCall): Promise<ChatReply> {
   const call = fitted(given);
-  const parts = partsOf(call);
+  const parts = replyPartsOf(call);
   const bytesMax = parts.logprobs ? LOGPROBS_BYTES_MAX : REPLY_BYTES_MAX;
   const limit = new TimeLimit(call.provider.replyTimeoutMs, call.signal);
   const text = await exchange(requestOf(call, false, { limit }), (response) =>
@@ -35,7 +35,7 @@ export async function completeUpstream(given: UpstreamCall): Promise<ChatReply> 
   return ignored === undefined ? reply : { ...reply, ignored };
 }
 
-function partsOf({ request, showsReasoning }: UpstreamCall): ReplyParts {
+function replyPartsOf({ request, showsReasoning }: UpstreamCall): ReplyParts {
   const parts = { logprobs: request.parameters.logprobs === true, reasoning: showsReasoning };
   const tier = tierOf(request);
   return tier === "standard" ? parts : { ...parts, sent: { ...SENT_PLAINLY, tier } };
@@ -45,7 +45,7 @@ function partsOf({ request, showsReasoning }: UpstreamCall): ReplyParts {
 export function streamUpstream(given: UpstreamCall): Batches {
   const call = fitted(given);
   const bytesMax = streamBytesMax(call.request.maxTokens);
-  const reply = new StreamedReply({ parts: partsOf(call), bytesMax });
+  const reply = new StreamedReply({ parts: replyPartsOf(call), bytesMax });
   return new UpstreamStream(call, { reply, requestOf: streamRequestOf, streamOf });
 }
 

@@ -89,7 +89,7 @@ function readWhole(reply: Json): { readonly choice: ChatChoice; readonly hasThou
   const calls: ToolCall[] = [];
   for (const item of listIn(reply, "output")) {
     if (item.type === "reasoning") hasThought = true;
-    if (item.type === "message") content += textOf(item);
+    if (item.type === "message") content += itemText(item);
     const input = item.arguments ?? item.input;
     if (typeof item.name !== "string" || typeof input !== "string") continue;
     calls.push({ id: "", type: "function", function: { name: item.name, arguments: input } });
@@ -100,7 +100,7 @@ function readWhole(reply: Json): { readonly choice: ChatChoice; readonly hasThou
   return { choice: { index: 0, message, finish_reason }, hasThought };
 }
 
-function textOf(item: Json): string {
+function itemText(item: Json): string {
   return listIn(item, "content")
     .map(({ text, refusal }) => text ?? refusal)
     .filter((text) => typeof text === "string")
