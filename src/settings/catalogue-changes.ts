@@ -4,7 +4,11 @@
 import type { Prices } from "../core/money/call-cost.ts";
 import { rowWords } from "../core/money/price-fields.ts";
 import { mediaWords } from "../services/chat/media/model-media.ts";
-import { GUIDE_MODEL, type ModelEntry } from "../services/chat/models/catalogue.ts";
+import {
+  GUIDE_MODEL,
+  type ModelEntry,
+  type ProviderEntry,
+} from "../services/chat/models/catalogue.ts";
 import { type Catalogue, catalogueOf } from "./catalogue.ts";
 import { CatalogueError, parseCatalogue } from "./catalogue-file.ts";
 import type { Environment } from "./environment.ts";
@@ -64,9 +68,7 @@ function catalogueChanges(before: Catalogue, after: Catalogue): string[] {
     ...entryChanges(before.providers, after.providers, {
       of: "provider",
       added: ({ baseUrl }) => baseUrl,
-      changed: (one, other) => [
-        one.baseUrl === other.baseUrl ? "changed" : `${one.baseUrl} -> ${other.baseUrl}`,
-      ],
+      changed: providerChanges,
     }),
     ...Object.entries(SECTIONS)
       .filter(([, settings]) => !Bun.deepEquals(settings(before), settings(after)))
@@ -110,13 +112,25 @@ function entryChanges<Entry>(
   ];
 }
 
+function providerChanges(before: ProviderEntry, after: ProviderEntry): string[] {
+  const texts = [({ baseUrl }: ProviderEntry) => baseUrl, markupText].map(
+    (toText) => [toText(before), toText(after)] as const,
+  );
+  const lines = texts.filter(([old, now]) => old !== now).map((pair) => pair.join(" -> "));
+  return lines.length === 0 ? ["changed"] : lines;
+}
+
+function markupText({ markupPercent }: { readonly markupPercent?: string }): string {
+  return markupPercent === undefined ? "no markup" : `markup ${markupPercent} %`;
+}
+
 function modelChanges(before: ModelEntry, after: ModelEntry): string[] {
-  const toTexts = [priceText, routeText, mediaText];
+  const toTexts = [priceText, markupText, routeText, mediaText];
   const texts = toTexts.map((toText) => [toText(before), toText(after)] as const);
   const lines = texts.filter(([old, now]) => old !== now).map((pair) => pair.join(" -> "));
-  const { prices, media } = after;
+  const { prices, media, markupPercent } = after;
   const { routes, spread } = routeText(before) === routeText(after) ? before : after;
-  const known = { prices, routes, spread, media };
+  const known = { prices, routes, spread, media, markupPercent };
   const isRestSame = Bun.deepEquals(
     { ...before, ...known },
     { ...after, ...known, routes: after.routes },

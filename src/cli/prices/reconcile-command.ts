@@ -3,7 +3,6 @@
 
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
-import { ForeignFileError } from "../../annexes/prices/foreign-file.ts";
 import { type Comparison, type Reconciliation, reconcile } from "../../annexes/prices/reconcile.ts";
 import { readUsageExport } from "../../annexes/prices/usage-exports.ts";
 import { decimal } from "../../core/money/decimal.ts";
@@ -17,6 +16,7 @@ import { tryFlush } from "../operation/log-commands.ts";
 import { dollars, table } from "../print.ts";
 import { openCatalogue, serverSettings } from "../server-settings.ts";
 import type { Stores } from "../stores.ts";
+import { foreign } from "./foreign.ts";
 
 const TOLERANCE = "1";
 
@@ -44,7 +44,8 @@ const command: Command = {
     const path = input.values.get("file") ?? "";
     const all = input.values.has("all");
     return async (stores) => {
-      const usage = readExport(textOfBytes(await readFile(path)), basename(path));
+      const text = textOfBytes(await readFile(path));
+      const usage = foreign(() => readUsageExport(text, basename(path)));
       await tryFlush(stores);
       const namesOf = await namesAt(stores, provider);
       const range = { from: `${month}-01`, to: `${addMonths(month, 1)}-01`, by: "day" } as const;
@@ -61,16 +62,6 @@ function toleranceOf({ values }: Input): bigint {
   const percent = /^\d{1,2}(\.\d{1,2})?$/.test(text) ? decimal(text) : null;
   if (percent !== null) return (percent.digits * 100n) / 10n ** BigInt(percent.scale);
   throw new UsageError(`--tolerance must be a percentage such as 0.5, but is '${text}'`);
-}
-
-/** An export that cannot be read is wrong usage, so that its exit code is none of a drift. */
-function readExport(text: string, name: string) {
-  try {
-    return readUsageExport(text, name);
-  } catch (error) {
-    if (error instanceof ForeignFileError) throw new UsageError(error.message);
-    throw error;
-  }
 }
 
 /** The names of our models at a provider. */

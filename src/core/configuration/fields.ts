@@ -37,6 +37,12 @@ export const usdAmount = (description: string) =>
       errorMessage: 'must be a decimal USD amount with at most 6 decimals, such as "0.15"',
     },
   );
+/** A percentage, as text or as a number. */
+export const percent = (description: string) =>
+  Type.Union([Type.String({ pattern: "^\\d{1,4}(\\.\\d{1,4})?$" }), Type.Number({ minimum: 0 })], {
+    description,
+    errorMessage: 'must be a percentage with at most 4 decimals, such as "20"',
+  });
 /** The address of a server. */
 export const baseUrl = (description: string) =>
   Type.String({

@@ -36,6 +36,7 @@ export interface SectionContext {
   readonly refuse: Refuse;
 }
 
+const PERCENT = /^\d{1,4}(\.\d{1,4})?$/;
 const PRICE = /^\d+(\.\d{1,6})?$/;
 
 /** Reads an address without credentials. */
@@ -69,6 +70,18 @@ export function pricePerThousand(
     priceDigits(digits, PER_THOUSAND_MAX, (problem) => refuse(pointer, problem)),
     1_000,
   );
+}
+
+/** The digits of a percentage at a JSON pointer, as they are written; undefined without one. */
+export function percentAt(
+  value: unknown,
+  pointer: string,
+  { json, refuse }: Pick<SectionContext, "json" | "refuse">,
+): string | undefined {
+  if (value === undefined) return undefined;
+  const digits = typeof value === "string" ? value : json.numberAt(pointer);
+  if (digits !== undefined && PERCENT.test(digits)) return digits;
+  return refuse(pointer, "must be a percentage from 0 to 9999, with at most 4 decimals");
 }
 
 /** Returns the digits of a USD price, as they are written in the file. */

@@ -195,9 +195,14 @@ export function pricePerMillion(unit: PicoUsd): object {
   return rawJson(decimalPerMillion(unit));
 }
 
+/** A price per thousand units as decimal USD digits: "0.5". */
+export function decimalPerThousand(unit: PicoUsd): string {
+  return toDecimal(unit as bigint as NanoUsd);
+}
+
 /** A price per thousand units as a JSON number literal. */
 export function pricePerThousand(unit: PicoUsd): object {
-  return rawJson(toDecimal(unit as bigint as NanoUsd));
+  return rawJson(decimalPerThousand(unit));
 }
 
 /** A price per unit as decimal USD digits, never in exponent form: "0.00000015". */

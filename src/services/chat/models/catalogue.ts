@@ -43,6 +43,8 @@ export interface ModelEntry {
   readonly family: string;
   readonly ownedBy: string;
   readonly prices: Prices;
+  /** What `farebox prices` adds to its buying price, as it is written. */
+  readonly markupPercent?: string;
   readonly contextTokens: number;
   /** The most tokens of a reply; left out if that is not configured. */
   readonly maxOutputTokens?: number;
@@ -213,6 +215,8 @@ export interface ProviderEntry {
   readonly media?: ProviderMedia;
   /** How long its cache keeps a prompt after the last use. */
   readonly cacheMinutes: number;
+  /** What `farebox prices` adds to its buying prices, as it is written. */
+  readonly markupPercent?: string;
 }
 
 /** The settings of a model for `auto`. */

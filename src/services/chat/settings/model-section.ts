@@ -1,8 +1,8 @@
 // Defines and reads the entries of `models` in the configuration file.
 
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, line, whole } from "../../../core/configuration/fields.ts";
-import type { SectionContext } from "../../../core/configuration/section.ts";
+import { closed, line, percent, whole } from "../../../core/configuration/fields.ts";
+import { percentAt, type SectionContext } from "../../../core/configuration/section.ts";
 import { COSTLY_PARAMETERS, OWN_PARAMETERS } from "../doors/completions/chat-body.ts";
 import { MODEL_USE_NAMES, type ModelEntry, type ProviderEntry } from "../models/catalogue.ts";
 import { MEDIA_FIELDS, toMedia } from "./media-section.ts";
@@ -89,6 +89,9 @@ export const Model = Type.Object(
     ...MEDIA_FIELDS,
     pricing: bands("Price bands, shortest prompts first; the last one has no prompt_tokens_max"),
     prices: rows("Price rows, in place of pricing; the first one has no conditions"),
+    markup_percent: Type.Optional(
+      percent("What farebox prices adds to its buying price; left out: that of the provider"),
+    ),
     ...ROUTE_FIELDS,
   },
   { ...closed, description: "A model that callers can ask for" },
@@ -120,6 +123,7 @@ export function toModel(file: Static<typeof Model>, context: ModelContext): Mode
       context,
     ) ?? refuse(`${pointer}/pricing`, "is missing, and so is prices");
   const media = toMedia(file, context);
+  const markup = percentAt(file.markup_percent, `${pointer}/markup_percent`, context);
   const createdMs = Date.parse(file.created ?? "1970-01-01");
   if (Number.isNaN(createdMs)) refuse(`${pointer}/created`, "must be a date such as 2026-05-01");
   return {
@@ -134,6 +138,7 @@ export function toModel(file: Static<typeof Model>, context: ModelContext): Mode
     ...(file.max_output_tokens !== undefined && { maxOutputTokens: file.max_output_tokens }),
     freeCreditEligible: file.free_credit_eligible ?? false,
     ...routes,
+    ...(markup !== undefined && { markupPercent: markup }),
     showsReasoning: file.reasoning === "show",
     ...(file.extra_parameters !== undefined && { extraParameters: file.extra_parameters }),
     ...(file.serves !== undefined && { serves: file.serves }),

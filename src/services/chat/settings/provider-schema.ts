@@ -1,7 +1,14 @@
 // The schema of an entry of `providers` in the configuration file.
 
 import { type Static, Type } from "@sinclair/typebox";
-import { apiKeyEnv, baseUrl, closed, name, whole } from "../../../core/configuration/fields.ts";
+import {
+  apiKeyEnv,
+  baseUrl,
+  closed,
+  name,
+  percent,
+  whole,
+} from "../../../core/configuration/fields.ts";
 import { IDENTIFIER_FIELDS } from "../models/catalogue.ts";
 import { DEFAULT_PRESET, PRESET_NAMES } from "../models/provider-presets.ts";
 
@@ -86,6 +93,9 @@ export const Provider = Type.Object(
         description: "Field that carries the output limit; left out: the provider's own",
         errorMessage: 'must be "max_tokens" or "max_completion_tokens"',
       }),
+    ),
+    markup_percent: Type.Optional(
+      percent("What farebox prices adds to buying prices here to make selling prices"),
     ),
   },
   { ...closed, description: "An upstream server" },

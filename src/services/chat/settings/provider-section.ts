@@ -1,7 +1,7 @@
 // Reads an entry of `providers` in the configuration file.
 
 import { pointerTo } from "../../../core/configuration/located-json.ts";
-import { baseUrlOf, type SectionContext } from "../../../core/configuration/section.ts";
+import { baseUrlOf, percentAt, type SectionContext } from "../../../core/configuration/section.ts";
 import {
   GUIDE_PROVIDER,
   type IdentifierField,
@@ -21,7 +21,7 @@ import type { ProviderFile } from "./provider-schema.ts";
 export function toProvider(
   name: string,
   file: ProviderFile,
-  { keys, refuse }: Pick<SectionContext, "keys" | "refuse">,
+  { keys, json, refuse }: SectionContext,
 ): ProviderEntry {
   const pointer = pointerTo("/providers", name);
   if (name === GUIDE_PROVIDER) refuse(pointer, "is reserved for Farebox itself");
@@ -33,6 +33,7 @@ export function toProvider(
     refuse(`${pointer}/identifiers/${index}`, `'${field}' is no field of ${presetName}`);
   });
   const { timeouts } = file;
+  const markup = percentAt(file.markup_percent, `${pointer}/markup_percent`, { json, refuse });
   if (preset.credentials === "key" && file.api_key_env === undefined) {
     refuse(`${pointer}/api_key_env`, `is missing: ${file.provider} needs a key`);
   }
@@ -50,6 +51,7 @@ export function toProvider(
     quirks: preset.quirks,
     cacheMinutes: file.cache_minutes ?? preset.cacheMinutes ?? PROVIDER_DEFAULTS.cacheMinutes,
     media: PROVIDER_MEDIA[presetName],
+    ...(markup !== undefined && { markupPercent: markup }),
     ...(fields.length > 0 && { identifiers: { preset: presetName, fields } }),
     ...(preset.credentials === "cloud" && { cloud: cloudOf(file, pointer, { keys, refuse }) }),
   };
