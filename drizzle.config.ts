@@ -7,6 +7,7 @@ export default defineConfig({
     "./src/store/tables/schema.ts",
     "./src/store/tables/mail-schema.ts",
     "./src/store/tables/payment-schema.ts",
+    "./src/store/tables/voucher-schema.ts",
     "./src/store/tables/people-schema.ts",
     "./src/store/tables/outbox-schema.ts",
     "./src/store/tables/usage-schema.ts",

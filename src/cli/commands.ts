@@ -24,6 +24,7 @@ import { operatorCommands } from "./operator-commands.ts";
 import { paymentCommands } from "./payments/payment-commands.ts";
 import { planCommands } from "./payments/plan-commands.ts";
 import { topUpCommands } from "./payments/top-up-commands.ts";
+import { voucherCommands } from "./payments/voucher-commands.ts";
 import { priceCommands } from "./prices/price-commands.ts";
 import { reconcileCommands } from "./prices/reconcile-command.ts";
 import { readingCommands } from "./reading-commands.ts";
@@ -35,6 +36,7 @@ const COMMANDS: readonly Command[] = [
   ...paymentCommands,
   ...topUpCommands,
   ...planCommands,
+  ...voucherCommands,
   ...keyCommands,
   ...peopleCommands,
   ...modelCommands,

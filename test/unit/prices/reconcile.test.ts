@@ -17,7 +17,7 @@ setDefaultTimeout(60_000);
 const folder = sharedFolder("reconcile");
 const world = await shared(openWorld());
 workIn(folder, { KEY: "sk-x", ...(await environmentOf(world)) });
-const cli = await cliOf(world);
+const cli = await cliOf(world, { KEY: "sk-x" });
 
 const MODELS: Readonly<Record<string, readonly [provider: string, model: string]>> = {
   haiku: ["claude", "claude-haiku-4-5-20251001"],

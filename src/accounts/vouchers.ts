@@ -1,0 +1,83 @@
+// Makes and redeems vouchers for an operator. A redemption is committed in Postgres, then given to
+// Redis; repeating it gives nothing more.
+
+import { newVoucherCode, voucherDigest } from "../core/access/voucher-codes.ts";
+import { AdministrationError } from "../core/errors.ts";
+import type { NanoUsd } from "../core/money/money.ts";
+import {
+  createVouchers,
+  type NewVouchers,
+  redeemVoucher,
+  type VoucherRefusal,
+} from "../store/payments/vouchers.ts";
+import {
+  type AdministrationDeps,
+  apply,
+  type Done,
+  explained,
+  findAccount,
+} from "./administration.ts";
+
+export interface VoucherOrder extends Omit<NewVouchers, "digests"> {
+  readonly count: number;
+}
+
+/**
+ * Makes the codes of a batch. `keep` stores them for the operator before they are valid, because
+ * the database has only their digests.
+ * @throws AdministrationError if there is such a batch
+ */
+export async function issueVouchers(
+  { accounts }: Pick<AdministrationDeps, "accounts">,
+  { count, ...order }: VoucherOrder,
+  keep: (codes: readonly string[]) => Promise<void>,
+): Promise<readonly string[]> {
+  const { random } = accounts.deps;
+  const codes = Array.from({ length: count }, () => newVoucherCode(random));
+  const digests = codes.map((code) => digestOf(code));
+  await keep(codes);
+  if (await createVouchers(accounts.deps.database, { ...order, digests })) return codes;
+  const message = `There is a batch '${order.batch}': none of these codes is valid`;
+  throw new AdministrationError("wrong_state", message);
+}
+
+export type Redeemed = Done & {
+  readonly amount: NanoUsd;
+  readonly operation: number;
+  /** True if the account had redeemed it before. */
+  readonly isRepeated: boolean;
+};
+
+/** Redeems a code, as it was typed, for an account. @throws AdministrationError */
+export async function redeem(
+  deps: AdministrationDeps,
+  accountId: string,
+  code: string,
+): Promise<Redeemed> {
+  const account = await findAccount(deps, accountId);
+  const digest = digestOf(code);
+  const now = new Date(deps.now());
+  const terms = { account, digest, now, actor: "operator", also: deps.also };
+  const result = await explained(account, redeemVoucher(deps.accounts.deps.database, terms));
+  if (!("amount" in result)) throw refused(result.is);
+  const { amount, operation, is } = result;
+  const applied = await apply(deps, account);
+  return { id: account.id, amount, operation, isRepeated: is === "repeated", applied };
+}
+
+const WORDS: Readonly<Record<VoucherRefusal, string>> = {
+  unknown: "There is no such voucher",
+  ended: "The voucher has ended",
+  exhausted: "The voucher was redeemed as often as it can be",
+  tier: "The voucher is not for the tier of this account",
+};
+
+function refused(reason: VoucherRefusal): AdministrationError {
+  return new AdministrationError(reason === "unknown" ? "not_found" : "wrong_state", WORDS[reason]);
+}
+
+function digestOf(code: string): string {
+  const digest = voucherDigest(code);
+  if (digest === null) throw refused("unknown");
+  return digest;
+}

@@ -1,0 +1,164 @@
+// Commands about vouchers: codes that give bonus credit.
+
+import { writeFile } from "node:fs/promises";
+import { issueVouchers, redeem } from "../../accounts/vouchers.ts";
+import { TIERS } from "../../core/access/limits.ts";
+import { AdministrationError } from "../../core/errors.ts";
+import { toDecimal, toJsonNumber } from "../../core/money/money.ts";
+import { endBatch, listBatches, type VoucherBatch } from "../../store/payments/vouchers.ts";
+import { type Command, type Input, UsageError } from "../command.ts";
+import { notedChanges } from "../noted.ts";
+import { dollars, table, utc } from "../print.ts";
+import { idOf, nameAmong, positiveAmountOf, timeOf } from "../values.ts";
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const OWNER_ONLY = 0o600;
+const COUNT_MAX = 5_000;
+const USES_MAX = 1_000_000;
+const TIER_NAMES = TIERS.map(({ name }) => name);
+
+const create: Command = {
+  name: "voucher create",
+  positionals: ["NAME"],
+  summary: "Make codes that give bonus credit once to an account; they are shown only now",
+  options: {
+    usd: { value: "N", help: "the credit of each redemption", required: true },
+    out: { value: "FILE", help: "the new CSV file that the codes are written to", required: true },
+    count: { value: "N", help: `how many codes (1, at most ${COUNT_MAX})` },
+    uses: { value: "N", help: "how many accounts may redeem each code (1)" },
+    ends: { value: "ISO-TIME", help: "when they end (never)" },
+    tiers: { value: "a,b", help: "only accounts of these tiers (all)" },
+  },
+  prepare(input) {
+    const batch = name(input);
+    const amount = positiveAmountOf(input, "usd");
+    const count = wholeOf(input, "count", COUNT_MAX);
+    const usesMax = wholeOf(input, "uses", USES_MAX);
+    const endsAt = timeOf(input, "ends");
+    const tiers = tiersOf(input);
+    const path = input.values.get("out") ?? "";
+    const createdAt = new Date(input.nowMs);
+    if (endsAt !== null && endsAt <= createdAt) {
+      throw new UsageError(`--ends must be in the future, but is ${utc(endsAt)}`);
+    }
+    return async ({ administration }) => {
+      const order = { batch, amount, count, usesMax, endsAt, tiers, createdAt };
+      await issueVouchers(administration, order, async (codes) => {
+        const rows = codes.map((code) => `${code},${toDecimal(amount)},${usesMax}\r\n`);
+        await writeNew(path, `code,usd,uses\r\n${rows.join("")}`);
+      });
+      return {
+        json: { batch, count, amount_usd: toJsonNumber(amount), uses: usesMax, file: path },
+        text: `${count} codes of ${dollars(amount)} are in ${path} (secret), and nowhere else.`,
+      };
+    };
+  },
+};
+
+const list: Command = {
+  name: "voucher list",
+  positionals: [],
+  summary: "List the batches of vouchers, newest first",
+  options: {},
+  prepare:
+    () =>
+    async ({ database }) => {
+      const batches = await listBatches(database);
+      const rows = batches.map((one) => [
+        one.batch,
+        String(one.codes),
+        dollars(one.amount),
+        `${one.used} of ${one.usesMax}`,
+        endText(one),
+      ]);
+      const text = table([["batch", "codes", "each", "redeemed", "ends"], ...rows]);
+      return {
+        json: {
+          batches: batches.map(({ amount, ...one }) => ({ ...one, usd: toJsonNumber(amount) })),
+        },
+        text: batches.length === 0 ? "There are no vouchers." : text,
+      };
+    },
+};
+
+function endText({ endedAt, endsAt }: VoucherBatch): string {
+  if (endedAt !== null) return `ended ${utc(endedAt)}`;
+  return endsAt === null ? "never" : utc(endsAt);
+}
+
+const end: Command = {
+  name: "voucher end",
+  positionals: ["NAME"],
+  summary: "End the codes of a batch; credit that was redeemed stays",
+  options: {},
+  prepare(input) {
+    const batch = name(input);
+    return async ({ database }) => {
+      const ended = await endBatch(database, batch, new Date(input.nowMs));
+      if (ended === 0) {
+        throw new AdministrationError("not_found", `There is no batch '${batch}' that goes on`);
+      }
+      return { json: { batch, ended }, text: `${ended} codes of ${batch} have ended.` };
+    };
+  },
+};
+
+const redeemCode: Command = {
+  name: "voucher redeem",
+  positionals: ["ID", "CODE"],
+  summary: "Redeem a voucher for an account; a repeat gives nothing more",
+  options: {},
+  prepare(input) {
+    const account = idOf(input, "account");
+    const code = input.positionals[1] ?? "";
+    return async ({ administration }) => {
+      const deps = notedChanges(administration, "voucher_redeemed", "a voucher");
+      const { amount, operation, isRepeated, applied } = await redeem(deps, account, code);
+      const done = isRepeated ? "had redeemed it before" : "redeemed it";
+      return {
+        json: {
+          account,
+          amount_usd: toJsonNumber(amount),
+          operation,
+          repeated: isRepeated,
+          applied,
+        },
+        text: `The account ${account} ${done}: ${dollars(amount)} of bonus credit.`,
+      };
+    };
+  },
+};
+
+export const voucherCommands: readonly Command[] = [create, list, end, redeemCode];
+
+function name({ positionals }: Input): string {
+  const [batch = ""] = positionals;
+  if (NAME.test(batch)) return batch;
+  throw new UsageError("NAME must be 1 to 64 letters, digits, '.', '_' and '-'");
+}
+
+/** Writes a file that only its owner can read. One that exists may hold codes that are valid. */
+async function writeNew(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text, { flag: "wx", mode: OWNER_ONLY });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`--out must be a new file that can be written: ${reason}`);
+  }
+}
+
+function wholeOf({ values }: Input, option: string, most: number): number {
+  const text = values.get(option) ?? "1";
+  if (/^\d{1,7}$/.test(text) && Number(text) >= 1 && Number(text) <= most) return Number(text);
+  throw new UsageError(`--${option} must be a whole number from 1 to ${most}, but is '${text}'`);
+}
+
+function tiersOf({ values }: Input) {
+  const text = values.get("tiers");
+  if (text === undefined) return null;
+  return text.split(",").map((word) => {
+    const tier = nameAmong(TIER_NAMES, word.trim());
+    if (tier !== undefined) return tier;
+    throw new UsageError(`--tiers must be of ${TIER_NAMES.join(", ")}, but has '${word}'`);
+  });
+}

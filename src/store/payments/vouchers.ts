@@ -1,0 +1,175 @@
+// Vouchers: codes that give bonus credit once to an account. A redemption, its operation and the
+// count of uses are one transaction, so two processes that redeem one code cannot both be the last.
+
+import { and, desc, eq, isNull, min, sql } from "drizzle-orm";
+import { parseDocument } from "../../core/access/access.ts";
+import { deriveTier } from "../../core/access/limits.ts";
+import { type NanoUsd, nano } from "../../core/money/money.ts";
+import { type AlsoInTransaction, refuseClosed } from "../accounts/accounts.ts";
+import { readDocument } from "../accounts/documents.ts";
+import { bookOperation, lockAccount, refuseSetAside } from "../ledger/operations.ts";
+import type { Database } from "../servers/database.ts";
+import type { Transaction } from "../servers/transaction.ts";
+import { voucherRedemptions, vouchers } from "../tables/voucher-schema.ts";
+
+export interface NewVouchers {
+  readonly batch: string;
+  /** One for each code. */
+  readonly digests: readonly string[];
+  readonly amount: NanoUsd;
+  /** The accounts that may redeem each code. */
+  readonly usesMax: number;
+  readonly tiers: readonly string[] | null;
+  readonly endsAt: Date | null;
+  readonly createdAt: Date;
+}
+
+export interface VoucherBatch {
+  readonly batch: string;
+  readonly codes: number;
+  readonly amount: NanoUsd;
+  readonly used: number;
+  readonly usesMax: number;
+  readonly endsAt: Date | null;
+  readonly endedAt: Date | null;
+  readonly createdAt: Date | null;
+}
+
+/** The reasons for which a code gives nothing. */
+export type VoucherRefusal = "unknown" | "ended" | "exhausted" | "tier";
+
+export type Redemption =
+  | { readonly is: VoucherRefusal }
+  /** `repeated`: this account redeemed it before, and gets nothing more. */
+  | { readonly is: "redeemed" | "repeated"; readonly amount: NanoUsd; readonly operation: number };
+
+/** Stores vouchers; false if the batch exists. */
+export async function createVouchers(
+  { db }: Database,
+  { batch, digests, ...terms }: NewVouchers,
+): Promise<boolean> {
+  return await db.transaction(async (tx) => {
+    await lockForBatch(tx);
+    const [known] = await tx
+      .select({ number: vouchers.number })
+      .from(vouchers)
+      .where(eq(vouchers.batch, batch))
+      .limit(1);
+    if (known !== undefined) return false;
+    await tx.insert(vouchers).values(digests.map((digest) => ({ batch, digest, ...terms })));
+    return true;
+  });
+}
+
+/** Of two commands with one name, the second one finds the batch of the first. */
+async function lockForBatch(tx: Transaction): Promise<void> {
+  await tx.execute("LOCK TABLE vouchers IN SHARE ROW EXCLUSIVE MODE");
+}
+
+/** The batches, newest first. */
+export async function listBatches({ db }: Database): Promise<VoucherBatch[]> {
+  const rows = await db
+    .select({
+      batch: vouchers.batch,
+      codes: sql<number>`count(*)::int`,
+      amount: sql<string>`min(${vouchers.amount})::text`,
+      used: sql<number>`sum(${vouchers.used})::int`,
+      usesMax: sql<number>`sum(${vouchers.usesMax})::int`,
+      endsAt: min(vouchers.endsAt),
+      endedAt: min(vouchers.endedAt),
+      createdAt: min(vouchers.createdAt),
+    })
+    .from(vouchers)
+    .groupBy(vouchers.batch)
+    .orderBy(desc(min(vouchers.number)));
+  return rows.map((row) => ({ ...row, amount: nano(row.amount) }));
+}
+
+/** Ends the codes of a batch; returns how many ended now. What was redeemed stays. */
+export async function endBatch({ db }: Database, batch: string, now: Date): Promise<number> {
+  const ended = await db
+    .update(vouchers)
+    .set({ endedAt: now })
+    .where(and(eq(vouchers.batch, batch), isNull(vouchers.endedAt)))
+    .returning({ number: vouchers.number });
+  return ended.length;
+}
+
+interface RedemptionTerms {
+  readonly account: { readonly id: string; readonly number: number };
+  readonly digest: string;
+  readonly now: Date;
+  readonly actor: string;
+  readonly also?: AlsoInTransaction | undefined;
+}
+
+/**
+ * Redeems a code for an account. The credit is an adjustment of the paid balance: it does not end,
+ * and as it is no payment it moves no tier (D-730).
+ * @throws AccountClosed, BalanceTooLarge, OperationSetAside
+ */
+export async function redeemVoucher(
+  { db }: Database,
+  { account, digest, now, actor, also }: RedemptionTerms,
+): Promise<Redemption> {
+  return await db.transaction(async (tx) => {
+    // The account first, as everywhere; its row also holds back a second redemption of its own.
+    refuseClosed(await lockAccount(tx, account.number));
+    const [voucher] = await tx
+      .select()
+      .from(vouchers)
+      .where(eq(vouchers.digest, digest))
+      .for("update");
+    if (voucher === undefined) return { is: "unknown" };
+    const { number, usesMax, used, tiers, batch } = voucher;
+    const amount = nano(voucher.amount);
+    const [earlier] = await tx
+      .select({ operation: voucherRedemptions.operation })
+      .from(voucherRedemptions)
+      .where(
+        and(eq(voucherRedemptions.voucher, number), eq(voucherRedemptions.account, account.number)),
+      );
+    if (earlier !== undefined) {
+      await refuseSetAside(tx, account.number, { number: earlier.operation });
+      return { is: "repeated", amount, operation: earlier.operation };
+    }
+    const hasEnded = voucher.endedAt !== null || (voucher.endsAt !== null && voucher.endsAt <= now);
+    if (hasEnded) return { is: "ended" };
+    if (used >= usesMax) return { is: "exhausted" };
+    if (tiers !== null && !(await hasTier(tx, account.id, { tiers, now }))) return { is: "tier" };
+    const operation = await bookOperation(tx, account.number, {
+      kind: "adjustment",
+      balance: "paid",
+      amount,
+      actor,
+      reason: `voucher ${batch}`,
+      reference: `voucher:${number}`,
+      createdAt: now,
+    });
+    await tx
+      .update(vouchers)
+      .set({ used: used + 1 })
+      .where(eq(vouchers.number, number));
+    await tx.insert(voucherRedemptions).values({
+      voucher: number,
+      account: account.number,
+      operation: operation.number,
+      redeemedAt: now,
+    });
+    await also?.(tx, account.number);
+    return { is: "redeemed", amount, operation: operation.number };
+  });
+}
+
+/** True if the account has one of these tiers, as this transaction sees it; a plan is none. */
+async function hasTier(
+  tx: Transaction,
+  accountId: string,
+  { tiers, now }: { readonly tiers: readonly string[]; readonly now: Date },
+): Promise<boolean> {
+  const found = await readDocument(tx, accountId);
+  if (found === null) throw new Error(`The account ${accountId} has no document`);
+  const { tierInputs } = parseDocument(found.document);
+  const { kind, name } = deriveTier(tierInputs, now.getTime());
+  return kind === "tier" && tiers.includes(name);
+}

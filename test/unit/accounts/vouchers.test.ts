@@ -1,0 +1,179 @@
+// Tests vouchers: each use of a code counts once, however many processes redeem it, and a code that
+// is unknown, over or not for the account gives nothing.
+
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import type { AdministrationDeps } from "../../../src/accounts/administration.ts";
+import { issueVouchers, redeem, type VoucherOrder } from "../../../src/accounts/vouchers.ts";
+import { newVoucherCode, voucherDigest } from "../../../src/core/access/voucher-codes.ts";
+import { redeemVoucher } from "../../../src/store/payments/vouchers.ts";
+import { cliOf, jsonOf } from "../../support/product/run-cli.ts";
+import { random } from "../../support/random.ts";
+import { shared, sharedFolder } from "../../support/shared.ts";
+import type { TestAccount } from "../../support/stores/accounts.ts";
+import { openAccount, openWorld, pay, usd } from "../../support/stores/world.ts";
+
+setDefaultTimeout(60_000);
+
+const world = await shared(openWorld());
+const folder = sharedFolder("vouchers");
+const cli = await cliOf(world);
+
+const deps = (): AdministrationDeps => ({
+  accounts: world.store,
+  payments: world.payments,
+  actors: world.accounts,
+  now: Date.now,
+  onDelayed: () => {},
+});
+
+let batches = 0;
+
+async function codesOf(more: Partial<VoucherOrder> = {}): Promise<readonly string[]> {
+  batches += 1;
+  const order = {
+    batch: `batch-${batches}`,
+    amount: usd("3"),
+    count: 1,
+    usesMax: 1,
+    tiers: null,
+    endsAt: null,
+    createdAt: new Date(),
+    ...more,
+  };
+  return await issueVouchers(deps(), order, async () => {});
+}
+
+async function codeOf(more: Partial<VoucherOrder> = {}): Promise<string> {
+  return (await codesOf(more))[0] ?? "";
+}
+
+async function paidOf({ actor, keyId }: TestAccount): Promise<bigint> {
+  await actor.applyOperations();
+  return (await actor.view(keyId)).paid;
+}
+
+test("a code gives its credit once to an account, and a repeat gives nothing more", async () => {
+  const account = await openAccount(world);
+  const code = await codeOf({ usesMax: 5 });
+  const typed = ` ${code.toUpperCase().replaceAll("-", " ")} `;
+  expect(await redeem(deps(), account.row.id, code)).toMatchObject({ isRepeated: false });
+  expect(await redeem(deps(), account.row.id, typed)).toMatchObject({ isRepeated: true });
+  expect(await paidOf(account)).toBe(usd("3"));
+});
+
+test("of many accounts that redeem one code at once, as many get it as it has uses", async () => {
+  const accounts = await Promise.all(Array.from({ length: 8 }, () => openAccount(world)));
+  const code = await codeOf({ usesMax: 3 });
+  const tries = accounts.flatMap((account) => [account, account]);
+  const results = await Promise.allSettled(tries.map(({ row }) => redeem(deps(), row.id, code)));
+  const first = results.filter((one) => one.status === "fulfilled" && !one.value.isRepeated);
+  expect(first).toHaveLength(3);
+  const balances = await Promise.all(accounts.map(paidOf));
+  expect(balances.reduce((all, one) => all + one, 0n)).toBe(usd("9"));
+  expect(balances.every((one) => one === 0n || one === usd("3"))).toBe(true);
+});
+
+test("a redemption whose process dies before Redis has it is applied later, once", async () => {
+  const account = await openAccount(world);
+  const code = await codeOf();
+  // What is committed when a process is killed between Postgres and Redis.
+  const terms = { account: account.row, digest: voucherDigest(code) ?? "", now: new Date() };
+  const stored = await redeemVoucher(world.database, { ...terms, actor: "operator" });
+  expect(stored).toMatchObject({ is: "redeemed" });
+  expect(await redeem(deps(), account.row.id, code)).toMatchObject({ isRepeated: true });
+  expect(await paidOf(account)).toBe(usd("3"));
+});
+
+test("a code that is over, unknown or not for the account gives nothing", async () => {
+  const account = await openAccount(world);
+  const other = await openAccount(world);
+  const ended = await codeOf({ endsAt: new Date(Date.now() - 1) });
+  const used = await codeOf();
+  await redeem(deps(), other.row.id, used);
+  const starter = await codeOf({ tiers: ["starter"] });
+  const wrong: readonly (readonly [code: string, words: string])[] = [
+    [ended, "The voucher has ended"],
+    [used, "was redeemed as often as it can be"],
+    [starter, "not for the tier of this account"],
+    [newVoucherCode(random), "There is no such voucher"],
+    ["", "There is no such voucher"],
+    ["%", "There is no such voucher"],
+  ];
+  for (const [code, words] of wrong) {
+    await expect(redeem(deps(), account.row.id, code)).rejects.toThrow(words);
+  }
+  expect(await paidOf(account)).toBe(0n);
+  await pay(world, account, usd("10"));
+  expect(await redeem(deps(), account.row.id, starter)).toMatchObject({ isRepeated: false });
+});
+
+test("credit of a voucher is no payment: the tier stays", async () => {
+  const account = await openAccount(world);
+  await redeem(deps(), account.row.id, await codeOf({ amount: usd("100") }));
+  const starter = await codeOf({ tiers: ["starter"] });
+  await expect(redeem(deps(), account.row.id, starter)).rejects.toThrow("not for the tier");
+});
+
+test("a code has 120 random bits, and what a person types leads to its digest", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 15, maxLength: 15 }), (bytes) => {
+      const code = newVoucherCode(() => bytes);
+      expect(code).toMatch(/^([a-z2-7]{4}-){5}[a-z2-7]{4}$/);
+      const digest = voucherDigest(code);
+      expect(digest).toMatch(/^[0-9a-f]{64}$/);
+      const typed = code.toUpperCase().replaceAll("O", "0").replaceAll("L", "1");
+      expect(voucherDigest(typed.replaceAll("B", "8").replaceAll("-", ""))).toBe(digest);
+    }),
+  );
+});
+
+test("the command line makes, lists, redeems and ends a batch; no code is stored", async () => {
+  const account = await openAccount(world);
+  const path = join(folder, "summer.csv");
+  const made = ["voucher", "create", "summer", "--usd", "2.5", "--count", "3", "--out", path];
+  expect((await cli(...made)).code).toBe(0);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  const [head, line = ""] = readFileSync(path, "utf8").split("\r\n");
+  expect(head).toBe("code,usd,uses");
+  const [code = ""] = line.split(",");
+  const again = await cli(...made);
+  expect([again.code, again.err]).toEqual([2, expect.stringContaining("must be a new file")]);
+  const renamed = await cli(...made.slice(0, -1), join(folder, "other.csv"));
+  expect([renamed.code, renamed.err]).toEqual([1, expect.stringContaining("is a batch 'summer'")]);
+  expect(jsonOf(await cli("voucher", "redeem", account.row.id, code, "--json"))).toMatchObject({
+    amount_usd: 2.5,
+    repeated: false,
+    applied: true,
+  });
+  const { batches } = jsonOf(await cli("voucher", "list", "--json"));
+  expect(batches[0]).toMatchObject({ batch: "summer", codes: 3, used: 1, usesMax: 3, usd: 2.5 });
+  const stored = await world.database.sql`SELECT row_to_json(v)::text AS row FROM vouchers v`;
+  expect(JSON.stringify(stored)).not.toContain(code.slice(0, 9));
+  const [activity] = await world.database.sql`
+    SELECT action FROM activity WHERE account = ${account.row.number} AND action LIKE 'voucher%'`;
+  expect(activity?.action).toBe("voucher_redeemed");
+  expect((await cli("voucher", "end", "summer")).out).toContain("3 codes of summer have ended");
+  const other = await openAccount(world);
+  const late = await cli("voucher", "redeem", other.row.id, code);
+  expect([late.code, late.err]).toEqual([1, expect.stringContaining("has ended")]);
+  const wrong: readonly (readonly [args: readonly string[], words: string])[] = [
+    [["create", "x y", "--usd", "1", "--out", "f"], "NAME must be"],
+    [["create", "x", "--usd", "0", "--out", "f"], "--usd"],
+    [["create", "x", "--usd", "1", "--out", "f", "--count", "5001"], "--count must be a whole"],
+    [["create", "x", "--usd", "1", "--out", "f", "--tiers", "gold"], "--tiers must be of free"],
+    [["create", "x", "--usd", "1", "--out", "f", "--ends", "2020-01-01"], "--ends must be in the"],
+    [["end", "winter"], "no batch 'winter'"],
+  ];
+  for (const [args, words] of wrong) expect((await cli("voucher", ...args)).err).toContain(words);
+});
+
+test("the audit finds nothing after redemptions", async () => {
+  const account = await openAccount(world);
+  await redeem(deps(), account.row.id, await codeOf());
+  const { code, out, err } = await cli("audit", account.row.id);
+  expect([code, err]).toEqual([0, ""]);
+  expect(out).not.toContain("finding:");
+});
