@@ -1,10 +1,11 @@
 // Checks every answer, to any request: documented, in the shape of its surface, no fault of ours,
 // and free of charge unless it is a success.
 
-import { ERRORS, isErrorCode } from "../../../src/core/errors.ts";
+import { ApiError, ERRORS, isErrorCode } from "../../../src/core/errors.ts";
 import type { NanoUsd } from "../../../src/core/money/money.ts";
 import { usd } from "../../../src/core/money/money.ts";
 import type { DocumentedEndpoint } from "../../../src/http/endpoint-errors.ts";
+import { ERROR_FORMS } from "../../../src/http/respond.ts";
 import { PROGRAM } from "../../../src/routes.ts";
 import { endpointOf, misfit, undocumented } from "../../support/api/contract.ts";
 import { type FuzzRequest, pathOf } from "./fuzz-request.ts";
@@ -76,7 +77,7 @@ export function checkAnswer(
     return { ...outcome, cost: checkStream(endpoint, body) };
   if (endpoint?.mediaType !== undefined && type === endpoint.mediaType) return outcome;
   const value: unknown = JSON.parse(body.toString());
-  if (isError) checkError(status, path, value);
+  if (isError) checkError(status, path, value, endpoint);
   checkDocumented(endpoint, !isError, value);
   if (isError) return outcome;
   checkSvc(value, outcome, headers.has("idempotent-replayed"));
@@ -94,7 +95,7 @@ function checkPlain(
   if (status >= 400) {
     const path = pathOf(target);
     if (!OF_THE_PROGRAM.has(path)) throw new Error("An error has no request id");
-    checkError(status, path, JSON.parse(body.toString()));
+    checkError(status, path, JSON.parse(body.toString()), null);
     return outcome;
   }
   const isJson = headers.get("content-type")?.startsWith("application/json") === true;
@@ -112,21 +113,31 @@ function checkDocumented(endpoint: DocumentedEndpoint | null, ok: boolean, value
   if (ok || !UNROUTED.has(code)) throw new Error("A path without an endpoint was served");
 }
 
-/** Checks the shape of SPEC 7; on the Application API the shape of OpenAI. */
-function checkError(status: number, path: string, value: unknown): void {
+/** Checks the form of the endpoint: of SPEC 7, of OpenAI on the Application API, or its own. */
+function checkError(
+  status: number,
+  path: string,
+  value: unknown,
+  endpoint: DocumentedEndpoint | null,
+): void {
   const { error } = value as { readonly error?: Readonly<Record<string, unknown>> };
   const { code, type, message, ...others } = error ?? {};
   if (typeof code !== "string" || !isErrorCode(code)) throw new Error(`'${code}' is no code`);
-  const row = ERRORS[code];
-  if (row.status !== status || row.type !== type)
-    throw new Error(`${code} is not ${type} ${status}`);
   if (typeof message !== "string" || message === "") throw new Error(`${code} has no message`);
+  const surface = path.startsWith("/api/") ? "application" : "gateway";
+  const form = endpoint?.errorForm ?? ERROR_FORMS[surface];
+  const expected = form(new ApiError(code, message), "").error as Readonly<Record<string, unknown>>;
+  if (ERRORS[code].status !== status || expected.type !== type) {
+    throw new Error(`${code} is not ${type} ${status}`);
+  }
   // With a malformed Host the router treats another part of the URL as the path.
   if (message.startsWith("The header Host")) return;
-  const isApplication = path.startsWith("/api/");
   const names = Object.keys(others).join();
-  if (names !== (isApplication ? "param" : "")) throw new Error(`An error has fields '${names}'`);
+  const known = Object.keys(expected).filter((name) => !OF_EVERY_FORM.has(name));
+  if (names !== known.join()) throw new Error(`An error has fields '${names}'`);
 }
+
+const OF_EVERY_FORM: ReadonlySet<string> = new Set(["code", "type", "message"]);
 
 interface Svc {
   readonly request_id?: string;
@@ -142,24 +153,34 @@ function checkSvc(value: unknown, { requestId, cost }: Outcome, isRepeat: boolea
   if (!isRepeat && svc.request_id !== requestId) throw new Error("The body has another request id");
 }
 
+/** A frame of any door. */
+interface Frame {
+  readonly error?: { readonly code?: string };
+  readonly svc?: Svc;
+  readonly response?: { readonly svc?: Svc };
+}
+
 /** The cost in the last frame; null if the stream broke off. */
 function checkStream(endpoint: DocumentedEndpoint | null, body: Buffer): NanoUsd | null {
   const data = body
     .toString()
     .split("\n\n")
     .flatMap((frame) => /^data: (.*)$/s.exec(frame)?.[1] ?? []);
-  const isWhole = data.at(-1) === "[DONE]";
+  const hasMark = data.at(-1) === "[DONE]";
   if (endpoint?.chunk === undefined) throw new Error("An endpoint without streams sent one");
   let cost: NanoUsd | null = null;
-  for (const text of isWhole ? data.slice(0, -1) : data) {
-    const frame = JSON.parse(text) as { readonly error?: { readonly code?: string }; svc?: Svc };
+  for (const text of hasMark ? data.slice(0, -1) : data) {
+    const frame = JSON.parse(text) as Frame;
     if (frame.error?.code === "internal_error")
       throw new Error("A stream ends with a fault of ours");
     if (frame.error !== undefined) continue;
     const problem = misfit(endpoint.chunk, frame);
     if (problem !== null) throw new Error(problem);
-    if (frame.svc?.cost_usd !== undefined) cost = usd(frame.svc.cost_usd.toFixed(9));
+    const svc = frame.svc ?? frame.response?.svc;
+    if (svc?.cost_usd !== undefined) cost = usd(svc.cost_usd.toFixed(9));
   }
+  // Streams of other doors than chat's end with the event that has the cost.
+  const isWhole = hasMark || cost !== null;
   if (isWhole && cost === null) throw new Error("A whole stream does not say what it cost");
   return isWhole ? cost : null;
 }

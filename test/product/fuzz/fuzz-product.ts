@@ -71,9 +71,11 @@ export interface FuzzedProduct extends AsyncDisposable {
   readonly secrets: ReadonlyMap<string, string>;
 }
 
+const CHAT_DOORS = /\/(?:chat\/completions|messages|responses)$/;
+
 /** True if the upstream of a chat request may fail: it names a bad model, or lets us choose. */
 export function mayFail(label: string, body: Uint8Array | null): boolean {
-  if (!label.endsWith("/chat/completions")) return false;
+  if (!CHAT_DOORS.test(label)) return false;
   const text = Buffer.from(body ?? []).toString();
   return label.includes("/api/") || BAD_MODELS.some((model) => text.includes(model));
 }

@@ -21,6 +21,7 @@ const TEXTS = [
   "2026-11-21T08:00:00Z",
   "example.org",
   "ada@example.org",
+  "clear_thinking_20251015",
   "x".repeat(64),
   "word ".repeat(60),
 ] as const;
