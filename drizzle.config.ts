@@ -14,6 +14,7 @@ export default defineConfig({
     "./src/store/tables/operator-schema.ts",
     "./src/store/tables/configuration-schema.ts",
     "./src/store/tables/index-schema.ts",
+    "./src/store/tables/receipt-schema.ts",
   ],
   out: "./migrations",
 });

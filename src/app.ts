@@ -3,6 +3,7 @@
 import { Elysia } from "elysia";
 import type { AccountActors } from "../actors/account.ts";
 import type { QuoteDeps } from "./account/quote-endpoint.ts";
+import type { ReceiptsDeps } from "./account/receipt-endpoint.ts";
 import type { CallMeter, CallTracer } from "./calls/call.ts";
 import type { Pauses } from "./calls/pauses.ts";
 import type { Clock } from "./core/clock.ts";
@@ -65,6 +66,7 @@ export interface AppDeps {
   readonly mail: MailServices;
   readonly pauses: Pauses;
   readonly averageReply: QuoteDeps["averageReply"];
+  readonly receipts: ReceiptsDeps["receipts"];
   /** Parses large bodies; without it, that is done in the thread that serves requests. */
   readonly parser?: BodyParser;
   /** Null without a payment provider. */
@@ -236,6 +238,7 @@ function sharedDeps(deps: AppDeps): SharedDeps {
     clientIp: createClientIp(deps.trustedProxies, deps.onUntrustedProxy),
     clientInfo: deps.clientInfo,
     averageReply: deps.averageReply,
+    receipts: deps.receipts,
     paid: PAID,
     callApi: apiCaller(() => shared),
   };

@@ -21,6 +21,7 @@ import { openTracer } from "./http/telemetry/open-tracer.ts";
 import { openOperators } from "./operator/open-operators.ts";
 import { openWebhook } from "./payments/open-webhook.ts";
 import { topUpCounter } from "./payments/top-up-metrics.ts";
+import { SignedReceipts } from "./readings/signed-receipts.ts";
 import type { ServerConfig } from "./settings/config.ts";
 import { runProcess } from "./settings/run-process.ts";
 import { type ApiStores, openApiStores } from "./start/api-stores.ts";
@@ -46,6 +47,16 @@ const clock: Clock = {
 };
 
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
+
+/** What callers may ask of their calls. */
+function recordsOf({ console }: ServerConfig, { database, receiptKey: key }: ApiStores) {
+  const issuer = console?.origin ?? project.name;
+  return {
+    averageReply: (of: { readonly account: string; readonly model: string }) =>
+      averageReply(database, of),
+    receipts: new SignedReceipts({ database, clock, key, issuer }),
+  };
+}
 
 /** Starts everything. Returns a function that stops it, once the open calls have ended. */
 async function start(config: ServerConfig, log: Log): Promise<() => Promise<void>> {
@@ -95,7 +106,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     // Without the console the pages would have nothing to talk to.
     dashboard: config.console === null ? () => null : openDashboard(config.dataDirectory),
     docsTryIt: config.docsTryIt,
-    averageReply: (of) => averageReply(database, of),
+    ...recordsOf(config, stores),
     mcp: { hosts: config.mcpHosts, dashboard: config.console?.origin ?? null },
   });
   providers.warmUp();

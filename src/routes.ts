@@ -2,6 +2,7 @@
 
 import { me } from "./account/me.ts";
 import { type QuoteDeps, quote } from "./account/quote-endpoint.ts";
+import { type ReceiptsDeps, receipt, receiptKeys } from "./account/receipt-endpoint.ts";
 import { applicationChat } from "./application/chat.ts";
 import { applicationCount, applicationMessage } from "./application/messages.ts";
 import { applicationModel, applicationModels } from "./application/models.ts";
@@ -49,7 +50,7 @@ import { batchSearch, type SearchDeps, search } from "./services/search/search-e
 import { SITE, type SiteDeps } from "./site/front-door.ts";
 
 /** The parts that the Gateway's endpoints use, for all services. */
-export type GatewayDeps = ChatDeps & SearchDeps & MapsDeps & MailDeps & QuoteDeps;
+export type GatewayDeps = ChatDeps & SearchDeps & MapsDeps & MailDeps & QuoteDeps & ReceiptsDeps;
 
 const BY_SERVICE = {
   chat: [models, model, chat, messages, countTokens, responses, inputTokens],
@@ -62,6 +63,7 @@ export const GATEWAY: readonly Endpoint<GatewayDeps>[] = [
   ...Object.values(BY_SERVICE).flat(),
   me,
   quote,
+  receipt,
 ];
 
 /** The endpoints for agents, which speak protocols of their own. */
@@ -113,14 +115,20 @@ export const HEALTH: readonly Endpoint<ProgramDeps>[] = [healthz, readyz];
 export const DOCUMENTED: DocumentedLists = {
   gateway: [...GATEWAY, ...AGENTS],
   application: APPLICATION,
-  program: HEALTH,
+  program: [...HEALTH, receiptKeys],
 };
 
-type ProgramDeps = HealthDeps & DocumentationDeps & WebhookDeps & DashboardDeps & SiteDeps;
+type ProgramDeps = Pick<ReceiptsDeps, "receipts"> &
+  HealthDeps &
+  DocumentationDeps &
+  WebhookDeps &
+  DashboardDeps &
+  SiteDeps;
 
 /** Endpoints of the program itself. */
 export const PROGRAM: readonly Endpoint<ProgramDeps>[] = [
   ...HEALTH,
+  receiptKeys,
   ...WEBHOOKS,
   ...documentation(DOCUMENTED),
   consoleDocument(CONSOLE),

@@ -28,6 +28,7 @@ import { voucherCommands } from "./payments/voucher-commands.ts";
 import { priceCommands } from "./prices/price-commands.ts";
 import { reconcileCommands } from "./prices/reconcile-command.ts";
 import { readingCommands } from "./reading-commands.ts";
+import { receiptCommands } from "./receipt-commands.ts";
 import { reportCommands } from "./report-commands.ts";
 import { serviceCommands } from "./service-commands.ts";
 
@@ -51,6 +52,7 @@ const COMMANDS: readonly Command[] = [
   ...usageCommands,
   ...reportCommands,
   ...priceCommands,
+  ...receiptCommands,
   ...reconcileCommands,
   ...readingCommands,
   ...journalCommands,

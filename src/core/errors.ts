@@ -124,6 +124,21 @@ export const ERRORS = {
     type: "invalid_request_error",
     when: "the account has no such message",
   },
+  receipt_not_found: {
+    status: 404,
+    type: "invalid_request_error",
+    when: "the key has made no such request",
+  },
+  receipt_pending: {
+    status: 409,
+    type: "invalid_request_error",
+    when: "the request has no final record yet; wait for `Retry-After`",
+  },
+  receipt_gone: {
+    status: 410,
+    type: "invalid_request_error",
+    when: "the log of the request is not kept any more, and no receipt was issued before",
+  },
   model_unavailable: {
     status: 503,
     type: "server_error",

@@ -55,6 +55,11 @@ export function newTimedId(kind: IdKind, random: RandomBytes, nowMs: number): st
   return base62(beginningOf(kind), bytes);
 }
 
+/** The time in an id that `newTimedId` made, in milliseconds. */
+export function timeOfId(id: string): number {
+  return Number.parseInt(toUuid(id).replaceAll("-", "").slice(0, 12), 16);
+}
+
 /** The same digits with the prefix of another kind: the completion id of a request id. */
 export function sameId(id: string, kind: IdKind): string {
   return withPrefix(kind, id.slice(-LENGTH));

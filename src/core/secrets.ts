@@ -9,7 +9,7 @@ export const SECRET_NAMES = ["KEY_PEPPER", "IP_HASH_SECRET"] as const;
 export type SecretName = (typeof SECRET_NAMES)[number];
 
 /** Secrets that only some processes have. */
-export type SoleSecretName = "SESSION_SECRET" | "SAFETY_ID_SECRET";
+export type SoleSecretName = "SESSION_SECRET" | "SAFETY_ID_SECRET" | "RECEIPT_SECRET";
 
 export type Secrets = Readonly<Record<SecretName, SecretList>>;
 

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { safetyIdSecretsOf } from "../core/access/safety-ids.ts";
 import type { NanoUsd, PicoUsd } from "../core/money/money.ts";
 import { movesMoney } from "../core/money/payment-names.ts";
+import { receiptSecretsOf } from "../core/receipts/receipt-keys.ts";
 import type { SecretList, Secrets } from "../core/secrets.ts";
 import { type PaymentConfig, paymentConfigOf } from "../payments/payment-config.ts";
 import { PROVIDERS } from "../payments/providers.ts";
@@ -27,6 +28,7 @@ export interface StoreConfig {
   readonly secrets: Secrets;
   /** The secrets of the identifiers that providers get, the current one first. */
   readonly safetyIdSecrets: SecretList;
+  readonly receiptSecrets: SecretList;
   /** The folder of files that are built from data: indexes of search and maps. */
   readonly dataDirectory: string;
 }
@@ -209,6 +211,7 @@ function storesOf(values: Values<typeof STORE_VARIABLES>): StoreConfig {
     directDatabaseUrl: directUrlOf(values),
     secrets: Object.freeze({ KEY_PEPPER, IP_HASH_SECRET }),
     safetyIdSecrets: safetyIdSecretsOf(values.SAFETY_ID_SECRET, KEY_PEPPER),
+    receiptSecrets: receiptSecretsOf(values.RECEIPT_SECRET, KEY_PEPPER),
     dataDirectory: dataDirectoryOf(values),
   };
 }

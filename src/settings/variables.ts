@@ -90,6 +90,14 @@ export const STORE_VARIABLES = {
       "secret of at least 16 characters that the [identifiers of callers]" +
       "(providers.md#identifiers) at providers are made with; a list, too",
   },
+  RECEIPT_SECRET: {
+    kind: secretList,
+    isSecret: true,
+    shown: "derived from `KEY_PEPPER`",
+    about:
+      "secret of at least 16 characters that the keys of [signed receipts](receipts.md) are made " +
+      "of; a list, too",
+  },
   ...DATA_VARIABLES,
 } as const satisfies Variables;
 

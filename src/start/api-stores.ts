@@ -5,6 +5,8 @@ import { scriptsOfOneServer } from "../../actors/redis/open-scripts.ts";
 import type { Clock } from "../core/clock.ts";
 import { newId, type RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
+import { type ReceiptKey, receiptKeyOf } from "../core/receipts/receipt-keys.ts";
+import type { SecretList } from "../core/secrets.ts";
 import { secretId } from "../core/secrets.ts";
 import { createClientInfo } from "../http/client-info.ts";
 import { apiMetrics } from "../http/telemetry/api-metrics.ts";
@@ -23,6 +25,7 @@ import { openRedis } from "../store/servers/redis.ts";
 import { checkRedis } from "../store/servers/redis-check.ts";
 import { parseRedisUrl } from "../store/servers/redis-url.ts";
 import { adoptSecret, adoptSecrets } from "../store/servers/secrets.ts";
+import { adoptReceiptKeys } from "../store/usage/receipts.ts";
 
 /** A call that needs Postgres is refused if Postgres does not answer within this time. */
 const POSTGRES_ANSWER_MS = 5_000;
@@ -47,6 +50,8 @@ export async function openApiStores(config: ServerConfig, { clock, random, log }
   await checkMigrated(database);
   await adoptSecrets(database, config.secrets);
   await adoptSecret(database, "SAFETY_ID_SECRET", config.safetyIdSecrets);
+  await adoptSecret(database, "RECEIPT_SECRET", config.receiptSecrets);
+  const receiptKey = await openReceiptKey(database, config.receiptSecrets);
   const { console } = config;
   if (console !== null) await adoptSecret(database, "SESSION_SECRET", console.secrets);
   const { clientInfo, ipHashSecrets } = await openClientInfo(config, database, {
@@ -101,10 +106,22 @@ export async function openApiStores(config: ServerConfig, { clock, random, log }
     mail,
     keys,
     clientInfo,
+    receiptKey,
     registry,
     metrics,
     close,
   };
+}
+
+/** The key that signs; the public halves of all keys are stored. */
+async function openReceiptKey(
+  database: Database,
+  [current, ...previous]: SecretList,
+): Promise<ReceiptKey> {
+  const key = receiptKeyOf(current);
+  const others = previous.map((secret) => receiptKeyOf(secret).publicJwk.x);
+  await adoptReceiptKeys(database, [key.publicJwk.x, ...others]);
+  return key;
 }
 
 async function openClientInfo(

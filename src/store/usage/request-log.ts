@@ -36,6 +36,8 @@ export interface LoggedCall {
   readonly tier: string | null;
   /** Further parts of the tokens, and calls of tools. */
   readonly usageParts: Pick<UsageDetails, "more" | "fees">;
+  /** Why our own count decides; null if the provider's decides. */
+  readonly usageSource: string | null;
 }
 
 /** A place in the log: the calls before it are older. */
@@ -132,5 +134,6 @@ function callOf(row: Readonly<Record<string, unknown>>): LoggedCall {
     upstreamCost: row.upstream_cost === null ? null : amount("upstream_cost"),
     tier: text("tier"),
     usageParts: parseParts(text("usage_parts") ?? ""),
+    usageSource: text("usage_source"),
   };
 }

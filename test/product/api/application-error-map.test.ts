@@ -25,7 +25,10 @@ type NeverAnswered =
   | "mail_rejected"
   | "mail_rate_limit"
   | "mail_daily_limit"
-  | "message_not_found";
+  | "message_not_found"
+  | "receipt_not_found"
+  | "receipt_pending"
+  | "receipt_gone";
 
 const PATH = "/api/v1/chat/completions";
 

@@ -4,9 +4,11 @@
 import { expect, test } from "bun:test";
 import { CHAT } from "../../../src/core/access/limits.ts";
 import { ApiError, ERRORS, type ErrorCode } from "../../../src/core/errors.ts";
-import { ApiWorld, chatBody } from "../../support/api/api-world.ts";
+import { newTimedId, toUuid } from "../../../src/core/ids.ts";
+import { ApiWorld, chatBody, completionOf } from "../../support/api/api-world.ts";
 import { sharedMail } from "../../support/api/shared-api.ts";
 import { silence, textBatch } from "../../support/fakes/scripted-chat.ts";
+import { random } from "../../support/random.ts";
 import { type AccountTerms, daysAgo } from "../../support/stores/accounts.ts";
 import { mailAccount, mailBody } from "../../support/stores/mail-world.ts";
 
@@ -68,6 +70,19 @@ const provoke = {
   },
   model_not_found: call({}, chatBody({ model: "nope" })),
   message_not_found: async () => api.get("/v1/mail/messages/msg_1", await mailAccount(api)),
+  receipt_not_found: async () => api.get("/v1/receipts/req_1", await api.account()),
+  receipt_pending: async () => {
+    const id = newTimedId("request", random, Date.now());
+    return api.get(`/v1/receipts/${id}`, await api.account());
+  },
+  receipt_gone: async () => {
+    const account = await api.account();
+    const { svc } = await completionOf(await api.post(account, chatBody()));
+    await api.parts.stores.flush();
+    const { sql } = api.parts.stores.database;
+    await sql`DELETE FROM request_log WHERE request = ${toUuid(svc.request_id)}`;
+    return api.get(`/v1/receipts/${svc.request_id}`, account);
+  },
   mail_unavailable: async () => {
     api.paused.add("mail");
     return world.send(await mailAccount(api), mailBody());

@@ -1,11 +1,13 @@
 // Tests that every example of the documentation works as it stands, and gets the documented answer.
 
 import { describe, expect, test } from "bun:test";
+import { receipt } from "../../../src/account/receipt-endpoint.ts";
 import { SCOPES } from "../../../src/core/access/services.ts";
 import { pathOf } from "../../../src/http/docs/docs-page.ts";
 import type { DocumentedEndpoint } from "../../../src/http/endpoint-errors.ts";
 import type { Example } from "../../../src/http/endpoint-info.ts";
 import { DOCUMENTED } from "../../../src/routes.ts";
+import { chatBody, completionOf } from "../../support/api/api-world.ts";
 import { misfit, undocumented } from "../../support/api/contract.ts";
 import { sharedMail } from "../../support/api/shared-api.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
@@ -33,10 +35,15 @@ async function send(one: DocumentedEndpoint, example: Example): Promise<Response
   });
 }
 
-/** The example; an example of a message gets the id of an existing message. */
+/** The example; one of a message or a receipt gets the id of an existing message or request. */
 async function withRealId(one: DocumentedEndpoint, example: Example): Promise<Example> {
-  if (example.params === undefined || one.service !== "mail") return example;
   if (accounts.gateway === undefined) throw new Error("There is no account");
+  if (one === receipt) {
+    const { svc } = await completionOf(await api.post(accounts.gateway, chatBody()));
+    await api.parts.stores.flush();
+    return { ...example, params: { id: svc.request_id } };
+  }
+  if (example.params === undefined || one.service !== "mail") return example;
   const { id } = await resultOf(await world.send(accounts.gateway, mailBody()));
   return { ...example, params: { id } };
 }

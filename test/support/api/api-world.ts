@@ -17,13 +17,16 @@ import {
 } from "../../../src/core/journal/journal.ts";
 import type { Log } from "../../../src/core/log.ts";
 import type { NanoUsd } from "../../../src/core/money/money.ts";
+import { receiptKeyOf } from "../../../src/core/receipts/receipt-keys.ts";
 import { createClientInfo } from "../../../src/http/client-info.ts";
 import { LISTEN_OPTIONS } from "../../../src/http/server.ts";
+import { SignedReceipts } from "../../../src/readings/signed-receipts.ts";
 import { TokenCounter } from "../../../src/services/chat/tokens/token-counter.ts";
 import { type Catalogue, catalogueOf } from "../../../src/settings/catalogue.ts";
 import type { AccountChange } from "../../../src/store/accounts/accounts.ts";
 import { openMailStores } from "../../../src/store/mail/mail-stores.ts";
 import { averageReply } from "../../../src/store/usage/average-reply.ts";
+import { adoptReceiptKeys } from "../../../src/store/usage/receipts.ts";
 import { eventually } from "../eventually.ts";
 import { realClock } from "../fakes/fake-clock.ts";
 import { ScriptedChat } from "../fakes/scripted-chat.ts";
@@ -41,6 +44,7 @@ import { MODEL, PAID_ONLY_MODEL } from "./models.ts";
 export const MAIL_DOMAIN = "mail.farebox.test";
 
 export const PEPPER = WORLD_PEPPER;
+export const RECEIPT_KEY = receiptKeyOf(PEPPER);
 
 export interface JournalEntry {
   readonly type: string;
@@ -90,6 +94,7 @@ export class ApiWorld implements AsyncDisposable {
     const stores = await openStores();
     const { redis, actors, database } = stores;
     const logged: LogLine[] = [];
+    await adoptReceiptKeys(stores.database, [RECEIPT_KEY.publicJwk.x]);
     const note = (level: string) => (fields: object, message: string) => {
       logged.push({ level, fields, message });
     };
@@ -131,6 +136,12 @@ export class ApiWorld implements AsyncDisposable {
       dashboard: () => null,
       docsTryIt: false,
       averageReply: (of) => averageReply(database, of),
+      receipts: new SignedReceipts({
+        database,
+        clock: realClock,
+        key: RECEIPT_KEY,
+        issuer: "test",
+      }),
       mcp: { hosts: [], dashboard: null },
       ...(typeof options === "function" ? options(stores) : options),
     });
@@ -379,5 +390,6 @@ async function openStores() {
     await world[Symbol.asyncDispose]();
     await server[Symbol.asyncDispose]();
   };
-  return { server, database, redis, actors, mail, accounts, payments, close };
+  const { flush } = world;
+  return { server, database, redis, actors, mail, accounts, payments, flush, close };
 }

@@ -48,6 +48,7 @@ export function appAlone(parts: Partial<AppDeps> = {}): AppAlone {
     dashboard: () => null,
     docsTryIt: false,
     averageReply: async () => null,
+    receipts: unreachable("receipts"),
     mcp: { hosts: [], dashboard: null },
     ...parts,
   });

@@ -11,6 +11,7 @@ import { recordPayment } from "../../../src/accounts/payments.ts";
 import { openStores, type Stores } from "../../../src/cli/stores.ts";
 import { safetyIdSecretsOf } from "../../../src/core/access/safety-ids.ts";
 import { usd } from "../../../src/core/money/money.ts";
+import { receiptSecretsOf } from "../../../src/core/receipts/receipt-keys.ts";
 import { AuditRepository } from "../../../src/store/audit/audit.ts";
 import { Ledger } from "../../../src/store/ledger/ledger.ts";
 import { migrate } from "../../../src/store/servers/migrate.ts";
@@ -286,7 +287,8 @@ export function openOperator(redisUrl: string, databaseUrl: string): Stores {
   const directDatabaseUrl = null;
   const safetyIdSecrets = safetyIdSecretsOf(null, secrets.KEY_PEPPER);
   const stores = { redisUrl, databaseUrl, directDatabaseUrl, dataDirectory };
-  const config = { ...stores, secrets, safetyIdSecrets };
+  const receiptSecrets = receiptSecretsOf(null, secrets.KEY_PEPPER);
+  const config = { ...stores, secrets, safetyIdSecrets, receiptSecrets };
   const parts = { environment: undefined, consoleOrigin: null, now: Date.now, random };
   return openStores({ config, ...parts, warn: () => {} });
 }

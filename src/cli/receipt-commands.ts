@@ -1,0 +1,58 @@
+// `farebox receipt verify`: checks a signed receipt without any store or network.
+
+import { readFile } from "node:fs/promises";
+import { verifyReceipt } from "../core/receipts/receipt-jws.ts";
+import type { PublicJwk } from "../core/receipts/receipt-keys.ts";
+import { type Answer, type Command, UsageError } from "./command.ts";
+
+/** The receipt in a file: the JWS alone, or the whole reply of GET /v1/receipts/{id}. */
+function jwsIn(text: string): string {
+  const trimmed = text.trim();
+  if (!trimmed.startsWith("{")) return trimmed;
+  const reply = JSON.parse(trimmed) as { readonly jws?: unknown };
+  if (typeof reply.jws !== "string") throw new UsageError("FILE has no member 'jws'");
+  return reply.jws;
+}
+
+function keysIn(text: string): readonly PublicJwk[] {
+  const set = JSON.parse(text) as { readonly keys?: unknown };
+  if (!Array.isArray(set.keys)) throw new UsageError("--keys must be a file with a key set (JWKS)");
+  return set.keys as PublicJwk[];
+}
+
+const verify: Command = {
+  name: "receipt verify",
+  positionals: ["FILE"],
+  summary: "Check the signature of a receipt, offline, and print what it says",
+  options: {
+    keys: {
+      value: "FILE",
+      help: "the public keys: what /.well-known/jwks.json answered",
+      required: true,
+    },
+  },
+  comparesSecrets: false,
+  prepare({ positionals: [file = ""], values }) {
+    const keysFile = values.get("keys") ?? "";
+    return async (): Promise<Answer> => {
+      const [receipt, keys] = await Promise.all([
+        readFile(file, "utf8"),
+        readFile(keysFile, "utf8"),
+      ]);
+      try {
+        const claims = await verifyReceipt(jwsIn(receipt), keysIn(keys));
+        const { cost_usd, model, service, at } = claims.receipt;
+        const what = model === null ? service : `${service} by ${model}`;
+        const charged = `${claims.iss} charged account ${claims.sub} $${cost_usd}`;
+        const text = `Valid. ${charged} for ${what} at ${at}.`;
+        return { json: { valid: true, claims }, text };
+      } catch (error) {
+        if (error instanceof UsageError) throw error;
+        const reason = error instanceof Error ? error.message : String(error);
+        return { json: { valid: false, reason }, text: `Not valid: ${reason}`, failed: true };
+      }
+    };
+  },
+};
+
+export const receiptCommands: readonly Command[] = [verify];

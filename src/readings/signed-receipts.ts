@@ -1,0 +1,163 @@
+// Issues signed receipts of calls, from the log and the ledger (D-782).
+
+import { serviceOfScope } from "../core/access/services.ts";
+import type { Clock } from "../core/clock.ts";
+import { ApiError } from "../core/errors.ts";
+import { isId, timeOfId, toUuid } from "../core/ids.ts";
+import { type NanoUsd, nano, toDecimal } from "../core/money/money.ts";
+import { partsOf } from "../core/money/usage.ts";
+import { type ReceiptClaims, signReceipt, verifyReceipt } from "../core/receipts/receipt-jws.ts";
+import { type PublicJwk, publicJwk, type ReceiptKey } from "../core/receipts/receipt-keys.ts";
+import { readKeyNames } from "../store/accounts/key-names.ts";
+import type { Database } from "../store/servers/database.ts";
+import {
+  type IssuedReceipt,
+  keepReceipt,
+  lastReceipt,
+  numberOfAccount,
+  readReceiptKeys,
+  wasCharged,
+} from "../store/usage/receipts.ts";
+import { type CallBooking, findCall, type LoggedCall } from "../store/usage/request-log.ts";
+
+/** A mail may wait for two days before its call is final; calls of other services end sooner. */
+const PENDING_MS = 49 * 3_600_000;
+const RETRY_SECONDS = 2;
+
+export interface ReceiptDeps {
+  readonly database: Database;
+  readonly clock: Pick<Clock, "now">;
+  readonly key: ReceiptKey;
+  /** The origin of the service, or its name. */
+  readonly issuer: string;
+}
+
+/** Whose receipt is asked for. */
+export interface ReceiptQuestion {
+  readonly account: string;
+  /** The key that asks, which reads its own calls; null for the account's people. */
+  readonly keyId: string | null;
+  readonly request: string;
+}
+
+export interface SignedReceipt extends IssuedReceipt {
+  readonly claims: ReceiptClaims;
+}
+
+/** A public key, with the time of its retirement. */
+export type ListedKey = PublicJwk & { readonly retired_at?: string };
+
+export class SignedReceipts {
+  readonly #deps: ReceiptDeps;
+
+  constructor(deps: ReceiptDeps) {
+    this.#deps = deps;
+  }
+
+  /** Every public key there ever was (RFC 7517). */
+  async keys(): Promise<ListedKey[]> {
+    const stored = await readReceiptKeys(this.#deps.database);
+    return stored.map(({ x, retiredAt }) => ({
+      ...publicJwk(x),
+      ...(retiredAt !== null && { retired_at: retiredAt.toISOString() }),
+    }));
+  }
+
+  /**
+   * The last receipt of a call. It is issued at the first request for it and has the same bytes
+   * after that; if the call was corrected since then, a further receipt names it.
+   * @throws ApiError `receipt_pending`, `receipt_not_found` or `receipt_gone`
+   */
+  async of({ account, keyId, request }: ReceiptQuestion): Promise<SignedReceipt> {
+    const { database } = this.#deps;
+    if (!isId("request", request)) throw notFound(request);
+    const uuid = toUuid(request);
+    const number = await numberOfAccount(database, account);
+    const found = await findCall(database, number, uuid);
+    const last = await lastReceipt(database, number, uuid);
+    if (found === null) return await this.#withoutLog({ number, uuid, request, last });
+    const keys = await readKeyNames(database, number);
+    const key = keys.get(found.call.key)?.id ?? "";
+    if (keyId !== null && key !== keyId) throw notFound(request);
+    const receipt = receiptOf(found, key);
+    const known = last === null ? null : await this.#read(last);
+    if (known !== null && isSame(known.claims.receipt, receipt)) return known;
+    const claims: ReceiptClaims = {
+      iss: this.#deps.issuer,
+      sub: account,
+      jti: request,
+      iat: Math.floor(this.#deps.clock.now() / 1_000),
+      receipt: { number: (last?.number ?? 0) + 1, corrects: last?.number ?? null, ...receipt },
+    };
+    const jws = await signReceipt(this.#deps.key, claims);
+    const of = { account: number, request: uuid };
+    return await this.#read(
+      await keepReceipt(database, of, { number: claims.receipt.number, jws }),
+    );
+  }
+
+  async #withoutLog({ number, uuid, request, last }: Unlogged): Promise<SignedReceipt> {
+    if (last !== null) return await this.#read(last);
+    if (await wasCharged(this.#deps.database, number, uuid)) {
+      throw new ApiError("receipt_gone", `The log of request ${request} is not kept any more`);
+    }
+    const age = this.#deps.clock.now() - timeOfId(request);
+    if (age < 0 || age > PENDING_MS) throw notFound(request);
+    throw new ApiError("receipt_pending", `Request ${request} has no final record yet`, {
+      retryAfterSeconds: RETRY_SECONDS,
+    });
+  }
+
+  async #read(issued: IssuedReceipt): Promise<SignedReceipt> {
+    return { ...issued, claims: await verifyReceipt(issued.jws, await this.keys()) };
+  }
+}
+
+interface Unlogged {
+  readonly number: number;
+  readonly uuid: string;
+  readonly request: string;
+  readonly last: IssuedReceipt | null;
+}
+
+function notFound(request: string): ApiError {
+  return new ApiError("receipt_not_found", `This key has made no request ${request}`);
+}
+
+type Receipt = Omit<ReceiptClaims["receipt"], "number" | "corrects">;
+
+interface FoundCall {
+  readonly call: LoggedCall;
+  readonly booking: CallBooking | null;
+}
+
+function receiptOf({ call, booking }: FoundCall, key: string): Receipt {
+  return {
+    at: call.at.toISOString(),
+    key,
+    endpoint: call.endpoint,
+    service: serviceOfScope(call.service),
+    model: call.model,
+    price_version: call.priceVersion,
+    units: unitsOf(call),
+    usage_source: call.usageSource ?? "provider",
+    hold_usd: call.held === null ? null : toDecimal(nano(call.held)),
+    cost_usd: toDecimal(nano(call.cost)),
+    free_usd: toDecimal(nano(booking?.free ?? call.freeCost)),
+    balance_after_usd: booking === null ? null : toDecimal(booking.after as NanoUsd),
+    status: call.status,
+    error_code: call.errorCode,
+  };
+}
+
+/** The tokens by part; for a service without tokens, the requests. */
+function unitsOf(call: LoggedCall): Readonly<Record<string, string>> {
+  const { more = {} } = call.usageParts;
+  const parts = Object.entries(partsOf({ ...call, more }));
+  const counts = parts.length === 0 ? [["requests", call.requests] as const] : parts;
+  return Object.fromEntries(counts.map(([part, count]) => [part, String(count)]));
+}
+
+function isSame({ number: _, corrects: __, ...issued }: ReceiptClaims["receipt"], now: Receipt) {
+  return JSON.stringify(issued) === JSON.stringify(now);
+}
