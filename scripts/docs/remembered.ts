@@ -235,6 +235,7 @@ export const REMEMBERED: readonly Remembered[] = [
     holders: [
       "src/services/chat/doors/models/models-endpoint.ts lists",
       "src/services/chat/models/catalogue.ts allAliases",
+      "src/core/money/call-cost.ts holds",
       "src/services/maps/providers/maps-provider.ts connected",
       "src/settings/catalogue-source.ts #timers",
       "src/store/operators/pauses.ts #targets",

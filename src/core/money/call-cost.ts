@@ -190,16 +190,6 @@ export function exactCost(prices: Prices, usage: TokenUsage, how: ServedCall = {
   return costOfPieces(prices, [piece], { atMs, fees });
 }
 
-/** The row that a piece is charged by; of an unknown tier, the most expensive that may apply. */
-export function rowOf(prices: Prices, piece: BilledPiece, atMs: number): PriceRow {
-  return pricedTokens(prices, piece, atMs).row;
-}
-
-/** The fees of a call that its row has no price for: they are not charged. */
-export function unpricedFees({ fees = {} }: PriceRow, counts: FeeCounts): Fee[] {
-  return (Object.keys(counts) as Fee[]).filter((fee) => fees[fee] === undefined);
-}
-
 /** The output tokens that `available` pays for after this prompt, by their exact cost. */
 export function outputTokensWithin(
   prices: Prices,
@@ -269,8 +259,16 @@ export function feeUnits(
   return billed;
 }
 
+/** The hold prices that were made for a model, by the object that says what a request reaches. */
+const holds = new WeakMap<Prices, WeakMap<Reach, HoldPrices>>();
+
 function holdPricesFor(prices: Prices, reach: Reach): HoldPrices {
-  return reach === PLAIN_REACH ? prices.plainHold : holdPrices(prices.rows, reach);
+  if (reach === PLAIN_REACH) return prices.plainHold;
+  const known = holds.get(prices) ?? new WeakMap<Reach, HoldPrices>();
+  holds.set(prices, known);
+  const made = known.get(reach) ?? holdPrices(prices.rows, reach);
+  known.set(reach, made);
+  return made;
 }
 
 function holdPrices(rows: readonly PriceRow[], reach: Reach): HoldPrices {

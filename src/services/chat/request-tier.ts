@@ -11,16 +11,18 @@ import type { ChatRequest } from "./protocols/provider.ts";
 export const CHOSEN_TIERS = ["flex", "priority"] as const;
 export type RequestTier = "standard" | (typeof CHOSEN_TIERS)[number];
 
-const REACHES: Readonly<Record<RequestTier, Reach>> = {
-  standard: PLAIN_REACH,
-  flex: { ...PLAIN_REACH, tier: "flex" },
-  priority: { ...PLAIN_REACH, tier: "priority" },
-};
-const MEDIA_REACHES: Readonly<Record<RequestTier, Reach>> = {
-  standard: { ...REACHES.standard, hasMedia: true },
-  flex: { ...REACHES.flex, hasMedia: true },
-  priority: { ...REACHES.priority, hasMedia: true },
-};
+type Reaches = Readonly<Record<RequestTier, Reach>>;
+
+/** Constants, so that each model makes the prices of its holds once for each of them. */
+const reaches = (terms: Partial<Reach>): Reaches => ({
+  standard: { ...PLAIN_REACH, ...terms },
+  flex: { ...PLAIN_REACH, ...terms, tier: "flex" },
+  priority: { ...PLAIN_REACH, ...terms, tier: "priority" },
+});
+const REACHES: Reaches = { ...reaches({}), standard: PLAIN_REACH };
+const MEDIA_REACHES = reaches({ hasMedia: true });
+const LONG_REACHES = reaches({ hasLongWrites: true });
+const LONG_MEDIA_REACHES = reaches({ hasMedia: true, hasLongWrites: true });
 const SERVED: Readonly<Record<RequestTier, Served>> = {
   standard: SERVED_PLAINLY,
   flex: { ...SERVED_PLAINLY, tier: "flex" },
@@ -34,8 +36,11 @@ export function tierOf({ parameters: { service_tier: tier } }: ChatRequest): Req
 
 /** The properties of a request that its hold depends on. */
 export function reachOf(request: ChatRequest): Reach {
-  const reach = (request.media === undefined ? REACHES : MEDIA_REACHES)[tierOf(request)];
-  return request.own?.hasLongWrites === true ? { ...reach, hasLongWrites: true } : reach;
+  const isLong = request.own?.hasLongWrites === true;
+  const hasMedia = request.media !== undefined;
+  const long = hasMedia ? LONG_MEDIA_REACHES : LONG_REACHES;
+  const short = hasMedia ? MEDIA_REACHES : REACHES;
+  return (isLong ? long : short)[tierOf(request)];
 }
 
 /** The properties of the answer to assume if the provider does not report them. */

@@ -1,12 +1,19 @@
 // The model and the route that served a call, what it costs, and what the log says of it.
 
 import type { Hold, Outcome } from "../../../actors/account.ts";
-import { exactCost, type Prices } from "../../core/money/call-cost.ts";
+import {
+  type BilledPiece,
+  costOfPieces,
+  exactCost,
+  type Prices,
+} from "../../core/money/call-cost.ts";
 import type { NanoUsd } from "../../core/money/money.ts";
 import type { MoreParts, UsageDetails } from "../../core/money/usage.ts";
 import type { ModelEntry } from "./models/catalogue.ts";
 import type { ChatRequest, ChatUsage, ServedRoute } from "./protocols/provider.ts";
 import { servedAsAsked } from "./request-tier.ts";
+import { promptTokensMax } from "./tokens/tokens.ts";
+import type { ReplyPiece } from "./usage/reply-usage.ts";
 
 /** The model that answered. */
 export interface AnsweringModel {
@@ -29,8 +36,17 @@ export interface PricedCall {
 /** The exact cost of a call by these prices, selling or buying, whoever counted its usage. */
 export function costOf(prices: Prices, usage: ChatUsage, { request, hold }: PricedCall): NanoUsd {
   if (prices.isPlain) return exactCost(prices, usage);
-  const { served = servedAsAsked(request), fees } = usage;
-  return exactCost(prices, usage, { served, fees, atMs: hold.admittedAtMs });
+  const { served = servedAsAsked(request), fees, pieces } = usage;
+  const atMs = hold.admittedAtMs;
+  if (pieces === undefined) return exactCost(prices, usage, { served, fees, atMs });
+  const billed = pieces.map((piece) => (piece.isSummed ? sentOnce(piece, request) : piece));
+  return costOfPieces(prices, billed, { atMs, ...(fees !== undefined && { fees }) });
+}
+
+/** The prompt that was sent decides the row, and not its sum over the rounds of a tool. */
+function sentOnce(piece: ReplyPiece, request: ChatRequest): BilledPiece {
+  const promptSent = Math.min(piece.usage.promptTokens, promptTokensMax(request));
+  return { ...piece, promptSent };
 }
 
 /** The fields of the log about the model and the route that served a call. */

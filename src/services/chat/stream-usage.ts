@@ -56,8 +56,10 @@ export class StreamUsage implements TextCounter {
     if (!this.meter.started) return null;
     const completionTokens = await this.meter.outputTokens();
     if (this.reported === null) return this.#counted(completionTokens);
-    const { more: _, ...reported } = this.reported;
+    const { more: _, pieces, ...reported } = this.reported;
     const output = Math.min(completionTokens, reported.completionTokens);
+    // The output is cut, and no piece says which of its tokens were delivered.
+    if (pieces !== undefined && output === reported.completionTokens) return this.reported;
     return { ...reported, ...withOutput(this.reported, output) };
   }
 

@@ -194,12 +194,6 @@ export const COST_CHECKS: Checks<CallCost> = {
     expect([cost({}), cost({ fees: { request } })]).toEqual([15_000n, 19_000n].map(nanoUsd));
   },
 
-  "a tool that has no fee is named": ({ firstRow, pricesOf, unpricedFees }) => {
-    const one = { calls: 1, queries: 1 };
-    const priced = firstRow(pricesOf(SEARCHED));
-    expect(unpricedFees(priced, { web_search: one, x_search: one })).toEqual(["x_search"]);
-  },
-
   "a cost is the sum of all parts by the row that applies, for any rows and any usage": (
     callCost,
   ) => {
@@ -298,6 +292,37 @@ export const BOUND_CHECKS: Checks<CallCost> = {
     expect(upperBound(prices, bounds(1, 1))).toBe(nanoUsd(1n));
     expect(upperBound(prices, bounds(500, 500))).toBe(nanoUsd(1n));
     expect(upperBound(prices, bounds(500, 501))).toBe(nanoUsd(2n));
+  },
+
+  "the upper bound covers images and audio of the reply": ({ pricesOf, upperBound }) => {
+    for (const part of ["imageOut", "audioOut"] as const) {
+      const prices = pricesOf([row(0n, 1_000n, { others: { [part]: pico(5_000n) } })]);
+      expect(upperBound(prices, bounds(0, 2))).toBe(nanoUsd(10n));
+    }
+  },
+
+  "the prices of a hold are computed once for a model and what its requests reach": ({
+    PLAIN_REACH,
+    pricesOf,
+    upperBound,
+  }) => {
+    const made = pricesOf(TIERED);
+    let reads = 0;
+    const prices = {
+      ...made,
+      get rows() {
+        reads += 1;
+        return made.rows;
+      },
+    };
+    const flex = { ...PLAIN_REACH, tier: "flex" } as const;
+    const priority = { ...PLAIN_REACH, tier: "priority" } as const;
+    const bound = (reach: typeof flex | typeof priority) =>
+      upperBound(prices, bounds(10_000, 0), reach);
+    expect([bound(flex), bound(priority), bound(flex), bound(priority)]).toEqual(
+      [1_000n, 3_000n, 1_000n, 3_000n].map(nanoUsd),
+    );
+    expect(reads).toBe(2);
   },
 
   "no call that stays within its tokens costs more than its upper bound, whatever served it": (

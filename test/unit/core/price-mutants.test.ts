@@ -128,7 +128,7 @@ describe("call-cost.ts", () => {
       ["the bound forgets the speed that is asked for", replaced(" || pace === speed)", ")")],
       [
         "any request is held as a plain one",
-        replaced("reach === PLAIN_REACH ? ", "reach !== null ? "),
+        replaced("if (reach === PLAIN_REACH)", "if (reach !== null)"),
       ],
       [
         "the affordable output forgets the prompt",

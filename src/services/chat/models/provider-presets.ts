@@ -60,7 +60,7 @@ const cloud = <Kind extends ProviderPreset["kind"]>(kind: Kind, baseUrl: string)
 /** OpenAI replaces `user` by both of them. */
 const OF_OPENAI = ["safety_identifier", "prompt_cache_key"] as const;
 
-/** By the name in `provider` of the configuration (D-673). */
+/** By the name in `provider` of the configuration (D-673). Most are told the tier (D-664). */
 export const PROVIDER_PRESETS = {
   "openai-compatible": {
     kind: "openai",
@@ -89,6 +89,7 @@ export const PROVIDER_PRESETS = {
   // Groq answers 400 to these.
   groq: openai("https://api.groq.com/openai/v1", "max_completion_tokens", {
     refuses: ["logprobs", "top_logprobs", "logit_bias", "messages[].name"],
+    sets: { service_tier: "on_demand" },
   }),
   // Mistral answers 422 to every field that it does not know.
   mistral: openai("https://api.mistral.ai/v1", "max_tokens", {
@@ -96,6 +97,7 @@ export const PROVIDER_PRESETS = {
       "logprobs",
       "top_logprobs",
       "logit_bias",
+      "service_tier",
       "verbosity",
       "messages[].name",
       "messages[].reasoning_content",

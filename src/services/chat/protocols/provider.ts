@@ -7,6 +7,7 @@ import type { FeeCounts, Served, TokenUsage } from "../../../core/money/usage.ts
 import type { RequestWatch } from "../../../upstream/fallback.ts";
 import type { Content, MediaPart } from "../media/media-part.ts";
 import type { ModelEntry } from "../models/catalogue.ts";
+import type { ReplyPiece } from "../usage/reply-usage.ts";
 import type { GivenIdentifiers } from "./caller-identifiers.ts";
 
 /** A checked message, ready to be forwarded, with known fields only. */
@@ -77,6 +78,8 @@ export interface ChatUsage extends TokenUsage {
   readonly fees?: FeeCounts;
   /** The price of the call by the upstream's own word. */
   readonly reportedCost?: NanoUsd;
+  /** The billed pieces of the call, each with its own prices; left out: it is one plain piece. */
+  readonly pieces?: readonly ReplyPiece[];
 }
 
 /** True if the last usage of a reply contradicts itself. Then the reply has none. */

@@ -46,7 +46,7 @@ const FIELDS: Readonly<Partial<Record<PresetName, readonly string[]>>> = {
   "openai-compatible": Object.keys(EVERYTHING),
   azure: ["temperature", "seed", "stop", "verbosity", "logprobs"],
   deepseek: ["temperature", "seed", "stop", "verbosity", "logprobs"],
-  groq: ["temperature", "seed", "stop", "verbosity"],
+  groq: ["temperature", "seed", "stop", "verbosity", "service_tier"],
   mistral: ["temperature", "random_seed", "stop"],
   openai: [...Object.keys(EVERYTHING), "service_tier", "store"],
   openrouter: ["temperature", "seed", "stop", "verbosity", "logprobs", "usage"],
@@ -97,6 +97,16 @@ test("OpenAI is told to store nothing, whole and streamed, whatever the model ta
   expect(upstream.requests.at(-1)?.body.store).toBe(false);
   await Array.fromAsync(streamUpstream(callOf("openai", request)));
   expect(upstream.requests.at(-1)?.body.store).toBe(false);
+});
+
+test("a tier that a caller chooses is sent, unless the server refuses the field", async () => {
+  const parameters = { service_tier: "flex" };
+  for (const name of ["openai", "groq"] as const) {
+    expect((await sent(name, { parameters })).body.service_tier).toBe("flex");
+  }
+  const { body, ignored } = await sent("mistral", { parameters });
+  expect(body).not.toHaveProperty("service_tier");
+  expect(ignored).toEqual(["service_tier"]);
 });
 
 test("names of messages are left out for Groq, and named", async () => {

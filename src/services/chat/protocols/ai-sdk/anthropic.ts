@@ -1,5 +1,6 @@
 // Anthropic's Messages.
 
+import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { anthropicMessages } from "../../usage/anthropic-messages.ts";
 import type { UpstreamCall } from "../protocol.ts";
 import type { ChatRequest } from "../provider.ts";
@@ -48,10 +49,20 @@ export const anthropic: SdkForm = {
     const { baseUrl: baseURL, apiKey } = provider;
     return createAnthropic({ baseURL, apiKey: apiKey ?? "", fetch })(model);
   },
-  own: claudeOptions,
+  own: async (call) => {
+    const { options, ...own } = await claudeOptions(call);
+    return { ...own, options: withTier(options) };
+  },
   usage: claudeUsage,
   limitOf: ({ max_tokens }) => max_tokens,
 };
+
+/** Capacity that the operator has committed to serves no call, because no price row is for it. */
+function withTier(options: OwnOptions["options"] = {}): Partial<LanguageModelV4CallOptions> {
+  const own = options.providerOptions?.[OPTIONS_NAME];
+  const providerOptions = { [OPTIONS_NAME]: { ...own, serviceTier: "standard_only" } };
+  return { ...options, providerOptions };
+}
 
 /** The options of Claude behind Anthropic's own form of requests. */
 export async function claudeOptions(call: UpstreamCall): Promise<OwnOptions> {

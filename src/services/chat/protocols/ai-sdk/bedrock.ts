@@ -1,6 +1,8 @@
 // Models on Amazon Bedrock, by its Converse.
 
+import type { JSONValue } from "@ai-sdk/provider";
 import { isObject } from "../../../../upstream/upstream-http.ts";
+import { tierOf } from "../../request-tier.ts";
 import { bedrockConverse } from "../../usage/bedrock-converse.ts";
 import type { UpstreamCall } from "../protocol.ts";
 import { budgetOptions } from "./anthropic.ts";
@@ -38,10 +40,26 @@ export const bedrock: SdkForm = {
   limitOf: ({ inferenceConfig: config }) => (isObject(config) ? config.maxTokens : null),
 };
 
+/** Models of Amazon that take no output limit at a high effort, which then has no bound. */
+const NOVA_2 = "amazon.nova-2";
+const UNBOUNDED_EFFORTS: ReadonlySet<unknown> = new Set(["high", "xhigh", "max"]);
+const EFFORT = "reasoning_effort";
+const TIER = "service_tier";
+
 async function bedrockOptions({ request, model }: UpstreamCall): Promise<OwnOptions> {
-  if (!model.includes("claude")) return {};
+  const tier = tierOf(request);
+  const serviceTier = tier === "standard" ? "default" : tier;
+  const optionsOf = (own: Record<string, JSONValue>) => ({
+    providerOptions: { [OPTIONS_NAME]: { serviceTier, ...own } },
+  });
+  if (model.includes(NOVA_2) && UNBOUNDED_EFFORTS.has(request.parameters.reasoning_effort)) {
+    // The highest effort within a limit (D-655).
+    const options = { ...optionsOf({}), reasoning: "medium" } as const;
+    return { options, takes: [TIER, EFFORT], ignored: [EFFORT] };
+  }
+  if (!model.includes("claude")) return { options: optionsOf({}), takes: [TIER] };
   const { thinking, maxOutputTokens, takes, ignored } = await budgetOptions(request, model);
-  if (thinking === null || maxOutputTokens === null) return { takes, ignored };
-  const providerOptions = { [OPTIONS_NAME]: { reasoningConfig: thinking } };
-  return { options: { maxOutputTokens, providerOptions }, takes, ignored };
+  const own = { takes: [...takes, TIER], ignored };
+  if (thinking === null || maxOutputTokens === null) return { ...own, options: optionsOf({}) };
+  return { ...own, options: { maxOutputTokens, ...optionsOf({ reasoningConfig: thinking }) } };
 }

@@ -1,6 +1,8 @@
 // Gemini, at Google's API.
 
+import type { JSONValue } from "@ai-sdk/provider";
 import { isObject } from "../../../../upstream/upstream-http.ts";
+import { tierOf } from "../../request-tier.ts";
 import { geminiGenerate } from "../../usage/gemini-generate.ts";
 import type { UpstreamCall } from "../protocol.ts";
 import type { OwnOptions, SdkForm } from "./sdk-form.ts";
@@ -23,16 +25,22 @@ export const google: SdkForm = {
     const { baseUrl: baseURL, apiKey } = provider;
     return createGoogle({ baseURL, apiKey: apiKey ?? "", fetch })(model);
   },
-  own: (call) => geminiOptions(call, GOOGLE_NAME),
+  own: (call) => geminiOptions(call, GOOGLE_NAME, { serviceTier: tierOf(call.request) }),
   usage: geminiUsage,
   limitOf: geminiLimit,
 };
 
-/** Gemini sends the text of its thoughts only if it is asked to. */
-export function geminiOptions({ showsReasoning }: UpstreamCall, name: string): OwnOptions {
-  if (!showsReasoning) return {};
+/** The options that Google's API and Vertex share, beside the tier in the words of either. */
+export function geminiOptions(
+  { showsReasoning }: UpstreamCall,
+  name: string,
+  tier: Record<string, JSONValue>,
+): OwnOptions {
+  // Gemini sends the text of its thoughts only if it is asked to.
+  const thoughts = showsReasoning ? { thinkingConfig: { includeThoughts: true } } : {};
   return {
-    options: { providerOptions: { [name]: { thinkingConfig: { includeThoughts: true } } } },
+    options: { providerOptions: { [name]: { ...tier, ...thoughts } } },
+    takes: ["service_tier"],
   };
 }
 

@@ -1,6 +1,7 @@
 // OpenAI's Responses, for models that have no chat completions.
 
 import { isObject } from "../../../../upstream/upstream-http.ts";
+import { tierOf } from "../../request-tier.ts";
 import { openAiResponses } from "../../usage/openai-responses.ts";
 import { SENT_PLAINLY } from "../../usage/reply-usage.ts";
 import type { UpstreamCall } from "../protocol.ts";
@@ -30,10 +31,11 @@ function responsesOptions(call: UpstreamCall): OwnOptions {
   const { request, showsReasoning, identifiers = {} } = call;
   const { safety_identifier: safetyIdentifier, prompt_cache_key: promptCacheKey } = identifiers;
   const { parallel_tool_calls: parallel, verbosity, response_format: format } = request.parameters;
+  const tier = tierOf(request);
   const schema = isObject(format) && isObject(format.json_schema) ? format.json_schema : {};
   const own = {
     store: false,
-    serviceTier: "default",
+    serviceTier: tier === "standard" ? "default" : tier,
     strictJsonSchema: schema.strict === true,
     ...(typeof parallel === "boolean" && { parallelToolCalls: parallel }),
     ...(typeof verbosity === "string" && { textVerbosity: verbosity }),
@@ -44,6 +46,6 @@ function responsesOptions(call: UpstreamCall): OwnOptions {
   };
   return {
     options: { providerOptions: { [OPTIONS_NAME]: own } },
-    takes: ["parallel_tool_calls", "verbosity"],
+    takes: ["parallel_tool_calls", "verbosity", "service_tier"],
   };
 }

@@ -26,10 +26,6 @@ export function sdkProtocol(form: SdkForm | ((model: string) => SdkForm)): Proto
   };
 }
 
-function replyTo(form: SdkForm, call: UpstreamCall, ignored: readonly string[]): SdkReply {
-  return new SdkReply(form, { logprobs: false, reasoning: call.showsReasoning }, ignored);
-}
-
 async function complete(form: SdkForm, call: UpstreamCall): Promise<ChatReply> {
   const { options, ignored } = await toSdkRequest(call, form);
   const limit = new TimeLimit(call.provider.replyTimeoutMs, call.signal);
@@ -37,7 +33,7 @@ async function complete(form: SdkForm, call: UpstreamCall): Promise<ChatReply> {
   try {
     const model = await form.open(call, transport.fetch);
     const { content, finishReason, usage, warnings } = await model.doGenerate(options);
-    const reply = replyTo(form, call, ignored);
+    const reply = new SdkReply(form, call, ignored);
     reply.read({ type: "stream-start", warnings });
     const chunks = content.flatMap((part, at) => reply.readContent(part, at));
     reply.read({ type: "finish", finishReason, usage });
@@ -146,7 +142,7 @@ class SdkStream extends Batches {
     const model = await this.#form.open(this.#call, this.#transport.fetch);
     const { stream } = await model.doStream(options);
     this.#reader = stream.getReader();
-    return replyTo(this.#form, this.#call, ignored);
+    return new SdkReply(this.#form, this.#call, ignored);
   }
 
   async #part(): Promise<LanguageModelV4StreamPart> {

@@ -7,11 +7,16 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4ToolCall,
 } from "@ai-sdk/provider";
+import type { ApiError } from "../../../../core/errors.ts";
 import { RouteFailure } from "../../../../upstream/route-failure.ts";
 import { isObject, type Json, jsonOrNull } from "../../../../upstream/upstream-http.ts";
+import { type RequestTier, tierOf } from "../../request-tier.ts";
+import type { RefusedCall } from "../openai/caller-fault.ts";
 import { readFinish } from "../openai/finish-reason.ts";
-import { codeOf, readError } from "../openai/reply-error.ts";
+import { replyFailure } from "../openai/refuse-call.ts";
+import { readError } from "../openai/reply-error.ts";
 import { type ReadChunk, type ReplyParts, ReplyReader } from "../openai/reply-reader.ts";
+import type { UpstreamCall } from "../protocol.ts";
 import type { ChatDelta, ChatUsage, UsageFault } from "../provider.ts";
 import { ignoredBy } from "./call-options.ts";
 import type { SdkForm } from "./sdk-form.ts";
@@ -36,6 +41,8 @@ interface OpenCall {
 /** The state of one reply, part by part. */
 export class SdkReply {
   readonly #form: SdkForm;
+  readonly #refused: RefusedCall;
+  readonly #tier: RequestTier;
   readonly #parts: ReplyParts;
   readonly #reader: ReplyReader;
   readonly #calls = new Map<string, OpenCall>();
@@ -47,8 +54,13 @@ export class SdkReply {
   /** True once the part that ends the reply has come. */
   isFinished = false;
 
-  constructor(form: SdkForm, parts: ReplyParts, ignored: readonly string[]) {
+  constructor(form: SdkForm, call: UpstreamCall, ignored: readonly string[]) {
+    const { provider, model, publicId, request, showsReasoning } = call;
+    const parts = { logprobs: false, reasoning: showsReasoning };
     this.#form = form;
+    // An open stream keeps nothing else of the call.
+    this.#refused = { provider, model, publicId };
+    this.#tier = tierOf(request);
     this.#parts = parts;
     this.#reader = new ReplyReader(parts);
     this.ignored = [...ignored];
@@ -92,7 +104,7 @@ export class SdkReply {
       case "ping":
         return ALIVE;
       case "error":
-        throw routeFailureOf(part.error);
+        throw failureIn(part.error, this.#refused);
       default:
         return null;
     }
@@ -104,7 +116,8 @@ export class SdkReply {
       choices: [{ index: 0, delta: {}, finish_reason: endOf(finishReason) }],
     });
     const { hasOutput } = this.#reader;
-    const usage = raw === undefined ? null : this.#form.usage(raw, { finishReason, hasOutput });
+    const ended = { finishReason, hasOutput, tier: this.#tier };
+    const usage = raw === undefined ? null : this.#form.usage(raw, ended);
     if (usage !== null) this.#reader.takeUsage(usage);
     return chunk;
   }
@@ -207,11 +220,12 @@ export function endOf({ unified, raw }: LanguageModelV4FinishReason): string {
   return end;
 }
 
-/** The failure in an error part, in any of the forms in which packages hand it on. */
-export function routeFailureOf(error: unknown): RouteFailure {
-  const told = isObject(error) ? errorIn(error) : null;
-  const name = error instanceof Error && told === null ? ` (${error.name})` : "";
-  return new RouteFailure(`The reply is an error${codeOf(told) || name}`);
+/** The meaning of an error part, in any of the forms in which packages hand it on. */
+export function failureIn(error: unknown, call: RefusedCall): ApiError | RouteFailure {
+  const known = isObject(error) ? errorIn(error) : null;
+  if (known !== null) return replyFailure(known, call);
+  const name = error instanceof Error ? ` (${error.name})` : "";
+  return new RouteFailure(`The reply is an error${name}`);
 }
 
 function errorIn(error: Json) {

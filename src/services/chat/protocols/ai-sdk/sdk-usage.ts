@@ -3,6 +3,7 @@
 
 import type { LanguageModelV4FinishReason } from "@ai-sdk/provider";
 import type { Json } from "../../../../upstream/upstream-http.ts";
+import type { RequestTier } from "../../request-tier.ts";
 import type { ReplyUsage, SentCall, UsageForm } from "../../usage/reply-usage.ts";
 
 /** Reads the provider's own counts; null if there are none. */
@@ -12,6 +13,8 @@ export type RawUsageReader = (raw: Json, reply: EndedReply) => ReplyUsage | null
 export interface EndedReply {
   readonly finishReason: LanguageModelV4FinishReason;
   readonly hasOutput: boolean;
+  /** The tier that the request asked for. */
+  readonly tier: RequestTier;
 }
 
 /** A plain request to a provider that keeps what it writes to its cache for five minutes. */
@@ -23,5 +26,6 @@ export function rawReader<Last>(
   place: (raw: Json, reply: EndedReply) => Json,
   sent = SENT,
 ): RawUsageReader {
-  return (raw, reply) => form.read(form.fold(form.none, place(raw, reply)), sent);
+  return (raw, reply) =>
+    form.read(form.fold(form.none, place(raw, reply)), { ...sent, tier: reply.tier });
 }

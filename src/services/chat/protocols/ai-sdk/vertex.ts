@@ -1,6 +1,9 @@
 // Models on Google's Vertex AI: Gemini by Google's form, Claude by Anthropic's. Their
 // packages are used without the package for Vertex, which brings a second HTTP client (D-678).
 
+import type { JSONValue } from "@ai-sdk/provider";
+import { tierOf } from "../../request-tier.ts";
+import type { UpstreamCall } from "../protocol.ts";
 import { anthropic, CLAUDE_METADATA, claudeOptions, claudeUsage } from "./anthropic.ts";
 import { GEMINI_METADATA, GOOGLE_NAME, geminiLimit, geminiOptions, geminiUsage } from "./google.ts";
 import { bearerOf } from "./google-token.ts";
@@ -34,10 +37,16 @@ function vertexGemini(now: () => number): SdkForm {
         fetch,
       })(call.model);
     },
-    own: (call) => geminiOptions(call, GEMINI_OPTIONS_NAME),
+    own: (call) => geminiOptions(call, GEMINI_OPTIONS_NAME, trafficOf(call)),
     usage: geminiUsage,
     limitOf: geminiLimit,
   };
+}
+
+/** Vertex names the tier in a header, and has none for the standard one. */
+function trafficOf({ request }: UpstreamCall): Record<string, JSONValue> {
+  const tier = tierOf(request);
+  return tier === "standard" ? {} : { sharedRequestType: tier };
 }
 
 function vertexClaude(now: () => number): SdkForm {

@@ -1,9 +1,11 @@
 // Reads a server's refusal of a request: the fault of the caller, of the operator or of the server.
 
+import type { ApiError } from "../../../../core/errors.ts";
+import { AccessFailure, RouteFailure } from "../../../../upstream/route-failure.ts";
 import { jsonOrNull, readRefusal, statusFailure } from "../../../../upstream/upstream-http.ts";
 import type { UpstreamResponse } from "../../../../upstream/upstream-response.ts";
 import { callerFault, type RefusedCall } from "./caller-fault.ts";
-import { codeOf, readError } from "./reply-error.ts";
+import { codeOf, type ReplyError, readError } from "./reply-error.ts";
 
 const ERROR_BYTES_MAX = 64 * 1024;
 /** Statuses for an invalid request, which every other route would refuse as well. */
@@ -25,4 +27,26 @@ export async function refuse(response: UpstreamResponse, call: RefusedCall): Pro
     detail: codeOf(error),
     retryAfterSeconds: error?.retryAfterSeconds ?? null,
   });
+}
+
+/** Codes that blame the request, by the words of Anthropic, Google and OpenAI. */
+const REQUEST_CODES: ReadonlySet<string> = new Set([
+  "invalid_argument",
+  "invalid_request_error",
+  "request_too_large",
+]);
+
+/**
+ * The meaning of an error in a reply with status 200: the fault of the caller, who gets an
+ * ApiError, of the operator or of the server (D-656).
+ */
+export function replyFailure(error: ReplyError, call: RefusedCall): ApiError | RouteFailure {
+  const { isAccess, isOperators, isContextFull, isContentRefusal, retryAfterSeconds } = error;
+  const message = `The reply is an error${codeOf(error)}`;
+  if (isAccess) return new AccessFailure(message);
+  if (isOperators) return new RouteFailure(message, "nobody", retryAfterSeconds);
+  const isCallers = isContextFull || isContentRefusal || REQUEST_CODES.has(error.code);
+  return isCallers
+    ? callerFault(error, call)
+    : new RouteFailure(message, "server", retryAfterSeconds);
 }

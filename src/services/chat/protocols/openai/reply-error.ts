@@ -38,6 +38,8 @@ const CONTEXT_MESSAGE = new RegExp(
 /** Some servers answer 400 and 413 if an account has no credit, a wrong key or a limit (D-607). */
 const ACCESS_CODES: ReadonlySet<string> = new Set([
   "account_deactivated",
+  "authentication_error",
+  "billing_error",
   "billing_hard_limit_reached",
   "billing_not_active",
   "insufficient_balance",
@@ -54,7 +56,11 @@ const ACCESS_MESSAGE = new RegExp(
 const LIMIT_CODES: ReadonlySet<string> = new Set([
   "invalid_model",
   "model_not_found",
+  "not_found_error",
+  "permission_error",
+  "rate_limit_error",
   "rate_limit_exceeded",
+  "resource_exhausted",
 ]);
 const LIMIT_MESSAGE = new RegExp(
   "tokens per (?:minute|day)|is not a valid model|model identifier is invalid|" +

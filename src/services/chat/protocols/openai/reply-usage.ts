@@ -57,8 +57,9 @@ export function chargedUsage(
 ): ReadUsage {
   const last = pieces.at(-1);
   if (last === undefined || isContradictory) return "wrong";
-  const usage = pieces.length === 1 && last.isBilled ? last.usage : billedUsage(pieces);
-  if (usage === null) return { ...NOT_BILLED, served: last.served };
+  const billed = pieces.length === 1 && last.isBilled ? pieces : pieces.filter(isBilled);
+  if (billed.length === 0) return { ...NOT_BILLED, served: last.served };
+  const usage = sumOfUsages(billed.map((piece) => piece.usage));
   const { promptTokens, completionTokens } = usage;
   if (promptTokens === 0) return completionTokens === 0 ? "missing" : "wrong";
   if (completionTokens === 0 && hasOutput) return "wrong";
@@ -75,6 +76,7 @@ export function chargedUsage(
   if (outputDetails !== null) read.outputDetails = outputDetails;
   if (fees !== NO_FEES) read.fees = fees;
   if (reportedCost !== null) read.reportedCost = reportedCost;
+  if (!isLost && (billed.length > 1 || last.isSummed)) read.pieces = billed;
   return read;
 }
 
@@ -82,10 +84,8 @@ type Mutable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] };
 
 const NOT_BILLED: TokenUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
 
-/** The sum of the pieces that the provider bills; null if it bills none of them. */
-function billedUsage(pieces: readonly ReplyPiece[]): TokenUsage | null {
-  const billed = pieces.filter(({ isBilled }) => isBilled);
-  return billed.length === 0 ? null : sumOfUsages(billed.map(({ usage }) => usage));
+function isBilled(piece: ReplyPiece): boolean {
+  return piece.isBilled;
 }
 
 function readOutputDetails(

@@ -2,9 +2,10 @@
 // parameters that a provider does not have, and packages that no model uses.
 
 import { beforeEach, describe, expect, test } from "bun:test";
+import { ApiError } from "../../../../../src/core/errors.ts";
 import type { UpstreamCall } from "../../../../../src/services/chat/protocols/protocol.ts";
 import type { ChatMessage } from "../../../../../src/services/chat/protocols/provider.ts";
-import { UnableFailure } from "../../../../../src/upstream/route-failure.ts";
+import { AccessFailure, UnableFailure } from "../../../../../src/upstream/route-failure.ts";
 import { REQUEST, upstreamCall } from "../../../../support/api/chat-routes.ts";
 import { rejection } from "../../../../support/api/rejection.ts";
 import type { WireAnswer } from "../../../../support/fakes/wire/wire-answer.ts";
@@ -152,6 +153,95 @@ describe("an older Claude, whose thoughts have a budget", () => {
     const { ignored, ...sent } = await asked(kind, model, 1_000);
     expect(sent).toEqual({ limit: 1_000, budget: null });
     expect(ignored).toContain("reasoning_effort");
+  });
+});
+
+describe("Amazon's Nova, which takes no limit at a high effort", () => {
+  test.each([
+    ["high", "medium", ["reasoning_effort"]],
+    ["max", "medium", ["reasoning_effort"]],
+    ["medium", "medium", []],
+    ["low", "low", []],
+  ])("thinks at effort %s with effort %s, within its limit", async (asked, used, ignored) => {
+    server.queue(WIRE_FORMS["amazon-bedrock"].whole(ANSWER));
+    const { provider } = sdkCall("amazon-bedrock", server.url, {}, { cloud });
+    const request = { ...REQUEST, maxTokens: 700, parameters: { reasoning_effort: asked } };
+    const call = upstreamCall(provider, "us.amazon.nova-2-lite-v1:0", { request });
+    const reply = await protocols["amazon-bedrock"].complete(call);
+    const body = server.requests.at(-1)?.body ?? {};
+    expect(limitIn(body)).toBe(700);
+    expect(JSON.stringify(body)).toContain(`"maxReasoningEffort":"${used}"`);
+    expect(reply.ignored).toEqual(ignored);
+  });
+});
+
+describe("the tier", () => {
+  const TIERS: Readonly<Record<SdkKind, readonly (string | undefined)[]>> = {
+    anthropic: ["standard_only", "standard_only", "standard_only"],
+    google: ["standard", "flex", "priority"],
+    "google-vertex": [undefined, "flex", "priority"],
+    "amazon-bedrock": ["default", "flex", "priority"],
+    cohere: [undefined, undefined, undefined],
+    "openai-responses": ["default", "flex", "priority"],
+  };
+  const ASKED = [undefined, "flex", "priority"] as const;
+
+  test.each(KINDS)("that %s serves a call by stands in each request", async (kind) => {
+    const found: (string | undefined)[] = [];
+    for (const tier of ASKED) {
+      const parameters = tier === undefined ? {} : { service_tier: tier };
+      const { body, reply } = await sent(kind, { parameters });
+      const header = server.requests.at(-1)?.headers["x-vertex-ai-llm-shared-request-type"];
+      const [, named] = /"service_?tier":(?:\{"type":)?"(\w+)"/i.exec(JSON.stringify(body)) ?? [];
+      found.push(named ?? header);
+      const isTaken = TIERS[kind].includes("flex");
+      expect(reply.ignored?.includes("service_tier")).toBe(tier !== undefined && !isTaken);
+    }
+    expect(found).toEqual([...TIERS[kind]]);
+  });
+
+  test("that was asked for is charged if a reply names none", async () => {
+    const parameters = { service_tier: "flex" };
+    const { reply } = await sent("amazon-bedrock", { parameters });
+    expect(reply.usage?.served?.tier).toBe("flex");
+  });
+});
+
+describe("an error in a stream is", () => {
+  const error = (type: string, message: string) => ({ type, message });
+  const FAULTS: readonly [whose: string, error: object, expected: object][] = [
+    ["the caller's", error("invalid_request_error", "Too many tools"), { status: 400 }],
+    [
+      "the caller's",
+      error("invalid_request_error", "prompt is too long: 300000 tokens"),
+      { code: "context_length_exceeded" },
+    ],
+    [
+      "the caller's",
+      error("api_error", "Your message was flagged"),
+      { code: "invalid_parameter", isContentRefusal: true },
+    ],
+    ["the operator's", error("authentication_error", "invalid x-api-key"), { blames: "server" }],
+    ["the operator's", error("billing_error", "No credit"), { blames: "server" }],
+    ["the operator's", error("rate_limit_error", "Slow down"), { blames: "nobody" }],
+    ["the operator's", error("not_found_error", "model: x"), { blames: "nobody" }],
+    ["the server's", error("overloaded_error", "Overloaded"), { blames: "server" }],
+    ["the server's", error("api_error", "Internal"), { blames: "server" }],
+  ];
+
+  test.each(FAULTS)("%s: %j", async (whose, given, expected) => {
+    const { body, ...reply } = WIRE_FORMS.anthropic.stream(ANSWER);
+    const failure = `event: error\ndata: ${JSON.stringify({ type: "error", error: given })}\n\n`;
+    const texts = WIRE_FORMS.anthropic.textEvents(body);
+    for (const before of [body.slice(0, 1), body.slice(0, texts)]) {
+      server.queue({ ...reply, body: [...before, failure] });
+      const reading = Array.fromAsync(protocols.anthropic.stream(sdkCall("anthropic", server.url)));
+      const thrown = await rejection(reading);
+      expect(thrown).toMatchObject(expected);
+      expect(thrown instanceof ApiError).toBe(whose === "the caller's");
+      const isAccess = /authentication|billing/.test(JSON.stringify(given));
+      expect(thrown instanceof AccessFailure).toBe(isAccess);
+    }
   });
 });
 

@@ -3,11 +3,13 @@
 import { expect } from "bun:test";
 import {
   costOfPieces,
+  exactCost,
   type Prices,
-  rowOf,
+  pricesOf,
   upperBound,
 } from "../../../../../src/core/money/call-cost.ts";
 import { reportedUsd, ZERO } from "../../../../../src/core/money/money.ts";
+import { type PriceRow, rowsFor } from "../../../../../src/core/money/price-rows.ts";
 import { sumOfUsages, usageOf } from "../../../../../src/core/money/usage.ts";
 import { anthropicMessages } from "../../../../../src/services/chat/usage/anthropic-messages.ts";
 import { bedrockConverse } from "../../../../../src/services/chat/usage/bedrock-converse.ts";
@@ -167,8 +169,14 @@ function billOf(vector: Vector, { pieces, fees }: ReplyUsage): Bill {
 }
 
 function pieceIn(vector: Vector, prices: Prices, piece: ReplyPiece, atMs: number) {
+  const { promptTokens } = piece.usage;
+  const facts = { promptTokens: piece.promptSent ?? promptTokens, served: piece.served, atMs };
+  const costBy = ({ when: _, ...row }: PriceRow) => exactCost(pricesOf([row]), piece.usage);
+  const [applied] = rowsFor(prices.rows, facts).sort((one, other) =>
+    costBy(one) < costBy(other) ? 1 : -1,
+  );
   const row =
-    vector.prices?.rows === undefined ? 0 : prices.rows.indexOf(rowOf(prices, piece, atMs));
+    vector.prices?.rows === undefined || applied === undefined ? 0 : prices.rows.indexOf(applied);
   return {
     usage: inVectorNames(piece.usage),
     billed: piece.isBilled,
