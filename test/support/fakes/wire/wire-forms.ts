@@ -2,12 +2,14 @@
 
 import { generateKeyPairSync } from "node:crypto";
 import type { ProviderEntry } from "../../../../src/services/chat/models/catalogue.ts";
-import type { UpstreamCall } from "../../../../src/services/chat/protocols/protocol.ts";
+import { PROVIDER_PRESETS } from "../../../../src/services/chat/models/provider-presets.ts";
+import type { Protocol, UpstreamCall } from "../../../../src/services/chat/protocols/protocol.ts";
 import { protocolsOf } from "../../../../src/services/chat/protocols/protocols.ts";
 import { noGuide, providerAt, upstreamCall } from "../../api/chat-routes.ts";
 import { realClock } from "../fake-clock.ts";
 import { anthropicWire } from "./anthropic-wire.ts";
 import { bedrockWire } from "./bedrock-wire.ts";
+import { CHAT_WIRES } from "./chat-wire.ts";
 import { cohereWire } from "./cohere-wire.ts";
 import { googleWire } from "./google-wire.ts";
 import { responsesWire } from "./responses-wire.ts";
@@ -56,4 +58,32 @@ export function sdkCall(
   limits: Partial<ProviderEntry> = {},
 ): UpstreamCall {
   return upstreamCall(providerAt(url, { kind, ...limits }), MODELS[kind], parts);
+}
+
+/** Providers of OpenAI's form with habits of their own. */
+type ChatPreset = keyof typeof CHAT_WIRES;
+/** Every provider that the configuration can name, but for servers that are not known. */
+export type WireProvider = SdkKind | ChatPreset;
+
+export const ALL_FORMS: Readonly<Record<WireProvider, WireForm>> = { ...WIRE_FORMS, ...CHAT_WIRES };
+
+function isChatPreset(name: WireProvider): name is ChatPreset {
+  return name in CHAT_WIRES;
+}
+
+/** The protocol that a provider is asked by. */
+export function protocolOf(name: WireProvider): Protocol {
+  return protocols[isChatPreset(name) ? "openai" : name];
+}
+
+/** A call to a server of this provider. */
+export function callTo(
+  name: WireProvider,
+  url: string,
+  parts: Partial<UpstreamCall> = {},
+  limits: Partial<ProviderEntry> = {},
+): UpstreamCall {
+  if (!isChatPreset(name)) return sdkCall(name, url, parts, limits);
+  const { maxTokensField, quirks } = PROVIDER_PRESETS[name];
+  return upstreamCall(providerAt(url, { maxTokensField, quirks, ...limits }), "model-x", parts);
 }

@@ -1,22 +1,28 @@
-// Every protocol that is a package, over real HTTP, against servers that write its form: what a
-// caller gets and pays is the same whatever the form, whole or streamed.
+// Every provider that the configuration can name, over real HTTP, against servers that write its
+// form: what a caller gets and pays is the same whatever the form, whole or streamed. The table of
+// docs/providers.md has a cell for each of these tests.
 
 import { beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { ApiError } from "../../../../../src/core/errors.ts";
 import { partsOf } from "../../../../../src/core/money/usage.ts";
+import { base64Of } from "../../../../../src/services/chat/media/media-part.ts";
+import { readImage } from "../../../../../src/services/chat/media/read-media.ts";
+import { PROVIDER_MEDIA } from "../../../../../src/services/chat/models/provider-media.ts";
 import type { UpstreamCall } from "../../../../../src/services/chat/protocols/protocol.ts";
 import { RouteFailure } from "../../../../../src/upstream/route-failure.ts";
 import { inspected, KEY, PROMPT, REQUEST } from "../../../../support/api/chat-routes.ts";
+import { pngUrl } from "../../../../support/api/images.ts";
 import { rejection } from "../../../../support/api/rejection.ts";
 import { assembled, type CallersReply, replyOf } from "../../../../support/api/reply-corpus.ts";
 import { eventually } from "../../../../support/eventually.ts";
 import type { WireAnswer } from "../../../../support/fakes/wire/wire-answer.ts";
 import {
-  protocols,
-  type SdkKind,
-  sdkCall,
+  ALL_FORMS,
+  callTo,
+  protocolOf,
   serviceAccountAt,
-  WIRE_FORMS,
+  type WireProvider,
 } from "../../../../support/fakes/wire/wire-forms.ts";
 import { startWireServer, type WireReply } from "../../../../support/fakes/wire/wire-server.ts";
 import { shared, sharedServer } from "../../../../support/shared.ts";
@@ -79,34 +85,34 @@ const ROWS: Readonly<Record<string, WireCase>> = {
   },
 };
 
-const KINDS = Object.keys(WIRE_FORMS) as SdkKind[];
+const KINDS = Object.keys(ALL_FORMS) as WireProvider[];
 const TABLE = KINDS.flatMap((kind) =>
   Object.entries(ROWS)
-    .filter(([, { answer }]) => answer.end !== "filter" || WIRE_FORMS[kind].hasFilter !== false)
+    .filter(([, { answer }]) => answer.end !== "filter" || ALL_FORMS[kind].hasFilter !== false)
     .map(([name, row]) => [kind, name, row] as const),
 );
 
-async function askWhole(call: UpstreamCall, kind: SdkKind): Promise<CallersReply> {
-  return replyOf(await protocols[kind].complete(call));
+async function askWhole(call: UpstreamCall, kind: WireProvider): Promise<CallersReply> {
+  return replyOf(await protocolOf(kind).complete(call));
 }
 
-async function askStream(call: UpstreamCall, kind: SdkKind): Promise<CallersReply> {
-  return assembled(await Array.fromAsync(protocols[kind].stream(call)));
+async function askStream(call: UpstreamCall, kind: WireProvider): Promise<CallersReply> {
+  return assembled(await Array.fromAsync(protocolOf(kind).stream(call)));
 }
 
 /** What the caller pays for: a provider that names no such part has it in the input. */
-function paid(kind: SdkKind, { usage }: WireAnswer) {
+function paid(kind: WireProvider, { usage }: WireAnswer) {
   const named = (part: keyof typeof usage) =>
-    WIRE_FORMS[kind].unnamed.includes(part) ? 0 : usage[part];
+    ALL_FORMS[kind].unnamed.includes(part) ? 0 : usage[part];
   const input = usage.uncached + named("cacheRead") + named("cacheWrite");
   return [input, named("cacheRead"), usage.output] as const;
 }
 
 describe.each(TABLE)("%s, %s", (kind, _, { answer, expected, ...parts }) => {
-  const form = WIRE_FORMS[kind];
+  const form = ALL_FORMS[kind];
   const { showsReasoning = false, parameters = {} } = parts;
   const call = () =>
-    sdkCall(kind, server.url, { showsReasoning, request: { ...REQUEST, parameters } }, { cloud });
+    callTo(kind, server.url, { showsReasoning, request: { ...REQUEST, parameters } }, { cloud });
 
   test("gives the same reply and usage whole and streamed", async () => {
     server.queue(form.whole(answer), form.stream(answer));
@@ -122,23 +128,24 @@ describe.each(TABLE)("%s, %s", (kind, _, { answer, expected, ...parts }) => {
 });
 
 /** The usage of a reply, and of the stream of the same reply. */
-async function usagesOf(kind: SdkKind, answer: WireAnswer) {
-  const form = WIRE_FORMS[kind];
-  const call = () => sdkCall(kind, server.url, {}, { cloud });
+async function usagesOf(kind: WireProvider, answer: WireAnswer) {
+  const form = ALL_FORMS[kind];
+  const call = () => callTo(kind, server.url, {}, { cloud });
   server.queue(form.whole(answer), form.stream(answer));
-  const { usage } = await protocols[kind].complete(call());
-  const batches = await Array.fromAsync(protocols[kind].stream(call()));
+  const { usage } = await protocolOf(kind).complete(call());
+  const batches = await Array.fromAsync(protocolOf(kind).stream(call()));
   return [usage, batches.at(-1)?.usage ?? null];
 }
 
-const WRITING = KINDS.filter((kind) => !WIRE_FORMS[kind].unnamed.includes("cacheWrite"));
+/** Providers whose cache keeps what is written for five minutes. */
+const SHORT_WRITES: ReadonlySet<WireProvider> = new Set(["anthropic", "amazon-bedrock"]);
+const WRITING = KINDS.filter((kind) => !ALL_FORMS[kind].unnamed.includes("cacheWrite"));
 
 test.each(WRITING)("%s: a cache write is a part with a price of its own", async (kind) => {
   const answer = { ...PLAIN, usage: { ...USAGE, cacheWrite: 40 } };
   for (const usage of await usagesOf(kind, answer)) {
-    expect(usage?.more).toEqual({
-      [kind === "openai-responses" ? "cacheWrite30m" : "cacheWrite5m"]: 40,
-    });
+    const isShort = SHORT_WRITES.has(kind);
+    expect(usage?.more).toEqual({ [isShort ? "cacheWrite5m" : "cacheWrite30m"]: 40 });
     expect(usage && partsOf(usage)).toMatchObject({ uncached: 20, text: USAGE.output });
   }
 });
@@ -151,8 +158,8 @@ test("anthropic: a refusal before any output, which nobody bills, has no tokens"
 });
 
 describe.each(KINDS)("%s", (kind) => {
-  const form = WIRE_FORMS[kind];
-  const call = (parts: Partial<UpstreamCall> = {}) => sdkCall(kind, server.url, parts, { cloud });
+  const form = ALL_FORMS[kind];
+  const call = (parts: Partial<UpstreamCall> = {}) => callTo(kind, server.url, parts, { cloud });
 
   async function refusals(reply: WireReply) {
     server.queue(reply, reply);
@@ -218,7 +225,7 @@ describe.each(KINDS)("%s", (kind) => {
     const seen: unknown[] = [];
     const error = await rejection(
       (async () => {
-        for await (const { deltas } of protocols[kind].stream(call())) seen.push(...deltas);
+        for await (const { deltas } of protocolOf(kind).stream(call())) seen.push(...deltas);
       })(),
     );
     expect(error).toBeInstanceOf(RouteFailure);
@@ -253,11 +260,43 @@ describe.each(KINDS)("%s", (kind) => {
   test("gives up a server that is silent, at the head or in a stream", async () => {
     const limits = { replyTimeoutMs: 50, firstByteTimeoutMs: 50, idleTimeoutMs: 50 };
     const { body, ...reply } = form.stream(PLAIN);
-    const hanging: WireReply = { ...reply, body: body.slice(0, -1), end: "hang" };
+    const hanging: WireReply = {
+      ...reply,
+      body: body.slice(0, form.endEvent(body) - 1),
+      end: "hang",
+    };
     server.queue(hanging, hanging, { ...hanging, body: [] });
-    const impatient = () => sdkCall(kind, server.url, {}, { ...limits, cloud });
+    const impatient = () => callTo(kind, server.url, {}, { ...limits, cloud });
     for (const ask of [askWhole, askStream, askStream]) {
       expect(await rejection(ask(impatient(), kind))).toBeInstanceOf(RouteFailure);
     }
   });
+});
+
+const SEEING = KINDS.filter((kind) => PROVIDER_MEDIA[kind].kinds.includes("image"));
+
+test.each(SEEING)("%s: an image is in the request as it came", async (kind) => {
+  const image = readImage({ url: pngUrl(64, 32, 300), param: "p" });
+  const content = [{ type: "text", text: "What is this?" }, image] as const;
+  const request = { ...REQUEST, messages: [{ role: "user", content } as const], media: [image] };
+  server.queue(ALL_FORMS[kind].whole(PLAIN));
+  await askWhole(callTo(kind, server.url, { request }, { cloud }), kind);
+  expect(server.requests.at(-1)?.text).toContain(base64Of(image));
+});
+
+test("the page has a cell for each provider and row of the table", () => {
+  const shared = ["plain", "tool calls", "structured output", "shown reasoning"];
+  const cells = (kind: WireProvider) => {
+    const { unnamed } = ALL_FORMS[kind];
+    const named = (part: "cacheRead" | "cacheWrite") => !unnamed.includes(part);
+    const takes = PROVIDER_MEDIA[kind].kinds.includes("image");
+    return [...shared.map(() => true), named("cacheRead"), named("cacheWrite"), takes, true];
+  };
+  const words = (kind: WireProvider) => cells(kind).map((is) => (is ? "yes" : "no"));
+  const page = readFileSync("docs/providers.md", "utf8");
+  const lines = page.split("\n").filter((line) => /^\| `[a-z-]+` +\| (?:yes|no) /.test(line));
+  const rows = lines.map((line) => line.split("|").map((cell) => cell.trim().replaceAll("`", "")));
+  expect(rows.map(([, name, ...rest]) => [name, ...rest.slice(0, -1)])).toEqual(
+    [...KINDS].sort().map((kind) => [kind, ...words(kind)]),
+  );
 });
