@@ -4,7 +4,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { announceProcess } from "../../../actors/layout-upgrade.ts";
-import { cliOf, cliProcessOf, environmentOf, jsonOf } from "../../support/product/run-cli.ts";
+import { cliOf, cliProcessOf, jsonOf } from "../../support/product/run-cli.ts";
 import { shared, sharedFolder } from "../../support/shared.ts";
 import { openWorld } from "../../support/stores/world.ts";
 import { workIn } from "../../support/work-in.ts";
@@ -16,9 +16,9 @@ const ENV = { SERVER_KEY: SECRET };
 const folder = sharedFolder("config");
 
 const world = await shared(openWorld());
-// File names are relative to the folder, and these commands read the process's environment.
-workIn(folder, { ...ENV, ...(await environmentOf(world)) });
-const cli = await cliOf(world);
+// File names are relative to the folder.
+workIn(folder);
+const cli = await cliOf(world, ENV);
 
 function model(id: string, input: string) {
   return {
