@@ -97,12 +97,10 @@ async function buildInto(folder: string): Promise<void> {
     if (name === undefined) throw new Error(`The build has no file like ${pattern}`);
     return name;
   };
-  const icon = addHashed(folder, join(SOURCES, "icon.svg"));
   const font = addHashed(folder, join(PROJECT, "node_modules", FONT));
   const script = found(/^main-\w+\.js$/);
   const shared = staticImports(join(folder, "assets"), script);
   const page = readFileSync(join(SOURCES, "page.html"), "utf8")
-    .replace("ICON", `${ASSETS}${icon}`)
     .replace("FONT", `${ASSETS}${font}`)
     .replace("PRELOADS", preloads(shared, font))
     .replace("STYLES", `${ASSETS}${found(/^main-\w+\.css$/)}`)

@@ -160,21 +160,22 @@ function listen(app: ReturnType<typeof createApp>, config: ServerConfig): void {
 async function consoleOf(
   config: ServerConfig,
   { database, accounts, pauses, registry, clientInfo }: ApiStores,
-  { board, configuration, log }: Pick<Providers, "board" | "configuration"> & { log: Log },
+  { board, configuration, services, log }: Omit<Providers, "close"> & { log: Log },
 ): Promise<AppDeps["console"]> {
   if (config.console === null) return null;
   // It loads better-auth, which takes a fifth of a second; many processes serve no console.
   const { openPeople } = await import("./console/people/open-people.ts");
   const { mail, payments, secrets } = config;
-  const shared = { database, random, now: clock.now, log, actors: accounts, payments };
+  const brand = () => services.catalogue().brand;
+  const shared = { database, random, now: clock.now, log, actors: accounts, payments, brand };
   return {
     ...openPeople(config.console, { ...shared, mail, clientInfo }),
     ...openConsole({
       ...shared,
       keyPepper: secrets.KEY_PEPPER[0],
-      service: mail.service,
       onEnded: topUpCounter(registry),
     }),
+    brand,
     switches: pauses,
     upstreams: board,
     configuration,

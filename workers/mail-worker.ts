@@ -6,6 +6,7 @@ import type { Cluster, Redis } from "ioredis";
 import type { Registry } from "prom-client";
 import type { AccountActors } from "../actors/account-actors.ts";
 import { type BalanceMailDeps, sendBalanceMails } from "../src/accounts/balance-mails.ts";
+import type { ReadBrand } from "../src/core/brand/brand.ts";
 import type { Clock } from "../src/core/clock.ts";
 import type { Log } from "../src/core/log.ts";
 import { retryDelayMs } from "../src/core/mail.ts";
@@ -41,6 +42,7 @@ import type { ScheduledJob } from "./scheduled-job.ts";
 
 export interface MailWorkerParts {
   readonly config: Pick<ServerConfig, "mail" | "payments" | "queueRedisUrl" | "secrets">;
+  readonly brand: ReadBrand;
   readonly log: Log;
   readonly accounts: AccountActors;
   readonly database: Database;
@@ -136,7 +138,7 @@ async function openSink(log: Log, resources: AsyncDisposableStack): Promise<Smtp
 }
 
 function deliveryDeps(
-  { config, log, accounts, database, redis, registry, after }: MailWorkerParts,
+  { config, brand, log, accounts, database, redis, registry, after }: MailWorkerParts,
   relay: SmtpRelay,
   resources: AsyncDisposableStack,
 ): DeliveryDeps {
@@ -158,7 +160,7 @@ function deliveryDeps(
     keys: new ContentKeys(redis),
     queue,
     transport,
-    build: createMimeBuilder(mail),
+    build: createMimeBuilder({ ...mail, brand }),
     accounts,
     mailDomain: mail.domain,
     buying: mail.buying,
@@ -172,7 +174,7 @@ function deliveryDeps(
 }
 
 function outboxDeps(
-  { config, database, registry, log }: MailWorkerParts,
+  { config, brand, database, registry, log }: MailWorkerParts,
   { transport, mailDomain, claimMs }: DeliveryDeps,
 ): OutboxDeps {
   const outbox = new Outbox(database);
@@ -184,15 +186,15 @@ function outboxDeps(
     retryDelayMs,
     log,
     atOnce: config.mail.connections,
-    build: createServiceMimeBuilder(config.mail),
+    build: createServiceMimeBuilder({ ...config.mail, brand }),
     ...outboxMetrics(registry, outbox, log),
   };
 }
 
-function balanceMailDeps({ config, database, accounts }: MailWorkerParts): BalanceMailDeps {
+function balanceMailDeps({ config, brand, database, accounts }: MailWorkerParts): BalanceMailDeps {
   return {
     notices: new BalanceNotices(database),
-    service: config.mail.service,
+    brand,
     billingUrl: config.payments?.returnUrl ?? null,
     now: () => accounts.clock.now(),
   };

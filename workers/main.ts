@@ -8,9 +8,11 @@ import { newId } from "../src/core/ids.ts";
 import type { Log } from "../src/core/log.ts";
 import { createRegistry, serveMetrics } from "../src/http/telemetry/metrics-server.ts";
 import { openPaymentQueue, topUpListener } from "../src/payments/top-up-listener.ts";
+import { BrandSource } from "../src/settings/brand-source.ts";
 import type { ServerConfig } from "../src/settings/config.ts";
 import { runProcess } from "../src/settings/run-process.ts";
 import { WalletRepository } from "../src/store/accounts/wallet-repository.ts";
+import { Configurations } from "../src/store/operators/configurations.ts";
 import { checkMigrated } from "../src/store/servers/migrate.ts";
 import { openChecked } from "../src/store/servers/pooler-check.ts";
 import { openRedis } from "../src/store/servers/redis.ts";
@@ -25,6 +27,8 @@ import { startPaymentWorker } from "./payment-worker.ts";
 const METRICS_PORT = 9465;
 const CLOSE_MS_MAX = 10_000;
 const POSTGRES_SILENT_MS = 10_000;
+/** As often as API processes look for a newer configuration. */
+const BRAND_EVERY_MS = 2_000;
 
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
@@ -46,8 +50,12 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     ...(paymentQueue !== null && { topUps: topUpListener(paymentQueue, log) }),
   });
   const registry = createRegistry("worker");
+  const applied = new Configurations(database);
+  const brands = new BrandSource({ applied, path: config.catalogueFile.path, log });
+  await brands.look();
   const mail = await startMailWorker({
     config,
+    brand: brands.read,
     log,
     accounts,
     database,
@@ -59,6 +67,7 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   const parts = { config, log, accounts, database, now: Date.now, sleep: Bun.sleep, after };
   const payments = startPaymentWorker({
     ...parts,
+    brand: brands.read,
     queue: paymentQueue,
     registry,
     random,
@@ -72,7 +81,8 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
 
   accounts.start();
   const metrics = measureJournal(parts, registry);
-  const timed = { ...timedJobs({ ...parts, metrics }), ...mail.timers };
+  const brand = { everyMs: BRAND_EVERY_MS, run: () => brands.look() };
+  const timed = { ...timedJobs({ ...parts, metrics }), ...mail.timers, brand };
   const timers = Object.entries(timed).map(([name, job]) => runOnTimer(name, job, { log, after }));
   const queue = startJobQueue(jobs, { url: config.queueRedisUrl, log, now: Date.now });
   const metricsServer = serveMetrics(registry, config.metrics, log);

@@ -4,6 +4,7 @@
 import { type ConnectionOptions, Worker } from "bullmq";
 import type { Registry } from "prom-client";
 import type { AccountActors } from "../actors/account-actors.ts";
+import type { ReadBrand } from "../src/core/brand/brand.ts";
 import type { RandomBytes } from "../src/core/ids.ts";
 import type { Log } from "../src/core/log.ts";
 import { nano } from "../src/core/money/money.ts";
@@ -27,7 +28,8 @@ import { type PaymentMetrics, paymentMetrics } from "./payment-metrics.ts";
 import type { ScheduledJob } from "./scheduled-job.ts";
 
 export interface PaymentWorkerParts {
-  readonly config: Pick<ServerConfig, "mail" | "payments" | "queueRedisUrl">;
+  readonly config: Pick<ServerConfig, "payments" | "queueRedisUrl">;
+  readonly brand: ReadBrand;
   readonly log: Log;
   readonly accounts: AccountActors;
   readonly database: Database;
@@ -50,7 +52,7 @@ const RECONCILE_EVERY_MS = 600_000;
 const EVENTS_AT_ONCE = 4;
 
 export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
-  const { config, log, accounts, database, queue, registry, random, now } = parts;
+  const { config, brand, log, accounts, database, queue, registry, random, now } = parts;
   if (config.payments === null || queue === null)
     return { jobs: {}, stop: () => Promise.resolve() };
   const events = new ProviderEvents(database);
@@ -72,7 +74,7 @@ export function startPaymentWorker(parts: PaymentWorkerParts): PaymentWorker {
     random,
     log,
     onEnded,
-    service: config.mail.service,
+    brand,
   });
   const payments = { ...opened, actors: accounts };
   const onQueueError = (err: Error) => log.warn({ err }, "The queue of payments is not reachable");

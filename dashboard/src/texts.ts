@@ -19,13 +19,13 @@ const titles = Object.fromEntries(
 ) as Record<ServiceName, string>;
 
 export const t = {
-  product: "Farebox",
   nav: {
     label: "Main",
     skip: "Skip to the content",
     menu: "Open the navigation",
     accounts: "Accounts",
     you: "Your settings",
+    support: "Ask for help",
     groups: { top: "", build: "Build", account: "Account" },
     pages: {
       overview: "Overview",

@@ -7,6 +7,7 @@ import {
   localStorageColorSchemeManager,
   type MantineColorsTuple,
 } from "@mantine/core";
+import { BRAND } from "./brand.ts";
 
 /** Also read by page.html before the first paint. */
 export const schemeManager = localStorageColorSchemeManager({ key: "farebox-scheme" });
@@ -51,8 +52,11 @@ const DARK: MantineColorsTuple = [
   "#0c0f12",
 ];
 
+/** The server sends ten. */
+const shades = BRAND.shades as MantineColorsTuple | null;
+
 export const theme = createTheme({
-  colors: { accent: ACCENT, red: RED, dark: DARK },
+  colors: { accent: shades ?? ACCENT, red: RED, dark: DARK },
   primaryColor: "accent",
   primaryShade: { light: 8, dark: 4 },
   autoContrast: true,

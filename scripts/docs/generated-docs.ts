@@ -3,6 +3,7 @@
 
 import { join } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
+import { PRODUCT } from "../../src/core/brand/brand.ts";
 import { CONSOLE_ERRORS } from "../../src/core/console-errors.ts";
 import { ERRORS, type ErrorCode } from "../../src/core/errors.ts";
 import { METRICS } from "../../src/core/metrics.ts";
@@ -66,8 +67,11 @@ export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
   const files = new Map<string, string>([
     ["docs/openapi.json", toJson(documentOf("gateway", DOCUMENTED))],
     ["docs/openapi-application.json", toJson(documentOf("application", DOCUMENTED))],
-    ["docs/openapi-console.json", toJson(consoleOpenApi(CONSOLE))],
-    ["docs/openapi-operator.json", toJson(consoleOpenApi(OPERATOR, OPERATOR_HEAD))],
+    ["docs/openapi-console.json", toJson(consoleOpenApi(CONSOLE, { name: PRODUCT }))],
+    [
+      "docs/openapi-operator.json",
+      toJson(consoleOpenApi(OPERATOR, { name: PRODUCT, head: OPERATOR_HEAD })),
+    ],
     ["docs/farebox.config.schema.json", toJson(catalogueJsonSchema())],
     [".env.example", environmentExample()],
   ]);

@@ -315,8 +315,8 @@ export const REMEMBERED: readonly Remembered[] = [
     beyond: "the one used longest ago is made again",
   },
   {
-    holders: ["src/http/schema.ts patterns", "src/http/docs/documentation.ts pages"],
-    what: "patterns and pages",
+    holders: ["src/http/schema.ts patterns"],
+    what: "patterns",
     most: "those in the code",
   },
   {

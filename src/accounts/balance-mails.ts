@@ -1,5 +1,6 @@
 // Mails holders that a balance runs low, or that free credit is about to end.
 
+import type { ReadBrand } from "../core/brand/brand.ts";
 import { DAY_MS } from "../core/durations.ts";
 import { toDollars } from "../core/money/money.ts";
 import { mailTime, type ServiceMailParts, serviceMail } from "../core/service-mail.ts";
@@ -18,8 +19,7 @@ const AT_ONCE = 500;
 
 export interface BalanceMailDeps {
   readonly notices: BalanceNotices;
-  /** The name of the service in mails. */
-  readonly service: string;
+  readonly brand: ReadBrand;
   /** The page where a holder tops up; null if no payment provider is configured. */
   readonly billingUrl: string | null;
   readonly now: () => number;
@@ -41,7 +41,7 @@ export async function sendBalanceMails(deps: BalanceMailDeps): Promise<number> {
   return mails.length;
 }
 
-type BalanceMailTerms = Pick<BalanceMailDeps, "service" | "billingUrl">;
+type BalanceMailTerms = Pick<BalanceMailDeps, "brand" | "billingUrl">;
 
 function lowBalanceMail(terms: BalanceMailTerms, low: LowBalance): NewServiceMail {
   const { account, email, percent, paid, topUp, uniqueKey } = low;
@@ -86,10 +86,7 @@ function endingMail(terms: BalanceMailTerms, ending: EndingCredit): NewServiceMa
   };
 }
 
-function content(
-  { service, billingUrl }: BalanceMailTerms,
-  parts: Omit<ServiceMailParts, "service">,
-) {
+function content({ brand, billingUrl }: BalanceMailTerms, parts: Omit<ServiceMailParts, "brand">) {
   const button = billingUrl === null ? {} : { button: { label: "Top up", url: billingUrl } };
-  return serviceMail({ service, ...parts, ...button });
+  return serviceMail({ brand: brand(), ...parts, ...button });
 }

@@ -1,9 +1,10 @@
+import { DEFAULT_BRAND } from "../core/brand/brand.ts";
 import { newTimedId } from "../core/ids.ts";
 import { parseAddress } from "../core/text/mail-address.ts";
-import { createMimeBuilder } from "../services/mail/providers/mime.ts";
+import { createMimeBuilder, type MailIdentity } from "../services/mail/providers/mime.ts";
 import { checkRelay } from "../services/mail/providers/relay-check.ts";
 import type { SmtpRelay } from "../services/mail/smtp-relay.ts";
-import { loadMailConfig, type MailConfig } from "../settings/config.ts";
+import { loadMailConfig } from "../settings/config.ts";
 import { type Answer, type Command, UsageError } from "./command.ts";
 
 const SUBJECT = "A test of the mail server";
@@ -24,7 +25,9 @@ export const mailCommands: readonly Command[] = [
         const mail = loadMailConfig(environment);
         if (mail.relay === null) return NO_RELAY;
         const id = newTimedId("message", random, nowMs);
-        return await sendTest(mail, mail.relay, { id, to: parsed.address, date: new Date(nowMs) });
+        // The operator reads this message, with Postgres or without it.
+        const identity = { ...mail, relay: mail.relay, brand: () => DEFAULT_BRAND };
+        return await sendTest(identity, { id, to: parsed.address, date: new Date(nowMs) });
       };
     },
   },
@@ -37,8 +40,7 @@ const NO_RELAY: Answer = {
 };
 
 async function sendTest(
-  mail: MailConfig,
-  relay: SmtpRelay,
+  { relay, ...mail }: MailIdentity & { readonly relay: SmtpRelay },
   { id, to, date }: { readonly id: string; readonly to: string; readonly date: Date },
 ): Promise<Answer> {
   const sender = `postmaster@${mail.domain}`;

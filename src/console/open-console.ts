@@ -2,6 +2,7 @@
 
 import type { AccountActors } from "../../actors/account-actors.ts";
 import type { AdministrationDeps } from "../accounts/administration.ts";
+import type { ReadBrand } from "../core/brand/brand.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import { openPayments } from "../payments/open-payments.ts";
@@ -25,8 +26,7 @@ export interface OpenConsoleParts {
   readonly log: Pick<Log, "info" | "warn" | "error">;
   /** Null if no payment provider is configured. */
   readonly payments: PaymentConfig | null;
-  /** The name of the service in mails to holders. */
-  readonly service: string;
+  readonly brand: ReadBrand;
   /** Called when a top-up has ended. */
   readonly onEnded?: PaymentDeps["onEnded"];
 }

@@ -1,6 +1,8 @@
 // Defines the mails of the service itself, such as receipts and codes: their kinds, and their one
 // layout.
 
+import type { Brand } from "./brand/brand.ts";
+import { textOn } from "./brand/colours.ts";
 import { HOUR_MS } from "./durations.ts";
 import { headerText } from "./text/header-text.ts";
 import { escapeHtml } from "./text/html.ts";
@@ -57,8 +59,8 @@ export function isResendable(kind: string): boolean {
 }
 
 export interface ServiceMailParts {
-  /** The name of the service, as recipients read it. */
-  readonly service: string;
+  /** The name and look of the service. */
+  readonly brand: Brand;
   readonly subject: string;
   readonly paragraphs: readonly string[];
   /** An address to open: `https:`, or `http:` in development. */
@@ -81,7 +83,7 @@ export function serviceMail(parts: ServiceMailParts): ServiceMail {
   const { button } = parts;
   const clean: ServiceMailParts = {
     ...parts,
-    service: headerText(parts.service),
+    brand: { ...parts.brand, name: headerText(parts.brand.name) },
     paragraphs: parts.paragraphs.map(headerText),
     ...(button !== undefined && {
       button: { label: headerText(button.label), url: webAddress(button.url) },
@@ -99,18 +101,20 @@ function webAddress(text: string): string {
   return url.href;
 }
 
-/** The last line of a mail: the reason why it was sent. */
-function reasonLine(service: string): string {
-  return `${service} sent this mail because of your account or a request for it.`;
+/** The end of a mail: the reason why it was sent, where to ask, and the legal pages. */
+function lastLines({ name, supportEmail, links }: Brand): string[] {
+  const reason = `${name} sent this mail because of your account or a request for it.`;
+  const help = supportEmail === null ? [] : [`Questions: ${supportEmail}`];
+  return [reason, ...help, ...links.map(({ label, url }) => `${label}: ${url}`)];
 }
 
-function plainText({ service, paragraphs, facts = [], button }: ServiceMailParts): string {
+function plainText({ brand, paragraphs, facts = [], button }: ServiceMailParts): string {
   const table = facts.map(([name, value]) => `${name}: ${value}`).join("\n");
   const blocks = [
     ...paragraphs,
     ...(table === "" ? [] : [table]),
     ...(button === undefined ? [] : [`${button.label}:\n${button.url}`]),
-    `-- \n${reasonLine(service)}`,
+    `-- \n${lastLines(brand).join("\n")}`,
   ];
   return `${blocks.join("\n\n")}\n`;
 }
@@ -122,24 +126,26 @@ const CARD_STYLE =
   "max-width:560px;margin:0 auto;padding:28px 32px;background:#ffffff;" +
   "border:1px solid #e2e2dc;border-radius:8px";
 const BUTTON_STYLE =
-  "display:inline-block;padding:10px 18px;border-radius:6px;background:#1c1c1a;" +
-  "color:#ffffff;text-decoration:none;font-weight:600";
+  "display:inline-block;padding:10px 18px;border-radius:6px;" +
+  "text-decoration:none;font-weight:600";
 const NAME_STYLE = "padding:6px 16px 6px 0;color:#5c5c56;vertical-align:top;white-space:nowrap";
 const VALUE_STYLE = "padding:6px 0;vertical-align:top;font-variant-numeric:tabular-nums";
 
-function htmlOf({ service, subject, paragraphs, facts = [], button }: ServiceMailParts): string {
+function htmlOf({ brand, subject, paragraphs, facts = [], button }: ServiceMailParts): string {
   const rows = facts.map(
     ([name, value]) =>
       `<tr><td style="${NAME_STYLE}">${escapeHtml(name)}</td>` +
       `<td style="${VALUE_STYLE}">${escapeHtml(value)}</td></tr>`,
   );
+  const { light } = brand.accent;
+  const buttonStyle = `${BUTTON_STYLE};background:${light};color:${textOn(light)}`;
   const url = button === undefined ? "" : escapeHtml(button.url);
   return [
     '<!doctype html><html lang="en"><head><meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width">',
     `<title>${escapeHtml(headerText(subject))}</title></head><body style="${BODY_STYLE}">`,
     `<div style="${CARD_STYLE}"><p style="margin:0 0 20px;font-weight:700">`,
-    `${escapeHtml(service)}</p>`,
+    `${escapeHtml(brand.name)}</p>`,
     ...paragraphs.map((text) => `<p style="margin:0 0 16px">${escapeHtml(text)}</p>`),
     ...(rows.length === 0
       ? []
@@ -147,13 +153,13 @@ function htmlOf({ service, subject, paragraphs, facts = [], button }: ServiceMai
     ...(button === undefined
       ? []
       : [
-          `<p style="margin:24px 0"><a href="${url}" style="${BUTTON_STYLE}">`,
+          `<p style="margin:24px 0"><a href="${url}" style="${buttonStyle}">`,
           `${escapeHtml(button.label)}</a></p>`,
           '<p style="margin:0 0 16px;font-size:13px;color:#5c5c56;word-break:break-all">',
           `${url}</p>`,
         ]),
     '<p style="margin:24px 0 0;font-size:13px;color:#5c5c56">',
-    `${escapeHtml(reasonLine(service))}</p></div></body></html>`,
+    `${lastLines(brand).map(escapeHtml).join("<br>")}</p></div></body></html>`,
   ].join("\n");
 }
 

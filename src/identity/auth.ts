@@ -77,7 +77,7 @@ export function createAuth(deps: AuthDeps) {
   const { secrets, origin, mails } = deps;
   const [secret] = secrets;
   return betterAuth({
-    appName: mails.deps.service,
+    appName: mails.deps.brand().name,
     baseURL: origin,
     basePath: AUTH_PATH,
     secret,
@@ -110,7 +110,10 @@ export function createAuth(deps: AuthDeps) {
       }),
       afterEverySignIn(
         twoFactor({
-          issuer: mails.deps.service,
+          // Read at each use, because the brand can change while the process runs.
+          get issuer() {
+            return mails.deps.brand().name;
+          },
           twoFactorCookieMaxAge: SECOND_FACTOR_SECONDS,
           trustDeviceMaxAge: TRUSTED_DEVICE_SECONDS,
           accountLockout: { maxFailedAttempts: WRONG_FACTORS_MAX, durationSeconds: LOCKED_SECONDS },

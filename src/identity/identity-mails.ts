@@ -1,6 +1,7 @@
 // Sends the mails that people get about signing in; in development their proofs are shown instead.
 
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { ReadBrand } from "../core/brand/brand.ts";
 import { type ServiceMailKind, type ServiceMailParts, serviceMail } from "../core/service-mail.ts";
 import { addServiceMail } from "../store/mail/outbox.ts";
 import type { Database } from "../store/servers/database.ts";
@@ -15,13 +16,12 @@ export interface MailedProof {
 interface IdentityMailsDeps {
   readonly database: Database;
   readonly now: () => number;
-  /** The name of the service in mails. */
-  readonly service: string;
+  readonly brand: ReadBrand;
   /** The address of the dashboard, without a slash at its end. */
   readonly dashboard: string;
 }
 
-interface MailParts extends Omit<ServiceMailParts, "service"> {
+interface MailParts extends Omit<ServiceMailParts, "brand"> {
   readonly to: string;
   /** The proof in the mail; by default the address behind its button. */
   readonly proof?: MailedProof;
@@ -179,8 +179,8 @@ export class IdentityMails {
     kind: ServiceMailKind,
     { to, proof, ...parts }: MailParts,
   ): Promise<boolean> {
-    const { now, service } = this.deps;
-    const mail = { ...serviceMail({ ...parts, service }), kind, to, account: null };
+    const { now, brand } = this.deps;
+    const mail = { ...serviceMail({ ...parts, brand: brand() }), kind, to, account: null };
     const added = await addServiceMail(tx, mail, new Date(now()));
     const seen = this.#seen.getStore();
     if (seen !== undefined && added === "added") {

@@ -3,6 +3,7 @@
 
 import { isAPIError } from "better-auth/api";
 import type { Role } from "../core/access/roles.ts";
+import type { ReadBrand } from "../core/brand/brand.ts";
 import { ConsoleError } from "../core/console-errors.ts";
 import { keyedHash, newToken } from "../core/console-tokens.ts";
 import { newSuffix, type RandomBytes } from "../core/ids.ts";
@@ -38,8 +39,7 @@ export interface IdentityConfig {
   /** The origin of the console, such as `https://console.example.com`. */
   readonly origin: string;
   readonly secrets: SecretList;
-  /** The name of the service in mails. */
-  readonly service: string;
+  readonly brand: ReadBrand;
   /** True if an answer shows the mailed link or code: in development, which delivers no mail. */
   readonly showsMailsTo: (visitor: Visitor) => boolean;
   /** True if a network gets free credit once, as an inbox does. */
@@ -124,13 +124,13 @@ export class Identity implements People, AttemptLimitsDeps {
     readonly services: IdentityServices,
   ) {
     const { database, random, now, log, passwords } = services;
-    const { origin, secrets, service } = config;
+    const { origin, secrets, brand } = config;
     [this.secret] = secrets;
     this.now = now;
     this.attempts = new Attempts(database);
     this.store = new PeopleStore(database);
-    this.mails = new IdentityMails({ database, now, service, dashboard: `${origin}/dashboard` });
-    this.passkeys = new Passkeys({ database, random, now, service });
+    this.mails = new IdentityMails({ database, now, brand, dashboard: `${origin}/dashboard` });
+    this.passkeys = new Passkeys({ database, random, now, brand });
     const { mails, passkeys, compared, store: people } = this;
     const links = new SsoLinks(database);
     const redirectUri = `${origin}${SSO_RETURN_PATH}`;

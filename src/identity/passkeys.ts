@@ -2,6 +2,7 @@
 // PIN. A device signs a challenge that works once, for five minutes, and only for this console.
 
 import { isIP } from "node:net";
+import type { ReadBrand } from "../core/brand/brand.ts";
 import { ConsoleError } from "../core/console-errors.ts";
 import { newToken } from "../core/console-tokens.ts";
 import { newId, type RandomBytes } from "../core/ids.ts";
@@ -46,8 +47,8 @@ interface PasskeysDeps {
   readonly database: Database;
   readonly random: RandomBytes;
   readonly now: () => number;
-  /** The name of the service in the device's dialogs. */
-  readonly service: string;
+  /** Its name is in the device's dialogs. */
+  readonly brand: ReadBrand;
 }
 
 /** Loading takes 24 MB and a fifth of a second, which only consoles with passkeys spend. */
@@ -123,7 +124,7 @@ export class Passkeys {
     return await generateRegistrationOptions({
       rpID,
       challenge,
-      rpName: this.deps.service,
+      rpName: this.deps.brand().name,
       timeout: CHALLENGE_MS,
       userName: email,
       userDisplayName: email,

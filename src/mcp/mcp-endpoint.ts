@@ -2,6 +2,7 @@
 
 import { viewAccount } from "../calls/account.ts";
 import { MAIL, SEARCH } from "../core/access/limits.ts";
+import type { Brand } from "../core/brand/brand.ts";
 import { ACCEPTED, ApiError, ERRORS } from "../core/errors.ts";
 import { isLoopback } from "../core/loopback.ts";
 import { jsonBody } from "../http/body/json-body.ts";
@@ -25,7 +26,8 @@ export interface McpConfig {
 
 export interface McpDeps extends SearchDeps, MapsDeps {
   readonly calls: SearchDeps["calls"] & MapsDeps["calls"];
-  readonly catalogue: () => ReturnType<SearchDeps["catalogue"]> & ReturnType<MapsDeps["catalogue"]>;
+  readonly catalogue: () => ReturnType<SearchDeps["catalogue"]> &
+    ReturnType<MapsDeps["catalogue"]> & { readonly brand: Brand };
   readonly callApi: CallApi;
   readonly mcp: McpConfig;
 }
@@ -121,6 +123,7 @@ Any other message counts as one request.`,
       message,
       view: isToolCall ? null : await viewAccount(deps.calls, call),
       offer: offerOf(deps),
+      title: deps.catalogue().brand.name,
       topUpUrl: topUpUrlOf(deps.mcp, call.identity.accountId),
       async call(tool, args) {
         const reply = await callApi(context, tool, args);

@@ -24,6 +24,8 @@ export interface Exchange {
   /** The account and key; null for a tool's call, which the API identifies by itself. */
   readonly view: AccountView | null;
   readonly offer: ToolOffer;
+  /** The name of the service, for people. */
+  readonly title: string;
   /** The page where the account adds credit; null without a console. */
   readonly topUpUrl: string | null;
   /** Sends a tool's call to the API. */
@@ -65,7 +67,7 @@ export function answerMessage(exchange: Exchange): Promise<Response> {
 
 function serverOf(exchange: Exchange): ToolServer {
   const server = new ToolServer(
-    { name: project.name, version: project.version },
+    { name: project.name, title: exchange.title, version: project.version },
     {
       capabilities: { tools: {} },
       cacheHints: { "tools/list": { ttlMs: LIST_TTL_MS, cacheScope: "private" } },

@@ -9,14 +9,14 @@ import { ACCOUNT_ACTIONS } from "./account-actions.ts";
 import { ACCOUNT_READINGS } from "./accounts.ts";
 import { AUDIT_ENDPOINTS } from "./audits.ts";
 import { CONFIGURATION_ENDPOINTS } from "./configurations.ts";
-import { OPERATOR_PATH, type OperatorDeps } from "./deps.ts";
+import { type Context, OPERATOR_PATH, type OperatorDeps } from "./deps.ts";
 import { OPERATOR_LISTS } from "./lists.ts";
 import { QUEUE_ENDPOINTS } from "./queues.ts";
 import { RUNNING_ENDPOINTS } from "./running.ts";
 
 /** The head of the OpenAPI document. */
 export const OPERATOR_HEAD: DocumentHead = {
-  title: "Farebox Operator API",
+  title: "Operator API",
   description:
     "What the operators' console asks. It is for people who are operators, with a second factor, " +
     "from an allowed address; to everybody else these paths do not exist. Every change carries " +
@@ -42,7 +42,10 @@ const document = operatorEndpoint({
   summary: "The OpenAPI 3.1 document of the operators' own API",
   reply: Type.Unknown(),
   examples: [],
-  run: () => Promise.resolve(consoleOpenApi(ENDPOINTS, OPERATOR_HEAD)),
+  run: ({ deps }: Context) => {
+    const { name } = deps.brand();
+    return Promise.resolve(consoleOpenApi(ENDPOINTS, { name, head: OPERATOR_HEAD }));
+  },
 });
 
 export const OPERATOR_ENDPOINTS: readonly ConsoleEndpoint<OperatorDeps>[] = [

@@ -1,6 +1,7 @@
 // Payments, opened for one process: the provider with the stores around it.
 
 import type { ChangedAccount } from "../../actors/changed-account.ts";
+import type { ReadBrand } from "../core/brand/brand.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import { ProviderEvents } from "../store/payments/provider-events.ts";
 import { SavedCards } from "../store/payments/saved-cards.ts";
@@ -17,14 +18,13 @@ export interface OpenPaymentsParts {
   readonly now: () => number;
   readonly random: RandomBytes;
   readonly log: PaymentDeps["log"];
-  /** The name of the service in mails to holders. */
-  readonly service: string;
+  readonly brand: ReadBrand;
   readonly onEnded?: PaymentDeps["onEnded"];
 }
 
 /** Nothing is asked of the provider before the first use. */
 export function openPayments(parts: OpenPaymentsParts): PaymentDeps {
-  const { config, database, actors, now, random, log, service, onEnded = () => {} } = parts;
+  const { config, database, actors, now, random, log, brand, onEnded = () => {} } = parts;
   return {
     provider: PROVIDERS[config.kind].open({ ...config, now }),
     topUps: new TopUps({ database, random }),
@@ -35,7 +35,7 @@ export function openPayments(parts: OpenPaymentsParts): PaymentDeps {
     log,
     terms: config.terms,
     plans: config.plans,
-    mails: { service, billingUrl: config.returnUrl },
+    mails: { brand, billingUrl: config.returnUrl },
     onEnded,
   };
 }

@@ -1,7 +1,9 @@
 // Reads the configuration file of models, providers and services, and reports its faults by line.
 
+import { type TSchema, Type } from "@sinclair/typebox";
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
-import { readBrand } from "../core/brand/brand-section.ts";
+import type { Brand } from "../core/brand/brand.ts";
+import { BRAND_SECTION, readBrand } from "../core/brand/brand-section.ts";
 import {
   JsonSyntaxError,
   type LocatedJson,
@@ -62,18 +64,8 @@ export function parseCatalogue(
     throw new CatalogueError(fileName, { line, problem: "a NUL character is not allowed here" });
   }
   const json = readJson(text, fileName);
-  const located = ({ pointer, problem }: Fault) => ({
-    line: json.lineOf(pointer),
-    problem: `${readablePath(pointer) || "the file"} ${problem}`,
-  });
-  const refuse: Refuse = (pointer, wrong) => {
-    const { line, problem } = located({ pointer, problem: wrong });
-    throw new CatalogueError(fileName, { line, problem });
-  };
-  if (!Value.Check(CatalogueFile, json.value)) {
-    const error = tellingError(json.value);
-    return refuse(error?.path ?? "", error === undefined ? "is not right" : problemOf(error));
-  }
+  const refuse = refusalIn(json, fileName);
+  if (!Value.Check(CatalogueFile, json.value)) return refuseForm(CatalogueFile, json, refuse);
   const file = json.value;
   const keys = apiKeysIn(env);
   const context = { keys, json, refuse };
@@ -81,9 +73,38 @@ export function parseCatalogue(
   const search = readSearch(file.search, context);
   const maps = readMaps(file.maps, context);
   const brand = readBrand(file.brand, refuse);
-  const [first, ...others] = keys.faults.map(located);
+  const [first, ...others] = keys.faults.map((fault) => located(json, fault));
   if (first !== undefined) throw new CatalogueError(fileName, first, others);
   return catalogueOf(models, providers, { search, maps, brand, ...chat });
+}
+
+const BrandAlone = Type.Object(BRAND_SECTION);
+
+/**
+ * Reads the brand of a file for a process that needs nothing else of it, and so no keys of
+ * providers; throws a CatalogueError.
+ */
+export function parseBrand(text: string, fileName: string): Brand {
+  const json = readJson(text, fileName);
+  const refuse = refusalIn(json, fileName);
+  if (!Value.Check(BrandAlone, json.value)) return refuseForm(BrandAlone, json, refuse);
+  return readBrand(json.value.brand, refuse);
+}
+
+function located(json: LocatedJson, { pointer, problem }: Fault) {
+  const line = json.lineOf(pointer);
+  return { line, problem: `${readablePath(pointer) || "the file"} ${problem}` };
+}
+
+function refusalIn(json: LocatedJson, fileName: string): Refuse {
+  return (pointer, problem) => {
+    throw new CatalogueError(fileName, located(json, { pointer, problem }));
+  };
+}
+
+function refuseForm(schema: TSchema, { value }: LocatedJson, refuse: Refuse): never {
+  const error = tellingError(schema, value);
+  return refuse(error?.path ?? "", error === undefined ? "is not right" : problemOf(error));
 }
 
 function readJson(text: string, fileName: string): LocatedJson {
@@ -100,8 +121,8 @@ function readJson(text: string, fileName: string): LocatedJson {
  * Returns the most telling error: if a field is missing and another field is unknown, that field is
  * likely misspelt.
  */
-function tellingError(value: unknown): ValueError | undefined {
-  const errors = Value.Errors(CatalogueFile, value);
+function tellingError(schema: TSchema, value: unknown): ValueError | undefined {
+  const errors = Value.Errors(schema, value);
   const first = errors.First();
   if (first?.type !== ValueErrorType.ObjectRequiredProperty) return first;
   for (const error of errors) {

@@ -41,7 +41,7 @@ const SERVERS_EVERY_MS = 30_000;
 const FILE_BYTES_MAX = 16 * 1024 * 1024;
 
 /** The stamp of a file that does not exist. */
-const ABSENT = "absent";
+export const ABSENT = "absent";
 
 /** A version that is in force but refused by this process. */
 export interface RefusedVersion {
@@ -256,7 +256,7 @@ export class CatalogueSource implements Disposable {
 }
 
 /** Returns a different stamp whenever the file was written, replaced or removed. */
-async function stampOf(path: string): Promise<string> {
+export async function stampOf(path: string): Promise<string> {
   try {
     const { mtimeNs, ctimeNs, ino, size } = await stat(path, { bigint: true });
     return `${mtimeNs} ${ctimeNs} ${ino} ${size}`;

@@ -96,8 +96,6 @@ export interface MetricsConfig {
 export interface MailConfig {
   /** The domain that all mail is sent from. */
   readonly domain: string;
-  /** The name of the service in mails. */
-  readonly service: string;
   /** Null: mail goes into a sink on this machine and is delivered nowhere. */
   readonly relay: SmtpRelay | null;
   readonly connections: number;
@@ -155,10 +153,7 @@ export function loadServerConfig(
     }),
     queueRedisUrl: values.QUEUE_REDIS_URL ?? values.REDIS_URL,
     trustedProxies: values.TRUSTED_PROXIES,
-    catalogueFile: Object.freeze({
-      path: values.FAREBOX_CONFIG ?? CATALOGUE_FILE,
-      required: values.FAREBOX_CONFIG !== null,
-    }),
+    catalogueFile: catalogueFileOf(values.FAREBOX_CONFIG),
     mail: mailOf(values),
     payments,
     mcpHosts: mcpHostsOf(values.MCP_HOSTS, console),
@@ -180,6 +175,16 @@ export function loadServerConfig(
 function mcpHostsOf(named: readonly string[], console: ConsoleConfig | null): readonly string[] {
   const origin = console?.configuredOrigin ?? null;
   return Object.freeze(origin === null ? named : [...named, new URL(origin).hostname]);
+}
+
+/** Reads where the configuration file is. */
+export function loadCatalogueFile(env: Environment = process.env): ServerConfig["catalogueFile"] {
+  const { FAREBOX_CONFIG } = SERVER_VARIABLES;
+  return catalogueFileOf(readVariables({ FAREBOX_CONFIG }, env).FAREBOX_CONFIG);
+}
+
+function catalogueFileOf(named: string | null): ServerConfig["catalogueFile"] {
+  return Object.freeze({ path: named ?? CATALOGUE_FILE, required: named !== null });
 }
 
 /** Reads the settings of sending mail. */
@@ -234,7 +239,6 @@ function mailOf(values: Values<typeof MAIL_VARIABLES>): MailConfig {
   }
   return Object.freeze({
     domain,
-    service: values.MAIL_SERVICE_NAME,
     relay: relay && { ...relay, name: domain, timeoutMs: values.MAIL_TIMEOUT_SECONDS },
     connections: values.MAIL_CONNECTIONS,
     waitMs: values.MAIL_WAIT_SECONDS,

@@ -116,11 +116,6 @@ export const MAIL_VARIABLES = {
     about:
       "the mail server: `smtp://USER:PASSWORD@HOST:587` or `smtps://…`, with `?tls=` if need be",
   },
-  MAIL_SERVICE_NAME: {
-    kind: anyText,
-    default: "Farebox",
-    about: "what display names and footers call the service",
-  },
   MAIL_DKIM_SELECTOR: {
     kind: dkimSelector,
     about: "the selector of the DKIM record; mail is signed when it and the key are set",

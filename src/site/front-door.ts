@@ -3,6 +3,7 @@
 
 import { createHash } from "node:crypto";
 import type { Brand } from "../core/brand/brand.ts";
+import { LOGO_PATH, logoSvg } from "../core/brand/mark.ts";
 import { escapeHtml } from "../core/text/html.ts";
 import { takes } from "../http/accepts.ts";
 import { plainEndpoint } from "../http/endpoint.ts";
@@ -17,7 +18,6 @@ import {
 } from "../http/public-page.ts";
 import { Type } from "../http/schema.ts";
 import { frontPage } from "./front-page.ts";
-import { LOGO_PATH, logoSvg } from "./mark.ts";
 import type { SoldThings } from "./offer.ts";
 
 export interface SiteDeps {

@@ -4,8 +4,8 @@
 import { readFileSync } from "node:fs";
 import type { Brand } from "../core/brand/brand.ts";
 import { textOn } from "../core/brand/colours.ts";
+import { LOGO_PATH, logoAddress } from "../core/brand/mark.ts";
 import { Html, html, jsonHtml } from "../core/text/html.ts";
-import { LOGO_PATH, logoAddress, markHtml } from "./mark.ts";
 import {
   PER_MILLION,
   type SoldModel,
@@ -124,8 +124,9 @@ function linkedData({ brand, origin }: FrontPageTerms, services: readonly SoldSe
 function header({ brand, hasDashboard }: FrontPageTerms): Html {
   const entry = html`<a href="/dashboard">Sign in</a>
 <a class="button" href="/dashboard/sign-up">Sign up</a>`;
+  const mark = html`<img src="${logoAddress(brand)}" alt="" width="28" height="28">`;
   return html`<header><div class="wide">
-<a class="brand" href="/">${markHtml(brand)}<span>${brand.name}</span></a>
+<a class="brand" href="/">${mark}<span>${brand.name}</span></a>
 <nav aria-label="Main">
 <a href="#prices">Prices</a>
 <a href="/docs">Docs</a>

@@ -89,7 +89,7 @@ export async function openProviders(
     tokens,
     chat: createChatProvider({
       ...upstreams,
-      guide: createGuide({ documents: documentation, tokens }),
+      guide: createGuide({ documents: documentation, brand: () => catalogue().brand, tokens }),
       identifiers: new CallerIdentifiers(config.safetyIdSecrets[0]),
     }),
     search: createSearchProvider({

@@ -1,7 +1,7 @@
 // The card of the pages before sign-in.
 
 import type { ReactNode } from "react";
-import { Brand } from "../parts/mark.tsx";
+import { Brand, BrandLinks } from "../parts/mark.tsx";
 
 interface EntryCardProps {
   readonly title: string;
@@ -26,6 +26,7 @@ export function EntryCard({ title, about, children, foot }: EntryCardProps) {
           {children}
         </div>
         {foot !== undefined && <div className="entry-foot small">{foot}</div>}
+        <BrandLinks />
       </div>
     </main>
   );

@@ -2,6 +2,7 @@
 
 import { Link, Navigate, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
+import { BRAND } from "../brand.ts";
 import { Brand } from "../parts/mark.tsx";
 import { useAccount, useMe } from "../session.tsx";
 import { t } from "../texts.ts";
@@ -31,7 +32,7 @@ function AccountFrame() {
   return (
     <>
       <Frame
-        title={t.product}
+        title={BRAND.name}
         home={
           <Link to="/$account/overview" params={{ account: account.id }} className="brand">
             <Brand />
@@ -74,6 +75,6 @@ function useTitle() {
   useEffect(() => {
     const name = path.split("/").at(-1) ?? "";
     const pages: Readonly<Record<string, string>> = t.nav.pages;
-    document.title = pages[name] === undefined ? t.product : `${pages[name]} · ${t.product}`;
+    document.title = pages[name] === undefined ? BRAND.name : `${pages[name]} · ${BRAND.name}`;
   }, [path]);
 }

@@ -7,6 +7,7 @@ import { DOCS_URL } from "../addresses.ts";
 import { overviewQuery } from "../api/queries.ts";
 import { groupsOf } from "../page-table.ts";
 import { BalanceBar } from "../parts/balance-bar.tsx";
+import { BrandLinks } from "../parts/mark.tsx";
 import { Money } from "../parts/money.tsx";
 import { type Account, useMe } from "../session.tsx";
 import { t } from "../texts.ts";
@@ -47,6 +48,7 @@ export function Side({ account, close }: SideProps) {
       <div className="side-foot">
         <SideBalance account={account.id} />
         <OwnMenu account={account.id} />
+        <BrandLinks />
       </div>
     </>
   );

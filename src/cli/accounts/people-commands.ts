@@ -3,12 +3,12 @@
 import { apply } from "../../accounts/administration.ts";
 import { IdentityMails } from "../../identity/identity-mails.ts";
 import { LINK_MINUTES, makeSignInLink } from "../../identity/sign-in-link.ts";
-import { loadMailConfig } from "../../settings/config.ts";
 import { ensurePerson, setOperator } from "../../store/people/known-people.ts";
 import { openApplicationAccount } from "../../store/people/own-accounts.ts";
 import { PasskeyStore } from "../../store/people/passkeys.ts";
 import { PeopleStore } from "../../store/people/people.ts";
 import { SsoLinks } from "../../store/people/sso-links.ts";
+import { brandOf } from "../brand.ts";
 import { type Answer, type Command, UsageError } from "../command.ts";
 import { noted } from "../noted.ts";
 import { table, utc } from "../print.ts";
@@ -202,9 +202,9 @@ const address: Command = {
           failed: true,
         };
       }
-      const { service } = loadMailConfig(stores.environment);
       const { now } = administration;
-      const mails = new IdentityMails({ database, now, service, dashboard });
+      const brand = await brandOf(stores);
+      const mails = new IdentityMails({ database, now, brand, dashboard });
       const what = `The operator changed your address from ${email} to ${to}`;
       await mails.formerAddress(email, what);
       await mails.notice(to, what);

@@ -17,6 +17,7 @@ import { loadMailConfig } from "../../settings/config.ts";
 import type { AccountRow } from "../../store/accounts/accounts.ts";
 import { renameAccount } from "../../store/people/own-accounts.ts";
 import { PeopleStore } from "../../store/people/people.ts";
+import { brandOf } from "../brand.ts";
 import { type Answer, type Command, type Input, UsageError } from "../command.ts";
 import { noted } from "../noted.ts";
 import { table } from "../print.ts";
@@ -39,13 +40,14 @@ function teamCommand(input: Input, run: (team: Team) => Promise<Answer>) {
     const { administration, database, random, consoleOrigin, environment } = stores;
     const account = await findAccount(administration, id);
     const { now } = administration;
-    const { service, relay } = loadMailConfig(environment);
+    const { relay } = loadMailConfig(environment);
+    const brand = await brandOf(stores);
     // Only an invitation has a link, which needs the address of the dashboard.
     const dashboard = `${consoleOrigin ?? ""}/dashboard`;
-    const mails = new IdentityMails({ database, now, service, dashboard });
+    const mails = new IdentityMails({ database, now, brand, dashboard });
     const byOperator: TeamActor["noted"] = (action, about) => noted({ now }, action, about);
     const by = {
-      name: `The operator of ${service}`,
+      name: `The operator of ${brand().name}`,
       personId: null,
       role: "owner",
       noted: byOperator,

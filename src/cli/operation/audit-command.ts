@@ -5,7 +5,7 @@ import { type NanoUsd, toDecimal } from "../../core/money/money.ts";
 import { auditPayments, type PaymentAudit } from "../../payments/provider-audit.ts";
 import { AuditRepository } from "../../store/audit/audit.ts";
 import { type Answer, type Command, UsageError } from "../command.ts";
-import { paymentsOf } from "../payments/top-up-commands.ts";
+import { paymentsRead } from "../payments/top-up-commands.ts";
 import { dollars } from "../print.ts";
 import type { Stores } from "../stores.ts";
 import { idOf } from "../values.ts";
@@ -24,7 +24,7 @@ const auditCommand: Command = {
     const id = input.positionals.length === 0 ? null : idOf(input, "account");
     if (input.values.has("payments")) {
       if (id !== null) throw new UsageError("--payments compares the payments of all accounts");
-      return async (stores) => paymentsAnswer(await auditPayments(paymentsOf(stores)));
+      return async (stores) => paymentsAnswer(await auditPayments(paymentsRead(stores)));
     }
     return async (stores) => {
       const account = id === null ? null : await findAccount(stores.administration, id);

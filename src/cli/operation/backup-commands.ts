@@ -9,7 +9,7 @@ import { loadPaymentConfig } from "../../settings/config.ts";
 import { readBackup } from "../../store/backup/backup.ts";
 import { readMigrations } from "../../store/backup/backup-tables.ts";
 import type { Answer, Command } from "../command.ts";
-import { paymentsOf } from "../payments/top-up-commands.ts";
+import { paymentsRead } from "../payments/top-up-commands.ts";
 import { utc } from "../print.ts";
 import type { Stores } from "../stores.ts";
 import { auditEverything } from "./audit-command.ts";
@@ -111,7 +111,7 @@ async function checkFolder(folder: string): Promise<Answer> {
 async function checkStores(stores: Stores): Promise<Answer> {
   const { report, problems } = await auditEverything(stores);
   const isSold = loadPaymentConfig(stores.environment) !== null;
-  const payments = isSold ? await auditPayments(paymentsOf(stores)) : null;
+  const payments = isSold ? await auditPayments(paymentsRead(stores)) : null;
   const differences = (payments?.findings ?? []).map(
     ({ ref, expected, found }) => `${ref}: the provider has ${expected}, the ledger has ${found}`,
   );

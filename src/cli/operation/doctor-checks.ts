@@ -21,7 +21,7 @@ import { parseRedisUrl } from "../../store/servers/redis-url.ts";
 import { UntrustedProxies } from "../../store/servers/untrusted-proxies.ts";
 import { type CheckContext, type Finding, ok, problem, warning } from "../doctor-finding.ts";
 import { checkJournal, checkLocks, checkOperations } from "../doctor-ledger.ts";
-import { paymentsOf } from "../payments/top-up-commands.ts";
+import { paymentsRead } from "../payments/top-up-commands.ts";
 import { openCatalogue } from "../server-settings.ts";
 
 /** A check and its name in the output. An error that the check throws becomes a problem. */
@@ -186,7 +186,7 @@ async function checkPayments({ stores, config, now }: CheckContext): Promise<Fin
   if (config.payments === null) {
     return [warning("No payment provider is configured: only operators can add credit")];
   }
-  const { provider } = paymentsOf(stores);
+  const { provider } = paymentsRead(stores);
   const events = provider.listEvents(new Date(now()));
   for await (const _ of events) break;
   return [ok(`${provider.name} answers`)];

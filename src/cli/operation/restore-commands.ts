@@ -104,10 +104,8 @@ async function run(stores: Stores, folder: string | null): Promise<Answer> {
     throw new AdministrationError("wrong_state", error.message);
   }
   try {
-    const reread =
-      loadPaymentConfig(stores.environment) === null
-        ? null
-        : await rereadPayments(paymentsOf(stores));
+    const isSold = loadPaymentConfig(stores.environment) !== null;
+    const reread = isSold ? await rereadPayments(await paymentsOf(stores)) : null;
     const { report, problems } = await auditEverything(stores);
     const all = [...(await secretProblems(stores)), ...problems];
     return doneAnswer({ source, losses, reread, problems: all, accounts: report.accounts });

@@ -161,7 +161,7 @@ const reread: Command = {
   summary: "Read again every payment that the provider has otherwise, and book what is missing",
   options: {},
   prepare: () => async (stores) => {
-    const payments = await rereadPayments(paymentsOf(stores));
+    const payments = await rereadPayments(await paymentsOf(stores));
     const failed = payments.some(({ result }) => result === "unknown");
     const lines = payments.map(({ ref, account, result }) => {
       return `${ref} of ${account ?? "nobody"}: ${result.replace("_", " ")}`;

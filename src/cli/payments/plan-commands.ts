@@ -77,7 +77,7 @@ function ofAccount(
   const id = idOf(input, "account");
   return async (stores) => {
     const account = await findAccount(stores.administration, id);
-    return await run(paymentsOf(stores), account);
+    return await run(await paymentsOf(stores), account);
   };
 }
 

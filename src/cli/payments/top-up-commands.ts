@@ -1,6 +1,7 @@
 // `farebox topup …` makes top-ups through the payment provider, for the holder of an account.
 
 import { findAccount } from "../../accounts/administration.ts";
+import { DEFAULT_BRAND, type ReadBrand } from "../../core/brand/brand.ts";
 import { AdministrationError } from "../../core/errors.ts";
 import { newSuffix } from "../../core/ids.ts";
 import { toJsonNumber } from "../../core/money/money.ts";
@@ -18,9 +19,10 @@ import { neededVariables, PROVIDER_KINDS } from "../../payments/providers.ts";
 import type { PaymentDeps } from "../../payments/read-top-up.ts";
 import { refundTopUp } from "../../payments/refund.ts";
 import { orderCharge, startCheckout } from "../../payments/top-ups.ts";
-import { loadMailConfig, loadPaymentConfig } from "../../settings/config.ts";
+import { loadPaymentConfig } from "../../settings/config.ts";
 import type { AutoTopUp } from "../../store/payments/auto-top-ups.ts";
 import type { SavedCard } from "../../store/payments/saved-cards.ts";
+import { brandOf } from "../brand.ts";
 import { type Answer, type Command, type Input, UsageError } from "../command.ts";
 import { dollars, indented, table, utc } from "../print.ts";
 import type { Stores } from "../stores.ts";
@@ -34,14 +36,19 @@ const SANDBOX = "This is the sandbox: no real money moves.";
  * The configured payment provider.
  * @throws AdministrationError if no provider is configured
  */
-export function paymentsOf({
-  database,
-  actors,
-  administration,
-  random,
-  environment,
-  warn,
-}: Stores): PaymentDeps {
+export async function paymentsOf(stores: Stores): Promise<PaymentDeps> {
+  return openConfigured(stores, await brandOf(stores));
+}
+
+/** The same, for commands that only read at the provider: they send no mail under a name. */
+export function paymentsRead(stores: Stores): Pick<PaymentDeps, "provider" | "topUps"> {
+  return openConfigured(stores, () => DEFAULT_BRAND);
+}
+
+function openConfigured(
+  { database, actors, administration, random, environment, warn }: Stores,
+  brand: ReadBrand,
+): PaymentDeps {
   const config = loadPaymentConfig(environment);
   if (config === null) {
     throw new AdministrationError(
@@ -52,8 +59,7 @@ export function paymentsOf({
   if (!movesMoney(config.name)) warn(SANDBOX);
   const log = { info: () => {}, warn: noted(warn), error: noted(warn) };
   const { now } = administration;
-  const { service } = loadMailConfig(environment);
-  return openPayments({ config, database, actors, now, random, log, service });
+  return openPayments({ config, database, actors, now, random, log, brand });
 }
 
 function noted(warn: Stores["warn"]): (fields: object, message: string) => void {
@@ -74,7 +80,7 @@ const link: Command = {
     const savesCard = input.values.has("save-card");
     return async (stores) => {
       const account = await findAccount(stores.administration, id);
-      const topUp = await startCheckout(paymentsOf(stores), account, { amount, savesCard });
+      const topUp = await startCheckout(await paymentsOf(stores), account, { amount, savesCard });
       const until = topUp.expiresAt === null ? "" : `, until ${utc(topUp.expiresAt)}`;
       return {
         json: { ...topUpJson(topUp), account: id },
@@ -104,7 +110,7 @@ const charge: Command = {
       // found again.
       const request = reference ?? newSuffix(stores.random);
       const order = { amount, cardId, request };
-      return ended(await orderCharge(paymentsOf(stores), account, order));
+      return ended(await orderCharge(await paymentsOf(stores), account, order));
     };
   },
 };
@@ -122,7 +128,7 @@ const refund: Command = {
     const amount = input.values.has("usd") ? positiveAmountOf(input, "usd") : null;
     const reference = referenceOf(input, "id") ?? "";
     return async (stores) => {
-      const topUp = await refundTopUp(paymentsOf(stores), id, { amount, reference });
+      const topUp = await refundTopUp(await paymentsOf(stores), id, { amount, reference });
       return {
         json: topUpJson(topUp),
         text: `Ordered the refund of ${id}. By now: ${topUp.concern ?? "nothing is refunded"}.`,
@@ -140,7 +146,7 @@ const list: Command = {
     const id = idOf(input, "account");
     return async (stores) => {
       const account = await findAccount(stores.administration, id);
-      const topUps = await paymentsOf(stores).topUps.list(account.number);
+      const topUps = await (await paymentsOf(stores)).topUps.list(account.number);
       const text = topUps.length === 0 ? "none" : table(topUps.map(topUpRow));
       return {
         json: { account: id, top_ups: topUps.map(topUpJson) },
@@ -160,7 +166,7 @@ const cards: Command = {
     const cardId = cardOption(input, "remove");
     return async (stores) => {
       const account = await findAccount(stores.administration, id);
-      const payments = paymentsOf(stores);
+      const payments = await paymentsOf(stores);
       if (cardId !== null) await removeOwnCard(payments, account, cardId);
       const left = await payments.cards.list(account.number, payments.provider.name);
       const text = left.length === 0 ? "none" : table(left.map(cardRow));
@@ -191,7 +197,7 @@ const auto: Command = {
     if (isOff && settings !== null) throw new UsageError("--off cannot be given with --usd");
     return async (stores) => {
       const account = await findAccount(stores.administration, id);
-      const payments = paymentsOf(stores);
+      const payments = await paymentsOf(stores);
       if (settings !== null) await enableAuto(payments, account, settings);
       if (isOff) await disableAuto(payments, account);
       return autoAnswer(id, await autoSettingsOf(payments, account));

@@ -1,11 +1,12 @@
 // Opens the part of the console's dependencies that is about people.
 
 import { type AdministrationDeps, apply } from "../../accounts/administration.ts";
+import type { ReadBrand } from "../../core/brand/brand.ts";
 import type { Log } from "../../core/log.ts";
 import { Identity, type IdentityConfig, type IdentityServices } from "../../identity/identity.ts";
 import type { MeDeps } from "./me.ts";
 
-interface PeopleConfig extends Omit<IdentityConfig, "service" | "showsMailsTo"> {
+interface PeopleConfig extends Omit<IdentityConfig, "brand" | "showsMailsTo"> {
   /** True if answers to requests of this machine show the mails that were sent. */
   readonly showsMails: boolean;
   readonly configuredOrigin: string | null;
@@ -14,7 +15,8 @@ interface PeopleConfig extends Omit<IdentityConfig, "service" | "showsMailsTo"> 
 type Installation = MeDeps["installation"];
 
 interface OpenPeopleDeps extends Omit<IdentityServices, "onOpened"> {
-  readonly mail: { readonly service: string; readonly relay: object | null };
+  readonly brand: ReadBrand;
+  readonly mail: { readonly relay: object | null };
   readonly payments: { readonly name: NonNullable<Installation["payments"]> } | null;
   readonly actors: AdministrationDeps["actors"];
   readonly log: Log;
@@ -24,12 +26,12 @@ type PeopleServices = Pick<MeDeps, "identity" | "installation" | "people" | "con
 
 export function openPeople(
   { configuredOrigin, showsMails, ...config }: PeopleConfig,
-  { mail, payments, actors, ...services }: OpenPeopleDeps,
+  { brand, mail, payments, actors, ...services }: OpenPeopleDeps,
 ): PeopleServices {
   const onDelayed = (account: string, error: unknown) =>
     services.log.warn({ err: error, account }, "A new account is not in Redis yet");
   const identity = new Identity(
-    { ...config, service: mail.service, showsMailsTo: mailsShown(showsMails) },
+    { ...config, brand, showsMailsTo: mailsShown(showsMails) },
     {
       ...services,
       onOpened: (account) => apply({ actors, onDelayed }, account),

@@ -38,6 +38,13 @@ export type ReadBrand = () => Brand;
 /** The name of the software, and of an installation without a brand. */
 export const PRODUCT = "Farebox";
 
+const PRODUCT_WORD = /\bFarebox\b/g;
+
+/** A text of ours under the name of a brand. Commands and ids, in lower case, stay. */
+export function inBrand(text: string, { name }: Pick<Brand, "name">): string {
+  return name === PRODUCT ? text : text.replaceAll(PRODUCT_WORD, () => name);
+}
+
 /** The brand of an installation that configures none. */
 export const DEFAULT_BRAND: Brand = {
   name: PRODUCT,

@@ -1,6 +1,10 @@
 // The pages of the dashboard: one HTML page for every address below /dashboard, and its files.
 
+import type { Brand } from "../../core/brand/brand.ts";
+import { logoAddress } from "../../core/brand/mark.ts";
+import { pageBrand, pageStyle } from "../../core/brand/page-brand.ts";
 import type { RandomBytes } from "../../core/ids.ts";
+import { escapeHtml } from "../../core/text/html.ts";
 import { takes } from "../accepts.ts";
 import { plainEndpoint } from "../endpoint.ts";
 import type { Endpoint } from "../endpoint-info.ts";
@@ -11,6 +15,7 @@ import { DASHBOARD_PATH, type DashboardAsset, type DashboardFiles } from "./dash
 export interface DashboardDeps {
   /** The built pages; null if they were never built, or if no console is served. */
   readonly dashboard: () => DashboardFiles | null;
+  readonly catalogue: () => { readonly brand: Brand };
   readonly random: RandomBytes;
 }
 
@@ -53,7 +58,7 @@ function pageEndpoint(id: string, path: string, summary: string): Endpoint<Dashb
   });
 }
 
-function answer({ dashboard, random }: DashboardDeps, request: Request): Response {
+function answer({ dashboard, catalogue, random }: DashboardDeps, request: Request): Response {
   const files = dashboard();
   if (files === null) {
     const text =
@@ -62,8 +67,10 @@ function answer({ dashboard, random }: DashboardDeps, request: Request): Respons
     return new Response(text, { status: 503, headers: TEXT });
   }
   const path = pathOf(request.url);
-  if (!path.startsWith(ASSETS))
-    return page(files, Buffer.from(random(NONCE_BYTES)).toString("base64"));
+  if (!path.startsWith(ASSETS)) {
+    const nonce = Buffer.from(random(NONCE_BYTES)).toString("base64");
+    return page(files, catalogue().brand, nonce);
+  }
   const asset = files.assets.get(path.slice(ASSETS.length));
   if (asset === undefined)
     return new Response("There is no such file.\n", { status: 404, headers: TEXT });
@@ -74,7 +81,7 @@ function answer({ dashboard, random }: DashboardDeps, request: Request): Respons
  * Serves the page, which may only talk to this server; the nonce allows its styles and its first
  * script.
  */
-function page({ page: html }: DashboardFiles, nonce: string): Response {
+function page({ page: html }: DashboardFiles, brand: Brand, nonce: string): Response {
   const policy = [
     "default-src 'none'",
     `script-src 'self' 'nonce-${nonce}'`,
@@ -86,7 +93,17 @@ function page({ page: html }: DashboardFiles, nonce: string): Response {
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ];
-  return new Response(html.replaceAll("NONCE", nonce), {
+  // The brand comes last: its texts are the operator's, and could be the words replaced here.
+  const inserted: Readonly<Record<string, string>> = {
+    NAME: escapeHtml(brand.name),
+    DATA: escapeHtml(JSON.stringify(pageBrand(brand))),
+    LOGO: escapeHtml(logoAddress(brand)),
+    STYLE: `<style nonce="${nonce}">${pageStyle(brand)}</style>`,
+  };
+  const text = html
+    .replaceAll("NONCE", nonce)
+    .replaceAll(/BRAND_([A-Z]+)/g, (word, part: string) => inserted[part] ?? word);
+  return new Response(text, {
     headers: {
       ...COMMON,
       "content-type": "text/html; charset=utf-8",

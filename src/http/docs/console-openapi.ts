@@ -7,6 +7,7 @@ import type { ConsoleEndpoint } from "../console/console-endpoint.ts";
 import { plainEndpoint } from "../endpoint.ts";
 import type { Endpoint } from "../endpoint-info.ts";
 import { type TSchema, Type } from "../schema.ts";
+import { type NamedDeps, nameIn, perName } from "./named-documents.ts";
 import { type DocumentHead, refusalSchema, writeDocument } from "./openapi-document.ts";
 import { examplesOf, requestBodyOf } from "./openapi-operation.ts";
 import type { Json, SchemaWriter } from "./openapi-schema.ts";
@@ -27,8 +28,8 @@ const ERROR = { $ref: "#/components/schemas/Error" };
 /** The endpoint that serves the document of these endpoints. */
 export function consoleDocument<Deps>(
   endpoints: readonly ConsoleEndpoint<Deps>[],
-): Endpoint<unknown> {
-  let text: string | null = null;
+): Endpoint<NamedDeps> {
+  const textOf = perName((name) => JSON.stringify(consoleOpenApi(endpoints, { name })));
   return plainEndpoint({
     id: "consoleDocument",
     method: "GET",
@@ -36,15 +37,12 @@ export function consoleDocument<Deps>(
     summary: "The OpenAPI 3.1 document of the console's own API",
     reply: Type.Unknown(),
     examples: [],
-    run() {
-      text ??= JSON.stringify(consoleOpenApi(endpoints));
-      return new Response(text, { headers: HEADERS });
-    },
+    run: (deps: NamedDeps) => new Response(textOf(nameIn(deps)), { headers: HEADERS }),
   });
 }
 
 const CONSOLE_HEAD: DocumentHead = {
-  title: "Farebox Console API",
+  title: "Console API",
   description:
     "What the dashboard asks. It is for people with a session, not for programs with a key; " +
     "what changes something must come from a page of the console. Amounts are decimal text, " +
@@ -56,13 +54,14 @@ const CONSOLE_HEAD: DocumentHead = {
   ],
 };
 
-/** The document of these endpoints. */
+/** The document of these endpoints, under the name of a service. */
 export function consoleOpenApi(
   endpoints: readonly Documented[],
-  head: DocumentHead = CONSOLE_HEAD,
+  { name, head = CONSOLE_HEAD }: { readonly name: string; readonly head?: DocumentHead },
 ): Json {
   return writeDocument(endpoints, {
     head,
+    name,
     version: project.version,
     error: refusalSchema({
       code: { type: "string" },

@@ -21,21 +21,28 @@ export interface DocsPart {
 /** The script replaces this address with the page's own. */
 const ORIGIN = "http://127.0.0.1:8080";
 
-export function docsPage(parts: readonly DocsPart[], canTry: boolean): string {
+interface DocsTerms {
+  readonly canTry: boolean;
+  /** The name of the service. */
+  readonly name: string;
+}
+
+export function docsPage(parts: readonly DocsPart[], { canTry, name }: DocsTerms): string {
+  const title = escapeHtml(`${name} API`);
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Farebox API</title>
+<title>${title}</title>
 <link rel="stylesheet" href="/docs/page.css">
 <script src="/docs/page.js" defer></script>
 </head>
 <body${canTry ? " data-try" : ""}>
 <a class="skip" href="#content">Skip to the content</a>
 <nav aria-label="Endpoints">
-<a class="title" href="#content">Farebox API</a>
+<a class="title" href="#content">${title}</a>
 <label class="search">Search
 <input type="search" id="search" placeholder="path, field or error"></label>
 <p id="none" hidden>Nothing found.</p>
@@ -44,7 +51,7 @@ ${parts.map(navigationOf).join("\n")}
 <ul><li><a href="#errors">Errors</a></li></ul>
 </nav>
 <main id="content">
-<h1>Farebox API</h1>
+<h1>${title}</h1>
 ${intro(parts)}
 ${parts.map(partHtml).join("\n")}
 ${errorTable()}

@@ -4,14 +4,16 @@
 import project from "../../../package.json";
 import { KEY_PREFIXES } from "../../core/access/keys.ts";
 import type { Surface } from "../../core/access/services.ts";
+import { PRODUCT } from "../../core/brand/brand.ts";
 import { plainEndpoint } from "../endpoint.ts";
 import type { DocumentedEndpoint } from "../endpoint-errors.ts";
 import type { Endpoint } from "../endpoint-info.ts";
 import { Type } from "../schema.ts";
 import { docsPage } from "./docs-page.ts";
+import { type NamedDeps, nameIn, perName } from "./named-documents.ts";
 import { openApi } from "./openapi.ts";
 
-export interface DocumentationDeps {
+export interface DocumentationDeps extends NamedDeps {
   /** True if the page has forms that send requests with a key that the reader types in. */
   readonly docsTryIt: boolean;
 }
@@ -33,10 +35,10 @@ const PAGE_POLICY = [
 ].join("; ");
 
 /** The OpenAPI document of a surface; the Gateway's also has the program's own endpoints. */
-export function documentOf(surface: Surface, lists: DocumentedLists): object {
+export function documentOf(surface: Surface, lists: DocumentedLists, name = PRODUCT): object {
   const { version } = project;
   const endpoints = surface === "gateway" ? [...lists.gateway, ...lists.program] : lists[surface];
-  return openApi({ surface, endpoints, version });
+  return openApi({ surface, name, endpoints, version });
 }
 
 export function documentation(lists: DocumentedLists): readonly Endpoint<DocumentationDeps>[] {
@@ -50,7 +52,7 @@ export function documentation(lists: DocumentedLists): readonly Endpoint<Documen
 }
 
 function documentEndpoint(surface: Surface, lists: DocumentedLists): Endpoint<DocumentationDeps> {
-  let text: string | null = null;
+  const textOf = perName((name) => JSON.stringify(documentOf(surface, lists, name)));
   return plainEndpoint({
     id: `${surface}Document`,
     method: "GET",
@@ -58,15 +60,16 @@ function documentEndpoint(surface: Surface, lists: DocumentedLists): Endpoint<Do
     summary: `The OpenAPI 3.1 document of the ${surface} surface`,
     reply: Type.Unknown(),
     examples: [],
-    run() {
-      text ??= JSON.stringify(documentOf(surface, lists));
-      return new Response(text, { headers: { ...CACHE, "content-type": "application/json" } });
-    },
+    run: (deps: DocumentationDeps) =>
+      new Response(textOf(nameIn(deps)), {
+        headers: { ...CACHE, "content-type": "application/json" },
+      }),
   });
 }
 
 function pageEndpoint(lists: DocumentedLists): Endpoint<DocumentationDeps> {
-  const pages = new Map<boolean, string>();
+  const plainPage = perName((name) => pageOf(lists, { canTry: false, name }));
+  const tryPage = perName((name) => pageOf(lists, { canTry: true, name }));
   return plainEndpoint({
     id: "docsPage",
     method: "GET",
@@ -74,9 +77,9 @@ function pageEndpoint(lists: DocumentedLists): Endpoint<DocumentationDeps> {
     summary: "The documentation for people",
     reply: Type.Unknown(),
     examples: [],
-    run({ docsTryIt }: DocumentationDeps) {
-      const page = pages.get(docsTryIt) ?? pageOf(lists, docsTryIt);
-      pages.set(docsTryIt, page);
+    run(deps: DocumentationDeps) {
+      const { docsTryIt } = deps;
+      const page = (docsTryIt ? tryPage : plainPage)(nameIn(deps));
       const policy = docsTryIt ? `${PAGE_POLICY}; connect-src 'self'` : PAGE_POLICY;
       const headers = {
         ...CACHE,
@@ -88,7 +91,10 @@ function pageEndpoint(lists: DocumentedLists): Endpoint<DocumentationDeps> {
   });
 }
 
-function pageOf({ gateway, application, program }: DocumentedLists, canTry: boolean): string {
+function pageOf(
+  { gateway, application, program }: DocumentedLists,
+  terms: { readonly canTry: boolean; readonly name: string },
+): string {
   const surfaceOf = (
     surface: Surface,
     title: string,
@@ -104,7 +110,7 @@ function pageOf({ gateway, application, program }: DocumentedLists, canTry: bool
     surfaceOf("application", "Application API", application),
     { title: "Operation", documentPath: null, keyPrefix: null, endpoints: program },
   ];
-  return docsPage(parts, canTry);
+  return docsPage(parts, terms);
 }
 
 function assetEndpoint(path: string, mediaType: string, file: URL): Endpoint<DocumentationDeps> {

@@ -5,6 +5,7 @@ import { type Json, SchemaWriter } from "./openapi-schema.ts";
 
 /** The title, description and tags of a document. */
 export interface DocumentHead {
+  /** Without the name of the service. */
   readonly title: string;
   readonly description: string;
   readonly tags: readonly { readonly name: string; readonly description: string }[];
@@ -12,6 +13,8 @@ export interface DocumentHead {
 
 interface DocumentParts<One> {
   readonly head: DocumentHead;
+  /** The name of the service. */
+  readonly name: string;
   /** The version of the program. */
   readonly version: string;
   /** The schema of a refusal. */
@@ -26,6 +29,7 @@ export function writeDocument<One extends Pick<EndpointInfo, "method" | "path">>
   endpoints: readonly One[],
   {
     head: { title, description, tags },
+    name,
     version,
     error,
     components,
@@ -41,7 +45,7 @@ export function writeDocument<One extends Pick<EndpointInfo, "method" | "path">>
   return {
     openapi: "3.1.0",
     info: {
-      title,
+      title: `${name} ${title}`,
       version,
       description,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },

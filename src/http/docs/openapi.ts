@@ -10,14 +10,16 @@ import type { Json } from "./openapi-schema.ts";
 
 export interface OpenApiOptions {
   readonly surface: Surface;
+  /** The name of the service. */
+  readonly name: string;
   readonly endpoints: readonly DocumentedEndpoint[];
   /** The version of the program. */
   readonly version: string;
 }
 
 const TITLES: Readonly<Record<Surface, string>> = {
-  gateway: "Farebox Gateway API",
-  application: "Farebox Application API",
+  gateway: "Gateway API",
+  application: "Application API",
 };
 
 const DESCRIPTIONS: Readonly<Record<Surface, string>> = {
@@ -28,7 +30,7 @@ and the header \`x-svc-cost-usd\` say.`,
 unless the request names one. Calls draw on the credits of the application account.`,
 };
 
-export function openApi({ surface, endpoints, version }: OpenApiOptions): Json {
+export function openApi({ surface, name, endpoints, version }: OpenApiOptions): Json {
   const tags = new Map(endpoints.map((endpoint) => [tagOf(endpoint), tagDescription(endpoint)]));
   return writeDocument(endpoints, {
     head: {
@@ -36,6 +38,7 @@ export function openApi({ surface, endpoints, version }: OpenApiOptions): Json {
       description: DESCRIPTIONS[surface].replaceAll("\n", " "),
       tags: [...tags].map(([name, description]) => ({ name, description })),
     },
+    name,
     version,
     error: errorSchema(surface),
     components: { headers: HEADERS, securitySchemes: securityOf(surface) },

@@ -2,6 +2,7 @@
 // output.
 
 import { expect, test } from "bun:test";
+import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
 import { usd } from "../../../src/core/money/money.ts";
 import { createChatProvider } from "../../../src/services/chat/protocols/chat-provider.ts";
 import { createGuide } from "../../../src/services/chat/protocols/guide/guide.ts";
@@ -37,7 +38,7 @@ const api = await sharedApi({
   chat: createChatProvider({
     identifiers,
     catalogue: () => catalogue,
-    guide: createGuide({ documents: [], tokens }),
+    guide: createGuide({ documents: [], brand: () => DEFAULT_BRAND, tokens }),
     fetch: upstreamFetch,
     clock: realClock,
     log: silent,

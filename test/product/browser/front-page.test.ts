@@ -64,6 +64,20 @@ describe.skipIf(!canRun)("a visitor", () => {
     const footer = await page.locator("footer").innerHTML();
     expect(footer).toContain('href="mailto:help@acme.example"');
     expect(footer).toContain('href="https://acme.example/terms"');
+    // Pages of the dashboard, an authenticator and a mail follow too.
+    await visitor.go("sign-up");
+    await visitor.sees("Acme");
+    await visitor.inspect("sign-up-branded");
+    expect(await page.title()).toBe("Acme");
+    expect(await page.locator("body").textContent()).not.toContain("Farebox");
+    const colour = await page.evaluate(
+      "getComputedStyle(document.querySelector('button[type=submit]')).backgroundColor",
+    );
+    expect(colour).toBe("rgb(122, 31, 92)");
+    await visitor.signUp("bob@example.com");
+    await visitor.settled();
+    expect(await page.locator("body").textContent()).not.toContain("Farebox");
+    await visitor.inspect("overview-branded");
     expect(visitor.complaints).toEqual([]);
   });
 });

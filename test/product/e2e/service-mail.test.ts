@@ -2,6 +2,7 @@
 // same bytes.
 
 import { expect, test } from "bun:test";
+import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
 import { serviceMail } from "../../../src/core/service-mail.ts";
 import { addServiceMail } from "../../../src/store/mail/outbox.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -33,7 +34,7 @@ test("a mail of the service survives a worker that is killed at any stage", asyn
       worker.kill9().then(dead.resolve, dead.reject);
       return dead.promise;
     });
-    const mail = serviceMail({ service: "Farebox", subject: stage, paragraphs: ["A line."] });
+    const mail = serviceMail({ brand: DEFAULT_BRAND, subject: stage, paragraphs: ["A line."] });
     await database.db.transaction((tx) =>
       addServiceMail(
         tx,

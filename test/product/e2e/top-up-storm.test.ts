@@ -5,6 +5,7 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { ApiAnswer, ApiRequest } from "../../../src/annexes/stripe-sandbox/sandbox-keys.ts";
+import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
 import { enableAuto } from "../../../src/payments/auto-settings.ts";
 import { openPayments } from "../../../src/payments/open-payments.ts";
 import type { PaymentDeps } from "../../../src/payments/read-top-up.ts";
@@ -74,7 +75,14 @@ beforeAll(async () => {
   const config = loadPaymentConfig(paid.env);
   if (config === null) throw new Error("Payments are not configured");
   const { database, actors } = product.operator;
-  const parts = { database, actors, now: Date.now, random, log: silent, service: "Farebox" };
+  const parts = {
+    database,
+    actors,
+    now: Date.now,
+    random,
+    log: silent,
+    brand: () => DEFAULT_BRAND,
+  };
   payments = openPayments({ ...parts, config });
 });
 afterAll(async () => {

@@ -5,6 +5,7 @@ import { eq } from "drizzle-orm";
 import type { AppDeps, ConsoleServices } from "../../../src/app.ts";
 import { openConsole } from "../../../src/console/open-console.ts";
 import { ROLES, type Role } from "../../../src/core/access/roles.ts";
+import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
 import type { ConsoleEndpoint } from "../../../src/http/console/console-endpoint.ts";
 import type { People, SignedIn } from "../../../src/http/console/people.ts";
 import { fits } from "../../../src/http/unknown-route.ts";
@@ -172,11 +173,12 @@ function endpointOf(method: string, path: string): ConsoleEndpoint<never> {
 export function servicesOf(stores: ApiStores): Omit<ConsoleServices, "people"> {
   const { database, actors } = stores;
   const parts = { database, actors, keyPepper: PEPPER, now: Date.now, random, log: silent };
-  const opened = openConsole({ ...parts, payments: null, service: "Farebox" });
+  const opened = openConsole({ ...parts, payments: null, brand: () => DEFAULT_BRAND });
   const installation = { base_url: "http://127.0.0.1", payments: null, mail_sink: true } as const;
   const identity = identityOf(stores);
   return {
     consoleUrl: null,
+    brand: () => DEFAULT_BRAND,
     identity,
     installation,
     ...opened,

@@ -1,6 +1,7 @@
 // Reads the service's own mails as their recipients do: they are sent to a real mail server.
 
 import { type ParsedMail, simpleParser } from "mailparser";
+import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
 import { createServiceMimeBuilder } from "../../../src/services/mail/providers/mime.ts";
 import { SmtpTransport } from "../../../src/services/mail/providers/smtp-transport.ts";
 import { parseRelay } from "../../../src/services/mail/smtp-relay.ts";
@@ -36,7 +37,7 @@ export async function openMailbox(database: Database): Promise<Mailbox> {
     transport,
     log: silent,
     mailDomain: DOMAIN,
-    build: createServiceMimeBuilder({ domain: DOMAIN, service: "Farebox", dkim: null }),
+    build: createServiceMimeBuilder({ domain: DOMAIN, brand: () => DEFAULT_BRAND, dkim: null }),
     claimMs: 10_000,
     atOnce: 4,
     retryDelayMs: () => 0,

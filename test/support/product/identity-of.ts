@@ -1,6 +1,7 @@
 // Makes the console's identity of people, on the stores of a test.
 
 import { timingSafeEqual } from "node:crypto";
+import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
 import { createClientInfo } from "../../../src/http/client-info.ts";
 import type { PasswordHashes } from "../../../src/identity/auth.ts";
 import { Identity, type IdentityConfig } from "../../../src/identity/identity.ts";
@@ -31,7 +32,7 @@ export function identityOf(
     {
       origin: ORIGIN,
       secrets: ["a session secret of the tests, long enough"],
-      service: "Farebox",
+      brand: () => DEFAULT_BRAND,
       // Requests come from many addresses, through a trusted proxy.
       showsMailsTo: () => true,
       countsNetworks: true,

@@ -5,6 +5,7 @@ import {
   type SandboxOptions,
   startSandbox,
 } from "../../../src/annexes/stripe-sandbox/sandbox-server.ts";
+import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
 import { NO_PLAN_PRICES } from "../../../src/core/money/plan-terms.ts";
 import { PLAIN_TERMS } from "../../../src/core/money/top-up-terms.ts";
 import { openPayments } from "../../../src/payments/open-payments.ts";
@@ -65,7 +66,7 @@ export async function openBillingLab(
     const { database, actors } = stores;
     const { services, ...app } = own(stores);
     const parts = { database, actors, now: Date.now, random, log: silent };
-    const cashier = openPayments({ ...parts, config, service: "Farebox" });
+    const cashier = openPayments({ ...parts, config, brand: () => DEFAULT_BRAND });
     opened = cashier;
     const { provider, events } = cashier;
     const queue = {

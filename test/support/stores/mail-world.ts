@@ -2,6 +2,7 @@
 
 import { type ConnectionOptions, Queue } from "bullmq";
 import { Registry } from "prom-client";
+import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
 import { parseRelay } from "../../../src/services/mail/smtp-relay.ts";
 import type { MailConfig } from "../../../src/settings/config.ts";
 import type { MailMessage } from "../../../src/store/mail/mail-messages.ts";
@@ -49,13 +50,13 @@ export async function startMailWorld(options: MailWorldOptions = {}): Promise<Ma
   const { stores, log } = api.parts;
   const { queueUrl = stores.server.url } = options;
   const worker = await startMailWorker({
+    brand: () => DEFAULT_BRAND,
     config: {
       secrets: { KEY_PEPPER: [PEPPER], IP_HASH_SECRET: ["ip secret of the tests"] },
       queueRedisUrl: queueUrl,
       payments: null,
       mail: {
         domain: MAIL_DOMAIN,
-        service: "Farebox",
         relay,
         connections: 10,
         buying: null,

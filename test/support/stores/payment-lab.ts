@@ -6,6 +6,7 @@ import {
   type SandboxOptions,
   startSandbox,
 } from "../../../src/annexes/stripe-sandbox/sandbox-server.ts";
+import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
 import type { Log } from "../../../src/core/log.ts";
 import { type NanoUsd, nano } from "../../../src/core/money/money.ts";
 import { NO_PLAN_PRICES } from "../../../src/core/money/plan-terms.ts";
@@ -90,8 +91,8 @@ export async function openPaymentLab(
     ...(options.intercept !== undefined && { intercept: options.intercept }),
   });
   const parts = { actors: world.accounts, database: world.database, now, random, log };
-  const service = "Farebox";
-  const payments = openPayments({ ...parts, service, config: configFor(sandbox, options) });
+  const brand = () => DEFAULT_BRAND;
+  const payments = openPayments({ ...parts, brand, config: configFor(sandbox, options) });
   lab.payments = payments;
   const delivered = () =>
     eventually("every event is delivered", () => sandbox.actions.store.undelivered.length === 0);

@@ -3,6 +3,7 @@
 
 import { expect, test } from "bun:test";
 import { sendBalanceMails } from "../../../src/accounts/balance-mails.ts";
+import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
 import { DAY_MS } from "../../../src/core/durations.ts";
 import { BalanceNotices } from "../../../src/store/accounts/balance-notices.ts";
 import { openMailbox, type ReadMail } from "../../support/fakes/mailbox.ts";
@@ -20,7 +21,7 @@ async function mailsTo(email: string, aheadMs = 0): Promise<readonly ReadMail[]>
   await world.flush();
   const notices = new BalanceNotices(world.database);
   const now = () => Date.now() + aheadMs;
-  const deps = { notices, service: "Farebox", billingUrl: BILLING, now };
+  const deps = { notices, brand: () => DEFAULT_BRAND, billingUrl: BILLING, now };
   await Promise.all([sendBalanceMails(deps), sendBalanceMails(deps)]);
   return await mailbox.read(email);
 }

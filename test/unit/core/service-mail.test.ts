@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
+import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
 import { serviceMail } from "../../../src/core/service-mail.ts";
 
-const PARTS = { service: "Farebox", subject: "Hello", paragraphs: ["A line."] };
+const PARTS = { brand: DEFAULT_BRAND, subject: "Hello", paragraphs: ["A line."] };
 
 test("text and HTML of a service mail say the same", () => {
   const mail = serviceMail({
@@ -18,7 +19,7 @@ test("text and HTML of a service mail say the same", () => {
 test("text of others cannot become markup, a header or another line", () => {
   const evil = '<b onclick="x">&\r\nBcc: eve@x.test\u202e';
   const mail = serviceMail({
-    service: evil,
+    brand: { ...DEFAULT_BRAND, name: evil },
     subject: evil,
     paragraphs: [evil],
     facts: [[evil, evil]],

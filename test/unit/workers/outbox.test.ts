@@ -3,6 +3,7 @@
 
 import { beforeEach, expect, test } from "bun:test";
 import { Registry } from "prom-client";
+import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
 import { retryDelayMs } from "../../../src/core/mail.ts";
 import { type ServiceMailKind, serviceMail } from "../../../src/core/service-mail.ts";
 import { createServiceMimeBuilder } from "../../../src/services/mail/providers/mime.ts";
@@ -22,7 +23,7 @@ const DOMAIN = "mail.test";
 const CLAIM_MS = 10_000;
 const TO = "ada@example.test";
 const CONTENT = serviceMail({
-  service: "Farebox",
+  brand: DEFAULT_BRAND,
   subject: "Your receipt",
   paragraphs: ["You paid <20 USD> & more."],
   facts: [["Amount", "$20.00"]],
@@ -55,7 +56,7 @@ function workerDeps(own = new Registry(), connectionsMax = 10): OutboxDeps {
     mailDomain: DOMAIN,
     claimMs: CLAIM_MS,
     atOnce: connectionsMax,
-    build: createServiceMimeBuilder({ domain: DOMAIN, service: "Farebox", dkim: null }),
+    build: createServiceMimeBuilder({ domain: DOMAIN, brand: () => DEFAULT_BRAND, dkim: null }),
     ...outboxMetrics(own, outbox, silent),
   };
 }

@@ -298,7 +298,7 @@ const guideProvider: ProviderEntry = {
 /** The model that every catalogue has. */
 export const guideModel: ModelEntry = {
   id: GUIDE_MODEL,
-  label: "Farebox guide (extractive, not a language model)",
+  label: "Guide to this service (extractive, not a language model)",
   family: "farebox",
   ownedBy: "farebox",
   prices: bandPrices({ input: "0.10", output: "0.40" }),

@@ -1,6 +1,7 @@
 // Builds a message: always the same bytes for the same message, however often it is sent.
 
 import { createTransport } from "nodemailer";
+import type { ReadBrand } from "../../../core/brand/brand.ts";
 import {
   accountName,
   displayName,
@@ -21,8 +22,7 @@ export interface DkimKey {
 /** The sender's identity: the same for all mail of an installation. */
 export interface MailIdentity {
   readonly domain: string;
-  /** The name of the service in display names and footers. */
-  readonly service: string;
+  readonly brand: ReadBrand;
   readonly dkim: DkimKey | null;
 }
 
@@ -42,17 +42,18 @@ export type BuildMime = (input: MimeInput) => Promise<Buffer>;
 
 /** Creates a builder. Content stays content: it cannot reach a file, a URL or a header. */
 export function createMimeBuilder(identity: MailIdentity): BuildMime {
-  const { domain, service } = identity;
+  const { domain, brand } = identity;
   const compose = createComposer(identity);
   return async ({ id, content, sender, accountDomain, date }) => {
     const ownDomain = accountName(accountDomain, sender);
-    const footer = footerText(ownDomain, service);
+    const { senderName } = brand();
+    const footer = footerText(ownDomain, senderName);
     const { text, html, subject, replyTo } = content;
     return await compose({
       id,
       date,
       subject,
-      from: { name: displayName(content.fromName, ownDomain, service), address: sender },
+      from: { name: displayName(content.fromName, ownDomain, senderName), address: sender },
       to: content.to,
       replyTo,
       text: text && withTextFooter(text, footer),
@@ -74,7 +75,7 @@ export type BuildServiceMime = (input: ServiceMimeInput) => Promise<Buffer>;
 
 /** Creates a builder for the service's own mails, which come from `no-reply@`. */
 export function createServiceMimeBuilder(identity: MailIdentity): BuildServiceMime {
-  const { domain, service } = identity;
+  const { domain, brand } = identity;
   const compose = createComposer(identity);
   return ({ id, to, subject, text, html, date }) =>
     compose({
@@ -83,7 +84,7 @@ export function createServiceMimeBuilder(identity: MailIdentity): BuildServiceMi
       subject,
       text,
       html,
-      from: { name: service, address: noReplyAddress(domain) },
+      from: { name: brand().senderName, address: noReplyAddress(domain) },
       to: [to],
       replyTo: null,
       messageId: `<${id}@${domain}>`,

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DEFAULT_BRAND } from "../../../../src/core/brand/brand.ts";
 import { passagesOf } from "../../../../src/core/text/markdown-passages.ts";
 import { GUIDE_CONTEXT_TOKENS } from "../../../../src/services/chat/models/catalogue.ts";
 import {
@@ -66,7 +67,7 @@ const documents: GuideDocument[] = [
 ];
 const tokens = new TokenCounter({ clock: realClock, log: silent });
 atEnd(() => tokens.close());
-const guide = createGuide({ documents, tokens });
+const guide = createGuide({ documents, brand: () => DEFAULT_BRAND, tokens });
 const account = "acct_1";
 const signal = new AbortController().signal;
 
@@ -168,7 +169,7 @@ describe("an answer", () => {
   });
 
   test("without any document names itself", async () => {
-    const empty = createGuide({ documents: [], tokens });
+    const empty = createGuide({ documents: [], brand: () => DEFAULT_BRAND, tokens });
     for (const question of ["What is Farebox?", "holds"]) {
       const { choices } = await empty.complete(requestOf(question), { account, signal });
       expect(choices[0]?.message.content).toContain("I am no language model");
@@ -300,6 +301,7 @@ describe("documents", () => {
 
   test("the project's own pages answer what newcomers ask", async () => {
     const own = createGuide({
+      brand: () => DEFAULT_BRAND,
       tokens,
       documents: await loadGuideDocuments(join(import.meta.dir, "../../../..")),
     });

@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { simpleParser } from "mailparser";
+import { DEFAULT_BRAND } from "../../../../src/core/brand/brand.ts";
 import type { MailContent } from "../../../../src/core/mail.ts";
 import { createMimeBuilder } from "../../../../src/services/mail/providers/mime.ts";
 import { SmtpTransport } from "../../../../src/services/mail/providers/smtp-transport.ts";
@@ -27,7 +28,7 @@ const DKIM = {
 };
 
 function build(content: Partial<MailContent> = {}, dkim: typeof DKIM | null = null) {
-  return createMimeBuilder({ domain: "mail.test", service: "Farebox", dkim })({
+  return createMimeBuilder({ domain: "mail.test", brand: () => DEFAULT_BRAND, dkim })({
     id: "msg_0000000000000000000001",
     content: { ...CONTENT, ...content },
     sender: SENDER,

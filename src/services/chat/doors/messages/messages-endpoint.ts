@@ -21,7 +21,7 @@ that the provider would run, images and PDFs are refused by name. Charges, limit
 to a call whose caller leaves are those of chat completions.`;
 
 export const COUNT_DESCRIPTION = `Costs nothing, and counts as one request. The count is that of
-Farebox's tokenizer. A prompt of more than 256 KB is estimated.`;
+our tokenizer. A prompt of more than 256 KB is estimated.`;
 
 /** Messages in the Gateway. */
 export const messages = endpoint({

@@ -54,6 +54,6 @@ export const applicationMessages = messagesReplies(ApplicationCost);
 /** The reply of a count. */
 export const TokenCount = named("TokenCount", {
   input_tokens: whole(0, Number.MAX_SAFE_INTEGER, {
-    description: "Counted by Farebox's tokenizer; a model's own may differ",
+    description: "Counted by our tokenizer; a model's own may differ",
   }),
 });

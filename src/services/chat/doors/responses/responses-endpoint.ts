@@ -24,7 +24,7 @@ names them. With \`stream\` each event has its name in an \`event:\` line, and t
 chat completions.`;
 
 export const INPUT_TOKENS_DESCRIPTION = `Costs nothing, and counts as one request. The count is that
-of Farebox's tokenizer. A prompt of more than 256 KB is estimated.`;
+of our tokenizer. A prompt of more than 256 KB is estimated.`;
 
 /** Responses in the Gateway. */
 export const responses = endpoint({

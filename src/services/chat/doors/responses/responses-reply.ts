@@ -113,6 +113,6 @@ export const applicationResponses = responsesReplies(
 export const InputTokens = named("InputTokens", {
   object: Type.Literal("response.input_tokens"),
   input_tokens: whole(0, Number.MAX_SAFE_INTEGER, {
-    description: "Counted by Farebox's tokenizer; a model's own may differ",
+    description: "Counted by our tokenizer; a model's own may differ",
   }),
 });

@@ -3,6 +3,7 @@
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type Brand, inBrand, type ReadBrand } from "../../../../core/brand/brand.ts";
 import { type CancelSignal, throwIfCancelled } from "../../../../core/cancellation.ts";
 import { ApiError } from "../../../../core/errors.ts";
 import type { TokenUsage } from "../../../../core/money/usage.ts";
@@ -49,15 +50,21 @@ const HELP =
 export interface GuideDeps {
   /** The documents to quote. The first one should introduce Farebox. */
   readonly documents: readonly GuideDocument[];
+  /** Quotes call the service by its name. */
+  readonly brand: ReadBrand;
   readonly tokens: TokenCounter;
 }
 
 /** A guide to these documents. */
-export function createGuide({ documents, tokens }: GuideDeps): Guide {
+export function createGuide({ documents, brand, tokens }: GuideDeps): Guide {
   const index = new GuideIndex(documents);
 
   async function complete(request: ChatRequest, options: GuideOptions): Promise<ChatReply> {
-    const { text, finishReason, usage } = await reply({ index, tokens }, request, options);
+    const { text, finishReason, usage } = await reply(
+      { index, brand: brand(), tokens },
+      request,
+      options,
+    );
     const message = { role: "assistant", content: text } as const;
     return { choices: [{ index: 0, message, finish_reason: finishReason }], usage };
   }
@@ -67,7 +74,11 @@ export function createGuide({ documents, tokens }: GuideDeps): Guide {
     options: GuideOptions,
   ): AsyncGenerator<ChatBatch, void, undefined> {
     const { signal } = options;
-    const { text, finishReason, usage } = await reply({ index, tokens }, request, options);
+    const { text, finishReason, usage } = await reply(
+      { index, brand: brand(), tokens },
+      request,
+      options,
+    );
     const [first = "", ...rest] = inFewWords(text);
     yield batch({ role: "assistant", content: first });
     for (const content of rest) {
@@ -101,8 +112,14 @@ interface Reply {
   readonly usage: TokenUsage;
 }
 
+interface ReplyParts {
+  readonly index: GuideIndex;
+  readonly brand: Brand;
+  readonly tokens: TokenCounter;
+}
+
 async function reply(
-  { index, tokens }: { readonly index: GuideIndex; readonly tokens: TokenCounter },
+  { index, brand, tokens }: ReplyParts,
   request: ChatRequest,
   { account, signal }: GuideOptions,
 ): Promise<Reply> {
@@ -118,7 +135,7 @@ async function reply(
   }
   const asked = request.messages.findLast(({ role }) => role === "user");
   const question = contentText(asked?.content ?? null);
-  const whole = beforeStop(answer(index, question), request.parameters.stop);
+  const whole = beforeStop(inBrand(answer(index, question, brand), brand), request.parameters.stop);
   const count = (text: string) => tokens.countTexts(account, [text]);
   const start = await firstTokens(whole, request.maxTokens, count);
   return {
@@ -128,7 +145,7 @@ async function reply(
   };
 }
 
-function answer(index: GuideIndex, message: string): string {
+function answer(index: GuideIndex, message: string, { name }: Brand): string {
   for (const question of questionsOf(message)) {
     const hits = fitting(index.search(question));
     if (hits.length > 0) return quoted(hits.map(({ passage }) => passage));
@@ -137,7 +154,8 @@ function answer(index: GuideIndex, message: string): string {
   if (wordsOf(end).length > 0) return `I found nothing about that. ${HELP}`;
   // "What is Farebox?" has no words to search for; the opening of the documents answers it.
   const opening = index.opening();
-  return opening !== undefined && /farebox/i.test(end) ? quoted([opening]) : HELP;
+  const isNamed = /farebox/i.test(end) || end.toLowerCase().includes(name.toLowerCase());
+  return opening !== undefined && isNamed ? quoted([opening]) : HELP;
 }
 
 // The question of a long message is at its end, or at its start before pasted text.

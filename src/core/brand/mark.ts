@@ -1,23 +1,15 @@
 // The mark of the brand: the operator's logo, or ours in the accent.
 
-import type { Brand } from "../core/brand/brand.ts";
-import type { Colour } from "../core/brand/colours.ts";
-import { type Html, html } from "../core/text/html.ts";
+import type { Brand } from "./brand.ts";
+import type { Colour } from "./colours.ts";
 
 /** Where the mark is served as a picture. */
 export const LOGO_PATH = "/brand/logo.svg";
-const MARK_PIXELS = 28;
 const SLOT: Colour = "#ffffff";
 
 /** The address of the mark; it changes with the mark. */
 export function logoAddress({ logo, accent }: Brand): string {
   return `${LOGO_PATH}?v=${logo?.version ?? accent.light.slice(1)}`;
-}
-
-/** The mark as an element of a page. */
-export function markHtml(brand: Brand): Html {
-  return html`<img src="${logoAddress(brand)}" alt="" width="${MARK_PIXELS}"
- height="${MARK_PIXELS}">`;
 }
 
 /** The mark as a picture: a slot and a coin that falls into it, unless the brand has a logo. */

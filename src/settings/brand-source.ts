@@ -1,0 +1,59 @@
+// Holds the brand for processes that read no models: workers, and the command line (D-764). It is
+// that of the configuration in force, and without one that of the file.
+
+import type { Brand } from "../core/brand/brand.ts";
+import { DEFAULT_BRAND } from "../core/brand/brand.ts";
+import type { Log } from "../core/log.ts";
+import { versionName } from "./catalogue-changes.ts";
+import { CatalogueError, parseBrand } from "./catalogue-file.ts";
+import {
+  ABSENT,
+  type AppliedConfigurations,
+  readConfiguration,
+  stampOf,
+} from "./catalogue-source.ts";
+
+interface BrandSourceOptions {
+  readonly applied: AppliedConfigurations;
+  /** The file that counts before the first version. */
+  readonly path: string;
+  readonly log: Pick<Log, "error">;
+}
+
+export class BrandSource {
+  readonly #options: BrandSourceOptions;
+  #current = DEFAULT_BRAND;
+  #version = 0;
+  #stamp = ABSENT;
+
+  constructor(options: BrandSourceOptions) {
+    this.#options = options;
+  }
+
+  /** The brand as of the last look; ours before the first. */
+  readonly read = (): Brand => this.#current;
+
+  /** Looks for a newer brand. A wrong one is logged, and the one before stays. */
+  async look(): Promise<void> {
+    const { applied, path, log } = this.#options;
+    try {
+      const found = await applied.inForce(this.#version);
+      if (found === null) await this.#lookAtFile(path);
+      else if (found.text !== null) {
+        this.#version = found.version;
+        this.#current = parseBrand(found.text, versionName(found.version));
+      }
+    } catch (error) {
+      if (!(error instanceof CatalogueError)) throw error;
+      log.error({ line: error.line }, `Refused, the brand stays: ${error.message}`);
+    }
+  }
+
+  async #lookAtFile(path: string): Promise<void> {
+    const stamp = await stampOf(path);
+    if (stamp === this.#stamp) return;
+    this.#stamp = stamp;
+    // A file that disappears changes nothing, as for models.
+    if (stamp !== ABSENT) this.#current = parseBrand(await readConfiguration(path), path);
+  }
+}
