@@ -8,6 +8,7 @@ import {
   lacksAllowance,
   parseDocument,
 } from "../src/core/access/access.ts";
+import { type Budget, NO_BUDGETS } from "../src/core/access/budgets.ts";
 import { invalidKey } from "../src/core/access/keys.ts";
 import type { ApiError, ErrorCode } from "../src/core/errors.ts";
 import { type NanoUsd, ZERO } from "../src/core/money/money.ts";
@@ -19,14 +20,14 @@ import type {
   QuotedDecision,
   Settlement,
 } from "./account.ts";
-import { capOf, limitsOf } from "./account-limits.ts";
-import { type AccountUse, readUse } from "./account-use.ts";
+import { budgetsOfCall, capOf, heldBudgets, limitsOf } from "./account-limits.ts";
+import { type AccountUse, ownedBudgets, readUse } from "./account-use.ts";
 import { viewOf } from "./account-view.ts";
 import { type Ending, type HoldAccount, OpenHold, releaseWhenBack } from "./open-hold.ts";
 import type { LeasedAccount, ProcessLeases } from "./process-leases.ts";
 import { type CallTexts, KeyTexts } from "./records/key-texts.ts";
 import { MAIL_OWNER } from "./records/keys.ts";
-import { inactive, MONEY_REFUSALS, refusalError } from "./refusal.ts";
+import { inactive, MONEY_REFUSALS, moneyLimit, refusalError } from "./refusal.ts";
 import type { RefusalBrake } from "./refusal-brake.ts";
 import { type AdmitArgs, type AdmitReply, admit } from "./scripts/admit-script.ts";
 import type { HoldRef } from "./scripts/call-scripts.ts";
@@ -110,7 +111,6 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   #decide(request: AdmissionRequest, isQuote: false): Promise<Decision>;
   #decide(request: AdmissionRequest, isQuote: true): Promise<QuotedDecision>;
   async #decide(request: AdmissionRequest, isQuote: boolean): Promise<Decision | QuotedDecision> {
-    const ref = this.#holdRef(request);
     let readsLeft = 2;
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const access = this.#access ?? (await this.#refresh());
@@ -134,6 +134,8 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       const refusal = request.isOpen === true ? null : decision.refusal;
       const limits = limitsOf(request, tier);
       const cap = capOf(access.document, tier);
+      const budgets = budgetsOfCall(request, key.budgets, refusal);
+      const ref = this.#holdRef(request, budgets);
       const { metadata, text } = this.#textsOf(access, request);
       const tried: Attempt = {
         request,
@@ -150,6 +152,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
         aboutMs: nowMs,
         version: access.version,
         budget: key.monthlyLimit,
+        budgets,
       };
       const isUntracked = isQuote || request.isDetached === true;
       if (!isUntracked) this.deps.leases.opening(this.bucket, request.requestId);
@@ -167,6 +170,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       }
       if (reply.verdict === "hydrate") await this.hydrate();
       else if (reply.verdict === "stale") await this.#refresh();
+      else if (reply.verdict === "budgets") await this.loadBudgets(budgets);
       else if (reply.verdict === "lease") await this.deps.leases.take(this.keys);
       else if (reply.verdict === "late") this.deps.clock.observe(reply.nowMs);
       else return this.#answer(reply, tried);
@@ -175,13 +179,22 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   }
 
   async view(keyId: string): Promise<AccountView> {
-    return viewOf(this.accountId, await this.state(keyId), keyId);
+    const state = await this.state(keyId);
+    const budgets = parseDocument(state.document).keys.get(keyId)?.budgets ?? NO_BUDGETS;
+    return viewOf(this.accountId, state, { keyId, budgets: await this.budgetUse(budgets) });
   }
 
   /** Returns the use that the account and these keys make of their limits now. */
   async use(keyIds: readonly string[]): Promise<AccountUse> {
     const { accountId: account, bucket } = this;
-    return await readUse(this.scripts.redis, await this.state(), { account, bucket, keyIds });
+    const state = await this.state();
+    const use = await readUse(this.scripts.redis, state, { account, bucket, keyIds });
+    const owned = ownedBudgets(parseDocument(state.document));
+    const budgets = await this.budgetUse(owned);
+    return {
+      ...use,
+      budgets: budgets.map((one, at) => ({ ...one, key: owned[at]?.key ?? null })),
+    };
   }
 
   async checkAccess(): Promise<(keyId: string) => ApiError | null> {
@@ -242,8 +255,8 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   }
 
   #answer(
-    reply: Exclude<AdmitReply, { verdict: "hydrate" | "stale" | "lease" | "late" }>,
-    { request, access, tier, limits, cap, budget, ref, metadata, text, refusal }: Attempt,
+    reply: Exclude<AdmitReply, { verdict: "hydrate" | "stale" | "budgets" | "lease" | "late" }>,
+    { request, access, tier, limits, cap, budget, budgets, ref, metadata, text, refusal }: Attempt,
   ): Decision | QuotedDecision {
     if (reply.verdict === "short") {
       if (request.isAhead === true) this.deps.brake.notePass(request.keyId);
@@ -254,15 +267,19 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     if (reply.verdict === "quote") {
       const { code, spendable } = reply;
       if (code === null) return { refusal: null, isForMoney: false, rate, spendable };
-      const context = { tier, access: refusal?.message, isAsked: false };
+      const refusedBy = moneyLimit({ ...reply, code }, budgets);
+      const context = { tier, access: refusal?.message, isAsked: false, refusedBy };
       const error = refusalError({ ...reply, code }, request, context);
       return { refusal: error, isForMoney: MONEY_REFUSALS.has(code), rate, spendable };
     }
     if (reply.verdict === "refused") {
       this.deps.brake.note({ accountId: this.accountId, keys: this.keys, request }, reply);
       const isAsked = this.#topUps.refused(access.document.autoTopUp, reply, request);
-      const error = refusalError(reply, request, { tier, access: refusal?.message, isAsked });
-      const funds = MONEY_REFUSALS.has(reply.code) ? reply : null;
+      const refusedBy = moneyLimit(reply, budgets);
+      const context = { tier, access: refusal?.message, isAsked, refusedBy };
+      const error = refusalError(reply, request, context);
+      const { spendable } = reply;
+      const funds = MONEY_REFUSALS.has(reply.code) ? { spendable, refusedBy } : null;
       return { verdict: "refused", error, rate, funds };
     }
     const { stream, isDetached = false } = request;
@@ -277,6 +294,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       admittedAtMs: reply.admittedAtMs,
       cap,
       budget,
+      budgets: heldBudgets(budgets, reply.spanStarts),
     });
     if (!isDetached) {
       this.openCalls += 1;
@@ -285,9 +303,13 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
     return { verdict: "admitted", hold, rate };
   }
 
-  #holdRef({ keyId, requestId, isDetached = false }: AdmissionRequest): HoldRef {
+  #holdRef(
+    { keyId, requestId, isDetached = false }: AdmissionRequest,
+    budgets: readonly Budget[],
+  ): HoldRef {
     const owner = isDetached ? MAIL_OWNER : this.deps.leases.owner;
-    return { account: this.accountId, keys: this.keys, keyId, requestId, owner };
+    const hasBudgets = budgets.length > 0;
+    return { account: this.accountId, keys: this.keys, keyId, requestId, owner, hasBudgets };
   }
 
   /** Grants the allowance of the Free plan if it is still due. Concurrent calls share one grant. */

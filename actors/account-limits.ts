@@ -2,8 +2,9 @@
 // cap, and from the call itself.
 
 import type { AccessDocument } from "../src/core/access/access.ts";
+import { type Budget, type HeldBudget, NO_BUDGETS } from "../src/core/access/budgets.ts";
 import type { Tier } from "../src/core/access/limits.ts";
-import { min, type NanoUsd } from "../src/core/money/money.ts";
+import { min, type NanoUsd, ZERO } from "../src/core/money/money.ts";
 import type { AdmissionRequest, Limit } from "./account.ts";
 
 /** The count of a plan's requests, of all keys together. */
@@ -23,4 +24,25 @@ export function limitsOf(input: AdmissionRequest, tier: Tier): readonly Limit[] 
 /** The smaller of the tier's monthly cap and the account holder's own. */
 export function capOf(document: AccessDocument, tier: Tier): NanoUsd {
   return document.ownCap === null ? tier.monthlyCap : min(document.ownCap, tier.monthlyCap);
+}
+
+/** The budgets of a key that count this call: none of a call that holds nothing. */
+export function budgetsOfCall(
+  { bound, refusal: ownRefusal }: AdmissionRequest,
+  budgets: readonly Budget[],
+  refusal: object | null,
+): readonly Budget[] {
+  const holds = bound > ZERO && refusal === null && ownRefusal === undefined;
+  return holds ? budgets : NO_BUDGETS;
+}
+
+/** The budgets of an admitted call, each with the begin of its span. */
+export function heldBudgets(
+  budgets: readonly Budget[],
+  spanStarts: readonly number[],
+): readonly HeldBudget[] {
+  if (budgets.length === 0) return NO_BUDGETS;
+  return budgets.map(({ number, amount }, place) => {
+    return { number, amount, startMs: spanStarts[place] ?? 0 };
+  });
 }

@@ -1,9 +1,12 @@
 // Reads the use that an account and its keys make of their limits now, for pages that show it. It
 // only reads, so the wallet and the counts may be from instants a few milliseconds apart.
 
+import type { AccessDocument } from "../src/core/access/access.ts";
+import type { Budget } from "../src/core/access/budgets.ts";
 import { MAIL_COUNTS } from "../src/core/access/limits.ts";
 import { DAY_MS } from "../src/core/durations.ts";
 import { type NanoUsd, ZERO } from "../src/core/money/money.ts";
+import type { BudgetUse } from "./account.ts";
 import { PLAN_REQUESTS } from "./account-limits.ts";
 import { keyStateKey, limitKey } from "./records/keys.ts";
 import {
@@ -24,6 +27,12 @@ export interface KeyUse {
   readonly requests: number;
 }
 
+/** A budget of an account, or of one of its keys, and its use. */
+export interface OwnedBudget extends BudgetUse {
+  /** The id of the key; null for a budget of the account. */
+  readonly key: string | null;
+}
+
 export interface AccountUse extends Pick<ViewReply, "nowMs" | "month" | "wallet" | "document"> {
   /** Of every key that was asked for. */
   readonly keys: ReadonlyMap<string, KeyUse>;
@@ -32,6 +41,8 @@ export interface AccountUse extends Pick<ViewReply, "nowMs" | "month" | "wallet"
   /** Messages within the last minute, and recipients of the UTC day. */
   readonly messages: number;
   readonly recipients: number;
+  /** Those of the account, then those of its keys. */
+  readonly budgets: readonly OwnedBudget[];
 }
 
 interface UseQuestion {
@@ -45,7 +56,7 @@ export async function readUse(
   redis: RedisClient,
   state: ViewReply,
   { account, bucket, keyIds }: UseQuestion,
-): Promise<AccountUse> {
+): Promise<Omit<AccountUse, "budgets">> {
   const count = (name: string) => limitKey({ bucket, account }, name);
   const names = [
     count(PLAN_REQUESTS),
@@ -65,6 +76,17 @@ export async function readUse(
     messages: windowCount(messages, nowMs),
     recipients: dayCount(recipients, nowMs),
   };
+}
+
+/** All budgets in a document, each with its key. */
+export function ownedBudgets({
+  budgets,
+  keys,
+}: AccessDocument): readonly (Budget & Pick<OwnedBudget, "key">)[] {
+  const ofKeys = [...keys.values()].flatMap((key) =>
+    key.budgets.filter(({ of }) => of === "key").map((budget) => ({ ...budget, key: key.id })),
+  );
+  return [...budgets.map((budget) => ({ ...budget, key: null })), ...ofKeys];
 }
 
 function keyUse(bytes: Buffer | null | undefined, { nowMs, month, wallet }: ViewReply): KeyUse {

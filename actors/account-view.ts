@@ -11,7 +11,7 @@ import type { ViewReply } from "./scripts/call-scripts.ts";
 export function viewOf(
   accountId: string,
   { wallet, document, key: keyState, nowMs, month }: ViewReply,
-  keyId: string,
+  { keyId, budgets }: Pick<AccountView, "budgets"> & { readonly keyId: string },
 ): AccountView {
   const access = parseDocument(document);
   const key = access.keys.get(keyId);
@@ -42,5 +42,6 @@ export function viewOf(
       monthSpent: isKeyMonth ? keyState.spent : ZERO,
       monthHeld: isKeyMonth ? keyState.held : ZERO,
     },
+    budgets,
   };
 }

@@ -1,6 +1,7 @@
 // The interface of an account for the rest of the program: it admits a call, and resolves the hold
 // of the call.
 
+import type { Budget, HeldBudget } from "../src/core/access/budgets.ts";
 import type { Scope, Tier, TierInputs } from "../src/core/access/limits.ts";
 import type { CancelSignal } from "../src/core/cancellation.ts";
 import type { ApiError, ErrorCode } from "../src/core/errors.ts";
@@ -82,8 +83,20 @@ export interface RateLimits {
 
 /** The amounts that the caller may learn from a refusal for money. */
 export interface Funds {
-  /** The most that the call could have held, given balances, cap and budget. */
+  /** The most that the call could have held, given balances, cap and budgets. */
   readonly spendable: NanoUsd;
+  /** The cap or budget that refused the call; null if the balance did, or nothing yet. */
+  readonly refusedBy?: MoneyLimit | null;
+}
+
+/** A cap or budget, as the message of a refusal names it. */
+export interface MoneyLimit {
+  /** "budget of the UTC day of the key" */
+  readonly words: string;
+  /** The part that is neither spent nor held. */
+  readonly left: NanoUsd;
+  /** When it has its whole amount again; null for never. */
+  readonly renewsAt: Date | null;
 }
 
 /** The account's decision on a request for admission. */
@@ -134,6 +147,8 @@ export interface DetachedHold {
   readonly admittedAtMs: number;
   readonly cap: NanoUsd;
   readonly budget: NanoUsd | null;
+  /** The budgets that count the call. */
+  readonly budgets: readonly HeldBudget[];
   /** CallMetadata by `metadataText`. */
   readonly metadata: string;
   readonly limits: readonly Pick<Limit, "name" | "kind" | "weight">[];
@@ -220,6 +235,19 @@ export interface AccountView {
     readonly monthSpent: NanoUsd;
     readonly monthHeld: NanoUsd;
   };
+  /** The budgets that count the calls of the key: its own, then those of the account. */
+  readonly budgets: readonly BudgetUse[];
+}
+
+/** A budget, and the use that is made of it now. */
+export interface BudgetUse extends Budget {
+  readonly spent: NanoUsd;
+  readonly held: NanoUsd;
+  readonly left: NanoUsd;
+  /** When its span began; null if none has begun. */
+  readonly startedAtMs: number | null;
+  /** When it has its whole amount again; null for never, or if no span has begun. */
+  readonly renewsAtMs: number | null;
 }
 
 /** The only way to an account's money and limits. Obtained from `AccountActors.of(identity)`. */

@@ -51,14 +51,16 @@ export function settleDetached(
 /** Settles the hold of any owner by its terms. */
 export function settleByTerms(
   account: DetachedAccount,
-  { requestId, keyId, admittedAtMs, cap, budget, metadata }: DetachedHold,
+  { requestId, keyId, admittedAtMs, cap, budget, budgets, metadata }: DetachedHold,
   ending: Ending & Pick<HoldRef, "owner">,
 ): Promise<Settlement> {
   const { accountId, keys } = account;
   const { owner, cost, outcome, unused } = ending;
-  const call = { account: accountId, keys, keyId, requestId, owner, cost, outcome, unused };
+  const hasBudgets = budgets.length > 0;
+  const ref = { account: accountId, keys, keyId, requestId, owner, hasBudgets };
+  const call = { ...ref, cost, outcome, unused };
   const text = callText(accountId, keyId, metadata);
-  return settleOnce(account, call, { text, admittedAtMs, cap, budget });
+  return settleOnce(account, call, { text, admittedAtMs, cap, budget, budgets });
 }
 
 /** Extends the deadlines of an account's detached holds. Holds that are gone stay gone. */
@@ -78,16 +80,22 @@ export async function renewDetached(
 }
 
 /** Terms as text, with money as decimal strings. */
-export function termsToText({ cap, budget, ...terms }: DetachedHold): string {
+export function termsToText({ cap, budget, budgets, ...terms }: DetachedHold): string {
   return JSON.stringify({
     ...terms,
     cap: cap.toString(),
     budget: budget === null ? null : budget.toString(),
+    budgets: budgets.map((held) => ({ ...held, amount: held.amount.toString() })),
   });
 }
 
 /** Reads the output of `termsToText`. */
 export function termsOfText(text: string): DetachedHold {
-  const { cap, budget, ...terms } = JSON.parse(text);
-  return { ...terms, cap: nano(cap), budget: budget === null ? null : nano(budget) };
+  const { cap, budget, budgets, ...terms } = JSON.parse(text);
+  return {
+    ...terms,
+    cap: nano(cap),
+    budget: budget === null ? null : nano(budget),
+    budgets: budgets.map((held: { amount: string }) => ({ ...held, amount: nano(held.amount) })),
+  };
 }

@@ -6,10 +6,12 @@ import inspectLua from "./lua/inspect.lua" with { type: "text" };
 import { accountKeys, bucketKeys, holdsKey, keyStateKey, MAIL_OWNER } from "./records/keys.ts";
 import {
   type BucketRecord,
+  type BudgetRecord,
   type HoldRecord,
   isEnded,
   type KeyState,
   parseBucket,
+  parseBudget,
   parseHold,
   parseKeyState,
   parseWallet,
@@ -48,6 +50,8 @@ export interface AccountInspection {
   /** By key id; a key without a call is missing. */
   readonly keys: ReadonlyMap<string, KeyState>;
   readonly holds: readonly InspectedHold[];
+  /** By number; a budget that counted no call, or has not been loaded, is missing. */
+  readonly budgets: ReadonlyMap<number, BudgetRecord>;
   /** The journal from the requested place on. */
   readonly tail: readonly StreamEntry[];
 }
@@ -109,6 +113,7 @@ async function inspectHolds(
     keys.document,
     keys.events,
     keys.leases,
+    keys.budgets,
     ...keyIds.map((key) => keyStateKey(bucket, key)),
     ...owners.map((owner) => holdsKey(bucket, owner)),
   ];
@@ -121,7 +126,7 @@ async function inspectHolds(
     ...names,
     ...args,
   )) as Nested;
-  const [time, record, wallet, document, leases, newest, tail, states, holds] = reply;
+  const [time, record, wallet, document, leases, newest, tail, states, holds, budgets] = reply;
   const bucketRecord = parsed(record, parseBucket);
   const ends = new Map([...pairs(leases)].map(([owner, ms]) => [owner, Number(ms)]));
   return {
@@ -132,6 +137,7 @@ async function inspectHolds(
     document: parsed(document, String),
     keys: keyStates(keyIds, states as Nested),
     holds: holdsOf(holds as readonly Buffer[], ends),
+    budgets: budgetRecords(budgets as readonly Buffer[]),
     tail: (tail as readonly Nested[]).map(([streamId, fields]) =>
       streamEntry(String(streamId), (fields as readonly Buffer[])[1]),
     ),
@@ -202,6 +208,14 @@ function holdsOf(flat: readonly Buffer[], ends: ReadonlyMap<string, number>): In
     holds.push({ request: String(flat[at + 1]), owner, leaseMs, record });
   }
   return holds;
+}
+
+function budgetRecords(flat: readonly Buffer[]): Map<number, BudgetRecord> {
+  const records = new Map<number, BudgetRecord>();
+  for (let at = 0; at + 1 < flat.length; at += 2) {
+    records.set(Number(flat[at]), parseBudget(flat[at + 1] ?? Buffer.alloc(0)));
+  }
+  return records;
 }
 
 function holdOf(bytes: Buffer | undefined): HoldRecord | null {

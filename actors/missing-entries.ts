@@ -3,9 +3,14 @@
 // calls count as spent by their keys.
 
 import type { Operation } from "../src/core/journal/journal.ts";
-import { nano } from "../src/core/money/money.ts";
-import type { MonthSpending, WalletRecord } from "../src/store/accounts/wallet-repository.ts";
+import { nano, ZERO } from "../src/core/money/money.ts";
+import type {
+  BudgetRows,
+  MonthSpending,
+  WalletRecord,
+} from "../src/store/accounts/wallet-repository.ts";
 import { operationIn, parseEntry, UnknownRecord } from "./records/records.ts";
+import type { BudgetSpans } from "./scripts/wallet-scripts.ts";
 
 type Applied = Pick<WalletRecord, "operations" | "freeExpiresAtMs">;
 
@@ -24,6 +29,43 @@ function chargeIn(content: Buffer): MonthSpending[] {
   try {
     const { key, month, paidDelta, freeDelta } = parseEntry("0-0", content);
     return month === null ? [] : [{ key, month, spent: nano(-paidDelta - freeDelta) }];
+  } catch (error) {
+    if (error instanceof UnknownRecord) return [];
+    throw error;
+  }
+}
+
+/** The newest two spans of each budget, with the charges of the missing entries. */
+export function spansOf(
+  numbers: readonly number[],
+  { spans, missing }: BudgetRows,
+): readonly BudgetSpans[] {
+  const sums = new Map<string, BudgetRows["spans"][number]>();
+  for (const row of [...spans, ...missing.flatMap(budgetChargesIn)]) {
+    const name = `${row.number} ${row.startMs}`;
+    sums.set(name, { ...row, spent: nano(row.spent + (sums.get(name)?.spent ?? 0n)) });
+  }
+  return numbers.map((number) => {
+    const [last, before] = [...sums.values()]
+      .filter((row) => row.number === number)
+      .toSorted((a, b) => b.startMs - a.startMs);
+    return {
+      number,
+      startMs: last?.startMs ?? NO_SPAN,
+      spent: last?.spent ?? ZERO,
+      previousStartMs: before?.startMs ?? NO_SPAN,
+      previousSpent: before?.spent ?? ZERO,
+    };
+  });
+}
+
+const NO_SPAN = -1;
+
+/** The charge of an entry to each budget that it names. */
+function budgetChargesIn(content: Buffer): BudgetRows["spans"][number][] {
+  try {
+    const { budgets, paidDelta, freeDelta } = parseEntry("0-0", content);
+    return budgets.map((ref) => ({ ...ref, spent: nano(-paidDelta - freeDelta) }));
   } catch (error) {
     if (error instanceof UnknownRecord) return [];
     throw error;

@@ -1,6 +1,7 @@
 // An open hold, for the process that owns it. It is resolved exactly once, even if the connection
 // to Redis is lost.
 
+import type { HeldBudget } from "../src/core/access/budgets.ts";
 import { Cancellation, type CancelSignal } from "../src/core/cancellation.ts";
 import { type ApiError, ERRORS } from "../src/core/errors.ts";
 import { NOTHING_COUNTED, outcomeText } from "../src/core/journal/journal.ts";
@@ -30,6 +31,8 @@ export interface HoldAccount {
   readonly scriptTime: () => ScriptTime;
   /** Builds the wallet if Redis does not have it. */
   ensureWallet(): Promise<void>;
+  /** Loads these budgets if Redis does not have them. */
+  loadBudgets(budgets: readonly Pick<HeldBudget, "number">[]): Promise<void>;
   /** Called when the hold is resolved, or handed over. */
   closed(hold: OpenHold): void;
   /** Called with each settlement that Redis has confirmed. */
@@ -56,6 +59,7 @@ interface HoldTerms {
   readonly admittedAtMs: number;
   readonly cap: NanoUsd;
   readonly budget: NanoUsd | null;
+  readonly budgets: readonly HeldBudget[];
 }
 
 /** The end of a hold, in the form that the script takes. */
@@ -125,10 +129,10 @@ export class OpenHold implements Hold {
   }
 
   get detached(): DetachedHold {
-    const { ref, admittedAtMs, cap, budget, metadata } = this.terms;
+    const { ref, admittedAtMs, cap, budget, budgets, metadata } = this.terms;
     const { requestId, keyId } = ref;
     const limits = this.terms.limits.map(({ name, kind, weight }) => ({ name, kind, weight }));
-    return { requestId, keyId, admittedAtMs, cap, budget, metadata, limits };
+    return { requestId, keyId, admittedAtMs, cap, budget, budgets, metadata, limits };
   }
 
   detach(): void {
@@ -247,16 +251,16 @@ export class OpenHold implements Hold {
 
   // Field by field, because a spread takes five times as long, and every call does this.
   #callTo({ cost, outcome, unused }: Ending): SettleOpenArgs {
-    const { account, keys, keyId, requestId, owner } = this.terms.ref;
-    return { account, keys, keyId, requestId, owner, cost, outcome, unused };
+    const { account, keys, keyId, requestId, owner, hasBudgets } = this.terms.ref;
+    return { account, keys, keyId, requestId, owner, hasBudgets, cost, outcome, unused };
   }
 }
 
 export type SettlingAccount = Pick<
   HoldAccount,
-  "scripts" | "scriptTime" | "ensureWallet" | "onSettled"
+  "scripts" | "scriptTime" | "ensureWallet" | "loadBudgets" | "onSettled"
 >;
-type SettledTerms = Pick<SettleLateArgs, "text" | "admittedAtMs" | "cap" | "budget">;
+type SettledTerms = Pick<SettleLateArgs, "text" | "admittedAtMs" | "cap" | "budget" | "budgets">;
 
 /**
  * Settles a hold. If it is gone (the sweep expired it, or its wallet was rebuilt), settles late.
@@ -276,13 +280,22 @@ export async function settleOnce(
 async function settleAfterEnd(
   account: SettlingAccount,
   call: SettleOpenArgs,
-  { text, admittedAtMs, cap, budget }: SettledTerms,
+  { text, admittedAtMs, cap, budget, budgets }: SettledTerms,
 ): Promise<Settlement> {
   // The wallet pays what is due, and may have been evicted meanwhile.
   await account.ensureWallet();
-  const args = { ...call, text, admittedAtMs, cap, budget, nowMs: account.scriptTime() };
-  const settled = await account.scripts.run(settleLate, args);
-  if (settled === null) throw new Error(`The call ${call.requestId} could not be settled late`);
+  const late = () => {
+    const nowMs = account.scriptTime();
+    const args = { ...call, text, admittedAtMs, cap, budget, budgets, nowMs };
+    return account.scripts.run(settleLate, args);
+  };
+  let settled = await late();
+  if (settled === "budgets") {
+    await account.loadBudgets(budgets);
+    settled = await late();
+  }
+  if (settled === null || settled === "budgets")
+    throw new Error(`The call ${call.requestId} could not be settled late`);
   return settled;
 }
 

@@ -287,6 +287,7 @@ export class ProcessLeases {
       keyId: hold.key,
       requestId,
       owner,
+      hasBudgets: hold.budgets.length > 0,
       cost: hold.checkpoint,
       outcome: ABANDONED,
       unused: [],

@@ -1,16 +1,19 @@
 // Turns refusals of the scripts into errors for the caller.
 
 import { type InactiveState, inactiveMessage } from "../src/core/access/access.ts";
+import { type Budget, budgetWords } from "../src/core/access/budgets.ts";
 import type { Tier } from "../src/core/access/limits.ts";
 import { ApiError, type ErrorCode } from "../src/core/errors.ts";
 import { toDecimal } from "../src/core/money/money.ts";
-import type { AdmissionRequest } from "./account.ts";
+import { nextMonthMs } from "../src/core/money/months.ts";
+import type { AdmissionRequest, MoneyLimit } from "./account.ts";
 import type { RefusedReply } from "./scripts/admit-script.ts";
 
 /** Refusals that more money, or a new month, would lift. */
 export const MONEY_REFUSALS: ReadonlySet<ErrorCode> = new Set([
   "key_budget_exceeded",
   "monthly_limit_reached",
+  "account_budget_exceeded",
   "insufficient_credits",
 ]);
 
@@ -23,6 +26,7 @@ export interface RefusalContext {
   readonly access: string | undefined;
   /** True if the refusal has requested an automatic top-up. */
   readonly isAsked: boolean;
+  readonly refusedBy: MoneyLimit | null;
 }
 
 /**
@@ -31,7 +35,7 @@ export interface RefusalContext {
 export function refusalError(
   reply: Omit<RefusedReply, "verdict">,
   input: AdmissionRequest,
-  { tier, access: accessMessage, isAsked }: RefusalContext,
+  { tier, access: accessMessage, isAsked, refusedBy }: RefusalContext,
 ): ApiError {
   const { code } = reply;
   if (input.refusal?.code === code) return input.refusal;
@@ -61,12 +65,38 @@ export function refusalError(
   }
   if (code === "payment_required") return paymentRequired();
   if (code === "account_inactive") return inactive("suspended");
-  const needed = toDecimal(input.bound);
-  const spendable = toDecimal(reply.spendable);
-  const message = `The call may cost up to $${needed}; $${spendable} can be spent now`;
+  const spendable = `$${toDecimal(reply.spendable)} can be spent now`;
+  const left = refusedBy === null ? spendable : leftWords(refusedBy);
+  const message = `The call may cost up to $${toDecimal(input.bound)}; ${left}`;
   if (!isAsked) return new ApiError(code, message);
   const retryAfterSeconds = TOP_UP_SECONDS;
   return new ApiError(code, `${message}; an automatic top-up is under way`, { retryAfterSeconds });
+}
+
+/** The months of an account and of a key, in the words of `budgetWords`. */
+const MONTHS: Partial<Record<ErrorCode, string>> = {
+  key_budget_exceeded: "monthly budget of the key",
+  monthly_limit_reached: "monthly limit of the account",
+};
+
+/** The cap or budget that refused a call; null if none did. */
+export function moneyLimit(
+  { code, byBudget, left, renewsAtMs, nowMs }: Omit<RefusedReply, "verdict">,
+  budgets: readonly Budget[],
+): MoneyLimit | null {
+  const budget = byBudget === null ? undefined : budgets[byBudget];
+  if (budget !== undefined) {
+    const renewsAt = renewsAtMs === null ? null : new Date(renewsAtMs);
+    return { words: budgetWords(budget), left, renewsAt };
+  }
+  const words = MONTHS[code];
+  return words === undefined ? null : { words, left, renewsAt: new Date(nextMonthMs(nowMs)) };
+}
+
+/** "the monthly budget of the key has $1.2 left, and renews at 2026-12-01T00:00:00.000Z" */
+export function leftWords({ words, left, renewsAt }: MoneyLimit): string {
+  const renewal = renewsAt === null ? "does not renew" : `renews at ${renewsAt.toISOString()}`;
+  return `the ${words} has $${toDecimal(left)} left, and ${renewal}`;
 }
 
 /** The lease of a call's hold ended, or its wallet was rebuilt. */

@@ -1,11 +1,14 @@
 // Keeps an account's wallet in Redis consistent with Postgres: builds it, applies missing
 // operations and newer access documents, and evicts it.
 
+import type { Budget, BudgetRef } from "../src/core/access/budgets.ts";
 import { invalidKey } from "../src/core/access/keys.ts";
 import { ApiError } from "../src/core/errors.ts";
 import { ZERO } from "../src/core/money/money.ts";
 import type { WalletRecord, WalletRepository } from "../src/store/accounts/wallet-repository.ts";
-import { passMissing, withMissing } from "./missing-entries.ts";
+import type { BudgetUse } from "./account.ts";
+import { budgetUse } from "./budget-use.ts";
+import { passMissing, spansOf, withMissing } from "./missing-entries.ts";
 import { type AccountKeys, accountKeys } from "./records/keys.ts";
 import { parseBucket } from "./records/records.ts";
 import type { RedisClock } from "./redis/redis-clock.ts";
@@ -19,6 +22,7 @@ import {
   expireFree,
   hydrate,
   type KeySpending,
+  loadBudgets,
 } from "./scripts/wallet-scripts.ts";
 
 export interface UpkeepDeps {
@@ -100,6 +104,45 @@ export class WalletUpkeep {
       return;
     }
     throw new ApiError("service_unavailable", "The account could not be rebuilt; try again");
+  }
+
+  /** Loads these budgets, as Postgres has them, if Redis does not have them. */
+  async loadBudgets(budgets: readonly Pick<BudgetRef, "number">[]): Promise<void> {
+    const numbers = budgets.map(({ number }) => number);
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const { scripts, repository } = this.deps;
+      const bytes = await scripts.redis.getBuffer(this.keys.bucket);
+      if (bytes === null) {
+        await scripts.prepare();
+        continue;
+      }
+      const { epoch, evictions } = parseBucket(bytes);
+      const record = await fromPostgres(repository.readBudgets(this.accountId, numbers));
+      const spans = spansOf(numbers, record);
+      const loading = { ...this.subject(), epoch, evictions, budgets: spans };
+      const reply = await scripts.run(loadBudgets, loading);
+      if (reply === "ok") return;
+      if (reply === "hydrate") await this.hydrate();
+    }
+    throw new ApiError("service_unavailable", "The budgets could not be read; try again");
+  }
+
+  /** The use of these budgets now. */
+  async budgetUse(budgets: readonly Budget[]): Promise<readonly BudgetUse[]> {
+    if (budgets.length === 0) return [];
+    const { scripts, scriptTime, clock } = this.deps;
+    const fields = budgets.map(({ number }) => `${number}`);
+    const { epoch } = (await this.state()).wallet;
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const records = await scripts.redis.hmgetBuffer(this.keys.budgets, ...fields);
+      const nowMs = scriptTime() || clock.now();
+      const uses = budgets.map((budget, at) => {
+        return budgetUse(budget, records[at] ?? null, { epoch, nowMs });
+      });
+      if (uses.every((use) => use !== null)) return uses;
+      await this.loadBudgets(budgets);
+    }
+    throw new ApiError("service_unavailable", "The budgets could not be read; try again");
   }
 
   /** Applies every operation in Postgres that the wallet lacks, in order, each exactly once. */

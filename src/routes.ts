@@ -13,7 +13,7 @@ import {
   renameConsoleKey,
   revokeConsoleKey,
 } from "./console/keys.ts";
-import { type LimitsDeps, setCap } from "./console/limits.ts";
+import { type LimitsDeps, setAccountBudget, setCap, setKeyBudget } from "./console/limits.ts";
 import type { BillingDeps } from "./console/money/billing.ts";
 import { disableAutoTopUp, enableAutoTopUp, removeCard } from "./console/money/cards.ts";
 import { charge, checkout, topUp } from "./console/money/top-ups.ts";
@@ -94,6 +94,8 @@ export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
   revokeConsoleKey,
   renameConsoleKey,
   setCap,
+  setAccountBudget,
+  setKeyBudget,
   checkout,
   charge,
   topUp,

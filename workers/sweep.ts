@@ -195,6 +195,7 @@ async function sweepOne(
       keyId: hold.key,
       requestId,
       owner,
+      hasBudgets: hold.budgets.length > 0,
       outcome: HOLD_EXPIRED_OUTCOME,
     });
     return verdict === "ok";

@@ -1,6 +1,7 @@
 -- Decides on one call: takes a hold, or refuses and says why. All or nothing.
 --
--- KEYS  1 bucket  2 wallet  3 key  4 holds  5 events  6 op  7 refused  8.. limits
+-- KEYS  1 bucket  2 wallet  3 key  4 holds  5 events  6 op  7 refused  8.. limits, then the budgets
+--       if the call names any
 -- ARGV  1 packed: now_ms or 0, version, window limit, bound, free credit may pay (0/1), takes a
 --         stream slot (0/1), stream limit, open call limit, cap, key budget or -1, deadline_ms of a
 --         hold without a process or 0, refusal precedes the window (0/1), attempt (0 only,
@@ -9,17 +10,21 @@
 --         their own, latency of a refusal, ms, when this was sent, ms, how long it is valid, ms;
 --         then a refusal code or ''
 --       2 request  3 account, key and metadata between tabs
---       4.. of each limit: kind, limit, weight, code (see limits.lua)
--- Reply packed now_ms, limit, remaining, reset_ms, hold_paid, hold_free, admitted_ms
+--       4.. of each limit: kind, limit, weight, code (see limits.lua); then of all budgets packed:
+--       number, span, cap, owner (see budgets.lua)
+-- Reply packed now_ms, limit, remaining, reset_ms, hold_paid, hold_free, admitted_ms, and the begin
+--         of the span of each budget
 --       { 'recover' } the bucket is not set up; { 'hydrate' } Redis has no such wallet
 --       { 'stale' } the access document has another version: read it, and try again
+--       { 'budgets' } a budget is not in Redis: load it (load_budgets.lua), and try again
 --       { 'lease' } its process needs a lease (lease.lua) before it may hold anything here
 --       { 'late', packed now_ms } it was sent too long ago, or by a clock that is wrong; nothing
 --         was changed
 --       { 'short', packed spendable } tentative: the bound does not fit; ahead of its body: the
 --         body may be read. The request was counted, nothing else changed
 --       { error_code, packed now_ms, limit, remaining, reset_ms, spendable, retry_ms, by the
---         limit of open calls (0/1) } refused; no money was changed
+--         limit of open calls (0/1), place of the budget that refused it or 0, rest of the cap or
+--         budget, end of that budget's span or 0 } refused; no money was changed
 --       { 'quote', the same numbers, error_code or '' } the decision that a call would get now:
 --         nothing was counted, held or logged
 --       error ENDED  a late copy: the call has ended already; nothing was changed
@@ -45,13 +50,23 @@ if month < w.month and not is_month_before(month, w.month) then month = w.month 
 roll(k, w.month)
 local window = window_of(k, call.window)
 if open_window(window, now) then write_key(key_key, bucket.epoch, k, window) end
-local limits = #KEYS > 7 and read_limits(KEYS, ARGV, 8, 4, now) or nil
+local limits, budgets
+if #KEYS > 7 then
+  local last = 7 + floor((#ARGV - 3) / 4)
+  if last > 7 then limits = read_limits(KEYS, ARGV, 8, last, 4, now) end
+  if last < #KEYS then
+    budgets = read_budgets(KEYS[#KEYS], ARGV[#ARGV], bucket.epoch, now)
+    if not budgets then return { 'budgets' } end
+  end
+end
 
--- The most that this call can hold, by the balances, the account's cap and the key's budget.
+-- The most that this call can hold, by the balances, the account's cap and all budgets.
 local free_is_over = w.free > 0 and w.free_expires > 0 and now >= w.free_expires
 local usable_free = eligible == 1 and not free_is_over and w.free or 0
 local cap_room = cap - month_use(w, month)
 local budget_room = budget >= 0 and budget - month_use(k, month) or AMOUNT_MAX
+local over, least_room = nil, AMOUNT_MAX
+if budgets then over, least_room = check_budgets(budgets, bound) end
 
 -- In the order of the error table.
 local full, exceeded = window.total >= limit, nil
@@ -72,7 +87,9 @@ elseif window_full then code, refused_by = 'rate_limit_exceeded', 'requests'
 elseif refusal ~= '' then code = refusal
 elseif exceeded then code, refused_by = exceeded.code, exceeded.kind
 elseif bound > 0 and bound > budget_room then code, refused_by = 'key_budget_exceeded', 'budget'
+elseif over and over.owner == OF_KEY then code, refused_by = BUDGET_CODES[OF_KEY], over.name
 elseif bound > 0 and bound > cap_room then code, refused_by = 'monthly_limit_reached', 'cap'
+elseif over then code, refused_by = BUDGET_CODES[over.owner], over.name
 elseif bound > w.paid + usable_free then code, refused_by = 'insufficient_credits', 'balance'
 elseif stream == 1 and w.streams >= stream_limit then
   code, refused_by = 'too_many_streams', 'streams'
@@ -80,14 +97,13 @@ elseif deadline_ms == 0 and w.calls >= call_limit then
   code, refused_by = stream == 1 and 'too_many_streams' or 'rate_limit_exceeded', 'calls'
 end
 
-local left = spendable(w.paid + usable_free, cap_room, budget_room)
+local left = spendable(w.paid + usable_free, cap_room, budget_room, least_room)
 if attempt == 6 then
-  return { 'quote', refusal_numbers(now, window, limit, limits, left, exceeded, refused_by),
-    code or '' }
+  return { 'quote', refusal_numbers(now, window, limit, limits, left, exceeded, refused_by)
+    .. limit_numbers(refused_by, over, budget_room, cap_room), code or '' }
 end
 
-local for_money = code == 'key_budget_exceeded' or code == 'monthly_limit_reached'
-  or code == 'insufficient_credits'
+local for_money = IS_FOR_MONEY[code]
 local goes_on = (for_money and (attempt == 1 or attempt == 5)) or (attempt == 4 and not code)
 if goes_on and not sent_before(holds, request, bucket.epoch) then
   -- The first try counts the request, so the window also limits how often a prompt is tokenised.
@@ -117,6 +133,7 @@ if code then
       write_key(key_key, bucket.epoch, k, window)
     end
     local packed = refusal_numbers(now, window, limit, limits, left, exceeded, refused_by)
+      .. limit_numbers(refused_by, over, budget_room, cap_room)
     if rows <= rows_max then
       local fault = append(KEYS[5], bucket.epoch, nil, {
         type = REFUSED, at = now, text = text, request = request,
@@ -140,6 +157,7 @@ local hold = call.hold
 hold.epoch, hold.paid, hold.free = bucket.epoch, bound - from_free, from_free
 hold.month, hold.stream, hold.checkpoint, hold.admitted = month, stream, 0, now
 hold.deadline, hold.text = deadline_ms > 0 and now + deadline_ms or 0, text
+if budgets then hold.text = text .. '\t' .. names_of(budgets) end
 local record = hold_record(hold)
 if redis_call('HSETNX', holds, request, record) == 0 then
   -- An admission that was sent before finds its hold.
@@ -148,7 +166,7 @@ if redis_call('HSETNX', holds, request, record) == 0 then
     if reply_in(before) then return redis.error_reply('ENDED ' .. request) end
     local most, remaining, resets = closest_window(window, limit, limits, now)
     return pack('<ddddddd', now, most, remaining, resets, before.paid, before.free,
-      before.admitted)
+      before.admitted) .. (budgets and budget_starts(before.text) or '')
   end
   redis_call('HSET', holds, request, record)
   hold = parse_hold(record)
@@ -160,6 +178,8 @@ add_to_month(w, month, 0, bound)
 add_to_month(k, month, 0, bound)
 if not is_counted then count_request(window, limits) end
 if limits then count_admitted(limits) end
+if budgets then hold_in_budgets(KEYS[#KEYS], bucket.epoch, budgets, bound) end
 write_call(wallet_key, w, key_key, k, window)
 local most, remaining, resets = closest_window(window, limit, limits, now)
-return pack('<ddddddd', now, most, remaining, resets, hold.paid, hold.free, now)
+local reply = pack('<ddddddd', now, most, remaining, resets, hold.paid, hold.free, now)
+return budgets and reply .. budget_starts(hold.text) or reply

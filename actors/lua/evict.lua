@@ -2,7 +2,7 @@
 -- so no longer used. A key's window stays while it counts anything: refused requests count there
 -- and do not use the wallet.
 --
--- KEYS  1 bucket  2 wallet  3 document  4.. keys of the account
+-- KEYS  1 bucket  2 wallet  3 document  4 budgets  5.. keys of the account
 -- ARGV  1 packed: now_ms or 0, seq in Postgres, idle_ms
 -- Reply { 'ok' }  { 'kept' }
 
@@ -14,8 +14,8 @@ local now = now_ms(given)
 if w then
   if now - w.used < idle_ms or w.seq ~= seq or has_holds(w) then return { 'kept' } end
 end
-redis_call('DEL', KEYS[2], KEYS[3])
-for i = 4, #KEYS do
+redis_call('DEL', KEYS[2], KEYS[3], KEYS[4])
+for i = 5, #KEYS do
   -- Most keys of an account may have ended long ago, and have no state.
   if redis_call('EXISTS', KEYS[i]) == 1 then
     local k = read_key(KEYS[i], bucket.epoch)

@@ -1,16 +1,17 @@
 -- Reads all that a bucket has of one account at one instant, and the journal from a place on.
 --
--- KEYS  1 bucket  2 wallet  3 document  4 events  5 leases  6.. keys of the account, then the holds
---         of each owner
+-- KEYS  1 bucket  2 wallet  3 document  4 events  5 leases  6 budgets  7.. keys of the account,
+--         then the holds of each owner
 -- ARGV  1 packed: now_ms or 0, how many keys, journal entries at most  2 account  3 stream id
 --       4.. the owners, in the order of their holds
 -- Reply { packed now_ms, bucket or '', wallet or '', document or '', leases, newest entry,
---         journal entries, { key or '', ... }, { owner, request, record, ... } }
+--         journal entries, { key or '', ... }, { owner, request, record, ... },
+--         { budget, record, ... } }
 
 local given, key_count, entries_max = unpack_record('<ddd', ARGV[1])
 local key_states, holds = {}, {}
-for i = 6, 5 + key_count do key_states[#key_states + 1] = redis_call('GET', KEYS[i]) or '' end
-local first = 6 + key_count
+for i = 7, 6 + key_count do key_states[#key_states + 1] = redis_call('GET', KEYS[i]) or '' end
+local first = 7 + key_count
 for i = first, #KEYS do
   local records = redis_call('HGETALL', KEYS[i])
   for at = 1, #records, 2 do
@@ -28,4 +29,5 @@ return {
   redis_call('GET', KEYS[3]) or '', redis_call('HGETALL', KEYS[5]),
   redis_call('XREVRANGE', KEYS[4], '+', '-', 'COUNT', 1),
   redis_call('XRANGE', KEYS[4], ARGV[3], '+', 'COUNT', whole(entries_max)), key_states, holds,
+  redis_call('HGETALL', KEYS[6]),
 }

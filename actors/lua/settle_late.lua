@@ -3,14 +3,16 @@
 -- amount of the hold is unknown: the whole cost is written off. The account never owes anything. A
 -- surplus that the sweep took is given back; free credit only if no newer free credit replaced it.
 --
--- KEYS  1 bucket  2 wallet  3 key  4 op  5 events
+-- KEYS  1 bucket  2 wallet  3 key  4 op  5 events  6 budgets, if the call named any
 -- ARGV  1 packed: now_ms or 0, admitted_ms, cost, cap, key budget or -1, time for which the reply
 --         is kept for a repeat, ms
---       2 request  3 account, key and metadata between tabs  4 outcome
+--       2 request  3 account, key and metadata between tabs  4 outcome  5 of all budgets packed:
+--       number, begin of the span, cap
 -- Reply packed charged, charged_free, left, owned (see settle): the first two are totals, with the
 --         charge of the sweep
 --       { 'recover' } the bucket is not set up
 --       { 'hydrate' } the sweep charged the call, and Redis no longer has the wallet
+--       { 'budgets' } or no longer has a budget: load it, and try again
 
 local given, admitted, cost, cap, budget, keep_ms = unpack_record('<dddddd', ARGV[1])
 local again = answer_again(KEYS[4])
@@ -37,6 +39,11 @@ end
 
 -- Evicted since its process looked: the cost can neither be taken nor given back.
 if was_swept and not w then return { 'hydrate' } end
+local budgets, budgets_room = nil, AMOUNT_MAX
+if was_swept and KEYS[6] then
+  budgets, budgets_room = read_late_budgets(KEYS[6], ARGV[5], bucket.epoch)
+  if not budgets then return { 'budgets' } end
+end
 
 -- The sweep charged the last checkpoint, which is our own count: the call may have cost more or
 -- less.
@@ -44,7 +51,7 @@ local due = min(cost, total) - charged
 local take_paid, take_free = 0, 0
 local k = w and read_key(KEYS[3], bucket.epoch)
 if w and due > 0 then
-  local room = min(due, cap - month_use(w, month))
+  local room = min(due, cap - month_use(w, month), budgets_room)
   if budget >= 0 then room = min(room, budget - month_use(k, month)) end
   room = max(0, room)
   local usable_free = (w.free_expires == 0 or now < w.free_expires) and w.free or 0
@@ -65,7 +72,8 @@ if taken ~= 0 then
 end
 local fault = append(KEYS[5], bucket.epoch, w, {
   type = was_swept and LATE or CALL, at = admitted, seq = seq, paid_delta = -take_paid,
-  free_delta = -take_free, month = month, held = total, text = ARGV[3], request = ARGV[2],
+  free_delta = -take_free, month = month, held = total, request = ARGV[2],
+  text = budgets and ARGV[3] .. '\t' .. names_of(budgets) or ARGV[3],
   written_off = max(0, cost - charged - taken), outcome = ARGV[4],
 })
 if fault then return fault end
@@ -75,6 +83,7 @@ if taken ~= 0 then
   drop_lapsed(KEYS[5], w, { admitted = admitted, text = ARGV[3] }, -take_free)
   write_wallet(KEYS[2], w)
   write_key(KEYS[3], bucket.epoch, k)
+  if budgets then charge_late(KEYS[6], bucket.epoch, budgets, taken) end
 end
 local answer = settled(charged + taken, charged_free + take_free, w)
 remember(KEYS[4], answer, whole(keep_ms))

@@ -21,6 +21,8 @@ export interface BucketKeys {
 export interface AccountKeys extends BucketKeys {
   readonly wallet: string;
   readonly document: string;
+  /** A hash: budgets by their numbers. */
+  readonly budgets: string;
   /** The results of `callKeys`, by API key. */
   readonly calls: Map<string, CallKeys>;
 }
@@ -53,6 +55,7 @@ export function accountKeys(accountId: string, bucket: number): AccountKeys {
     ...bucketKeys(bucket),
     wallet: `${tag}:account:${accountId}`,
     document: `${tag}:document:${accountId}`,
+    budgets: `${tag}:budgets:${accountId}`,
     calls: new Map(),
   };
 }

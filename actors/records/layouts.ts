@@ -3,7 +3,7 @@
 // also reads the version before its own, so old and new processes can run side by side; `farebox
 // migrate --finish` raises the version once only new ones run.
 
-/** The layouts that this release reads. lua/records.lua has the same numbers. */
+/** The layouts that this release reads. lua/shared/records.lua has the same. */
 export const LAYOUT_MIN = 2;
 export const LAYOUT_MAX = 2;
 

@@ -1,7 +1,8 @@
-// The packed records of Redis: little-endian doubles, then text. Only this file, lua/records.lua
-// and lua/window.lua know their layout; test/unit/actors/records/records.test.ts checks that they
-// agree.
+// The packed records of Redis: little-endian doubles, then text. Only this file, and records.lua
+// and window.lua in lua/shared/, know their layout; test/unit/actors/records/records.test.ts checks
+// that they agree.
 
+import { type BudgetRef, parseBudgetRefs } from "../../src/core/access/budgets.ts";
 import type { JournalEntry, JournalType, OperationKind } from "../../src/core/journal/journal.ts";
 import { OPERATION_KINDS } from "../../src/core/journal/journal.ts";
 import { type NanoUsd, nanoOf } from "../../src/core/money/money.ts";
@@ -89,6 +90,20 @@ export interface HoldRecord {
   readonly account: string;
   readonly key: string;
   readonly metadata: string;
+  /** The budgets that count it. */
+  readonly budgets: readonly BudgetRef[];
+}
+
+/** The amounts of a budget in its newest span and the one before; -1 begins a span that was not. */
+export interface BudgetRecord {
+  readonly layout: number;
+  readonly epoch: number;
+  readonly startMs: number;
+  readonly spent: NanoUsd;
+  readonly held: NanoUsd;
+  readonly previousStartMs: number;
+  readonly previousSpent: NanoUsd;
+  readonly previousHeld: NanoUsd;
 }
 
 const BYTES = 8;
@@ -98,6 +113,7 @@ const KEY_FIELDS = 10;
 const WINDOW_FIELDS = 3;
 const DAY_FIELDS = 2;
 const HOLD_FIELDS = 9;
+const BUDGET_FIELDS = 8;
 const ENDED_EPOCH = 0;
 const ENTRY_FIELDS = 14;
 const OPERATION_AT = 10;
@@ -182,7 +198,8 @@ export function parseDayCount(bytes: Buffer): { readonly day: number; readonly u
 /** @throws UnknownRecord */
 export function parseHold(bytes: Buffer): HoldRecord {
   const next = reader(doubles(bytes, HOLD_FIELDS, "hold"));
-  const [account = "", key = "", metadata = ""] = textAfter(bytes, HOLD_FIELDS).split("\t");
+  const texts = textAfter(bytes, HOLD_FIELDS).split("\t");
+  const [account = "", key = "", metadata = "", budgets = ""] = texts;
   return {
     layout: next(),
     epoch: next(),
@@ -196,6 +213,22 @@ export function parseHold(bytes: Buffer): HoldRecord {
     account,
     key,
     metadata,
+    budgets: budgetRefs(budgets),
+  };
+}
+
+/** @throws UnknownRecord */
+export function parseBudget(bytes: Buffer): BudgetRecord {
+  const next = reader(doubles(bytes, BUDGET_FIELDS, "budget"));
+  return {
+    layout: next(),
+    epoch: next(),
+    startMs: next(),
+    spent: money(next()),
+    held: money(next()),
+    previousStartMs: next(),
+    previousSpent: money(next()),
+    previousHeld: money(next()),
   };
 }
 
@@ -233,6 +266,8 @@ export function parseEntry(streamId: string, bytes: Buffer): JournalEntry {
   const type = TYPES[next()];
   if (type === undefined) throw new UnknownRecord("A journal entry has an unknown type");
   const text = textAfter(bytes, ENTRY_FIELDS).split("\t");
+  // Only an entry that names budgets has their text.
+  const budgets = text.length === 7 ? (text.splice(3, 1)[0] ?? "") : "";
   if (text.length !== 6) throw new UnknownRecord("A journal entry has another number of texts");
   const [account = "", key = "", metadata = "", request = "", kind = "", outcome = ""] = text;
   return {
@@ -257,7 +292,17 @@ export function parseEntry(streamId: string, bytes: Buffer): JournalEntry {
     request,
     metadata,
     outcome,
+    budgets: budgetRefs(budgets),
   };
+}
+
+function budgetRefs(text: string): readonly BudgetRef[] {
+  try {
+    return parseBudgetRefs(text);
+  } catch (error) {
+    if (error instanceof RangeError) throw new UnknownRecord(error.message);
+    throw error;
+  }
 }
 
 /** The operation that an entry applied to this account; null if none. Its kind may be unknown. */

@@ -1,5 +1,6 @@
 // Admission as a typed script. Its contract is the header of admit.lua.
 
+import { BUDGET_OWNERS, type Budget, NO_BUDGETS, SPANS } from "../../src/core/access/budgets.ts";
 import { LEASE_MS, REFUSED_ROWS_PER_MINUTE, type Tier } from "../../src/core/access/limits.ts";
 import { BEFORE_WINDOW, type ErrorCode, isErrorCode } from "../../src/core/errors.ts";
 import { type NanoUsd, nanoOf, toDouble } from "../../src/core/money/money.ts";
@@ -53,6 +54,8 @@ export interface AdmitArgs extends Timed {
   readonly limits: readonly Limit[];
   readonly cap: NanoUsd;
   readonly budget: NanoUsd | null;
+  /** The budgets that count the call, in the order of the error table. */
+  readonly budgets: readonly Budget[];
   /** Account, key and metadata between tabs. */
   readonly text: string;
 }
@@ -65,8 +68,11 @@ export type AdmitReply =
       readonly paid: NanoUsd;
       readonly free: NanoUsd;
       readonly admittedAtMs: number;
+      /** Where the span of each budget begins, in their order. */
+      readonly spanStarts: readonly number[];
     }
   | { readonly verdict: "hydrate" }
+  | { readonly verdict: "budgets" }
   | { readonly verdict: "stale" }
   | { readonly verdict: "lease" }
   | { readonly verdict: "late"; readonly nowMs: number }
@@ -83,6 +89,12 @@ interface RefusalNumbers {
   readonly retrySeconds: number;
   /** True if the limit of open calls refused the call. */
   readonly byOpenCalls: boolean;
+  /** The place of the budget that refused the call, from 0 on; null if none did. */
+  readonly byBudget: number | null;
+  /** The part of the cap or budget that is left. */
+  readonly left: NanoUsd;
+  /** The end of that budget's span, ms; null if there is none. */
+  readonly renewsAtMs: number | null;
 }
 
 export type RefusedReply = RefusalNumbers & {
@@ -97,7 +109,9 @@ export const admit: Script<AdmitArgs, AdmitReply> = {
   keys: ({ ref, limits }) => {
     const { keys, requestId } = ref;
     const names = [callKeys(ref), opKey(keys.number, requestId), keys.refused];
-    return withLimitKeys(names, ref, limits);
+    withLimitKeys(names, ref, limits);
+    if (ref.hasBudgets) names.push(keys.budgets);
+    return names;
   },
   args: (a) => {
     const refusal = a.refusal?.code ?? a.request.refusal?.code ?? null;
@@ -108,10 +122,22 @@ export const admit: Script<AdmitArgs, AdmitReply> = {
       a.text,
     ];
     for (const { kind, max, weight, code } of a.limits) args.push(kind, max, weight, code);
+    if (a.ref.hasBudgets) args.push(packBudgets(a.budgets));
     return args;
   },
   reply: (raw) => parseAdmit(raw),
 };
+
+function packBudgets(budgets: readonly Budget[]): Buffer {
+  return pack(
+    ...budgets.flatMap(({ number, span, amount, of }) => [
+      number,
+      SPANS.indexOf(span) + 1,
+      toDouble(amount),
+      BUDGET_OWNERS.indexOf(of) + 1,
+    ]),
+  );
+}
 
 function packNumbers(
   { request, isQuote, tier, nowMs, aboutMs, version, cap, budget }: AdmitArgs,
@@ -156,10 +182,22 @@ function attemptOf({
   return isOpen ? "open" : "only";
 }
 
+/** The numbers of a reply that admits a call, before those of its budgets. */
+const ADMITTED_NUMBERS = 7;
+
+type ToRepeat = "hydrate" | "stale" | "budgets" | "lease";
+
+function isToRepeat(verdict: string | null): verdict is ToRepeat {
+  return (
+    verdict === "hydrate" || verdict === "stale" || verdict === "budgets" || verdict === "lease"
+  );
+}
+
 function parseAdmit(raw: RawReply): AdmitReply {
   if (raw instanceof Buffer) {
+    const numbers = unpack(raw);
     const [nowMs = 0, limit = 0, remaining = 0, resetMs = 0, paid = 0, free = 0, admittedAtMs = 0] =
-      unpack(raw);
+      numbers;
     return {
       verdict: "ok",
       nowMs,
@@ -167,11 +205,12 @@ function parseAdmit(raw: RawReply): AdmitReply {
       paid: nanoOf(paid),
       free: nanoOf(free),
       admittedAtMs,
+      spanStarts: numbers.length > ADMITTED_NUMBERS ? numbers.slice(ADMITTED_NUMBERS) : NO_BUDGETS,
     };
   }
   const verdict = verdictOf(raw);
   const [, first] = raw as readonly RawReply[];
-  if (verdict === "hydrate" || verdict === "stale" || verdict === "lease") return { verdict };
+  if (isToRepeat(verdict)) return { verdict };
   const numbers = unpack(bytesOf(first));
   if (verdict === "late") return { verdict, nowMs: numbers[0] ?? 0 };
   if (verdict === "short") return { verdict, spendable: nanoOf(numbers[0] ?? 0) };
@@ -201,6 +240,9 @@ function refusalNumbers(numbers: readonly number[]): RefusalNumbers {
     spendable = 0,
     retryMs = 0,
     byCalls = 0,
+    place = 0,
+    left = 0,
+    renewsAtMs = 0,
   ] = numbers;
   return {
     nowMs,
@@ -208,5 +250,8 @@ function refusalNumbers(numbers: readonly number[]): RefusalNumbers {
     spendable: nanoOf(spendable),
     retrySeconds: inSeconds(retryMs),
     byOpenCalls: byCalls === 1,
+    byBudget: place === 0 ? null : place - 1,
+    left: nanoOf(left),
+    renewsAtMs: renewsAtMs || null,
   };
 }

@@ -1,5 +1,6 @@
 // Scripts for admitted calls, typed. The header of each .lua file is its contract.
 
+import type { HeldBudget } from "../../src/core/access/budgets.ts";
 import { type NanoUsd, nanoOf, toDouble } from "../../src/core/money/money.ts";
 import type { Limit, Settlement } from "../account.ts";
 import extendLua from "../lua/extend.lua" with { type: "text" };
@@ -19,7 +20,7 @@ import {
 } from "../records/keys.ts";
 import { type KeyState, parseKeyState, parseWallet, type Wallet } from "../records/records.ts";
 import { withLimitKeys } from "../records/window.ts";
-import type { Argument } from "../redis/script-client.ts";
+import type { Argument, Keys } from "../redis/script-client.ts";
 import type { OwnerRef } from "./lease-scripts.ts";
 import {
   bytesOf,
@@ -45,6 +46,8 @@ export interface HoldRef extends OfAccount {
   readonly keyId: string;
   readonly requestId: string;
   readonly owner: string;
+  /** True if budgets count the call: its scripts then take their record too. */
+  readonly hasBudgets: boolean;
 }
 
 type SettleReply = Settlement | null;
@@ -73,12 +76,19 @@ export interface SettleOpenArgs extends SettleArgs {
   readonly unused: readonly (Pick<Limit, "name" | "kind"> & { readonly count: number })[];
 }
 
+/** Adds the keys of all that counts the call: its limits, then its budgets. */
+function withCounts(names: Keys[], call: SettleOpenArgs): readonly Keys[] {
+  withLimitKeys(names, call, call.unused);
+  if (call.hasBudgets) names.push(call.keys.budgets);
+  return names;
+}
+
 /** Settles a hold of this process. */
 const settleOwned: Script<SettleOpenArgs, SettleReply> = {
   name: "settle",
   lua: settleLua,
   flags: ["allow-oom"],
-  keys: (a) => withLimitKeys([callKeys(a)], a, a.unused),
+  keys: (a) => withCounts([callKeys(a)], a),
   args: (a) => settleArgs(pack(toDouble(a.cost)), a),
   reply: parseSettlement,
 };
@@ -88,7 +98,7 @@ const settleOwnerless: Script<SettleOpenArgs, SettleReply> = {
   name: "settle_ownerless",
   lua: settleOwnerlessLua,
   flags: ["allow-oom"],
-  keys: (a) => withLimitKeys([callKeys(a), opKey(a.keys.number, a.requestId)], a, a.unused),
+  keys: (a) => withCounts([callKeys(a), opKey(a.keys.number, a.requestId)], a),
   args: (a) => settleArgs(pack(toDouble(a.cost), REPEAT_MS), a),
   reply: parseSettlement,
 };
@@ -116,20 +126,25 @@ export interface SettleLateArgs extends Timed, SettleArgs {
   readonly admittedAtMs: number;
   readonly cap: NanoUsd;
   readonly budget: NanoUsd | null;
+  readonly budgets: readonly HeldBudget[];
   /** Account, key and metadata between tabs. */
   readonly text: string;
 }
 
-export const settleLate: Script<SettleLateArgs, SettleReply> = {
+/** `budgets`: a budget is not in Redis, and must be loaded first. */
+type LateReply = SettleReply | "budgets";
+
+export const settleLate: Script<SettleLateArgs, LateReply> = {
   name: "settle_late",
   lua: settleLateLua,
   flags: ["allow-oom"],
-  keys: ({ keys, keyId, requestId }) => [
+  keys: ({ keys, keyId, requestId, hasBudgets }) => [
     keys.bucket,
     keys.wallet,
     keyStateKey(keys.number, keyId),
     opKey(keys.number, requestId),
     keys.events,
+    ...(hasBudgets ? [keys.budgets] : []),
   ],
   args: (a) => [
     pack(
@@ -143,9 +158,16 @@ export const settleLate: Script<SettleLateArgs, SettleReply> = {
     a.requestId,
     a.text,
     a.outcome,
+    ...(a.hasBudgets ? [packHeldBudgets(a.budgets)] : []),
   ],
-  reply: parseSettlement,
+  reply: (raw) => (verdictOf(raw) === "budgets" ? "budgets" : parseSettlement(raw)),
 };
+
+function packHeldBudgets(budgets: readonly HeldBudget[]): Buffer {
+  return pack(
+    ...budgets.flatMap(({ number, startMs, amount }) => [number, startMs, toDouble(amount)]),
+  );
+}
 
 export interface SweepArgs extends Timed, HoldRef {
   /** An Outcome in the form of `outcomeText`. */
@@ -156,7 +178,12 @@ export const sweep: Script<SweepArgs, "ok" | "alive" | "gone"> = {
   name: "sweep",
   lua: sweepLua,
   flags: ["allow-oom"],
-  keys: (a) => [callKeys(a), opKey(a.keys.number, a.requestId), a.keys.leases],
+  keys: (a) => [
+    callKeys(a),
+    opKey(a.keys.number, a.requestId),
+    a.keys.leases,
+    ...(a.hasBudgets ? [a.keys.budgets] : []),
+  ],
   args: (a) => [pack(a.nowMs, LATE_MS), a.requestId, a.owner, a.outcome],
   reply: (raw) => verdictOf(raw) as "ok" | "alive" | "gone",
 };

@@ -19,6 +19,7 @@ import {
   evict,
   expireFree,
   hydrate,
+  loadBudgets,
   summarise,
 } from "./wallet-scripts.ts";
 
@@ -36,6 +37,7 @@ const SCRIPTS: readonly ScriptDefinition[] = [
   applyOperation,
   configure,
   hydrate,
+  loadBudgets,
   evict,
   expireFree,
   summarise,

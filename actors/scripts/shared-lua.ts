@@ -1,16 +1,23 @@
 // Lua code that all scripts share.
 
-import leasesLua from "../lua/leases.lua" with { type: "text" };
-import limitsLua from "../lua/limits.lua" with { type: "text" };
-import preludeLua from "../lua/prelude.lua" with { type: "text" };
-import recordsLua from "../lua/records.lua" with { type: "text" };
-import walletLua from "../lua/wallet.lua" with { type: "text" };
-import windowLua from "../lua/window.lua" with { type: "text" };
+import budgetsLua from "../lua/shared/budgets.lua" with { type: "text" };
+import leasesLua from "../lua/shared/leases.lua" with { type: "text" };
+import limitsLua from "../lua/shared/limits.lua" with { type: "text" };
+import preludeLua from "../lua/shared/prelude.lua" with { type: "text" };
+import recordsLua from "../lua/shared/records.lua" with { type: "text" };
+import walletLua from "../lua/shared/wallet.lua" with { type: "text" };
+import windowLua from "../lua/shared/window.lua" with { type: "text" };
 
 /** The order matters: each file uses those before it. */
-export const SHARED_LUA = [preludeLua, windowLua, recordsLua, walletLua, limitsLua, leasesLua].join(
-  "\n",
-);
+export const SHARED_LUA = [
+  preludeLua,
+  windowLua,
+  recordsLua,
+  walletLua,
+  budgetsLua,
+  limitsLua,
+  leasesLua,
+].join("\n");
 
 /** A complete script: the shared code, then `lua`. */
 export function withShared(lua: string): string {

@@ -10,6 +10,7 @@ import countRefusedLua from "../lua/count_refused.lua" with { type: "text" };
 import evictLua from "../lua/evict.lua" with { type: "text" };
 import expireFreeLua from "../lua/expire_free.lua" with { type: "text" };
 import hydrateLua from "../lua/hydrate.lua" with { type: "text" };
+import loadBudgetsLua from "../lua/load_budgets.lua" with { type: "text" };
 import recoverLua from "../lua/recover.lua" with { type: "text" };
 import summariseLua from "../lua/summarise.lua" with { type: "text" };
 import { type BucketKeys, keyStateKey } from "../records/keys.ts";
@@ -115,6 +116,36 @@ export const hydrate: Script<HydrateArgs, "ok" | "present" | "again"> = {
   reply: (raw) => verdictOf(raw) as "ok" | "present" | "again",
 };
 
+/** The newest span of a budget that Postgres knows, and the one before; -1 where there is none. */
+export interface BudgetSpans {
+  readonly number: number;
+  readonly startMs: number;
+  readonly spent: NanoUsd;
+  readonly previousStartMs: number;
+  readonly previousSpent: NanoUsd;
+}
+
+export interface LoadBudgetsArgs extends OfAccount {
+  readonly epoch: number;
+  readonly evictions: number;
+  readonly budgets: readonly BudgetSpans[];
+}
+
+export const loadBudgets: Script<LoadBudgetsArgs, "ok" | "again" | "hydrate"> = {
+  name: "load_budgets",
+  lua: loadBudgetsLua,
+  flags: ["allow-oom"],
+  keys: ({ keys }) => [keys.bucket, keys.wallet, keys.budgets],
+  args: ({ epoch, evictions, budgets }) => [
+    pack(epoch, evictions),
+    ...budgets.flatMap((b): Argument[] => [
+      `${b.number}`,
+      pack(b.startMs, toDouble(b.spent), b.previousStartMs, toDouble(b.previousSpent)),
+    ]),
+  ],
+  reply: (raw) => verdictOf(raw) as "ok" | "again" | "hydrate",
+};
+
 export interface EvictArgs extends Timed, OfAccount, EvictionRecord {
   readonly idleMs: number;
 }
@@ -127,6 +158,7 @@ export const evict: Script<EvictArgs, "ok" | "kept"> = {
     keys.bucket,
     keys.wallet,
     keys.document,
+    keys.budgets,
     ...keyIds.map((id) => keyStateKey(keys.number, id)),
   ],
   args: (a) => [pack(a.nowMs, a.seq, a.idleMs)],

@@ -102,6 +102,7 @@ export const t = {
       balance: "The balance",
       tier_cap: "Limited by the monthly cap of your tier.",
       own_cap: "Limited by the monthly cap that you set.",
+      budget: "Limited by a budget of the account.",
       owed: "Calls are refused until what is owed is paid.",
       inactive: "Calls are refused: the account is not active.",
     },

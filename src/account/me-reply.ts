@@ -1,5 +1,7 @@
 // The reply of GET /v1/me.
 
+import { SPENDING_LIMITS } from "../calls/account.ts";
+import { BUDGET_OWNERS, SPANS } from "../core/access/budgets.ts";
 import { TIERS } from "../core/access/limits.ts";
 import { SCOPES } from "../core/access/services.ts";
 import { PlainCost } from "../http/reply-schema.ts";
@@ -33,7 +35,7 @@ export const Me = named("Account", {
     free_expires_at: nullable(time("When the free credit ends")),
     held_usd: usdAmount("What calls under way have reserved"),
     spendable_usd: usdAmount("What one call could reserve now"),
-    spendable_limit: oneOf(["balance", "tier_cap", "own_cap", "key_budget"], {
+    spendable_limit: oneOf(SPENDING_LIMITS, {
       description: "What keeps it from being more",
     }),
   }),
@@ -57,6 +59,19 @@ export const Me = named("Account", {
     budget_usd: nullable(usdAmount("What this key may spend in a month")),
     spent_usd: usdAmount("What it spent in this month"),
   }),
+  budgets: Type.Array(
+    Type.Object({
+      of: oneOf(BUDGET_OWNERS),
+      span: oneOf(SPANS, { description: "`5h` begins with its first call; `week` on Monday, UTC" }),
+      amount_usd: usdAmount("What may be spent in the span"),
+      spent_usd: usdAmount("What was spent in it"),
+      held_usd: usdAmount("What calls under way have reserved"),
+      left_usd: usdAmount("What is left"),
+      started_at: nullable(time("When the span began; null until a call begins it")),
+      renews_at: nullable(time("When the whole amount is there again; null for never")),
+    }),
+    { description: "The budgets that count calls of this key, beside those of the month" },
+  ),
   svc: PlainCost,
 });
 
@@ -89,5 +104,6 @@ export const ME_EXAMPLE = {
     budget_usd: null,
     spent_usd: 0,
   },
+  budgets: [],
   svc: { request_id: "req_0351Ki6Po6Ze8c7RSniYDy", cost_usd: 0 },
 };

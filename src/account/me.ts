@@ -1,4 +1,4 @@
-import type { AccountView } from "../../actors/account.ts";
+import type { AccountView, BudgetUse } from "../../actors/account.ts";
 import { spendableOf, viewAccount } from "../calls/account.ts";
 import { nextTier } from "../core/access/limits.ts";
 import { DAY_MS } from "../core/durations.ts";
@@ -53,8 +53,26 @@ function accountJson(view: AccountView, requestId: string): object {
       budget_usd: moneyOrNull(view.key.monthlyLimit),
       spent_usd: toJsonNumber(view.key.monthSpent),
     },
+    budgets: view.budgets.map(budgetJson),
     svc: { request_id: requestId, cost_usd: toJsonNumber(ZERO) },
   };
+}
+
+function budgetJson({ of, span, amount, spent, held, left, ...at }: BudgetUse): object {
+  return {
+    of,
+    span,
+    amount_usd: toJsonNumber(amount),
+    spent_usd: toJsonNumber(spent),
+    held_usd: toJsonNumber(held),
+    left_usd: toJsonNumber(left),
+    started_at: timeOrNull(span === "total" ? null : at.startedAtMs),
+    renews_at: timeOrNull(at.renewsAtMs),
+  };
+}
+
+function timeOrNull(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
 }
 
 function balanceJson(view: AccountView): object {

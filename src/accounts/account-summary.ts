@@ -1,7 +1,7 @@
 // Reads an account's balance, spending and limits for the command line and the console. The wallet
 // is read at one instant.
 
-import type { AccountUse, KeyUse } from "../../actors/account-use.ts";
+import type { AccountUse, KeyUse, OwnedBudget } from "../../actors/account-use.ts";
 import { parseDocument } from "../core/access/access.ts";
 import type { AccountState } from "../core/access/account-states.ts";
 import { deriveTier, nextTier, type Tier, type TierInputs } from "../core/access/limits.ts";
@@ -42,7 +42,7 @@ export interface Month {
 }
 
 /** The limits that can stop the spending of an account, whichever key is used. */
-export const BINDINGS = ["balance", "tier_cap", "own_cap", "owed", "inactive"] as const;
+export const BINDINGS = ["balance", "tier_cap", "own_cap", "budget", "owed", "inactive"] as const;
 export type Binding = (typeof BINDINGS)[number];
 
 interface Spendable {
@@ -67,6 +67,8 @@ export interface AccountSummary {
   readonly openCalls: number;
   /** The use of the requested keys. */
   readonly keys: ReadonlyMap<string, KeyUse>;
+  /** Those of the account, then those of its keys. */
+  readonly budgets: readonly OwnedBudget[];
   readonly counts: Pick<AccountUse, "requests" | "messages" | "recipients">;
 }
 
@@ -92,8 +94,13 @@ export async function readAccountSummary(
     month,
     keys,
     next: nextTier(tier),
-    spendable: spendableOf(state, balances, month),
-    spendablePaid: spendableOf(state, { ...balances, free: ZERO }, month),
+    budgets: use.budgets,
+    spendable: spendableOf(state, balances, { ...month, budgets: use.budgets }),
+    spendablePaid: spendableOf(
+      state,
+      { ...balances, free: ZERO },
+      { ...month, budgets: use.budgets },
+    ),
     openStreams: wallet.streams,
     openCalls: wallet.calls,
     counts: use,
@@ -135,7 +142,7 @@ function monthUseOf(
 function spendableOf(
   state: AccountState,
   { paid, free, owed }: Balances,
-  { spent, held, tierCap, ownCap }: Month,
+  { spent, held, tierCap, ownCap, budgets }: Month & Pick<AccountUse, "budgets">,
 ): Spendable {
   if (state !== "active") return { amount: ZERO, limit: "inactive" };
   if (owed > ZERO) return { amount: ZERO, limit: "owed" };
@@ -145,6 +152,9 @@ function spendableOf(
   ];
   if (tierCap !== null) rooms.push({ limit: "tier_cap", amount: room(tierCap) });
   if (ownCap !== null) rooms.push({ limit: "own_cap", amount: room(ownCap) });
+  for (const { of, left } of budgets) {
+    if (of === "account") rooms.push({ limit: "budget", amount: left });
+  }
   const least = rooms.reduce((a, b) => (b.amount < a.amount ? b : a));
   return least.amount < ZERO ? { ...least, amount: ZERO } : least;
 }

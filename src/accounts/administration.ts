@@ -21,6 +21,12 @@ import {
   type NewAccount,
   type NewKey,
 } from "../store/accounts/accounts.ts";
+import {
+  type BudgetTerms,
+  NoSuchKey,
+  setBudget,
+  TooManyBudgets,
+} from "../store/accounts/budgets.ts";
 import { TooManyKeys } from "../store/accounts/key-limits.ts";
 import { BalanceTooLarge } from "../store/ledger/balance-limit.ts";
 import { OperationSetAside, ReferenceReused } from "../store/ledger/operations.ts";
@@ -175,6 +181,21 @@ export async function renameOwnKey(
   return { id, applied: await apply(deps, account) };
 }
 
+/**
+ * Sets a budget of an account or of one of its keys, or takes it away; the next call counts by it.
+ * @throws AdministrationError
+ */
+export async function changeBudget(
+  deps: AdministrationDeps,
+  account: Pick<AccountRow, "number" | "id" | "bucket">,
+  terms: BudgetTerms,
+): Promise<Done> {
+  const { database } = deps.accounts.deps;
+  const { also } = deps;
+  await explained(account, setBudget(database, account.number, { ...terms, also }));
+  return { id: terms.key ?? account.id, applied: await apply(deps, account) };
+}
+
 /** @throws AdministrationError if no account has this id */
 export async function findAccount(
   deps: Pick<AdministrationDeps, "accounts">,
@@ -258,7 +279,12 @@ export async function explained<T>(
   } catch (error) {
     if (error instanceof AccountClosed) throw closed(account);
     if (error instanceof BalanceTooLarge) throw new AdministrationError("too_large", error.message);
-    if (error instanceof TooManyKeys || error instanceof OperationSetAside) {
+    if (error instanceof NoSuchKey) throw new AdministrationError("not_found", error.message);
+    if (
+      error instanceof TooManyKeys ||
+      error instanceof TooManyBudgets ||
+      error instanceof OperationSetAside
+    ) {
       throw new AdministrationError("wrong_state", error.message);
     }
     if (error instanceof ReferenceReused) {

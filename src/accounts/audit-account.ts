@@ -154,7 +154,7 @@ async function replayLedger(
     }
   }
   skipHoles(replay, holes);
-  return checkSpending(replay, snapshot.spending);
+  return checkSpending(replay, snapshot.spending) ?? checkBudgetSpending(replay, snapshot.budgets);
 }
 
 /**
@@ -190,6 +190,22 @@ function checkSpending(
     const [month, ...key] = row.split(" ");
     const fact = `month_spend of ${month} and ${key.join(" ")}`;
     return accountFinding(replay.account, fact, {
+      expected: dollars(expected),
+      found: dollars(found),
+    });
+  }
+  return null;
+}
+
+function checkBudgetSpending(
+  replay: LedgerReplay,
+  budgets: ReadonlyMap<string, bigint>,
+): AuditFinding | null {
+  for (const row of new Set([...replay.budgets.keys(), ...budgets.keys()])) {
+    const [expected, found] = [replay.budgets.get(row) ?? 0n, budgets.get(row) ?? 0n];
+    if (expected === found) continue;
+    const [number, start] = row.split(" ");
+    return accountFinding(replay.account, `budget_spend of budget ${number} from ${start}`, {
       expected: dollars(expected),
       found: dollars(found),
     });

@@ -2,7 +2,7 @@
 // yet.
 
 import type { AccountInspection, InspectedHold } from "../../actors/inspection.ts";
-import type { HoldRecord, KeyState, Wallet } from "../../actors/records/records.ts";
+import type { BudgetRecord, HoldRecord, KeyState, Wallet } from "../../actors/records/records.ts";
 import { LEASE_OVERDUE_MS } from "../core/access/limits.ts";
 import { type AuditFinding, dollars } from "../core/journal/audit-finding.ts";
 import { type JournalEntry, ledgerKindOf } from "../core/journal/journal.ts";
@@ -21,7 +21,7 @@ export function toReplayEntry(entry: JournalEntry): ReplayEntry | null {
   const kind = ledgerKindOf(entry);
   if (entry.seq === null || kind === null) return null;
   const { seq, paidDelta, freeDelta, paidAfter, freeAfter, owedAfter } = entry;
-  const { month, operation, atMs, request, key } = entry;
+  const { month, budgets, operation, atMs, request, key } = entry;
   return {
     seq,
     kind,
@@ -31,6 +31,7 @@ export function toReplayEntry(entry: JournalEntry): ReplayEntry | null {
     freeAfter,
     owedAfter,
     month,
+    budgets,
     operation,
     atMs,
     request: request || null,
@@ -75,6 +76,7 @@ export function checkWallet(
     checkNegative(replay.account, wallet) ??
     checkBalances(replay, wallet, records) ??
     checkMonths(replay, inspection, { wallet, holds: records }) ??
+    checkBudgets(replay, inspection, records) ??
     checkDocument(replay.account, { wallet, document: inspection.document }, access)
   );
 }
@@ -207,6 +209,53 @@ function checkMonths(
     if (finding !== null) return finding;
   }
   return null;
+}
+
+/** Checks what each budget in Redis has of its last two spans. */
+function checkBudgets(
+  replay: LedgerReplay,
+  { bucket, budgets }: AccountInspection,
+  holds: readonly HoldRecord[],
+): AuditFinding | null {
+  for (const [number, record] of budgets) {
+    if (record.epoch !== bucket?.epoch) continue;
+    for (const span of spansOf(record)) {
+      const finding = checkSpan(replay, { ...span, number }, holds);
+      if (finding !== null) return finding;
+    }
+  }
+  return null;
+}
+
+interface SpanInRedis {
+  readonly number: number;
+  readonly startMs: number;
+  readonly spent: bigint;
+  readonly held: bigint;
+}
+
+function spansOf(record: BudgetRecord): Omit<SpanInRedis, "number">[] {
+  const { startMs, spent, held, previousStartMs, previousSpent, previousHeld } = record;
+  return [
+    { startMs, spent, held },
+    { startMs: previousStartMs, spent: previousSpent, held: previousHeld },
+  ];
+}
+
+function checkSpan(
+  replay: LedgerReplay,
+  { number, startMs, spent, held }: SpanInRedis,
+  holds: readonly HoldRecord[],
+): AuditFinding | null {
+  const say = saying(replay.account);
+  const span = `budget ${number} in the span from ${startMs} in Redis`;
+  const counts = ({ budgets }: HoldRecord) =>
+    budgets.some((named) => named.number === number && named.startMs === startMs);
+  const ofHolds = holds.filter(counts).reduce((sum, { paid, free }) => sum + paid + free, 0n);
+  if (held !== ofHolds) return say(`the amount held of ${span}`, dollars(ofHolds), dollars(held));
+  const charged = replay.budgets.get(`${number} ${startMs}`) ?? 0n;
+  if (spent === charged || replay.holes > 0) return null;
+  return say(`the amount spent of ${span}`, dollars(charged), dollars(spent));
 }
 
 function heldIn(holds: readonly HoldRecord[], month: number): bigint {

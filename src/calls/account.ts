@@ -8,7 +8,14 @@ import { type Call, type CallDeps, type CallTerms, NO_COST, outcomeOf } from "./
 import { release } from "./settling.ts";
 
 /** The limit that determines how much an account can spend right now. */
-export type SpendingLimit = "balance" | "tier_cap" | "own_cap" | "key_budget";
+export const SPENDING_LIMITS = [
+  "balance",
+  "tier_cap",
+  "own_cap",
+  "key_budget",
+  "account_budget",
+] as const;
+export type SpendingLimit = (typeof SPENDING_LIMITS)[number];
 
 export interface Spendable {
   readonly amount: NanoUsd;
@@ -63,6 +70,7 @@ export function spendableOf(view: AccountView): Spendable {
   if (key.monthlyLimit !== null) {
     rooms.push({ limit: "key_budget", amount: roomOf(key.monthlyLimit, key) });
   }
+  for (const { of, left } of view.budgets) rooms.push({ limit: `${of}_budget`, amount: left });
   const least = rooms.reduce((a, b) => (b.amount < a.amount ? b : a));
   return least.amount < ZERO ? { ...least, amount: ZERO } : least;
 }

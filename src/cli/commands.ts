@@ -1,6 +1,7 @@
 // All commands, and the parser of a command line.
 
 import { accountCommands } from "./accounts/account-commands.ts";
+import { budgetCommands } from "./accounts/budget-commands.ts";
 import { keyCommands } from "./accounts/key-commands.ts";
 import { peopleCommands } from "./accounts/people-commands.ts";
 import { teamCommands } from "./accounts/team-commands.ts";
@@ -39,6 +40,7 @@ const COMMANDS: readonly Command[] = [
   ...planCommands,
   ...voucherCommands,
   ...keyCommands,
+  ...budgetCommands,
   ...peopleCommands,
   ...modelCommands,
   ...configCommands,

@@ -1,8 +1,15 @@
-// POST …/limits/cap sets the monthly cap that an account chooses for itself.
+// POST …/limits/cap sets the monthly cap that an account chooses for itself. …/limits/budget
+// and …/keys/{key}/budget set budgets of other spans.
 
-import { type AdministrationDeps, changeAccount } from "../accounts/administration.ts";
+import {
+  type AdministrationDeps,
+  changeAccount,
+  changeBudget,
+  findOwnKey,
+} from "../accounts/administration.ts";
+import { budgetWords, SPANS } from "../core/access/budgets.ts";
 import { toDecimal } from "../core/money/money.ts";
-import { nullable as nullableField, usd as usdField, type WireOf } from "../core/records.ts";
+import { nullable as nullableField, usd as usdField, type WireOf, word } from "../core/records.ts";
 import { amountFrom } from "../core/text/field-rules.ts";
 import { jsonBody } from "../http/body/json-body.ts";
 import {
@@ -12,7 +19,7 @@ import {
 } from "../http/console/console-endpoint.ts";
 import { usd } from "../http/console/fields.ts";
 import { replyWith } from "../http/console/record-schema.ts";
-import { type Checked, nullable, Type } from "../http/schema.ts";
+import { type Checked, nullable, oneOf, Type } from "../http/schema.ts";
 import { APPLIED } from "./applied.ts";
 import { noted } from "./noted.ts";
 import { readField } from "./read-fields.ts";
@@ -54,3 +61,66 @@ export const setCap = accountEndpoint({
     return { own_cap_usd: cap === null ? null : toDecimal(cap), applied };
   },
 });
+
+const BudgetBody = Type.Object(
+  {
+    span: oneOf(SPANS, { description: "`5h` begins with its first call; `week` on Monday, UTC" }),
+    amount_usd: nullable(usd("What may be spent in the span; null takes the budget away")),
+  },
+  { additionalProperties: false },
+);
+type BudgetFields = Checked<typeof BudgetBody>;
+
+const Budget = {
+  span: word(SPANS, { sample: "day" }),
+  amount_usd: nullableField(usdField({ about: "What may be spent in the span", sample: "5" })),
+  applied: APPLIED,
+};
+export type BudgetReply = WireOf<typeof Budget>;
+
+const BUDGET_EXAMPLE = {
+  summary: "At most $5 in a UTC day",
+  body: { span: "day", amount_usd: "5" },
+} as const;
+
+export const setAccountBudget = accountEndpoint({
+  id: "setAccountBudget",
+  method: "POST",
+  path: `${PATH}/budget`,
+  role: "owner",
+  summary: "Set a budget of the account for a span of time, or take it away",
+  body: jsonBody(BudgetBody, { bytesMax: BODY_BYTES_MAX }),
+  ...replyWith(Budget, BUDGET_EXAMPLE),
+  run: (context: Context, fields: BudgetFields) => changed(context, fields, null),
+});
+
+export const setKeyBudget = accountEndpoint({
+  id: "setKeyBudget",
+  method: "POST",
+  path: "/console/api/accounts/{account}/keys/{key}/budget",
+  role: "admin",
+  summary: "Set a budget of a key for a span of time, or take it away",
+  body: jsonBody(BudgetBody, { bytesMax: BODY_BYTES_MAX }),
+  ...replyWith(Budget, BUDGET_EXAMPLE),
+  async run(context: Context, fields: BudgetFields) {
+    const { deps, account, params } = context;
+    const key = await findOwnKey(deps.administration, account, params.key ?? "");
+    return await changed(context, fields, key);
+  },
+});
+
+async function changed(
+  context: Context,
+  { span, amount_usd: text }: BudgetFields,
+  key: { readonly id: string; readonly name: string } | null,
+): Promise<BudgetReply> {
+  const { deps, account } = context;
+  const amount = text === null ? null : readField("amount_usd", () => amountFrom(text));
+  const words = budgetWords({ of: key === null ? "account" : "key", span });
+  const owner = key === null ? "" : ` ${key.name}`;
+  const about = `${words}${owner}: ${text === null ? "none" : `$${text}`}`;
+  const administration = { ...deps.administration, also: noted(context, "budget_changed", about) };
+  const terms = { key: key?.id ?? null, span, amount };
+  const { applied } = await changeBudget(administration, account, terms);
+  return { span, amount_usd: amount === null ? null : toDecimal(amount), applied };
+}

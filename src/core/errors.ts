@@ -177,12 +177,17 @@ export const ERRORS = {
   key_budget_exceeded: {
     status: 402,
     type: "insufficient_quota",
-    when: "the key's own monthly budget cannot cover the call",
+    when: "a budget of the key, of the month or another span, cannot cover the call",
   },
   monthly_limit_reached: {
     status: 402,
     type: "insufficient_quota",
     when: "the account's monthly limit, its own or its tier's, is reached",
+  },
+  account_budget_exceeded: {
+    status: 402,
+    type: "insufficient_quota",
+    when: "a budget of the account cannot cover the call",
   },
   insufficient_credits: {
     status: 402,

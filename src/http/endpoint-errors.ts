@@ -21,6 +21,7 @@ const BILLED: readonly ErrorCode[] = [
   "max_cost_exceeded",
   "key_budget_exceeded",
   "monthly_limit_reached",
+  "account_budget_exceeded",
   "insufficient_credits",
 ];
 

@@ -1,6 +1,7 @@
 // Reads the limits of an account, and the present use of each.
 
 import { type AccountSummary, BINDINGS, readAccountSummary } from "../accounts/account-summary.ts";
+import { SPANS } from "../core/access/budgets.ts";
 import { PLANS, TIERS, type Tier } from "../core/access/limits.ts";
 import { unlockWords } from "../core/access/tier-words.ts";
 import { ZERO } from "../core/money/money.ts";
@@ -63,6 +64,20 @@ const Mail = {
   recipients_message_max: number({ sample: 20 }),
 };
 
+const BudgetOf = {
+  key: nullable(text({ about: "Its key; null: it is of the account", sample: KeyUse.id.sample }), {
+    sample: null,
+  }),
+  span: word(SPANS, { about: "`5h` begins with its first call", sample: "day" }),
+  amount_usd: usd({ about: "What may be spent in the span", sample: "5" }),
+  spent_usd: usd({ about: "Charged", sample: "1.25" }),
+  held_usd: usd({ about: "Held", sample: "0.5" }),
+  left_usd: usd({ about: "What is left", sample: "3.25" }),
+  renews_at: nullable(
+    time({ about: "When the span ends; null without an end", sample: "2026-11-29T00:00:00.000Z" }),
+  ),
+};
+
 const TierLimits = {
   name: text({ sample: "starter" }),
   requests_per_minute: number({ about: "Of one key; of a plan, of all keys", sample: 60 }),
@@ -86,15 +101,17 @@ export const Limits = {
   requests: nested(Requests),
   open: nested(Open),
   mail: nullable(nested(Mail), { sample: null }),
+  budgets: listOf(nested(BudgetOf)),
   batch_searches_max: number({ sample: 10 }),
   tiers: listOf(nested(TierLimits)),
 };
 export type LimitsReply = WireOf<typeof Limits>;
 
-const [writeMonth, writeKeyUse, writeTier] = [
+const [writeMonth, writeKeyUse, writeTier, writeBudget] = [
   jsonFrom(Month),
   jsonFrom(KeyUse),
   jsonFrom(TierLimits),
+  jsonFrom(BudgetOf),
 ];
 
 /** Reads the limits from the wallet as it is at this moment. */
@@ -137,6 +154,9 @@ function limitsJson(summary: AccountSummary, keys: readonly KeyRow[]): LimitsRep
       calls_max: tier.openCalls,
     },
     mail: mailJson(summary),
+    budgets: summary.budgets.map((one) =>
+      writeBudget({ ...one, renewsAt: one.renewsAtMs === null ? null : new Date(one.renewsAtMs) }),
+    ),
     batch_searches_max: tier.batchSearches,
     tiers: (kind === "plan" ? Object.values(PLANS) : TIERS).map((one) =>
       writeTier({

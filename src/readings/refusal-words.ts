@@ -16,6 +16,10 @@ const LIMITS: Readonly<Record<string, string>> = {
   requests: "the requests of the key, or of the account, in 60 seconds",
   budget: "the key's monthly limit",
   cap: "the account's monthly limit",
+  budget_5h: "a budget of five hours",
+  budget_day: "a budget of the UTC day",
+  budget_week: "a budget of the week",
+  budget_total: "a budget of all time",
   balance: "the balance that was not held by other calls",
   streams: "the streams that may be open at once",
   calls: "the calls that may be open at once",
@@ -26,7 +30,8 @@ const LIMITS: Readonly<Record<string, string>> = {
 const HELP: Readonly<Record<string, string>> = {
   insufficient_credits:
     "Top up, or ask for fewer output tokens: the most that it can cost is held.",
-  key_budget_exceeded: "Use another key, or create one with a higher monthly limit.",
+  key_budget_exceeded: "Raise the key's budget, wait until it renews, or use another key.",
+  account_budget_exceeded: "Raise the account's budget, or wait until it renews.",
   monthly_limit_reached: "Raise your own cap if you have set one, or reach the next tier.",
   rate_limit_exceeded: "Send again after a pause, or spread the calls over time.",
   too_many_streams: "Wait until a stream has ended, or reach a tier with more of them.",

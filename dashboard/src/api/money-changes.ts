@@ -2,7 +2,7 @@
 
 import type { ChangedKeyReply, CreatedKeyReply } from "../../../src/console/keys.ts";
 import type { NewKeyFields } from "../../../src/console/keys-schema.ts";
-import type { CapReply } from "../../../src/console/limits.ts";
+import type { BudgetReply, CapReply } from "../../../src/console/limits.ts";
 import type { StartedTopUpReply } from "../../../src/console/money/top-ups.ts";
 import { post } from "./client.ts";
 import { ofAccount } from "./queries.ts";
@@ -18,6 +18,16 @@ export async function revokeKey(account: string, key: string): Promise<ChangedKe
 /** Null takes the cap away. */
 export async function setOwnCap(account: string, usd: string | null): Promise<CapReply> {
   return await post<CapReply>(ofAccount(account, "limits/cap"), { own_cap_usd: usd });
+}
+
+/** A budget of a key or, without one, of the account; a null amount takes it away. */
+export async function setBudget(
+  account: string,
+  key: string | null,
+  budget: Pick<BudgetReply, "span" | "amount_usd">,
+): Promise<BudgetReply> {
+  const path = key === null ? "limits/budget" : `keys/${encodeURIComponent(key)}/budget`;
+  return await post<BudgetReply>(ofAccount(account, path), budget);
 }
 
 /** Begins a top-up on the provider's page; the reply has its address. */

@@ -17,6 +17,7 @@ import { Facts, PageHead, Panel } from "../parts/panel.tsx";
 import { type Account, useAccount } from "../session.tsx";
 import { t } from "../texts.ts";
 import { day } from "../time.ts";
+import { BudgetsPanel } from "./budgets.tsx";
 import { KeyWindows, TierTable } from "./limit-tables.tsx";
 import { OwnCap } from "./own-cap.tsx";
 
@@ -41,6 +42,7 @@ export function LimitsPage() {
               <Windows limits={limits} />
               <KeyWindows limits={limits} />
             </div>
+            <BudgetsPanel limits={limits} account={account} />
             {limits.tiers.length > 0 && <TierTable limits={limits} />}
           </div>
         )}

@@ -4,6 +4,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   account_closed: "closed the account",
   account_opened: "opened the account",
   account_renamed: "named the account",
+  budget_changed: "set the",
   cap_changed: "set the monthly cap:",
   invitation_withdrawn: "withdrew the invitation of",
   key_created: "made the key",

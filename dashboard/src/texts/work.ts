@@ -195,4 +195,32 @@ export const workTexts = {
     },
     yours: "yours",
   },
+  budgets: {
+    title: "Budgets",
+    none: "No budgets beside those of the month.",
+    set: "Set a budget",
+    about:
+      "Calls are refused once the span has no room for them (402). Open calls count. A budget " +
+      "that is raised or lowered keeps what it has counted.",
+    account: "The whole account",
+    amount: "USD in the span",
+    remove: "Take this budget away",
+    done: "The budget is changed. It holds from the next call on.",
+    soon: "The budget is changed. Until all servers know, calls may still go by the one before.",
+    spans: {
+      "5h": "Five hours",
+      day: "UTC day",
+      week: "Week",
+      total: "All time",
+    },
+    columns: {
+      owner: "Of",
+      span: "Span",
+      amount: "Budget",
+      spent: "Spent",
+      held: "Held",
+      left: "Left",
+      renews: "Renews",
+    },
+  },
 };

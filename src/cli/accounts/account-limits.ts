@@ -13,6 +13,7 @@ const BINDING_WORDS = {
   balance: "the balance",
   tier_cap: "the monthly cap of the tier",
   own_cap: "the account's own monthly cap",
+  budget: "a budget of the account",
   owed: "what is owed",
   inactive: "the account is not active",
 } as const satisfies Record<Binding, string>;
@@ -34,7 +35,7 @@ export const limitsCommand: Command = {
 
 function answerOf(
   id: string,
-  { tier, binds, open, requests, mail }: LimitsReply,
+  { tier, binds, open, requests, mail, budgets }: LimitsReply,
   { spendable, month }: AccountSummary,
 ): Answer {
   const rows = requests.keys.map((key) => [
@@ -54,6 +55,7 @@ function answerOf(
       open_calls: open.calls,
       keys: requests.keys.map((key) => ({ id: key.id, requests: key.used })),
       requests: requests.used_account,
+      budgets,
       mail: mail && { messages: mail.messages_minute, recipients: mail.recipients_day },
     },
     text: `${labelled([
@@ -62,8 +64,21 @@ function answerOf(
       ["streams", `${open.streams} of ${open.streams_max} open`],
       ["calls", `${open.calls} of ${open.calls_max} open`],
       ...mailRows(mail),
-    ])}\n\nkeys\n${indented(rows.length === 0 ? "none" : table(rows))}`,
+    ])}\n\nkeys\n${indented(rows.length === 0 ? "none" : table(rows))}${budgetsText(budgets)}`,
   };
+}
+
+/** The budgets with their use; nothing without any. */
+export function budgetsText(budgets: LimitsReply["budgets"]): string {
+  if (budgets.length === 0) return "";
+  const rows = budgets.map(({ key, span, amount_usd, spent_usd, left_usd, renews_at }) => [
+    key ?? "account",
+    span,
+    `$${spent_usd} of $${amount_usd} spent`,
+    `$${left_usd} left`,
+    renews_at === null ? "" : `renews at ${renews_at}`,
+  ]);
+  return `\n\nbudgets\n${indented(table(rows))}`;
 }
 
 function mailRows(mail: LimitsReply["mail"]): [string, string][] {

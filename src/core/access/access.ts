@@ -6,6 +6,7 @@ import type { ErrorCode } from "../errors.ts";
 import { AMOUNT_MAX, type NanoUsd, nano } from "../money/money.ts";
 import { monthOf } from "../money/months.ts";
 import type { AccountState } from "./account-states.ts";
+import { type Budget, budgetsOf, type StoredBudget } from "./budgets.ts";
 import {
   deriveTier,
   type PlanName,
@@ -23,6 +24,8 @@ export interface AccessKey {
   readonly monthlyLimit: NanoUsd | null;
   /** Null if the key may be used from any address. */
   readonly allowlist: BlockList | null;
+  /** The budgets that count its calls: its own, then those of the account. */
+  readonly budgets: readonly Budget[];
 }
 
 export interface AccessDocument {
@@ -36,6 +39,8 @@ export interface AccessDocument {
   readonly hasAllowance: boolean;
   /** The automatic top-up while it is enabled; otherwise null. */
   readonly autoTopUp: { readonly amount: NanoUsd; readonly threshold: NanoUsd } | null;
+  /** The budgets of the account; those of a key are with the key. */
+  readonly budgets: readonly Budget[];
   /** Only keys that are not revoked. */
   readonly keys: ReadonlyMap<string, AccessKey>;
 }
@@ -61,12 +66,17 @@ export interface StoredDocument {
     readonly scopes: readonly Scope[];
     readonly ip: readonly string[];
     readonly monthly_limit: string | null;
+    /** Only where there are any. */
+    readonly budgets?: readonly StoredBudget[];
   }[];
+  /** Those of the account; only where there are any. */
+  readonly budgets?: readonly StoredBudget[];
 }
 
 /** Parses a stored document. This program wrote it, so a fault in it is a bug. */
 export function parseDocument(json: string): AccessDocument {
   const stored = JSON.parse(json) as StoredDocument;
+  const ofAccount = budgetsOf("account", stored.budgets);
   return {
     state: stored.state,
     stateReason: stored.state_reason,
@@ -86,6 +96,7 @@ export function parseDocument(json: string): AccessDocument {
             amount: nano(stored.auto_top_up.amount),
             threshold: nano(stored.auto_top_up.threshold),
           },
+    budgets: ofAccount,
     keys: new Map(
       stored.keys.map((key) => [
         key.id,
@@ -95,6 +106,7 @@ export function parseDocument(json: string): AccessDocument {
           scopes: key.scopes,
           monthlyLimit: key.monthly_limit === null ? null : nano(key.monthly_limit),
           allowlist: key.ip.length === 0 ? null : allowlist(key.ip),
+          budgets: [...budgetsOf("key", key.budgets), ...ofAccount],
         },
       ]),
     ),

@@ -1,5 +1,6 @@
 // Defines the entries of the journal, which the scripts write and Postgres stores.
 
+import type { BudgetRef } from "../access/budgets.ts";
 import type { Scope } from "../access/limits.ts";
 import { type NanoUsd, nanoOf, toDouble } from "../money/money.ts";
 import type { UsageDetails } from "../money/usage.ts";
@@ -126,6 +127,8 @@ export interface JournalEntry {
   readonly freeAfter: NanoUsd;
   readonly owedAfter: NanoUsd;
   readonly month: number | null;
+  /** The budgets that counted the call; none for any other entry. */
+  readonly budgets: readonly BudgetRef[];
   readonly operation: number | null;
   /** The amount that the call had reserved. */
   readonly held: NanoUsd;

@@ -2,6 +2,7 @@
 // the table of docs/money.md. The ledger does not contain the amounts of open holds; if an amount
 // depends on those, the replay proves its bounds.
 
+import type { BudgetRef } from "../access/budgets.ts";
 import { monthBefore, monthOf } from "../money/months.ts";
 import { operationEffect } from "../money/operation-effect.ts";
 import { type AuditFinding, dollars } from "./audit-finding.ts";
@@ -20,6 +21,8 @@ export interface ReplayEntry {
   /** The key's id; null if there is none, or if it is not a key of this account. */
   readonly key: string | null;
   readonly month: number | null;
+  /** The spans of budgets that counted the call. */
+  readonly budgets: readonly BudgetRef[];
   readonly operation: number | null;
   readonly atMs: number;
 }
@@ -65,6 +68,8 @@ export class LedgerReplay {
   walletFreeSinceMs = 0;
   /** The charges by month and key: `202611 key_…`. */
   readonly spent = new Map<string, bigint>();
+  /** The charges by budget and begin of its span: `12 1764201600000`. */
+  readonly budgets = new Map<string, bigint>();
   /** The free credit that ended before the current one began, and that calls may still return. */
   #lapsing = 0n;
   /** The start of the current free credit; 0 if no free credit ended before it. */
@@ -140,6 +145,10 @@ export class LedgerReplay {
       if (freeDelta > 0n && atMs < this.#freeSinceMs) this.#lapsing += freeDelta;
       this.charged += taken;
       this.spent.set(row, (this.spent.get(row) ?? 0n) + taken);
+      for (const { number, startMs } of entry.budgets) {
+        const span = `${number} ${startMs}`;
+        this.budgets.set(span, (this.budgets.get(span) ?? 0n) + taken);
+      }
     }
   }
 

@@ -158,7 +158,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
     if (second.verdict === "short") throw new Error("A final admission was answered 'short'");
     if (second.funds === null) throw second.error;
     throw await this.#shortOfMoney(terms, second.error, {
-      left: second.funds.spendable,
+      funds: second.funds,
       promptTokens: length.bound,
     });
   }
@@ -167,8 +167,9 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
   async #shortOfMoney(
     { models: [model], bound }: ChatTerms,
     { code, retryAfterSeconds }: ApiError,
-    { left, promptTokens }: { readonly left: NanoUsd; readonly promptTokens: number },
+    { funds, promptTokens }: { readonly funds: Funds; readonly promptTokens: number },
   ): Promise<ApiError> {
+    const { spendable: left } = funds;
     if (code === "insufficient_credits" && !model.freeCreditEligible) {
       const { free } = await this.#view();
       if (free > ZERO) {
@@ -178,7 +179,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
     }
     const fitting = this.affordable(left, promptTokens);
     const isByBytes = this.#textBytes > ESTIMATED_BYTES_MAX;
-    const message = moneyMessage(code, { bound, left, fitting, isByBytes });
+    const message = moneyMessage({ bound, funds, fitting, isByBytes });
     if (retryAfterSeconds === undefined) return new ApiError(code, message);
     return new ApiError(code, `${message}. ${TOP_UP_UNDER_WAY}`, { retryAfterSeconds });
   }

@@ -1,7 +1,8 @@
 // Explains why a chat is refused for money, and names what the account can pay for.
 
+import type { Funds } from "../../../actors/account.ts";
+import { leftWords } from "../../../actors/refusal.ts";
 import { CHAT } from "../../core/access/limits.ts";
-import type { ErrorCode } from "../../core/errors.ts";
 import { type NanoUsd, toDecimal } from "../../core/money/money.ts";
 import { type ModelEntry, servesChat } from "./models/catalogue.ts";
 import { ESTIMATED_BYTES_MAX } from "./tokens/token-counter.ts";
@@ -11,10 +12,6 @@ const MODELS_NAMED_MAX = 5;
 const HELD_BY_BYTES =
   `For a prompt of more than ${ESTIMATED_BYTES_MAX / 1024} KB, one token per byte is held, ` +
   "but only its real tokens are charged";
-const FUNDS_NAMES: Partial<Record<ErrorCode, string>> = {
-  key_budget_exceeded: "The monthly budget of the key has",
-  monthly_limit_reached: "The monthly limit of the account has",
-};
 
 /**
  * Explains the refusal of a call although there is free credit, and names models that it can pay
@@ -42,7 +39,7 @@ export const TOP_UP_UNDER_WAY = "An automatic top-up is under way";
 
 interface Missing {
   readonly bound: NanoUsd;
-  readonly left: NanoUsd;
+  readonly funds: Funds;
   /** The output tokens that the remaining funds would pay for. */
   readonly fitting: number;
   /** True if the bytes of the prompt bound its tokens in the hold. */
@@ -50,16 +47,16 @@ interface Missing {
 }
 
 /** The message with the limit or the prompt that would fit. */
-export function moneyMessage(
-  code: ErrorCode,
-  { bound, left, fitting, isByBytes }: Missing,
-): string {
+export function moneyMessage({ bound, funds, fitting, isByBytes }: Missing): string {
   const fits = Math.min(fitting, CHAT.maxTokensMax);
   const advice =
     fits < 1
       ? "Not even max_tokens 1 would fit"
       : `It would fit with max_tokens of at most ${fits}`;
-  const leftText = `${FUNDS_NAMES[code] ?? "The balance has"} $${toDecimal(left)} left`;
+  const { spendable, refusedBy = null } = funds;
+  const left =
+    refusedBy === null ? `the balance has $${toDecimal(spendable)} left` : leftWords(refusedBy);
+  const leftText = `${left.charAt(0).toUpperCase()}${left.slice(1)}`;
   const message = `The call can cost up to $${toDecimal(bound)}. ${leftText}. ${advice}`;
   return isByBytes ? `${message}. ${HELD_BY_BYTES}` : message;
 }

@@ -2,9 +2,10 @@
 
 import { and, asc, eq, isNotNull, isNull, max, type SQL, sql } from "drizzle-orm";
 import type { StoredDocument } from "../../core/access/access.ts";
+import type { StoredBudget } from "../../core/access/budgets.ts";
 import type { Scope } from "../../core/access/limits.ts";
 import type { Queries } from "../servers/transaction.ts";
-import { accounts, keys, operations, payments } from "../tables/account-schema.ts";
+import { accounts, budgets, keys, operations, payments } from "../tables/account-schema.ts";
 import { isAnyOf } from "../tables/any-of.ts";
 import { autoTopUps } from "../tables/payment-schema.ts";
 
@@ -50,6 +51,7 @@ export async function readDocuments(
   const keysOf = Map.groupBy(live, (key) => key.account);
   const allowances = await readAllowances(tx, numbers);
   const autoTopUps = await readAutoTopUps(tx, numbers);
+  const budgetsOf = await readBudgets(tx, numbers);
   return rows.map((row) => ({
     account: row.number,
     accountId: row.id,
@@ -60,6 +62,7 @@ export async function readDocuments(
       allowanceMonth: allowances.get(row.number) ?? 0,
       autoTopUp: autoTopUps.get(row.number),
       live: keysOf.get(row.number) ?? [],
+      budgets: budgetsOf.get(row.number) ?? [],
     }),
   }));
 }
@@ -125,17 +128,46 @@ async function readAutoTopUps(
   return new Map(rows.map((row) => [row.account, row]));
 }
 
+type LiveBudget = Pick<
+  typeof budgets.$inferSelect,
+  "account" | "number" | "key" | "span" | "amount"
+>;
+
+/** The budgets of accounts and their keys that are not removed, in the order of their numbers. */
+async function readBudgets(
+  tx: Queries,
+  numbers: readonly number[],
+): Promise<ReadonlyMap<number, readonly LiveBudget[]>> {
+  const { account, number, key, span, amount, removedAt } = budgets;
+  const rows = await tx
+    .select({ account, number, key, span, amount })
+    .from(budgets)
+    .where(and(isAnyOf(account, numbers), isNull(removedAt)))
+    .orderBy(asc(number));
+  return Map.groupBy(rows, (row) => row.account);
+}
+
+/** The field of an owner's budgets; missing without any. */
+function storedBudgets(of: readonly LiveBudget[] = []): { budgets?: readonly StoredBudget[] } {
+  if (of.length === 0) return {};
+  return {
+    budgets: of.map(({ number, span, amount }): StoredBudget => [number, span, amount.toString()]),
+  };
+}
+
 interface DocumentParts {
   readonly paid: Paid | undefined;
   readonly allowanceMonth: number;
   readonly autoTopUp: { readonly amount: bigint; readonly threshold: bigint } | undefined;
   readonly live: readonly (typeof keys.$inferSelect)[];
+  readonly budgets: readonly LiveBudget[];
 }
 
 function documentOf(
   account: AccountColumns,
-  { paid, allowanceMonth, autoTopUp, live }: DocumentParts,
+  { paid, allowanceMonth, autoTopUp, live, budgets }: DocumentParts,
 ): string {
+  const ofKeys = Map.groupBy(budgets, ({ key }) => key);
   const document: StoredDocument = {
     state: account.state,
     state_reason: account.stateReason,
@@ -157,7 +189,9 @@ function documentOf(
       scopes: key.scopes as Scope[],
       ip: key.ipAllowlist,
       monthly_limit: key.monthlyLimit === null ? null : key.monthlyLimit.toString(),
+      ...storedBudgets(ofKeys.get(key.number)),
     })),
+    ...storedBudgets(ofKeys.get(null)),
   };
   return JSON.stringify(document);
 }

@@ -53,6 +53,20 @@ export interface MonthSpending {
   readonly spent: NanoUsd;
 }
 
+/** What Postgres knows of budgets. */
+export interface BudgetRows {
+  /** Spans with what they were charged: at least the newest two of each budget. */
+  readonly spans: readonly BudgetSpending[];
+  /** Entries that the ledger lacks, as in `WalletRecord`. */
+  readonly missing: readonly Buffer[];
+}
+
+export interface BudgetSpending {
+  readonly number: number;
+  readonly startMs: number;
+  readonly spent: NanoUsd;
+}
+
 /** A bucket and its epoch in Redis, 0 if Redis knows none. */
 export interface EpochInRedis {
   readonly bucket: number;
@@ -88,14 +102,16 @@ export class WalletRepository {
   /** Null if there is no such account. */
   readForEviction(accountId: string): Promise<EvictionRecord | null> {
     return this.#snapshot(async (tx) => {
-      const [row] = await tx
-        .select({ number: accounts.number })
-        .from(accounts)
-        .where(eq(accounts.id, accountId));
-      if (row === undefined) return null;
-      const last = await lastEntry(tx, row.number);
-      return { seq: last?.seq ?? 0, keyIds: await readKeyIds(tx, row.number) };
+      const account = await numberOf(tx, accountId);
+      if (account === null) return null;
+      const last = await lastEntry(tx, account);
+      return { seq: last?.seq ?? 0, keyIds: await readKeyIds(tx, account) };
     });
+  }
+
+  /** The spending of these budgets of an account, read in one snapshot. */
+  readBudgets(accountId: string, numbers: readonly number[]): Promise<BudgetRows> {
+    return this.#snapshot((tx) => readBudgets(tx, accountId, numbers));
   }
 
   /** The operations with a number above `after`, in order. */
@@ -275,6 +291,48 @@ async function readMonths(tx: Queries, account: number): Promise<MonthSpending[]
       ),
     );
   return rows.map(({ month, key, spent }) => ({ month, key, spent: nano(spent) }));
+}
+
+/** A budget has at most this many spans in Redis (records.lua). */
+const SPANS_READ = 2;
+
+async function readBudgets(
+  tx: Queries,
+  accountId: string,
+  numbers: readonly number[],
+): Promise<BudgetRows> {
+  const account = await numberOf(tx, accountId);
+  if (account === null) return { spans: [], missing: [] };
+  const before = (await lastEntry(tx, account))?.seq ?? 0;
+  return {
+    spans: await readSpans(tx, account, numbers),
+    missing: await readMissing(tx, { account, accountId, before }),
+  };
+}
+
+async function numberOf(tx: Queries, accountId: string): Promise<number | null> {
+  const [row] = await tx
+    .select({ number: accounts.number })
+    .from(accounts)
+    .where(eq(accounts.id, accountId));
+  return row?.number ?? null;
+}
+
+async function readSpans(
+  tx: Queries,
+  account: number,
+  numbers: readonly number[],
+): Promise<BudgetSpending[]> {
+  const rows = await tx.execute<Record<"number" | "start" | "spent", string>>(sql`
+    SELECT named.number::text, span.start::text, span.spent::text
+    FROM unnest(${arrayText(numbers)}::text::bigint[]) AS named (number)
+    CROSS JOIN LATERAL (
+      SELECT start, spent FROM budget_spend
+      WHERE account = ${account} AND budget = named.number
+      ORDER BY start DESC LIMIT ${SPANS_READ}) AS span`);
+  return rows.map(({ number, start, spent }) => {
+    return { number: Number(number), startMs: Number(start), spent: nano(spent) };
+  });
 }
 
 interface LedgerPlace {

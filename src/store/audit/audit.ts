@@ -2,6 +2,7 @@
 
 import { asc, eq, gt, sql } from "drizzle-orm";
 import type { AccountState } from "../../core/access/account-states.ts";
+import { parseBudgetRefs } from "../../core/access/budgets.ts";
 import { fromUuid } from "../../core/ids.ts";
 import type { AuditFinding } from "../../core/journal/audit-finding.ts";
 import type { LedgerKind, OperationKind } from "../../core/journal/journal.ts";
@@ -56,6 +57,8 @@ export interface AuditSnapshot {
   readonly keyIds: readonly string[];
   /** Spending by `202611 key_…`. */
   readonly spending: ReadonlyMap<string, bigint>;
+  /** Spending of budgets by number and begin of the span: `12 1764201600000`. */
+  readonly budgets: ReadonlyMap<string, bigint>;
   /** The ledger in order, page by page. It can be read only once. */
   ledger(): AsyncGenerator<ReplayEntry[]>;
   /** The first call whose cost in the log differs from its charge in the ledger. */
@@ -143,6 +146,9 @@ export class AuditRepository {
       SELECT 'ledger_entries' AS table, account::text FROM ledger_entries l
         WHERE NOT EXISTS (SELECT 1 FROM accounts a WHERE a.number = l.account)
       UNION ALL
+      SELECT 'budget_spend' AS table, account::text FROM budget_spend b
+        WHERE NOT EXISTS (SELECT 1 FROM accounts a WHERE a.number = b.account)
+      UNION ALL
       SELECT 'month_spend' AS table, account::text FROM month_spend m
         WHERE NOT EXISTS (SELECT 1 FROM accounts a WHERE a.number = m.account)
       LIMIT 1`);
@@ -177,6 +183,7 @@ async function openSnapshot(tx: Queries, { id, bucket }: AccountRef): Promise<Au
     rejected: await readRejected(tx, { id, account, epoch: cursor.epoch }),
     keyIds: await readKeyIds(tx, account),
     spending: await readSpending(tx, account),
+    budgets: await readBudgets(tx, account),
     ledger: () => readLedger(tx, account),
     logMismatch: () => readLogMismatch(tx, account, id),
     usageTotals: () => readTotals(tx, account),
@@ -258,13 +265,20 @@ async function readSpending(tx: Queries, account: number): Promise<Map<string, b
   return new Map(rows.map(({ row, spent }) => [row, BigInt(spent)]));
 }
 
+async function readBudgets(tx: Queries, account: number): Promise<Map<string, bigint>> {
+  const rows = await tx.execute<{ row: string; spent: string }>(sql`
+    SELECT budget || ' ' || start AS row, spent::text FROM budget_spend
+    WHERE account = ${account}`);
+  return new Map(rows.map(({ row, spent }) => [row, BigInt(spent)]));
+}
+
 /** Uses a cursor of Postgres, so that only one page of the ledger is in memory. */
 async function* readLedger(tx: Queries, account: number): AsyncGenerator<ReplayEntry[]> {
   await tx.execute(sql`
     DECLARE audited NO SCROLL CURSOR FOR
     SELECT l.seq::text, l.kind, l.paid_delta::text, l.free_delta::text, l.paid_after::text,
       l.free_after::text, l.owed_after::text, l.request::text, k.id AS key, l.month::text,
-      l.operation::text,
+      l.operation::text, l.budgets,
       (extract(epoch FROM l.at) * 1000)::bigint::text AS at
     FROM ledger_entries l LEFT JOIN keys k ON k.number = l.key AND k.account = l.account
     WHERE l.account = ${account} ORDER BY l.seq`);
@@ -291,6 +305,7 @@ function entryOf(row: Record<string, string | null>): ReplayEntry {
     request: row.request ? fromUuid("request", row.request) : null,
     key: row.key ?? null,
     month: optional(row.month),
+    budgets: parseBudgetRefs(row.budgets ?? ""),
     operation: optional(row.operation),
     atMs: Number(row.at),
   };

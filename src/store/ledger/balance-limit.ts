@@ -14,9 +14,9 @@ interface Amount {
 }
 
 /**
- * Throws BalanceTooLarge if Redis would refuse the operation (actors/lua/wallet.lua): one that can
- * never be applied must not be booked. Spending, repayments and forgiven amounts that are not in
- * the ledger yet are ignored, so the check is strict.
+ * Throws BalanceTooLarge if Redis would refuse the operation (actors/lua/shared/wallet.lua): one
+ * that can never be applied must not be booked. Spending, repayments and forgiven amounts that are
+ * not in the ledger yet are ignored, so the check is strict.
  */
 export async function refuseTooLarge(
   tx: Queries,

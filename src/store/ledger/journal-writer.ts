@@ -52,6 +52,7 @@ export async function writeEntries(
   await addUsage(tx, usageChanges(entries, logged));
   await addMargins(tx, logged.values());
   await writeSpending(tx, entries);
+  await writeBudgets(tx, entries);
   await updateLastUsed(tx, entries);
 }
 
@@ -193,6 +194,32 @@ async function writeSpending(tx: SqlTransaction, entries: readonly PreparedEntry
     SELECT * FROM unnest(${column(0)}::text::bigint[], ${column(1)}::text::int[],
       ${column(2)}::text::bigint[], ${column(3)}::text::bigint[])
     ON CONFLICT (account, month, key) DO UPDATE SET spent = month_spend.spent + excluded.spent`;
+}
+
+/**
+ * Adds to the spending of each budget in each span. A call that cost nothing adds its span, because
+ * the first call of five hours begins them.
+ */
+async function writeBudgets(tx: SqlTransaction, entries: readonly PreparedEntry[]): Promise<void> {
+  const spent = new Map<string, bigint>();
+  for (const { entry, ledger, account } of entries) {
+    if (entry === null || account === null) continue;
+    // Only the log row of this entry is written: the ledger has its money already.
+    if (ledger === null && entry.seq !== null) continue;
+    for (const { number, startMs } of entry.budgets) {
+      const row = `${account} ${number} ${startMs}`;
+      spent.set(row, (spent.get(row) ?? 0n) - entry.paidDelta - entry.freeDelta);
+    }
+  }
+  if (spent.size === 0) return;
+  const rows = [...spent].map(([row, amount]) => [...row.split(" "), amount.toString()]);
+  const column = (index: number) => arrayText(rows.map((row) => row[index] ?? ""));
+  await tx`
+    INSERT INTO budget_spend (account, budget, start, spent)
+    SELECT * FROM unnest(${column(0)}::text::bigint[], ${column(1)}::text::bigint[],
+      ${column(2)}::text::bigint[], ${column(3)}::text::bigint[])
+    ON CONFLICT (account, budget, start) DO UPDATE
+      SET spent = budget_spend.spent + excluded.spent`;
 }
 
 async function updateLastUsed(

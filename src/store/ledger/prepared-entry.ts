@@ -1,6 +1,7 @@
 // Converts a journal entry into rows of Postgres, or into the reason why that is impossible.
 
 import { LRUCache } from "lru-cache";
+import { budgetRefsText } from "../../core/access/budgets.ts";
 import { HOUR_MS } from "../../core/durations.ts";
 import { toUuid } from "../../core/ids.ts";
 import { type JournalEntry, ledgerKindOf } from "../../core/journal/journal.ts";
@@ -38,6 +39,7 @@ export const LEDGER_COLUMNS = {
   month: "int",
   operation: "int",
   at: "timestamptz",
+  budgets: "text",
 } as const;
 
 export type LedgerRow = Readonly<Record<keyof typeof LEDGER_COLUMNS, Cell>>;
@@ -167,6 +169,7 @@ function ledgerRowOf(
     month: entry.month,
     operation: entry.operation,
     at,
+    budgets: entry.budgets.length === 0 ? null : budgetRefsText(entry.budgets),
   };
 }
 

@@ -13,6 +13,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/pg-core";
+import { SPANS } from "../../core/access/budgets.ts";
 import { PLAN_NAMES, type Scope } from "../../core/access/limits.ts";
 import { OPERATION_KINDS } from "../../core/journal/journal.ts";
 import { PAYMENT_PURPOSES } from "../../core/money/payment-credit.ts";
@@ -93,6 +94,29 @@ export const keys = pgTable(
       .on(table.expiresAt)
       .where(sql`${table.expiresAt} IS NOT NULL AND ${table.revokedAt} IS NULL`),
     check("keys_session", sql`(${table.session} IS NULL) = (${table.expiresAt} IS NULL)`),
+  ],
+);
+
+/** Capped amounts over spans of time, of an account or of one of its keys (docs/money.md). */
+export const budgets = pgTable(
+  "budgets",
+  {
+    number: number("number").primaryKey().generatedAlwaysAsIdentity(),
+    account: number("account")
+      .notNull()
+      .references(() => accounts.number),
+    /** Null for a budget of the account. */
+    key: number("key").references(() => keys.number),
+    span: text("span", { enum: SPANS }).notNull(),
+    amount: money("amount").notNull(),
+    createdAt: at("created_at").notNull().defaultNow(),
+    removedAt: at("removed_at"),
+  },
+  (table) => [
+    uniqueIndex("budgets_live")
+      .on(table.account, sql`coalesce(${table.key}, 0)`, table.span)
+      .where(sql`${table.removedAt} IS NULL`),
+    check("budgets_amount", sql`${table.amount} >= 0`),
   ],
 );
 

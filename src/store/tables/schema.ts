@@ -45,6 +45,8 @@ export const ledgerEntries = pgTable(
     /** The operation that was applied. */
     operation: integer("operation"),
     at: at("at").notNull(),
+    /** The spans of budgets that counted the call: `number:start number:start`; null for none. */
+    budgets: text("budgets"),
   },
   (table) => [
     primaryKey({ columns: [table.account, table.seq] }),
@@ -74,6 +76,19 @@ export const monthSpend = pgTable(
     spent: money("spent").notNull(),
   },
   (table) => [primaryKey({ columns: [table.account, table.month, table.key] })],
+);
+
+/** What each span of a budget was charged: the sum of its entries, updated in their transaction. */
+export const budgetSpend = pgTable(
+  "budget_spend",
+  {
+    account: number("account").notNull(),
+    budget: number("budget").notNull(),
+    /** The begin of the span, ms since 1970; 0 for a span without an end. */
+    start: number("start").notNull(),
+    spent: money("spent").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.account, table.budget, table.start] })],
 );
 
 /** SPEC 2.8. Partitioned by the month of `at`, which only the migration can express. */

@@ -92,6 +92,7 @@ const provoke = {
   },
   key_budget_exceeded: call({ monthlyLimit: "0.000001" }),
   monthly_limit_reached: call({ ownCap: "0.000001" }),
+  account_budget_exceeded: call({ budgets: { total: "0.000001" } }),
   insufficient_credits: call({ paid: "0.000001" }),
   upstream_unreachable: failing(new ApiError("upstream_unreachable", "No route answered")),
   service_unavailable: { by: askWithoutKeyDirectory },

@@ -113,6 +113,7 @@ const provoke = {
   },
   key_budget_exceeded: call({ monthlyLimit: "0.000001" }),
   monthly_limit_reached: call({ ownCap: "0.000001" }),
+  account_budget_exceeded: call({ budgets: { day: "0.000001" } }),
   insufficient_credits: call({ free: "0.000001" }),
   too_many_streams: openThreeStreamsOnFree,
   context_length_exceeded: failing(new ApiError("context_length_exceeded", "No room is left")),

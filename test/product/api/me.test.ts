@@ -8,6 +8,7 @@ interface Me {
   readonly tier: { readonly name: string; readonly next: object | null };
   readonly balance: { readonly spendable_usd: number; readonly spendable_limit: string };
   readonly key: object;
+  readonly budgets: readonly object[];
   readonly services: readonly string[];
 }
 
@@ -52,6 +53,7 @@ test("GET /v1/me shows everything of a new account, and is counted and logged", 
       budget_usd: null,
       spent_usd: 0,
     },
+    budgets: [],
     svc: { request_id: response.headers.get("x-request-id"), cost_usd: 0 },
   });
   expect(await api.journal(account)).toMatchObject([
@@ -98,6 +100,18 @@ test("GET /v1/me shows the spendable amount, and the limit that decides it", asy
     spendable_usd: 0.000001,
     spendable_limit: "key_budget",
   });
+});
+
+test("GET /v1/me lists the budgets that count the key's calls, and which one binds", async () => {
+  const terms = { paid: "20", keyBudgets: { day: "3" }, budgets: { "5h": "2", total: "9" } };
+  const { balance, budgets } = await me(terms);
+  expect(balance).toMatchObject({ spendable_usd: 2, spendable_limit: "account_budget" });
+  const none = { spent_usd: 0, held_usd: 0, started_at: null, renews_at: null };
+  expect(budgets).toEqual([
+    { of: "key", span: "day", amount_usd: 3, left_usd: 3, ...none },
+    { of: "account", span: "5h", amount_usd: 2, left_usd: 2, ...none },
+    { of: "account", span: "total", amount_usd: 9, left_usd: 9, ...none },
+  ]);
 });
 
 test("GET /v1/me refuses a suspended account like every other call", async () => {

@@ -130,6 +130,7 @@ class HistoryWriter implements History {
       keyId: hold.detached.keyId,
       requestId: hold.id,
       owner: actors.leases.owner,
+      hasBudgets: hold.detached.budgets.length > 0,
       outcome: outcomeText(DONE),
     };
     await this.#note("sweep", () => actors.scripts.run(sweep, input));

@@ -36,7 +36,8 @@ export class Inspector {
     return holds.map(({ request, owner, leaseMs, record }) => {
       const isVoid = record?.epoch !== bucket?.epoch;
       const verdict = (leaseMs ?? 0) > this.now() ? "alive" : isVoid ? "gone" : "ok";
-      return { requestId: request, owner, keyId: record?.key ?? "", verdict };
+      const hasBudgets = (record?.budgets.length ?? 0) > 0;
+      return { requestId: request, owner, keyId: record?.key ?? "", hasBudgets, verdict };
     });
   }
 

@@ -221,7 +221,7 @@ describe("two builds that differ in layout", () => {
 });
 
 test("the scripts and the program know the same layouts", () => {
-  const lua = readFileSync(join(import.meta.dir, "../../../actors/lua/records.lua"), "utf8");
+  const lua = readFileSync(join(import.meta.dir, "../../../actors/lua/shared/records.lua"), "utf8");
   expect(lua).toContain(`local LAYOUT_MIN, LAYOUT_MAX = ${LAYOUT_MIN}, ${LAYOUT_MAX}\n`);
 });
 

@@ -12,7 +12,7 @@ type Replacement = readonly [before: string, after: string];
 /** The changes of N+1; the rest of the mechanism is the same in all releases. */
 const CHANGES: Readonly<Record<string, readonly Replacement[]>> = {
   "actors/records/layouts.ts": [["LAYOUT_MAX = 2", "LAYOUT_MAX = 3"]],
-  "actors/lua/records.lua": [
+  "actors/lua/shared/records.lua": [
     ["local LAYOUT_MIN, LAYOUT_MAX = 2, 2", "local LAYOUT_MIN, LAYOUT_MAX = 2, 3"],
     [
       "  w.previous_spent, w.previous_held, w.used = previous_spent, previous_held, used\n",

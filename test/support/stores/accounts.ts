@@ -2,6 +2,7 @@
 // of an account when it is first used, or when the world says so.
 
 import type { AccountActor } from "../../../actors/account-actor.ts";
+import type { Span } from "../../../src/core/access/budgets.ts";
 import { FREE_CREDIT_DAYS, type PlanName, type Scope } from "../../../src/core/access/limits.ts";
 import { type Surface, scopesOfSurface } from "../../../src/core/access/services.ts";
 import { DAY_MS } from "../../../src/core/durations.ts";
@@ -12,6 +13,7 @@ import type {
   Accounts,
   IssuedKey,
 } from "../../../src/store/accounts/accounts.ts";
+import { setBudget } from "../../../src/store/accounts/budgets.ts";
 import { bookOperation, lockAccount } from "../../../src/store/ledger/operations.ts";
 import type { Payments } from "../../../src/store/payments/payments.ts";
 
@@ -20,6 +22,8 @@ export interface KeyTerms {
   readonly scopes?: readonly Scope[];
   readonly ip?: readonly string[];
   readonly monthlyLimit?: string;
+  /** Budgets of the key by span. */
+  readonly keyBudgets?: Readonly<Partial<Record<Span, string>>>;
 }
 
 /** Amounts are in dollars. */
@@ -39,6 +43,8 @@ export interface AccountTerms extends KeyTerms {
   /** A reversal of this amount: the part beyond the balance is owed. */
   readonly reversed?: string;
   readonly ownCap?: string;
+  /** Budgets of the account by span. */
+  readonly budgets?: Readonly<Partial<Record<Span, string>>>;
   readonly state?: "suspended" | "closed";
   readonly stateReason?: string;
 }
@@ -51,6 +57,8 @@ export interface StoredAccount {
   readonly keyId: string;
   /** The secret of the key. */
   readonly key: string;
+  /** True if budgets count the calls of the key. */
+  readonly hasBudgets: boolean;
 }
 
 export interface TestAccount extends StoredAccount {
@@ -79,24 +87,38 @@ export async function createTestAccount(
     await payments.record(created, payment);
   }
   await bookExtraordinary(stores, created, terms);
+  await setBudgets(accounts, created, { key: null, of: terms.budgets });
   const change = changeOf(terms);
   if (change !== null) await accounts.change(created, change, new Date());
   const row = change === null ? created : await rowOf(accounts, id);
-  return { id, bucket, row, keyId: key.id, key: key.secret };
+  const hasBudgets = terms.budgets !== undefined || terms.keyBudgets !== undefined;
+  return { id, bucket, row, keyId: key.id, key: key.secret, hasBudgets };
 }
 
 /** Another key of an account. */
-export function createTestKey(
+export async function createTestKey(
   accounts: Accounts,
   account: AccountRow,
   terms: KeyTerms = {},
 ): Promise<IssuedKey> {
-  return accounts.createKey(account, {
+  const key = await accounts.createKey(account, {
     name: "test key",
     scopes: terms.scopes ?? scopesOfSurface(account.surface),
     ipAllowlist: terms.ip ?? [],
     monthlyLimit: usdOrNull(terms.monthlyLimit),
   });
+  await setBudgets(accounts, account, { key: key.id, of: terms.keyBudgets });
+  return key;
+}
+
+async function setBudgets(
+  { deps: { database } }: Accounts,
+  { number }: AccountRow,
+  { key, of = {} }: { readonly key: string | null; readonly of: AccountTerms["budgets"] },
+): Promise<void> {
+  for (const [span, amount] of Object.entries(of)) {
+    await setBudget(database, number, { key, span: span as Span, amount: usd(amount) });
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 // Packs journal entries and bucket records as the scripts do, so that a test can write any journal.
 
 import { LAYOUT_MAX } from "../../../actors/records/layouts.ts";
+import { budgetRefsText } from "../../../src/core/access/budgets.ts";
 import type { JournalEntry, JournalType } from "../../../src/core/journal/journal.ts";
 
 /** The numbers of the types in the record. */
@@ -37,7 +38,9 @@ export function encodeEntry(entry: EntryFields): Buffer {
     Number(entry.overrun),
   ];
   const { account, key, metadata, request, kind, outcome } = entry;
-  const texts = [account, key, metadata, request, kind ?? "", outcome].join("\t");
+  const budgets = entry.budgets.length === 0 ? [] : [budgetRefsText(entry.budgets)];
+  const of = [account, key, metadata, ...budgets];
+  const texts = [...of, request, kind ?? "", outcome].join("\t");
   return Buffer.concat([doubles(numbers), Buffer.from(texts)]);
 }
 

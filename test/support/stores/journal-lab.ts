@@ -240,6 +240,7 @@ export class LabAccount {
       seq: this.seq,
       kind: null,
       month: null,
+      budgets: [],
       operation: null,
       paidDelta: nano(0n),
       freeDelta: nano(0n),

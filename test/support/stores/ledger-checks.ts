@@ -110,6 +110,7 @@ export function sweepOne(
     keyId: account.keyId,
     requestId,
     owner,
+    hasBudgets: account.hasBudgets,
     outcome: outcomeText(SWEPT),
   });
 }

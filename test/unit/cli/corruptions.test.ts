@@ -35,7 +35,11 @@ type DamageCase = readonly [name: string, fact: string, damage: Damage];
  * credit, one without cost, a mail, and an open stream.
  */
 async function wholeAccount(world: World): Promise<TestAccount> {
-  const account = await openAccountAlone(world, { paid: "20" });
+  const account = await openAccountAlone(world, {
+    paid: "20",
+    keyBudgets: { day: "50" },
+    budgets: { total: "90" },
+  });
   const { row, actor } = account;
   const { sql } = world.database;
   const [payment] = await world.payments.list(row);
@@ -225,6 +229,21 @@ const LEDGER = [
     `DELETE FROM ledger_entries WHERE account = $a AND seq =
     (SELECT max(seq) FROM ledger_entries WHERE account = $a)`,
   ),
+  ...columns("ledger_entries", "seq = 3", {
+    "no budgets": ["budget_spend of budget ", "budgets = NULL"],
+    "another budget": ["budget_spend of budget ", "budgets = '1:0'"],
+  }),
+  sql("budget_spend: missing", "budget_spend of ", "DELETE FROM budget_spend WHERE account = $a"),
+  sql(
+    "budget_spend: one more",
+    "budget_spend of budget 7 from 5",
+    "INSERT INTO budget_spend (account, budget, start, spent) VALUES ($a, 7, 5, 9)",
+  ),
+  ...columns("budget_spend", "true", {
+    more: ["budget_spend of ", "spent = spent + 1"],
+    less: ["budget_spend of ", "spent = spent - 1"],
+    start: ["budget_spend of ", "start = start + 1"],
+  }),
   sql("month_spend: missing", "month_spend of 202", "DELETE FROM month_spend WHERE account = $a"),
   sql(
     "month_spend: one more",
@@ -359,6 +378,20 @@ const REDIS: readonly DamageCase[] = [
       fact,
       ({ world, account }) =>
         addToRecord(world, keyStateKey(account.row.bucket, account.keyId), place, 1),
+    ],
+  ),
+  ...Object.entries({ spent: 3, held: 4, "spent before": 6, "held before": 7 }).map(
+    ([name, place]): DamageCase => [
+      `budget: ${name}`,
+      ` of budget `,
+      async ({ world, account: { actor } }) => {
+        const [[number = "", bytes] = []] = Object.entries(
+          await world.redis.hgetallBuffer(actor.keys.budgets),
+        );
+        if (bytes === undefined) throw new Error("There is no budget");
+        bytes.writeDoubleLE(bytes.readDoubleLE(place * 8) + 1, place * 8);
+        await world.redis.hset(actor.keys.budgets, number, bytes);
+      },
     ],
   ),
 ];

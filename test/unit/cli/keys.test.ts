@@ -3,7 +3,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { cliOf } from "../../support/product/run-cli.ts";
 import { shared } from "../../support/shared.ts";
-import { DONE, hold, openAccount, openWorld, usd } from "../../support/stores/world.ts";
+import { DONE, hold, openAccount, openWorld, usd, verdict } from "../../support/stores/world.ts";
 
 setDefaultTimeout(120_000);
 
@@ -52,4 +52,40 @@ test("key rename refuses a key that is revoked, and the name stays", async () =>
   expect([code, err]).toEqual([1, `The key ${keyId} is revoked and cannot be renamed\n`]);
   const { keys } = JSON.parse((await cli("key", "list", row.id, "--json")).out);
   expect(keys[0].name).toBe("before");
+});
+
+test("account budget and key budget set what a call may spend in a span", async () => {
+  const account = await openAccount(world, { paid: "50" });
+  const { row, keyId } = account;
+  await (await hold(account, usd("0.5"))).settle(usd("0.5"), DONE);
+  const set = await cli("key", "budget", row.id, keyId, "--span", "day", "--usd", "3");
+  expect(set.out).toBe("The budget of the UTC day of the key test key: $3.\n");
+  await cli("account", "budget", row.id, "--span", "5h", "--usd", "2");
+  await (await hold(account, usd("1.5"))).settle(usd("1.25"), DONE);
+  const json = JSON.parse((await cli("account", "limits", row.id, "--json")).out);
+  expect(json).toMatchObject({
+    binds: "budget",
+    budgets: [
+      { key: null, span: "5h", amount_usd: "2", spent_usd: "1.25", left_usd: "0.75" },
+      { key: keyId, span: "day", amount_usd: "3", spent_usd: "1.25", left_usd: "1.75" },
+    ],
+  });
+  const text = await cli("account", "limits", row.id);
+  expect(text.out).toContain("limited by a budget of the account");
+  expect(text.out).toMatch(/account +5h +\$1\.25 of \$2 spent +\$0\.75 left +renews at 20/);
+  await cli("account", "budget", row.id, "--span", "5h", "--usd", "none");
+  expect(await verdict(account, usd("1.7"))).toBe("admitted");
+  expect(await verdict(account, usd("1.8"))).toBe("key_budget_exceeded");
+});
+
+test("account budget refuses a fifth budget of account and key, and unknown spans", async () => {
+  const account = await openAccount(world, { budgets: { "5h": "1", day: "1", week: "1" } });
+  const { row, keyId } = account;
+  const key = (span: string) => cli("key", "budget", row.id, keyId, "--span", span, "--usd", "1");
+  expect((await key("day")).code).toBe(0);
+  expect((await key("week")).err).toContain("may have 4 budgets together");
+  expect((await key("year")).err).toContain("--span must be one of 5h, day, week, total");
+  const other = await openAccount(world);
+  const foreign = await cli("key", "budget", row.id, other.keyId, "--span", "day", "--usd", "1");
+  expect(foreign.err).toContain(`There is no key ${other.keyId}`);
 });

@@ -138,3 +138,35 @@ describe("the account's own cap", () => {
     expect(told).toMatchObject({ status: 409, code: "closed" });
   });
 });
+
+describe("budgets", () => {
+  test("are set by owners for the account, by admins for a key, and count calls", async () => {
+    const account = await world.account({ paid: "5" });
+    const { id, keyId } = account;
+    const ofKey = `/accounts/${id}/keys/${keyId}/budget`;
+    const terms = { span: "day", amount_usd: "3" };
+    expect((await world.post("admin", ofKey, terms)).body).toEqual({ ...terms, applied: true });
+    const total = { span: "total", amount_usd: "0.000001" };
+    expect((await world.post("admin", `/accounts/${id}/limits/budget`, total)).status).toBe(403);
+    await world.post("owner", `/accounts/${id}/limits/budget`, total);
+    expect((await limitsOf(account)).budgets).toMatchObject([
+      { key: null, span: "total", amount_usd: "0.000001", spent_usd: "0", renews_at: null },
+      { key: keyId, span: "day", amount_usd: "3", left_usd: "3" },
+    ]);
+    const refused = await errorOf(await world.api.post(account, chatBody()));
+    expect(refused.code).toBe("account_budget_exceeded");
+    expect(refused.message).toContain(
+      "The budget of all time of the account has $0.000001 left, and does not renew",
+    );
+    await world.post("owner", `/accounts/${id}/limits/budget`, { ...total, amount_usd: null });
+    expect((await world.api.post(account, chatBody())).status).toBe(200);
+    expect((await limitsOf(account)).budgets).toMatchObject([{ key: keyId }]);
+  });
+
+  test("of a key that is not the account's cannot be set", async () => {
+    const [mine, other] = [await world.account(), await world.account()];
+    const path = `/accounts/${mine.id}/keys/${other.keyId}/budget`;
+    const { status } = await world.post("owner", path, { span: "day", amount_usd: "3" });
+    expect(status).toBe(404);
+  });
+});

@@ -57,6 +57,7 @@ describe("the table", () => {
     "src/core/latency-bands.ts #counts",
     "src/store/tables/parameters.ts values",
     "src/core/journal/ledger-replay.ts spent",
+    "src/core/journal/ledger-replay.ts budgets",
     "src/http/docs/openapi-schema.ts #components",
     "src/http/docs/openapi-schema.ts #sources",
     "src/services/chat/protocols/chat-extras.ts NO_EXTRAS",

@@ -250,7 +250,7 @@ describe("Lua", () => {
     bad: lua("local a = 1\n", head.replace("KEYS", "Keys"), head.replace("Reply", "It replies")),
     good: [
       ...lua(`${head}return 1\n`),
-      { "actors/lua/prelude.lua": "-- What every script shares.\n" },
+      { "actors/lua/shared/prelude.lua": "-- What every script shares.\n" },
     ],
   });
   holds("money is never joined to text", each(rules.luaMoneyAsText), {

@@ -235,6 +235,7 @@ test("the encoder and the parser agree on every field", async () => {
     freeAfter: nano(4n),
     owedAfter: nano(5n),
     month: 202611,
+    budgets: [{ number: 3, startMs: 4 }],
     operation: 7,
     held: nano(8n),
     writtenOff: nano(9n),

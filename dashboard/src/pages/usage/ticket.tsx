@@ -168,6 +168,7 @@ const MENDED_BY: Readonly<Record<string, keyof typeof t.usage.ticket.mend>> = {
   insufficient_credits: "balance",
   payment_required: "balance",
   monthly_limit_reached: "cap",
+  account_budget_exceeded: "cap",
   rate_limit_exceeded: "cap",
   too_many_streams: "cap",
   mail_rate_limit: "cap",

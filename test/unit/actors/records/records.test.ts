@@ -7,6 +7,7 @@ import { LAYOUT_MAX, LAYOUT_MIN } from "../../../../actors/records/layouts.ts";
 import {
   isEnded,
   parseBucket,
+  parseBudget,
   parseEntry,
   parseHold,
   parseKeyState,
@@ -16,6 +17,7 @@ import {
 } from "../../../../actors/records/records.ts";
 import { asBytes, pack } from "../../../../actors/scripts/script.ts";
 import { withShared } from "../../../../actors/scripts/shared-lua.ts";
+import { budgetRefsText, parseBudgetRefs } from "../../../../src/core/access/budgets.ts";
 import { OPERATION_KINDS } from "../../../../src/core/journal/journal.ts";
 import { nano } from "../../../../src/core/money/money.ts";
 import { openRedis } from "../../../../src/store/servers/redis.ts";
@@ -191,10 +193,53 @@ test("a hold is read as it was written, in whatever language its metadata is", a
         account,
         key,
         metadata,
+        budgets: [],
       });
     }),
     { numRuns: 60 },
   );
+});
+
+test("a budget is read as written, and is void in another epoch", async () => {
+  const fields = ["epoch", "start", "spent", "held"];
+  const before = ["previous_start", "previous_spent", "previous_held"];
+  const values = fc.tuple(count, count, amount, amount, count, amount, amount);
+  await fc.assert(
+    fc.asyncProperty(values, async (numbers) => {
+      const lua = `${named([...fields, ...before])}
+        redis.call('SET', KEYS[1], budget_record(r.epoch, r))
+        local bytes = redis.call('GET', KEYS[1])
+        if parse_budget(bytes, r.epoch + 1) then error('read in another epoch') end
+        for field, value in pairs(parse_budget(bytes, r.epoch)) do
+          if r[field] ~= value then error(field .. ' was read as another value') end
+        end`;
+      const [epoch, startMs, spent, held, previousStartMs, previousSpent, previousHeld] = numbers;
+      expect(parseBudget(await written(lua, pack(...numbers)))).toEqual({
+        layout: LAYOUT_MIN,
+        epoch,
+        startMs,
+        spent: nano(BigInt(spent)),
+        held: nano(BigInt(held)),
+        previousStartMs,
+        previousSpent: nano(BigInt(previousSpent)),
+        previousHeld: nano(BigInt(previousHeld)),
+      });
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("a hold and an entry name the budgets that count them, or none", async () => {
+  const budgets = [
+    { number: 12, startMs: 1_764_201_600_000 },
+    { number: 7, startMs: 0 },
+  ];
+  const lua = `local numbers = string.rep('\\0', 72)
+    redis.call('SET', KEYS[1], numbers .. ARGV[1])`;
+  const named = `a\tk\tm\t${budgetRefsText(budgets)}`;
+  expect(parseHold(await written(lua, named)).budgets).toEqual(budgets);
+  expect(parseHold(await written(lua, "a\tk\tm")).budgets).toEqual([]);
+  expect(() => parseBudgetRefs("12:1.5")).toThrow(RangeError);
 });
 
 test("the reply that takes a hold's place is read as written, and is no hold", async () => {

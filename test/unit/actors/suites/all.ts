@@ -1,6 +1,7 @@
 // Lists every suite of money that must hold on one server, on a cluster, and when scripts arrive
 // twice.
 
+import { budgetSuite } from "./budgets.ts";
 import { capSuite } from "./caps.ts";
 import { debtSuite } from "./debts.ts";
 import { freeCreditSuite } from "./free-credit.ts";
@@ -16,6 +17,7 @@ export function moneySuites(open: WorldFactory): void {
   windowSuite(open);
   limitsSuite(open);
   capSuite(open);
+  budgetSuite(open);
   freeCreditSuite(open);
   holdSuite(open);
   debtSuite(open);

@@ -8,8 +8,8 @@ local function calls_of(hold)
 end
 
 -- The most that a call could hold.
-local function spendable(balance, cap_room, budget_room)
-  return max(0, min(balance, cap_room, budget_room))
+local function spendable(balance, cap_room, budget_room, least_room)
+  return max(0, min(balance, cap_room, budget_room, least_room))
 end
 
 local function has_holds(w)

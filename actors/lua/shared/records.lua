@@ -24,6 +24,7 @@ local SPENDING_NUMBERS, SPENDING, SPENDING_BYTES = '<ddddddd', '<dddddddc0', 56
 local KEY_STATE = '<ddddddddddc0'
 local HOLD_NUMBERS, HOLD, HOLD_BYTES = '<ddddddddd', '<dddddddddc0', 72
 local ENTRY = '<dddddddddddddd'
+local BUDGET = '<dddddddd'
 
 -- Types of journal entries. The numbers are stored in records: add new ones only at the end.
 local CALL, EXPIRED, LATE, REFUSED, SUMMARY, OPERATION, FREE_EXPIRED, REPAYMENT =
@@ -173,7 +174,25 @@ local function month_use(record, month)
   return 0
 end
 
--- A hold: numbers, then tab-separated `account key metadata`.
+-- The amounts of a budget in two spans: the newest one that a call began in, and the one before it.
+-- A span that was not yet begins at NO_SPAN. Nil for no record, and for one of another epoch.
+local NO_SPAN = -1
+
+local function parse_budget(bytes, epoch)
+  if not bytes then return nil end
+  local b, of_epoch, _ = {}, nil, nil
+  _, of_epoch, b.start, b.spent, b.held, b.previous_start, b.previous_spent, b.previous_held =
+    unpack_record(BUDGET, bytes)
+  return of_epoch == epoch and b or nil
+end
+
+local function budget_record(epoch, b)
+  return pack(BUDGET, in_force, epoch, b.start, b.spent, b.held, b.previous_start,
+    b.previous_spent, b.previous_held)
+end
+
+-- A hold: numbers, then tab-separated `account key metadata`, and the budgets that it names, if
+-- any.
 local function hold_record(hold)
   return pack(HOLD, in_force, hold.epoch, hold.paid, hold.free, hold.month, hold.stream,
     hold.checkpoint, hold.admitted, hold.deadline, hold.text)

@@ -1,5 +1,6 @@
--- Limits in time, besides the request window of a key; loaded after wallet.lua. The limits are the
--- `keys` of a script from `first_key` on; each has some of its `args` from `first_arg` on.
+-- Limits in time, besides the request window of a key; loaded after budgets.lua. The limits are the
+-- `keys` of a script from `first_key` to `last_key`; each has some of its `args` from `first_arg`
+-- on.
 --   requests  a window that counts every request which no such window refuses
 --   minute    a window that counts only admitted calls
 --   day       a UTC day that counts only admitted calls
@@ -28,9 +29,9 @@ local function write_day(key, day, used)
 end
 
 -- Each limit has four `args`: kind, limit, weight, error code.
-local function read_limits(keys, args, first_key, first_arg, now)
+local function read_limits(keys, args, first_key, last_key, first_arg, now)
   local limits = {}
-  for i = first_key, #keys do
+  for i = first_key, last_key do
     local a = first_arg + 4 * (i - first_key)
     local limit = {
       key = keys[i], kind = args[a], max = tonumber(args[a + 1]), weight = tonumber(args[a + 2]),
@@ -119,8 +120,8 @@ end
 
 -- Gives back the counts of a call's admission, if they still count. Each limit has two `args`:
 -- kind, and the amount to give back.
-local function uncount_limits(keys, args, first_key, first_arg, admitted)
-  for i = first_key, #keys do
+local function uncount_limits(keys, args, first_key, last_key, first_arg, admitted)
+  for i = first_key, last_key do
     local a = first_arg + 2 * (i - first_key)
     local key, back = keys[i], tonumber(args[a + 1])
     if args[a] == 'day' then
@@ -140,4 +141,12 @@ local function uncount_limits(keys, args, first_key, first_arg, admitted)
       end
     end
   end
+end
+
+-- Corrects all that counted a call: its limits, which are the `keys` from `first_key` on with their
+-- arguments from the fourth on, and its budgets, if there is one more key.
+local function settle_counts(keys, args, first_key, epoch, hold, charged)
+  local last = first_key - 1 + (#args - 3) / 2
+  uncount_limits(keys, args, first_key, last, 4, hold.admitted)
+  if last < #keys then settle_budgets(keys[#keys], epoch, hold, charged) end
 end

@@ -1,0 +1,25 @@
+-- Puts budgets into Redis that are not there, as Postgres has them: after a rebuild or an eviction,
+-- or because they are new. They have no valid holds. Asks to read Postgres again if a wallet was
+-- evicted in this bucket meanwhile: the read rows may be out of date.
+--
+-- KEYS  1 bucket  2 wallet  3 budgets
+-- ARGV  1 packed: epoch, evictions
+--       2.. of each budget: number, packed: newest span's begin or -1, spent, the same of the one
+--       before
+-- Reply { 'ok' }  { 'again' } read Postgres again  { 'recover' }  { 'hydrate' }
+
+local epoch, evictions = unpack_record('<dd', ARGV[1])
+local bucket = read_bucket(KEYS[1])
+if not bucket then return { 'recover' } end
+if bucket.epoch ~= epoch or bucket.evictions ~= evictions then return { 'again' } end
+if not read_wallet(KEYS[2], epoch) then return { 'hydrate' } end
+for i = 2, #ARGV, 2 do
+  if not parse_budget(redis_call('HGET', KEYS[3], ARGV[i]), epoch) then
+    local b = new_budget()
+    b.start, b.spent, b.previous_start, b.previous_spent = unpack_record('<dddd', ARGV[i + 1])
+    amount(b.spent)
+    amount(b.previous_spent)
+    redis_call('HSET', KEYS[3], ARGV[i], budget_record(epoch, b))
+  end
+end
+return { 'ok' }

@@ -1,0 +1,123 @@
+// The budgets of an account and of its keys, and the dialog that sets one or takes it away.
+
+import { Button, Select } from "@mantine/core";
+import { useState } from "react";
+import { SPANS, type Span } from "../../../src/core/access/budgets.ts";
+import { mayAct } from "../../../src/core/access/roles.ts";
+import type { LimitsReply } from "../../../src/readings/limits.ts";
+import { setBudget } from "../api/money-changes.ts";
+import { outdateAccount } from "../api/queries.ts";
+import { Ask, Problem, say, useChange } from "../parts/ask.tsx";
+import { type Column, columnsOf } from "../parts/columns.tsx";
+import { Panel } from "../parts/panel.tsx";
+import { Table } from "../parts/table.tsx";
+import { TextField, useTypedUsd } from "../parts/text-field.tsx";
+import type { Account } from "../session.tsx";
+import { t } from "../texts.ts";
+
+type Budget = LimitsReply["budgets"][number];
+
+interface BudgetsProps {
+  readonly limits: LimitsReply;
+  readonly account: Account;
+}
+
+/** The owner in the dialog that stands for the account; any other is the id of a key. */
+const ACCOUNT = "account";
+
+export function BudgetsPanel({ limits, account }: BudgetsProps) {
+  const [isAsking, setAsking] = useState(false);
+  const { budgets, requests } = limits;
+  const words = t.work.budgets;
+  const nameOfOwner = (key: string | null) =>
+    key === null ? words.account : (requests.keys.find(({ id }) => id === key)?.name ?? key);
+  const columns: readonly Column<Budget>[] = columnsOf(words.columns, {
+    owner: ({ key }) => nameOfOwner(key),
+    span: ({ span }) => words.spans[span],
+    amount: "amount_usd",
+    spent: "spent_usd",
+    held: "held_usd",
+    left: "left_usd",
+    renews: "renews_at",
+  });
+  return (
+    <Panel title={words.title}>
+      {budgets.length === 0 ? (
+        <p className="small dim">{words.none}</p>
+      ) : (
+        <Table
+          columns={columns}
+          rows={budgets}
+          keyOf={({ key, span }) => `${key ?? ACCOUNT} ${span}`}
+        />
+      )}
+      {mayAct(account.role, "admin") && (
+        <Button size="xs" variant="default" mt="sm" onClick={() => setAsking(true)}>
+          {words.set}
+        </Button>
+      )}
+      {isAsking && <SetBudget limits={limits} account={account} close={() => setAsking(false)} />}
+    </Panel>
+  );
+}
+
+function SetBudget({ limits, account, close }: BudgetsProps & { readonly close: () => void }) {
+  const words = t.work.budgets;
+  const keys = limits.requests.keys.map(({ id, name }) => ({ value: id, label: name }));
+  const owners = mayAct(account.role, "owner")
+    ? [{ value: ACCOUNT, label: words.account }, ...keys]
+    : keys;
+  const [owner, setOwner] = useState(owners[0]?.value ?? ACCOUNT);
+  const [span, setSpan] = useState<Span>("day");
+  const amount = useTypedUsd();
+  const key = owner === ACCOUNT ? null : owner;
+  const present = limits.budgets.find((one) => one.key === key && one.span === span);
+  const set = async (usd: string | null) => {
+    const { applied } = await setBudget(account.id, key, { span, amount_usd: usd });
+    say(applied ? words.done : words.soon);
+    await outdateAccount(account.id);
+  };
+  const remove = useChange(async () => {
+    await set(null);
+    close();
+  });
+  return (
+    <Ask
+      opened
+      close={close}
+      title={words.set}
+      action={t.actions.save}
+      run={() => set(amount.value)}
+      disabled={amount.value === null}
+      calm
+    >
+      <p className="small">{words.about}</p>
+      <Select
+        label={words.columns.owner}
+        data={owners}
+        value={owner}
+        allowDeselect={false}
+        onChange={(value) => setOwner(value ?? ACCOUNT)}
+      />
+      <Select
+        label={words.columns.span}
+        data={SPANS.map((one) => ({ value: one, label: words.spans[one] }))}
+        value={span}
+        allowDeselect={false}
+        onChange={(value) => setSpan((value ?? "day") as Span)}
+      />
+      <TextField field={amount} isFirst label={words.amount} />
+      {present !== undefined && (
+        <Button
+          variant="subtle"
+          size="xs"
+          loading={remove.busy}
+          onClick={() => void remove.start()}
+        >
+          {words.remove}
+        </Button>
+      )}
+      <Problem error={remove.error} />
+    </Ask>
+  );
+}

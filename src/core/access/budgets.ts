@@ -1,0 +1,83 @@
+// Defines budgets: capped amounts over spans of time, of an account or of one of its keys. The
+// month of each is a limit of its own (AccessKey.monthlyLimit, AccessDocument.ownCap).
+
+import { DAY_MS, HOUR_MS } from "../durations.ts";
+import { type NanoUsd, nano } from "../money/money.ts";
+
+/** Spans by name; budgets.lua in actors/lua/shared/ knows them by their places, from 1 on. */
+export const SPANS = ["5h", "day", "week", "total"] as const;
+export type Span = (typeof SPANS)[number];
+
+/** The owners, in the order of the error table; the script knows them by their places too. */
+export const BUDGET_OWNERS = ["key", "account"] as const;
+export type BudgetOwner = (typeof BUDGET_OWNERS)[number];
+
+/** The most budgets that count one call, those of its account and of its key together. */
+export const OWN_BUDGETS_MAX = 4;
+
+export interface Budget {
+  readonly number: number;
+  readonly of: BudgetOwner;
+  readonly span: Span;
+  readonly amount: NanoUsd;
+}
+
+/** A span of a budget that a call counts in. */
+export interface BudgetRef {
+  readonly number: number;
+  /** The begin of the span, ms; 0 for one without an end. */
+  readonly startMs: number;
+}
+
+/** A budget that counts an open call. */
+export interface HeldBudget extends BudgetRef {
+  /** Its amount when the call was admitted. */
+  readonly amount: NanoUsd;
+}
+
+/** Shared by all calls that no budget counts. */
+export const NO_BUDGETS: readonly never[] = Object.freeze([]);
+
+/** Budgets as the access document has them: number, span, amount in nano-USD. */
+export type StoredBudget = readonly [number: number, span: Span, amount: string];
+
+/** Reads budgets of an access document. */
+export function budgetsOf(of: BudgetOwner, stored: readonly StoredBudget[] = []): Budget[] {
+  return stored.map(([number, span, amount]) => ({ number, of, span, amount: nano(amount) }));
+}
+
+/** Reads the names of budgets in a hold or a journal entry: `number:start number:start`. */
+export function parseBudgetRefs(text: string): readonly BudgetRef[] {
+  if (text === "") return NO_BUDGETS;
+  return text.split(" ").map((name) => {
+    const [number, startMs] = name.split(":").map(Number);
+    if (!Number.isSafeInteger(number) || !Number.isSafeInteger(startMs)) {
+      throw new RangeError(`'${name}' names no span of a budget`);
+    }
+    return { number: number ?? 0, startMs: startMs ?? 0 };
+  });
+}
+
+/** The inverse of `parseBudgetRefs`. */
+export function budgetRefsText(refs: readonly BudgetRef[]): string {
+  return refs.map(({ number, startMs }) => `${number}:${startMs}`).join(" ");
+}
+
+const SPAN_MS = { "5h": 5 * HOUR_MS, day: DAY_MS, week: 7 * DAY_MS } as const;
+
+/** When a span that began then ends, ms; null if it never does. */
+export function spanEnd(span: Span, startMs: number): number | null {
+  return span === "total" ? null : startMs + SPAN_MS[span];
+}
+
+const SPAN_WORDS = {
+  "5h": "of five hours",
+  day: "of the UTC day",
+  week: "of the week",
+  total: "of all time",
+} as const satisfies Record<Span, string>;
+
+/** The name of a budget in a message: "budget of the UTC day of the key". */
+export function budgetWords({ of, span }: Pick<Budget, "of" | "span">): string {
+  return `budget ${SPAN_WORDS[span]} of the ${of}`;
+}
