@@ -7,6 +7,7 @@ import { applicationChat } from "./application/chat.ts";
 import { applicationCount, applicationMessage } from "./application/messages.ts";
 import { applicationModel, applicationModels } from "./application/models.ts";
 import { applicationInputTokens, applicationResponse } from "./application/responses.ts";
+import { applicationEmbedding, applicationRerank } from "./application/vectors.ts";
 import {
   createConsoleKey,
   type KeysDeps,
@@ -44,6 +45,8 @@ import { chat } from "./services/chat/doors/completions/chat-endpoint.ts";
 import { countTokens, messages } from "./services/chat/doors/messages/messages-endpoint.ts";
 import { model, models } from "./services/chat/doors/models/models-endpoint.ts";
 import { inputTokens, responses } from "./services/chat/doors/responses/responses-endpoint.ts";
+import { embeddings } from "./services/chat/doors/vectors/embeddings-endpoint.ts";
+import { rerank } from "./services/chat/doors/vectors/rerank-endpoint.ts";
 import { type MailDeps, messageStatus, sendMessage } from "./services/mail/mail-endpoints.ts";
 import { type MapsDeps, maps } from "./services/maps/maps-endpoint.ts";
 import { batchSearch, type SearchDeps, search } from "./services/search/search-endpoints.ts";
@@ -53,7 +56,17 @@ import { SITE, type SiteDeps } from "./site/front-door.ts";
 export type GatewayDeps = ChatDeps & SearchDeps & MapsDeps & MailDeps & QuoteDeps & ReceiptsDeps;
 
 const BY_SERVICE = {
-  chat: [models, model, chat, messages, countTokens, responses, inputTokens],
+  chat: [
+    models,
+    model,
+    chat,
+    messages,
+    countTokens,
+    responses,
+    inputTokens,
+    embeddings,
+    rerank,
+  ],
   search: [search, batchSearch],
   maps: [maps],
   mail: [sendMessage, messageStatus],
@@ -75,6 +88,8 @@ export const APPLICATION: readonly Endpoint<ChatDeps>[] = [
   applicationCount,
   applicationResponse,
   applicationInputTokens,
+  applicationEmbedding,
+  applicationRerank,
   applicationModels,
   applicationModel,
 ];

@@ -53,7 +53,7 @@ export const applicationChat = endpoint({
 });
 
 /** The amount that is left to spend; null if the settlement has not been confirmed yet. */
-const creditsLeft: SvcMembers = (_, { left }) => ({
+export const creditsLeft: SvcMembers = (_, { left }) => ({
   credits_left_usd: left === null ? null : toJsonNumber(left),
 });
 

@@ -227,6 +227,13 @@ export const RESPONSES = {
   bodyBytesMax: MESSAGES.bodyBytesMax,
 } as const;
 
+/** The doors for embeddings and ranks. */
+export const VECTORS = {
+  /** Texts to embed, or documents to rank, in one call. */
+  itemsMax: 2_048,
+  bodyBytesMax: 8 * 1024 * 1024,
+} as const;
+
 /** The JSON of a tool call's `extra_content`: thought signatures have some kilobytes. */
 export const TOOL_CALL_EXTRA_CHARACTERS_MAX = 64 * 1024;
 

@@ -22,7 +22,10 @@ export type Part = InputPart | OutputPart;
 const ALL_PARTS: readonly Part[] = [...INPUT_PARTS, ...OUTPUT_PARTS];
 export type PartCounts = Readonly<Partial<Record<Part, number>>>;
 
-/** Things that providers bill beside tokens. `request` is the call itself: each call has one. */
+/**
+ * Things that providers bill beside tokens (D-683). `request` is the call itself: each call has
+ * one.
+ */
 export const FEES = [
   "web_search",
   "x_search",
@@ -30,6 +33,7 @@ export const FEES = [
   "code_container",
   "code_execution",
   "search_unit",
+  "document",
   "audio_second",
   "request",
 ] as const;

@@ -101,7 +101,10 @@ export async function completeChat(
     );
   } catch (error) {
     if (grace.hasTimedOut) {
-      return await chargePrompt(deps, call, { hold, model: answering(tried), chat });
+      const model = answering(tried);
+      const { request } = chat;
+      const count = () => countedPrompt(deps.tokens, account, { model, request });
+      return await chargeUnanswered(deps, call, { hold, model, request, count });
     }
     return await giveBack(deps, call, { hold, failure: error });
   } finally {
@@ -127,18 +130,22 @@ function usageSource({ usage, hasWrongUsage }: ServedReply): UsageSource {
   return hasWrongUsage === true ? "contradicted" : "counted";
 }
 
-/**
- * Charges the prompt of a request that a server was still processing long after the caller left.
- */
-async function chargePrompt(
+/** A request that a server was still processing long after the caller left. */
+interface UnansweredCall extends PricedCall {
+  readonly hold: Hold;
+  readonly model: ModelEntry;
+  /** Counts the prompt. */
+  readonly count: () => Promise<ChatUsage>;
+}
+
+/** Charges the prompt of a request whose reply is not waited for any longer. */
+export async function chargeUnanswered(
   deps: ChatCallDeps,
   call: Call,
-  request: { readonly hold: Hold; readonly model: ModelEntry; readonly chat: ChatCall },
+  { hold, model, request, count }: UnansweredCall,
 ): Promise<never> {
-  const { hold, model, chat } = request;
   try {
-    const { accountId } = call.identity;
-    const usage = await countedPrompt(deps.tokens, accountId, { model, request: chat.request });
+    const usage = await count();
     const { status, code: errorCode } = DISCONNECTED;
     const outcome = {
       ...outcomeOf(deps, call, { status, errorCode }),
@@ -146,7 +153,7 @@ async function chargePrompt(
       ...standInOf(model),
       usageDetails: { source: "counted" },
     } as const satisfies Outcome;
-    const cost = costOf(model.prices, usage, { request: chat.request, hold });
+    const cost = costOf(model.prices, usage, { request, hold });
     await settle(deps, { hold, cost, outcome });
   } catch (error) {
     return await giveBack(deps, call, { hold, failure: error });
@@ -160,7 +167,7 @@ interface ChargedReply extends ServedBy, ChargedUsage, PricedCall {
 }
 
 /** The outcome of a charged call, whose caller may have left before the reply. */
-function chargedOutcome(deps: ChatCallDeps, call: Call, charged: ChargedReply): Outcome {
+export function chargedOutcome(deps: ChatCallDeps, call: Call, charged: ChargedReply): Outcome {
   const hasLeft = call.signal.aborted;
   const { promptTokens, cachedTokens, completionTokens } = charged.usage;
   const { model, priceVersion, lane, upstreamCost, usageDetails } = servedOutcome(charged, charged);

@@ -4,7 +4,7 @@ import type { Funds } from "../../../actors/account.ts";
 import { leftWords } from "../../../actors/refusal.ts";
 import { CHAT } from "../../core/access/limits.ts";
 import { type NanoUsd, toDecimal } from "../../core/money/money.ts";
-import { type ModelEntry, servesChat } from "./models/catalogue.ts";
+import { MODEL_USES, type ModelEntry, servedUse } from "./models/catalogue.ts";
 import { ESTIMATED_BYTES_MAX } from "./tokens/token-counter.ts";
 
 /** The most models that an error message names. */
@@ -18,28 +18,34 @@ const HELD_BY_BYTES =
  * for.
  */
 export function freeMessage(
-  { id }: ModelEntry,
+  { id, serves }: ModelEntry,
   { bound, left, free }: Readonly<Record<"bound" | "left" | "free", NanoUsd>>,
   offered: ReadonlyMap<string, ModelEntry>,
 ): string {
   const eligible = [...offered.values()].filter(
-    (model) => model.freeCreditEligible && servesChat(model),
+    (model) => model.freeCreditEligible && servedUse(model) === servedUse({ serves }),
   );
   const named = eligible.slice(0, MODELS_NAMED_MAX).map((model) => model.id);
   const others = eligible.length - named.length;
   const end = others === 0 ? "" : ` and ${others} more, which have svc.free_credit_eligible`;
+  const names =
+    named.length === 0 ? `no model for ${MODEL_USES[servedUse({ serves })]}` : named.join(", ");
   return (
     `Free credit cannot pay for '${id}'. The call can cost up to $${toDecimal(bound)}, and ` +
     `$${toDecimal(left)} of paid credit is left. The free credit of $${toDecimal(free)} can pay ` +
-    `for ${named.join(", ")}${end}`
+    `for ${names}${end}`
   );
 }
 
 export const TOP_UP_UNDER_WAY = "An automatic top-up is under way";
 
-interface Missing {
+/** What a call can cost, and what is left for it. */
+interface Shortage {
   readonly bound: NanoUsd;
   readonly funds: Funds;
+}
+
+interface Missing extends Shortage {
   /** The output tokens that the remaining funds would pay for. */
   readonly fitting: number;
   /** True if the bytes of the prompt bound its tokens in the hold. */
@@ -53,10 +59,15 @@ export function moneyMessage({ bound, funds, fitting, isByBytes }: Missing): str
     fits < 1
       ? "Not even max_tokens 1 would fit"
       : `It would fit with max_tokens of at most ${fits}`;
+  const message = `${shortageMessage({ bound, funds })}. ${advice}`;
+  return isByBytes ? `${message}. ${HELD_BY_BYTES}` : message;
+}
+
+/** The message without advice. */
+export function shortageMessage({ bound, funds }: Shortage): string {
   const { spendable, refusedBy = null } = funds;
   const left =
     refusedBy === null ? `the balance has $${toDecimal(spendable)} left` : leftWords(refusedBy);
   const leftText = `${left.charAt(0).toUpperCase()}${left.slice(1)}`;
-  const message = `The call can cost up to $${toDecimal(bound)}. ${leftText}. ${advice}`;
-  return isByBytes ? `${message}. ${HELD_BY_BYTES}` : message;
+  return `The call can cost up to $${toDecimal(bound)}. ${leftText}`;
 }

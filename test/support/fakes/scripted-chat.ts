@@ -8,9 +8,12 @@ import type {
   ChatProvider,
   ChatReply,
   ChatRequest,
+  OtherCall,
+  ServedOther,
   ServedReply,
   ServedStream,
 } from "../../../src/services/chat/protocols/provider.ts";
+import { replyTo } from "./fake-vectors.ts";
 
 /** The name of the server that serves everything. */
 export const LANE = "scripted";
@@ -84,6 +87,14 @@ export class ScriptedChat implements ChatProvider {
       this.open--;
       throw error;
     }
+  }
+
+  async serve<Reply>(
+    { id }: ModelEntry,
+    { body, read }: OtherCall<Reply>,
+  ): Promise<ServedOther<Reply>> {
+    this.asked.push(id);
+    return { reply: read(replyTo(body)), lane: LANE };
   }
 
   async *#all(

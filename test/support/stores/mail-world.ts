@@ -4,6 +4,7 @@ import { type ConnectionOptions, Queue } from "bullmq";
 import { Registry } from "prom-client";
 import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
 import { parseRelay } from "../../../src/services/mail/smtp-relay.ts";
+import type { Catalogue } from "../../../src/settings/catalogue.ts";
 import type { MailConfig } from "../../../src/settings/config.ts";
 import type { MailMessage } from "../../../src/store/mail/mail-messages.ts";
 import { MAIL_QUEUE, MAIL_QUEUE_PREFIX } from "../../../src/store/mail/mail-queue.ts";
@@ -36,13 +37,17 @@ export interface MailWorldOptions {
   readonly mail?: Partial<MailConfig>;
   /** A Redis for the worker's queue alone: the completer reaches it, but the API does not. */
   readonly queueUrl?: string;
+  /** The models; left out: those of every API. */
+  readonly catalogue?: () => Catalogue;
 }
 
 const TIMEOUT_MS = 1_000;
 
 export async function startMailWorld(options: MailWorldOptions = {}): Promise<MailWorld> {
   const resources = new AsyncDisposableStack();
-  const api = resources.use(await ApiWorld.start({}, { mailWaitMs: options.waitMs ?? 5_000 }));
+  const { catalogue } = options;
+  const parts = catalogue === undefined ? {} : { catalogue };
+  const api = resources.use(await ApiWorld.start(parts, { mailWaitMs: options.waitMs ?? 5_000 }));
   const { tls = "none" } = options;
   const smtp = resources.use(await ScriptedSmtp.start(tls === "none" ? {} : startTls()));
   const address = parseRelay(`${smtp.url}?tls=${tls}`);

@@ -127,6 +127,30 @@ describe("a good file", () => {
   });
 });
 
+for (const [serves, provider, needed] of [
+  ["embedding", "anthropic", "embeddings, which needs an OpenAI-compatible provider"],
+  ["embedding", "cohere", "embeddings, which needs an OpenAI-compatible provider"],
+  ["rerank", "google", "reranking, which needs an OpenAI-compatible provider or Cohere"],
+] as const) {
+  test(`a model that serves ${serves} by ${provider} is refused by line and field`, () => {
+    const file = GOOD.replace('"id": "m1",', `"id": "m1", "serves": "${serves}",`).replace(
+      '"two": {',
+      `"two": { "provider": "${provider}", "api_key_env": "ONE_KEY",`,
+    );
+    expect(refusal(file).message).toContain(
+      `line 27: models[0].routes[1].provider 'two' cannot serve ${needed}`,
+    );
+  });
+}
+
+test("Cohere serves ranks", () => {
+  const file = GOOD.replace('"id": "m1",', '"id": "m1", "serves": "rerank",').replace(
+    '"two": {',
+    '"two": { "provider": "cohere", "api_key_env": "ONE_KEY",',
+  );
+  expect(parseCatalogue(file, ENV).models.get("m1")?.serves).toBe("rerank");
+});
+
 test("a model serves what its file says; auto has no rules for one that serves no chat", () => {
   const file = GOOD.replace('"id": "m1",', '"id": "m1", "serves": "embedding",');
   expect(parseCatalogue(file, ENV).models.get("m1")?.serves).toBe("embedding");

@@ -32,6 +32,7 @@ export const MODEL_USES = {
 
 export type ModelUse = keyof typeof MODEL_USES;
 export const MODEL_USE_NAMES = Object.keys(MODEL_USES) as readonly ModelUse[];
+export type OtherUse = Exclude<ModelUse, "chat">;
 
 export interface ModelEntry {
   readonly id: string;
@@ -63,9 +64,18 @@ export interface ModelEntry {
   readonly media?: ModelMedia;
 }
 
+/** What callers can ask the model for. */
+export function servedUse({
+  serves = "chat",
+}: {
+  readonly serves?: ModelUse | undefined;
+}): ModelUse {
+  return serves;
+}
+
 /** True if the model can be asked to chat. */
-export function servesChat({ serves = "chat" }: Pick<ModelEntry, "serves">): boolean {
-  return serves === "chat";
+export function servesChat(model: Pick<ModelEntry, "serves">): boolean {
+  return servedUse(model) === "chat";
 }
 
 /** The end of an alias that stands for many names. */
@@ -125,6 +135,12 @@ export type ProviderKind =
   | "amazon-bedrock"
   | "cohere"
   | "openai-responses";
+
+/** The kinds of servers that can be asked for something else than chat (D-681). */
+export const KINDS_OF_USE: Readonly<Record<OtherUse, readonly ProviderKind[]>> = {
+  embedding: ["openai"],
+  rerank: ["openai", "cohere"],
+};
 
 /** The key of a Google service account, as Google writes it into a file. */
 export interface ServiceAccount {

@@ -22,6 +22,7 @@ import { Batches, pullable } from "./batches.ts";
 import type { CallerIdentifiers } from "./caller-identifiers.ts";
 import { acceptedRequest } from "./chat-extras.ts";
 import type { Guide } from "./guide/guide.ts";
+import { askOther } from "./other-calls.ts";
 import type { UpstreamCall } from "./protocol.ts";
 import { type ProtocolDeps, type Protocols, protocolsOf } from "./protocols.ts";
 import type {
@@ -30,6 +31,8 @@ import type {
   ChatOptions,
   ChatProvider,
   ChatRequest,
+  OtherCall,
+  ServedOther,
   ServedReply,
   ServedRoute,
   ServedStream,
@@ -63,18 +66,9 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
       readonly take: (served: Served<RouteToAsk, Result>) => Answer;
     },
   ) => {
-    const { model, options } = asked;
-    const { account, signal, watch } = options;
     const routes = routesFor(asked, deps.catalogue());
-    return fallback.first({
-      candidates: asked.sticky?.order(routes, mode) ?? routes,
-      ...exchange,
-      watch,
-      account,
-      signal,
-      subject: model.id,
-      message: `The model '${model.id}' does not answer right now`,
-    });
+    const candidates = asked.sticky?.order(routes, mode) ?? routes;
+    return fallback.first({ candidates, ...exchange, ...questionOf(asked) });
   };
 
   const askedOf = (model: ModelEntry, request: ChatRequest, options: ChatOptions): AskedModel => {
@@ -124,12 +118,39 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     });
   }
 
+  function serve<Reply>(
+    model: ModelEntry,
+    call: OtherCall<Reply>,
+    options: ChatOptions,
+  ): Promise<ServedOther<Reply>> {
+    const { account, signal } = options;
+    return fallback.first<RouteToAsk, Reply, ServedOther<Reply>>({
+      candidates: routesOf(model, deps.catalogue()),
+      attempt: ({ server: provider, route }) => {
+        const named = { provider, model: route.model, publicId: model.id };
+        return askOther({ ...named, account, signal, fetch: deps.fetch }, call);
+      },
+      take: ({ candidate: { server, route }, result, use }) => {
+        use.end("ok");
+        return { reply: result, lane: server.name, buying: route.buying };
+      },
+      ...questionOf({ model, options }),
+    });
+  }
+
   const isHealthy = (model: ModelEntry, account: string) =>
     routesOf(model, deps.catalogue()).some(({ server }) =>
       fallback.wouldAsk(server, { subject: model.id, account }),
     );
 
-  return { complete, stream, isHealthy };
+  return { complete, stream, serve, isHealthy };
+}
+
+/** The parts of a question to the routes that do not depend on its form. */
+function questionOf({ model, options }: Pick<AskedModel, "model" | "options">) {
+  const { account, signal, watch } = options;
+  const message = `The model '${model.id}' does not answer right now`;
+  return { watch, account, signal, subject: model.id, message };
 }
 
 /** The protocol of a route for this request. Throws if only the caller's own form can do it. */

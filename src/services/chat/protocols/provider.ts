@@ -5,8 +5,9 @@ import type { Prices } from "../../../core/money/call-cost.ts";
 import type { NanoUsd } from "../../../core/money/money.ts";
 import type { FeeCounts, Served, TokenUsage } from "../../../core/money/usage.ts";
 import type { RequestWatch } from "../../../upstream/fallback.ts";
+import type { Json } from "../../../upstream/upstream-http.ts";
 import type { Content, MediaPart } from "../media/media-part.ts";
-import type { ModelEntry } from "../models/catalogue.ts";
+import type { ModelEntry, OtherUse } from "../models/catalogue.ts";
 import type { ReplyPiece } from "../usage/reply-usage.ts";
 import type { GivenIdentifiers } from "./caller-identifiers.ts";
 
@@ -170,6 +171,20 @@ export interface ChatBatch extends UsageFault {
   readonly ignored?: readonly string[] | undefined;
 }
 
+/** A call of a model that serves no chat. */
+export interface OtherCall<Reply> {
+  readonly use: OtherUse;
+  /** The body for its server, without the name of the model. */
+  readonly body: Json;
+  /** Reads the reply of the server. Throws a RouteFailure if it does not answer the body. */
+  readonly read: (reply: Json) => Reply;
+}
+
+/** The reply to such a call, and the route that served it. */
+export interface ServedOther<Reply> extends ServedRoute {
+  readonly reply: Reply;
+}
+
 /** A started stream, and the route that serves it. */
 export interface ServedStream extends AsyncIterable<ChatBatch>, ServedRoute {}
 
@@ -183,7 +198,7 @@ export interface ChatOptions {
 }
 
 /**
- * Serves a model by its routes in order. `complete` and `stream` throw an ApiError:
+ * Serves a model by its routes in order. All three functions throw an ApiError:
  * `upstream_unreachable` if no route answered, `invalid_parameter` if the request is invalid.
  */
 export interface ChatProvider {
@@ -194,6 +209,13 @@ export interface ChatProvider {
    * error. The iterator throws `upstream_unreachable` if the upstream breaks off later.
    */
   stream(model: ModelEntry, request: ChatRequest, options: ChatOptions): Promise<ServedStream>;
+
+  /** For models that serve no chat. */
+  serve<Reply>(
+    model: ModelEntry,
+    call: OtherCall<Reply>,
+    options: ChatOptions,
+  ): Promise<ServedOther<Reply>>;
 
   /** True if at least one route of the model would be tried now. */
   isHealthy(model: ModelEntry, account: string): boolean;

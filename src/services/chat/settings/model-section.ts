@@ -4,7 +4,13 @@ import { type Static, Type } from "@sinclair/typebox";
 import { closed, line, percent, whole } from "../../../core/configuration/fields.ts";
 import { percentAt, type SectionContext } from "../../../core/configuration/section.ts";
 import { COSTLY_PARAMETERS, OWN_PARAMETERS } from "../doors/completions/chat-body.ts";
-import { MODEL_USE_NAMES, type ModelEntry, type ProviderEntry } from "../models/catalogue.ts";
+import {
+  KINDS_OF_USE,
+  MODEL_USE_NAMES,
+  MODEL_USES,
+  type ModelEntry,
+  type ProviderEntry,
+} from "../models/catalogue.ts";
 import { MEDIA_FIELDS, toMedia } from "./media-section.ts";
 import { bands, rows } from "./price-schema.ts";
 import { toPrices } from "./price-section.ts";
@@ -107,6 +113,7 @@ interface ModelContext extends Pick<SectionContext, "json" | "refuse"> {
 export function toModel(file: Static<typeof Model>, context: ModelContext): ModelEntry {
   const { pointer, refuse } = context;
   const routes = toRoutes(file, context);
+  checkKinds(file, context);
   file.extra_parameters?.forEach((name, index) => {
     const at = `${pointer}/extra_parameters/${index}`;
     if (OWN_PARAMETERS.has(name)) refuse(at, `'${name}' is read by Farebox itself`);
@@ -144,4 +151,20 @@ export function toModel(file: Static<typeof Model>, context: ModelContext): Mode
     ...(file.serves !== undefined && { serves: file.serves }),
     ...(media !== undefined && { media }),
   };
+}
+
+/** Not all servers can be asked for something else than chat. */
+function checkKinds(
+  { serves = "chat", routes }: Static<typeof Model>,
+  { pointer, known, refuse }: ModelContext,
+): void {
+  if (serves === "chat") return;
+  const kinds = KINDS_OF_USE[serves];
+  const needed = `an OpenAI-compatible provider${kinds.includes("cohere") ? " or Cohere" : ""}`;
+  routes.forEach(({ provider }, index) => {
+    const kind = known.get(provider)?.kind;
+    if (kind !== undefined && kinds.includes(kind)) return;
+    const problem = `'${provider}' cannot serve ${MODEL_USES[serves]}, which needs ${needed}`;
+    refuse(`${pointer}/routes/${index}/provider`, problem);
+  });
 }

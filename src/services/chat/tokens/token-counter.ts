@@ -106,6 +106,19 @@ export class TokenCounter implements Disposable {
     return counted === null ? null : counted + templateTokens(request);
   }
 
+  /**
+   * The tokens of texts of any length. Null if too many estimates wait, or the thread ended. Once
+   * there are more than `tokensMax`, returns the count so far.
+   */
+  async estimateTexts(
+    account: string,
+    texts: readonly string[],
+    tokensMax: number,
+  ): Promise<number | null> {
+    const pieces = texts.flatMap(piecesOf);
+    return await this.#count({ account, isEstimate: true, tokensMax, pieces });
+  }
+
   /** The tokens of a prompt of any length, for a charge. */
   async countPrompt(account: string, request: ChatRequest): Promise<number> {
     return (await this.#countAll(account, promptPieces(request))) + templateTokens(request);

@@ -97,7 +97,7 @@ export function promptTokensMax(request: ChatRequest): number {
 }
 
 /** The tokenizer of a model may count up to this factor more tokens than ours. */
-const TOKENIZER_MARGIN = 1.3;
+export const TOKENIZER_MARGIN = 1.3;
 
 /** A bound of the tokens of a prompt's text by our own count, for the tokenizer of any model. */
 export function tightTextBound(counted: number, request: ChatRequest): number {

@@ -12,8 +12,9 @@ import {
   type ChatCatalogue,
   MODEL_USES,
   type ModelEntry,
+  type ModelUse,
   modelNamed,
-  servesChat,
+  servedUse,
 } from "../../models/catalogue.ts";
 import {
   acceptedRequest,
@@ -86,25 +87,34 @@ export function toCompletionCall(
   };
 }
 
-/**
- * The model that a request names. Throws `model_not_found`, also for a model that serves no chat,
- * or `model_unavailable`.
- */
+/** The model for chat that a request names. Throws as `modelFor` does. */
 export function namedModel(id: string, catalogue: ChatCatalogue, pauses: Pauses): Models {
+  return [modelFor("chat", id, { catalogue, pauses })];
+}
+
+/**
+ * The model that a request names. Throws `model_not_found`, also for a model that serves something
+ * else, or `model_unavailable`.
+ */
+export function modelFor(
+  use: ModelUse,
+  id: string,
+  { catalogue, pauses }: { readonly catalogue: ChatCatalogue; readonly pauses: Pauses },
+): ModelEntry {
   const model = modelNamed(catalogue, id);
   if (model === undefined) {
     const message = "model must be an id from the list of models";
     throw new ApiError("model_not_found", message, { param: "model" });
   }
-  if (!servesChat(model)) {
-    const use = MODEL_USES[model.serves ?? "chat"];
-    const message = `The model '${id}' serves ${use}, not chat`;
+  const served = servedUse(model);
+  if (served !== use) {
+    const message = `The model '${id}' serves ${MODEL_USES[served]}, not ${MODEL_USES[use]}`;
     throw new ApiError("model_not_found", message, { param: "model" });
   }
   if (isPaused(pauses, model.id)) {
     throw new ApiError("model_unavailable", `The model '${id}' is paused`);
   }
-  return [model];
+  return model;
 }
 
 /** True if an operator has paused the model, or all of chat. */

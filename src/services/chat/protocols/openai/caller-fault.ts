@@ -12,6 +12,8 @@ export interface RefusedCall {
   readonly model: string;
   /** The id by which callers know it. */
   readonly publicId: string;
+  /** The field with the prompt; left out: `messages`. */
+  readonly promptField?: string;
 }
 
 const ERROR_MESSAGE_MAX = 500;
@@ -29,8 +31,10 @@ export function callerFault(error: ReplyError | null, call: RefusedCall): ApiErr
     const text = `The model did not accept this request${detail}`;
     return new ApiError("invalid_parameter", text, { isContentRefusal });
   }
-  const problem = "messages exceed the model's maximum context length";
-  return new ApiError("context_length_exceeded", problem + detail, { param: "messages" });
+  const { promptField: param = "messages" } = call;
+  const exceeds = param === "messages" ? "exceed" : "exceeds";
+  const problem = `${param} ${exceeds} the model's maximum context length${detail}`;
+  return new ApiError("context_length_exceeded", problem, { param });
 }
 
 function revealsUpstream(message: string, { provider, model, publicId }: RefusedCall): boolean {

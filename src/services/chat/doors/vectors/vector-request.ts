@@ -1,0 +1,67 @@
+// What both doors do with a checked body: the model, the parameters that only some servers know,
+// and `svc` of the reply.
+
+import type { Settlement } from "../../../../../actors/account.ts";
+import { copyJson } from "../../../../http/body/checks.ts";
+import type { EndpointContext } from "../../../../http/endpoint.ts";
+import { svcOf } from "../../../../http/svc.ts";
+import type { Json } from "../../../../upstream/upstream-http.ts";
+import { type ModelEntry, modelNamed, type OtherUse } from "../../models/catalogue.ts";
+import { unsupportedFields } from "../../protocols/chat-extras.ts";
+import type { ChatDeps } from "../completions/answer-chat.ts";
+import type { SvcMembers } from "../completions/chat-json.ts";
+import { modelFor } from "../completions/chat-request.ts";
+import type { VectorCall } from "./vector-call.ts";
+
+type Context = EndpointContext<ChatDeps>;
+
+/** The terms of a surface. */
+export interface SurfaceTerms {
+  /** What `svc` says besides; null for nothing. */
+  readonly svcMembers: SvcMembers | null;
+}
+
+/** The model of a call, and the fields that are not of the door itself. */
+export interface ChosenVectors extends Pick<VectorCall<unknown>, "model" | "offered"> {
+  /** Parameters that the model is configured to take. */
+  readonly extras: Json;
+  /** Names of fields that have no effect. */
+  readonly ignored: readonly string[];
+}
+
+interface VectorFields extends Json {
+  readonly model: string;
+}
+
+/** The model that a body names. Throws `model_not_found` or `model_unavailable`. */
+export function chooseVectors(
+  context: Context,
+  fields: VectorFields,
+  { use, unknown }: { readonly use: OtherUse; readonly unknown: readonly string[] },
+): ChosenVectors {
+  const { pauses } = context.deps;
+  const catalogue = context.deps.catalogue();
+  context.model = modelNamed(catalogue, fields.model)?.id ?? null;
+  const model = modelFor(use, fields.model, { catalogue, pauses });
+  const ignored = unsupportedFields(model, unknown);
+  const accepted = unknown.filter((name) => !ignored.includes(name));
+  const extras = accepted.map((name) => [name, copyJson(fields[name])] as const);
+  return { model, offered: catalogue.models, extras: Object.fromEntries(extras), ignored };
+}
+
+/** The field `svc` of a reply. */
+export function vectorSvc(
+  { call }: Pick<Context, "call">,
+  {
+    model,
+    ignored,
+    svcMembers,
+  }: SurfaceTerms & { readonly model: ModelEntry; readonly ignored: readonly string[] },
+  settlement: Settlement,
+): object {
+  return {
+    ...svcOf(call.requestId, settlement),
+    ...svcMembers?.({ model, tried: [model] }, settlement),
+    ...(ignored.length > 0 && { ignored }),
+  };
+}
