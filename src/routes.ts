@@ -42,6 +42,7 @@ import { OPERATOR_ENDPOINTS } from "./operator/operator-endpoints.ts";
 import { WEBHOOKS, type WebhookDeps } from "./payments/webhook-endpoint.ts";
 import type { ChatDeps } from "./services/chat/doors/completions/answer-chat.ts";
 import { chat } from "./services/chat/doors/completions/chat-endpoint.ts";
+import { textCompletion } from "./services/chat/doors/completions/text-completion-endpoint.ts";
 import { countTokens, messages } from "./services/chat/doors/messages/messages-endpoint.ts";
 import { model, models } from "./services/chat/doors/models/models-endpoint.ts";
 import { inputTokens, responses } from "./services/chat/doors/responses/responses-endpoint.ts";
@@ -64,6 +65,7 @@ const BY_SERVICE = {
     countTokens,
     responses,
     inputTokens,
+    textCompletion,
     embeddings,
     rerank,
   ],

@@ -71,7 +71,7 @@ export interface FuzzedProduct extends AsyncDisposable {
   readonly secrets: ReadonlyMap<string, string>;
 }
 
-const CHAT_DOORS = /\/(?:chat\/completions|messages|responses)$/;
+const CHAT_DOORS = /\/(?:completions|messages|responses)$/;
 
 /** True if the upstream of a chat request may fail: it names a bad model, or lets us choose. */
 export function mayFail(label: string, body: Uint8Array | null): boolean {

@@ -85,12 +85,22 @@ export function runChat(
 ): Promise<Settled<string> | ChatStream> {
   const { deps, call } = context;
   if (chat.stream) return openChatStream(deps.calls, call, chat);
+  return completeAs(context, chat, completionJson);
+}
+
+/** Runs a call whose whole reply this function writes. */
+export function completeAs(
+  context: EndpointContext<ChatDeps>,
+  chat: CompletionCall,
+  write: typeof completionJson,
+): Promise<Settled<string>> {
+  const { deps, call } = context;
   return completeChat(deps.calls, call, {
     chat,
     saysWhatIsLeft: chat.svcMembers !== null,
     write: (counted, settlement) => {
       const { model, tried, reply: route } = counted;
-      return completionJson(metaOf(context, chat, { model, tried, route }), counted, settlement);
+      return write(metaOf(context, chat, { model, tried, route }), counted, settlement);
     },
   });
 }
@@ -107,7 +117,8 @@ export function answerChat(
   return { json: result.reply, costUsd: toDecimal(result.charged) };
 }
 
-function metaOf(
+/** The parts of a reply that come from its call. */
+export function metaOf(
   { deps, call }: EndpointContext<ChatDeps>,
   { hasUsageFrame, unknown, svcMembers }: CompletionCall,
   served: ServedBy,

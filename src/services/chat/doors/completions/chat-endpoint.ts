@@ -52,7 +52,7 @@ export const chat = endpoint({
     "too_many_streams",
   ],
   examples: [...chatExamples(GUIDE_MODEL, GUIDE_MODEL, {}), toolExample(GUIDE_MODEL)],
-  mistakenFor: ["/v1/completions", "/chat/completions", "/v1/chat"],
+  mistakenFor: ["/chat/completions", "/v1/chat"],
   prepare: (fields, context: EndpointContext<ChatDeps>) =>
     prepareChat(context, fields, chooseNamed),
   run: runChat,

@@ -187,7 +187,7 @@ function chunkHead({ call, created, served }: CompletionMeta, fingerprint: strin
 }
 
 /** A field that is undefined is left out of the JSON. */
-function usageJson(usage: ChatUsage): object {
+export function usageJson(usage: ChatUsage): object {
   const { promptTokens, cachedTokens, completionTokens, outputDetails } = usage;
   return {
     prompt_tokens: promptTokens,
@@ -199,7 +199,7 @@ function usageJson(usage: ChatUsage): object {
 }
 
 /** A field that is undefined is left out of the JSON. */
-function chatSvc(
+export function chatSvc(
   { call, served, ignored, svcMembers }: CompletionMeta,
   settlement: Settlement,
 ): object {

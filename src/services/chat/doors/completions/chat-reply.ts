@@ -21,7 +21,7 @@ const created = count("Unix time in seconds");
 const model = text({ description: "The model that answered" });
 const finish = shortText(64, { examples: ["stop", "length", "tool_calls"] });
 
-const Usage = named("Usage", {
+export const Usage = named("Usage", {
   prompt_tokens: count("Tokens of the prompt, cached ones included"),
   completion_tokens: count("Tokens of the reply"),
   total_tokens: count("Their sum"),
