@@ -2,6 +2,7 @@
 // Farebox. It ends with a table of clients and checks.
 
 import { parseArgs } from "node:util";
+import { AGENT_NAMES, runAgents } from "../test/product/clients/agents/run-agents.ts";
 import { CLIENT_NAMES, runClients } from "../test/product/clients/run-clients.ts";
 import { clientTable, failuresOf } from "../test/product/clients/table.ts";
 import { isCi } from "../test/support/product/toolchains.ts";
@@ -14,21 +15,29 @@ suite, and LiteLLM against /v1 and /api/v1. What Python and Go need is kept belo
 
 Python or Go that is missing is a skip, and a failure where CI is set.
 
-  --only NAME   one of ${CLIENT_NAMES.join(", ")}; several joined with commas
+  --all         also the agents, which take 0.7 GB: ${AGENT_NAMES.join(", ")}
+  --only NAME   one of ${CLIENT_NAMES.join(", ")},
+                or an agent; several joined with commas
 `;
 
 async function main(): Promise<boolean> {
   const { values } = parseArgs({
-    options: { help: { type: "boolean" }, only: { type: "string" } },
+    options: {
+      help: { type: "boolean" },
+      all: { type: "boolean" },
+      only: { type: "string" },
+    },
   });
   if (values.help === true) {
     console.log(HELP);
     return true;
   }
-  const names = values.only?.split(",") ?? CLIENT_NAMES;
-  const unknown = names.find((name) => !CLIENT_NAMES.includes(name));
+  const everything = [...CLIENT_NAMES, ...AGENT_NAMES];
+  const names = values.only?.split(",") ?? (values.all === true ? everything : CLIENT_NAMES);
+  const unknown = names.find((name) => !everything.includes(name));
   if (unknown !== undefined) throw new Error(`--only: there is no client '${unknown}'`);
-  const rows = await runClients(names, (line) => console.log(`- ${line}`));
+  const say = (line: string) => console.log(`- ${line}`);
+  const rows = [...(await runClients(names, say)), ...(await runAgents(names, say))];
   console.log(`\n${clientTable(rows)}\n`);
   const skipped = rows.filter(({ missing }) => missing !== undefined);
   const failures = [

@@ -88,6 +88,7 @@ export async function runClients(
   progress: (line: string) => void,
 ): Promise<readonly ClientRow[]> {
   const clients = CLIENTS.filter(({ name }) => names.includes(name));
+  if (clients.length === 0) return [];
   await using upstream = startObligingUpstream();
   await using product = await startProduct({
     apis: 1,

@@ -7,7 +7,7 @@ const GATEWAY_ROUTES = [...GATEWAY, ...PROGRAM];
 describe("the refusal of a path without an endpoint names the endpoint that was meant", () => {
   const cases: readonly (readonly [method: string, path: string, meant: string | null])[] = [
     ["POST", "/v1/response", "POST /v1/responses"],
-    ["POST", "/v1/completions", "POST /v1/chat/completions"],
+    ["POST", "/v1/completion", "POST /v1/completions"],
     ["POST", "/v1/v1/chat/completions", "POST /v1/chat/completions"],
     ["GET", "/v1/model", "GET /v1/models"],
     ["GET", "/v1/models/", "GET /v1/models"],

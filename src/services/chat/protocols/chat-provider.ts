@@ -9,6 +9,7 @@ import type { AttemptResult } from "../../../upstream/breaker.ts";
 import {
   Fallback,
   type FallbackDeps,
+  type Question,
   type Served,
   type ServerUse,
 } from "../../../upstream/fallback.ts";
@@ -118,25 +119,8 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     });
   }
 
-  function serve<Reply>(
-    model: ModelEntry,
-    call: OtherCall<Reply>,
-    options: ChatOptions,
-  ): Promise<ServedOther<Reply>> {
-    const { account, signal } = options;
-    return fallback.first<RouteToAsk, Reply, ServedOther<Reply>>({
-      candidates: routesOf(model, deps.catalogue()),
-      attempt: ({ server: provider, route }) => {
-        const named = { provider, model: route.model, publicId: model.id };
-        return askOther({ ...named, account, signal, fetch: deps.fetch }, call);
-      },
-      take: ({ candidate: { server, route }, result, use }) => {
-        use.end("ok");
-        return { reply: result, lane: server.name, buying: route.buying };
-      },
-      ...questionOf({ model, options }),
-    });
-  }
+  const serve = <Reply>(model: ModelEntry, call: OtherCall<Reply>, options: ChatOptions) =>
+    fallback.first(otherQuestion(deps, { model, options }, call));
 
   const isHealthy = (model: ModelEntry, account: string) =>
     routesOf(model, deps.catalogue()).some(({ server }) =>
@@ -144,6 +128,27 @@ export function createChatProvider(deps: ChatProviderDeps): ChatProvider {
     );
 
   return { complete, stream, serve, isHealthy };
+}
+
+/** The question of a call that is no chat to the routes of its model. */
+function otherQuestion<Reply>(
+  { catalogue, fetch }: Pick<ChatProviderDeps, "catalogue" | "fetch">,
+  { model, options }: Pick<AskedModel, "model" | "options">,
+  call: OtherCall<Reply>,
+): Question<RouteToAsk, Reply, ServedOther<Reply>> {
+  const { account, signal } = options;
+  return {
+    candidates: routesOf(model, catalogue()),
+    attempt: ({ server: provider, route }) => {
+      const named = { provider, model: route.model, publicId: model.id };
+      return askOther({ ...named, account, signal, fetch }, call);
+    },
+    take: ({ candidate: { server, route }, result, use }) => {
+      use.end("ok");
+      return { reply: result, lane: server.name, buying: route.buying };
+    },
+    ...questionOf({ model, options }),
+  };
 }
 
 /** The parts of a question to the routes that do not depend on its form. */

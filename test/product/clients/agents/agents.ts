@@ -1,0 +1,82 @@
+// The agents of others that are tried, in exact versions. docs/clients.md has their settings; what
+// stands here is only what a run without a person needs besides.
+
+/** A call of one of an agent's own tools, which the scripted model makes. */
+export interface Step {
+  readonly tool: string;
+  readonly given: (file: string) => object;
+}
+
+export interface Agent {
+  /** Also its heading in docs/clients.md. */
+  readonly name: string;
+  readonly package: string;
+  readonly version: string;
+  /** What follows the command of the page, for one request that nobody has to confirm. */
+  readonly unattended: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** How it reads and edits a file. */
+  readonly steps: readonly Step[];
+  /** What it shows for a model that does not exist, where that is not Farebox's message. */
+  readonly unknownModel?: RegExp;
+}
+
+export const OLD_TEXT = "hello";
+export const NEW_TEXT = "fare 42";
+
+const edit = { old_string: OLD_TEXT, new_string: NEW_TEXT };
+
+export const AGENTS: readonly Agent[] = [
+  {
+    name: "Claude Code",
+    package: "@anthropic-ai/claude-code",
+    version: "2.1.197",
+    unattended: '-p "Edit the fare" --permission-mode bypassPermissions --output-format json',
+    // Without these it calls home, and refuses to run as root.
+    env: {
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+      DISABLE_AUTOUPDATER: "1",
+      DISABLE_TELEMETRY: "1",
+      DISABLE_ERROR_REPORTING: "1",
+      IS_SANDBOX: "1",
+    },
+    steps: [
+      { tool: "Read", given: (file_path) => ({ file_path }) },
+      { tool: "Edit", given: (file_path) => ({ file_path, ...edit }) },
+    ],
+    unknownModel: /issue with the selected model/,
+  },
+  {
+    name: "opencode",
+    package: "opencode-ai",
+    version: "1.18.33",
+    unattended: 'run "Edit the fare"',
+    steps: [
+      { tool: "read", given: (filePath) => ({ filePath }) },
+      {
+        tool: "edit",
+        given: (filePath) => ({ filePath, oldString: OLD_TEXT, newString: NEW_TEXT }),
+      },
+    ],
+  },
+  {
+    name: "Continue",
+    package: "@continuedev/cli",
+    version: "1.5.47",
+    unattended: '--auto -p "Edit the fare"',
+    steps: [
+      { tool: "Read", given: (filepath) => ({ filepath }) },
+      { tool: "Edit", given: (file_path) => ({ file_path, ...edit }) },
+    ],
+  },
+  {
+    name: "qwen-code",
+    package: "@qwen-code/qwen-code",
+    version: "0.15.10",
+    unattended: '--approval-mode yolo -p "Edit the fare"',
+    steps: [
+      { tool: "read_file", given: (file_path) => ({ file_path }) },
+      { tool: "edit", given: (file_path) => ({ file_path, ...edit }) },
+    ],
+  },
+];
