@@ -181,7 +181,10 @@ async function shortOfMoney(
   if (code === "insufficient_credits" && !model.freeCreditEligible) {
     const { free } = await deps.accounts.of(accountId, bucket).view(keyId);
     if (free > ZERO) {
-      return new ApiError(code, freeMessage(model, { bound, left: funds.spendable, free }, offered));
+      return new ApiError(
+        code,
+        freeMessage(model, { bound, left: funds.spendable, free }, offered),
+      );
     }
   }
   const message = shortageMessage({ bound, funds });
