@@ -201,7 +201,6 @@ test("a call opens as a receipt whose lines make up the charge", async () => {
 
 test("a refusal by a key's own rules suggests no change of the key", () => {
   for (const [code, status] of [
-    ["key_budget_exceeded", 402],
     ["insufficient_scope", 403],
     ["ip_not_allowed", 403],
   ] as const) {

@@ -61,6 +61,8 @@ const NEEDED: Readonly<Record<string, Role | null>> = {
   renameKey: "admin",
   getLimits: "viewer",
   setOwnCap: "owner",
+  setAccountBudget: "owner",
+  setKeyBudget: "admin",
   getBilling: "viewer",
   startCheckout: "billing",
   chargeCard: "billing",

@@ -64,6 +64,7 @@ class Table {
       request: null,
       key: null,
       month: null,
+      budgets: [],
       operation: null,
       atMs: NOW_MS,
       paidAfter: (last?.paidAfter ?? 0n) + usd(paid),
