@@ -1,6 +1,6 @@
 // The unit prices of a quoted call.
 
-import { SERVICE_NAMES, SERVICES, type ServiceName } from "../core/access/services.ts";
+import { type ServicesWith, serviceOfScope } from "../core/access/services.ts";
 import { MESSAGE_PRICE, RECIPIENT_PRICE } from "../core/mail.ts";
 import { firstRow } from "../core/money/call-cost.ts";
 import { decimalPerMillion, type PicoUsd, pricePerUnit } from "../core/money/money.ts";
@@ -21,7 +21,8 @@ const TOKENS = 1_000_000;
 
 type PricesOf = (catalogue: ReturnType<PriceCatalogue>, model: string | null) => UnitPrice[];
 
-const PRICES_OF: Readonly<Record<ServiceName, PricesOf>> = {
+/** For each service whose receipts have price lines. */
+const PRICES_OF: Readonly<Record<ServicesWith<"hasPriceLines">, PricesOf>> = {
   chat({ models }, model) {
     const entry = models.get(model ?? "");
     return entry === undefined ? [] : tokenPrices(firstRow(entry.prices));
@@ -43,8 +44,9 @@ export function unitPrices(
   catalogue: PriceCatalogue,
   { service, model }: { readonly service: string; readonly model: string | null },
 ): UnitPrice[] {
-  const name = SERVICE_NAMES.find((one) => SERVICES[one].scope === service);
-  return name === undefined ? [] : PRICES_OF[name](catalogue(), model);
+  const name = serviceOfScope(service);
+  const [, pricesOf] = Object.entries(PRICES_OF).find(([one]) => one === name) ?? [];
+  return pricesOf?.(catalogue(), model) ?? [];
 }
 
 function tokenPrices(row: PriceRow): UnitPrice[] {
