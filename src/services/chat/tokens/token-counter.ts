@@ -233,8 +233,7 @@ export class TokenCounter implements Disposable {
 }
 
 function startThread(): Worker {
-  // A small heap, collected more often: a count leaves nothing behind but garbage.
-  return new Worker(new URL("./token-thread.ts", import.meta.url), { smol: true });
+  return new Worker(new URL("./token-thread.ts", import.meta.url));
 }
 
 /** Removes and returns the pieces that fit into `lengthMax`; the first also if it is longer. */
