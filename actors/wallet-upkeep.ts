@@ -76,14 +76,8 @@ export class WalletUpkeep {
   }
 
   async #build(): Promise<void> {
-    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      const { scripts, repository } = this.deps;
-      const bytes = await scripts.redis.getBuffer(this.keys.bucket);
-      if (bytes === null) {
-        await scripts.prepare();
-        continue;
-      }
-      const { epoch, evictions } = parseBucket(bytes);
+    const { scripts, repository } = this.deps;
+    const isBuilt = await this.#inBucket(async ({ epoch, evictions }) => {
       const record = await fromPostgres(repository.readWallet(this.accountId));
       if (record === null) throw invalidKey();
       const after = await fromPostgres(
@@ -99,31 +93,43 @@ export class WalletUpkeep {
         epoch,
         evictions,
       });
-      if (reply === "again") continue;
+      if (reply === "again") return false;
       if (pending.length > OPERATIONS_AT_ONCE) await this.applyOperations();
-      return;
-    }
+      return true;
+    });
+    if (isBuilt) return;
     throw new ApiError("service_unavailable", "The account could not be rebuilt; try again");
+  }
+
+  /**
+   * Repeats an attempt that needs the bucket's record until it returns true, and sets the bucket up
+   * if Redis does not have it. False after many attempts.
+   */
+  async #inBucket(
+    attempt: (bucket: ReturnType<typeof parseBucket>) => Promise<boolean>,
+  ): Promise<boolean> {
+    const { scripts } = this.deps;
+    for (let made = 0; made < ATTEMPTS_MAX; made++) {
+      const bytes = await scripts.redis.getBuffer(this.keys.bucket);
+      if (bytes === null) await scripts.prepare();
+      else if (await attempt(parseBucket(bytes))) return true;
+    }
+    return false;
   }
 
   /** Loads these budgets, as Postgres has them, if Redis does not have them. */
   async loadBudgets(budgets: readonly Pick<BudgetRef, "number">[]): Promise<void> {
+    const { scripts, repository } = this.deps;
     const numbers = budgets.map(({ number }) => number);
-    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      const { scripts, repository } = this.deps;
-      const bytes = await scripts.redis.getBuffer(this.keys.bucket);
-      if (bytes === null) {
-        await scripts.prepare();
-        continue;
-      }
-      const { epoch, evictions } = parseBucket(bytes);
+    const areLoaded = await this.#inBucket(async ({ epoch, evictions }) => {
       const record = await fromPostgres(repository.readBudgets(this.accountId, numbers));
       const spans = spansOf(numbers, record);
       const loading = { ...this.subject(), epoch, evictions, budgets: spans };
       const reply = await scripts.run(loadBudgets, loading);
-      if (reply === "ok") return;
       if (reply === "hydrate") await this.hydrate();
-    }
+      return reply === "ok";
+    });
+    if (areLoaded) return;
     throw new ApiError("service_unavailable", "The budgets could not be read; try again");
   }
 

@@ -7,11 +7,11 @@ import { mayAct } from "../../../src/core/access/roles.ts";
 import type { LimitsReply } from "../../../src/readings/limits.ts";
 import { setBudget } from "../api/money-changes.ts";
 import { outdateAccount } from "../api/queries.ts";
-import { Ask, Problem, say, useChange } from "../parts/ask.tsx";
+import { say } from "../parts/ask.tsx";
+import { AskAmount } from "../parts/ask-amount.tsx";
 import { type Column, columnsOf } from "../parts/columns.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { Table } from "../parts/table.tsx";
-import { TextField, useTypedUsd } from "../parts/text-field.tsx";
 import type { Account } from "../session.tsx";
 import { t } from "../texts.ts";
 
@@ -69,7 +69,6 @@ function SetBudget({ limits, account, close }: BudgetsProps & { readonly close: 
     : keys;
   const [owner, setOwner] = useState(owners[0]?.value ?? ACCOUNT);
   const [span, setSpan] = useState<Span>("day");
-  const amount = useTypedUsd();
   const key = owner === ACCOUNT ? null : owner;
   const present = limits.budgets.find((one) => one.key === key && one.span === span);
   const set = async (usd: string | null) => {
@@ -77,21 +76,16 @@ function SetBudget({ limits, account, close }: BudgetsProps & { readonly close: 
     say(applied ? words.done : words.soon);
     await outdateAccount(account.id);
   };
-  const remove = useChange(async () => {
-    await set(null);
-    close();
-  });
   return (
-    <Ask
-      opened
-      close={close}
+    <AskAmount
       title={words.set}
-      action={t.actions.save}
-      run={() => set(amount.value)}
-      disabled={amount.value === null}
-      calm
+      about={words.about}
+      label={words.amount}
+      present={null}
+      removal={present === undefined ? null : words.remove}
+      set={set}
+      close={close}
     >
-      <p className="small">{words.about}</p>
       <Select
         label={words.columns.owner}
         data={owners}
@@ -106,18 +100,6 @@ function SetBudget({ limits, account, close }: BudgetsProps & { readonly close: 
         allowDeselect={false}
         onChange={(value) => setSpan((value ?? "day") as Span)}
       />
-      <TextField field={amount} isFirst label={words.amount} />
-      {present !== undefined && (
-        <Button
-          variant="subtle"
-          size="xs"
-          loading={remove.busy}
-          onClick={() => void remove.start()}
-        >
-          {words.remove}
-        </Button>
-      )}
-      <Problem error={remove.error} />
-    </Ask>
+    </AskAmount>
   );
 }
