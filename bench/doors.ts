@@ -1,5 +1,6 @@
-// What a call and a chunk cost the gateway by each door, against a chat completion in the same
-// rounds. A new door is a row of `DOORS`, and the form of its bodies in `load/requests.ts`.
+// Measures the gateway's processor time for a call and a chunk by each door, against a chat
+// completion in the same rounds. A new door is a row of `DOORS`, and the form of its bodies in
+// `load/requests.ts`.
 
 import { PASSED } from "./farebox.ts";
 import { chunkStreams, plainCalls } from "./load/plans.ts";

@@ -48,7 +48,7 @@ const clock: Clock = {
 
 const random = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
-/** What callers may ask of their calls. */
+/** The records of calls that callers may read. */
 function recordsOf({ console }: ServerConfig, { database, receiptKey: key }: ApiStores) {
   const issuer = console?.origin ?? project.name;
   return {

@@ -23,7 +23,7 @@ import type { ChatDeps } from "../services/chat/doors/completions/answer-chat.ts
 import { unitPrices } from "./quote-lines.ts";
 import { QUOTE_EXAMPLES, Quote, QuoteBody } from "./quote-schema.ts";
 
-/** What the endpoint needs besides the services. */
+/** The dependencies of the endpoint. */
 export interface QuoteDeps extends ChatDeps {
   readonly catalogue: PriceCatalogue;
   readonly callApi: CallApi;

@@ -1,7 +1,7 @@
-// Answers with what anybody may read and caches may keep: pages and files made from the brand and
+// Answers with pages and files that anybody may read and caches may keep, made from the brand and
 // the catalogue. A cache asks whether its copy is still right, so a change shows at once.
 
-/** What is sent, and its mark for caches. */
+/** The text of a page or a file, and its mark for caches. */
 export interface PublicText {
   readonly text: string;
   readonly etag: string;

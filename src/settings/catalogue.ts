@@ -18,7 +18,7 @@ export interface Catalogue extends ChatCatalogue {
   readonly brand: Brand;
 }
 
-/** What is configured besides chat's models; all of it has defaults. */
+/** The settings besides chat's models; all have defaults. */
 export interface OtherServices extends Partial<ChatTerms> {
   readonly search?: SearchOffer;
   readonly maps?: MapsConfig;

@@ -36,7 +36,7 @@ interface WrittenPage extends PublicText {
 const pages = new WeakMap<object, Map<boolean, WrittenPage>>();
 
 const DASHBOARD = "/dashboard";
-/** What search engines have no use for. */
+/** Paths that search engines have no use for. */
 const NOT_LISTED = [DASHBOARD, "/operator", "/console", "/v1", "/api", "/mcp"];
 
 /** Answers a browser that requests `/`; null for any other client and any other request. */

@@ -17,7 +17,7 @@ import {
   type UnitPrice,
 } from "./offer.ts";
 
-/** What the page says beside the prices. */
+/** The texts of the page beside the prices. */
 export interface FrontPageTerms {
   readonly brand: Brand;
   /** Null if nobody configured under which address people open the service. */

@@ -1,4 +1,4 @@
-// What is sold, in words for visitors: the services with their prices, and the models.
+// The offer in words for visitors: the services with their prices, and the models.
 
 import { SERVICES, type ServiceName } from "../core/access/services.ts";
 import { MESSAGE_PRICE, RECIPIENT_PRICE } from "../core/mail.ts";

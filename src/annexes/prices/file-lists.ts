@@ -197,7 +197,7 @@ function modelPrices(
   return { name: "model-prices", ...list };
 }
 
-/** What is priced by the hours of a day: `provider/model`, or a provider with all of its models. */
+/** Models priced by the hours of a day: `provider/model`, or a provider with all its models. */
 function timedModels(schedules: unknown): Set<string> {
   const entries = [fieldsOf(schedules)?.schedule ?? []].flat();
   return new Set(

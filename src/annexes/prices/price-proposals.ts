@@ -23,7 +23,7 @@ export interface PricedConfiguration {
   readonly providers: ReadonlyMap<string, ProviderEntry>;
 }
 
-/** What the lists say of a model. Without edits nothing is to change. */
+/** The prices of a model in the lists. Without edits its configuration stays as it is. */
 export interface Proposal {
   /** The id of the model; of a model that is not configured yet, `PROVIDER/NAME`. */
   readonly model: string;

@@ -13,7 +13,7 @@ import type { Fee, Part } from "../../core/money/usage.ts";
 import type { ListedRow } from "./listed-prices.ts";
 import { conditionsKey, isChosen, ownParts } from "./price-parts.ts";
 
-/** What a route costs, and what is added to it. */
+/** The buying prices of a route, and the markup on them. */
 export interface RouteCost {
   /** The provider and the model's name there. */
   readonly name: string;

@@ -1,5 +1,5 @@
-// What the pages of the dashboard are told of the brand: in a meta element of the page, and as the
-// colours of its styles.
+// Gives the pages of the dashboard the brand: in a meta element of the page, and as the colours of
+// its styles.
 
 import type { Brand, BrandLink } from "./brand.ts";
 import { DEFAULT_BRAND } from "./brand.ts";

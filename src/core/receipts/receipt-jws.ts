@@ -27,7 +27,7 @@ export interface ReceiptClaims {
     readonly price_version: string | null;
     /** The tokens by part for a model; the requests for other services. */
     readonly units: Readonly<Record<string, string>>;
-    /** Who counted: the model's provider, or this service. */
+    /** The counter of the units: the model's provider, or this service. */
     readonly usage_source: string;
     readonly hold_usd: string | null;
     readonly cost_usd: string;

@@ -1,5 +1,5 @@
 // The keys that receipts are signed with (Ed25519, RFC 8037). Each is derived from a secret, so it
-// needs no store; its public half is kept for ever, so that old receipts can be verified.
+// needs no store; its public half is never deleted, so that old receipts can be verified.
 
 import {
   createHash,

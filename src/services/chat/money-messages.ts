@@ -39,7 +39,7 @@ export function freeMessage(
 
 export const TOP_UP_UNDER_WAY = "An automatic top-up is under way";
 
-/** What a call can cost, and what is left for it. */
+/** The upper bound of a call, and the funds for it. */
 interface Shortage {
   readonly bound: NanoUsd;
   readonly funds: Funds;

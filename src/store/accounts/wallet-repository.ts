@@ -53,7 +53,7 @@ export interface MonthSpending {
   readonly spent: NanoUsd;
 }
 
-/** What Postgres knows of budgets. */
+/** The charges of budgets as Postgres has them. */
 export interface BudgetRows {
   /** Spans with what they were charged: at least the newest two of each budget. */
   readonly spans: readonly BudgetSpending[];

@@ -4,7 +4,7 @@ import { index, pgTable, primaryKey, smallint, text, uuid } from "drizzle-orm/pg
 import { accounts } from "./account-schema.ts";
 import { at, number } from "./columns.ts";
 
-/** Rows are never deleted: a receipt must be verifiable for ever. */
+/** Rows are never deleted: old receipts must be verifiable. */
 export const receiptKeys = pgTable("receipt_keys", {
   /** The public half, in base64url; its thumbprint is the id of the key. */
   x: text("x").primaryKey(),

@@ -78,7 +78,7 @@ export const monthSpend = pgTable(
   (table) => [primaryKey({ columns: [table.account, table.month, table.key] })],
 );
 
-/** What each span of a budget was charged: the sum of its entries, updated in their transaction. */
+/** The charges of each span of a budget: the sum of its entries, updated in their transaction. */
 export const budgetSpend = pgTable(
   "budget_spend",
   {

@@ -14,7 +14,7 @@ function capped(account: TestAccount, maxCost: string, fields: object = {}): Pro
   return api.post(account, chatBody(fields), { headers: { "x-svc-max-cost-usd": maxCost } });
 }
 
-/** What was held for the last request to a model. */
+/** The holds of the requests that reach a model. */
 function watchHolds(account: TestAccount): NanoUsd[] {
   const holds: NanoUsd[] = [];
   api.chat.reply = async () => {

@@ -1,4 +1,5 @@
-// What callers of embeddings and ranks get and pay, over real HTTP, from servers over a socket.
+// Tests the replies and charges of embeddings and ranks, over real HTTP, from servers over a
+// socket.
 
 import { beforeEach, describe, expect, test } from "bun:test";
 import { usd } from "../../../src/core/money/money.ts";

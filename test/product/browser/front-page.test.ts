@@ -36,7 +36,7 @@ describe.skipIf(!canRun)("a visitor", () => {
     await visitor.page.getByRole("link", { name: "Sign in" }).click();
     await visitor.page.waitForURL(/\/dashboard\/sign-in/);
     expect(visitor.complaints).toEqual([]);
-    // Who has a session is led on to the account.
+    // A visitor with a session is led on to the account.
     await signedUp.page.goto(running.url);
     await signedUp.page.getByRole("link", { name: "Sign in" }).click();
     await signedUp.page.waitForURL(/\/dashboard\/acct_\w+\/overview/);

@@ -79,7 +79,7 @@ test("of many accounts that redeem one code at once, as many get it as it has us
 test("a redemption whose process dies before Redis has it is applied later, once", async () => {
   const account = await openAccount(world);
   const code = await codeOf();
-  // What is committed when a process is killed between Postgres and Redis.
+  // The state that a process killed between Postgres and Redis leaves.
   const terms = { account: account.row, digest: voucherDigest(code) ?? "", now: new Date() };
   const stored = await redeemVoucher(world.database, { ...terms, actor: "operator" });
   expect(stored).toMatchObject({ is: "redeemed" });

@@ -32,7 +32,7 @@ const CONFIGURATION = `{
         {
           "provider": "oa",
           "model": "m-mini",
-          // What we pay.
+          // The buying price.
           "buying": [{ "output_usd_per_m": "2", "input_usd_per_m": 0.25 }]
         }
       ]

@@ -112,7 +112,7 @@ test("no text of the code names the product to customers", () => {
     "src/annexes/imports/one-api-plan.ts",
     "src/cli/help.ts",
     "src/main.ts",
-    /** What other servers are told of the program. */
+    /** Names of the program for other servers. */
     "src/cli/mail-commands.ts",
     "src/payments/providers/stripe-provider.ts",
     "src/services/mail/providers/sink.ts",

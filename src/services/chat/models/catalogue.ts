@@ -17,8 +17,8 @@ export interface Route {
 }
 
 /**
- * How conversations are divided among the routes of a model: by weights alone, to the cheapest, or
- * by weights and speed.
+ * The rules that divide conversations among the routes of a model: by weights alone, to the
+ * cheapest, or by weights and speed.
  */
 export const SPREADS = ["weight", "price", "latency"] as const;
 export type Spread = (typeof SPREADS)[number];
@@ -44,7 +44,7 @@ export interface ModelEntry {
   readonly family: string;
   readonly ownedBy: string;
   readonly prices: Prices;
-  /** What `farebox prices` adds to its buying price, as it is written. */
+  /** The markup of `farebox prices` on its buying price, as it is written. */
   readonly markupPercent?: string;
   readonly contextTokens: number;
   /** The most tokens of a reply; left out if that is not configured. */
@@ -64,7 +64,7 @@ export interface ModelEntry {
   readonly media?: ModelMedia;
 }
 
-/** What callers can ask the model for. */
+/** The kind of requests that the model answers. */
 export function servedUse({
   serves = "chat",
 }: {
@@ -229,9 +229,9 @@ export interface ProviderEntry {
   readonly identifiers?: ProviderIdentifiers;
   /** Left out for a provider that takes only text. */
   readonly media?: ProviderMedia;
-  /** How long its cache keeps a prompt after the last use. */
+  /** The time for which its cache keeps a prompt after the last use. */
   readonly cacheMinutes: number;
-  /** What `farebox prices` adds to its buying prices, as it is written. */
+  /** The markup of `farebox prices` on its buying prices, as it is written. */
   readonly markupPercent?: string;
 }
 

@@ -14,7 +14,7 @@ export interface ProviderPreset {
   readonly credentials: "none" | "key" | "cloud";
   /** The identifiers of callers that it knows. Servers refuse fields that they do not know. */
   readonly identifiers: readonly IdentifierField[];
-  /** How long its cache keeps a prompt after the last use; left out: as long as most do. */
+  /** The time for which its cache keeps a prompt after the last use; left out: the usual time. */
   readonly cacheMinutes?: number;
 }
 

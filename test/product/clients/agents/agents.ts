@@ -12,12 +12,12 @@ export interface Agent {
   readonly name: string;
   readonly package: string;
   readonly version: string;
-  /** What follows the command of the page, for one request that nobody has to confirm. */
+  /** Arguments after the page's command, for one request without questions to a person. */
   readonly unattended: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** How it reads and edits a file. */
+  /** The calls by which it reads and edits a file. */
   readonly steps: readonly Step[];
-  /** What it shows for a model that does not exist, where that is not Farebox's message. */
+  /** Its own words for a model that does not exist, where they replace Farebox's message. */
   readonly unknownModel?: RegExp;
 }
 

@@ -157,7 +157,7 @@ function resultOf(check: string, ok: boolean, detail: string): CheckResult {
 interface Section {
   /** Names and contents of the files that a person writes. */
   readonly files: readonly (readonly [string, string])[];
-  /** What a person types. */
+  /** The command that a person types. */
   readonly command: string;
 }
 

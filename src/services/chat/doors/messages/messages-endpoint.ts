@@ -75,7 +75,7 @@ export const countTokens = endpoint({
   answer: answerCount,
 });
 
-/** What is counted of a body. */
+/** The parts of a body that are counted. */
 export function conversationOf(fields: CountFields) {
   return { model: fields.model, request: toCountedRequest(fields) };
 }

@@ -162,7 +162,7 @@ function onlyFields(items: readonly PlacedItem[]): readonly string[] {
   return compaction === undefined ? [] : [`${compaction.param}.type`];
 }
 
-/** A server of the same form gets all tools, also those that may not be called now. */
+/** A server of the same form gets all tools, those included that this request may not call. */
 function disallowedBytes({ functions }: ServedTools, allowed: unknown): number {
   const isWhole = Array.isArray(allowed) && allowed.length === functions.length;
   return isWhole || functions.length === 0 ? 0 : Buffer.byteLength(JSON.stringify(functions));

@@ -60,7 +60,7 @@ export interface VectorCall<Result> {
   readonly feesMax: FeeCounts;
 }
 
-/** What was charged for. */
+/** The result that was charged, and its usage. */
 export interface BilledVectors<Result> {
   readonly result: Result;
   readonly usage: ChatUsage;

@@ -1,5 +1,5 @@
-// What both doors do with a checked body: the model, the parameters that only some servers know,
-// and `svc` of the reply.
+// Reads the common parts of a checked body of both doors: the model, the parameters that only some
+// servers know, and `svc` of the reply.
 
 import type { Settlement } from "../../../../../actors/account.ts";
 import { copyJson } from "../../../../http/body/checks.ts";
@@ -17,7 +17,7 @@ type Context = EndpointContext<ChatDeps>;
 
 /** The terms of a surface. */
 export interface SurfaceTerms {
-  /** What `svc` says besides; null for nothing. */
+  /** Further members of `svc`; null for none. */
   readonly svcMembers: SvcMembers | null;
 }
 
