@@ -89,7 +89,7 @@ const BrandFile = Type.Object(
       Type.Union(
         DOCS_SHOWN.map((one) => Type.Literal(one)),
         {
-          description: "The pages shown at `/docs`: `customers` (default), or `all`",
+          description: "No effect yet: the pages that `/docs` will show beside the API's reference",
           errorMessage: `must be one of ${DOCS_SHOWN.join(", ")}`,
         },
       ),
