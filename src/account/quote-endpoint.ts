@@ -151,9 +151,10 @@ async function chatFigures(
   { account, first, quoted: { terms, decision } }: QuotedChat,
 ) {
   const { models, bound, promptTokens } = { ...first.terms, ...terms };
-  const [{ id: model, prices }] = models;
+  const [model] = models;
+  const { id, prices } = model;
   const longest = await first.likelyTokens();
-  const average = await averageReply({ account, model });
+  const average = await averageReply({ account, model: id });
   const completionTokens = Math.min(average ?? longest.completionTokens, longest.completionTokens);
   const cost = min(exactCost(prices, { ...longest, completionTokens }), bound);
   return {
@@ -162,6 +163,6 @@ async function chatFigures(
       prompt_tokens: longest.promptTokens,
       completion_tokens: completionTokens,
     },
-    affordable: first.affordable(decision.spendable, promptTokens),
+    affordable: first.affordable(decision.spendable, { model, promptTokens }),
   };
 }

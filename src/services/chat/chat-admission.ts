@@ -83,6 +83,12 @@ interface ChatTerms extends CallTerms {
   readonly promptTokens: number;
 }
 
+/** A prompt of so many tokens for a model. */
+interface ModelPrompt {
+  readonly model: ModelEntry;
+  readonly promptTokens: number;
+}
+
 /** The admission of a chat: its first attempt, and the second if the funds are short. */
 export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
   readonly #chat: ChatCall;
@@ -110,9 +116,8 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
     return this.#textBytes + mediaBytes(this.#chat.request.media);
   }
 
-  /** The output tokens that this amount pays for after a prompt of so many tokens. */
-  affordable(available: NanoUsd, promptTokens: number): number {
-    const [model] = this.terms.models;
+  /** The output tokens of the model that this amount pays for after a prompt of so many tokens. */
+  affordable(available: NanoUsd, { model, promptTokens }: ModelPrompt): number {
     const reach = reachOf(this.#chat.request);
     return affordableOutputTokens(model.prices, { promptTokens, available }, reach);
   }
@@ -177,7 +182,7 @@ export class ChatAdmission extends Admission<ChatCallDeps, ChatTerms> {
         return new ApiError(code, freeMessage(model, { bound, left, free }, offered));
       }
     }
-    const fitting = this.affordable(left, promptTokens);
+    const fitting = this.affordable(left, { model, promptTokens });
     const isByBytes = this.#textBytes > ESTIMATED_BYTES_MAX;
     const message = moneyMessage({ bound, funds, fitting, isByBytes });
     if (retryAfterSeconds === undefined) return new ApiError(code, message);
