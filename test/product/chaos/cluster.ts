@@ -89,7 +89,7 @@ async function untilServed(
   await eventually(
     `a call of ${account.id} is served`,
     async () => {
-      const one = await callOnce(api, account, "ok");
+      const one = await callOnce(api, account, { kind: "ok" });
       if (one === null) return false;
       told.push(one);
       return one.status === 200 || one.status === 402;

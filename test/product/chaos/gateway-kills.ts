@@ -8,12 +8,12 @@ import { CRASH_POINTS, type CrashPoint } from "../../support/product/crash-point
 import { type Api, type Product, startProduct } from "../../support/product/product.ts";
 import { must, type Proof, proveBooks } from "../../support/product/product-checks.ts";
 import { callOnce, Load, MODELS, type Told } from "../../support/product/product-load.ts";
+import { WAYS } from "../../support/product/ways.ts";
 import type { Random } from "../../support/random.ts";
 import { openAccounts } from "./accounts.ts";
 
 const PRELOAD = join(import.meta.dir, "../../support/product/crash-preload.ts");
 const CALLERS = 8;
-const LONG_STREAMS = 4;
 /** After this many kills the worker is killed too. */
 const KILLS_A_WORKER = 5;
 
@@ -34,8 +34,8 @@ export async function killGateways({ times: kills, random, say }: ChaosOptions):
   const [steady, victim, holder] = [product.api(0), product.api(1), product.api(2)];
   const load = new Load(product, { accounts, callers: CALLERS, random, apis: [steady, victim] });
   // Streams that are long enough for a checkpoint, on a process that dies last.
-  const held = Array.from({ length: LONG_STREAMS }, () =>
-    callOnce(holder, random.pick(accounts.slice(0, -1)), "long"),
+  const held = WAYS.map((way) =>
+    callOnce(holder, random.pick(accounts.slice(0, -1)), { kind: "long", way }),
   );
   const startMs = performance.now();
   const deaths = new Map<Death, number>();
@@ -52,10 +52,10 @@ export async function killGateways({ times: kills, random, say }: ChaosOptions):
   const proof = await proveBooks(product, [...load.told, ...cut]);
   const checkpoints = cut.filter((one) => (chargeOf(proof, one) ?? 0n) > 0n).length;
   if (heldMs > 3 * CHECKPOINT_MS) {
-    must(checkpoints === LONG_STREAMS, () => `${checkpoints} of the long streams were charged`);
+    must(checkpoints === WAYS.length, () => `${checkpoints} of the long streams were charged`);
   }
   const kinds = [...deaths].map(([death, times]) => `${times} ${death}`).join(", ");
-  say(`${kills} gateway kills: ${kinds}; ${LONG_STREAMS} long streams`);
+  say(`${kills} gateway kills: ${kinds}; ${WAYS.length} long streams`);
   say(
     `  ${proof.served} calls served, ${proof.brokenOff} broke off, ${proof.unknown} unanswered, ` +
       `${load.count(402)} refused for money, ${proof.swept} holds swept, ` +

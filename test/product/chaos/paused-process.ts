@@ -4,7 +4,8 @@
 import { LEASE_MS } from "../../../src/core/access/limits.ts";
 import { startProduct } from "../../support/product/product.ts";
 import { must, proveBooks, sweepDead } from "../../support/product/product-checks.ts";
-import { callOnce, Load, MODELS } from "../../support/product/product-load.ts";
+import { callOnce, type Kind, Load, MODELS } from "../../support/product/product-load.ts";
+import { WAYS } from "../../support/product/ways.ts";
 import { openAccounts } from "./accounts.ts";
 import type { ChaosOptions } from "./gateway-kills.ts";
 
@@ -22,8 +23,9 @@ export async function pauseGateway({ times: seconds, random, say }: ChaosOptions
   const rich = accounts.slice(0, -1);
   const [victim, steady] = [product.api(0), product.api(1)];
   const started = Promise.withResolvers<void>();
-  const call = (model: "ok" | "stream" | "long") =>
-    callOnce(victim, random.pick(rich), model, () => started.resolve());
+  const onText = () => started.resolve();
+  const call = (kind: Kind) =>
+    callOnce(victim, random.pick(rich), { kind, way: random.pick(WAYS), onText });
   const isLong = seconds * 1_000 > SWEPT_MS;
   const calls = [
     ...Array.from({ length: isLong ? LONG_STREAMS : 0 }, () => call("long")),

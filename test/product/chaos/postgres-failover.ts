@@ -90,7 +90,9 @@ async function callEach(
 ): Promise<readonly Told[]> {
   const told: Told[] = [];
   for (const api of product.apis) {
-    const one = await Promise.all(accounts.map((account) => callOnce(api, account, "ok")));
+    const one = await Promise.all(
+      accounts.map((account) => callOnce(api, account, { kind: "ok" })),
+    );
     told.push(...one.flatMap((answer) => answer ?? []));
   }
   return told;

@@ -26,7 +26,9 @@ export async function takePostgresAway({ times, random, say }: ChaosOptions): Pr
   // The one question that a process must have asked Postgres before: who owns a key.
   const first: Told[] = [];
   for (const api of product.apis) {
-    const told = await Promise.all(accounts.map((account) => callOnce(api, account, "ok")));
+    const told = await Promise.all(
+      accounts.map((account) => callOnce(api, account, { kind: "ok" })),
+    );
     first.push(...told.flatMap((one) => one ?? []));
   }
   const load = new Load(product, { accounts, callers: CALLERS, random });

@@ -1,5 +1,5 @@
-// Kills API processes in the middle of streams, and measures the part of each stream that was sent
-// and not charged, in money and in time.
+// Kills API processes in the middle of streams of every door, and measures the part of each stream
+// that was sent and not charged, in money and in time.
 
 import { toUuid } from "../../../src/core/ids.ts";
 import { exactCost } from "../../../src/core/money/call-cost.ts";
@@ -11,6 +11,7 @@ import { eventually } from "../../support/eventually.ts";
 import { type Api, startProduct } from "../../support/product/product.ts";
 import { must, type Proof, proveBooks } from "../../support/product/product-checks.ts";
 import type { Told } from "../../support/product/product-load.ts";
+import { inEachForm, modelFor, WAYS, type Way } from "../../support/product/ways.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
 import { openAccounts } from "./accounts.ts";
 import type { ChaosOptions } from "./gateway-kills.ts";
@@ -19,7 +20,6 @@ const LOST_MAX = usd("0.01");
 /** The loss of one stream on a machine so busy that counting and storing take half a second. */
 const LOST_AT_WORST = usd("0.025");
 const LOST_MS_MAX = 2_000;
-const STREAMS_A_MODEL = 6;
 /** Longer than any stream of a run. */
 const MAX_TOKENS = 4_000;
 const PROMPT = "Hello";
@@ -51,7 +51,8 @@ interface Loss {
 
 /** Kills a process again and again in the middle of streams, and measures the uncharged part. */
 export async function killStreams({ times: kills, random, say }: ChaosOptions): Promise<void> {
-  await using product = await startProduct({ apis: 1, models: MODELS, record: false });
+  const models = inEachForm(MODELS);
+  await using product = await startProduct({ apis: 1, models, record: false });
   const accounts = (await openAccounts(product)).slice(0, -1);
   const api = product.api(0);
   const cut: CutStream[] = [];
@@ -61,8 +62,8 @@ export async function killStreams({ times: kills, random, say }: ChaosOptions): 
     left.push(await countOnce(api, random.pick(accounts)));
     const killed = Promise.withResolvers<number>();
     const streams = MODELS.flatMap((model) =>
-      Array.from({ length: STREAMS_A_MODEL }, () =>
-        readUntilKilled(api, random.pick(accounts), model, killed.promise),
+      WAYS.map((way) =>
+        readUntilKilled(api, random.pick(accounts), { model, way }, killed.promise),
       ),
     );
     await Promise.all(streams.map(({ started }) => started));
@@ -93,14 +94,15 @@ async function countOnce(api: Api, account: TestAccount): Promise<Told> {
 function readUntilKilled(
   api: Api,
   account: TestAccount,
-  model: Model,
+  { model, way }: { readonly model: Model; readonly way: Way },
   killed: Promise<number>,
 ): { readonly started: Promise<void>; readonly ended: Promise<CutStream> } {
   const started = Promise.withResolvers<void>();
   const read = async (): Promise<CutStream> => {
     const arrivals: { ms: number; length: number }[] = [];
     let length = 0;
-    const options = { model: model.id, stream: true, maxTokens: MAX_TOKENS, prompt: PROMPT };
+    const asked = { model: modelFor(way, model.id), maxTokens: MAX_TOKENS, prompt: PROMPT };
+    const options = { door: way.door, ...asked, stream: true };
     const response = await postChat(api.url, account.key, options);
     const answer = await readStream(response, (text) => {
       length += text.length;

@@ -6,9 +6,16 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Redis } from "ioredis";
+import { DOORS, type DoorName } from "../../support/api/doors.ts";
 import { eventually } from "../../support/eventually.ts";
+import { replyTo } from "../../support/fakes/fake-vectors.ts";
 import { ScriptedSmtp } from "../../support/fakes/scripted-smtp.ts";
+import { anthropicWire } from "../../support/fakes/wire/anthropic-wire.ts";
+import { CHAT_WIRES } from "../../support/fakes/wire/chat-wire.ts";
+import { responsesWire } from "../../support/fakes/wire/responses-wire.ts";
+import { eventsUpTo, type WireForm } from "../../support/fakes/wire/wire-answer.ts";
 import { startProduct } from "../../support/product/product.ts";
+import { inEachForm, modelFor, WAYS, type Way } from "../../support/product/ways.ts";
 import { shared, sharedServer } from "../../support/shared.ts";
 
 /** A word that occurs nowhere else. */
@@ -80,7 +87,11 @@ const product = await shared(
         ...(kind === "searxng" ? {} : { api_key_env: "SEARCH_KEY" }),
       })),
     },
-    models: ["echo", "400", "500", "junk", "cut"].map((id) => ({ id })),
+    models: [
+      ...inEachForm(["echo", "400", "500", "junk", "cut"].map((id) => ({ id }))),
+      { id: "vectors", serves: "embedding", mood: "echo" },
+      { id: "ranks", serves: "rerank", mood: "echo" },
+    ],
     maps: {
       providers: {
         places: { kind: "nominatim", base_url: `http://127.0.0.1:${upstream.port}/maps` },
@@ -120,17 +131,24 @@ async function answerUpstream(request: Request): Promise<Response> {
   const message = `${SECRETS.upstreamError} ${asked}`;
   if (/^\d+$/.test(model)) return Response.json({ error: { message } }, { status: Number(model) });
   if (model === "junk") return new Response(message);
-  const delta = { role: "assistant", content: said };
-  if (stream !== true) {
-    const called = { name: "look", arguments: SECRETS.toolArguments };
-    const tool_calls = [{ id: "call_1", type: "function", function: called }];
-    const choices = [{ index: 0, message: { ...delta, tool_calls }, finish_reason: "stop" }];
-    return Response.json({ choices });
-  }
-  const chunk = `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
-  const end = model === "cut" ? "data: {broken\n\n" : "data: [DONE]\n\n";
-  return new Response(chunk + end, { headers: { "content-type": "text/event-stream" } });
+  const form = FORMS[pathname];
+  if (form === undefined) return Response.json({ ...replyTo(JSON.parse(asked)), said });
+  const call = { id: "call_1", name: "look", input: { canary: SECRETS.toolArguments } };
+  const usage = { uncached: 9, cacheRead: 0, cacheWrite: 0, output: 9, reasoning: 0 };
+  const answer = { text: [said], calls: [call], end: "stop", usage } as const;
+  if (stream !== true) return new Response(form.whole(answer).body.join(""), JSON_REPLY);
+  const { body, headers } = form.stream(answer);
+  const begun = body.slice(0, eventsUpTo(body, SECRETS.completion));
+  const sent = model === "cut" ? [...begun, "data: {broken\n\n"] : body;
+  return new Response(sent.join(""), { headers: { ...headers } });
 }
+
+const JSON_REPLY = { headers: { "content-type": "application/json" } };
+const FORMS: Readonly<Record<string, WireForm>> = {
+  "/v1/chat/completions": CHAT_WIRES.openai,
+  "/v1/responses": responsesWire,
+  "/v1/messages": anthropicWire,
+};
 
 /** Search services: one is down, one quotes the request, one sends nonsense. */
 function answerSearch(path: string, asked: string): Response {
@@ -171,28 +189,59 @@ async function post(
   return reply.status;
 }
 
-function chat(model: string, more: object = {}): object {
-  const called = { name: "look", arguments: SECRETS.toolArguments };
-  return {
-    model,
+const { system, prompt, toolArguments, toolAnswer, toolSchema } = SECRETS;
+const ASKED = { role: "user", content: prompt };
+const CALLED = { name: "look", arguments: JSON.stringify({ canary: toolArguments }) };
+const TOOL = { name: "look", description: toolSchema };
+const SCHEMA = { type: "object", properties: { canary: { description: toolSchema } } };
+
+/** The same conversation in the form of each door; a text completion has the prompt alone. */
+const CONVERSATIONS: Readonly<Record<DoorName, object>> = {
+  chat: {
     messages: [
-      { role: "system", content: SECRETS.system },
-      { role: "user", content: SECRETS.prompt },
+      { role: "system", content: system },
+      ASKED,
       {
         role: "assistant",
         content: null,
-        tool_calls: [{ id: "call_1", type: "function", function: called }],
+        tool_calls: [{ id: "call_1", type: "function", function: CALLED }],
       },
-      { role: "tool", tool_call_id: "call_1", content: SECRETS.toolAnswer },
+      { role: "tool", tool_call_id: "call_1", content: toolAnswer },
     ],
-    tools: [
+    tools: [{ type: "function", function: { ...TOOL, parameters: SCHEMA } }],
+  },
+  text: { prompt },
+  responses: {
+    instructions: system,
+    input: [
+      ASKED,
+      { type: "function_call", call_id: "call_1", ...CALLED },
+      { type: "function_call_output", call_id: "call_1", output: toolAnswer },
+    ],
+    tools: [{ type: "function", ...TOOL, parameters: SCHEMA }],
+  },
+  messages: {
+    max_tokens: 100,
+    system,
+    messages: [
+      ASKED,
       {
-        type: "function",
-        function: { name: "look", description: SECRETS.toolSchema, parameters: { type: "object" } },
+        role: "assistant",
+        content: [
+          { type: "tool_use", id: "call_1", name: "look", input: { canary: toolArguments } },
+        ],
+      },
+      {
+        role: "user",
+        content: [{ type: "tool_result", tool_use_id: "call_1", content: toolAnswer }],
       },
     ],
-    ...more,
-  };
+    tools: [{ ...TOOL, input_schema: SCHEMA }],
+  },
+};
+
+function chat(model: string, more: object = {}): object {
+  return { model, ...CONVERSATIONS.chat, ...more };
 }
 
 async function askMaps(query: string, key = account.key): Promise<number> {
@@ -227,17 +276,8 @@ async function speakOfMaps(): Promise<void> {
 /** Makes calls that are served, refused and that fail, each with its secrets. */
 async function speak(): Promise<void> {
   await speakOfMaps();
-  for (const stream of [false, true]) {
-    expect(await post(chat("echo", { stream }))).toBe(200);
-    expect(await post(chat("400", { stream }))).toBe(400);
-    expect(await post(chat("500", { stream }))).toBe(502);
-    expect(await post(chat("junk", { stream }))).toBe(502);
-  }
-  expect(await post(chat("cut", { stream: true }))).toBe(200);
-  expect(await post(`{"messages": "${SECRETS.badJson}`)).toBe(400);
-  expect(await post({ ...chat("echo"), temperature: SECRETS.badField })).toBe(400);
-  expect(await post({ ...chat("echo"), [SECRETS.badField]: SECRETS.badField })).toBeDefined();
-  expect(await post({ ...chat("echo"), messages: [{ role: SECRETS.badField }] })).toBe(400);
+  for (const way of WAYS) await speakAt(way);
+  await speakOfVectors();
   expect(await post(chat(SECRETS.unknownModel))).toBe(404);
   expect(await post(chat("echo"), {}, `/v1/${SECRETS.path}`)).toBe(404);
   expect(await post(chat("echo"), {}, `/v1/chat/completions?q=${SECRETS.query}`)).toBe(200);
@@ -247,6 +287,39 @@ async function speak(): Promise<void> {
   const narrow = await product.newKey(account.id, { ip: ["192.0.2.1"] });
   const other = { authorization: `Bearer ${narrow.key}`, "x-forwarded-for": REFUSED_CLIENT };
   expect(await post(chat("echo"), other)).toBe(403);
+}
+
+/** Makes calls of chat models at one door. */
+async function speakAt(way: Way): Promise<void> {
+  const { path } = DOORS[way.door];
+  const send = (id: string, more: object = {}) =>
+    post({ model: modelFor(way, id), ...CONVERSATIONS[way.door], ...more }, {}, path);
+  for (const stream of [false, true]) {
+    expect(await send("echo", { stream })).toBe(200);
+    expect(await send("400", { stream })).toBe(400);
+    expect(await send("500", { stream })).toBe(502);
+    expect(await send("junk", { stream })).toBe(502);
+  }
+  expect(await send("cut", { stream: true })).toBe(200);
+  const { badField } = SECRETS;
+  expect(await post(`{"model": "${SECRETS.badJson}`, {}, path)).toBe(400);
+  expect(await send("echo", { temperature: badField })).toBe(400);
+  expect(await send("echo", { [badField]: badField })).toBeDefined();
+  const broken = {
+    messages: [{ role: badField }],
+    input: [{ type: badField }],
+    prompt: [badField, 1],
+  };
+  expect(await send("echo", broken)).toBe(400);
+}
+
+async function speakOfVectors(): Promise<void> {
+  const texts = { model: "vectors", input: [prompt, toolAnswer] };
+  expect(await post(texts, {}, "/v1/embeddings")).toBe(200);
+  expect(await post({ ...texts, dimensions: SECRETS.badField }, {}, "/v1/embeddings")).toBe(400);
+  const ranked = { model: "ranks", query: prompt, documents: [toolAnswer] };
+  expect(await post(ranked, {}, "/v1/rerank")).toBe(200);
+  expect(await post({ ...ranked, documents: SECRETS.badField }, {}, "/v1/rerank")).toBe(400);
 }
 
 async function search(): Promise<void> {
@@ -363,7 +436,9 @@ test("no word of a caller, and no key or address, is kept anywhere", async () =>
 
   const findAll = (word: string) => files.filter(([, bytes]) => bytes.includes(word));
   expect(findAll(KEPT).length).toBeGreaterThanOrEqual(3);
-  expect(findAll("/v1/chat/completions").length).toBeGreaterThanOrEqual(3);
+  for (const { path } of Object.values(DOORS)) {
+    expect(findAll(path).length).toBeGreaterThanOrEqual(3);
+  }
   expect(findAll("/v1/search/batch").length).toBeGreaterThanOrEqual(3);
   expect(files.some(([path]) => path.endsWith(".rdb"))).toBe(true);
   const secret = account.key.slice("svc_live_".length);

@@ -1,6 +1,8 @@
-// Makes raw chat calls to a running API, for tests that check the responses in detail.
+// Makes raw calls of chat models to a running API, by any door for text, for tests that check the
+// responses in detail.
 
 import { type NanoUsd, nano, usd } from "../../../src/core/money/money.ts";
+import { DOORS, type DoorName, dataOf, doorAt } from "./doors.ts";
 
 export interface ChatAnswer {
   readonly status: number;
@@ -12,6 +14,8 @@ export interface ChatAnswer {
 }
 
 export interface ChatOptions {
+  /** By default chat completions. */
+  readonly door?: DoorName;
   readonly model?: string;
   readonly stream?: boolean;
   readonly maxTokens?: number;
@@ -22,16 +26,11 @@ export interface ChatOptions {
 /** Posts a chat call and resolves with its headers. */
 export function postChat(url: string, key: string, options: ChatOptions = {}): Promise<Response> {
   const { model = "ok", stream = false, maxTokens, prompt = "Hello", signal } = options;
-  const body = {
-    model,
-    stream,
-    messages: [{ role: "user", content: prompt }],
-    ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
-  };
-  return fetch(`${url}/v1/chat/completions`, {
+  const { path, body } = DOORS[options.door ?? "chat"];
+  return fetch(url + path, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify(body),
+    body: JSON.stringify(body({ model, stream, prompt, maxTokens })),
     // A new connection, because on a reused one the client may send the call twice.
     keepalive: false,
     ...(signal === undefined ? {} : { signal }),
@@ -60,7 +59,7 @@ export async function readAnswer(response: Response): Promise<ChatAnswer> {
 /** The content of a stream until it ended or broke off. */
 export interface StreamedAnswer extends ChatAnswer {
   readonly text: string;
-  /** True if [DONE] arrived. */
+  /** True if the end of the reply arrived. */
   readonly isWhole: boolean;
   /** True if the connection was lost instead of closed. */
   readonly wasReset: boolean;
@@ -75,10 +74,16 @@ export async function readStream(
     return { ...(await readAnswer(response)), text: "", isWhole: true, wasReset: false };
   }
   const requestId = response.headers.get("x-request-id") ?? "";
-  const state = { text: "", isWhole: false, cost: null as NanoUsd | null, code: null };
+  const state = {
+    text: "",
+    isWhole: false,
+    cost: null as NanoUsd | null,
+    code: null as string | null,
+  };
+  const door = doorAt(response.url);
   let wasReset = false;
   try {
-    for await (const frame of framesOf(response)) readFrame(frame, state, onText);
+    for await (const frame of framesOf(response)) readFrame(door, frame, { state, onText });
   } catch {
     // The server is gone; the result has what arrived before.
     wasReset = true;
@@ -93,30 +98,32 @@ interface StreamState {
   code: string | null;
 }
 
-function readFrame(frame: string, state: StreamState, onText: (text: string) => void): void {
+function readFrame(
+  door: ReturnType<typeof doorAt>,
+  frame: string,
+  { state, onText }: { readonly state: StreamState; readonly onText: (text: string) => void },
+): void {
   if (frame === "[DONE]") {
     state.isWhole = true;
     return;
   }
-  const { choices, svc, error } = JSON.parse(frame) as {
-    readonly choices?: readonly { readonly delta: { readonly content?: string } }[];
-    readonly svc?: { readonly cost_usd: number };
-    readonly error?: { readonly code: string };
-  };
+  const { text = "", svc, error, isLast } = door.event(JSON.parse(frame));
   if (svc !== undefined) state.cost = usd(svc.cost_usd.toFixed(9));
-  if (error !== undefined) state.code = error.code;
-  const text = choices?.[0]?.delta.content ?? "";
+  if (error) state.code = error.code;
+  if (isLast === true) state.isWhole = true;
   state.text += text;
   if (text !== "") onText(text);
 }
 
-async function* framesOf(response: Response): AsyncGenerator<string> {
+/** The data of each event of a stream. */
+export async function* framesOf(response: Response): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let held = "";
   for await (const bytes of response.body ?? []) {
     held += decoder.decode(bytes, { stream: true });
-    const frames = held.split("\n\n");
-    held = frames.pop() ?? "";
-    for (const frame of frames) yield frame.slice("data: ".length);
+    const end = held.lastIndexOf("\n\n") + 2;
+    if (end < 2) continue;
+    yield* dataOf(held.slice(0, end));
+    held = held.slice(end);
   }
 }

@@ -1,4 +1,5 @@
-// Serves OpenAI's protocol according to a mood, which is the name of the model. It writes HTTP/1.1
+// Serves OpenAI's chat completions according to a mood, which is the name of the model. Responses
+// and Messages are served too, with the moods that only speak. It writes HTTP/1.1
 // by hand to sockets, because no server library can violate the protocol. As a process: `bun
 // test/support/fakes/fake-upstream.ts --port N`; it prints its address as JSON.
 
@@ -6,6 +7,9 @@ import { createServer, type Server, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { type Received, readRequests } from "../api/read-requests.ts";
 import { replyDetails } from "./fake-details.ts";
+import { anthropicWire } from "./wire/anthropic-wire.ts";
+import { responsesWire } from "./wire/responses-wire.ts";
+import type { WireForm } from "./wire/wire-answer.ts";
 
 export interface FakeRequest extends Received {
   readonly mood: string;
@@ -140,6 +144,8 @@ async function speak(
   words: readonly string[],
   { usage = USAGE as unknown, pauseMs = 0, done = true, rawUsage = "" } = {},
 ): Promise<void> {
+  const form = OWN_FORMS[answer.request.path];
+  if (form !== undefined) return await speakIn(form, answer, { words, pauseMs });
   if (!answer.isStream) {
     const reply = wholeReply({ content: words.join("") }, { usage: usage ?? undefined });
     const text = JSON.stringify(reply);
@@ -157,6 +163,29 @@ async function speak(
     answer.event(rawUsage === "" ? text : withRaw(text, rawUsage));
   }
   if (done) answer.event("[DONE]");
+  answer.end();
+}
+
+const OWN_FORMS: Readonly<Record<string, WireForm>> = {
+  "/v1/responses": responsesWire,
+  "/v1/messages": anthropicWire,
+};
+
+/** Text in another form, with the usage that it has in chat completions. */
+async function speakIn(
+  form: WireForm,
+  answer: Answer,
+  { words, pauseMs }: { readonly words: readonly string[]; readonly pauseMs: number },
+): Promise<void> {
+  const input = { uncached: USAGE.prompt_tokens, cacheRead: 0, cacheWrite: 0 };
+  const usage = { ...input, output: words.length, reasoning: 0 };
+  const said = { text: words, end: "stop", usage } as const;
+  if (!answer.isStream) return answer.send(200, form.whole(said).body.join(""));
+  for (const event of form.stream(said).body) {
+    if (String(event).includes("delta")) await pause(pauseMs);
+    if (answer.isGone) return;
+    answer.part(event);
+  }
   answer.end();
 }
 

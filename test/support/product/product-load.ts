@@ -1,19 +1,27 @@
-// Makes calls without end, whatever process dies meanwhile, and records each caller's answer.
+// Makes calls without end by every door, whatever process dies meanwhile, and records each caller's
+// answer.
 
 import { countTokens } from "../../../src/services/chat/tokens/tokens.ts";
 import { postChat, readAnswer, readStream } from "../api/chat-client.ts";
 import type { Random } from "../random.ts";
 import type { TestAccount } from "../stores/accounts.ts";
 import type { Api, Product } from "./product.ts";
+import { CHAT_WAY, inEachForm, modelFor, WAYS, type Way } from "./ways.ts";
 
 /** So expensive that a balance can be emptied: 12 prompt tokens and 8 of output are $0.14. */
 const PRICES = { input: "5000", output: "10000" } as const;
-export const MODELS = [
-  { id: "ok", ...PRICES },
-  { id: "stream", mood: "tokens-12-every-10", ...PRICES },
-  { id: "long", mood: "tokens-4000-every-20", ...PRICES },
-] as const;
-const STREAMED_TOKENS = { stream: 12, long: 4_000 } as const;
+const KINDS = {
+  ok: { tokens: 8, mood: "ok" },
+  stream: { tokens: 12, mood: "tokens-12-every-10" },
+  long: { tokens: 4_000, mood: "tokens-4000-every-20" },
+} as const;
+
+/** A whole reply, a stream, or a stream of more than a minute. */
+export type Kind = keyof typeof KINDS;
+
+export const MODELS = inEachForm(
+  Object.entries(KINDS).map(([id, { mood }]) => ({ id, mood, ...PRICES })),
+);
 
 const PROMPT = "Hello";
 /** Above the count of any tokenizer for this prompt. */
@@ -88,7 +96,8 @@ export class Load {
         await Bun.sleep(2);
         continue;
       }
-      const told = await callOnce(api, random.pick(accounts), random.pick(["ok", "stream"]));
+      const asked = { kind: random.pick(["ok", "stream"] as const), way: random.pick(WAYS) };
+      const told = await callOnce(api, random.pick(accounts), asked);
       if (told === null) this.refused += 1;
       else this.told.push(told);
       // The processes under test need the processor more.
@@ -97,25 +106,32 @@ export class Load {
   }
 }
 
+/** A call, and by which way; by default by chat completions. */
+export interface AskedOnce {
+  readonly kind: Kind;
+  readonly way?: Way;
+  readonly onText?: (text: string) => void;
+}
+
 /** Makes one call; null if no process took it. */
 export async function callOnce(
   api: Api,
   { id: account, key }: TestAccount,
-  model: "ok" | "stream" | "long",
-  onText: (text: string) => void = () => {},
+  { kind, way = CHAT_WAY, onText = () => {} }: AskedOnce,
 ): Promise<Told | null> {
-  const stream = model !== "ok";
-  const maxTokens = model === "long" ? MAX_LONG_TOKENS : MAX_TOKENS;
+  const stream = kind !== "ok";
+  const maxTokens = kind === "long" ? MAX_LONG_TOKENS : MAX_TOKENS;
   const unknown = { requestId: null, account, status: null, cost: null };
   const costMax = costOf(maxTokens);
   let response: Response;
   try {
-    response = await postChat(api.url, key, { model, stream, maxTokens, prompt: PROMPT });
+    const asked = { model: modelFor(way, kind), stream, maxTokens, prompt: PROMPT };
+    response = await postChat(api.url, key, { door: way.door, ...asked });
   } catch (error) {
     if (isRefusal(error)) return null;
     return { ...unknown, costMax };
   }
-  if (model !== "ok") return await readStreamed({ account, model }, response, onText);
+  if (stream) return await readStreamed({ account, kind }, response, onText);
   const requestId = response.headers.get("x-request-id");
   const { status } = response;
   try {
@@ -127,7 +143,7 @@ export async function callOnce(
 }
 
 async function readStreamed(
-  { account, model }: { readonly account: string; readonly model: "stream" | "long" },
+  { account, kind }: { readonly account: string; readonly kind: Kind },
   response: Response,
   onText: (text: string) => void,
 ): Promise<Told> {
@@ -138,7 +154,7 @@ async function readStreamed(
     return { requestId, account, status, cost: answer.cost, costMax: answer.cost ?? 0n };
   }
   // A reset connection loses the bytes that were written to it and not read yet.
-  const tokens = answer.wasReset ? STREAMED_TOKENS[model] : countTokens(answer.text);
+  const tokens = answer.wasReset ? KINDS[kind].tokens : countTokens(answer.text);
   return { requestId, account, status, cost: null, costMax: costOf(tokens) };
 }
 

@@ -46,6 +46,10 @@ const UNASKED_SEARCH = { providers: [{ kind: "searxng", base_url: "http://127.0.
 export interface ProductModel {
   readonly id: string;
   readonly mood?: string;
+  /** The form that its server speaks; by default chat completions. */
+  readonly form?: "responses" | "messages" | null;
+  /** By default chat. */
+  readonly serves?: "embedding" | "rerank";
   readonly input?: string;
   readonly output?: string;
   readonly freeEligible?: boolean;
@@ -301,6 +305,7 @@ function environment(
     REDIS_URL: parts.redisUrl,
     DATABASE_URL: parts.databaseUrl,
     METRICS_PORT: "0",
+    FAKE_KEY: "sk-fake-servers",
     FAREBOX_DATA: testDataDirectory(),
     FAREBOX_CONFIG: catalogueFile(parts.home),
   };
@@ -317,23 +322,40 @@ interface Offered {
   readonly maps: object | undefined;
 }
 
+const SERVERS = {
+  chat: { name: "fake" },
+  responses: { name: "fake-responses", provider: "openai-responses", api_key_env: "FAKE_KEY" },
+  messages: { name: "fake-messages", provider: "anthropic", api_key_env: "FAKE_KEY" },
+} as const;
+
+/** The one server in three roles; each form has a provider of its own. */
+function serverOf({ form }: ProductModel) {
+  return SERVERS[form ?? "chat"];
+}
+
 const MEDIA_FIELDS = { takes: ["image", "pdf"], image_tokens: 1_000, pdf_tokens: 1_000 };
 
 function catalogueText({ upstreamUrl, models, search, maps }: Offered): string {
   return JSON.stringify({
     ...(search !== "built in" && { search: search ?? UNASKED_SEARCH }),
     maps,
-    providers: { fake: { base_url: upstreamUrl, concurrency: 10_000 } },
+    providers: Object.fromEntries(
+      [...new Set(models.map(serverOf))].map(({ name, ...terms }) => [
+        name,
+        { base_url: upstreamUrl, concurrency: 10_000, ...terms },
+      ]),
+    ),
     models: models.map((model) => ({
       id: model.id,
       label: model.id,
       family: "fake",
       owned_by: "fake",
       context_length: 128_000,
+      serves: model.serves,
       free_credit_eligible: model.freeEligible ?? true,
       ...(model.takesMedia === true && MEDIA_FIELDS),
       pricing: [{ input_usd_per_m: model.input ?? "1", output_usd_per_m: model.output ?? "2" }],
-      routes: [{ provider: "fake", model: model.mood ?? model.id }],
+      routes: [{ provider: serverOf(model).name, model: model.mood ?? model.id }],
     })),
   });
 }

@@ -13,12 +13,15 @@ export interface WireReply {
   readonly end?: "whole" | "cut" | "hang";
 }
 
+/** A reply, or what makes it of its request: a promise delays it. */
+export type QueuedReply = WireReply | ((request: Received) => WireReply | Promise<WireReply>);
+
 export interface WireServer extends AsyncDisposable {
   readonly url: string;
   readonly requests: Received[];
   /** The requests whose client has closed the connection. */
   readonly left: Received[];
-  queue(...replies: WireReply[]): void;
+  queue(...replies: QueuedReply[]): void;
   /** Forgets the replies that no request has taken. */
   reset(): void;
 }
@@ -27,7 +30,7 @@ export interface WireServer extends AsyncDisposable {
 export async function startWireServer(): Promise<WireServer> {
   const requests: Received[] = [];
   const left: Received[] = [];
-  const replies: WireReply[] = [];
+  const replies: QueuedReply[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -42,7 +45,9 @@ export async function startWireServer(): Promise<WireServer> {
       last = request;
       requests.push(request);
       const reply = replies.shift();
-      if (reply !== undefined) send(socket, reply);
+      if (typeof reply === "function") {
+        void Promise.resolve(reply(request)).then((made) => send(socket, made));
+      } else if (reply !== undefined) send(socket, reply);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
