@@ -254,6 +254,7 @@ export class ChatStream implements Taker<ChatBatch>, InterruptionListener {
     } catch (error) {
       this.#deps.log.error({ requestId: call.requestId, err: error }, "Tokens were not counted");
     }
+    this.#usage.end();
     room?.end();
     if (usage !== null) {
       const { pieces } = this.#usage.meter;

@@ -22,6 +22,7 @@ export class StreamUsage implements TextCounter {
    */
   reported: ChatUsage | null = null;
   #hasWrongUsage = false;
+  #isOver = false;
 
   constructor(tokens: TokenCounter, account: string, sent: SentPrompt) {
     this.#tokens = tokens;
@@ -74,8 +75,16 @@ export class StreamUsage implements TextCounter {
   /** The tokens of the prompt. */
   async prompt(): Promise<Omit<TokenUsage, "completionTokens">> {
     if (this.reported !== null) return withOutput(this.reported, 0);
-    this.#prompt ??= countedPrompt(this.#tokens, this.#account, this.#sent);
+    this.#prompt ??= countedPrompt(this.#tokens, this.#account, {
+      ...this.#sent,
+      isWanted: () => !this.#isOver,
+    });
     return this.#prompt;
+  }
+
+  /** Gives up a count of the prompt that is under way, because the cost of the stream is known. */
+  end(): void {
+    this.#isOver = true;
   }
 
   async #counted(completionTokens: number): Promise<ChatUsage> {

@@ -39,11 +39,17 @@ export interface TokenCounterDeps {
 /** The texts of several jobs, for which the thread replies with as many counts. */
 export type TextsToCount = readonly (readonly string[])[];
 
+/** False once the caller of a count has no more use for it. */
+export type IsWanted = () => boolean;
+
+const ALWAYS: IsWanted = () => true;
+
 interface Job {
   readonly account: string;
   /** True for the estimate of a long text: only some of these may wait. */
   readonly isLimited: boolean;
   readonly tokensMax: number;
+  readonly isWanted: IsWanted;
   /** The text that is not counted yet. */
   readonly pieces: string[];
   tokens: number;
@@ -68,6 +74,8 @@ export class TokenCounter implements Disposable {
   readonly #waiting = new Map<string, Job[]>();
   #limited = 0;
   #isAsking = false;
+  /** Ends with the last count that the thread of the requests makes itself. */
+  #withoutThread: Promise<unknown> = Promise.resolve();
   #stopWarmUp = () => {};
 
   constructor({ clock, log, start = startThread }: TokenCounterDeps) {
@@ -102,7 +110,8 @@ export class TokenCounter implements Disposable {
   ): Promise<number | null> {
     if (promptTokensMax(request) > ESTIMATED_BYTES_MAX) return null;
     const pieces = promptPieces(request);
-    const counted = await this.#count({ account, isEstimate: true, tokensMax, pieces });
+    const job = { account, isEstimate: true, tokensMax, isWanted: ALWAYS, pieces };
+    const counted = await this.#count(job);
     return counted === null ? null : counted + templateTokens(request);
   }
 
@@ -116,17 +125,25 @@ export class TokenCounter implements Disposable {
     tokensMax: number,
   ): Promise<number | null> {
     const pieces = texts.flatMap(piecesOf);
-    return await this.#count({ account, isEstimate: true, tokensMax, pieces });
+    return await this.#count({ account, isEstimate: true, tokensMax, isWanted: ALWAYS, pieces });
   }
 
-  /** The tokens of a prompt of any length, for a charge. */
-  async countPrompt(account: string, request: ChatRequest): Promise<number> {
-    return (await this.#countAll(account, promptPieces(request))) + templateTokens(request);
+  /**
+   * The tokens of a prompt of any length, for a charge. Fewer if the count is given up, which is so
+   * once it is not wanted.
+   */
+  async countPrompt(
+    account: string,
+    request: ChatRequest,
+    isWanted: IsWanted = ALWAYS,
+  ): Promise<number> {
+    const counted = await this.#countAll(account, promptPieces(request), isWanted);
+    return counted + templateTokens(request);
   }
 
   /** The tokens of texts of any length, for a charge. */
   async countTexts(account: string, texts: readonly string[]): Promise<number> {
-    return await this.#countAll(account, texts.flatMap(piecesOf));
+    return await this.#countAll(account, texts.flatMap(piecesOf), ALWAYS);
   }
 
   /** Ends the thread. Waiting charges are counted without it. */
@@ -139,17 +156,23 @@ export class TokenCounter implements Disposable {
     this.close();
   }
 
-  async #countAll(account: string, pieces: readonly string[]): Promise<number> {
+  async #countAll(account: string, pieces: readonly string[], isWanted: IsWanted): Promise<number> {
     const tokensMax = Number.POSITIVE_INFINITY;
-    const counted = await this.#count({ account, isEstimate: false, tokensMax, pieces });
-    return counted ?? (await countInPieces(pieces, tokensMax));
+    const counted = await this.#count({ account, isEstimate: false, tokensMax, isWanted, pieces });
+    if (counted !== null) return counted;
+    // One at a time: each pauses after a piece, but many pieces at once would be a long wait.
+    const alone = this.#withoutThread.then(() =>
+      isWanted() ? countInPieces(pieces, tokensMax) : 0,
+    );
+    this.#withoutThread = alone.catch(() => 0);
+    return await alone;
   }
 
   async #count({
     isEstimate,
     pieces,
     ...job
-  }: Pick<Job, "account" | "tokensMax"> & {
+  }: Pick<Job, "account" | "tokensMax" | "isWanted"> & {
     readonly isEstimate: boolean;
     readonly pieces: readonly string[];
   }): Promise<number | null> {
@@ -195,7 +218,8 @@ export class TokenCounter implements Disposable {
       }
       for (const [at, { job }] of parts.entries()) {
         job.tokens += counts[at] ?? 0;
-        if (job.pieces.length === 0 || job.tokens > job.tokensMax) job.resolve(job.tokens);
+        const isAll = job.pieces.length === 0 || job.tokens > job.tokensMax;
+        if (isAll || !job.isWanted()) job.resolve(job.tokens);
         else this.#resume(job);
       }
     }

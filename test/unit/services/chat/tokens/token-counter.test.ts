@@ -82,6 +82,18 @@ describe("TokenCounter", () => {
     expect(done).toEqual(["small", "large", "large, later"]);
   });
 
+  test("gives up a count that is not wanted any more, with a thread and without", async () => {
+    const prompt = promptOf(words(2_000 * KB));
+    let isWanted = true;
+    const given = counterOf().countPrompt("a", prompt, () => isWanted);
+    const later = counterOf().countTexts("a", [words(5 * KB)]);
+    isWanted = false;
+    expect(await given).toBeLessThan(100_000);
+    expect(await later).toBe(countTokens(words(5 * KB)));
+    const alone = counterOf({ start: threadOf("dying-thread") });
+    expect(await alone.countPrompt("a", prompt, () => isWanted)).toBeLessThan(100);
+  });
+
   test.each([50, 8, 1])("counts 50 texts of %d accounts in few messages", async (accounts) => {
     let messages = 0;
     const counter = counterOf({
