@@ -20,7 +20,14 @@ import type {
   QuotedDecision,
   Settlement,
 } from "./account.ts";
-import { budgetsOfCall, capOf, heldBudgets, limitsOf } from "./account-limits.ts";
+import {
+  budgetsOfCall,
+  capOf,
+  heldBudgets,
+  limitsOf,
+  markersOfCall,
+  NO_MARKERS,
+} from "./account-limits.ts";
 import { type AccountUse, ownedBudgets, readUse } from "./account-use.ts";
 import { viewOf } from "./account-view.ts";
 import { type Ending, type HoldAccount, OpenHold, releaseWhenBack } from "./open-hold.ts";
@@ -29,7 +36,7 @@ import { type CallTexts, KeyTexts } from "./records/key-texts.ts";
 import { MAIL_OWNER } from "./records/keys.ts";
 import { inactive, MONEY_REFUSALS, moneyLimit, refusalError } from "./refusal.ts";
 import type { RefusalBrake } from "./refusal-brake.ts";
-import { type AdmitArgs, type AdmitReply, admit } from "./scripts/admit-script.ts";
+import { type AdmitArgs, type AdmitReply, admit, type ToRepeat } from "./scripts/admit-script.ts";
 import type { HoldRef } from "./scripts/call-scripts.ts";
 import type { ScriptTime } from "./scripts/script.ts";
 import { unavailable } from "./scripts/script-run.ts";
@@ -135,7 +142,8 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       const limits = limitsOf(request, tier);
       const cap = capOf(access.document, tier);
       const budgets = budgetsOfCall(request, key.budgets, refusal);
-      const ref = this.#holdRef(request, budgets);
+      const markers = isQuote ? NO_MARKERS : markersOfCall(request, refusal);
+      const ref = this.#holdRef(request, budgets, markers);
       const { metadata, text } = this.#textsOf(access, request);
       const tried: Attempt = {
         request,
@@ -153,6 +161,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
         version: access.version,
         budget: key.monthlyLimit,
         budgets,
+        markers,
       };
       const isUntracked = isQuote || request.isDetached === true;
       if (!isUntracked) this.deps.leases.opening(this.bucket, request.requestId);
@@ -171,6 +180,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
       if (reply.verdict === "hydrate") await this.hydrate();
       else if (reply.verdict === "stale") await this.#refresh();
       else if (reply.verdict === "budgets") await this.loadBudgets(budgets);
+      else if (reply.verdict === "markers") await this.loadMarkers();
       else if (reply.verdict === "lease") await this.deps.leases.take(this.keys);
       else if (reply.verdict === "late") this.deps.clock.observe(reply.nowMs);
       else return this.#answer(reply, tried);
@@ -255,7 +265,7 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   }
 
   #answer(
-    reply: Exclude<AdmitReply, { verdict: "hydrate" | "stale" | "budgets" | "lease" | "late" }>,
+    reply: Exclude<AdmitReply, { verdict: ToRepeat | "late" }>,
     { request, access, tier, limits, cap, budget, budgets, ref, metadata, text, refusal }: Attempt,
   ): Decision | QuotedDecision {
     if (reply.verdict === "short") {
@@ -306,10 +316,13 @@ export class AccountActor extends WalletUpkeep implements Account, HoldAccount, 
   #holdRef(
     { keyId, requestId, isDetached = false }: AdmissionRequest,
     budgets: readonly Budget[],
+    markers: readonly string[],
   ): HoldRef {
     const owner = isDetached ? MAIL_OWNER : this.deps.leases.owner;
     const hasBudgets = budgets.length > 0;
-    return { account: this.accountId, keys: this.keys, keyId, requestId, owner, hasBudgets };
+    const { accountId: account, keys } = this;
+    const marker = markers[0] ?? null;
+    return { account, keys, keyId, requestId, owner, hasBudgets, marker };
   }
 
   /** Grants the allowance of the Free plan if it is still due. Concurrent calls share one grant. */

@@ -3,16 +3,38 @@
 
 import type { AccessDocument } from "../src/core/access/access.ts";
 import { type Budget, type HeldBudget, NO_BUDGETS } from "../src/core/access/budgets.ts";
-import type { Tier } from "../src/core/access/limits.ts";
+import { IDEMPOTENCY, type Tier } from "../src/core/access/limits.ts";
 import { min, type NanoUsd, ZERO } from "../src/core/money/money.ts";
 import type { AdmissionRequest, Limit } from "./account.ts";
 
 /** The count of a plan's requests, of all keys together. */
 export const PLAN_REQUESTS = "requests";
 
+/** The calls of an account with an idempotency key: each has a marker for a day (D-752). */
+const KEYED_CALLS: Limit = {
+  name: "idempotency_keys",
+  kind: "day",
+  max: IDEMPOTENCY.keysPerDay,
+  weight: 1,
+  code: "too_many_idempotency_keys",
+};
+
+export const NO_MARKERS: readonly string[] = Object.freeze([]);
+
+/** True if the call claims an idempotency key. */
+function hasMarkers({ markers, refusal }: AdmissionRequest): boolean {
+  return markers !== undefined && refusal === undefined;
+}
+
+/** The markers that count this call. */
+export function markersOfCall(input: AdmissionRequest, refusal: object | null): readonly string[] {
+  return refusal === null && hasMarkers(input) ? (input.markers ?? NO_MARKERS) : NO_MARKERS;
+}
+
 /** The limits in time of a call: its own, and the plan's limit for all keys together. */
 export function limitsOf(input: AdmissionRequest, tier: Tier): readonly Limit[] {
-  const own = input.limits?.(tier) ?? [];
+  const named = input.limits?.(tier) ?? [];
+  const own = hasMarkers(input) ? [...named, KEYED_CALLS] : named;
   const max = tier.accountRequestsPerMinute;
   if (max === null) return own;
   return [

@@ -54,6 +54,11 @@ export interface AdmissionRequest {
    */
   readonly refusal?: ApiError | undefined;
   /**
+   * The markers of the caller's idempotency key: that of the current secret, which the call
+   * claims, then those of earlier secrets.
+   */
+  readonly markers?: readonly string[] | undefined;
+  /**
    * The caller will try again before refusing for money: if the balance is short, the request is
    * counted, but not refused or logged.
    */

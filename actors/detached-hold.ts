@@ -3,6 +3,7 @@
 // can extend the deadline and resolve the hold, with the same scripts as for every hold.
 
 import { outcomeText } from "../src/core/journal/journal.ts";
+import { markerIn } from "../src/core/journal/marker.ts";
 import { type NanoUsd, nano } from "../src/core/money/money.ts";
 import type { DetachedHold, Outcome, Settlement } from "./account.ts";
 import { type Ending, type SettlingAccount, settleOnce, unusedOf, weightsOf } from "./open-hold.ts";
@@ -57,7 +58,8 @@ export function settleByTerms(
   const { accountId, keys } = account;
   const { owner, cost, outcome, unused } = ending;
   const hasBudgets = budgets.length > 0;
-  const ref = { account: accountId, keys, keyId, requestId, owner, hasBudgets };
+  const marker = markerIn(metadata);
+  const ref = { account: accountId, keys, keyId, requestId, owner, hasBudgets, marker };
   const call = { ...ref, cost, outcome, unused };
   const text = callText(accountId, keyId, metadata);
   return settleOnce(account, call, { text, admittedAtMs, cap, budget, budgets });

@@ -4,6 +4,7 @@
 
 import { LEASE_MS } from "../src/core/access/limits.ts";
 import type { ApiError } from "../src/core/errors.ts";
+import { markerIn } from "../src/core/journal/marker.ts";
 import type { Log } from "../src/core/log.ts";
 import { ZERO } from "../src/core/money/money.ts";
 import { ABANDONED, type OpenHold } from "./open-hold.ts";
@@ -288,6 +289,7 @@ export class ProcessLeases {
       requestId,
       owner,
       hasBudgets: hold.budgets.length > 0,
+      marker: markerIn(hold.metadata),
       cost: hold.checkpoint,
       outcome: ABANDONED,
       unused: [],

@@ -2,7 +2,7 @@
 
 import { type InactiveState, inactiveMessage } from "../src/core/access/access.ts";
 import { type Budget, budgetWords } from "../src/core/access/budgets.ts";
-import type { Tier } from "../src/core/access/limits.ts";
+import { IDEMPOTENCY, type Tier } from "../src/core/access/limits.ts";
 import { ApiError, type ErrorCode } from "../src/core/errors.ts";
 import { toDecimal } from "../src/core/money/money.ts";
 import { nextMonthMs } from "../src/core/money/months.ts";
@@ -57,6 +57,8 @@ export function refusalError(
     const message = `The ${tier.name} ${tier.kind} may have ${tier.streams} streams open at once`;
     return new ApiError(code, message, { retryAfterSeconds: 1 });
   }
+  const idempotency = idempotencyRefusal(reply, tier);
+  if (idempotency !== null) return idempotency;
   const limit = input.limits?.(tier).find((limit) => limit.code === code);
   if (limit !== undefined) {
     const { max, name, kind } = limit;
@@ -71,6 +73,32 @@ export function refusalError(
   if (!isAsked) return new ApiError(code, message);
   const retryAfterSeconds = TOP_UP_SECONDS;
   return new ApiError(code, `${message}; an automatic top-up is under way`, { retryAfterSeconds });
+}
+
+/** The refusal of a call for its idempotency key; null for any other refusal. */
+function idempotencyRefusal(
+  { code, markedBy = "", retrySeconds }: Omit<RefusedReply, "verdict">,
+  { kind }: Tier,
+): ApiError | null {
+  const first = `${markedBy}, the first request with this Idempotency-Key`;
+  switch (code) {
+    case "idempotency_key_mismatch":
+      return new ApiError(code, `${first}, had another path or body`);
+    case "idempotency_in_progress":
+      return new ApiError(code, `${first}, is still running`, { retryAfterSeconds: 1 });
+    case "idempotency_already_charged": {
+      // Accounts with plans have no endpoint for receipts.
+      const place = kind === "plan" ? "in the account's log" : `at /v1/receipts/${markedBy}`;
+      const message = `${first}, was charged, and its answer is not kept; its receipt is ${place}`;
+      return new ApiError(code, message);
+    }
+    case "too_many_idempotency_keys": {
+      const message = `An account may make ${IDEMPOTENCY.keysPerDay} calls with an Idempotency-Key`;
+      return new ApiError(code, `${message} in a UTC day`, { retryAfterSeconds: retrySeconds });
+    }
+    default:
+      return null;
+  }
 }
 
 /** The months of an account and of a key, in the words of `budgetWords`. */

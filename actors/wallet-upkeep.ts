@@ -23,6 +23,7 @@ import {
   hydrate,
   type KeySpending,
   loadBudgets,
+  loadMarkers,
 } from "./scripts/wallet-scripts.ts";
 
 export interface UpkeepDeps {
@@ -38,10 +39,13 @@ export interface UpkeepDeps {
 const ATTEMPTS_MAX = 20;
 /** One script applies at most this many operations; more would block Redis for too long. */
 const OPERATIONS_AT_ONCE = 200;
+/** The same for markers. */
+const MARKERS_AT_ONCE = 500;
 
 export class WalletUpkeep {
   readonly keys: AccountKeys;
   #building: Promise<void> | null = null;
+  #marking: Promise<void> | null = null;
 
   constructor(
     readonly deps: UpkeepDeps,
@@ -131,6 +135,34 @@ export class WalletUpkeep {
     });
     if (areLoaded) return;
     throw new ApiError("service_unavailable", "The budgets could not be read; try again");
+  }
+
+  /**
+   * Loads the markers of idempotency keys, as Postgres has them. Calls at the same time share one
+   * reading.
+   */
+  loadMarkers(): Promise<void> {
+    this.#marking ??= this.#mark().finally(() => {
+      this.#marking = null;
+    });
+    return this.#marking;
+  }
+
+  async #mark(): Promise<void> {
+    const { scripts, repository } = this.deps;
+    const areLoaded = await this.#inBucket(async ({ epoch }) => {
+      const stored = await fromPostgres(repository.readMarkers(this.accountId));
+      let at = 0;
+      do {
+        const markers = stored.slice(at, at + MARKERS_AT_ONCE);
+        at += MARKERS_AT_ONCE;
+        const part = { ...this.subject(), epoch, markers, isLast: at >= stored.length };
+        if ((await scripts.run(loadMarkers, part)) !== "ok") return false;
+      } while (at < stored.length);
+      return true;
+    });
+    if (areLoaded) return;
+    throw new ApiError("service_unavailable", "The idempotency keys could not be read; try again");
   }
 
   /** The use of these budgets now. */

@@ -38,6 +38,7 @@ async function main(): Promise<void> {
       only: { type: "string" },
       seed: number,
       gateway: number,
+      keyed: number,
       streams: number,
       redis: number,
       cuts: number,

@@ -25,6 +25,7 @@ import {
 } from "./http/frame.ts";
 import type { HealthWarnings, ReadinessCheck, SharedVersions } from "./http/health.ts";
 import type { CallApi } from "./http/inner-request.ts";
+import { KeptAnswers } from "./http/kept-answers.ts";
 import { openEndOf, pathOf } from "./http/open-end.ts";
 import { noEndpoint, unrouted } from "./http/unknown-route.ts";
 import type { McpConfig } from "./mcp/mcp-endpoint.ts";
@@ -228,6 +229,7 @@ function sharedDeps(deps: AppDeps): SharedDeps {
     keys: deps.keys,
     anonymous: deps.anonymous,
     bodies: new BodyShares(),
+    answers: new KeptAnswers(deps),
     parser: deps.parser,
     catalogue: deps.catalogue,
     itemSeals: new ItemSeals(deps.keyPeppers, deps.random),

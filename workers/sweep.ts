@@ -20,6 +20,7 @@ import { deliverStored } from "../actors/waiting-settlement.ts";
 import { BUCKETS } from "../src/core/access/limits.ts";
 import { ERRORS } from "../src/core/errors.ts";
 import { NOTHING_COUNTED, outcomeText } from "../src/core/journal/journal.ts";
+import { markerIn } from "../src/core/journal/marker.ts";
 import type { WaitingSettlements } from "../src/store/ledger/waiting-settlements.ts";
 
 export const HOLD_EXPIRED = "hold_expired";
@@ -196,6 +197,7 @@ async function sweepOne(
       requestId,
       owner,
       hasBudgets: hold.budgets.length > 0,
+      marker: markerIn(hold.metadata),
       outcome: HOLD_EXPIRED_OUTCOME,
     });
     return verdict === "ok";

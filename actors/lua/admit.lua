@@ -1,22 +1,24 @@
 -- Decides on one call: takes a hold, or refuses and says why. All or nothing.
 --
--- KEYS  1 bucket  2 wallet  3 key  4 holds  5 events  6 op  7 refused  8.. limits, then the budgets
---       if the call names any
+-- KEYS  1 bucket  2 wallet  3 key  4 holds  5 events  6 op  7 refused  8.. marked and markers, if
+--       the call has any, then limits, then the budgets if the call names any
 -- ARGV  1 packed: now_ms or 0, version, window limit, bound, free credit may pay (0/1), takes a
 --         stream slot (0/1), stream limit, open call limit, cap, key budget or -1, deadline_ms of a
 --         hold without a process or 0, refusal precedes the window (0/1), attempt (0 only,
 --         1 tentative, 2 counted before, 3 open to accounts that owe, 4 ahead of its body,
 --         5 tentative and counted before, 6 a quote), refused requests a minute that get rows of
---         their own, latency of a refusal, ms, when this was sent, ms, how long it is valid, ms;
---         then a refusal code or ''
+--         their own, latency of a refusal, ms, when this was sent, ms, how long it is valid, ms,
+--         how many keys are marked and markers; then a refusal code or ''
 --       2 request  3 account, key and metadata between tabs
---       4.. of each limit: kind, limit, weight, code (see limits.lua); then of all budgets packed:
---       number, span, cap, owner (see budgets.lua)
+--       4.. if it has markers, the content of each (see markers.lua); then of each limit: kind,
+--       limit, weight, code (see limits.lua); then of all budgets packed: number, span, cap, owner
+--       (see budgets.lua)
 -- Reply packed now_ms, limit, remaining, reset_ms, hold_paid, hold_free, admitted_ms, and the begin
 --         of the span of each budget
 --       { 'recover' } the bucket is not set up; { 'hydrate' } Redis has no such wallet
 --       { 'stale' } the access document has another version: read it, and try again
 --       { 'budgets' } a budget is not in Redis: load it (load_budgets.lua), and try again
+--       { 'markers' } the same for markers (load_markers.lua)
 --       { 'lease' } its process needs a lease (lease.lua) before it may hold anything here
 --       { 'late', packed now_ms } it was sent too long ago, or by a clock that is wrong; nothing
 --         was changed
@@ -24,14 +26,15 @@
 --         body may be read. The request was counted, nothing else changed
 --       { error_code, packed now_ms, limit, remaining, reset_ms, spendable, retry_ms, by the
 --         limit of open calls (0/1), place of the budget that refused it or 0, rest of the cap or
---         budget, end of that budget's span or 0 } refused; no money was changed
+--         budget, end of that budget's span or 0, and then the request whose marker refused it }
+--         refused; no money was changed
 --       { 'quote', the same numbers, error_code or '' } the decision that a call would get now:
 --         nothing was counted, held or logged
 --       error ENDED  a late copy: the call has ended already; nothing was changed
 
 local given, version, limit, bound, eligible, stream, stream_limit, call_limit, cap, budget,
-  deadline_ms, outranks, attempt, rows_max, latency_ms, sent, valid_ms,
-  after = unpack_record('<ddddddddddddddddd', ARGV[1])
+  deadline_ms, outranks, attempt, rows_max, latency_ms, sent, valid_ms, marks,
+  after = unpack_record('<dddddddddddddddddd', ARGV[1])
 local request, text, refusal = ARGV[2], ARGV[3], string_sub(ARGV[1], after)
 local wallet_key, key_key, holds, op = KEYS[2], KEYS[3], KEYS[4], KEYS[6]
 
@@ -50,10 +53,16 @@ if month < w.month and not is_month_before(month, w.month) then month = w.month 
 roll(k, w.month)
 local window = window_of(k, call.window)
 if open_window(window, now) then write_key(key_key, bucket.epoch, k, window) end
-local limits, budgets
-if #KEYS > 7 then
-  local last = 7 + floor((#ARGV - 3) / 4)
-  if last > 7 then limits = read_limits(KEYS, ARGV, 8, last, 4, now) end
+local limits, budgets, marker_code, marked_by
+if marks > 0 then
+  marker_code, marked_by = read_markers(KEYS, 8, marks, ARGV[4], bucket.epoch, request)
+  if marker_code == false then return { 'markers' } end
+end
+local first = 8 + marks
+if #KEYS >= first then
+  local first_arg = marks > 0 and 5 or 4
+  local last = first - 1 + floor((#ARGV - first_arg + 1) / 4)
+  if last >= first then limits = read_limits(KEYS, ARGV, first, last, first_arg, now) end
   if last < #KEYS then
     budgets = read_budgets(KEYS[#KEYS], ARGV[#ARGV], bucket.epoch, now)
     if not budgets then return { 'budgets' } end
@@ -85,6 +94,7 @@ elseif w.owed > 0 and attempt ~= 3 then code = 'payment_required'
 elseif refusal ~= '' and outranks == 1 then code = refusal
 elseif window_full then code, refused_by = 'rate_limit_exceeded', 'requests'
 elseif refusal ~= '' then code = refusal
+elseif marker_code then code = marker_code
 elseif exceeded then code, refused_by = exceeded.code, exceeded.kind
 elseif bound > 0 and bound > budget_room then code, refused_by = 'key_budget_exceeded', 'budget'
 elseif over and over.owner == OF_KEY then code, refused_by = BUDGET_CODES[OF_KEY], over.name
@@ -134,6 +144,7 @@ if code then
     end
     local packed = refusal_numbers(now, window, limit, limits, left, exceeded, refused_by)
       .. limit_numbers(refused_by, over, budget_room, cap_room)
+      .. (code == marker_code and marked_by or '')
     if rows <= rows_max then
       local fault = append(KEYS[5], bucket.epoch, nil, {
         type = REFUSED, at = now, text = text, request = request,
@@ -179,6 +190,7 @@ add_to_month(k, month, 0, bound)
 if not is_counted then count_request(window, limits) end
 if limits then count_admitted(limits) end
 if budgets then hold_in_budgets(KEYS[#KEYS], bucket.epoch, budgets, bound) end
+if marks > 0 then claim_marker(KEYS[9], bucket.epoch, ARGV[4], request) end
 write_call(wallet_key, w, key_key, k, window)
 local most, remaining, resets = closest_window(window, limit, limits, now)
 local reply = pack('<ddddddd', now, most, remaining, resets, hold.paid, hold.free, now)

@@ -2,9 +2,9 @@
 -- release is a settlement at 0. The reply takes the hold's place, for a repeat, until the process
 -- has had it for some time (see forget_ended).
 --
--- KEYS  1 bucket  2 wallet  3 key  4 holds  5 events  6.. limits to take back from, then the
---       budgets if the call named any
--- ARGV  1 packed: cost  2 request  3 outcome
+-- KEYS  1 bucket  2 wallet  3 key  4 holds  5 events  6.. the marker, if the call has one, then
+--       limits to take back from, then the budgets if the call named any
+-- ARGV  1 packed: cost; then one more number if the call has a marker  2 request  3 outcome
 --       4.. of each limit: kind, amount to take back (see limits.lua)
 -- Reply packed charged, charged_free, left, owned  `left` is neither spent nor held, `owned` is the
 --         paid balance with the part that is held; both are below 0 without a wallet
@@ -21,7 +21,14 @@ if not w then return { 'unresolved' } end
 local cost = amount(unpack_record('<d', ARGV[1]))
 local charged, charged_free = resolve(KEYS, w, k, hold, cost, CALL, ARGV[2], ARGV[3])
 if not charged then return charged_free end
-if #KEYS > 5 then settle_counts(KEYS, ARGV, 6, w.epoch, hold, charged) end
+if #KEYS > 5 then
+  local first = 6
+  if #ARGV[1] > 8 then
+    end_claim(KEYS[6], w.epoch, ARGV[2], charged)
+    first = 7
+  end
+  settle_counts(KEYS, ARGV, first, w.epoch, hold, charged)
+end
 local answer = settled(charged, charged_free, w)
 redis_call('HSET', KEYS[4], ARGV[2], ended_record(answer))
 write_call(KEYS[2], w, KEYS[3], k)

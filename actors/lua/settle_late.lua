@@ -2,19 +2,21 @@
 -- as balance, cap and budget allow, and writes off the remainder. If the wallet was rebuilt, the
 -- amount of the hold is unknown: the whole cost is written off. The account never owes anything. A
 -- surplus that the sweep took is given back; free credit only if no newer free credit replaced it.
+-- If another call has the idempotency key by now, all that is due is written off (D-756).
 --
--- KEYS  1 bucket  2 wallet  3 key  4 op  5 events  6 budgets, if the call named any
+-- KEYS  1 bucket  2 wallet  3 key  4 op  5 events  6.. the marker, if the call has one, then the
+--       budgets, if the call named any
 -- ARGV  1 packed: now_ms or 0, admitted_ms, cost, cap, key budget or -1, time for which the reply
---         is kept for a repeat, ms
---       2 request  3 account, key and metadata between tabs  4 outcome  5 of all budgets packed:
---       number, begin of the span, cap
+--         is kept for a repeat, ms, has a marker (0/1)
+--       2 request  3 account, key and metadata between tabs  4 outcome  5.. the content of the
+--       marker; of all budgets packed: number, begin of the span, cap
 -- Reply packed charged, charged_free, left, owned (see settle): the first two are totals, with the
 --         charge of the sweep
 --       { 'recover' } the bucket is not set up
 --       { 'hydrate' } the sweep charged the call, and Redis no longer has the wallet
 --       { 'budgets' } or no longer has a budget: load it, and try again
 
-local given, admitted, cost, cap, budget, keep_ms = unpack_record('<dddddd', ARGV[1])
+local given, admitted, cost, cap, budget, keep_ms, marks = unpack_record('<ddddddd', ARGV[1])
 local again = answer_again(KEYS[4])
 if again then return again end
 local bucket = read_bucket(KEYS[1])
@@ -40,14 +42,17 @@ end
 -- Evicted since its process looked: the cost can neither be taken nor given back.
 if was_swept and not w then return { 'hydrate' } end
 local budgets, budgets_room = nil, AMOUNT_MAX
-if was_swept and KEYS[6] then
-  budgets, budgets_room = read_late_budgets(KEYS[6], ARGV[5], bucket.epoch)
+local budgets_key = KEYS[6 + marks]
+if was_swept and budgets_key then
+  budgets, budgets_room = read_late_budgets(budgets_key, ARGV[5 + marks], bucket.epoch)
   if not budgets then return { 'budgets' } end
 end
 
 -- The sweep charged the last checkpoint, which is our own count: the call may have cost more or
 -- less.
 local due = min(cost, total) - charged
+local taken_over = marks > 0 and is_taken_over(KEYS[6], bucket.epoch, ARGV[2])
+if taken_over then due = min(due, 0) end
 local take_paid, take_free = 0, 0
 local k = w and read_key(KEYS[3], bucket.epoch)
 if w and due > 0 then
@@ -83,7 +88,11 @@ if taken ~= 0 then
   drop_lapsed(KEYS[5], w, { admitted = admitted, text = ARGV[3] }, -take_free)
   write_wallet(KEYS[2], w)
   write_key(KEYS[3], bucket.epoch, k)
-  if budgets then charge_late(KEYS[6], bucket.epoch, budgets, taken) end
+  if budgets then charge_late(budgets_key, bucket.epoch, budgets, taken) end
+end
+if was_swept and marks > 0 and not taken_over then
+  local marker = { state = CHARGED, content = ARGV[5], request = ARGV[2] }
+  mark_late(KEYS[6], bucket.epoch, marker, charged + taken, admitted + MARKER_MS - now)
 end
 local answer = settled(charged + taken, charged_free + take_free, w)
 remember(KEYS[4], answer, whole(keep_ms))

@@ -43,6 +43,7 @@ function areEqual(one: CallMetadata, other: CallMetadata): boolean {
     one.model === other.model &&
     one.country === other.country &&
     one.ipHash === other.ipHash &&
-    one.priceVersion === other.priceVersion
+    one.priceVersion === other.priceVersion &&
+    one.marker === other.marker
   );
 }

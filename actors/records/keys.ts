@@ -2,6 +2,7 @@
 // can use them together on Redis Cluster.
 
 import { BUCKETS } from "../../src/core/access/limits.ts";
+import { markerName } from "../../src/core/journal/marker.ts";
 import { FixedParts } from "../redis/fixed-parts.ts";
 
 /** The keys of one bucket. */
@@ -23,6 +24,8 @@ export interface AccountKeys extends BucketKeys {
   readonly document: string;
   /** A hash: budgets by their numbers. */
   readonly budgets: string;
+  /** Says that Redis has all markers of the account. */
+  readonly marked: string;
   /** The results of `callKeys`, by API key. */
   readonly calls: Map<string, CallKeys>;
 }
@@ -56,6 +59,7 @@ export function accountKeys(accountId: string, bucket: number): AccountKeys {
     wallet: `${tag}:account:${accountId}`,
     document: `${tag}:document:${accountId}`,
     budgets: `${tag}:budgets:${accountId}`,
+    marked: `${tag}:marked:${accountId}`,
     calls: new Map(),
   };
 }
@@ -74,6 +78,7 @@ function nameIn(prefixes: readonly string[], bucket: number, rest: string): stri
 const KEY_PREFIXES = prefixesOf("key");
 const HOLDS_PREFIXES = prefixesOf("holds");
 const OP_PREFIXES = prefixesOf("op");
+const MARKER_PREFIXES = prefixesOf("marker");
 
 /** Spending of an API key, and its request window. */
 export function keyStateKey(bucket: number, keyId: string): string {
@@ -109,6 +114,11 @@ export function callKeys({ keys, keyId, owner }: HeldBy): FixedParts {
 /** The count for one of an account's limits in time. */
 export function limitKey({ bucket, account }: { bucket: number; account: string }, name: string) {
   return `{b${bucket}}:limit:${account}:${name}`;
+}
+
+/** The marker of an idempotency key. */
+export function markerKey(bucket: number, marker: string): string {
+  return nameIn(MARKER_PREFIXES, bucket, markerName(marker));
 }
 
 /** The stored reply of a request's last script. */

@@ -3,12 +3,13 @@
 import { BUDGET_OWNERS, type Budget, NO_BUDGETS, SPANS } from "../../src/core/access/budgets.ts";
 import { LEASE_MS, REFUSED_ROWS_PER_MINUTE, type Tier } from "../../src/core/access/limits.ts";
 import { BEFORE_WINDOW, type ErrorCode, isErrorCode } from "../../src/core/errors.ts";
+import { markerContent } from "../../src/core/journal/marker.ts";
 import { type NanoUsd, nanoOf, toDouble } from "../../src/core/money/money.ts";
 import type { AdmissionRequest, Limit, RateLimits } from "../account.ts";
 import admitLua from "../lua/admit.lua" with { type: "text" };
-import { callKeys, opKey } from "../records/keys.ts";
+import { callKeys, markerKey, opKey } from "../records/keys.ts";
 import { inSeconds, withLimitKeys } from "../records/window.ts";
-import type { Argument } from "../redis/script-client.ts";
+import type { Argument, Keys } from "../redis/script-client.ts";
 import type { HoldRef } from "./call-scripts.ts";
 import {
   bytesOf,
@@ -56,6 +57,8 @@ export interface AdmitArgs extends Timed {
   readonly budget: NanoUsd | null;
   /** The budgets that count the call, in the order of the error table. */
   readonly budgets: readonly Budget[];
+  /** The markers of its idempotency key: the one that it claims, then those of earlier secrets. */
+  readonly markers: readonly string[];
   /** Account, key and metadata between tabs. */
   readonly text: string;
 }
@@ -73,6 +76,7 @@ export type AdmitReply =
     }
   | { readonly verdict: "hydrate" }
   | { readonly verdict: "budgets" }
+  | { readonly verdict: "markers" }
   | { readonly verdict: "stale" }
   | { readonly verdict: "lease" }
   | { readonly verdict: "late"; readonly nowMs: number }
@@ -100,15 +104,19 @@ interface RefusalNumbers {
 export type RefusedReply = RefusalNumbers & {
   readonly verdict: "refused";
   readonly code: ErrorCode;
+  /** The request that has the idempotency key of a call that was refused for it. */
+  readonly markedBy?: string;
 };
 
 export const admit: Script<AdmitArgs, AdmitReply> = {
   name: "admit",
   lua: admitLua,
   flags: [],
-  keys: ({ ref, limits }) => {
+  keys: ({ ref, limits, markers }) => {
     const { keys, requestId } = ref;
-    const names = [callKeys(ref), opKey(keys.number, requestId), keys.refused];
+    const names: Keys[] = [callKeys(ref), opKey(keys.number, requestId), keys.refused];
+    if (markers.length > 0) names.push(keys.marked);
+    for (const marker of markers) names.push(markerKey(keys.number, marker));
     withLimitKeys(names, ref, limits);
     if (ref.hasBudgets) names.push(keys.budgets);
     return names;
@@ -121,6 +129,7 @@ export const admit: Script<AdmitArgs, AdmitReply> = {
       a.ref.requestId,
       a.text,
     ];
+    if (a.markers.length > 0) args.push(a.markers.map(markerContent).join(""));
     for (const { kind, max, weight, code } of a.limits) args.push(kind, max, weight, code);
     if (a.ref.hasBudgets) args.push(packBudgets(a.budgets));
     return args;
@@ -140,7 +149,7 @@ function packBudgets(budgets: readonly Budget[]): Buffer {
 }
 
 function packNumbers(
-  { request, isQuote, tier, nowMs, aboutMs, version, cap, budget }: AdmitArgs,
+  { request, isQuote, tier, nowMs, aboutMs, version, cap, budget, markers }: AdmitArgs,
   refusal: ErrorCode | null,
 ): Buffer {
   return pack(
@@ -161,6 +170,7 @@ function packNumbers(
     Math.round(request.elapsedMs),
     nowMs || aboutMs,
     ADMISSION_VALID_MS,
+    markers.length === 0 ? 0 : 1 + markers.length,
   );
 }
 
@@ -185,12 +195,11 @@ function attemptOf({
 /** The numbers of a reply that admits a call, before those of its budgets. */
 const ADMITTED_NUMBERS = 7;
 
-type ToRepeat = "hydrate" | "stale" | "budgets" | "lease";
+const TO_REPEAT = ["hydrate", "stale", "budgets", "markers", "lease"] as const;
+export type ToRepeat = (typeof TO_REPEAT)[number];
 
 function isToRepeat(verdict: string | null): verdict is ToRepeat {
-  return (
-    verdict === "hydrate" || verdict === "stale" || verdict === "budgets" || verdict === "lease"
-  );
+  return (TO_REPEAT as readonly (string | null)[]).includes(verdict);
 }
 
 function parseAdmit(raw: RawReply): AdmitReply {
@@ -221,8 +230,13 @@ function parseAdmit(raw: RawReply): AdmitReply {
   if (verdict === null || !isErrorCode(verdict)) {
     throw new Error(`The admit script answered '${verdict}'`);
   }
-  return { verdict: "refused", code: verdict, ...refusalNumbers(numbers) };
+  const markedBy = bytesOf(first).toString("latin1", REFUSAL_BYTES);
+  const refused = { verdict: "refused", code: verdict, ...refusalNumbers(numbers) } as const;
+  return markedBy === "" ? refused : { ...refused, markedBy };
 }
+
+/** The numbers of a refusal; a request id may follow. */
+const REFUSAL_BYTES = 80;
 
 /** The refusal of a quoted call; null if the call would be admitted. */
 function codeOf(text: string): ErrorCode | null {

@@ -1,6 +1,7 @@
 // Scripts for admitted calls, typed. The header of each .lua file is its contract.
 
 import type { HeldBudget } from "../../src/core/access/budgets.ts";
+import { markerContent } from "../../src/core/journal/marker.ts";
 import { type NanoUsd, nanoOf, toDouble } from "../../src/core/money/money.ts";
 import type { Limit, Settlement } from "../account.ts";
 import extendLua from "../lua/extend.lua" with { type: "text" };
@@ -16,6 +17,7 @@ import {
   holdsKey,
   keyStateKey,
   MAIL_OWNER,
+  markerKey,
   opKey,
 } from "../records/keys.ts";
 import { type KeyState, parseKeyState, parseWallet, type Wallet } from "../records/records.ts";
@@ -48,6 +50,14 @@ export interface HoldRef extends OfAccount {
   readonly owner: string;
   /** True if budgets count the call: its scripts then take their record too. */
   readonly hasBudgets: boolean;
+  /** The marker of its idempotency key, which its scripts then take too; null without one. */
+  readonly marker: string | null;
+}
+
+/** Adds the key of a call's marker. Most calls have none. */
+function withMarker(names: Keys[], { keys, marker }: Pick<HoldRef, "keys" | "marker">): Keys[] {
+  if (marker !== null) names.push(markerKey(keys.number, marker));
+  return names;
 }
 
 type SettleReply = Settlement | null;
@@ -88,8 +98,11 @@ const settleOwned: Script<SettleOpenArgs, SettleReply> = {
   name: "settle",
   lua: settleLua,
   flags: ["allow-oom"],
-  keys: (a) => withCounts([callKeys(a)], a),
-  args: (a) => settleArgs(pack(toDouble(a.cost)), a),
+  keys: (a) => withCounts(withMarker([callKeys(a)], a), a),
+  args: (a) => {
+    const cost = toDouble(a.cost);
+    return settleArgs(a.marker === null ? pack(cost) : pack(cost, 1), a);
+  },
   reply: parseSettlement,
 };
 
@@ -138,14 +151,18 @@ export const settleLate: Script<SettleLateArgs, LateReply> = {
   name: "settle_late",
   lua: settleLateLua,
   flags: ["allow-oom"],
-  keys: ({ keys, keyId, requestId, hasBudgets }) => [
-    keys.bucket,
-    keys.wallet,
-    keyStateKey(keys.number, keyId),
-    opKey(keys.number, requestId),
-    keys.events,
-    ...(hasBudgets ? [keys.budgets] : []),
-  ],
+  keys: ({ keys, keyId, requestId, hasBudgets, marker }) => {
+    const names: Keys[] = [
+      keys.bucket,
+      keys.wallet,
+      keyStateKey(keys.number, keyId),
+      opKey(keys.number, requestId),
+      keys.events,
+    ];
+    withMarker(names, { keys, marker });
+    if (hasBudgets) names.push(keys.budgets);
+    return names;
+  },
   args: (a) => [
     pack(
       a.nowMs,
@@ -154,10 +171,12 @@ export const settleLate: Script<SettleLateArgs, LateReply> = {
       toDouble(a.cap),
       a.budget === null ? -1 : toDouble(a.budget),
       REPEAT_MS,
+      a.marker === null ? 0 : 1,
     ),
     a.requestId,
     a.text,
     a.outcome,
+    ...(a.marker === null ? [] : [markerContent(a.marker)]),
     ...(a.hasBudgets ? [packHeldBudgets(a.budgets)] : []),
   ],
   reply: (raw) => (verdictOf(raw) === "budgets" ? "budgets" : parseSettlement(raw)),
@@ -178,13 +197,13 @@ export const sweep: Script<SweepArgs, "ok" | "alive" | "gone"> = {
   name: "sweep",
   lua: sweepLua,
   flags: ["allow-oom"],
-  keys: (a) => [
-    callKeys(a),
-    opKey(a.keys.number, a.requestId),
-    a.keys.leases,
-    ...(a.hasBudgets ? [a.keys.budgets] : []),
-  ],
-  args: (a) => [pack(a.nowMs, LATE_MS), a.requestId, a.owner, a.outcome],
+  keys: (a) => {
+    const names: Keys[] = [callKeys(a), opKey(a.keys.number, a.requestId), a.keys.leases];
+    withMarker(names, a);
+    if (a.hasBudgets) names.push(a.keys.budgets);
+    return names;
+  },
+  args: (a) => [pack(a.nowMs, LATE_MS, a.marker === null ? 0 : 1), a.requestId, a.owner, a.outcome],
   reply: (raw) => verdictOf(raw) as "ok" | "alive" | "gone",
 };
 

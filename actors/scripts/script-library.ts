@@ -20,6 +20,7 @@ import {
   expireFree,
   hydrate,
   loadBudgets,
+  loadMarkers,
   summarise,
 } from "./wallet-scripts.ts";
 
@@ -38,6 +39,7 @@ const SCRIPTS: readonly ScriptDefinition[] = [
   configure,
   hydrate,
   loadBudgets,
+  loadMarkers,
   evict,
   expireFree,
   summarise,

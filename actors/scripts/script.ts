@@ -64,7 +64,7 @@ export function pack(...numbers: readonly number[]): Buffer {
 
 /** Reads numbers that `pack` or a script packed. */
 export function unpack(bytes: Buffer): readonly number[] {
-  const numbers: number[] = new Array(bytes.length / 8);
+  const numbers: number[] = new Array(Math.floor(bytes.length / 8));
   for (let at = 0; at < numbers.length; at++) numbers[at] = bytes.readDoubleLE(8 * at);
   return numbers;
 }

@@ -3,6 +3,7 @@
 import budgetsLua from "../lua/shared/budgets.lua" with { type: "text" };
 import leasesLua from "../lua/shared/leases.lua" with { type: "text" };
 import limitsLua from "../lua/shared/limits.lua" with { type: "text" };
+import markersLua from "../lua/shared/markers.lua" with { type: "text" };
 import preludeLua from "../lua/shared/prelude.lua" with { type: "text" };
 import recordsLua from "../lua/shared/records.lua" with { type: "text" };
 import walletLua from "../lua/shared/wallet.lua" with { type: "text" };
@@ -17,6 +18,7 @@ export const SHARED_LUA = [
   budgetsLua,
   limitsLua,
   leasesLua,
+  markersLua,
 ].join("\n");
 
 /** A complete script: the shared code, then `lua`. */

@@ -2,7 +2,9 @@
 
 import { REFUSED_ROWS_PER_MINUTE } from "../../src/core/access/limits.ts";
 import type { Operation } from "../../src/core/journal/journal.ts";
+import { markerContent } from "../../src/core/journal/marker.ts";
 import { type NanoUsd, toDouble } from "../../src/core/money/money.ts";
+import type { StoredMarker } from "../../src/store/accounts/stored-markers.ts";
 import type { EvictionRecord, WalletRecord } from "../../src/store/accounts/wallet-repository.ts";
 import applyOperationLua from "../lua/apply_operation.lua" with { type: "text" };
 import configureLua from "../lua/configure.lua" with { type: "text" };
@@ -11,9 +13,10 @@ import evictLua from "../lua/evict.lua" with { type: "text" };
 import expireFreeLua from "../lua/expire_free.lua" with { type: "text" };
 import hydrateLua from "../lua/hydrate.lua" with { type: "text" };
 import loadBudgetsLua from "../lua/load_budgets.lua" with { type: "text" };
+import loadMarkersLua from "../lua/load_markers.lua" with { type: "text" };
 import recoverLua from "../lua/recover.lua" with { type: "text" };
 import summariseLua from "../lua/summarise.lua" with { type: "text" };
-import { type BucketKeys, keyStateKey } from "../records/keys.ts";
+import { type BucketKeys, keyStateKey, markerKey } from "../records/keys.ts";
 import type { Argument } from "../redis/script-client.ts";
 import {
   type OfAccount,
@@ -144,6 +147,32 @@ export const loadBudgets: Script<LoadBudgetsArgs, "ok" | "again" | "hydrate"> = 
     ]),
   ],
   reply: (raw) => verdictOf(raw) as "ok" | "again" | "hydrate",
+};
+
+export interface LoadMarkersArgs extends OfAccount {
+  readonly epoch: number;
+  readonly markers: readonly StoredMarker[];
+  /** True if Redis then has all markers of the account. */
+  readonly isLast: boolean;
+}
+
+export const loadMarkers: Script<LoadMarkersArgs, "ok" | "again"> = {
+  name: "load_markers",
+  lua: loadMarkersLua,
+  flags: ["allow-oom"],
+  keys: ({ keys, markers }) => [
+    keys.bucket,
+    keys.marked,
+    ...markers.map(({ marker }) => markerKey(keys.number, marker)),
+  ],
+  args: ({ epoch, isLast, markers }) => [
+    pack(epoch, isLast ? 1 : 0),
+    ...markers.flatMap(({ marker, requestId, leftMs }): Argument[] => [
+      markerContent(marker) + requestId,
+      pack(leftMs),
+    ]),
+  ],
+  reply: (raw) => verdictOf(raw) as "ok" | "again",
 };
 
 export interface EvictArgs extends Timed, OfAccount, EvictionRecord {

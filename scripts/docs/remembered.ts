@@ -6,7 +6,7 @@ import { CALL_KEYS_MAX } from "../../actors/records/keys.ts";
 import { OUT_BYTES_KEPT } from "../../actors/redis/resp-connection.ts";
 import { REFUSED_KEYS_MAX } from "../../actors/refusal-brake.ts";
 import { CACHE_CHARACTERS_MAX, MAPS_PENDING_MAX } from "../../src/annexes/atlas/atlas.ts";
-import { BUCKETS } from "../../src/core/access/limits.ts";
+import { BUCKETS, IDEMPOTENCY } from "../../src/core/access/limits.ts";
 import { CAUSES_MAX } from "../../src/core/log.ts";
 import { PRICES_KNOWN_MAX } from "../../src/core/money/price-version.ts";
 import { BODY_BYTES_AT_ONCE } from "../../src/http/body/body-shares.ts";
@@ -76,6 +76,14 @@ export const REMEMBERED: readonly Remembered[] = [
     what: "names and texts of the keys of these accounts that make calls, 1,700 bytes for each",
     most: `${number(CALL_KEYS_MAX)} keys of an account`,
     beyond: "they are made again",
+  },
+  {
+    holders: ["src/http/kept-answers.ts #entries"],
+    what: "answers of the last 10 minutes to calls with an idempotency key, sealed",
+    most: `${number(IDEMPOTENCY.answersBytesMax)} bytes`,
+    count: IDEMPOTENCY.answersBytesMax,
+    bytes: 1,
+    beyond: "the oldest go; repeats are told the receipt",
   },
   {
     holders: ["actors/redis/resp-client.ts #heads"],

@@ -2,7 +2,7 @@
 
 import type { Decision, Hold } from "../../actors/account.ts";
 import { ApiError } from "../core/errors.ts";
-import { toDecimal } from "../core/money/money.ts";
+import { toDecimal, ZERO } from "../core/money/money.ts";
 import { type Call, type CallDeps, type CallTerms, elapsedMs, NO_COST } from "./call.ts";
 
 /**
@@ -21,6 +21,8 @@ export class Admission<
     readonly terms: Terms,
   ) {
     const { identity } = call;
+    // A call that cannot be charged may be repeated.
+    const markers = terms.bound > ZERO ? call.markers : null;
     if (terms.refusal === undefined && terms.isAhead !== true) deps.quote?.asked(this);
     // The account may keep its request for a while: it must not know the body of the call.
     this.asked = deps.accounts.of(identity.accountId, identity.bucket).admit({
@@ -35,7 +37,9 @@ export class Admission<
         country: call.country,
         ipHash: call.ipHash,
         priceVersion: terms.priceVersion ?? null,
+        marker: markers?.[0],
       },
+      markers: markers ?? undefined,
       bound: terms.bound,
       freeEligible: terms.freeEligible,
       stream: terms.stream,

@@ -46,6 +46,8 @@ export interface Call {
   rate: RateLimits | null;
   /** The most that its caller lets it cost; null without a cap. */
   maxCost: NanoUsd | null;
+  /** The markers of its idempotency key, of the current secret first; null without one. */
+  markers: readonly string[] | null;
   /** The account's decision before the body was read; null if there was none. */
   ahead: "counted" | "refused" | null;
 }
@@ -93,6 +95,8 @@ export interface CallMeter {
   own(seconds: number): void;
   /** A request was answered with an error of this code. */
   refused(code: string): void;
+  /** A request with an idempotency key was answered with the kept answer of an earlier one. */
+  replayed(): void;
 }
 
 /** Makes spans of calls that ended. */

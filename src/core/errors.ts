@@ -112,7 +112,7 @@ export const ERRORS = {
   idempotency_key_reused: {
     status: 400,
     type: "invalid_request_error",
-    when: "the `Idempotency-Key` came with another body before",
+    when: "mail: the `Idempotency-Key` came with another body before",
   },
   model_not_found: {
     status: 404,
@@ -164,6 +164,26 @@ export const ERRORS = {
     type: "insufficient_quota",
     when: "the call can cost more than its header `x-svc-max-cost-usd` allows; nothing is charged",
   },
+  // Mail has a code and a status of its own (D-755).
+  idempotency_key_mismatch: {
+    status: 422,
+    type: "invalid_request_error",
+    when:
+      "the `Idempotency-Key` came with another path or body in the last 24 hours (mail has " +
+      "`idempotency_key_reused`)",
+  },
+  idempotency_in_progress: {
+    status: 409,
+    type: "invalid_request_error",
+    when: "the first request with this `Idempotency-Key` is still running; wait for `Retry-After`",
+  },
+  idempotency_already_charged: {
+    status: 409,
+    type: "invalid_request_error",
+    when:
+      "the first request with this `Idempotency-Key` was charged, and its answer is not kept; " +
+      "the message names its receipt",
+  },
   mail_rate_limit: {
     status: 429,
     type: "rate_limit_error",
@@ -173,6 +193,11 @@ export const ERRORS = {
     status: 429,
     type: "rate_limit_error",
     when: "too many recipients in a UTC day; wait for `Retry-After`",
+  },
+  too_many_idempotency_keys: {
+    status: 429,
+    type: "rate_limit_error",
+    when: "too many calls of the account with an `Idempotency-Key` in a UTC day",
   },
   key_budget_exceeded: {
     status: 402,

@@ -42,6 +42,14 @@ export const METRICS = {
     labels: ["code"],
     help: "Requests that were answered with an error, by its code",
   },
+  farebox_replays_total: {
+    type: "counter",
+    of: "api",
+    labels: [],
+    help:
+      "Requests that got the kept answer of an earlier one, by their Idempotency-Key; those that " +
+      "conflicted with it are in `farebox_refused_total`",
+  },
   farebox_admit_seconds: {
     type: "histogram",
     of: "api",

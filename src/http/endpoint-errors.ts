@@ -3,6 +3,7 @@
 import { SERVICES } from "../core/access/services.ts";
 import { ERRORS, type ErrorCode } from "../core/errors.ts";
 import type { Endpoint } from "./endpoint-info.ts";
+import { isRepeatable } from "./idempotency.ts";
 
 /** The part of an endpoint that documentation reads. */
 export type DocumentedEndpoint = Omit<Endpoint<never>, "answer">;
@@ -25,6 +26,13 @@ const BILLED: readonly ErrorCode[] = [
   "insufficient_credits",
 ];
 
+const REPEATABLE: readonly ErrorCode[] = [
+  "idempotency_key_mismatch",
+  "idempotency_in_progress",
+  "idempotency_already_charged",
+  "too_many_idempotency_keys",
+];
+
 /** The error codes in the order of the error table. */
 export function errorsOf(endpoint: DocumentedEndpoint): readonly ErrorCode[] {
   const { surface, service, access, body, isBilled, errors } = endpoint;
@@ -39,6 +47,7 @@ export function errorsOf(endpoint: DocumentedEndpoint): readonly ErrorCode[] {
   if (access === "scope" && surface === "gateway") add(["tier_required"]);
   if (body !== undefined) add(WITH_BODY);
   if (isBilled) add(BILLED);
+  if (isRepeatable(endpoint)) add(REPEATABLE);
   if (isBilled && service !== null) add([SERVICES[service].unavailable]);
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
 }

@@ -60,6 +60,8 @@ export interface EndpointInfo {
   readonly mediaType?: string;
   /** Error codes besides those of every endpoint of its kind. */
   readonly errors: readonly ErrorCode[];
+  /** True if the service answers repeats with an Idempotency-Key itself. */
+  readonly handlesRepeats?: boolean;
   /** The form of its errors; left out for that of the surface. */
   readonly errorForm?: ErrorForm;
   readonly examples: readonly Example[];

@@ -7,6 +7,7 @@ import { refuse } from "../calls/admission.ts";
 import type { Call } from "../calls/call.ts";
 import type { Surface } from "../core/access/services.ts";
 import { ApiError } from "../core/errors.ts";
+import type { Answer } from "./answer.ts";
 import { CallBody, checkAhead, checkPauses, termsOf } from "./body/ahead.ts";
 import type { JsonBody } from "./body/json-body.ts";
 import { parseBody } from "./body/parse-body.ts";
@@ -22,11 +23,14 @@ import {
   type RawRequest,
   tooManyRequests,
 } from "./frame.ts";
+import { idempotencyKeyIn, isRepeatable, keyedRequest } from "./idempotency.ts";
+import type { KeyedRequest } from "./kept-answers.ts";
 import { maxCostIn } from "./max-cost.ts";
 import { countByKey } from "./optional-key.ts";
+import { keepAnswer, replayOf } from "./replay.ts";
 import { bytesResponse, jsonResponse } from "./respond.ts";
 import { QuietConnection } from "./server.ts";
-import { eventStream, type FrameSource } from "./sse.ts";
+import { eventStream } from "./sse.ts";
 
 /** A request with a known key. */
 export interface EndpointContext<Deps> {
@@ -40,23 +44,7 @@ export interface EndpointContext<Deps> {
   bodyBytes: number;
 }
 
-interface AnswerMeta {
-  /** The charge of the call, with the same decimal digits as in the body. */
-  readonly costUsd?: string;
-  readonly status?: number;
-  /** True if this repeats the response to an earlier request. */
-  readonly isRepeat?: boolean;
-}
-
 const BYTES = "application/octet-stream";
-
-/** The result of an endpoint: JSON text, bytes, events, or a response. */
-export type Answer =
-  | (AnswerMeta & { readonly json: string })
-  | (AnswerMeta & { readonly bytes: Uint8Array<ArrayBuffer> })
-  | { readonly events: FrameSource }
-  /** A whole response, which another protocol's library made. */
-  | { readonly response: Response };
 
 /** An endpoint that needs a key, and answers with its result. */
 export interface KeyedDefinition<Deps, Input, Prepared, Result> extends EndpointInfo {
@@ -147,10 +135,12 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
       model: null,
       bodyBytes: 0,
     };
+    let keyed: KeyedRequest | null = null;
     let prepared: Prepared;
     try {
       checkMethod(request, definition);
       if (definition.isBilled) call.maxCost = maxCostIn(request.headers);
+      const idempotencyKey = isRepeatable(definition) ? idempotencyKeyIn(request.headers) : null;
       const { body, precheck } = definition;
       // Without a body there is no input, although the type has one.
       let input = undefined as Input;
@@ -160,13 +150,15 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
         if (rules.isAskedAhead) await checkAhead(context, definition);
         const read = await readBody(request, rules);
         context.bodyBytes = read.length;
+        // Here, because the body is not kept, and may move to another thread.
+        if (idempotencyKey !== null) keyed = keyedRequest(context, idempotencyKey, read);
         const { parser } = deps;
         const sender = call.identity.accountId;
         const parsed = parseBody(body, read, { parser, sender, share: rules.share });
         const value = parsed instanceof Promise ? await parsed : parsed;
         if (precheck !== undefined) await precheck(value, context);
         input = body.check(value);
-      }
+      } else if (idempotencyKey !== null) keyed = keyedRequest(context, idempotencyKey, "");
       prepared = definition.prepare(input, context);
       checkPauses(deps, definition);
     } catch (error) {
@@ -177,8 +169,14 @@ async function answerKeyed<Deps extends FrameDeps, Input, Prepared, Result>(
     // The connection may be idle until the answer begins: a call has its own time limits.
     const quiet = new QuietConnection(deps.calls.clock, raw);
     try {
+      if (keyed !== null) {
+        const replay = await replayOf(context, definition, keyed);
+        if (replay !== null) return respond(context, definition, replay);
+      }
       const result = await definition.run(context, prepared);
-      return respond(context, definition, definition.answer(context, prepared, result));
+      const answer = definition.answer(context, prepared, result);
+      if (keyed !== null) keepAnswer(deps, keyed, answer);
+      return respond(context, definition, answer);
     } finally {
       quiet.end();
     }

@@ -16,6 +16,7 @@ import { drainForCloser, hasLargeUnread } from "./body/unread-body.ts";
 import type { ClientInfo } from "./client-info.ts";
 import { type ClientIp, networkOf } from "./client-ip.ts";
 import { failureOf } from "./failure.ts";
+import type { KeptAnswers } from "./kept-answers.ts";
 import { readKey } from "./read-key.ts";
 import { ERROR_FORMS, type ErrorForm, errorResponse } from "./respond.ts";
 import { peerOf, type RequestServer } from "./server.ts";
@@ -49,6 +50,7 @@ export interface FrameDeps {
   readonly keys: KeyDirectory;
   readonly anonymous: AnonymousWindow;
   readonly bodies: Pick<BodyShares, "of">;
+  readonly answers: Pick<KeptAnswers, "keep" | "find">;
   /** Without it, all bodies are parsed in the thread that serves requests. */
   readonly parser?: BodyParser | undefined;
   readonly random: RandomBytes;
@@ -170,6 +172,7 @@ function callOf(
     upstreamMs: 0,
     rate: null,
     maxCost: null,
+    markers: null,
     ahead: null,
   };
 }

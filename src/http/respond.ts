@@ -24,7 +24,12 @@ const JSON_TYPE = "application/json";
 /** A success with a body of JSON text. */
 export function jsonResponse(body: string, facts: ResponseMeta): Response {
   const response = responseOf(body, facts.status ?? OK, JSON_TYPE, facts);
-  if (facts.isRepeat === true) response.headers.set("idempotent-replayed", "true");
+  return marked(response, facts);
+}
+
+/** Says of a response that repeats an earlier one that it does. */
+function marked(response: Response, { isRepeat }: ResponseMeta): Response {
+  if (isRepeat === true) response.headers.set("idempotent-replayed", "true");
   return response;
 }
 
@@ -34,7 +39,7 @@ export function bytesResponse(
   contentType: string,
   facts: ResponseMeta,
 ): Response {
-  return responseOf(body, OK, contentType, facts);
+  return marked(responseOf(body, OK, contentType, facts), facts);
 }
 
 /** An error in this form. Its cause is never sent. */

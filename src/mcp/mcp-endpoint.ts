@@ -196,7 +196,8 @@ async function callApi(
   tool: McpTool,
   args: Arguments,
 ): Promise<Response> {
-  const { idempotencyKey = null, ...asked } = tool.requestOf(args);
+  const { idempotencyKey = request.headers.get("idempotency-key"), ...asked } =
+    tool.requestOf(args);
   const passed = PASSED_ON.map((name) => [name, request.headers.get(name)]);
   const inner = innerRequest({
     ...asked,

@@ -25,6 +25,7 @@ local KEY_STATE = '<ddddddddddc0'
 local HOLD_NUMBERS, HOLD, HOLD_BYTES = '<ddddddddd', '<dddddddddc0', 72
 local ENTRY = '<dddddddddddddd'
 local BUDGET = '<dddddddd'
+local MARKER_NUMBERS, MARKER, MARKER_BYTES = '<ddd', '<dddc0', 24
 
 -- Types of journal entries. The numbers are stored in records: add new ones only at the end.
 local CALL, EXPIRED, LATE, REFUSED, SUMMARY, OPERATION, FREE_EXPIRED, REPAYMENT =
@@ -189,6 +190,11 @@ end
 local function budget_record(epoch, b)
   return pack(BUDGET, in_force, epoch, b.start, b.spent, b.held, b.previous_start,
     b.previous_spent, b.previous_held)
+end
+
+-- A marker of an idempotency key: its state, then its content and the request that has it.
+local function marker_record(epoch, m)
+  return pack(MARKER, in_force, epoch, m.state, m.content .. m.request)
 end
 
 -- A hold: numbers, then tab-separated `account key metadata`, and the budgets that it names, if

@@ -250,6 +250,20 @@ export const SEARCH = {
   batchAtOnce: 8,
 } as const;
 
+/** Repeats of calls that cost money, by the header Idempotency-Key (docs/idempotency.md). */
+export const IDEMPOTENCY = {
+  keyCharactersMax: 255,
+  /** The time after its admission for which a call is not charged again. */
+  markerMs: DAY_MS,
+  /** Calls of an account in a UTC day that may have a key (D-752). */
+  keysPerDay: 100_000,
+  /** An answer is kept for so long, and only one of at most so many bytes. */
+  answerMs: 10 * 60_000,
+  answerBytesMax: 256 * 1024,
+  /** The bytes of kept answers in one process; beyond, the oldest answers go first. */
+  answersBytesMax: 64 * 1024 * 1024,
+} as const;
+
 /** The units of mail limits in messages of refusals: "100 recipients a day". */
 export const MAIL_COUNTS = { messages: "messages", recipients: "recipients" } as const;
 
@@ -259,7 +273,6 @@ export const MAIL = {
   textBytesMax: 128 * 1024,
   htmlBytesMax: 256 * 1024,
   fromNameCharactersMax: 64,
-  idempotencyKeyMax: 255,
   /** Items of `to`, duplicates included; the tier limits distinct addresses. */
   toItemsMax: 5_000,
   bodyBytesMax: 4 * 1024 * 1024,

@@ -48,6 +48,8 @@ export interface CallMetadata {
   readonly ipHash: string | null;
   /** The version of the prices at admission; null if the call has no price. */
   readonly priceVersion: string | null;
+  /** The marker of a call with an idempotency key. */
+  readonly marker?: string | undefined;
 }
 
 /** Metadata that the request log gets at the end of a call. */
@@ -156,7 +158,9 @@ export function ledgerKindOf({
 
 /** Metadata as one text: a list in this order takes a third less space than an object. */
 export function metadataText(m: CallMetadata): string {
-  return JSON.stringify([m.endpoint, m.service, m.model, m.country, m.ipHash, m.priceVersion]);
+  const list = [m.endpoint, m.service, m.model, m.country, m.ipHash, m.priceVersion];
+  if (m.marker !== undefined) list.push(m.marker);
+  return JSON.stringify(list);
 }
 
 /** Reads the output of `metadataText`. */
@@ -169,6 +173,7 @@ export function parseMetadata(text: string): CallMetadata {
     country: list[3],
     ipHash: list[4],
     priceVersion: list[5],
+    ...(list.length > 6 && { marker: list[6] }),
   };
 }
 

@@ -4,6 +4,7 @@ import { SERVICES } from "../../core/access/services.ts";
 import { ERRORS, type ErrorCode, OK, saysShouldRetry } from "../../core/errors.ts";
 import { type DocumentedEndpoint, errorsOf } from "../endpoint-errors.ts";
 import type { EndpointInfo, Example, ParameterInfo } from "../endpoint-info.ts";
+import { IDEMPOTENCY_PARAMETER, isRepeatable } from "../idempotency.ts";
 import { MAX_COST_PARAMETER } from "../max-cost.ts";
 import type { Json, SchemaWriter } from "./openapi-schema.ts";
 
@@ -24,6 +25,11 @@ const COMMON_HEADERS = Object.fromEntries(
     "x-ratelimit-reset-requests",
   ].map((name) => [name, header(name)]),
 );
+
+/** The header of a replayed answer. */
+const REPLAYED = {
+  "idempotent-replayed": "`true` where an earlier request with the same key was answered so",
+};
 
 /** The heading that an endpoint is listed under. */
 export function tagOf({ surface, service }: DocumentedEndpoint): string {
@@ -68,8 +74,13 @@ export function requestBodyOf(
   };
 }
 
-function parametersOf({ parameters = [], isBilled }: DocumentedEndpoint, writer: SchemaWriter) {
-  const all = isBilled ? [...parameters, MAX_COST_PARAMETER] : parameters;
+function parametersOf(endpoint: DocumentedEndpoint, writer: SchemaWriter) {
+  const { parameters = [], isBilled } = endpoint;
+  const all = [
+    ...parameters,
+    ...(isBilled ? [MAX_COST_PARAMETER] : []),
+    ...(isRepeatable(endpoint) ? [IDEMPOTENCY_PARAMETER] : []),
+  ];
   return all.length === 0 ? {} : { parameters: all.map((one) => parameterOf(one, writer)) };
 }
 
@@ -87,6 +98,7 @@ function successesOf(endpoint: DocumentedEndpoint, writer: SchemaWriter): Json {
   const headers = {
     ...(surface !== null && COMMON_HEADERS),
     ...(endpoint.replyHeaders !== undefined && plainHeaders(endpoint.replyHeaders)),
+    ...(isRepeatable(endpoint) && plainHeaders(REPLAYED)),
   };
   const content = {
     "application/json": json,

@@ -50,10 +50,12 @@ export function apiMetrics(registry: Registry): ApiMetrics {
   const settle = only("farebox_settle_seconds");
   const own = only("farebox_gateway_seconds");
   const refused = counter(registry, "farebox_refused_total");
+  const replays = counter(registry, "farebox_replays_total");
   return {
     meter: {
       own: (seconds) => own.observe(seconds),
       refused: (code) => refused.inc({ code }),
+      replayed: () => replays.inc(),
     },
     ...upstreamMetrics(registry),
     onScript(script, seconds) {

@@ -1,12 +1,13 @@
 // Serves POST /v1/mail/send and GET /v1/mail/messages/{id} (SPEC 4.6, 4.7).
 
-import { MAIL } from "../../core/access/limits.ts";
+import { IDEMPOTENCY, MAIL } from "../../core/access/limits.ts";
 import { ACCEPTED, OK } from "../../core/errors.ts";
 import { toDecimal } from "../../core/money/money.ts";
 import { jsonBody } from "../../http/body/json-body.ts";
 import { type EndpointContext, endpoint } from "../../http/endpoint.ts";
 import type { FrameDeps } from "../../http/frame.ts";
-import { shortText, text } from "../../http/schema.ts";
+import { IDEMPOTENCY_HEADER, IdempotencyKey } from "../../http/idempotency.ts";
+import { text } from "../../http/schema.ts";
 import {
   MailAnswer,
   MailBody,
@@ -31,6 +32,7 @@ export const sendMessage = endpoint({
   service: "mail",
   access: "scope",
   isBilled: true,
+  handlesRepeats: true,
   summary: "Send a message",
   description: `Paid from paid credit only. A repeat with the same \`Idempotency-Key\` within 48
 hours is given the first answer, with the header \`Idempotent-Replayed: true\`, and sends nothing.
@@ -38,13 +40,13 @@ With another body the key is refused as \`idempotency_key_reused\`.`,
   body: jsonBody(MailBody, { bytesMax: MAIL.bodyBytesMax }),
   parameters: [
     {
-      name: "Idempotency-Key",
+      name: IDEMPOTENCY_HEADER,
       in: "header",
       required: false,
       description:
-        `1 to ${MAIL.idempotencyKeyMax} printable ASCII characters; one that came with another ` +
-        "body in the last 48 hours is refused",
-      schema: shortText(MAIL.idempotencyKeyMax, { pattern: "^[!-~](?:[ -~]*[!-~])?$" }),
+        `1 to ${IDEMPOTENCY.keyCharactersMax} printable ASCII characters; one that came with ` +
+        "another body in the last 48 hours is refused",
+      schema: IdempotencyKey,
     },
   ],
   reply: MailAnswer,

@@ -11,6 +11,7 @@ import {
   parseAddress,
 } from "../../core/text/mail-address.ts";
 import { invalid, isAbsent } from "../../http/body/checks.ts";
+import { idempotencyKeyIn } from "../../http/idempotency.ts";
 import { isLonger } from "../../http/schema.ts";
 import type { MailFields } from "./mail-contract.ts";
 import { utf8Bytes } from "./mail-text.ts";
@@ -21,13 +22,12 @@ import type { MailCall } from "./send-mail.ts";
  * encoded word (RFC 2047), which many readers decode in a name: it could hide the others.
  */
 const NOT_IN_NAMES = /[<>@":,;\\]|=\?/;
-const PRINTABLE = /^[\x20-\x7e]+$/;
 /** The most recipients that any tier allows: further ones need not be read. */
 const RECIPIENTS_MAX = Math.max(...TIERS.map(({ mail }) => mail?.recipientsPerMessage ?? 0));
 
 /** `mailDomain` is the service's own domain: mail to it is refused. */
 export function toMailCall(body: MailFields, headers: Headers, mailDomain: string): MailCall {
-  const idempotencyKey = readIdempotencyKey(headers);
+  const idempotencyKey = idempotencyKeyIn(headers);
   const recipients = readRecipients(body.to, mailDomain);
   const subject = readHeaderText(body.subject, "subject", MAIL.subjectCharactersMax);
   const text = readPart(body.text, "text", MAIL.textBytesMax);
@@ -42,16 +42,6 @@ export function toMailCall(body: MailFields, headers: Headers, mailDomain: strin
     replyTo: isAbsent(body.reply_to) ? null : readReplyTo(body.reply_to, mailDomain),
   };
   return { content, recipients, idempotencyKey };
-}
-
-function readIdempotencyKey(headers: Headers): string | null {
-  const key = headers.get("idempotency-key");
-  if (key === null) return null;
-  if (PRINTABLE.test(key) && key.length <= MAIL.idempotencyKeyMax) return key;
-  throw invalid(
-    "The header Idempotency-Key",
-    `must have 1 to ${MAIL.idempotencyKeyMax} printable ASCII characters`,
-  );
 }
 
 function readRecipients(to: MailFields["to"], mailDomain: string): MailAddress[] {

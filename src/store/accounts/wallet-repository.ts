@@ -15,6 +15,7 @@ import { isAnyOf } from "../tables/any-of.ts";
 import { journalCursors, ledgerEntries, monthSpend } from "../tables/schema.ts";
 import { grantAllowance } from "./allowance.ts";
 import { type AccountDocument, readDocument, readDocuments } from "./documents.ts";
+import { readMarkers, type StoredMarker } from "./stored-markers.ts";
 
 /** An arbitrary lock number: only one process at a time sets buckets up. */
 export const RECOVERY_LOCK = 720_314_002;
@@ -107,6 +108,11 @@ export class WalletRepository {
       const last = await lastEntry(tx, account);
       return { seq: last?.seq ?? 0, keyIds: await readKeyIds(tx, account) };
     });
+  }
+
+  /** The markers of an account's idempotency keys that still count, the newest first. */
+  readMarkers(accountId: string): Promise<readonly StoredMarker[]> {
+    return this.#snapshot((tx) => readMarkers(tx, accountId));
   }
 
   /** The spending of these budgets of an account, read in one snapshot. */

@@ -138,11 +138,14 @@ export const requestLog = pgTable(
     upstreamSource: text("upstream_source"),
     /** `content_filter`: the provider refused the content of the call. */
     stopReason: text("stop_reason"),
+    /** The marker of the call's idempotency key (src/core/journal/marker.ts). */
+    marker: text("marker"),
   },
   (table) => [
     uniqueIndex("request_log_request").on(table.request, table.at),
     index("request_log_account").on(table.account, table.at),
     index("request_log_stopped").on(table.at).where(sql`${table.stopReason} IS NOT NULL`),
+    index("request_log_marked").on(table.account, table.at).where(sql`${table.marker} IS NOT NULL`),
     // A BRIN index takes only a few bytes per thousand rows. The expiry of IP hashes uses it.
     index("request_log_at").using("brin", table.at),
   ],

@@ -69,6 +69,8 @@ export const LOG_COLUMNS = {
   upstream_source: { kind: "text", late: "set", isOperators: true },
   /** `content_filter`: the provider refused the content; null: any other end. */
   stop_reason: { kind: "text", late: "set", isOperators: true },
+  /** Two keyed digests, of a call's idempotency key and of its path and body (D-753). */
+  marker: { kind: "text", isOperators: true },
 } as const satisfies Readonly<Record<string, LogColumn>>;
 
 /** The value of `upstream_source` for a cost that the provider reported. */
@@ -228,6 +230,7 @@ export function logRowOf(
     usage_parts: details.usage_parts,
     upstream_source: details.upstream_source,
     stop_reason: details.stop_reason,
+    marker: isRefusal(entry) ? null : (metadata.marker ?? null),
   });
 }
 

@@ -8,6 +8,7 @@ import type { UnavailableCode } from "../../../src/core/access/services.ts";
 import { ApiError, ERRORS, type ErrorCode } from "../../../src/core/errors.ts";
 import { ApiWorld, chatBody } from "../../support/api/api-world.ts";
 import { PAID_ONLY_MODEL } from "../../support/api/models.ts";
+import { idempotencyRefusals } from "../../support/api/provoke-idempotency.ts";
 import { sharedApi } from "../../support/api/shared-api.ts";
 import type { AccountTerms } from "../../support/stores/accounts.ts";
 
@@ -37,6 +38,11 @@ const api = await sharedApi();
 interface Provoked {
   readonly param?: string;
   readonly by: () => Promise<Response>;
+}
+
+function toBy<Code extends string>(requests: Record<Code, Provoked["by"]>) {
+  const rows = Object.entries<Provoked["by"]>(requests).map(([code, by]) => [code, { by }]);
+  return Object.fromEntries(rows) as Record<Code, Provoked>;
 }
 
 const post = async (options: AccountTerms, body: object | string, from = api) => {
@@ -90,6 +96,12 @@ const provoke = {
       return api.postTo(PATH, account, chatBody(), { headers });
     },
   },
+  ...toBy(
+    idempotencyRefusals(api, {
+      path: PATH,
+      open: () => api.account({ surface: "application", plan: "max", paid: "9" }),
+    }),
+  ),
   key_budget_exceeded: call({ monthlyLimit: "0.000001" }),
   monthly_limit_reached: call({ ownCap: "0.000001" }),
   account_budget_exceeded: call({ budgets: { total: "0.000001" } }),

@@ -6,6 +6,7 @@ import { CHAT } from "../../../src/core/access/limits.ts";
 import { ApiError, ERRORS, type ErrorCode } from "../../../src/core/errors.ts";
 import { newTimedId, toUuid } from "../../../src/core/ids.ts";
 import { ApiWorld, chatBody, completionOf } from "../../support/api/api-world.ts";
+import { idempotencyRefusals } from "../../support/api/provoke-idempotency.ts";
 import { sharedMail } from "../../support/api/shared-api.ts";
 import { silence, textBatch } from "../../support/fakes/scripted-chat.ts";
 import { random } from "../../support/random.ts";
@@ -111,6 +112,10 @@ const provoke = {
     const headers = { "x-svc-max-cost-usd": "0.000000001" };
     return api.post(await api.account(), chatBody(), { headers });
   },
+  ...idempotencyRefusals(api, {
+    path: "/v1/chat/completions",
+    open: () => api.account({ paid: "5" }),
+  }),
   key_budget_exceeded: call({ monthlyLimit: "0.000001" }),
   monthly_limit_reached: call({ ownCap: "0.000001" }),
   account_budget_exceeded: call({ budgets: { day: "0.000001" } }),

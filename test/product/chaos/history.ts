@@ -131,6 +131,7 @@ class HistoryWriter implements History {
       requestId: hold.id,
       owner: actors.leases.owner,
       hasBudgets: hold.detached.budgets.length > 0,
+      marker: null,
       outcome: outcomeText(DONE),
     };
     await this.#note("sweep", () => actors.scripts.run(sweep, input));

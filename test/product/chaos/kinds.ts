@@ -6,6 +6,7 @@ import { fuzz } from "../fuzz/fuzz.ts";
 import { cutAof } from "./aof-cuts.ts";
 import { troubleCluster } from "./cluster.ts";
 import { type ChaosOptions, killGateways } from "./gateway-kills.ts";
+import { killKeyedCalls } from "./keyed-kills.ts";
 import { killMailWorkers } from "./mail-kills.ts";
 import { pauseGateway } from "./paused-process.ts";
 import { failPostgresOver } from "./postgres-failover.ts";
@@ -26,6 +27,7 @@ export interface Kind {
 export const KINDS = {
   gateway: { counts: "kills", quick: 20, long: 500, run: killGateways },
   streams: { counts: "kills", quick: 5, long: 100, run: killStreams },
+  keyed: { counts: "rounds", quick: 1, long: 20, run: killKeyedCalls },
   redis: { counts: "kills", quick: 10, long: 200, run: killRedis },
   cuts: { counts: "cuts", quick: 50, long: 500, run: cutAof },
   mail: { counts: "kills", quick: 10, long: 200, run: killMailWorkers },

@@ -6,6 +6,7 @@ import type { StreamEntry } from "../../../actors/journal.ts";
 import type { KeyState, Wallet, WindowRecord } from "../../../actors/records/records.ts";
 import type { RedisClient } from "../../../actors/scripts/script.ts";
 import type { JournalEntry } from "../../../src/core/journal/journal.ts";
+import { markerIn } from "../../../src/core/journal/marker.ts";
 import { monthBefore } from "../../../src/core/money/months.ts";
 import type { ModelAccount } from "./model-accounts.ts";
 import type { ModelEvent } from "./model-types.ts";
@@ -37,7 +38,8 @@ export class Inspector {
       const isVoid = record?.epoch !== bucket?.epoch;
       const verdict = (leaseMs ?? 0) > this.now() ? "alive" : isVoid ? "gone" : "ok";
       const hasBudgets = (record?.budgets.length ?? 0) > 0;
-      return { requestId: request, owner, keyId: record?.key ?? "", hasBudgets, verdict };
+      const ref = { requestId: request, owner, keyId: record?.key ?? "", hasBudgets };
+      return { ...ref, marker: markerIn(record?.metadata ?? ""), verdict };
     });
   }
 

@@ -111,6 +111,7 @@ export function sweepOne(
     requestId,
     owner,
     hasBudgets: account.hasBudgets,
+    marker: null,
     outcome: outcomeText(SWEPT),
   });
 }

@@ -46,6 +46,7 @@ function callOf(account: TestAccount, requestId: string): Call {
     upstreamMs: 0,
     rate: null,
     maxCost: null,
+    markers: null,
     ahead: null,
   };
 }

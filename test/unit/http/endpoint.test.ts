@@ -4,11 +4,13 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { AnonymousWindow } from "../../../actors/anonymous-window.ts";
 import { withoutCost } from "../../../src/calls/account.ts";
 import { ApiError } from "../../../src/core/errors.ts";
+import type { Answer } from "../../../src/http/answer.ts";
 import { BodyShares } from "../../../src/http/body/body-shares.ts";
 import { jsonBody } from "../../../src/http/body/json-body.ts";
 import { createClientInfo } from "../../../src/http/client-info.ts";
-import { type Answer, type EndpointContext, endpoint } from "../../../src/http/endpoint.ts";
+import { type EndpointContext, endpoint } from "../../../src/http/endpoint.ts";
 import type { FrameDeps, RawRequest } from "../../../src/http/frame.ts";
+import { KeptAnswers } from "../../../src/http/kept-answers.ts";
 import { named, shortText } from "../../../src/http/schema.ts";
 import { LISTEN_OPTIONS, type RequestServer } from "../../../src/http/server.ts";
 import { FakeClock } from "../../support/fakes/fake-clock.ts";
@@ -44,12 +46,14 @@ const deps: FrameDeps = {
     meter: {
       own: (seconds) => void metered.push(seconds),
       refused: (code) => void metered.push(code),
+      replayed: () => {},
     },
   },
   pauses: { isPaused: () => false },
   keys: keyDirectory(world.database, WORLD_PEPPER),
   anonymous: new AnonymousWindow(world.accounts.scripts),
   bodies: new BodyShares(),
+  answers: new KeptAnswers({ clock, random }),
   random,
   keyPeppers: [WORLD_PEPPER],
   clientIp: () => "127.0.0.1",

@@ -3,8 +3,9 @@
 import type { Settled } from "../../../../calls/settling.ts";
 import { CHAT } from "../../../../core/access/limits.ts";
 import { toDecimal } from "../../../../core/money/money.ts";
+import type { Answer } from "../../../../http/answer.ts";
 import { bodyTooLarge } from "../../../../http/body/read-body.ts";
-import type { Answer, EndpointContext } from "../../../../http/endpoint.ts";
+import type { EndpointContext } from "../../../../http/endpoint.ts";
 import type { FrameDeps } from "../../../../http/frame.ts";
 import { completeChat, openChatStream } from "../../chat.ts";
 import type { ChatCallDeps } from "../../chat-admission.ts";

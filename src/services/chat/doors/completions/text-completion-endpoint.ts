@@ -2,7 +2,8 @@
 
 import type { Settled } from "../../../../calls/settling.ts";
 import { toDecimal } from "../../../../core/money/money.ts";
-import { type Answer, type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
+import type { Answer } from "../../../../http/answer.ts";
+import { type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
 import type { Example } from "../../../../http/endpoint-info.ts";
 import {
   named,

@@ -2,7 +2,8 @@
 
 import type { Settled } from "../../../../calls/settling.ts";
 import { toDecimal } from "../../../../core/money/money.ts";
-import type { Answer, EndpointContext } from "../../../../http/endpoint.ts";
+import type { Answer } from "../../../../http/answer.ts";
+import type { EndpointContext } from "../../../../http/endpoint.ts";
 import { completeChat, openChatStream } from "../../chat.ts";
 import { ChatStream } from "../../chat-stream.ts";
 import { modelNamed } from "../../models/catalogue.ts";

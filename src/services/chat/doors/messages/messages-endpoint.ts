@@ -1,6 +1,7 @@
 import { MESSAGES } from "../../../../core/access/limits.ts";
+import type { Answer } from "../../../../http/answer.ts";
 import { jsonBody } from "../../../../http/body/json-body.ts";
-import { type Answer, type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
+import { type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
 import { GUIDE_MODEL } from "../../models/catalogue.ts";
 import type { ChatDeps } from "../completions/answer-chat.ts";
 import { chooseNamed } from "../completions/chat-endpoint.ts";

@@ -2,8 +2,9 @@
 
 import type { Settled } from "../../../../calls/settling.ts";
 import { toDecimal } from "../../../../core/money/money.ts";
+import type { Answer } from "../../../../http/answer.ts";
 import { isAbsent } from "../../../../http/body/checks.ts";
-import type { Answer, EndpointContext } from "../../../../http/endpoint.ts";
+import type { EndpointContext } from "../../../../http/endpoint.ts";
 import { completeChat, openChatStream } from "../../chat.ts";
 import type { ChatStream } from "../../chat-stream.ts";
 import { defaultLimit, type OutputLimit, sentLimit } from "../../default-limit.ts";

@@ -3,10 +3,11 @@
 import type { Settled } from "../../../../calls/settling.ts";
 import { VECTORS } from "../../../../core/access/limits.ts";
 import { toDecimal } from "../../../../core/money/money.ts";
+import type { Answer } from "../../../../http/answer.ts";
 import { invalid, isAbsent } from "../../../../http/body/checks.ts";
 import { jsonBody } from "../../../../http/body/json-body.ts";
 import { unknownFieldsOf } from "../../../../http/body/unknown-fields.ts";
-import { type Answer, type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
+import { type EndpointContext, endpoint } from "../../../../http/endpoint.ts";
 import {
   type Checked,
   named,

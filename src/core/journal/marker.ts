@@ -1,0 +1,52 @@
+// Markers of idempotency keys. A marker has two keyed digests of a request: the account with its
+// idempotency key, and the path with the body. Neither the key nor the body can be found from it.
+
+/** 128 bits in base64url. */
+const DIGEST_LENGTH = 22;
+const DIGEST_BYTES = 16;
+
+/** What a marker is made of. */
+export interface MarkedRequest {
+  readonly accountId: string;
+  readonly idempotencyKey: string;
+  /** Method, path and query. */
+  readonly target: string;
+  readonly body: string | Uint8Array;
+}
+
+/** The marker of a request. */
+export function markerOf(
+  secret: string,
+  { accountId, idempotencyKey, target, body }: MarkedRequest,
+): string {
+  const name = hasher(secret).update(JSON.stringify(["key", accountId, idempotencyKey]));
+  const content = hasher(secret)
+    .update(JSON.stringify(["request", target]))
+    .update(body);
+  return shortened(name) + shortened(content);
+}
+
+function hasher(secret: string): Bun.CryptoHasher {
+  return new Bun.CryptoHasher("sha256", secret);
+}
+
+function shortened(digest: Bun.CryptoHasher): string {
+  return digest.digest().subarray(0, DIGEST_BYTES).toString("base64url");
+}
+
+/** The part that all requests of one account and idempotency key share. */
+export function markerName(marker: string): string {
+  return marker.slice(0, DIGEST_LENGTH);
+}
+
+/** The part that all requests with one path and body share. */
+export function markerContent(marker: string): string {
+  return marker.slice(DIGEST_LENGTH);
+}
+
+const LAST_IN_METADATA = /,"([\w-]{44})"\]$/;
+
+/** The marker in metadata by `metadataText`; null if the call has none. */
+export function markerIn(metadata: string): string | null {
+  return LAST_IN_METADATA.exec(metadata)?.[1] ?? null;
+}

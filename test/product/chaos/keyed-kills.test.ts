@@ -1,0 +1,6 @@
+import { test } from "bun:test";
+import { KINDS, runChaos } from "./kinds.ts";
+
+test("a key is charged once, wherever its process is killed", async () => {
+  await runChaos("keyed", KINDS.keyed.quick);
+}, 600_000);

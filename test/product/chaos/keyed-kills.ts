@@ -1,0 +1,104 @@
+// Kills API processes at named points of calls with an Idempotency-Key, and repeats each call at
+// another process: each key must be charged once.
+
+import { join } from "node:path";
+import { CRASH_POINTS } from "../../support/product/crash-points.ts";
+import { type Api, startProduct } from "../../support/product/product.ts";
+import {
+  must,
+  proveBooks,
+  sweepDead,
+  untilCallsEnd,
+} from "../../support/product/product-checks.ts";
+import { MODELS, type Told } from "../../support/product/product-load.ts";
+import type { TestAccount } from "../../support/stores/accounts.ts";
+import type { ChaosOptions } from "./gateway-kills.ts";
+
+const PRELOAD = join(import.meta.dir, "../../support/product/crash-preload.ts");
+
+interface KeyedCall {
+  readonly account: TestAccount;
+  readonly key: string;
+  readonly stream: boolean;
+}
+
+/** The status and the error code of an answer; null for a call without an answer. */
+type Answer = { readonly status: number; readonly code: string | null } | null;
+
+/** Each round kills a process at each point of a call with a whole reply, and of a stream. */
+export async function killKeyedCalls({ times, say }: ChaosOptions): Promise<void> {
+  await using product = await startProduct({ apis: 2, models: MODELS, record: false });
+  const [steady, victim] = [product.api(0), product.api(1)];
+  const account = await product.account({ paid: "100000", contract: "enterprise" });
+  const calls: KeyedCall[] = [];
+  const sent: Answer[] = [];
+  const ask = async (api: Api, call: KeyedCall) => {
+    const answer = await send(api, call);
+    sent.push(answer);
+    return answer;
+  };
+  for (let round = 0; round < times; round += 1) {
+    for (const point of CRASH_POINTS) {
+      for (const stream of [false, true]) {
+        const call = { account, key: `${point} ${stream} ${round}`, stream };
+        if (victim.isRunning) await victim.kill9();
+        await victim.start({ preload: PRELOAD, env: { CRASH_AT: `${point}:1` } });
+        await ask(victim, call);
+        await victim.exited;
+        // The caller repeats its call at once: the hold of the dead process may still be charged.
+        const repeat = await ask(steady, call);
+        must(repeat !== null && repeat.status !== 500, () => `${call.key}: ${repeat?.status}`);
+        calls.push(call);
+      }
+    }
+  }
+  const early = sent.filter((answer) => answer?.code === "idempotency_in_progress").length;
+  await untilCallsEnd(product);
+  await sweepDead(product);
+  for (const call of calls) {
+    const parallel = Array.from({ length: 3 }, () => ask(steady, call));
+    for (const answer of await Promise.all(parallel)) {
+      must(answer?.status === 200 || answer?.status === 409, () => {
+        return `${call.key}: ${answer?.status} ${answer?.code}`;
+      });
+    }
+  }
+  const told = sent.map((): Told => {
+    return { requestId: null, account: account.id, status: null, cost: null, costMax: 10n ** 15n };
+  });
+  await proveBooks(product, told);
+  const { sql } = product.operator.database;
+  const rows = await sql<{ marker: string; charges: number }[]>`
+    SELECT marker, count(*)::int AS charges FROM request_log
+    WHERE marker IS NOT NULL AND cost > 0 GROUP BY marker`;
+  for (const { marker, charges } of rows) {
+    must(charges === 1, () => `${charges} calls of the key ${marker} were charged`);
+  }
+  must(rows.length === calls.length, () => `${rows.length} of ${calls.length} keys were charged`);
+  must(early > 0, () => "No repeat came before the sweep");
+  say(
+    `${calls.length} keyed calls on killed processes, ${sent.length} requests: each key was ` +
+      `charged once; ${early} repeats came before the sweep`,
+  );
+}
+
+async function send({ url }: Api, { account, key, stream }: KeyedCall): Promise<Answer> {
+  try {
+    const response = await fetch(`${url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${account.key}`, "idempotency-key": key },
+      body: JSON.stringify({
+        model: stream ? "stream" : "ok",
+        stream,
+        messages: [{ role: "user", content: "Hello" }],
+        max_tokens: 50,
+      }),
+      keepalive: false,
+    });
+    const text = await response.text();
+    const error = response.ok ? null : (JSON.parse(text) as { error: { code: string } }).error;
+    return { status: response.status, code: error?.code ?? null };
+  } catch {
+    return null;
+  }
+}

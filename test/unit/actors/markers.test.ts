@@ -1,0 +1,352 @@
+// Tests the markers of idempotency keys in Redis: whatever happens to a call and its process, its
+// key is charged once.
+
+import { describe, expect, test } from "bun:test";
+import type { Decision, Hold } from "../../../actors/account.ts";
+import { markerKey } from "../../../actors/records/keys.ts";
+import { deliverStored } from "../../../actors/waiting-settlement.ts";
+import { IDEMPOTENCY } from "../../../src/core/access/limits.ts";
+import { markerOf } from "../../../src/core/journal/marker.ts";
+import { WaitingSettlements } from "../../../src/store/ledger/waiting-settlements.ts";
+import { sweepExpired } from "../../../workers/sweep.ts";
+import { shared } from "../../support/shared.ts";
+import type { TestAccount } from "../../support/stores/accounts.ts";
+import { found } from "../../support/stores/audit-lab.ts";
+import { expectSound } from "../../support/stores/ledger-checks.ts";
+import {
+  ask,
+  balances,
+  DONE,
+  openAccount,
+  openAccountAlone,
+  openWorld,
+  usd,
+} from "../../support/stores/world.ts";
+
+const world = await shared(openWorld());
+const PAID = { paid: "10", free: "0" };
+
+interface Keyed {
+  readonly key?: string;
+  readonly body?: string;
+  /** The secrets of the process, the current one first. */
+  readonly secrets?: readonly string[];
+  readonly bound?: string;
+  readonly stream?: boolean;
+}
+
+function markersOf(account: TestAccount, { key = "order-1", body = "{}", secrets = ["a"] }: Keyed) {
+  const request = {
+    accountId: account.row.id,
+    idempotencyKey: key,
+    target: "POST /v1/chat/completions",
+    body,
+  };
+  return secrets.map((secret) => markerOf(secret, request));
+}
+
+/** Asks for the admission of a call with an idempotency key. */
+function admit(
+  account: TestAccount,
+  keyed: Keyed = {},
+  actor: Pick<TestAccount["actor"], "admit"> = account.actor,
+): Promise<Decision> {
+  const markers = markersOf(account, keyed);
+  const { bound = "2", stream = false } = keyed;
+  const request = ask(account.keyId, usd(bound), { markers, stream });
+  const metadata = { ...request.metadata, marker: markers[0] };
+  return actor.admit({ ...request, metadata });
+}
+
+async function held(account: TestAccount, keyed: Keyed = {}): Promise<Hold> {
+  const decision = await admit(account, keyed);
+  if (decision.verdict !== "admitted") throw new Error(verdictOf(decision));
+  return decision.hold;
+}
+
+function verdictOf(decision: Decision): string {
+  return decision.verdict === "refused" ? decision.error.code : decision.verdict;
+}
+
+async function again(account: TestAccount, keyed: Keyed = {}): Promise<string> {
+  return verdictOf(await admit(account, keyed));
+}
+
+/** Lets the leases of this process end, and sweeps. */
+async function sweep({ actor }: TestAccount): Promise<void> {
+  const { leases } = actor.keys;
+  for (const owner of await world.redis.hkeys(leases)) {
+    await world.redis.hset(leases, owner, Date.now() - 1);
+  }
+  await sweepExpired({ scripts: world.accounts.scripts });
+}
+
+async function expectPaid(account: TestAccount, left: string): Promise<void> {
+  expect((await balances(account)).paid).toBe(usd(left));
+  await expectSound(world, account);
+  expect(await found(world, account)).toBe("");
+}
+
+describe("a key", () => {
+  test("is in progress while its call runs, and charged after that, in every process", async () => {
+    const account = await openAccount(world, PAID);
+    const other = world.process().of(account.row.id, account.row.bucket);
+    const hold = await held(account);
+    const running = await admit(account, {}, other);
+    expect(running).toMatchObject({
+      verdict: "refused",
+      error: { code: "idempotency_in_progress", retryAfterSeconds: 1 },
+    });
+    await hold.settle(usd("1"), DONE);
+    const charged = await admit(account, {}, other);
+    expect(charged).toMatchObject({ error: { code: "idempotency_already_charged" } });
+    const message = charged.verdict === "refused" ? charged.error.message : "";
+    expect(message).toContain(`/v1/receipts/${hold.id}`);
+    expect(await again(account)).toBe("idempotency_already_charged");
+    expect(await again(account, { body: "{ }" })).toBe("idempotency_key_mismatch");
+    await expectPaid(account, "9");
+  });
+
+  test("is free again after a call that was not charged", async () => {
+    const account = await openAccount(world, PAID);
+    for (const end of ["release", "settle"] as const) {
+      const hold = await held(account);
+      if (end === "release") await hold.release(DONE);
+      else await hold.settle(usd("0"), DONE);
+    }
+    const hold = await held(account, { body: "another" });
+    await hold.settle(usd("1"), DONE);
+    await expectPaid(account, "9");
+  });
+
+  test("of a call that was refused for money is free", async () => {
+    const account = await openAccount(world, PAID);
+    expect(await again(account, { bound: "11" })).toBe("insufficient_credits");
+    const hold = await held(account, { bound: "9" });
+    await hold.settle(usd("9"), DONE);
+    // A repeat is told of its charge, although the balance would not cover it.
+    expect(await again(account, { bound: "9" })).toBe("idempotency_already_charged");
+    await expectPaid(account, "1");
+  });
+
+  test("belongs to one account", async () => {
+    const [one, other] = [await openAccount(world, PAID), await openAccount(world, PAID)];
+    await (await held(one)).settle(usd("1"), DONE);
+    await (await held(other)).settle(usd("1"), DONE);
+    await expectPaid(other, "9");
+  });
+
+  test("is taken by one of 100 calls of two processes", async () => {
+    const account = await openAccount(world, { ...PAID, contract: "enterprise" });
+    const processes = [world.process(), world.process()].map((process) =>
+      process.of(account.row.id, account.row.bucket),
+    );
+    const decisions = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => admit(account, {}, processes[n % 2])),
+    );
+    const admitted = decisions.flatMap((one) => (one.verdict === "admitted" ? [one.hold] : []));
+    expect(admitted).toHaveLength(1);
+    const refused = new Set(decisions.filter((one) => one.verdict !== "admitted").map(verdictOf));
+    expect([...refused]).toEqual(["idempotency_in_progress"]);
+    await admitted[0]?.settle(usd("1"), DONE);
+    await expectPaid(account, "9");
+  });
+
+  test("made with the secret before the current one still counts", async () => {
+    const account = await openAccount(world, PAID);
+    await (await held(account, { secrets: ["old"] })).settle(usd("1"), DONE);
+    const secrets = ["new", "old"];
+    expect(await again(account, { secrets })).toBe("idempotency_already_charged");
+    expect(await again(account, { secrets, body: "else" })).toBe("idempotency_key_mismatch");
+    expect(await again(account, { secrets, key: "order-2" })).toBe("admitted");
+  });
+
+  test("is kept for a day from its admission, and not longer by its end", async () => {
+    const account = await openAccount(world, PAID);
+    const hold = await held(account);
+    const name = markerKey(account.row.bucket, hold.detached.metadata.slice(-46, -2));
+    await world.redis.pexpire(name, 60_000);
+    await hold.settle(usd("1"), DONE);
+    const left = await world.redis.pttl(name);
+    expect(left).toBeGreaterThan(30_000);
+    expect(left).toBeLessThanOrEqual(60_000);
+    await world.redis.pexpire(name, 1);
+    await Bun.sleep(5);
+    expect(await again(account)).toBe("admitted");
+  });
+
+  test("is a digest in Redis and the journal, never a text", async () => {
+    const account = await openAccountAlone(world, PAID);
+    const keyed = { key: "canary-key-7", body: "canary-body-7" };
+    const hold = await held(account, keyed);
+    await hold.settle(usd("1"), DONE);
+    for (const name of await world.redis.keys("*")) {
+      expect(name).not.toContain("canary");
+      const kind = await world.redis.type(name);
+      const bytes = kind === "string" ? await world.redis.getBuffer(name) : null;
+      expect(bytes?.toString("latin1") ?? "").not.toContain("canary");
+    }
+    const journal = await world.redis.xrangeBuffer(account.actor.keys.events, "-", "+");
+    expect(Buffer.concat(journal.flatMap(([, fields]) => fields)).toString()).not.toContain(
+      "canary",
+    );
+  });
+});
+
+describe("after a process that is gone", () => {
+  test("a swept call that cost nothing frees its key, and charges nothing late", async () => {
+    const account = await openAccount(world, PAID);
+    const dead = await held(account);
+    expect(await again(account)).toBe("idempotency_in_progress");
+    await sweep(account);
+    const second = await held(account);
+    await second.settle(usd("1"), DONE);
+    // The first process returns, and has an answer to charge for.
+    expect(await dead.settle(usd("2"), DONE)).toMatchObject({ charged: usd("0") });
+    await expectPaid(account, "9");
+    expect(await again(account)).toBe("idempotency_already_charged");
+  });
+
+  test("a swept call whose late end charges it takes its key back", async () => {
+    const account = await openAccount(world, PAID);
+    const late = await held(account);
+    await sweep(account);
+    expect(await late.settle(usd("1"), DONE)).toMatchObject({ charged: usd("1") });
+    const refused = await admit(account);
+    expect(refused).toMatchObject({ error: { code: "idempotency_already_charged" } });
+    expect(await again(account, { body: "else" })).toBe("idempotency_key_mismatch");
+    await expectPaid(account, "9");
+  });
+
+  test("a stream that was charged by its checkpoint keeps its key", async () => {
+    const account = await openAccount(world, PAID);
+    const stream = await held(account, { stream: true });
+    stream.checkpoint(usd("0.5"));
+    await world.accounts.renewLeases();
+    await sweep(account);
+    expect(await again(account)).toBe("idempotency_already_charged");
+    await stream.settle(usd("0.75"), DONE);
+    expect(await again(account)).toBe("idempotency_already_charged");
+    await expectPaid(account, "9.25");
+  });
+
+  test("a stream whose late end gives all back frees its key", async () => {
+    const account = await openAccount(world, PAID);
+    const stream = await held(account, { stream: true });
+    stream.checkpoint(usd("0.5"));
+    await world.accounts.renewLeases();
+    await sweep(account);
+    await stream.settle(usd("0"), DONE);
+    await (await held(account, { body: "else" })).settle(usd("1"), DONE);
+    await expectPaid(account, "9");
+  });
+
+  test("a settlement that Postgres kept marks its key, unless another call has it", async () => {
+    const account = await openAccount(world, PAID);
+    const waiting = new WaitingSettlements(world.database);
+    const stored = async (hold: Hold) => {
+      const { id } = hold;
+      await waiting.keep({
+        requestId: id,
+        accountId: account.row.id,
+        owner: world.accounts.leases.owner,
+        hold: JSON.stringify({ ...hold.detached, cap: "999000000000", budget: null, budgets: [] }),
+        cost: usd("1"),
+        outcome: JSON.stringify([200, null, 1, null, 1, 0, 1, 1, null, null]),
+        unused: "[]",
+      });
+      const deliver = () => waiting.deliver((one) => deliverStored(account.actor, one));
+      expect(await deliver()).toMatchObject({ failed: 0 });
+    };
+    const one = await held(account);
+    await stored(one);
+    expect(await again(account)).toBe("idempotency_already_charged");
+    const two = await held(account, { key: "two" });
+    await sweep(account);
+    await (await held(account, { key: "two" })).settle(usd("1"), DONE);
+    await stored(two);
+    await expectPaid(account, "8");
+  });
+});
+
+describe("after a loss of Redis", () => {
+  test("the charged keys of the last day come back from Postgres, and only those", async () => {
+    const account = await openAccountAlone(world, PAID);
+    const charged = await held(account, { key: "charged" });
+    await charged.settle(usd("1"), DONE);
+    await (await held(account, { key: "released" })).release(DONE);
+    await held(account, { key: "open" });
+    await world.flush();
+    await (await held(account, { key: "unflushed" })).settle(usd("1"), DONE);
+    await world.redis.flushall();
+    const refused = await admit(account, { key: "charged" });
+    expect(refused).toMatchObject({ error: { code: "idempotency_already_charged" } });
+    const message = refused.verdict === "refused" ? refused.error.message : "";
+    expect(message).toContain(charged.id);
+    expect(await again(account, { key: "charged", body: "else" })).toBe("idempotency_key_mismatch");
+    // The operator lost this charge with Redis (D-294), so the customer may be charged now.
+    expect(await again(account, { key: "unflushed" })).toBe("admitted");
+    expect(await again(account, { key: "released" })).toBe("admitted");
+    expect(await again(account, { key: "open" })).toBe("admitted");
+    const name = markerKey(account.row.bucket, markersOf(account, { key: "charged" })[0] ?? "");
+    const left = await world.redis.pttl(name);
+    expect(left).toBeGreaterThan(IDEMPOTENCY.markerMs - 60_000);
+    expect(left).toBeLessThanOrEqual(IDEMPOTENCY.markerMs);
+  });
+
+  test("keys that were charged longer ago than a day stay free", async () => {
+    const account = await openAccountAlone(world, PAID);
+    await (await held(account)).settle(usd("1"), DONE);
+    await world.flush();
+    await world.database.sql`
+      UPDATE request_log SET at = at - interval '25 hours' WHERE account = ${account.row.number}`;
+    await world.redis.flushall();
+    expect(await again(account)).toBe("admitted");
+  });
+
+  test("a marker of an epoch before is no marker: Postgres decides", async () => {
+    const account = await openAccountAlone(world, PAID);
+    await (await held(account, { key: "charged" })).settle(usd("1"), DONE);
+    await held(account, { key: "open" });
+    await world.flush();
+    await world.accounts.rebuild([{ bucket: account.row.bucket }]);
+    expect(await again(account, { key: "open" })).toBe("admitted");
+    expect(await again(account, { key: "charged" })).toBe("idempotency_already_charged");
+  });
+
+  test("hundreds of keys come back, whoever asks first", async () => {
+    const account = await openAccountAlone(world, { ...PAID, contract: "enterprise" });
+    await (await held(account)).settle(usd("1"), DONE);
+    await world.flush();
+    const { sql } = world.database;
+    const markers = Array.from(
+      { length: 1_200 },
+      (_, n) => markersOf(account, { key: `k${n}` })[0],
+    );
+    await sql`
+      INSERT INTO request_log SELECT (jsonb_populate_record(row, jsonb_build_object(
+        'marker', other.marker, 'request', gen_random_uuid()))).*
+      FROM request_log row, string_to_table(${markers.join(" ")}, ' ') AS other (marker)
+      WHERE account = ${account.row.number} AND row.marker IS NOT NULL`;
+    await world.redis.flushall();
+    const keys = ["k0", "k499", "k500", "k1199", "order-1"];
+    const verdicts = await Promise.all(keys.map((key) => again(account, { key })));
+    expect(new Set(verdicts)).toEqual(new Set(["idempotency_already_charged"]));
+  });
+});
+
+test("an account has a bounded number of keys a day; released calls do not count", async () => {
+  const account = await openAccount(world, PAID);
+  await (await held(account)).release(DONE);
+  const name = `{b${account.row.bucket}}:limit:${account.row.id}:idempotency_keys`;
+  const bytes = await world.redis.getBuffer(name);
+  expect(bytes?.readDoubleLE(8)).toBe(0);
+  bytes?.writeDoubleLE(IDEMPOTENCY.keysPerDay, 8);
+  await world.redis.set(name, bytes ?? "");
+  const refused = await admit(account);
+  expect(refused).toMatchObject({ error: { code: "too_many_idempotency_keys" } });
+  if (refused.verdict !== "refused") throw new Error(refused.verdict);
+  expect(refused.error.retryAfterSeconds).toBeGreaterThan(0);
+  const request = ask(account.keyId, usd("1"));
+  expect((await account.actor.admit(request)).verdict).toBe("admitted");
+});
