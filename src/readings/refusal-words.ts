@@ -24,7 +24,7 @@ const LIMITS: Readonly<Record<string, string>> = {
   streams: "the streams that may be open at once",
   calls: "the calls that may be open at once",
   minute: "the messages of a minute",
-  day: "the recipients of a day",
+  day: "the recipients, or the idempotency keys, of a day",
 };
 
 const HELP: Readonly<Record<string, string>> = {
@@ -40,6 +40,10 @@ const HELP: Readonly<Record<string, string>> = {
   tier_required: "The limits page shows what unlocks the tier that has it.",
   ip_not_allowed: "Call from an address of the key's list, or create a key with another list.",
   account_inactive: "The settings page says why.",
+  idempotency_key_mismatch: "Take a new Idempotency-Key for each thing that is to be done.",
+  idempotency_in_progress: "Send the same request again after a pause.",
+  idempotency_already_charged: "The first request is in the log, with what it cost.",
+  too_many_idempotency_keys: "Wait until the UTC day ends, or send calls without a key.",
 };
 
 const DOCS = "/docs#errors";

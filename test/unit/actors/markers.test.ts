@@ -4,6 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Decision, Hold } from "../../../actors/account.ts";
 import { markerKey } from "../../../actors/records/keys.ts";
+import { loadMarkers } from "../../../actors/scripts/wallet-scripts.ts";
 import { deliverStored } from "../../../actors/waiting-settlement.ts";
 import { IDEMPOTENCY } from "../../../src/core/access/limits.ts";
 import { markerOf } from "../../../src/core/journal/marker.ts";
@@ -333,6 +334,18 @@ describe("after a loss of Redis", () => {
     const verdicts = await Promise.all(keys.map((key) => again(account, { key })));
     expect(new Set(verdicts)).toEqual(new Set(["idempotency_already_charged"]));
   });
+});
+
+test("markers that are loaded in parts count when the last part is there", async () => {
+  const account = await openAccountAlone(world, PAID);
+  await (await held(account)).settle(usd("1"), DONE);
+  await world.flush();
+  await world.redis.flushall();
+  const { wallet } = await account.actor.state();
+  const part = { ...account.actor.subject(), epoch: wallet.epoch, markers: [], isLast: false };
+  // Another process has loaded a first part.
+  expect(await world.accounts.scripts.run(loadMarkers, part)).toBe("ok");
+  expect(await again(account)).toBe("idempotency_already_charged");
 });
 
 test("an account has a bounded number of keys a day; released calls do not count", async () => {
