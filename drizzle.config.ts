@@ -15,6 +15,7 @@ export default defineConfig({
     "./src/store/tables/configuration-schema.ts",
     "./src/store/tables/index-schema.ts",
     "./src/store/tables/receipt-schema.ts",
+    "./src/store/tables/webhook-schema.ts",
   ],
   out: "./migrations",
 });

@@ -172,7 +172,8 @@ async function consoleOf(
     ...openPeople(config.console, { ...shared, mail, clientInfo }),
     ...openConsole({
       ...shared,
-      keyPepper: secrets.KEY_PEPPER[0],
+      keyPeppers: secrets.KEY_PEPPER,
+      webhooksAllowPrivate: config.webhooksAllowPrivate,
       onEnded: topUpCounter(registry),
     }),
     brand,

@@ -25,6 +25,7 @@ import {
   type PlaygroundDeps,
 } from "./console/playground.ts";
 import { READINGS, type ReadingDeps } from "./console/readings.ts";
+import { WEBHOOK_ENDPOINTS, type WebhooksDeps } from "./console/webhooks.ts";
 import type { ServiceName } from "./core/access/services.ts";
 import type { ConsoleEndpoint } from "./http/console/console-endpoint.ts";
 import { DASHBOARD, type DashboardDeps } from "./http/console/dashboard.ts";
@@ -102,6 +103,7 @@ export type ConsoleDeps = PeopleDeps &
   LimitsDeps &
   BillingDeps &
   PlaygroundDeps &
+  WebhooksDeps &
   ReadingDeps;
 
 /** The console's own API, for people with sessions. */
@@ -121,6 +123,7 @@ export const CONSOLE: readonly ConsoleEndpoint<ConsoleDeps>[] = [
   disableAutoTopUp,
   callFromPlayground,
   estimateFromPlayground,
+  ...WEBHOOK_ENDPOINTS,
   ...READINGS,
 ];
 

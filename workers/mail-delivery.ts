@@ -9,9 +9,9 @@ import { NOTHING_COUNTED } from "../src/core/journal/journal.ts";
 import type { Log } from "../src/core/log.ts";
 import { type MailContent, mailCost, senderAddress } from "../src/core/mail.ts";
 import { charge, type PicoUsd, ZERO } from "../src/core/money/money.ts";
+import { unseal } from "../src/core/sealed.ts";
 import type { BuildMime } from "../src/services/mail/providers/mime.ts";
 import type { Delivery, MailTransport } from "../src/services/mail/providers/transport.ts";
-import { unseal } from "../src/services/mail/sealed.ts";
 import type { ContentKeys } from "../src/store/mail/content-keys.ts";
 import type {
   Claim,

@@ -5,7 +5,7 @@ import { type ConnectionOptions, Worker } from "bullmq";
 import type { Cluster, Redis } from "ioredis";
 import type { Registry } from "prom-client";
 import type { AccountActors } from "../actors/account-actors.ts";
-import { type BalanceMailDeps, sendBalanceMails } from "../src/accounts/balance-mails.ts";
+import { type BalanceMailDeps, sendBalanceMails } from "../src/accounts/balance-notices.ts";
 import type { ReadBrand } from "../src/core/brand/brand.ts";
 import type { Clock } from "../src/core/clock.ts";
 import type { Log } from "../src/core/log.ts";

@@ -23,6 +23,7 @@ import { measureJournal, queueJobs, timedJobs } from "./jobs.ts";
 import { startMailWorker } from "./mail-worker.ts";
 import { runOnTimer } from "./own-timer.ts";
 import { startPaymentWorker } from "./payment-worker.ts";
+import { startWebhookWorker } from "./webhook-worker.ts";
 
 const METRICS_PORT = 9465;
 const CLOSE_MS_MAX = 10_000;
@@ -72,7 +73,14 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
     registry,
     random,
   });
-  const jobs = { ...queueJobs(parts), ...mail.jobs, ...payments.jobs };
+  const webhooks = startWebhookWorker({
+    ...parts,
+    brand: brands.read,
+    registry,
+    random,
+    monotonicMs: () => performance.now(),
+  });
+  const jobs = { ...queueJobs(parts), ...mail.jobs, ...payments.jobs, ...webhooks.jobs };
   // The log must have a partition for its rows before anything else runs.
   await jobs["request-log-partitions"].run();
   // While no worker ran, the deadlines of waiting mail may have passed: the sweep would give back
@@ -82,14 +90,14 @@ async function start(config: ServerConfig, log: Log): Promise<() => Promise<void
   accounts.start();
   const metrics = measureJournal(parts, registry);
   const brand = { everyMs: BRAND_EVERY_MS, run: () => brands.look() };
-  const timed = { ...timedJobs({ ...parts, metrics }), ...mail.timers, brand };
+  const timed = { ...timedJobs({ ...parts, metrics }), ...mail.timers, ...webhooks.timers, brand };
   const timers = Object.entries(timed).map(([name, job]) => runOnTimer(name, job, { log, after }));
   const queue = startJobQueue(jobs, { url: config.queueRedisUrl, log, now: Date.now });
   const metricsServer = serveMetrics(registry, config.metrics, log);
   log.info({ jobs: [...Object.keys(timed), ...Object.keys(jobs)] }, "The worker runs");
 
   return async () => {
-    const parts = [queue.stop(), mail.stop(), payments.stop()];
+    const parts = [queue.stop(), mail.stop(), payments.stop(), webhooks.stop()];
     const ending = [...parts, ...timers.map((timer) => timer.stop())];
     await Promise.race([Promise.all(ending), Bun.sleep(CLOSE_MS_MAX)]);
     await accounts.stop();

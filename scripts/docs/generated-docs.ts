@@ -32,6 +32,7 @@ import { logTable } from "./log-table.ts";
 import { mapsActions } from "./maps-page.ts";
 import { table, withPart } from "./markdown.ts";
 import { memoryTable } from "./memory-table.ts";
+import { webhookEventTable } from "./webhook-event-table.ts";
 
 export const PROJECT = join(import.meta.dir, "../..");
 
@@ -60,6 +61,7 @@ const PARTS: readonly (readonly [page: string, name: string, text: () => string]
   ["docs/people.md", "console endpoints", consoleTable],
   ["docs/search.md", "fields", () => fieldTable(SearchBody)],
   ["docs/mail.md", "fields", () => fieldTable(MailBody)],
+  ["docs/webhooks.md", "events", webhookEventTable],
 ];
 
 /** The text of every generated file, by its path in the project. */

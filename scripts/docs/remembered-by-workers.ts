@@ -4,6 +4,7 @@ import { BUCKETS } from "../../src/core/access/limits.ts";
 import { MONTH_TEXTS_MAX, YEARS } from "../../src/store/ledger/prepared-entry.ts";
 import { NUMBERS_MAX } from "../../src/store/ledger/row-numbers.ts";
 import { REFUSED_ACCOUNTS_MAX } from "../../workers/journal-metrics.ts";
+import { ATTEMPTS_MAX } from "../../workers/webhook-sender.ts";
 import { number, type Remembered } from "./remembered-row.ts";
 
 export const REMEMBERED_BY_WORKERS: readonly Remembered[] = [
@@ -14,6 +15,14 @@ export const REMEMBERED_BY_WORKERS: readonly Remembered[] = [
     count: 2 * NUMBERS_MAX,
     bytes: 150,
     beyond: "the one used longest ago is read again",
+  },
+  {
+    holders: ["workers/webhook-sender.ts #open"],
+    what: "worker: attempts to deliver an event that are under way",
+    most: number(ATTEMPTS_MAX),
+    count: ATTEMPTS_MAX,
+    bytes: 20_000,
+    beyond: "further ones wait in Postgres",
   },
   {
     holders: ["src/http/telemetry/metrics.ts #counts"],

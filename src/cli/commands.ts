@@ -5,6 +5,7 @@ import { budgetCommands } from "./accounts/budget-commands.ts";
 import { keyCommands } from "./accounts/key-commands.ts";
 import { peopleCommands } from "./accounts/people-commands.ts";
 import { teamCommands } from "./accounts/team-commands.ts";
+import { webhookCommands } from "./accounts/webhook-commands.ts";
 import { type Command, type ParsedArguments, parseArguments, UsageError } from "./command.ts";
 import { configCommands } from "./config-commands.ts";
 import { commandHelp, overview, PROCESSES } from "./help.ts";
@@ -42,6 +43,7 @@ const COMMANDS: readonly Command[] = [
   ...keyCommands,
   ...budgetCommands,
   ...peopleCommands,
+  ...webhookCommands,
   ...modelCommands,
   ...configCommands,
   ...teamCommands,

@@ -47,6 +47,8 @@ const ARTICLES: Readonly<Record<IdKind, string>> = {
   session: "a session (session_…)",
   passkey: "a passkey (passkey_…)",
   invitation: "an invitation (invite_…)",
+  receiver: "a webhook (hook_…)",
+  event: "an event (evt_…)",
   process: "a process (proc_…)",
 };
 

@@ -5,6 +5,8 @@ import type { AdministrationDeps } from "../accounts/administration.ts";
 import type { ReadBrand } from "../core/brand/brand.ts";
 import type { RandomBytes } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
+import type { SecretList } from "../core/secrets.ts";
+import { WebhookSeals } from "../core/webhooks/webhook-seals.ts";
 import { openPayments } from "../payments/open-payments.ts";
 import type { PaymentConfig } from "../payments/payment-config.ts";
 import type { PaymentDeps } from "../payments/read-top-up.ts";
@@ -15,12 +17,15 @@ import type { BillingDeps } from "./money/billing.ts";
 import type { PlaygroundDeps } from "./playground.ts";
 import { PlaygroundKeys } from "./playground-keys.ts";
 import type { ReadingDeps } from "./readings.ts";
+import type { WebhooksDeps } from "./webhooks.ts";
 
 export interface OpenConsoleParts {
   readonly database: Database;
   readonly actors: AccountActors;
-  /** The current pepper of keys. */
-  readonly keyPepper: string;
+  /** The peppers of keys, the current one first. */
+  readonly keyPeppers: SecretList;
+  /** True if webhooks may have any address. */
+  readonly webhooksAllowPrivate: boolean;
   readonly now: () => number;
   readonly random: RandomBytes;
   readonly log: Pick<Log, "info" | "warn" | "error">;
@@ -32,13 +37,14 @@ export interface OpenConsoleParts {
 }
 
 type Opened = Pick<BillingDeps, "administration" | "wallets" | "cashier"> &
-  Pick<PlaygroundDeps & ReadingDeps, "playgroundKeys" | "actors" | "reading">;
+  Pick<PlaygroundDeps & ReadingDeps, "playgroundKeys" | "actors" | "reading"> &
+  Pick<WebhooksDeps, "webhooks">;
 
 /** Makes the dependencies. Nothing connects before the first use. */
 export function openConsole(parts: OpenConsoleParts): Opened {
-  const { database, actors, keyPepper, now, random, log, payments: config } = parts;
+  const { database, actors, keyPeppers, now, random, log, payments: config } = parts;
   const administration: AdministrationDeps = {
-    accounts: new Accounts({ database, random, keyPepper }),
+    accounts: new Accounts({ database, random, keyPepper: keyPeppers[0] }),
     payments: new Payments({ database, random }),
     actors,
     now,
@@ -51,6 +57,10 @@ export function openConsole(parts: OpenConsoleParts): Opened {
     wallets: actors,
     playgroundKeys: new PlaygroundKeys(administration),
     cashier: config === null ? null : openPayments({ ...parts, config }),
+    webhooks: {
+      seals: new WebhookSeals(keyPeppers),
+      allowPrivate: parts.webhooksAllowPrivate,
+    },
     reading: { database, journal: { redis: actors.deps.redis, database, now } },
   };
 }

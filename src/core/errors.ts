@@ -285,6 +285,11 @@ export class AdministrationError extends Error {
   }
 }
 
+/** The first digit of a status: 2 for a success, 3 for a redirect. */
+export function statusClass(status: number): number {
+  return Math.floor(status / 100);
+}
+
 /** Codes that take precedence over the request window: such a refusal is never a 429. */
 export const BEFORE_WINDOW: ReadonlySet<ErrorCode> = codesBefore("rate_limit_exceeded");
 

@@ -21,6 +21,9 @@ const PREFIXES = {
   session: "session",
   passkey: "passkey",
   invitation: "invite",
+  /** An address that gets events by webhooks. */
+  receiver: "hook",
+  event: "evt",
   /** A process that owns holds in Redis. */
   process: "proc",
 } as const;

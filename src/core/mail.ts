@@ -7,7 +7,7 @@ import { priceVersionOfUnits } from "./money/price-version.ts";
 import { base32 } from "./text/base32.ts";
 import { asciiDomain, type MailAddress } from "./text/mail-address.ts";
 
-/** The secret part of a message. It leaves the process only sealed (services/mail/sealed.ts). */
+/** The secret part of a message. It leaves the process only sealed (core/sealed.ts). */
 export interface MailContent {
   /** Distinct addresses, checked. */
   readonly to: readonly string[];

@@ -296,6 +296,24 @@ export const METRICS = {
     labels: [],
     help: "Mails of the service itself that are not sent yet",
   },
+  farebox_webhooks_total: {
+    type: "counter",
+    of: "worker",
+    labels: ["result"],
+    help: "Attempts to deliver an event to a customer's webhook; `failed` after the last one",
+  },
+  farebox_webhooks_waiting: {
+    type: "gauge",
+    of: "worker",
+    labels: [],
+    help: "Events that wait for their delivery to a customer's webhook",
+  },
+  farebox_webhooks_disabled_total: {
+    type: "counter",
+    of: "worker",
+    labels: ["why"],
+    help: "Webhooks of customers that were disabled: `gone` by 410, `failing` after 24 hours",
+  },
   gen_ai_client_token_usage: {
     type: "histogram",
     of: "worker",

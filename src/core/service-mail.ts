@@ -39,6 +39,7 @@ export const SERVICE_MAILS = {
   dispute_decided: NEWS,
   low_balance: NEWS,
   free_credit_ending: NEWS,
+  webhook_disabled: NEWS,
 } as const satisfies Readonly<Record<string, KindRow>>;
 
 export type ServiceMailKind = keyof typeof SERVICE_MAILS;

@@ -52,6 +52,8 @@ export interface ServerConfig extends StoreConfig {
   readonly mail: MailConfig;
   /** Null: top-ups are off. */
   readonly payments: PaymentConfig | null;
+  /** True if webhooks may go to `http:`, any port and addresses that are not public. */
+  readonly webhooksAllowPrivate: boolean;
   /** Names of hosts under which `/mcp` is served, besides those of this machine. */
   readonly mcpHosts: readonly string[];
   /** Null: the process serves no console. */
@@ -156,6 +158,7 @@ export function loadServerConfig(
     catalogueFile: catalogueFileOf(values.FAREBOX_CONFIG),
     mail: mailOf(values),
     payments,
+    webhooksAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE,
     mcpHosts: mcpHostsOf(values.MCP_HOSTS, console),
     console,
     warnings: warningsOf({ console, payments }, env),

@@ -231,6 +231,13 @@ export const SERVER_VARIABLES = {
     shown: "`farebox.config.json`",
     about: "the file of models; one that is named here must exist",
   },
+  WEBHOOK_ALLOW_PRIVATE: {
+    kind: flag,
+    default: "false",
+    about:
+      "whether [webhooks](webhooks.md#for-operators) may go to `http:`, to any port and to " +
+      "addresses that are not public; only where you trust all customers with your network",
+  },
   LOG_LEVEL: {
     kind: oneOf(["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
     default: "info",

@@ -19,7 +19,7 @@ export function isUsualYear(time: Date): boolean {
 const RULE = "BrokenRule";
 
 /** A value that breaks a rule. The message is the rule, without the field: "must not be …". */
-class BrokenRule extends RangeError {
+export class BrokenRule extends RangeError {
   override readonly name = RULE;
 }
 

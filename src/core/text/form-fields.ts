@@ -20,6 +20,10 @@ export const FORM_FIELDS = {
   reason: { charactersMin: 1, charactersMax: 300 },
   /** An amount of an operator's change, with its sign; the server checks its size. */
   amount: { charactersMin: 1, charactersMax: 32 },
+  /** The address of a webhook. */
+  webhookUrl: { charactersMin: 1, charactersMax: 500 },
+  /** A note about a webhook. */
+  webhookNote: { charactersMin: 0, charactersMax: 64 },
   /** The id of a model that is paused. */
   model: { charactersMin: 1, charactersMax: 200 },
 } as const satisfies Readonly<Record<string, FormField>>;

@@ -13,13 +13,13 @@ import { newTimedId } from "../../core/ids.ts";
 import type { MailContent } from "../../core/mail.ts";
 import { MAIL_PRICE_VERSION, mailCost } from "../../core/mail.ts";
 import { ZERO } from "../../core/money/money.ts";
+import { seal } from "../../core/sealed.ts";
 import { domainsOf, type MailAddress } from "../../core/text/mail-address.ts";
 import type { IdempotencyClaim } from "../../store/mail/idempotency-keys.ts";
 import type { MailMessage, NewMessage } from "../../store/mail/mail-messages.ts";
 import { answerRepeat, concluded, findRepeat, freed, notStored } from "./mail-repeat.ts";
 import type { MailResult } from "./mail-result.ts";
 import { awaitMessage, MAIL_TERMS, type MailCallDeps, type MailServices } from "./mail-services.ts";
-import { seal } from "./sealed.ts";
 
 /** A checked request. */
 export interface MailCall {

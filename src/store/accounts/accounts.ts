@@ -28,6 +28,7 @@ import {
 import type { Database } from "../servers/database.ts";
 import type { Transaction } from "../servers/transaction.ts";
 import { accounts, keys, operations, payments } from "../tables/account-schema.ts";
+import { deleteReceiversIn } from "../webhooks/receiver-ends.ts";
 import { refuseTooManyKeys } from "./key-limits.ts";
 import { endSubscriptionIn, hasMonthlyPlan } from "./plan-ends.ts";
 
@@ -202,6 +203,7 @@ export class Accounts {
         const live = and(eq(keys.account, number), isNull(keys.revokedAt));
         await tx.update(keys).set({ revokedAt: now }).where(live);
         await endSubscriptionIn(tx, number, { reason: "closed", now });
+        await deleteReceiversIn(tx, number);
       }
       // From now on the account has the operator's plan, which is not charged.
       if (change.plan !== undefined) {

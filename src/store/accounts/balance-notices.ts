@@ -1,17 +1,14 @@
-// Finds accounts for mails about a balance that runs low, and about free credit that ends. Leaves
-// out accounts whose mail is in the outbox already.
+// Finds accounts for mails and events about a balance that runs low, and about free credit that
+// ends. Leaves out accounts whose mail or event is stored already.
 
+import type { PendingQuery, Row } from "postgres";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
 import type { Database } from "../servers/database.ts";
 
-/** The holder of an account, who gets a mail about the balance. */
-interface Noticed {
+/** A balance below a part of the last top-up. */
+interface LowFacts {
   /** The account's number. */
   readonly account: number;
-  readonly email: string;
-}
-
-export interface LowBalance extends Noticed {
   /** The percentage of the last top-up that the paid balance has fallen below. */
   readonly percent: number;
   readonly paid: NanoUsd;
@@ -20,10 +17,26 @@ export interface LowBalance extends Noticed {
   readonly uniqueKey: string;
 }
 
-export interface EndingCredit extends Noticed {
+export interface LowBalance extends LowFacts {
+  /** The holder's address. */
+  readonly email: string;
+}
+
+export interface LowBalanceEvent extends LowFacts {
+  readonly type: "balance.low" | "balance.empty";
+}
+
+export interface EndingCreditEvent {
+  /** The account's number. */
+  readonly account: number;
   readonly left: NanoUsd;
   readonly endsAt: Date;
   readonly uniqueKey: string;
+}
+
+export interface EndingCredit extends EndingCreditEvent {
+  /** The holder's address. */
+  readonly email: string;
 }
 
 export class BalanceNotices {
@@ -34,51 +47,102 @@ export class BalanceNotices {
    * last top-up. Each gets one mail for each of the two until its next top-up; after the mail for
    * the lower one, the higher one is left out. So is an account with an automatic top-up under way.
    */
-  async lowBalances(
-    { low, veryLow }: { readonly low: number; readonly veryLow: number },
-    atMost: number,
-  ): Promise<LowBalance[]> {
-    const rows = await this.database.sql<LowRow[]>`
-      WITH accounts_low AS (
-        SELECT a.number, a.email, l.paid_after AS paid, p.left_of_it AS top_up,
-          CASE WHEN l.paid_after * 100 < p.left_of_it * ${veryLow}::int
-            THEN ${veryLow}::int ELSE ${low}::int END AS percent,
-          format('low_balance %s %s ', a.number, o.number) AS prefix
-        FROM accounts a
-        CROSS JOIN LATERAL (
-          SELECT number, payment, booked FROM operations
-          WHERE account = a.number AND kind = 'credit' AND balance = 'paid'
-            AND set_aside_at IS NULL
-          ORDER BY number DESC LIMIT 1) o
-        CROSS JOIN LATERAL (
-          SELECT sum(amount) AS left_of_it FROM operations
-          WHERE payment = o.payment AND set_aside_at IS NULL) p
-        CROSS JOIN LATERAL (
-          SELECT paid_after FROM ledger_entries
-          WHERE account = a.number ORDER BY seq DESC LIMIT 1) l
-        WHERE a.email IS NOT NULL AND a.state = 'active' AND o.booked
-          AND p.left_of_it > 0 AND l.paid_after * 100 < p.left_of_it * ${low}::int
-          AND NOT EXISTS (
-            SELECT 1 FROM top_ups t
-            WHERE t.account = a.number AND t.kind = 'auto' AND t.status = 'open'))
+  async lowBalances(terms: LowTerms, atMost: number): Promise<LowBalance[]> {
+    const { sql } = this.database;
+    const rows = await sql<(LowRow & { readonly email: string })[]>`
+      WITH low AS (${this.#low(terms, sql`a.email IS NOT NULL`)})
       SELECT number, email, paid::text, top_up::text, percent, prefix || percent AS unique_key
-      FROM accounts_low
+      FROM low
       WHERE NOT EXISTS (SELECT 1 FROM outbox
-        WHERE unique_key IN (prefix || percent, prefix || ${veryLow}::int))
+        WHERE unique_key IN (prefix || percent, prefix || ${terms.veryLow}::int))
       LIMIT ${atMost}`;
-    return rows.map((row) => ({
-      account: Number(row.number),
-      email: row.email,
-      percent: row.percent,
-      paid: nano(row.paid),
-      topUp: nano(row.top_up),
-      uniqueKey: row.unique_key,
-    }));
+    return rows.map((row) => ({ ...lowOf(row), email: row.email, percent: row.percent }));
+  }
+
+  /**
+   * The same accounts for events: `balance.low` by the same rule as the mails, and `balance.empty`
+   * once until the next top-up if less than `empty` is left. Only accounts with a receiver that
+   * chose the type.
+   */
+  async lowBalanceEvents(
+    terms: LowTerms & { readonly empty: NanoUsd },
+    atMost: number,
+  ): Promise<LowBalanceEvent[]> {
+    const { sql } = this.database;
+    const chose = sql`a.number IN (
+      SELECT account FROM webhook_receivers
+      WHERE disabled IS NULL AND events && '{balance.low,balance.empty}'::text[])`;
+    const rows = await sql<(LowRow & { readonly type: LowBalanceEvent["type"] })[]>`
+      WITH low AS (${this.#low(terms, chose)})
+      SELECT number, paid::text, top_up::text, percent, due.type, due.unique_key
+      FROM low CROSS JOIN LATERAL (VALUES
+        ('balance.low', prefix || percent,
+          ARRAY[prefix || percent, prefix || ${terms.veryLow}::int]),
+        ('balance.empty', prefix || 'empty', ARRAY[prefix || 'empty'])
+      ) due (type, unique_key, keys)
+      WHERE (due.type = 'balance.low' OR paid < ${String(terms.empty)}::bigint)
+        AND EXISTS (SELECT 1 FROM webhook_receivers r
+          WHERE r.account = low.number AND r.disabled IS NULL AND due.type = ANY (r.events))
+        AND NOT EXISTS (SELECT 1 FROM webhook_events e
+          WHERE e.account = low.number AND e.unique_key = ANY (due.keys))
+      LIMIT ${atMost}`;
+    return rows.map((row) => ({ ...lowOf(row), type: row.type, percent: row.percent }));
+  }
+
+  /** Active accounts with a low balance; `prefix` begins the keys of what is sent about it. */
+  #low({ low, veryLow }: LowTerms, condition: SqlFragment): SqlFragment {
+    return this.database.sql`
+      SELECT a.number, a.email, l.paid_after AS paid, p.left_of_it AS top_up,
+        CASE WHEN l.paid_after * 100 < p.left_of_it * ${veryLow}::int
+          THEN ${veryLow}::int ELSE ${low}::int END AS percent,
+        format('low_balance %s %s ', a.number, o.number) AS prefix
+      FROM accounts a
+      CROSS JOIN LATERAL (
+        SELECT number, payment, booked FROM operations
+        WHERE account = a.number AND kind = 'credit' AND balance = 'paid'
+          AND set_aside_at IS NULL
+        ORDER BY number DESC LIMIT 1) o
+      CROSS JOIN LATERAL (
+        SELECT sum(amount) AS left_of_it FROM operations
+        WHERE payment = o.payment AND set_aside_at IS NULL) p
+      CROSS JOIN LATERAL (
+        SELECT paid_after FROM ledger_entries
+        WHERE account = a.number ORDER BY seq DESC LIMIT 1) l
+      WHERE ${condition} AND a.state = 'active' AND o.booked
+        AND p.left_of_it > 0 AND l.paid_after * 100 < p.left_of_it * ${low}::int
+        AND NOT EXISTS (
+          SELECT 1 FROM top_ups t
+          WHERE t.account = a.number AND t.kind = 'auto' AND t.status = 'open')`;
   }
 
   /** Accounts with free credit left that ends between `now` and `before`; not allowances. */
-  async endingCredits(now: Date, before: Date, atMost: number): Promise<EndingCredit[]> {
-    const rows = await this.database.sql<EndingRow[]>`
+  async endingCredits(span: EndingSpan, atMost: number): Promise<EndingCredit[]> {
+    const { sql } = this.database;
+    const rows = await sql<(EndingRow & { readonly email: string })[]>`
+      WITH ending AS (${this.#ending(span, sql`a.email IS NOT NULL`)})
+      SELECT * FROM ending
+      WHERE NOT EXISTS (SELECT 1 FROM outbox o WHERE o.unique_key = ending.unique_key)
+      LIMIT ${atMost}`;
+    return rows.map((row) => ({ ...endingOf(row), email: row.email }));
+  }
+
+  /** The same accounts for events, if they have a receiver that chose the type. */
+  async endingCreditEvents(span: EndingSpan, atMost: number): Promise<EndingCreditEvent[]> {
+    const { sql } = this.database;
+    const chose = sql`a.number IN (
+      SELECT account FROM webhook_receivers
+      WHERE disabled IS NULL AND 'free_credit.ending' = ANY (events))`;
+    const rows = await sql<EndingRow[]>`
+      WITH ending AS (${this.#ending(span, chose)})
+      SELECT * FROM ending
+      WHERE NOT EXISTS (SELECT 1 FROM webhook_events e
+        WHERE e.account = ending.number AND e.unique_key = ending.unique_key)
+      LIMIT ${atMost}`;
+    return rows.map(endingOf);
+  }
+
+  #ending({ now, before }: EndingSpan, condition: SqlFragment): SqlFragment {
+    return this.database.sql`
       SELECT a.number, a.email, least(l.free_after, o.amount)::text AS remaining, o.expires_at,
         format('free_credit_ending %s %s', a.number, o.number) AS unique_key
       FROM operations o
@@ -88,33 +152,52 @@ export class BalanceNotices {
         WHERE account = a.number ORDER BY seq DESC LIMIT 1) l
       WHERE o.balance = 'free' AND NOT o.ended AND o.booked AND o.allowance_month IS NULL
         AND o.expires_at > ${now.toISOString()} AND o.expires_at <= ${before.toISOString()}
-        AND a.email IS NOT NULL AND a.state = 'active' AND l.free_after > 0
-        AND NOT EXISTS (SELECT 1 FROM outbox
-          WHERE unique_key = format('free_credit_ending %s %s', a.number, o.number))
-      LIMIT ${atMost}`;
-    return rows.map((row) => ({
-      account: Number(row.number),
-      email: row.email,
-      left: nano(row.remaining),
-      endsAt: new Date(row.expires_at),
-      uniqueKey: row.unique_key,
-    }));
+        AND ${condition} AND a.state = 'active' AND l.free_after > 0`;
   }
 }
 
+/** Percentages of the last top-up. */
+interface LowTerms {
+  readonly low: number;
+  readonly veryLow: number;
+}
+
+interface EndingSpan {
+  readonly now: Date;
+  readonly before: Date;
+}
+
+type SqlFragment = PendingQuery<Row[]>;
+
 interface LowRow {
   readonly number: bigint;
-  readonly email: string;
   readonly paid: string;
   readonly top_up: string;
   readonly percent: number;
   readonly unique_key: string;
 }
 
+function lowOf(row: LowRow) {
+  return {
+    account: Number(row.number),
+    paid: nano(row.paid),
+    topUp: nano(row.top_up),
+    uniqueKey: row.unique_key,
+  };
+}
+
 interface EndingRow {
   readonly number: bigint;
-  readonly email: string;
   readonly remaining: string;
   readonly expires_at: string;
   readonly unique_key: string;
+}
+
+function endingOf(row: EndingRow) {
+  return {
+    account: Number(row.number),
+    left: nano(row.remaining),
+    endsAt: new Date(row.expires_at),
+    uniqueKey: row.unique_key,
+  };
 }

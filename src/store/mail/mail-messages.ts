@@ -1,9 +1,13 @@
 // Mail messages for the API: stored once, then read until they have ended.
 
+import { and, eq } from "drizzle-orm";
 import { fromUuid, toUuid } from "../../core/ids.ts";
 import type { MailFailure, MailStatus, RejectReason } from "../../core/mail.ts";
 import { type NanoUsd, nano } from "../../core/money/money.ts";
+import { webhookEvent } from "../../core/webhooks/webhook-events.ts";
 import { arrayText, type Database } from "../servers/database.ts";
+import { mailMessages } from "../tables/mail-schema.ts";
+import { addWebhookEvents } from "../webhooks/webhook-outbox.ts";
 import type { IdempotencyClaim } from "./idempotency-keys.ts";
 
 export interface MailMessage {
@@ -92,15 +96,29 @@ export class MailMessages {
   }
 
   /**
-   * Records that a sent message bounced. False if it is not known yet that the message was sent:
-   * the bounce must come again.
+   * Records that a sent message bounced, with the event for webhooks. False if it is not known yet
+   * that the message was sent: the bounce must come again.
    */
   async bounce(id: string): Promise<boolean> {
-    const [row] = await this.database.sql<{ status: MailStatus }[]>`
-      WITH bounced AS (
-        UPDATE mail_messages SET status = 'bounced' WHERE id = ${toUuid(id)} AND status = 'sent')
-      SELECT status FROM mail_messages WHERE id = ${toUuid(id)}`;
-    return row?.status !== "queued";
+    const isMessage = eq(mailMessages.id, toUuid(id));
+    return await this.database.db.transaction(async (tx) => {
+      const [bounced] = await tx
+        .update(mailMessages)
+        .set({ status: "bounced" })
+        .where(and(isMessage, eq(mailMessages.status, "sent")))
+        .returning({ account: mailMessages.account, domains: mailMessages.domains });
+      if (bounced !== undefined) {
+        const { account, domains } = bounced;
+        const event = webhookEvent("mail.bounced", `bounced ${id}`, { message: id, domains });
+        await addWebhookEvents(tx, account, [event]);
+        return true;
+      }
+      const [row] = await tx
+        .select({ status: mailMessages.status })
+        .from(mailMessages)
+        .where(isMessage);
+      return row?.status !== "queued";
+    });
   }
 }
 

@@ -14,6 +14,7 @@ import {
   takenBackAt,
   takenBackOf,
 } from "../../core/money/payment-credit.ts";
+import { paymentChanged, paymentSucceeded } from "../../core/webhooks/payment-events.ts";
 import {
   type AccountRef,
   type AccountRow,
@@ -35,6 +36,7 @@ import {
 import type { Database } from "../servers/database.ts";
 import type { Queries, Transaction } from "../servers/transaction.ts";
 import { accounts, payments } from "../tables/account-schema.ts";
+import { addWebhookEvents } from "../webhooks/webhook-outbox.ts";
 
 /** The provider of payments that an operator records. */
 export const MANUAL = "manual";
@@ -178,6 +180,7 @@ export async function recordPaymentIn(
   await bookCredit(tx, stored);
   await followDisputes(tx, locked);
   await raiseVersion(tx, account);
+  await addWebhookEvents(tx, account, [paymentSucceeded(stored)]);
   await also?.(tx, account);
   return stored;
 }
@@ -207,6 +210,7 @@ export async function changePaymentIn(
   const operation = await bookDifference(tx, { before: payment, after }, terms);
   await followDisputes(tx, account);
   await raiseVersion(tx, account.number);
+  await addWebhookEvents(tx, account.number, paymentChanged(payment, after));
   await also?.(tx, account.number);
   return await changed(tx, account, { payment: after, operation });
 }

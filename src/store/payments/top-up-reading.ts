@@ -3,12 +3,14 @@
 
 import { eq } from "drizzle-orm";
 import type { NanoUsd } from "../../core/money/money.ts";
+import { topUpChanged } from "../../core/webhooks/payment-events.ts";
 import type { AccountRow } from "../accounts/accounts.ts";
 import { lockAccount } from "../ledger/operations.ts";
 import { addHolderMails, type HolderMail } from "../mail/outbox.ts";
 import type { Transaction } from "../servers/transaction.ts";
 import { payments } from "../tables/account-schema.ts";
 import { topUps } from "../tables/payment-schema.ts";
+import { addWebhookEvents } from "../webhooks/webhook-outbox.ts";
 import { type PauseReason, pauseAutoIn, resumeAutoIn } from "./auto-top-ups.ts";
 import { claimBonusIn } from "./bonus-claims.ts";
 import { changePaymentIn, type Payment, type PaymentChange, recordPaymentIn } from "./payments.ts";
@@ -134,6 +136,7 @@ export async function applyReading(
     const paused = isPaused ? pause : null;
     const applied = { before: topUp, after, payment, paused, plan, toRefund } as const;
     await addHolderMails(tx, holder, { mails: mailsOf(applied), now });
+    await addWebhookEvents(tx, holder.number, topUpChanged(topUp, after));
     return applied;
   });
 }

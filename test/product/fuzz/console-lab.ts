@@ -230,7 +230,7 @@ class OpenLab implements ConsoleLab {
     return visitor;
   }
 
-  /** Gives an account a key, an invitation, a card, a top-up and a name. */
+  /** Gives an account a key, an invitation, a webhook, a card, a top-up and a name. */
   async #fill(account: string, by: Visitor, { domain, keep }: Filling): Promise<void> {
     const path = (below: string) => `/console/api/accounts/${account}/${below}`;
     const key = await by.post(path("keys"), { name: `Key of ${domain}`, scopes: ["models"] });
@@ -242,6 +242,9 @@ class OpenLab implements ConsoleLab {
     const team = await by.get(path("team"));
     keep("invitation", String(team.body.invitations?.[0]?.id));
     await by.post(path("rename"), { name: `Account of ${domain}` });
+    const hook = { url: `https://${domain}/hook`, description: domain, events: ["balance.low"] };
+    const { body } = await by.post(path("webhooks"), hook);
+    keep("webhook", String(body.webhook?.id));
     const begun = await by.post(path("top-ups/checkout"), { amount_usd: "25", save_card: true });
     if (begun.status !== 200) return;
     await this.billing.pay(begun.body.top_up?.url);

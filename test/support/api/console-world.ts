@@ -172,8 +172,14 @@ function endpointOf(method: string, path: string): ConsoleEndpoint<never> {
 /** The services of the console besides people, on the stores of a test. */
 export function servicesOf(stores: ApiStores): Omit<ConsoleServices, "people"> {
   const { database, actors } = stores;
-  const parts = { database, actors, keyPepper: PEPPER, now: Date.now, random, log: silent };
-  const opened = openConsole({ ...parts, payments: null, brand: () => DEFAULT_BRAND });
+  const shared = { database, actors, now: Date.now, random, log: silent };
+  const opened = openConsole({
+    ...shared,
+    keyPeppers: [PEPPER],
+    webhooksAllowPrivate: false,
+    payments: null,
+    brand: () => DEFAULT_BRAND,
+  });
   const installation = { base_url: "http://127.0.0.1", payments: null, mail_sink: true } as const;
   const identity = identityOf(stores);
   return {

@@ -1,14 +1,15 @@
-// Tests mails about balances: low ones, once each until the next top-up, and free credit before it
-// ends.
+// Tests mails and events about balances: low ones, once each until the next top-up, and free credit
+// before it ends.
 
 import { expect, test } from "bun:test";
-import { sendBalanceMails } from "../../../src/accounts/balance-mails.ts";
+import { addBalanceEvents, sendBalanceMails } from "../../../src/accounts/balance-notices.ts";
 import { DEFAULT_BRAND } from "../../../src/core/brand/brand.ts";
 import { DAY_MS } from "../../../src/core/durations.ts";
 import { BalanceNotices } from "../../../src/store/accounts/balance-notices.ts";
 import { openMailbox, type ReadMail } from "../../support/fakes/mailbox.ts";
 import { shared } from "../../support/shared.ts";
 import type { TestAccount } from "../../support/stores/accounts.ts";
+import { receive } from "../../support/stores/webhook-lab.ts";
 import { ask, DONE, openAccount, openWorld, pay, usd } from "../../support/stores/world.ts";
 
 const BILLING = "https://farebox.example/billing";
@@ -105,4 +106,69 @@ test("a mail reports free credit once, seven days before it ends, if some is lef
   expect(mail?.html).toContain("$5.00 of free credit are left");
   expect(await mailsTo(email, 84 * DAY_MS)).toEqual([]);
   expect(await mailsTo(spent, 84 * DAY_MS)).toEqual([]);
+});
+
+/** Looks for events, twice at once as two workers may, and reads the account's types and data. */
+async function eventsOf({ row }: TestAccount, aheadMs = 0) {
+  await world.flush();
+  const notices = new BalanceNotices(world.database);
+  const deps = { notices, now: () => Date.now() + aheadMs };
+  await Promise.all([addBalanceEvents(deps), addBalanceEvents(deps)]);
+  const events = await world.database.sql<{ type: string; data: string }[]>`
+    SELECT type, data FROM webhook_events WHERE account = ${row.number}
+    ORDER BY created_at, type`;
+  return events.map(({ type, data }) => [type, JSON.parse(data)] as const);
+}
+
+const URL_OF_NOBODY = { url: "http://127.0.0.1:1/" };
+
+test("an event reports 20 %, 5 % and one cent, once each until the next top-up", async () => {
+  // Without an address of the holder: mails and events do not depend on one another.
+  const account = await openAccount(world, { paid: "20" });
+  await receive(world, account, {
+    ...URL_OF_NOBODY,
+    events: ["balance.low", "balance.empty"],
+  });
+  await spend(account, "16");
+  expect(await eventsOf(account)).toEqual([]);
+  await spend(account, "0.01");
+  const low = ["balance.low", { percent: 20, paid_usd: "3.99", top_up_usd: "20" }] as const;
+  expect(await eventsOf(account)).toEqual([low]);
+  expect(await eventsOf(account)).toEqual([low]);
+  await spend(account, "3");
+  const lower = ["balance.low", { percent: 5, paid_usd: "0.99", top_up_usd: "20" }] as const;
+  expect(await eventsOf(account)).toEqual([low, lower]);
+  await spend(account, "0.98");
+  expect(await eventsOf(account)).toEqual([low, lower]);
+  await spend(account, "0.000000001");
+  const empty = ["balance.empty", { paid_usd: "0.009999999", top_up_usd: "20" }] as const;
+  expect(await eventsOf(account)).toEqual([low, lower, empty]);
+  expect(await eventsOf(account)).toEqual([low, lower, empty]);
+  await topUp(account, "10");
+  expect(await eventsOf(account)).toHaveLength(3);
+  await spend(account, "10.009");
+  expect((await eventsOf(account)).slice(3)).toMatchObject([
+    ["balance.low", { percent: 5 }],
+    ["balance.empty", {}],
+  ]);
+});
+
+test("a webhook that did not choose a type hides no other account, and gets no event", async () => {
+  const account = await openAccount(world, { paid: "20" });
+  await receive(world, account, { ...URL_OF_NOBODY, events: ["balance.empty"] });
+  await spend(account, "19.5");
+  expect(await eventsOf(account)).toEqual([]);
+  await spend(account, "0.5");
+  expect(await eventsOf(account)).toMatchObject([["balance.empty", { paid_usd: "0" }]]);
+});
+
+test("an event reports free credit once, seven days before it ends", async () => {
+  const account = await openAccount(world);
+  await receive(world, account, { ...URL_OF_NOBODY, events: ["free_credit.ending"] });
+  await account.actor.applyOperations();
+  expect(await eventsOf(account, 82 * DAY_MS)).toEqual([]);
+  expect(await eventsOf(account, 84 * DAY_MS)).toMatchObject([
+    ["free_credit.ending", { free_usd: "5" }],
+  ]);
+  expect(await eventsOf(account, 84 * DAY_MS)).toHaveLength(1);
 });

@@ -79,6 +79,15 @@ const NEEDED: Readonly<Record<string, Role | null>> = {
   exportRequests: "viewer",
   getRequest: "viewer",
   listLedger: "viewer",
+  listWebhooks: "admin",
+  createWebhook: "admin",
+  changeWebhook: "admin",
+  rotateWebhook: "admin",
+  deleteWebhook: "admin",
+  testWebhook: "admin",
+  listDeliveries: "admin",
+  replayWebhook: "admin",
+  replayDelivery: "admin",
 };
 
 const MISSING = "acct_7n42DGM5Tflk9n8mt7Fhc7";

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { newId } from "../../../../src/core/ids.ts";
 import { accountName, mailCost, retryDelayMs, senderAddress } from "../../../../src/core/mail.ts";
 import { usd } from "../../../../src/core/money/money.ts";
+import { seal, unseal } from "../../../../src/core/sealed.ts";
 import { bounceAddress, bouncedMessage } from "../../../../src/services/mail/bounce-address.ts";
-import { seal, unseal } from "../../../../src/services/mail/sealed.ts";
 import { random } from "../../../support/random.ts";
 
 test("seal() lets only its own key and label open the sealed text", () => {

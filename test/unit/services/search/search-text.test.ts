@@ -10,13 +10,13 @@ import {
   pageUrl,
 } from "../../../../src/services/search/providers/clean-result.ts";
 import { pageTextOf } from "../../../../src/services/search/providers/embedded/page-text.ts";
-import { isPublic } from "../../../../src/services/search/providers/embedded/public-fetch.ts";
 import {
   plainText,
   textOfHtml,
   textsOfHtml,
 } from "../../../../src/services/search/providers/plain-text.ts";
 import { dayOf, freshSince } from "../../../../src/services/search/providers/result-date.ts";
+import { isPublic } from "../../../../src/upstream/public-address.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 

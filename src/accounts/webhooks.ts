@@ -1,0 +1,203 @@
+// Adds and changes the receivers of webhooks of an account. A secret is shown only when it is made.
+
+import { AdministrationError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import { OLD_SECRET_MS, TESTS_PER_MINUTE } from "../core/webhooks/webhook-rules.ts";
+import type { WebhookSeals } from "../core/webhooks/webhook-seals.ts";
+import { newWebhookSecret } from "../core/webhooks/webhook-signature.ts";
+import type { AccountRow, AlsoInTransaction } from "../store/accounts/accounts.ts";
+import { accountOfReceiver } from "../store/webhooks/receiver-list.ts";
+import {
+  changeReceiver,
+  createReceiver,
+  deleteReceiver,
+  type NewReceiver,
+  type Receiver,
+  type ReceiverChange,
+  TooManyReceivers,
+} from "../store/webhooks/receivers.ts";
+import { type ReplayOf, replayDeliveries } from "../store/webhooks/replays.ts";
+import { addTestEvent, type TestResult } from "../store/webhooks/webhook-outbox.ts";
+import { type AdministrationDeps, explained } from "./administration.ts";
+
+export interface WebhookDeps {
+  readonly administration: Pick<AdministrationDeps, "accounts" | "now">;
+  readonly webhooks: {
+    readonly seals: WebhookSeals;
+    /** True if receivers may have any address. */
+    readonly allowPrivate: boolean;
+  };
+}
+
+/** A change of one receiver of an account. */
+export interface ReceiverTarget {
+  readonly account: Pick<AccountRow, "id" | "number">;
+  readonly id: string;
+  /** Runs in the transaction of the change. */
+  readonly also: AlsoInTransaction;
+}
+
+type ReceiverTerms = Omit<NewReceiver, "id" | "secret">;
+
+export interface ReceiverWithSecret {
+  readonly receiver: Receiver;
+  /** Shown here and never again. */
+  readonly secret: string;
+}
+
+/** Adds a receiver; its terms are checked. @throws AdministrationError */
+export async function addReceiver(
+  { administration, webhooks }: WebhookDeps,
+  { account, also }: Omit<ReceiverTarget, "id">,
+  terms: ReceiverTerms,
+): Promise<ReceiverWithSecret> {
+  const { database, random } = administration.accounts.deps;
+  const id = newId("receiver", random);
+  const secret = newWebhookSecret(random);
+  const sealed = webhooks.seals.seal(secret, id, random);
+  const now = new Date(administration.now());
+  const creating = createReceiver(database, account.number, {
+    receiver: { ...terms, id, secret: sealed },
+    now,
+    also,
+  });
+  const receiver = await explained(account, refusingMore(creating));
+  return { receiver, secret };
+}
+
+async function refusingMore<T>(creating: Promise<T>): Promise<T> {
+  try {
+    return await creating;
+  } catch (error) {
+    if (!(error instanceof TooManyReceivers)) throw error;
+    throw new AdministrationError("wrong_state", error.message);
+  }
+}
+
+/**
+ * Enables a receiver of any account, or disables it as the operator.
+ * @throws AdministrationError
+ */
+export async function setReceiverState(
+  { administration }: Pick<WebhookDeps, "administration">,
+  {
+    id,
+    disabled,
+    also,
+  }: Pick<ReceiverTarget, "id" | "also"> & {
+    readonly disabled: "operator" | null;
+  },
+): Promise<void> {
+  const number = await accountOfReceiver(administration.accounts.deps.database, id);
+  if (number === null) throw noReceiver(id);
+  await changed(administration, { account: { number }, id, also }, () => ({ disabled }));
+}
+
+/** Changes a receiver; one that the operator disabled stays so. @throws AdministrationError */
+export async function updateReceiver(
+  { administration }: WebhookDeps,
+  target: ReceiverTarget,
+  { enabled, ...terms }: ReceiverTerms & { readonly enabled: boolean },
+): Promise<Receiver> {
+  return await changed(administration, target, ({ disabled }) => ({
+    ...terms,
+    disabled: enabled ? refusingOperators(disabled) : (disabled ?? "holder"),
+  }));
+}
+
+function refusingOperators(disabled: Receiver["disabled"]): null {
+  if (disabled !== "operator") return null;
+  throw new AdministrationError("wrong_state", "The operator disabled this webhook: ask for help");
+}
+
+/**
+ * Gives a receiver a new secret; the one before it signs too for 24 hours.
+ * @throws AdministrationError
+ */
+export async function rotateSecret(
+  { administration, webhooks }: WebhookDeps,
+  target: ReceiverTarget,
+): Promise<ReceiverWithSecret> {
+  const { random } = administration.accounts.deps;
+  const secret = newWebhookSecret(random);
+  const sealed = webhooks.seals.seal(secret, target.id, random);
+  const oldSecretUntil = new Date(administration.now() + OLD_SECRET_MS);
+  const receiver = await changed(administration, target, ({ secret: oldSecret }) => ({
+    secret: sealed,
+    oldSecret,
+    oldSecretUntil,
+  }));
+  return { receiver, secret };
+}
+
+async function changed(
+  { accounts, now }: WebhookDeps["administration"],
+  { account, id, also }: Omit<ReceiverTarget, "account"> & { account: { readonly number: number } },
+  decide: (receiver: Receiver) => ReceiverChange,
+): Promise<Receiver> {
+  const order = { id, now: new Date(now()), decide, also };
+  const receiver = await changeReceiver(accounts.deps.database, account.number, order);
+  if (receiver === null) throw noReceiver(id);
+  return receiver;
+}
+
+/** Deletes a receiver and its deliveries. @throws AdministrationError */
+export async function removeReceiver(
+  { administration }: WebhookDeps,
+  { account, id, also }: ReceiverTarget,
+): Promise<void> {
+  const { database } = administration.accounts.deps;
+  if (!(await deleteReceiver(database, account.number, { id, also }))) throw noReceiver(id);
+}
+
+/** Sends a test event to a receiver. @throws AdministrationError */
+export async function testReceiver(
+  { administration }: WebhookDeps,
+  { account, id, also }: ReceiverTarget,
+): Promise<void> {
+  const { accounts, now } = administration;
+  const order = { id, now: new Date(now()), also };
+  const result = await addTestEvent(accounts.deps.database, account.number, order);
+  if (result === "no_receiver") throw noReceiver(id);
+  if (result !== "added") throw new AdministrationError("wrong_state", TEST_WORDS[result]);
+}
+
+/** Sends one event again. @throws AdministrationError */
+export async function replayOne(
+  { administration }: WebhookDeps,
+  { account, also }: Omit<ReceiverTarget, "id">,
+  delivery: number,
+): Promise<void> {
+  if ((await replayed(administration, { account, also }, { delivery })) > 0) return;
+  throw new AdministrationError(
+    "wrong_state",
+    "Only a delivery that ended, began over a minute ago and has an enabled webhook is sent again",
+  );
+}
+
+/** Sends again what a receiver did not take since a time; returns how many events. */
+export async function replayFailed(
+  { administration }: WebhookDeps,
+  { account, id, also }: ReceiverTarget,
+  since: Date,
+): Promise<number> {
+  return await replayed(administration, { account, also }, { receiver: id, since });
+}
+
+async function replayed(
+  { accounts, now }: WebhookDeps["administration"],
+  { account, also }: Omit<ReceiverTarget, "id">,
+  of: ReplayOf,
+): Promise<number> {
+  const order = { of, now: new Date(now()), also };
+  return await replayDeliveries(accounts.deps.database, account.number, order);
+}
+
+const TEST_WORDS: Readonly<Record<Exclude<TestResult, "added" | "no_receiver">, string>> = {
+  disabled: "The webhook is disabled and gets no events: enable it first",
+  too_many: `An account can send at most ${TESTS_PER_MINUTE} test events in a minute`,
+};
+
+function noReceiver(id: string): AdministrationError {
+  return new AdministrationError("not_found", `There is no webhook ${id}`);
+}

@@ -1,0 +1,73 @@
+// Finds limits that refused calls, for accounts with a receiver that chose such events. Leaves out
+// limits whose event is stored already.
+
+import type { ErrorCode } from "../../core/errors.ts";
+import { arrayText, type Database } from "../servers/database.ts";
+
+/** The refusals by a budget of a key. */
+const OF_KEYS: readonly ErrorCode[] = ["key_budget_exceeded"];
+
+/** The refusals by any other limit that its account can raise, or wait for. */
+const OF_ACCOUNTS: readonly ErrorCode[] = [
+  "rate_limit_exceeded",
+  "mail_rate_limit",
+  "mail_daily_limit",
+  "monthly_limit_reached",
+  "account_budget_exceeded",
+  "insufficient_credits",
+  "too_many_streams",
+];
+
+export interface ReachedLimit {
+  /** The account's number. */
+  readonly account: number;
+  readonly type: "key.budget_reached" | "limit.reached";
+  /** The id of the key. */
+  readonly key: string;
+  /** The code of the refusal. */
+  readonly code: string;
+  /** The limit by its name in the request log; null if the log names none. */
+  readonly limit: string | null;
+  readonly uniqueKey: string;
+}
+
+/**
+ * Limits that refused a call within `withinMs`: each once for a key and a UTC day.
+ */
+export async function reachedLimits(
+  { sql }: Database,
+  { withinMs, atMost }: { readonly withinMs: number; readonly atMost: number },
+): Promise<ReachedLimit[]> {
+  const rows = await sql<ReachedRow[]>`
+    WITH refused AS (
+      SELECT l.account, l.key, l.error_code AS code, l.refused_by AS "limit",
+        (l.at AT TIME ZONE 'UTC')::date AS day
+      FROM (SELECT DISTINCT account FROM webhook_receivers WHERE disabled IS NULL
+        AND events && '{key.budget_reached,limit.reached}'::text[]) r
+      JOIN request_log l ON l.account = r.account
+        AND l.at > now() - ${withinMs} * interval '1 ms'
+      WHERE l.error_code = ANY (${arrayText([...OF_KEYS, ...OF_ACCOUNTS])}::text::text[])
+      GROUP BY 1, 2, 3, 4, 5),
+    reached AS (
+      SELECT refused.account, k.id AS key, code, "limit",
+        CASE WHEN code = ANY (${arrayText(OF_KEYS)}::text::text[])
+          THEN 'key.budget_reached' ELSE 'limit.reached' END AS type,
+        concat_ws(' ', 'limit', k.id, code, "limit", day::text) AS unique_key
+      FROM refused JOIN keys k ON k.number = refused.key)
+    SELECT * FROM reached
+    WHERE EXISTS (SELECT 1 FROM webhook_receivers r WHERE r.account = reached.account
+        AND r.disabled IS NULL AND reached.type = ANY (r.events))
+      AND NOT EXISTS (SELECT 1 FROM webhook_events e
+        WHERE e.account = reached.account AND e.unique_key = reached.unique_key)
+    LIMIT ${atMost}`;
+  return rows.map(({ account, unique_key: uniqueKey, ...row }) => ({
+    ...row,
+    account: Number(account),
+    uniqueKey,
+  }));
+}
+
+interface ReachedRow extends Omit<ReachedLimit, "account" | "uniqueKey"> {
+  readonly account: bigint;
+  readonly unique_key: string;
+}

@@ -1,0 +1,137 @@
+// The receivers of webhooks of an account. Every change locks the account first, as everywhere: an
+// event that is stored meanwhile waits, and then finds the receivers as they are.
+
+import { and, asc, count, eq } from "drizzle-orm";
+import { RECEIVERS_MAX } from "../../core/webhooks/webhook-rules.ts";
+import { type AlsoInTransaction, refuseClosed } from "../accounts/accounts.ts";
+import { lockAccount } from "../ledger/operations.ts";
+import type { Database } from "../servers/database.ts";
+import type { Queries } from "../servers/transaction.ts";
+import { webhookReceivers } from "../tables/webhook-schema.ts";
+import { type DisabledReason, endWaiting } from "./receiver-ends.ts";
+
+export type Receiver = Readonly<typeof webhookReceivers.$inferSelect>;
+
+/** The account has as many receivers as it can have. */
+export class TooManyReceivers extends Error {
+  override readonly name = "TooManyReceivers";
+}
+
+export interface NewReceiver {
+  readonly id: string;
+  readonly url: string;
+  readonly description: string;
+  readonly events: readonly string[];
+  /** Sealed. */
+  readonly secret: Uint8Array;
+}
+
+/** The change of a receiver by its account; what is missing stays. */
+export interface ReceiverChange {
+  readonly url?: string;
+  readonly description?: string;
+  readonly events?: readonly string[];
+  readonly secret?: Uint8Array;
+  readonly oldSecret?: Uint8Array | null;
+  readonly oldSecretUntil?: Date | null;
+  readonly disabled?: DisabledReason | null;
+}
+
+/** The receivers of an account, oldest first. */
+export async function listReceivers(queries: Queries, account: number): Promise<Receiver[]> {
+  return await queries
+    .select()
+    .from(webhookReceivers)
+    .where(eq(webhookReceivers.account, account))
+    .orderBy(asc(webhookReceivers.number));
+}
+
+/** A receiver of this account; null if the account has none with this id. */
+export async function findReceiver(
+  queries: Queries,
+  account: number,
+  id: string,
+): Promise<Receiver | null> {
+  const [row] = await queries
+    .select()
+    .from(webhookReceivers)
+    .where(and(eq(webhookReceivers.account, account), eq(webhookReceivers.id, id)));
+  return row ?? null;
+}
+
+/** Adds a receiver. @throws AccountClosed, TooManyReceivers */
+export async function createReceiver(
+  { db }: Database,
+  account: number,
+  order: { readonly receiver: NewReceiver; readonly now: Date; readonly also: AlsoInTransaction },
+): Promise<Receiver> {
+  const { receiver, now, also } = order;
+  return await db.transaction(async (tx) => {
+    refuseClosed(await lockAccount(tx, account));
+    const [found] = await tx
+      .select({ receivers: count() })
+      .from(webhookReceivers)
+      .where(eq(webhookReceivers.account, account));
+    if ((found?.receivers ?? 0) >= RECEIVERS_MAX) {
+      throw new TooManyReceivers(`An account can have at most ${RECEIVERS_MAX} webhooks`);
+    }
+    const values = { ...receiver, events: [...receiver.events], account, createdAt: now };
+    const [row] = await tx.insert(webhookReceivers).values(values).returning();
+    if (row === undefined) throw new Error("The receiver was not stored");
+    await also(tx, account);
+    return row;
+  });
+}
+
+interface ChangeOrder {
+  readonly id: string;
+  readonly now: Date;
+  /** The change that follows from the present row. */
+  readonly decide: (receiver: Receiver) => ReceiverChange;
+  readonly also: AlsoInTransaction;
+}
+
+/** Changes a receiver; null if the account has none with this id. */
+export async function changeReceiver(
+  { db }: Database,
+  account: number,
+  { id, now, decide, also }: ChangeOrder,
+): Promise<Receiver | null> {
+  return await db.transaction(async (tx) => {
+    await lockAccount(tx, account);
+    const receiver = await findReceiver(tx, account, id);
+    if (receiver === null) return null;
+    const change = decide(receiver);
+    const { disabled } = change;
+    const isSwitched = disabled !== undefined && disabled !== receiver.disabled;
+    const [row] = await tx
+      .update(webhookReceivers)
+      .set({
+        ...change,
+        events: [...(change.events ?? receiver.events)],
+        ...(isSwitched && { disabledAt: disabled === null ? null : now, failingSince: null }),
+      })
+      .where(eq(webhookReceivers.number, receiver.number))
+      .returning();
+    if (isSwitched && disabled !== null) await endWaiting(tx, receiver.number, now);
+    await also(tx, account);
+    return row ?? null;
+  });
+}
+
+/** Deletes a receiver with its deliveries; false if the account has none with this id. */
+export async function deleteReceiver(
+  { db }: Database,
+  account: number,
+  { id, also }: Pick<ChangeOrder, "id" | "also">,
+): Promise<boolean> {
+  return await db.transaction(async (tx) => {
+    await lockAccount(tx, account);
+    const deleted = await tx
+      .delete(webhookReceivers)
+      .where(and(eq(webhookReceivers.account, account), eq(webhookReceivers.id, id)))
+      .returning({ id: webhookReceivers.id });
+    if (deleted.length > 0) await also(tx, account);
+    return deleted.length > 0;
+  });
+}

@@ -1,0 +1,78 @@
+// Tests the events of limits that refused calls, and of mail that bounced.
+
+import { expect, test } from "bun:test";
+import { addLimitEvents } from "../../../src/accounts/limit-events.ts";
+import { newId, newTimedId } from "../../../src/core/ids.ts";
+import { MailMessages } from "../../../src/store/mail/mail-messages.ts";
+import { random } from "../../support/random.ts";
+import { shared } from "../../support/shared.ts";
+import type { TestAccount } from "../../support/stores/accounts.ts";
+import { receive } from "../../support/stores/webhook-lab.ts";
+import { ask, openAccount, openWorld, usd } from "../../support/stores/world.ts";
+
+const world = await shared(openWorld());
+const { database } = world;
+
+async function eventsOf({ row }: TestAccount) {
+  const rows = await database.sql<{ type: string; data: string }[]>`
+    SELECT type, data FROM webhook_events WHERE account = ${row.number} ORDER BY created_at, type`;
+  return rows.map(({ type, data }) => [type, JSON.parse(data)] as const);
+}
+
+async function receiving(events: readonly string[], paid = "1"): Promise<TestAccount> {
+  const account = await openAccount(world, { paid, monthlyLimit: "0.5" });
+  await receive(world, account, { url: "http://127.0.0.1:1/", events });
+  return account;
+}
+
+/** Has a call refused, and looks for events, twice at once as two workers may. */
+async function refuse({ actor, keyId }: TestAccount, bound: string): Promise<void> {
+  const admission = await actor.admit(ask(keyId, usd(bound), { freeEligible: false }));
+  expect(admission.verdict).toBe("refused");
+  await world.flush();
+  await Promise.all([addLimitEvents(database), addLimitEvents(database)]);
+}
+
+test("a budget of a key that refuses calls gives one event a day, with the key's id", async () => {
+  const account = await receiving(["key.budget_reached"]);
+  for (let call = 0; call < 3; call += 1) await refuse(account, "0.7");
+  expect(await eventsOf(account)).toEqual([
+    ["key.budget_reached", { key: account.keyId, code: "key_budget_exceeded", limit: "budget" }],
+  ]);
+});
+
+test("another limit gives limit.reached, only to webhooks that chose it", async () => {
+  const account = await receiving(["limit.reached"], "0.1");
+  await refuse(account, "0.7");
+  expect(await eventsOf(account)).toEqual([]);
+  await refuse(account, "0.2");
+  await refuse(account, "0.2");
+  expect(await eventsOf(account)).toMatchObject([
+    ["limit.reached", { key: account.keyId, code: "insufficient_credits" }],
+  ]);
+});
+
+test("a message that bounces gives one event with id and domains, and no address", async () => {
+  const account = await receiving(["mail.bounced"]);
+  const messages = new MailMessages(database);
+  const id = newId("message", random);
+  await messages.insert({
+    id,
+    accountId: account.id,
+    requestId: newTimedId("request", random, Date.now()),
+    hold: "{}",
+    recipients: 1,
+    domains: ["example.com"],
+    box: new Uint8Array(40),
+    idempotency: null,
+  });
+  expect(await messages.bounce(id)).toBe(false);
+  expect(await eventsOf(account)).toEqual([]);
+  const { number } = account.row;
+  await database.sql`UPDATE mail_messages SET status = 'sent' WHERE account = ${number}`;
+  expect(await Promise.all([messages.bounce(id), messages.bounce(id)])).toEqual([true, true]);
+  expect(await messages.bounce(newId("message", random))).toBe(true);
+  expect(await eventsOf(account)).toEqual([
+    ["mail.bounced", { message: id, domains: ["example.com"] }],
+  ]);
+});
