@@ -11,6 +11,7 @@ import { entryTexts } from "./texts/entry.ts";
 import { peopleTexts } from "./texts/people.ts";
 import { playgroundTexts } from "./texts/playground.ts";
 import { usageTexts } from "./texts/usage.ts";
+import { webhookTexts } from "./texts/webhooks.ts";
 import { workTexts } from "./texts/work.ts";
 
 /** A service is called by its title, unless a text below replaces it. */
@@ -34,6 +35,7 @@ export const t = {
       keys: "Keys",
       models: "Models",
       playground: "Playground",
+      webhooks: "Webhooks",
       billing: "Billing",
       limits: "Limits",
       team: "Team",
@@ -128,6 +130,7 @@ export const t = {
   usage: usageTexts,
   work: workTexts,
   playground: playgroundTexts,
+  webhooks: webhookTexts,
 };
 
 function capitalised(word: string): string {

@@ -79,7 +79,8 @@ interface QueryTerms {
   readonly renew?: boolean;
 }
 
-function accountQuery<T>(
+/** A query of something of an account, renewed while its page is open. */
+export function accountQuery<T>(
   account: string,
   name: string,
   { query = {}, renew = true }: QueryTerms = {},

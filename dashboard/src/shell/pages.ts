@@ -44,6 +44,12 @@ export const PAGES = pages({
     load: () => import("../pages/playground/playground.tsx"),
     component: "PlaygroundPage",
   },
+  webhooks: {
+    group: "build",
+    letter: "w",
+    load: () => import("../pages/webhooks/webhooks.tsx"),
+    component: "WebhooksPage",
+  },
   billing: {
     group: "account",
     letter: "b",

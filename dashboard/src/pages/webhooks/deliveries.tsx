@@ -1,0 +1,125 @@
+// The log of deliveries: what was sent to the webhooks of an account, and what they answered.
+
+import { SegmentedControl } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { DeliveriesReply } from "../../../../src/console/webhook-lists.ts";
+import { outdateAccount } from "../../api/queries.ts";
+import { deliveriesQuery, replayDelivery, webhooksQuery } from "../../api/webhooks.ts";
+import { Problem, say, useChange } from "../../parts/ask.tsx";
+import { type Column, columnsOf } from "../../parts/columns.tsx";
+import { Loaded } from "../../parts/loaded.tsx";
+import { Pager } from "../../parts/pager.tsx";
+import { Panel, Tag, type Tone } from "../../parts/panel.tsx";
+import { RowButton } from "../../parts/row-button.tsx";
+import { Table } from "../../parts/table.tsx";
+import { oneOf, useFields } from "../../search-fields.ts";
+import { t } from "../../texts.ts";
+import { dayTime } from "../../time.ts";
+
+type Delivery = DeliveriesReply["deliveries"][number];
+
+const STATUSES = ["all", "waiting", "delivered", "failed"] as const;
+const TONES: Readonly<Record<Delivery["status"], Tone>> = {
+  waiting: "held",
+  delivered: "paid",
+  failed: "owed",
+};
+
+export function Deliveries({ account }: { readonly account: string }) {
+  const [fields, change] = useFields();
+  const status = oneOf(STATUSES, fields.status);
+  const { before } = fields;
+  const query = useQuery({
+    ...deliveriesQuery(account, { before, status: status === "all" ? undefined : status }),
+    placeholderData: (last) => last,
+  });
+  const webhooks = useQuery(webhooksQuery(account));
+  const again = useChange(async (delivery: number) => {
+    await replayDelivery(account, delivery);
+    say(t.webhooks.sentAgain);
+    await outdateAccount(account);
+  });
+  const hostOf = (id: string) => {
+    const url = webhooks.data?.webhooks.find((one) => one.id === id)?.url;
+    return url === undefined ? id : new URL(url).host;
+  };
+  const columns = columnsFor(hostOf, (delivery) => void again.start(delivery));
+  return (
+    <Panel title={t.webhooks.log} aside={t.webhooks.logAbout}>
+      <SegmentedControl
+        size="xs"
+        mb="sm"
+        aria-label={t.webhooks.statusLabel}
+        data={STATUSES.map((one) => ({ value: one, label: t.webhooks.status[one] }))}
+        value={status}
+        onChange={(chosen) => change({ status: chosen, before: undefined })}
+      />
+      <Problem error={again.error} />
+      <Loaded query={query} height={200}>
+        {({ deliveries, next }) => (
+          <>
+            <Table
+              columns={columns}
+              rows={deliveries}
+              keyOf={({ number }) => String(number)}
+              none={t.webhooks.logNone}
+            />
+            <div className="row table-foot" data-end="">
+              <Pager before={before} next={next} go={(place) => change({ before: place })} />
+            </div>
+          </>
+        )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+function columnsFor(
+  hostOf: (webhook: string) => string,
+  again: (delivery: number) => void,
+): readonly Column<Delivery>[] {
+  return columnsOf(
+    t.webhooks.logColumns,
+    {
+      at: "created_at",
+      event: {
+        words: ({ type, event }) => (
+          <>
+            {type}
+            <div className="tiny dim mono">{event}</div>
+          </>
+        ),
+      },
+      to: { words: ({ webhook }) => hostOf(webhook) },
+      status: ({ status, next_attempt_at: next }) => (
+        <>
+          <Tag tone={TONES[status]}>{t.webhooks.status[status]}</Tag>
+          {next !== null && <div className="tiny dim">{t.webhooks.next(dayTime(next))}</div>}
+        </>
+      ),
+      attempts: { count: "attempts" },
+      answer: { words: (delivery) => <Answer delivery={delivery} /> },
+    },
+    {
+      show: ({ number, status, event }) =>
+        status !== "waiting" && (
+          <RowButton of={event} onClick={() => again(number)}>
+            {t.webhooks.again}
+          </RowButton>
+        ),
+    },
+  );
+}
+
+function Answer({ delivery }: { readonly delivery: Delivery }) {
+  const { http_status: status, duration_ms: duration, error } = delivery;
+  if (duration === null) return <span className="dim">–</span>;
+  return (
+    <>
+      <span className="nowrap">
+        {status ?? t.webhooks.noAnswer} · {t.webhooks.milliseconds(duration)}
+      </span>
+      {error !== null && <div className="tiny dim">{error}</div>}
+    </>
+  );
+}
