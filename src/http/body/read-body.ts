@@ -6,7 +6,10 @@ import type { Deadline, Expiring } from "../../core/deadlines.ts";
 import { ApiError } from "../../core/errors.ts";
 import type { BodyShare } from "./body-shares.ts";
 
-/** A client must send its body within this time, or a large one at this rate: 4 Mbit a second. */
+/**
+ * A client must send its body within this time, or at this rate: 4 Mbit a second. A body without a
+ * declared length has the time of its bytes that arrived, so that silence ends after 10 seconds.
+ */
 const BODY_MS_MAX = 10_000;
 const BYTES_A_MS = 512;
 /** A body that takes longer is slow. */
@@ -45,9 +48,9 @@ export class LateBody extends ApiError {
   }
 }
 
-/** The time for a body of the declared length, or for the longest one. */
-function bodyMsMax({ declared, bytesMax }: BodyRules): number {
-  return Math.max(BODY_MS_MAX, Math.min(declared ?? bytesMax, bytesMax) / BYTES_A_MS);
+/** The time for so many bytes. */
+function msMaxOf(bytes: number): number {
+  return Math.max(BODY_MS_MAX, bytes / BYTES_A_MS);
 }
 
 /**
@@ -74,6 +77,10 @@ class Reading implements Expiring {
   #deadline: Deadline;
   /** The promise of `onSlow`; null as long as the body is not slow. */
   #slow: Promise<void> | null = null;
+  /** The bytes of the body: as declared, or those that have arrived. */
+  #bytes = 0;
+  /** The time that the body has until its deadline. */
+  #msMax = PROMPT_MS;
 
   constructor(
     rules: BodyRules,
@@ -87,25 +94,60 @@ class Reading implements Expiring {
   }
 
   expire(): void {
-    if (this.#slow !== null) {
-      this.#fail(new LateBody(bodyMsMax(this.#rules)));
+    const more = msMaxOf(this.#bytes) - this.#msMax;
+    if (more <= 0) {
+      this.#fail(new LateBody(this.#msMax));
       return;
     }
     const rules = this.#rules;
-    this.#slow = rules.onSlow?.() ?? Promise.resolve();
-    this.#slow.catch((error) => this.#fail(error));
-    this.#deadline = rules.clock.deadline(bodyMsMax(rules) - PROMPT_MS, this);
+    this.#slow ??= this.#beginSlow();
+    this.#msMax += more;
+    this.#deadline = rules.clock.deadline(more, this);
+  }
+
+  #beginSlow(): Promise<void> {
+    const slow = this.#rules.onSlow?.() ?? Promise.resolve();
+    slow.catch((error) => this.#fail(error));
+    return slow;
   }
 
   begin(request: Request): void {
     try {
-      readBytes(request, this.#rules).then(
+      this.#readBytes(request).then(
         (bytes) => this.#receive(bytes),
         (error) => this.#fail(error),
       );
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  /** Begins to read. Throws at once a refusal that follows from the headers. */
+  #readBytes(request: Request): Promise<Uint8Array> {
+    const { declared = declaredLength(request), bytesMax, share } = this.#rules;
+    if (declared !== null && declared > bytesMax) throw bodyTooLarge(bytesMax);
+    const encoding = request.headers.get("content-encoding");
+    if (encoding !== null && encoding.trim().toLowerCase() !== "identity") {
+      throw new ApiError("invalid_json", "The body must not be compressed: drop Content-Encoding");
+    }
+    if (declared === null) return this.#readStream(request);
+    this.#bytes = declared;
+    share?.take(declared);
+    return request.bytes();
+  }
+
+  /** Reads a body without a declared length piece by piece, to stop at the limit. */
+  async #readStream({ body }: Request): Promise<Uint8Array> {
+    if (body === null) return new Uint8Array();
+    const { bytesMax, share } = this.#rules;
+    const pieces: Uint8Array[] = [];
+    for await (const piece of body) {
+      this.#bytes += piece.byteLength;
+      if (this.#bytes > bytesMax) throw bodyTooLarge(bytesMax);
+      share?.take(piece.byteLength);
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces, this.#bytes);
   }
 
   #receive(bytes: Uint8Array): void {
@@ -144,19 +186,6 @@ class Reading implements Expiring {
   }
 }
 
-/** Begins to read. Throws at once a refusal that follows from the headers. */
-function readBytes(request: Request, rules: BodyRules): Promise<Uint8Array> {
-  const { declared = declaredLength(request) } = rules;
-  if (declared !== null && declared > rules.bytesMax) throw bodyTooLarge(rules.bytesMax);
-  const encoding = request.headers.get("content-encoding");
-  if (encoding !== null && encoding.trim().toLowerCase() !== "identity") {
-    throw new ApiError("invalid_json", "The body must not be compressed: drop Content-Encoding");
-  }
-  if (declared === null) return readStream(request, rules);
-  rules.share?.take(declared);
-  return request.bytes();
-}
-
 /** Parses a text whose shape was checked. */
 export function parseJson(text: string): unknown {
   try {
@@ -173,20 +202,6 @@ export function decode(bytes: Uint8Array): string {
   } catch {
     throw new ApiError("invalid_json", "The body is not valid UTF-8");
   }
-}
-
-// Reads a body without a declared length piece by piece, to stop at the limit.
-async function readStream(request: Request, { bytesMax, share }: BodyRules): Promise<Uint8Array> {
-  if (request.body === null) return new Uint8Array();
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  for await (const piece of request.body) {
-    length += piece.byteLength;
-    if (length > bytesMax) throw bodyTooLarge(bytesMax);
-    share?.take(piece.byteLength);
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces, length);
 }
 
 /** The refusal of a body; `of` says which part of it is meant. */

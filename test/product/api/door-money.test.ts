@@ -174,7 +174,7 @@ describe("a stream holds nothing and costs what was sent, wherever", () => {
           await until(() => api.openCalls === 0, "the call was settled");
           await expectFair(account, before, { count, words });
         }
-      }, 60_000);
+      });
     }
   }
 });

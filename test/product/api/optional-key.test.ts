@@ -116,7 +116,7 @@ test("with a key GET /v1/models and 404 go on while Redis is gone", async () => 
     cases.map(async ([path, status]) => [(await other.get(path, account)).status, status]),
   );
   for (const [told, wanted] of responses) expect(told).toBe(wanted);
-}, 30_000);
+});
 
 /** The status in the request log of the account's last request. */
 async function lastLogged(account: TestAccount): Promise<number> {

@@ -99,4 +99,4 @@ test("auto takes a model with a short context if there is no other", async () =>
   expect(other.chat.requests[0]?.maxTokens).toBeLessThan(3_100);
   // A caller who asks for this many learns that they fit no model.
   expect((await ask({ max_tokens: 4096 })).status).toBe(400);
-}, 20_000);
+});

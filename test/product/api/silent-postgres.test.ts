@@ -89,7 +89,7 @@ test("calls of accounts that are not loaded end in time, and nothing is charged"
   expect(await balances(unknown)).toEqual({ paid: usd("10"), free: usd("5"), held: NONE });
   await untilServed(unknown.key);
   await untilServed(cold.key);
-}, 30_000);
+});
 
 test("a loaded account is served while Postgres hangs", async () => {
   const warm = await openAccount(world, { paid: "10" });

@@ -119,4 +119,4 @@ test("under faults of all kinds every answer is its own and every transaction wh
     SELECT transaction FROM written GROUP BY transaction HAVING count(DISTINCT by) > 1`;
   expect([...mixed]).toEqual([]);
   await Promise.all([database.close(), operator.close()]);
-}, 120_000);
+});

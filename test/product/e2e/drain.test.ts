@@ -59,7 +59,7 @@ test("500 parallel calls on a balance worth K over two processes: exactly K pass
   const [lowest] = await product.operator.database.sql`
     SELECT min(paid_after) AS paid FROM ledger_entries WHERE kind = 'charge'`;
   expect(lowest?.paid).toBe(COST - 1n);
-}, 60_000);
+});
 
 test("500 parallel batches on a balance worth K over two processes: exactly K pass", async () => {
   const pass = 77;
@@ -91,7 +91,7 @@ test("500 parallel batches on a balance worth K over two processes: exactly K pa
     SELECT sum(requests)::int AS queries FROM request_log WHERE endpoint = '/v1/search/batch'
     AND status = 200`;
   expect(logged?.queries).toBe(2 * pass);
-}, 60_000);
+});
 
 test("an application account's calls pass as often as its credits pay, over all keys", async () => {
   const pass = 47;
@@ -114,7 +114,7 @@ test("an application account's calls pass as often as its credits pay, over all 
   const { wallet } = await actors.of(account.id, account.bucket).state();
   expect(wallet).toMatchObject({ paid: COST - 1n, heldPaid: 0n, free: 0n, heldFree: 0n });
   expect(await product.audit()).toMatchObject({ difference: null, openHolds: 0 });
-}, 60_000);
+});
 
 test("the first calls of a month share one allowance, over all processes", async () => {
   const account = await product.account({ surface: "application" });
@@ -130,4 +130,4 @@ test("the first calls of a month share one allowance, over all processes", async
     WHERE a.id = ${account.id}`;
   expect([...rows]).toEqual([{ amount: "1000000000" }]);
   expect(await product.audit()).toMatchObject({ difference: null, openHolds: 0 });
-}, 60_000);
+});

@@ -68,7 +68,7 @@ test("stores that go away are logged without their passwords", async () => {
     // Drizzle's errors list the values of the statement, such as addresses of people.
     expect(text).not.toContain("params: ");
   }
-}, 60_000);
+});
 
 const FAULTS = {
   "a password that Redis does not take": {
@@ -131,6 +131,6 @@ for (const file of ["src/main.ts", "workers/main.ts"]) {
         await program.kill9();
         folder.remove();
       }
-    }, 30_000);
+    });
   }
 }

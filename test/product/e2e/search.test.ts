@@ -66,7 +66,7 @@ test("the index is built at the first start while everything else is served", as
     });
     expect(answer.headers.get("x-svc-cost-usd")).toBe("0.001");
   }
-}, 60_000);
+});
 
 test("a batch is answered in its order and charged once", async () => {
   const batch = [{ query: "addEventListener", max_results: 1 }, { query: "🎈" }];
@@ -90,7 +90,7 @@ test("documents added by the command line are found by running processes", async
     );
     expect(await resultsOf(api, "smiling quokkas")).toMatchObject([{ url: quokka.url }]);
   }
-}, 120_000);
+});
 
 test("an operator's pause affects every process, and costs no account anything", async () => {
   expect(await run("service", "pause", "search")).toBe(0);
@@ -105,7 +105,7 @@ test("an operator's pause affects every process, and costs no account anything",
     const answers = await Promise.all([0, 1].map((api) => post(api, "/v1/search", { query: "x" })));
     return answers.every(({ status }) => status === 200);
   });
-}, 30_000);
+});
 
 test("everything that was charged is in the ledger", async () => {
   expect(await product.audit()).toMatchObject({ difference: null, openHolds: 0 });

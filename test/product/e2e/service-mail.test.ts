@@ -55,7 +55,7 @@ test("a mail of the service survives a worker that is killed at any stage", asyn
     expect(new Set(copies).size).toBe(1);
     expect(copies[0]).toContain(`Subject: ${stage}`);
   }
-}, 120_000);
+});
 
 /**
  * Kills at a stage of the conversation; `accepted`: the server has the mail, the worker no answer.

@@ -82,7 +82,7 @@ test("a stopping process settles the streams that their callers leave", async ()
     expect(await heldOf(account)).toEqual({ held: 0n, streams: 0 });
     await leaving.start();
   }
-}, 60_000);
+});
 
 test("a stopping process reports it, and interrupts calls that last too long", async () => {
   const account = await product.account({ paid: "10", contract: "enterprise" });
@@ -111,7 +111,7 @@ test("a stopping process reports it, and interrupts calls that last too long", a
   });
   expect(await product.audit()).toMatchObject({ difference: null });
   await leaving.start();
-}, 60_000);
+});
 
 test("a process stopped while Redis is away settles when it is back", async () => {
   const account = await product.account({ paid: "10", contract: "enterprise" });
@@ -126,7 +126,7 @@ test("a process stopped while Redis is away settles when it is back", async () =
   expect(await leaving.exited).toEqual({ code: 0, signal: null });
   expect(await heldOf(account)).toEqual({ held: 0n, streams: 0 });
   await leaving.start();
-}, 60_000);
+});
 
 test("a switch takes effect on every process, and costs nothing", async () => {
   const account = await product.account({ contract: "enterprise" });
@@ -170,7 +170,7 @@ test("a new configuration takes effect on every process without a restart", asyn
     const since = log.slice(born[index] ?? 0).map(({ msg }) => msg);
     expect(since.filter((msg) => msg.startsWith("Farebox listens"))).toEqual([]);
   }
-}, 60_000);
+});
 
 test("a revoked key is refused by the next request on the other process", async () => {
   // A key that is new to a process and one that is refused count for the address, which has 60.

@@ -55,7 +55,9 @@ const MODELS = [
   ...GOOD_MOODS.map((id) => ({ id, takesMedia: id !== "tokens-3" })),
   COSTLY,
   ...BAD_MOODS.map((id) => ({ id })),
-];
+  { id: "vectors", serves: "embedding" },
+  { id: "ranks", serves: "rerank" },
+] as const;
 const BAD_MODELS = BAD_MOODS.map((id) => JSON.stringify(id));
 
 const RICH = { paid: "100000", contract: "enterprise", scopes: SCOPES } as const;
@@ -120,18 +122,30 @@ export async function startFuzzedProduct(): Promise<FuzzedProduct> {
   for (let index = 0; index < RICH_ACCOUNTS; index += 1) {
     const key = secrets.get(`KNOWN_rich_${index}`) ?? "";
     secrets.set(`KNOWN_message_${index}`, await sendMessage(product, key));
+    secrets.set(`KNOWN_call_${index}`, await payCall(product, key));
   }
   const known = {
     id: [
       "KNOWN_message_0",
       "KNOWN_message_1",
       "KNOWN_message_2",
+      "KNOWN_call_0",
+      "KNOWN_call_1",
+      "KNOWN_call_2",
       "ok",
       "msg_0351Ki6Po6Ze8c7RSniYDy",
       "qwen/qwen3",
       "auto",
     ],
-    model: [...GOOD_MOODS, ...GOOD_MOODS, ...GOOD_MOODS, COSTLY.id, ...BAD_MOODS],
+    model: [
+      ...GOOD_MOODS,
+      ...GOOD_MOODS,
+      ...GOOD_MOODS,
+      COSTLY.id,
+      ...BAD_MOODS,
+      "vectors",
+      "ranks",
+    ],
     to: ["ada@example.test", ["ada@example.test", "b@c.test", "Ada@example.test"]],
     reply_to: ["b@c.test"],
     url: [pngUrl(640, 480), pngUrl(8_192, 8_192), "https://example.com/a.png", "data:image/png,"],
@@ -252,4 +266,18 @@ async function sendMessage(product: Product, key: string): Promise<string> {
     body: JSON.stringify({ to: "ada@example.test", subject: "Known", text: "A line." }),
   });
   return ((await reply.json()) as { readonly id: string }).id;
+}
+
+/** Makes a call, and returns its id once its receipt can be had. */
+async function payCall(product: Product, key: string): Promise<string> {
+  const { url } = product.api(0);
+  const headers = { authorization: `Bearer ${key}` };
+  const body = JSON.stringify({ model: "ok", messages: [{ role: "user", content: "Hello" }] });
+  const reply = await fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body });
+  const id = reply.headers.get("x-request-id") ?? "";
+  await eventually(
+    "the call has a receipt",
+    async () => (await fetch(`${url}/v1/receipts/${id}`, { headers })).status === 200,
+  );
+  return id;
 }

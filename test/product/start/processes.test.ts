@@ -105,7 +105,7 @@ test("no process starts on a schema of an earlier release, and it names the step
   } finally {
     await sql`INSERT INTO drizzle.__drizzle_migrations ${sql(last ?? {})}`;
   }
-}, 30_000);
+});
 
 test("a signal ends a process in order, even one that still waits for a store", async () => {
   for (const name of ["api", "worker"]) {
@@ -121,7 +121,7 @@ test("a signal ends a process in order, even one that still waits for a store", 
     child.kill("SIGTERM");
     expect([name, await child.exited]).toEqual([name, 0]);
   }
-}, 30_000);
+});
 
 test("a .env of the folder in which a process or command is started is not read", async () => {
   writeFileSync(join(home, ".env"), "KEY_PEPPER=short\nCONSOLE_URL=nothing\n");
@@ -173,4 +173,4 @@ test("an API that shares no port never takes calls of another one", async () => 
   }
   first.kill("SIGTERM");
   expect(await first.exited).toBe(0);
-}, 60_000);
+});

@@ -107,4 +107,4 @@ test("startCluster() serves every slot from three masters, by their ports", asyn
   expect(client.nodes("master")).toHaveLength(3);
   expect(await Promise.all(keys.map((key) => client.get(key)))).toEqual(keys.map(() => "1"));
   client.disconnect();
-}, 30_000);
+});

@@ -57,7 +57,7 @@ test("an operator's own store that is away is named in words, without a stack", 
     expect(told).toStartWith(words);
     expect(told.trimEnd().split("\n")).toHaveLength(1);
   }
-}, 120_000);
+});
 
 test("an unknown argument of npm start is named, and nothing starts", async () => {
   using home = launcherHome();
@@ -80,4 +80,4 @@ test("SIGTERM to npm stops everything that npm start has started", async () => {
     if (existsSync(lock)) process.kill(launcher.pid, "SIGTERM");
   }
   expect(await stores.exited).toBe(0);
-}, 120_000);
+});

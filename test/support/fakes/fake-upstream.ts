@@ -1,5 +1,6 @@
 // Serves OpenAI's chat completions according to a mood, which is the name of the model. Responses
-// and Messages are served too, with the moods that only speak. It writes HTTP/1.1
+// and Messages are served too, with the moods that only speak; embeddings and ranks have one
+// reply. It writes HTTP/1.1
 // by hand to sockets, because no server library can violate the protocol. As a process: `bun
 // test/support/fakes/fake-upstream.ts --port N`; it prints its address as JSON.
 
@@ -7,6 +8,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { type Received, readRequests } from "../api/read-requests.ts";
 import { replyDetails } from "./fake-details.ts";
+import { replyTo } from "./fake-vectors.ts";
 import { anthropicWire } from "./wire/anthropic-wire.ts";
 import { responsesWire } from "./wire/responses-wire.ts";
 import type { WireForm } from "./wire/wire-answer.ts";
@@ -47,6 +49,7 @@ export interface FakeUpstream extends AsyncDisposable {
 /** Secrets in the errors of this server, which must not reach a caller. */
 export const UPSTREAM_SECRET = "org-4f2a secret-zone.example";
 
+const VECTOR_PATHS: ReadonlySet<string> = new Set(["/v1/embeddings", "/v1/rerank"]);
 const WORDS = ["Fares", " are", " paid", " before", " the", " ride", " begins", "."];
 /** A client has read the sent bytes within this time: a reset throws away unread ones. */
 const READ_MS = 100;
@@ -511,6 +514,7 @@ export async function startFakeUpstream(options: FakeUpstreamOptions = {}): Prom
       if (record) requests.push(current);
       const answer = new Answer(socket, current, slowMs);
       if (current.path === "/v1/models") return answer.json(200, modelList());
+      if (VECTOR_PATHS.has(current.path)) return answer.json(200, replyTo(current.body));
       void Promise.resolve(moodOf(mood)(answer)).catch(() => socket.destroy());
     });
   }

@@ -147,7 +147,7 @@ test("a Redis whose last writes were cut off loses no credit and never goes belo
     expect(paid >= 0n && free >= 0n).toBe(true);
     await spend(account, "0.25");
   }
-}, 60_000);
+});
 
 /**
  * Sets how much memory Redis may use; one megabyte is less than it uses when empty, "0" is no

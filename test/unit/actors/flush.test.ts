@@ -71,7 +71,7 @@ test("calls go on while Postgres is away, and all of them are booked when it is 
   await expectSound(away, account);
   expect(await logOf(away, account)).toHaveLength(23);
   expect(await verdict(account, usd("14.77"))).toBe("admitted");
-}, 30_000);
+});
 
 test("a rebuild goes on from the entry that a flusher commits meanwhile", async () => {
   await using fresh = await openWorld();

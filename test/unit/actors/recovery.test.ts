@@ -181,4 +181,4 @@ test("buckets that two processes rebuild all at once never wait in a circle", as
   await Promise.all(processes.flatMap((one) => buckets.map((bucket) => one.rebuild([{ bucket }]))));
   expect(await balances(account)).toEqual({ paid: usd("10"), free: usd("4"), held: NONE });
   await expectSound(world, account);
-}, 30_000);
+});

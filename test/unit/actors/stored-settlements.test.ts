@@ -113,7 +113,7 @@ for (const isLeaseOver of [false, true]) {
       [NONE, 502],
       ...ok,
     ]);
-  }, 30_000);
+  });
 }
 
 interface Cut extends AsyncDisposable {
@@ -285,4 +285,4 @@ test("many stored settlements are delivered in pages", async () => {
   expect(await deliverSettlements(settlementsOf(world))).toBe(240);
   expect(await countRows(world)).toBe(0);
   for (const account of accounts) await expectCharged(world, account, "6");
-}, 60_000);
+});

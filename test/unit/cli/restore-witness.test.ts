@@ -107,4 +107,4 @@ test("a restore that cannot reach the queue's Redis leaves the money Redis uncha
   const { code } = await away("restore", "--yes");
   expect(code).toBe(1);
   expect(await witnessOf(account)).toEqual(witness);
-}, 60_000);
+});

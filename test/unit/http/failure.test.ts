@@ -142,7 +142,7 @@ test("a key that the Cluster of Redis does not serve is 503, even beside writes"
   redis.disconnect();
   expect(String(away)).toStartWith("ReplyError: CLUSTERDOWN ");
   expect(failureOf(away)).toMatchObject({ code: "service_unavailable", cause: away });
-}, 30_000);
+});
 
 test("a refused statement is a fault of ours, and our own errors stay unchanged", () => {
   const refused = Object.assign(new Error("no such column"), { code: "42703" });

@@ -24,7 +24,7 @@ test("after a table of any size has left Postgres, the next statement follows", 
       await tx`DROP TABLE many`;
     }
   });
-}, 30_000);
+});
 
 test("a reader that stops halfway does not keep the transaction open", async () => {
   const full = new Error("The disk is full");
@@ -36,7 +36,7 @@ test("a reader that stops halfway does not keep the transaction open", async () 
   await expect(reading).rejects.toBe(full);
   const [row] = await database.sql`SELECT to_regclass('many') AS name`;
   expect(row?.name).toBeNull();
-}, 30_000);
+});
 
 const NUMBERS = { name: "numbers", columns: ["number"] } as const;
 
@@ -90,4 +90,4 @@ test("a COPY whose connection ends fails with it, and refuses no row", async () 
   expect(isUnavailable(error)).toBe(true);
   const [row] = await database.sql`SELECT 1 AS one`;
   expect(row?.one).toBe(1);
-}, 30_000);
+});

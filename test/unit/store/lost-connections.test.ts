@@ -96,7 +96,7 @@ test("a connection that ends while it is opened fails only its own statement", a
   process.off("unhandledRejection", onLost);
   expect(lost).toEqual([]);
   // A pool that waits for such a connection until its time limit ends after five seconds.
-}, 5_000);
+});
 
 test("the first statement on a connection that breaks gets no other's answer", async () => {
   await using proxy = new TcpProxy(primary.port);
@@ -232,7 +232,7 @@ test("Postgres is used soon after it is back, however often it was tried meanwhi
       () => false,
     );
   });
-}, 30_000);
+});
 
 test("statements that wait for a connection do not wait for an attempt each", async () => {
   // An address without a listener.
@@ -240,7 +240,7 @@ test("statements that wait for a connection do not wait for an attempt each", as
   await using database = open(url, { connectionsMax: 1, timeoutMs: 100 });
   const waiting = Array.from({ length: 100 }, () => rejection(database.sql`SELECT 1`));
   for (const error of await Promise.all(waiting)) expect(isUnavailable(error)).toBeTrue();
-}, 15_000);
+});
 
 test("a statement on a Postgres that hangs fails, and so does a transaction", async () => {
   await using own = await startPrivatePostgres({ durable: false });
@@ -258,7 +258,7 @@ test("a statement on a Postgres that hangs fails, and so does a transaction", as
       () => false,
     );
   });
-}, 30_000);
+});
 
 test.each([
   ["one server", []],
@@ -297,7 +297,7 @@ test("of several servers every connection is to the one that takes writes", asyn
       }
     }
   }
-}, 30_000);
+});
 
 /** The process of Postgres that answers. */
 async function askPrimary({ sql }: Database): Promise<number> {

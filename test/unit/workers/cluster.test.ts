@@ -38,4 +38,4 @@ test("sweep, eviction and audit work on a Redis Cluster, over all its masters", 
   const { paid } = await walletOf(first);
   await changeWallet(world.redis, first.actor.keys.wallet, { paid: nano(paid + 1n) });
   expect(await found(world, first)).toContain("the available paid balance in Redis");
-}, 60_000);
+});

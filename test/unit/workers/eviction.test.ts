@@ -128,7 +128,7 @@ test("an eviction under calls and flushes loses and doubles nothing", async () =
   expect(evicted).toBeGreaterThan(0);
   expect(await balances(account)).toMatchObject({ paid: usd("20"), free: usd("3.5") });
   expect(await found(world, account)).toBe("");
-}, 30_000);
+});
 
 test("many wallets are read page by page", async () => {
   const accounts = [];

@@ -245,4 +245,4 @@ test("entries wait while Postgres is away, and are written when it is back", asy
   await away.flush();
   await expectBooked(account, 13);
   expect(await away.rejected.countOpen()).toBe(0);
-}, 30_000);
+});

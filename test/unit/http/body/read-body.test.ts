@@ -8,6 +8,7 @@ import { eventually } from "../../../support/eventually.ts";
 import { FakeClock } from "../../../support/fakes/fake-clock.ts";
 
 const KIB = 1024;
+const MIB = 1024 * KIB;
 const anyBody = jsonBody(Type.Object({}), { bytesMax: 64 * KIB });
 const parseObject: JsonBody<unknown>["parse"] = (text) => anyBody.check(anyBody.parse(text));
 
@@ -95,12 +96,43 @@ describe("a JSON body", () => {
     expect(pieces).toBeLessThan(80);
   });
 
-  test("gives up a body that does not arrive", async () => {
+  for (const bytesMax of [KIB, 32 * MIB]) {
+    test(`gives up a body of at most ${bytesMax} bytes that does not arrive`, async () => {
+      const clock = new FakeClock();
+      const body = new ReadableStream<Uint8Array>({ start: () => {} });
+      const request = new Request("http://x/", { method: "POST", body });
+      const reading = codeOf(readText(request, { bytesMax, clock }));
+      clock.advance(10_000);
+      expect(await reading).toBe("invalid_json");
+      expect(clock.pending).toBe(0);
+    });
+  }
+
+  test("waits for an undeclared body as long as it comes at half a megabyte a second", async () => {
     const clock = new FakeClock();
-    const body = new ReadableStream<Uint8Array>({ start: () => {} });
+    let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+    let taken = 0;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start: (given) => {
+          controller = given;
+        },
+        pull: () => {
+          taken += 1;
+        },
+      },
+      { highWaterMark: 0 },
+    );
     const request = new Request("http://x/", { method: "POST", body });
-    const reading = codeOf(readText(request, { bytesMax: KIB, clock }));
-    clock.advance(10_000);
+    const reading = codeOf(readText(request, { bytesMax: 32 * MIB, clock }));
+    for (let sent = 1; sent <= 10; sent += 1) {
+      await eventually("the last piece was taken", () => taken >= sent);
+      controller?.enqueue(new Uint8Array(MIB).fill(32));
+      await eventually("this piece was taken", () => taken > sent);
+      clock.advance(1_500);
+    }
+    expect(clock.pending).toBe(1);
+    clock.advance(6_000);
     expect(await reading).toBe("invalid_json");
   });
 

@@ -220,4 +220,4 @@ test("a stream without an end is refused at a size that no reply has", async () 
     for await (const _ of streamFrom(fetchEndless));
   })();
   expect(String(await rejection(reading))).toContain("larger");
-}, 10_000);
+});

@@ -47,7 +47,7 @@ beforeAll(async () => {
     SELECT number, 2, 'free_expired', 0, -5000000000, 0, 0, '2031-01-01'::timestamptz
     FROM accounts`;
   await sql`VACUUM ANALYZE accounts, operations, ledger_entries`;
-}, 60_000);
+});
 
 interface Plan {
   readonly "Node Type": string;

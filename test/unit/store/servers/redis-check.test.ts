@@ -70,7 +70,7 @@ test("each server of a cluster must take writes", async () => {
     server.disconnect();
     client.disconnect();
   }
-}, 30_000);
+});
 
 test("settings that make a failover lose more than necessary cause warnings", async () => {
   await using master = await startPrivateRedis({ password: false });
@@ -93,4 +93,4 @@ test("settings that make a failover lose more than necessary cause warnings", as
   } finally {
     client.disconnect();
   }
-}, 60_000);
+});

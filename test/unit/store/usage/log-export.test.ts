@@ -160,7 +160,7 @@ test("the command writes calls of a moment ago, to stdout or into a file", async
     2,
     expect.stringContaining("'missing/log.csv' cannot be written (ENOENT)"),
   ]);
-}, 20_000);
+});
 
 test("a reader of stdout that closes early ends the export quietly", async () => {
   const account = await openAccount(world);
@@ -178,4 +178,4 @@ test("a reader of stdout that closes early ends the export quietly", async () =>
   await reader.cancel();
   expect(await new Response(child.stderr).text()).toBe("");
   expect(await child.exited).toBe(0);
-}, 20_000);
+});
