@@ -12,6 +12,11 @@ const DOCUMENTATION = "The documentation is at /docs";
 /** A longer path is not compared, and the message shows only its beginning. */
 const PATH_LENGTH_MAX = 100;
 
+/** The paths that programs call. Pages of the console call many others, which help no program. */
+const API = /^(?:\/api)?\/v1\//;
+/** No endpoint that is named has more parts, and a path can have thousands. */
+const PARTS_MAX = 8;
+
 /** Stands in the log for a path that a caller made up. */
 const UNKNOWN_PATH = "unknown";
 
@@ -44,11 +49,30 @@ export function noEndpoint(routes: readonly Route[], method: string, path: strin
     const message = `There is no ${method} ${shorten(path)}: use ${allow}. ${DOCUMENTATION}`;
     return new ApiError("method_not_allowed", message, { allow });
   }
-  const meant = closest(routes, path);
-  const advice = meant === null ? "" : `. Did you mean ${meant.method} ${meant.path}?`;
-  const end = advice === "" ? `. ${DOCUMENTATION}` : `${advice} ${DOCUMENTATION}`;
   const slash = path.length > 1 && path.endsWith("/") ? ", which ends with a slash" : "";
-  return new ApiError("not_found", `There is no ${method} ${shorten(path)}${slash}${end}`);
+  const missing = `There is no ${method} ${shorten(path)}${slash}`;
+  return new ApiError("not_found", `${missing}${adviceFor(routes, path)} ${DOCUMENTATION}`);
+}
+
+/** The endpoint that was probably meant, else those whose paths begin as this one does. */
+function adviceFor(routes: readonly Route[], path: string): string {
+  const meant = closest(routes, path);
+  if (meant !== null) return `. Did you mean ${meant.method} ${meant.path}?`;
+  const { below, paths } = nearby(routes, path);
+  return paths.length === 0 ? "." : `. Below ${below} there are ${paths.join(", ")}.`;
+}
+
+/** The paths of endpoints of the API that share the most first parts with a path. */
+function nearby(routes: readonly Route[], path: string) {
+  const parts = API.test(path) ? path.split("/", PARTS_MAX) : [];
+  for (let count = parts.length - 1; count > 1; count -= 1) {
+    const below = parts.slice(0, count).join("/");
+    const paths = routes.flatMap(({ path: one }) =>
+      one === below || one.startsWith(`${below}/`) ? [one] : [],
+    );
+    if (paths.length > 0) return { below, paths: [...new Set(paths)] };
+  }
+  return { below: "", paths: [] };
 }
 
 /** True if a path matches a template; a part in braces matches any one part. */

@@ -25,7 +25,7 @@ describe("the refusal of a path without an endpoint names the endpoint that was 
       expect(message).toEndWith("The documentation is at /docs");
       if (meant === null) expect(message).not.toContain("Did you mean");
       else expect(message).toContain(`Did you mean ${meant}?`);
-      expect(message.length).toBeLessThan(300);
+      expect(message.length).toBeLessThan(800);
     });
   }
 
@@ -34,6 +34,23 @@ describe("the refusal of a path without an endpoint names the endpoint that was 
     const path = "/".repeat(40_000_000);
     const { code } = noEndpoint([...GATEWAY, ...PROGRAM, ...CONSOLE, ...OPERATOR], "GET", path);
     expect(code).toBe("not_found");
+  });
+
+  test.each([
+    [
+      "POST",
+      "/v1/responses/resp_1/cancel",
+      "/v1/responses",
+      "/v1/responses, /v1/responses/input_tokens",
+    ],
+    ["GET", "/v1/mail/domains", "/v1/mail", "/v1/mail/send, /v1/mail/messages/{id}"],
+    ["POST", "/v1/fine_tuning/jobs", "/v1", "/v1/models, /v1/models/{id}, /v1/chat/completions, "],
+    ["POST", "/api/v1/fine_tuning/jobs", "/api/v1", "/api/v1/chat/completions, /api/v1/messages, "],
+  ])("or else those near it: %s %s", (method, path, below, paths) => {
+    const routes = path.startsWith("/api") ? APPLICATION : GATEWAY_ROUTES;
+    const { message } = noEndpoint(routes, method, path);
+    expect(message).toStartWith(`There is no ${method} ${path}. Below ${below} there are ${paths}`);
+    expect(message).not.toContain("/console");
   });
 
   test("of its own surface", () => {
