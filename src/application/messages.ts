@@ -35,7 +35,7 @@ export const applicationMessage = endpoint({
   isBilled: true,
   summary: "Create a message",
   description: `The service chooses the model for \`auto\`. ${MESSAGES_DESCRIPTION}`,
-  body: jsonBody(MessagesBody, { bytesMax: MESSAGES.bodyBytesMax }),
+  body: jsonBody(MessagesBody, MESSAGES.body),
   reply: applicationMessages.message,
   chunk: applicationMessages.event,
   errors: [
@@ -67,7 +67,7 @@ export const applicationCount = endpoint({
   isBilled: false,
   summary: "Count the tokens of a message",
   description: COUNT_DESCRIPTION,
-  body: jsonBody(CountBody, { bytesMax: MESSAGES.bodyBytesMax }),
+  body: jsonBody(CountBody, MESSAGES.body),
   reply: TokenCount,
   errors: ["messages_required", "model_not_found", "model_unavailable"],
   errorForm: messagesError,

@@ -38,7 +38,7 @@ export const applicationResponse = endpoint({
   isBilled: true,
   summary: "Create a response",
   description: `The service chooses the model for \`auto\`. ${RESPONSES_DESCRIPTION}`,
-  body: jsonBody(ResponsesBody, { bytesMax: RESPONSES.bodyBytesMax }),
+  body: jsonBody(ResponsesBody, RESPONSES.body),
   reply: applicationResponses.response,
   chunk: applicationResponses.event,
   errors: [
@@ -70,7 +70,7 @@ export const applicationInputTokens = endpoint({
   isBilled: false,
   summary: "Count the tokens of an input",
   description: INPUT_TOKENS_DESCRIPTION,
-  body: jsonBody(InputTokensBody, { bytesMax: RESPONSES.bodyBytesMax }),
+  body: jsonBody(InputTokensBody, RESPONSES.body),
   reply: InputTokens,
   errors: ["messages_required", "model_not_found", "model_unavailable"],
   errorForm: openAiError,

@@ -212,19 +212,22 @@ export const CHAT = {
   mediaMax: 256,
 } as const;
 
-/** The door for Anthropic's Messages: agents send long histories, and images in base64. */
+/** Agents send long histories, and images in base64 (D-692). */
+const AGENT_BODY = { bytesMax: 32 * 1024 * 1024, keysMax: 40_000 } as const;
+
+/** The door for Anthropic's Messages. */
 export const MESSAGES = {
   messagesMax: 10_000,
   /** No model writes more in one reply. */
   maxTokensMax: 1_000_000,
-  bodyBytesMax: 32 * 1024 * 1024,
+  body: AGENT_BODY,
 } as const;
 
 /** The door for OpenAI's Responses. */
 export const RESPONSES = {
   itemsMax: 10_000,
   maxTokensMax: MESSAGES.maxTokensMax,
-  bodyBytesMax: MESSAGES.bodyBytesMax,
+  body: AGENT_BODY,
 } as const;
 
 /** The doors for embeddings and ranks. */

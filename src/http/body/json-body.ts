@@ -4,7 +4,7 @@
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { Checked, TSchema } from "../schema.ts";
 import { explain } from "./explain.ts";
-import { checkJsonShape } from "./json-shape.ts";
+import { checkJsonShape, KEYS_MAX } from "./json-shape.ts";
 import { type BodyKind, parseText } from "./parse-body.ts";
 
 export interface JsonBody<Input> extends BodyKind {
@@ -17,6 +17,8 @@ export interface JsonBody<Input> extends BodyKind {
 
 interface BodyOptions {
   readonly bytesMax: number;
+  /** The most keys of all its objects together; 10,000 by default. */
+  readonly keysMax?: number;
   /** The name of the body itself in refusals. */
   readonly label?: string;
 }
@@ -24,7 +26,7 @@ interface BodyOptions {
 /** A body that must match this schema, an object or an array. */
 export function jsonBody<S extends TSchema>(
   schema: S,
-  { bytesMax, label = "The body" }: BodyOptions,
+  { bytesMax, keysMax = KEYS_MAX, label = "The body" }: BodyOptions,
 ): JsonBody<Checked<S>> {
   const compiled = TypeCompiler.Compile(schema);
   const isArray = schema.type === "array";
@@ -33,11 +35,12 @@ export function jsonBody<S extends TSchema>(
     schema,
     isArray,
     bytesMax,
+    keysMax,
     get outline() {
       outline ??= JSON.stringify(schema);
       return outline;
     },
-    parse: (text) => parseText({ schema, isArray }, text, checkJsonShape(text)),
+    parse: (text) => parseText({ schema, isArray }, text, checkJsonShape(text, keysMax)),
     check(value) {
       if (compiled.Check(value)) return value as Checked<S>;
       throw explain(schema, value, label);

@@ -17,12 +17,9 @@ const VALUES_MAX_HERE = 5_000;
 const SURROGATE = /\\u[dD][89a-fA-F]/;
 
 /** The message to the parsing thread. */
-export interface BodyToParse {
+export interface BodyToParse extends Pick<BodyKind, "isArray" | "outline" | "keysMax"> {
   /** The bytes of a large body; the text of a body that was already decoded. */
   readonly body: Uint8Array | string;
-  readonly isArray: boolean;
-  /** The schema as JSON. */
-  readonly outline: string;
 }
 
 /** The reply of the parsing thread. */
@@ -48,6 +45,7 @@ export interface BodyKind {
   readonly isArray: boolean;
   /** The schema as JSON, for another thread. */
   readonly outline: string;
+  readonly keysMax: number;
 }
 
 interface Source {
@@ -63,7 +61,7 @@ interface Source {
 export function parseBody(kind: BodyKind, body: string | Uint8Array, source: Source): unknown {
   const { parser, share } = source;
   if (typeof body !== "string") return parseApart(kind, body, source);
-  const shape = checkJsonShape(body);
+  const shape = checkJsonShape(body, kind.keysMax);
   const isLong = shape.keys > KEYS_MAX_HERE || shape.values > VALUES_MAX_HERE;
   if (isLong && parser !== undefined) return parseApart(kind, body, source);
   share.countValues(shape.values);
@@ -87,12 +85,14 @@ export function parseText(
 }
 
 async function parseApart(
-  { isArray, outline }: Pick<BodyKind, "isArray" | "outline">,
+  { isArray, outline, keysMax }: Omit<BodyKind, "schema">,
   body: string | Uint8Array,
   { parser, sender, share }: Source,
 ): Promise<unknown> {
   if (parser === undefined) throw new Error("There is no thread to parse bodies");
-  const parsed = await parser.parse(sender, { body, isArray, outline }).finally(() => share.end());
+  const parsed = await parser
+    .parse(sender, { body, isArray, outline, keysMax })
+    .finally(() => share.end());
   if ("refusal" in parsed) {
     const { code, message, param } = parsed.refusal;
     throw new ApiError(code, message, param === undefined ? {} : { param });

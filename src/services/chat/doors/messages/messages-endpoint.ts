@@ -35,7 +35,7 @@ export const messages = endpoint({
   isBilled: true,
   summary: "Create a message",
   description: MESSAGES_DESCRIPTION,
-  body: jsonBody(MessagesBody, { bytesMax: MESSAGES.bodyBytesMax }),
+  body: jsonBody(MessagesBody, MESSAGES.body),
   reply: gatewayMessages.message,
   chunk: gatewayMessages.event,
   errors: [
@@ -65,7 +65,7 @@ export const countTokens = endpoint({
   isBilled: false,
   summary: "Count the tokens of a message",
   description: COUNT_DESCRIPTION,
-  body: jsonBody(CountBody, { bytesMax: MESSAGES.bodyBytesMax }),
+  body: jsonBody(CountBody, MESSAGES.body),
   reply: TokenCount,
   errors: ["messages_required", "model_not_found", "model_unavailable"],
   errorForm: messagesError,

@@ -38,7 +38,7 @@ export const responses = endpoint({
   isBilled: true,
   summary: "Create a response",
   description: RESPONSES_DESCRIPTION,
-  body: jsonBody(ResponsesBody, { bytesMax: RESPONSES.bodyBytesMax }),
+  body: jsonBody(ResponsesBody, RESPONSES.body),
   reply: gatewayResponses.response,
   chunk: gatewayResponses.event,
   errors: [
@@ -68,7 +68,7 @@ export const inputTokens = endpoint({
   isBilled: false,
   summary: "Count the tokens of an input",
   description: INPUT_TOKENS_DESCRIPTION,
-  body: jsonBody(InputTokensBody, { bytesMax: RESPONSES.bodyBytesMax }),
+  body: jsonBody(InputTokensBody, RESPONSES.body),
   reply: InputTokens,
   errors: ["messages_required", "model_not_found", "model_unavailable"],
   errorForm: openAiError,
